@@ -1,0 +1,1 @@
+//! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.

@@ -1,0 +1,1 @@
+//! The filetest runner and its corpus.

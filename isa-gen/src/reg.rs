@@ -1,0 +1,140 @@
+//! Registers: the general register file (GRF) and the architecture register file (ARF).
+
+use std::fmt;
+
+/// The kinds of architecture registers, in their encoding order (PRM Vol. 7, "ARF Registers").
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Arf {
+    /// `null`: reads as anything, writes vanish.
+    Null,
+    /// `a0`: address register, 16 words.
+    Address,
+    /// `acc0`..: accumulators.
+    Acc,
+    /// `f0`, `f1`: flag registers of 32 bits, two 16-bit sub-registers each.
+    Flag,
+    /// `ce0`: channel enables.
+    ChannelEnable,
+    /// `msg0`: message control.
+    Msg,
+    /// `sp`: stack pointer.
+    Sp,
+    /// `sr0`: state.
+    State,
+    /// `cr0`: control.
+    Control,
+    /// `n0`: notification.
+    Notification,
+    /// `ip`: instruction pointer.
+    Ip,
+    /// `tdr0`: thread dependency.
+    Tdr,
+    /// `tm0`: timestamp.
+    Timestamp,
+    /// `dbg0`: debug.
+    Dbg,
+}
+
+impl Arf {
+    /// Every kind.
+    pub const ALL: [Arf; 14] = [
+        Arf::Null,
+        Arf::Address,
+        Arf::Acc,
+        Arf::Flag,
+        Arf::ChannelEnable,
+        Arf::Msg,
+        Arf::Sp,
+        Arf::State,
+        Arf::Control,
+        Arf::Notification,
+        Arf::Ip,
+        Arf::Tdr,
+        Arf::Timestamp,
+        Arf::Dbg,
+    ];
+
+    /// The name in IGA syntax, without the register number.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Arf::Null => "null",
+            Arf::Address => "a",
+            Arf::Acc => "acc",
+            Arf::Flag => "f",
+            Arf::ChannelEnable => "ce",
+            Arf::Msg => "msg",
+            Arf::Sp => "sp",
+            Arf::State => "sr",
+            Arf::Control => "cr",
+            Arf::Notification => "n",
+            Arf::Ip => "ip",
+            Arf::Tdr => "tdr",
+            Arf::Timestamp => "tm",
+            Arf::Dbg => "dbg",
+        }
+    }
+
+    /// Whether the name is written with a register number (`null` and `ip` are not).
+    pub const fn numbered(self) -> bool {
+        !matches!(self, Arf::Null | Arf::Ip | Arf::Sp)
+    }
+}
+
+/// A physical register: which file and which whole register. The sub-register is in [`RegRef`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Reg {
+    /// `r0` .. `r127`.
+    Grf(u8),
+    /// An architecture register and its number.
+    Arf(Arf, u8),
+}
+
+impl Reg {
+    /// The null register.
+    pub const NULL: Reg = Reg::Arf(Arf::Null, 0);
+
+    /// Whether this is the null register.
+    pub const fn is_null(self) -> bool {
+        matches!(self, Reg::Arf(Arf::Null, _))
+    }
+}
+
+impl fmt::Display for Reg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Reg::Grf(n) => write!(f, "r{n}"),
+            Reg::Arf(k, n) if k.numbered() => write!(f, "{}{n}", k.name()),
+            Reg::Arf(k, _) => f.write_str(k.name()),
+        }
+    }
+}
+
+/// What an [`Inst`](crate::Inst) may use as a register: physical ones for the encoder and the simulator, the
+/// compiler's own before allocation.
+pub trait Register: Copy + Eq + fmt::Debug + fmt::Display {
+    /// The physical register, where this is one (the compiler's virtual registers are not).
+    fn as_phys(self) -> Option<Reg>;
+}
+
+impl Register for Reg {
+    fn as_phys(self) -> Option<Reg> {
+        Some(self)
+    }
+}
+
+/// A place in a register: the register and a byte offset from its start. `r5.3:d` is `Grf(5)` and 12;
+/// `f0.1` is flag register 0 and 2.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct RegRef<R> {
+    /// The register.
+    pub reg: R,
+    /// Offset from its start, in bytes.
+    pub sub: u16,
+}
+
+impl<R> RegRef<R> {
+    /// The place `sub` bytes into `reg`.
+    pub const fn new(reg: R, sub: u16) -> Self {
+        RegRef { reg, sub }
+    }
+}

@@ -1,0 +1,124 @@
+//! Element types of Gen operands.
+
+use std::fmt;
+
+/// The element type of an operand, as the PRM's "Numeric Data Types" lists them (Vol. 7, EU Data Types).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Type {
+    /// Unsigned byte.
+    Ub,
+    /// Signed byte.
+    B,
+    /// Unsigned word (2 bytes).
+    Uw,
+    /// Signed word (2 bytes).
+    W,
+    /// Unsigned doubleword (4 bytes).
+    Ud,
+    /// Signed doubleword (4 bytes).
+    D,
+    /// Unsigned quadword (8 bytes).
+    Uq,
+    /// Signed quadword (8 bytes).
+    Q,
+    /// Half float (2 bytes).
+    Hf,
+    /// Single float (4 bytes).
+    F,
+    /// Double float (8 bytes).
+    Df,
+    /// Immediate only: eight unsigned 4-bit integers, read as unsigned words.
+    Uv,
+    /// Immediate only: eight signed 4-bit integers, read as signed words.
+    V,
+    /// Immediate only: four 8-bit restricted floats, read as single floats.
+    Vf,
+}
+
+impl Type {
+    /// Every type, in declaration order.
+    pub const ALL: [Type; 14] = [
+        Type::Ub,
+        Type::B,
+        Type::Uw,
+        Type::W,
+        Type::Ud,
+        Type::D,
+        Type::Uq,
+        Type::Q,
+        Type::Hf,
+        Type::F,
+        Type::Df,
+        Type::Uv,
+        Type::V,
+        Type::Vf,
+    ];
+
+    /// Size of one element in bytes. The packed vector immediates count as the element that an
+    /// instruction sees: 2 for `uv` and `v`, 4 for `vf`.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Type::Ub | Type::B => 1,
+            Type::Uw | Type::W | Type::Hf | Type::Uv | Type::V => 2,
+            Type::Ud | Type::D | Type::F | Type::Vf => 4,
+            Type::Uq | Type::Q | Type::Df => 8,
+        }
+    }
+
+    /// Whether elements are floating-point numbers.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Type::Hf | Type::F | Type::Df | Type::Vf)
+    }
+
+    /// Whether elements are integers.
+    pub const fn is_int(self) -> bool {
+        !self.is_float()
+    }
+
+    /// Whether elements are integers with a sign, or floats.
+    pub const fn is_signed(self) -> bool {
+        !matches!(self, Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv)
+    }
+
+    /// Whether this is one of the packed vector immediates (`uv`, `v`, `vf`).
+    pub const fn is_packed_imm(self) -> bool {
+        matches!(self, Type::Uv | Type::V | Type::Vf)
+    }
+
+    /// The suffix in IGA syntax, without the colon.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Type::Ub => "ub",
+            Type::B => "b",
+            Type::Uw => "uw",
+            Type::W => "w",
+            Type::Ud => "ud",
+            Type::D => "d",
+            Type::Uq => "uq",
+            Type::Q => "q",
+            Type::Hf => "hf",
+            Type::F => "f",
+            Type::Df => "df",
+            Type::Uv => "uv",
+            Type::V => "v",
+            Type::Vf => "vf",
+        }
+    }
+
+    /// The type with this IGA suffix (without the colon).
+    ///
+    /// ```
+    /// use gantry_isa_gen::Type;
+    /// assert_eq!(Type::from_suffix("df"), Some(Type::Df));
+    /// assert_eq!(Type::from_suffix("i32"), None);
+    /// ```
+    pub fn from_suffix(s: &str) -> Option<Type> {
+        Type::ALL.into_iter().find(|t| t.suffix() == s)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.suffix())
+    }
+}

@@ -1,0 +1,2 @@
+//! The demo host.
+fn main() {}

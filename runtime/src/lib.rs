@@ -1,0 +1,1 @@
+//! Loads zebins and launches their kernels: on the embedded simulator or through Level Zero.
