@@ -1,1 +1,3 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
+
+pub mod ir;

@@ -1,0 +1,124 @@
+//! Conditions of compares.
+
+use std::fmt;
+
+/// Condition of `icmp`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum IntCC {
+    /// `eq`.
+    Equal,
+    /// `ne`.
+    NotEqual,
+    /// `slt`.
+    SignedLessThan,
+    /// `sle`.
+    SignedLessThanOrEqual,
+    /// `sgt`.
+    SignedGreaterThan,
+    /// `sge`.
+    SignedGreaterThanOrEqual,
+    /// `ult`.
+    UnsignedLessThan,
+    /// `ule`.
+    UnsignedLessThanOrEqual,
+    /// `ugt`.
+    UnsignedGreaterThan,
+    /// `uge`.
+    UnsignedGreaterThanOrEqual,
+}
+
+impl IntCC {
+    /// Every condition.
+    pub const ALL: [IntCC; 10] = [
+        IntCC::Equal,
+        IntCC::NotEqual,
+        IntCC::SignedLessThan,
+        IntCC::SignedLessThanOrEqual,
+        IntCC::SignedGreaterThan,
+        IntCC::SignedGreaterThanOrEqual,
+        IntCC::UnsignedLessThan,
+        IntCC::UnsignedLessThanOrEqual,
+        IntCC::UnsignedGreaterThan,
+        IntCC::UnsignedGreaterThanOrEqual,
+    ];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IntCC::Equal => "eq",
+            IntCC::NotEqual => "ne",
+            IntCC::SignedLessThan => "slt",
+            IntCC::SignedLessThanOrEqual => "sle",
+            IntCC::SignedGreaterThan => "sgt",
+            IntCC::SignedGreaterThanOrEqual => "sge",
+            IntCC::UnsignedLessThan => "ult",
+            IntCC::UnsignedLessThanOrEqual => "ule",
+            IntCC::UnsignedGreaterThan => "ugt",
+            IntCC::UnsignedGreaterThanOrEqual => "uge",
+        }
+    }
+
+    /// Whether operands count as signed (`eq` and `ne` do too).
+    pub const fn is_signed(self) -> bool {
+        !matches!(
+            self,
+            IntCC::UnsignedLessThan
+                | IntCC::UnsignedLessThanOrEqual
+                | IntCC::UnsignedGreaterThan
+                | IntCC::UnsignedGreaterThanOrEqual
+        )
+    }
+}
+
+impl fmt::Display for IntCC {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Condition of `fcmp`. All but `ne` are false where an operand is a NaN; `ne` is true there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FloatCC {
+    /// `eq`.
+    Equal,
+    /// `ne`: unequal or unordered.
+    NotEqual,
+    /// `lt`.
+    LessThan,
+    /// `le`.
+    LessThanOrEqual,
+    /// `gt`.
+    GreaterThan,
+    /// `ge`.
+    GreaterThanOrEqual,
+}
+
+impl FloatCC {
+    /// Every condition.
+    pub const ALL: [FloatCC; 6] = [
+        FloatCC::Equal,
+        FloatCC::NotEqual,
+        FloatCC::LessThan,
+        FloatCC::LessThanOrEqual,
+        FloatCC::GreaterThan,
+        FloatCC::GreaterThanOrEqual,
+    ];
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FloatCC::Equal => "eq",
+            FloatCC::NotEqual => "ne",
+            FloatCC::LessThan => "lt",
+            FloatCC::LessThanOrEqual => "le",
+            FloatCC::GreaterThan => "gt",
+            FloatCC::GreaterThanOrEqual => "ge",
+        }
+    }
+}
+
+impl fmt::Display for FloatCC {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,146 @@
+//! The data flow graph: values, what defines them, instructions and their results.
+
+use super::entities::{Block, Constant, Inst, Value};
+use super::instructions::{InstData, ValueList, ValueListPool};
+use super::types::Type;
+use cranelift_entity::{EntityRef, PrimaryMap};
+
+/// What defines a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// The n-th result of an instruction.
+    Result(Inst, u16),
+    /// The n-th parameter of a block.
+    Param(Block, u16),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct ValueData {
+    ty: Type,
+    def: ValueDef,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+struct InstNode {
+    data: InstData,
+    results: ValueList,
+}
+
+/// Values, instructions and block parameters of a function; the order of instructions is in the
+/// [`Layout`](super::Layout).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct DataFlowGraph {
+    insts: PrimaryMap<Inst, InstNode>,
+    values: PrimaryMap<Value, ValueData>,
+    blocks: PrimaryMap<Block, ValueList>,
+    constants: PrimaryMap<Constant, Vec<u64>>,
+    /// Storage of every value list.
+    pub pool: ValueListPool,
+}
+
+impl DataFlowGraph {
+    /// Makes a block without parameters, not yet in the layout.
+    pub fn make_block(&mut self) -> Block {
+        self.blocks.push(ValueList::new())
+    }
+
+    /// How many blocks were made.
+    pub fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// How many values were made.
+    pub fn num_values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// How many instructions were made.
+    pub fn num_insts(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// Whether this block was made here.
+    pub fn has_block(&self, block: Block) -> bool {
+        block.index() < self.blocks.len()
+    }
+
+    /// Appends a parameter to a block.
+    pub fn append_block_param(&mut self, block: Block, ty: Type) -> Value {
+        let n = self.blocks[block].len(&self.pool) as u16;
+        let v = self.values.push(ValueData {
+            ty,
+            def: ValueDef::Param(block, n),
+        });
+        self.blocks[block].push(v, &mut self.pool);
+        v
+    }
+
+    /// The parameters of a block.
+    pub fn block_params(&self, block: Block) -> &[Value] {
+        self.blocks[block].as_slice(&self.pool)
+    }
+
+    /// Makes an instruction with one result per type, not yet in the layout.
+    pub fn make_inst(&mut self, data: InstData, results: &[Type]) -> Inst {
+        let inst = self.insts.push(InstNode {
+            data,
+            results: ValueList::new(),
+        });
+        for (n, &ty) in results.iter().enumerate() {
+            let v = self.values.push(ValueData {
+                ty,
+                def: ValueDef::Result(inst, n as u16),
+            });
+            self.insts[inst].results.push(v, &mut self.pool);
+        }
+        inst
+    }
+
+    /// An instruction's data.
+    pub fn data(&self, inst: Inst) -> &InstData {
+        &self.insts[inst].data
+    }
+
+    /// An instruction's data, to change.
+    pub fn data_mut(&mut self, inst: Inst) -> &mut InstData {
+        &mut self.insts[inst].data
+    }
+
+    /// An instruction's results.
+    pub fn results(&self, inst: Inst) -> &[Value] {
+        self.insts[inst].results.as_slice(&self.pool)
+    }
+
+    /// The first result, where there is one.
+    pub fn first_result(&self, inst: Inst) -> Option<Value> {
+        self.results(inst).first().copied()
+    }
+
+    /// A value's type.
+    pub fn ty(&self, v: Value) -> Type {
+        self.values[v].ty
+    }
+
+    /// What defines a value.
+    pub fn def(&self, v: Value) -> ValueDef {
+        self.values[v].def
+    }
+
+    /// The instruction that defines a value, where one does.
+    pub fn def_inst(&self, v: Value) -> Option<Inst> {
+        match self.def(v) {
+            ValueDef::Result(i, _) => Some(i),
+            ValueDef::Param(..) => None,
+        }
+    }
+
+    /// Adds a vector constant: the bits of each lane, zero-extended.
+    pub fn make_constant(&mut self, lanes: Vec<u64>) -> Constant {
+        self.constants.push(lanes)
+    }
+
+    /// A vector constant's lanes.
+    pub fn constant(&self, c: Constant) -> &[u64] {
+        &self.constants[c]
+    }
+}

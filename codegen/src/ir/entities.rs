@@ -1,0 +1,28 @@
+//! Typed indices. Their `Display` is the text format.
+
+use cranelift_entity::entity_impl;
+
+/// An SSA value, `v7`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(u32);
+entity_impl!(Value, "v");
+
+/// A basic block, `block3`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block(u32);
+entity_impl!(Block, "block");
+
+/// An instruction, `inst12`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Inst(u32);
+entity_impl!(Inst, "inst");
+
+/// A vector constant of a function, `const2`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Constant(u32);
+entity_impl!(Constant, "const");
+
+/// A function of a module, `fn1`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FuncRef(u32);
+entity_impl!(FuncRef, "fn");

@@ -1,0 +1,227 @@
+//! Instruction data, one variant per format.
+
+use super::condcodes::{FloatCC, IntCC};
+use super::entities::{Block, Constant, FuncRef, Value};
+use super::opcode::Opcode;
+use super::region::Region;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityList, ListPool};
+
+/// A list of values in a function's pool.
+pub type ValueList = EntityList<Value>;
+/// The pool of a function's value lists.
+pub type ValueListPool = ListPool<Value>;
+
+/// A dimension of the grid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Dim {
+    /// First.
+    X,
+    /// Second.
+    Y,
+    /// Third.
+    Z,
+}
+
+impl Dim {
+    /// 0, 1 or 2.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Dim::X => "x",
+            Dim::Y => "y",
+            Dim::Z => "z",
+        }
+    }
+}
+
+/// A branch's destination: a block and the arguments for its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct BlockCall {
+    /// The block.
+    pub block: Block,
+    /// One value per parameter.
+    pub args: ValueList,
+}
+
+/// An instruction's opcode, operands and immediates.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(
+    missing_docs,
+    reason = "fields are named by their format; each variant says what is in it"
+)]
+pub enum InstData {
+    /// No operands: `dispatch_mask`, `undef`, `barrier`, `fence`.
+    Nullary { opcode: Opcode },
+    /// One immediate for every lane, the bits of the element zero-extended: `iconst`, `fconst`. For `bconst`: bit i is lane i.
+    Imm { opcode: Opcode, bits: u64 },
+    /// An immediate per lane: `vconst`.
+    ImmVec { opcode: Opcode, constant: Constant },
+    /// A fact of the launch by dimension: `group_id`, `local_id`, ...
+    Launch { opcode: Opcode, dim: Dim },
+    /// One operand.
+    Unary { opcode: Opcode, arg: Value },
+    /// Two operands. Also `join` (em, rm).
+    Binary { opcode: Opcode, args: [Value; 2] },
+    /// Three operands. Also `goto` (em, rm, condition) and `select` (mask, if true, if false).
+    Ternary { opcode: Opcode, args: [Value; 3] },
+    /// `icmp`.
+    IntCompare {
+        opcode: Opcode,
+        cond: IntCC,
+        args: [Value; 2],
+    },
+    /// `fcmp`.
+    FloatCompare {
+        opcode: Opcode,
+        cond: FloatCC,
+        args: [Value; 2],
+    },
+    /// `rdregion`: with an index of one lane the region is indirect, with a lane per row multi-indirect (bytes, `i16`).
+    RdRegion {
+        opcode: Opcode,
+        arg: Value,
+        region: Region,
+        index: PackedOption<Value>,
+    },
+    /// `wrregion`: old vector, new elements, where.
+    WrRegion {
+        opcode: Opcode,
+        args: [Value; 2],
+        region: Region,
+        index: PackedOption<Value>,
+        mask: PackedOption<Value>,
+    },
+    /// `rdpred`: lanes from a lane offset.
+    RdPred {
+        opcode: Opcode,
+        arg: Value,
+        offset: u8,
+    },
+    /// `wrpred`: old predicate, new lanes, lane offset.
+    WrPred {
+        opcode: Opcode,
+        args: [Value; 2],
+        offset: u8,
+    },
+    /// `load` (one address per lane) and `bload` (one address, neighbouring lanes); `offset` in bytes is added to every address.
+    /// With a mask, disabled lanes take the value of `old`.
+    Load {
+        opcode: Opcode,
+        addr: Value,
+        offset: i32,
+        mask: PackedOption<Value>,
+        old: PackedOption<Value>,
+    },
+    /// `store` and `bstore`: value, address.
+    Store {
+        opcode: Opcode,
+        args: [Value; 2],
+        offset: i32,
+        mask: PackedOption<Value>,
+    },
+    /// `call`: a subroutine of the module.
+    Call {
+        opcode: Opcode,
+        func: FuncRef,
+        args: ValueList,
+    },
+    /// `jump`.
+    Jump { opcode: Opcode, dest: BlockCall },
+    /// `brif`: a `b1` condition, then and else.
+    Brif {
+        opcode: Opcode,
+        cond: Value,
+        dests: [BlockCall; 2],
+    },
+    /// `return`.
+    Return { opcode: Opcode, args: ValueList },
+}
+
+impl InstData {
+    /// The opcode.
+    pub fn opcode(&self) -> Opcode {
+        match *self {
+            InstData::Nullary { opcode }
+            | InstData::Imm { opcode, .. }
+            | InstData::ImmVec { opcode, .. }
+            | InstData::Launch { opcode, .. }
+            | InstData::Unary { opcode, .. }
+            | InstData::Binary { opcode, .. }
+            | InstData::Ternary { opcode, .. }
+            | InstData::IntCompare { opcode, .. }
+            | InstData::FloatCompare { opcode, .. }
+            | InstData::RdRegion { opcode, .. }
+            | InstData::WrRegion { opcode, .. }
+            | InstData::RdPred { opcode, .. }
+            | InstData::WrPred { opcode, .. }
+            | InstData::Load { opcode, .. }
+            | InstData::Store { opcode, .. }
+            | InstData::Call { opcode, .. }
+            | InstData::Jump { opcode, .. }
+            | InstData::Brif { opcode, .. }
+            | InstData::Return { opcode, .. } => opcode,
+        }
+    }
+
+    /// Calls `f` on every value operand in text order, block arguments last.
+    pub fn for_each_arg(&self, pool: &ValueListPool, mut f: impl FnMut(Value)) {
+        match self {
+            InstData::Nullary { .. }
+            | InstData::Imm { .. }
+            | InstData::ImmVec { .. }
+            | InstData::Launch { .. } => {}
+            InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => f(*arg),
+            InstData::Binary { args, .. }
+            | InstData::IntCompare { args, .. }
+            | InstData::FloatCompare { args, .. }
+            | InstData::WrPred { args, .. } => args.iter().copied().for_each(f),
+            InstData::Ternary { args, .. } => args.iter().copied().for_each(f),
+            InstData::RdRegion { arg, index, .. } => {
+                f(*arg);
+                index.expand().into_iter().for_each(f);
+            }
+            InstData::WrRegion {
+                args, index, mask, ..
+            } => {
+                args.iter().copied().for_each(&mut f);
+                index.expand().into_iter().for_each(&mut f);
+                mask.expand().into_iter().for_each(f);
+            }
+            InstData::Load {
+                addr, mask, old, ..
+            } => {
+                f(*addr);
+                mask.expand().into_iter().for_each(&mut f);
+                old.expand().into_iter().for_each(f);
+            }
+            InstData::Store { args, mask, .. } => {
+                args.iter().copied().for_each(&mut f);
+                mask.expand().into_iter().for_each(f);
+            }
+            InstData::Call { args, .. } | InstData::Return { args, .. } => {
+                args.as_slice(pool).iter().copied().for_each(f);
+            }
+            InstData::Jump { dest, .. } => dest.args.as_slice(pool).iter().copied().for_each(f),
+            InstData::Brif { cond, dests, .. } => {
+                f(*cond);
+                for d in dests {
+                    d.args.as_slice(pool).iter().copied().for_each(&mut f);
+                }
+            }
+        }
+    }
+
+    /// The blocks this may branch to.
+    pub fn destinations(&self) -> &[BlockCall] {
+        match self {
+            InstData::Jump { dest, .. } => std::slice::from_ref(dest),
+            InstData::Brif { dests, .. } => dests,
+            _ => &[],
+        }
+    }
+}

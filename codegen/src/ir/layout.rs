@@ -1,0 +1,48 @@
+//! The order of blocks, and of instructions in each.
+
+use super::entities::{Block, Inst};
+use cranelift_entity::SecondaryMap;
+
+/// Blocks in order, the entry first, each with its instructions in order.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Layout {
+    blocks: Vec<Block>,
+    insts: SecondaryMap<Block, Vec<Inst>>,
+}
+
+impl Layout {
+    /// Appends a block.
+    pub fn append_block(&mut self, block: Block) {
+        self.blocks.push(block);
+    }
+
+    /// Appends an instruction to a block.
+    pub fn append_inst(&mut self, block: Block, inst: Inst) {
+        self.insts[block].push(inst);
+    }
+
+    /// The blocks in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The entry block, where there is one.
+    pub fn entry(&self) -> Option<Block> {
+        self.blocks.first().copied()
+    }
+
+    /// The instructions of a block in order.
+    pub fn insts(&self, block: Block) -> &[Inst] {
+        &self.insts[block]
+    }
+
+    /// The instructions of a block, to change.
+    pub fn insts_mut(&mut self, block: Block) -> &mut Vec<Inst> {
+        &mut self.insts[block]
+    }
+
+    /// The last instruction of a block, where there is one.
+    pub fn terminator(&self, block: Block) -> Option<Inst> {
+        self.insts[block].last().copied()
+    }
+}

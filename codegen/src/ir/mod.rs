@@ -1,0 +1,24 @@
+//! The IR: typed SSA over vectors of any lane count, with register regions, predicates and SIMD control flow.
+//!
+//! One function describes a whole EU thread. An operation computes all its lanes, always; divergence acts only where a
+//! mask operand says so.
+
+pub mod condcodes;
+pub mod dfg;
+pub mod entities;
+pub mod function;
+pub mod instructions;
+pub mod layout;
+pub mod opcode;
+pub mod region;
+pub mod types;
+
+pub use condcodes::{FloatCC, IntCC};
+pub use dfg::{DataFlowGraph, ValueDef};
+pub use entities::{Block, Constant, FuncRef, Inst, Value};
+pub use function::{ArgKind, FuncKind, Function, Module, Param, Signature};
+pub use instructions::{BlockCall, Dim, InstData};
+pub use layout::Layout;
+pub use opcode::Opcode;
+pub use region::Region;
+pub use types::{Scalar, Type};

@@ -1,0 +1,73 @@
+//! Regions of values.
+
+use std::fmt;
+
+/// Which elements of a vector a `rdregion` reads or a `wrregion` writes. Lane `i` of the narrow side is the element
+/// `(i / width) * vstride + (i % width) * hstride` after the start offset. Strides are in elements, the start in bytes.
+/// Any strides and widths are legal here; the hardware's limits are the legalizer's business.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Region {
+    /// Elements from a row's start to the next row's.
+    pub vstride: u16,
+    /// Elements in a row, at least 1.
+    pub width: u16,
+    /// Elements from one to the next in a row.
+    pub hstride: u16,
+    /// Start, in bytes; added to the variable index where there is one.
+    pub offset: u16,
+    /// With a variable index: a promise that the index never leaves a row of so many elements of the parent. 0: none.
+    pub parent_width: u16,
+}
+
+impl Region {
+    /// A region without a parent width.
+    pub const fn new(vstride: u16, width: u16, hstride: u16, offset: u16) -> Region {
+        Region {
+            vstride,
+            width,
+            hstride,
+            offset,
+            parent_width: 0,
+        }
+    }
+
+    /// `<0;1,0>` at a byte offset: one element in every lane.
+    pub const fn scalar(offset: u16) -> Region {
+        Region::new(0, 1, 0, offset)
+    }
+
+    /// `lanes` neighbours from a byte offset: `<n;n,1>`.
+    pub const fn contiguous(lanes: u16, offset: u16) -> Region {
+        Region::new(lanes, lanes, 1, offset)
+    }
+
+    /// The element, from the region's start, of a lane.
+    pub const fn element(&self, lane: u32) -> u32 {
+        let w = if self.width == 0 {
+            1
+        } else {
+            self.width as u32
+        };
+        (lane / w) * self.vstride as u32 + (lane % w) * self.hstride as u32
+    }
+
+    /// The highest element, from the region's start, that `lanes` lanes touch.
+    pub fn last_element(&self, lanes: u32) -> u32 {
+        let w = u32::from(self.width).max(1);
+        let rows = lanes.div_ceil(w).max(1);
+        // The last row may be partial and the row before it longer.
+        let last = self.element(lanes.saturating_sub(1));
+        let full = if rows > 1 {
+            self.element((rows - 1) * w - 1)
+        } else {
+            0
+        };
+        last.max(full)
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{};{},{}>", self.vstride, self.width, self.hstride)
+    }
+}

@@ -1,0 +1,174 @@
+//! Value types: a scalar kind and a lane count.
+
+use std::fmt;
+
+/// The kind of one lane.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Scalar {
+    /// 8-bit integer.
+    I8,
+    /// 16-bit integer.
+    I16,
+    /// 32-bit integer.
+    I32,
+    /// 64-bit integer.
+    I64,
+    /// Half float.
+    F16,
+    /// Single float.
+    F32,
+    /// Double float.
+    F64,
+    /// One bit of a predicate.
+    B1,
+}
+
+impl Scalar {
+    /// Every kind.
+    pub const ALL: [Scalar; 8] = [
+        Scalar::I8,
+        Scalar::I16,
+        Scalar::I32,
+        Scalar::I64,
+        Scalar::F16,
+        Scalar::F32,
+        Scalar::F64,
+        Scalar::B1,
+    ];
+
+    /// Bytes of a lane in a register; 0 for a predicate, which lives in flag bits.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Scalar::I8 => 1,
+            Scalar::I16 | Scalar::F16 => 2,
+            Scalar::I32 | Scalar::F32 => 4,
+            Scalar::I64 | Scalar::F64 => 8,
+            Scalar::B1 => 0,
+        }
+    }
+
+    /// Bits of a lane.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Scalar::B1 => 1,
+            s => s.bytes() * 8,
+        }
+    }
+
+    /// Whether lanes are integers (predicates are not).
+    pub const fn is_int(self) -> bool {
+        matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
+    }
+
+    /// Whether lanes are floats.
+    pub const fn is_float(self) -> bool {
+        matches!(self, Scalar::F16 | Scalar::F32 | Scalar::F64)
+    }
+
+    /// The name in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Scalar::I8 => "i8",
+            Scalar::I16 => "i16",
+            Scalar::I32 => "i32",
+            Scalar::I64 => "i64",
+            Scalar::F16 => "f16",
+            Scalar::F32 => "f32",
+            Scalar::F64 => "f64",
+            Scalar::B1 => "b1",
+        }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The type of a value: `f32x16`, `i32` (one lane), `b1x32`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Type {
+    scalar: Scalar,
+    lanes: u16,
+}
+
+impl Type {
+    /// The largest value, in bytes: the whole register file of a thread in its normal mode.
+    pub const MAX_BYTES: u32 = 4096;
+    /// The most lanes of a predicate.
+    pub const MAX_PRED_LANES: u32 = 32;
+
+    /// A type of so many lanes; `None` for no lanes or for more than the register file (32 for a predicate) holds.
+    pub const fn new(scalar: Scalar, lanes: u32) -> Option<Type> {
+        let fits = match scalar {
+            Scalar::B1 => lanes <= Type::MAX_PRED_LANES,
+            s => lanes <= Type::MAX_BYTES && lanes * s.bytes() <= Type::MAX_BYTES,
+        };
+        if lanes == 0 || !fits {
+            return None;
+        }
+        Some(Type {
+            scalar,
+            lanes: lanes as u16,
+        })
+    }
+
+    /// One lane.
+    pub const fn scalar_of(scalar: Scalar) -> Type {
+        Type { scalar, lanes: 1 }
+    }
+
+    /// The kind of a lane.
+    pub const fn scalar(self) -> Scalar {
+        self.scalar
+    }
+
+    /// The lane count.
+    pub const fn lanes(self) -> u32 {
+        self.lanes as u32
+    }
+
+    /// Bytes in a register; 0 for a predicate.
+    pub const fn bytes(self) -> u32 {
+        self.lanes as u32 * self.scalar.bytes()
+    }
+
+    /// Whether this is a predicate.
+    pub const fn is_pred(self) -> bool {
+        matches!(self.scalar, Scalar::B1)
+    }
+
+    /// The same lanes of another kind; `None` where they would not fit.
+    pub const fn with_scalar(self, scalar: Scalar) -> Option<Type> {
+        Type::new(scalar, self.lanes as u32)
+    }
+
+    /// The type of this text (`f32x16`).
+    ///
+    /// ```
+    /// use gantry_codegen::ir::{Scalar, Type};
+    /// assert_eq!(Type::parse("f32x16"), Type::new(Scalar::F32, 16));
+    /// assert_eq!(Type::parse("b1x64"), None);
+    /// ```
+    pub fn parse(text: &str) -> Option<Type> {
+        let (name, lanes) = match text.split_once('x') {
+            Some((n, l)) if !l.is_empty() && l.bytes().all(|b| b.is_ascii_digit()) => {
+                (n, l.parse().ok().filter(|_| !l.starts_with('0'))?)
+            }
+            Some(_) => return None,
+            None => (text, 1),
+        };
+        let scalar = Scalar::ALL.into_iter().find(|s| s.name() == name)?;
+        Type::new(scalar, lanes)
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lanes {
+            1 => write!(f, "{}", self.scalar),
+            n => write!(f, "{}x{n}", self.scalar),
+        }
+    }
+}
