@@ -3,6 +3,7 @@
 
 pub mod diag;
 pub mod inst;
+pub mod message;
 pub mod op;
 pub mod platform;
 pub mod reg;
