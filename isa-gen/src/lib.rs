@@ -8,6 +8,7 @@ pub mod op;
 pub mod platform;
 pub mod reg;
 pub mod region;
+pub mod sem;
 pub mod types;
 
 pub use inst::{

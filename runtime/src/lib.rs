@@ -1,1 +1,43 @@
-//! Loads zebins and launches their kernels: on the embedded simulator or through Level Zero.
+//! Loads zebins and launches their kernels: on the embedded simulator or, through Level Zero, on a GPU.
+//!
+//! ```no_run
+//! use gantry_runtime::{Device, DeviceKind, Grid};
+//!
+//! # fn main() -> Result<(), gantry_runtime::Error> {
+//! # let (zebin, xs, ys, n) = (Vec::new(), vec![0f32; 1024], vec![0f32; 1024], 1024u32);
+//! let device = Device::open(DeviceKind::Auto)?; // a GPU if there is one, else the simulator
+//! let module = device.load(&zebin)?; // bytes from codegen, ocloc, SYCL, a file
+//! let kernel = module.kernel("saxpy")?;
+//! let x = device.buffer_from(&xs)?;
+//! let y = device.buffer_from(&ys)?;
+//! let stats = kernel
+//!     .launch(Grid::new([n, 1, 1]).group([64, 1, 1]))
+//!     .arg(&x)
+//!     .arg(&y)
+//!     .arg(2.0f32)
+//!     .arg(n as i32)
+//!     .run()?;
+//! let ys: Vec<f32> = y.read()?;
+//! println!("{} instructions", stats.instructions);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Nothing is global: devices, modules, kernels and buffers are cheap handles that may be cloned, sent to other threads
+//! and used from many threads at once.
+
+mod backend;
+mod buffer;
+mod device;
+mod error;
+mod launch;
+pub mod level_zero;
+mod module;
+pub mod sim;
+pub mod zebin;
+
+pub use buffer::{Buffer, Plain};
+pub use device::{Device, DeviceKind};
+pub use error::{Error, Fault};
+pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
+pub use module::{Kernel, Module};

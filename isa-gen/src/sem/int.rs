@@ -1,0 +1,406 @@
+//! Integer operations.
+
+use super::convert::{read_int, write_int};
+use super::{AluOp, Bits, Extra, LANES, Outcome, Undefined, is_logic};
+use crate::inst::Cond;
+use crate::op::{MathFn, Op};
+use crate::types::Type;
+
+/// An integer that lanes are computed in. Operations wrap.
+pub trait IntLane: Copy + PartialOrd + Default {
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+    /// The low bits of a value.
+    fn of(v: i128) -> Self;
+    /// The value.
+    fn value(self) -> i128;
+    /// Sum.
+    fn add(self, o: Self) -> Self;
+    /// Difference.
+    fn sub(self, o: Self) -> Self;
+    /// Product.
+    fn mul(self, o: Self) -> Self;
+    /// Bitwise and.
+    fn and(self, o: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, o: Self) -> Self;
+    /// Bitwise exclusive or.
+    fn xor(self, o: Self) -> Self;
+    /// Bitwise complement.
+    fn not(self) -> Self;
+    /// Absolute value.
+    fn abs(self) -> Self;
+    /// Shift left, `n` below the lane's width.
+    fn shl(self, n: u32) -> Self;
+    /// Shift right with the lane's own sign, `n` below the lane's width.
+    fn shr(self, n: u32) -> Self;
+    /// The low 32 bits.
+    fn low(self) -> u32;
+}
+
+macro_rules! int_lane {
+    ($t:ty, $abs:expr) => {
+        impl IntLane for $t {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            #[inline(always)]
+            #[allow(trivial_numeric_casts, reason = "i128 is one of the lanes")]
+            fn of(v: i128) -> Self {
+                v as $t
+            }
+            #[inline(always)]
+            #[allow(trivial_numeric_casts, reason = "i128 is one of the lanes")]
+            fn value(self) -> i128 {
+                self as i128
+            }
+            #[inline(always)]
+            fn add(self, o: Self) -> Self {
+                self.wrapping_add(o)
+            }
+            #[inline(always)]
+            fn sub(self, o: Self) -> Self {
+                self.wrapping_sub(o)
+            }
+            #[inline(always)]
+            fn mul(self, o: Self) -> Self {
+                self.wrapping_mul(o)
+            }
+            #[inline(always)]
+            fn and(self, o: Self) -> Self {
+                self & o
+            }
+            #[inline(always)]
+            fn or(self, o: Self) -> Self {
+                self | o
+            }
+            #[inline(always)]
+            fn xor(self, o: Self) -> Self {
+                self ^ o
+            }
+            #[inline(always)]
+            fn not(self) -> Self {
+                !self
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                $abs(self)
+            }
+            #[inline(always)]
+            fn shl(self, n: u32) -> Self {
+                self.wrapping_shl(n)
+            }
+            #[inline(always)]
+            fn shr(self, n: u32) -> Self {
+                self.wrapping_shr(n)
+            }
+            #[inline(always)]
+            #[allow(trivial_numeric_casts, reason = "u32 is one of the lanes")]
+            fn low(self) -> u32 {
+                self as u32
+            }
+        }
+    };
+}
+int_lane!(i32, i32::wrapping_abs);
+int_lane!(u32, std::convert::identity);
+int_lane!(i64, i64::wrapping_abs);
+int_lane!(i128, i128::wrapping_abs);
+
+#[inline(always)]
+fn zip2<T: IntLane, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> T) -> [T; N] {
+    let mut out = [T::ZERO; N];
+    for i in 0..N {
+        out[i] = f(a[i], b[i]);
+    }
+    out
+}
+
+/// A lane-wise operation of one or two sources, `mad` and the bit-field operations; `None` for others. `shift_mask` is
+/// 31, or 63 where an operand has 64 bits: shift counts are taken modulo that.
+#[inline(always)]
+pub fn apply<T: IntLane, const N: usize>(
+    op: Op,
+    a: &[T; N],
+    b: &[T; N],
+    c: &[T; N],
+    shift_mask: u32,
+) -> Option<[T; N]> {
+    let bits1 = |f: fn(u32) -> u32| zip2(a, a, |x, _| T::of(i128::from(f(x.low()))));
+    Some(match op {
+        Op::Mov => *a,
+        Op::Not => zip2(a, a, |x, _| x.not()),
+        Op::And => zip2(a, b, T::and),
+        Op::Or => zip2(a, b, T::or),
+        Op::Xor => zip2(a, b, T::xor),
+        Op::Add => zip2(a, b, T::add),
+        Op::Mul => zip2(a, b, T::mul),
+        Op::Avg => zip2(a, b, |x, y| x.add(y).add(T::ONE).shr(1)),
+        Op::Shl => zip2(a, b, |x, y| x.shl(y.low() & shift_mask)),
+        Op::Shr | Op::Asr => zip2(a, b, |x, y| x.shr(y.low() & shift_mask)),
+        Op::Mad => {
+            let mut out = zip2(b, c, T::mul);
+            for i in 0..N {
+                out[i] = out[i].add(a[i]);
+            }
+            out
+        }
+        Op::Bfrev => bits1(u32::reverse_bits),
+        Op::Cbit => bits1(u32::count_ones),
+        Op::Lzd => bits1(u32::leading_zeros),
+        Op::Fbl => bits1(|x| if x == 0 { u32::MAX } else { x.trailing_zeros() }),
+        Op::Bfi1 => zip2(a, b, |w, o| T::of(i128::from(field_mask(w.low(), o.low())))),
+        Op::Bfi2 => {
+            let mut out = *a;
+            for i in 0..N {
+                let m = a[i].low();
+                let v = m & b[i].low() | !m & c[i].low();
+                out[i] = T::of(i128::from(v));
+            }
+            out
+        }
+        _ => return None,
+    })
+}
+
+/// `bfi1`: ones in the `width` bits from `offset` on, both modulo 32.
+fn field_mask(width: u32, offset: u32) -> u32 {
+    let ones = (1u32 << (width & 31)) - 1;
+    ones << (offset & 31)
+}
+
+/// `bfe`: `width` bits of `v` from `offset` on, both modulo 32; the sign is extended for signed types. Width 0 is 0.
+fn extract(width: u32, offset: u32, v: u32, signed: bool) -> i64 {
+    let (width, offset) = (width & 31, offset & 31);
+    if width == 0 {
+        return 0;
+    }
+    if width + offset > 32 {
+        // The field ends at the register's end.
+        return if signed {
+            i64::from(v as i32 >> offset)
+        } else {
+            i64::from(v >> offset)
+        };
+    }
+    let top = v << (32 - width - offset);
+    if signed {
+        i64::from(top as i32 >> (32 - width))
+    } else {
+        i64::from(top >> (32 - width))
+    }
+}
+
+/// `fbh`: how many bits from the top are equal to the sign (signed), or zero (unsigned), before the first that is
+/// not; all ones where there is none.
+fn first_bit_high(v: u32, signed: bool) -> u32 {
+    if signed {
+        let v = v as i32;
+        if v == 0 || v == -1 {
+            u32::MAX
+        } else if v < 0 {
+            v.leading_ones()
+        } else {
+            v.leading_zeros()
+        }
+    } else if v == 0 {
+        u32::MAX
+    } else {
+        v.leading_zeros()
+    }
+}
+
+/// A condition between two lanes, as a channel mask.
+#[inline(always)]
+pub fn compare<T: IntLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
+    #[inline(always)]
+    fn gather<T: IntLane, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> bool) -> u32 {
+        let mut m = 0;
+        for i in 0..N {
+            m |= u32::from(f(a[i], b[i])) << i;
+        }
+        m
+    }
+    match cond {
+        Cond::Eq => gather(a, b, |x, y| x == y),
+        Cond::Ne => gather(a, b, |x, y| x != y),
+        Cond::Gt => gather(a, b, |x, y| x > y),
+        Cond::Ge => gather(a, b, |x, y| x >= y),
+        Cond::Lt => gather(a, b, |x, y| x < y),
+        Cond::Le => gather(a, b, |x, y| x <= y),
+        Cond::Ov | Cond::Un => 0,
+    }
+}
+
+/// One of two lanes by a channel mask: `a` where the bit is set.
+#[inline(always)]
+pub fn select<T: Copy, const N: usize>(pick: u32, a: &[T; N], b: &[T; N]) -> [T; N] {
+    let mut out = *b;
+    for i in 0..N {
+        if pick >> i & 1 == 1 {
+            out[i] = a[i];
+        }
+    }
+    out
+}
+
+/// Integer division as the math box does it. A zero divisor gives the largest number, or for a negative dividend the
+/// smallest, in quotient and remainder (Skylake PRM, Vol. 7, "math - Extended Math Function", integer divide).
+fn divide(a: i64, b: i64, signed: bool) -> (i64, i64) {
+    if b == 0 {
+        let v = if !signed {
+            i64::from(u32::MAX)
+        } else if a < 0 {
+            i64::from(i32::MIN)
+        } else {
+            i64::from(i32::MAX)
+        };
+        return (v, v);
+    }
+    (a.wrapping_div(b), a.wrapping_rem(b))
+}
+
+/// Any integer operation.
+pub(super) fn eval<T: IntLane>(
+    alu: &AluOp,
+    n: usize,
+    srcs: [&Bits; 3],
+    extra: &Extra,
+) -> Result<Outcome, Undefined> {
+    let op = alu.op;
+    let logic = is_logic(op);
+    let ty = |i: usize| alu.srcs.get(i).copied().flatten();
+    let lane = |i: usize| match (ty(i), srcs.get(i), alu.mods.get(i)) {
+        (Some(t), Some(b), Some(m)) => read_int::<T>(b, t, *m, logic),
+        _ => [T::ZERO; LANES],
+    };
+    let (a, b, c) = (lane(0), lane(1), lane(2));
+    let t0 = ty(0).unwrap_or(Type::D);
+    let wide = alu.srcs.iter().flatten().any(|t| t.bytes() == 8) || alu.dst.bytes() == 8;
+    let shift_mask = if wide { 63 } else { 31 };
+    let mut acc = None;
+    let mut flags = None;
+    let from = |f: &dyn Fn(usize) -> i64| -> [T; LANES] {
+        let mut out = [T::ZERO; LANES];
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = T::of(i128::from(f(i)));
+        }
+        out
+    };
+    let r: [T; LANES] = match op {
+        Op::Shr => {
+            // Logical: a signed source counts as its bits.
+            let bits = t0.bytes() * 8;
+            let mut out = a;
+            for (o, (x, s)) in out.iter_mut().zip(a.iter().zip(&b)) {
+                let v = (x.value() as u128) & ((1u128 << bits) - 1);
+                *o = T::of((v >> (s.low() & shift_mask)) as i128);
+            }
+            out
+        }
+        Op::Bfe => from(&|i| extract(a[i].low(), b[i].low(), c[i].low(), alu.dst == Type::D)),
+        Op::Fbh => from(&|i| i64::from(first_bit_high(a[i].low(), t0 == Type::D))),
+        Op::Sad2 => from(&|i| {
+            let d = |j: usize| match (a.get(j), b.get(j)) {
+                (Some(x), Some(y)) => (x.value() - y.value()).abs() as i64,
+                _ => 0,
+            };
+            if i % 2 == 0 { d(i) + d(i + 1) } else { 0 }
+        }),
+        Op::Addc => {
+            let mut carry = [0; LANES];
+            let r = from(&|i| i64::from(a[i].low()) + i64::from(b[i].low()));
+            for (k, v) in carry.iter_mut().zip(&r) {
+                *k = (v.value() >> 32) as i64 & 1;
+            }
+            acc = Some(carry);
+            r
+        }
+        Op::Subb => {
+            let mut borrow = [0; LANES];
+            let r = from(&|i| i64::from(a[i].low()) - i64::from(b[i].low()));
+            for (k, v) in borrow.iter_mut().zip(&r) {
+                *k = i64::from(v.value() < 0);
+            }
+            acc = Some(borrow);
+            r
+        }
+        Op::Mach => {
+            // The accumulator holds source 0 times the low word of source 1; the high word's product is added.
+            let mut sums = [0i64; LANES];
+            for (i, s) in sums.iter_mut().enumerate() {
+                let high = b[i].value() >> 16;
+                let product = a[i].value().wrapping_mul(high) << 16;
+                *s = extra.acc[i].wrapping_add(product as i64);
+            }
+            acc = Some(sums);
+            from(&|i| sums[i] >> 32)
+        }
+        Op::Cmp | Op::Cmpn => {
+            let f = alu.cond.map_or(0, |cond| compare(cond, &a, &b));
+            flags = Some(f);
+            from(&|i| if f >> i & 1 == 1 { -1 } else { 0 })
+        }
+        Op::Sel => {
+            let pick = match alu.cond {
+                Some(cond) => compare(cond, &a, &b),
+                None => extra.pick,
+            };
+            flags = Some(0);
+            select(pick, &a, &b)
+        }
+        Op::Csel => {
+            let pick = alu
+                .cond
+                .map_or(0, |cond| compare(cond, &c, &[T::ZERO; LANES]));
+            flags = Some(0);
+            select(pick, &a, &b)
+        }
+        Op::Math => {
+            let signed = t0.is_signed();
+            let div = |i: usize| divide(a[i].value() as i64, b[i].value() as i64, signed);
+            match alu.math {
+                // `idiv` writes the quotient here and the remainder to the next registers: the caller asks twice.
+                Some(MathFn::Iqot | MathFn::Idiv) => from(&|i| div(i).0),
+                Some(MathFn::Irem) => from(&|i| div(i).1),
+                _ => return Err(Undefined("this math function takes floats".to_owned())),
+            }
+        }
+        _ => apply(op, &a, &b, &c, shift_mask)
+            .ok_or_else(|| Undefined(format!("{op:?} is not an integer operation")))?,
+    };
+    let flags = match (flags, alu.cond) {
+        (Some(f), _) => f,
+        (None, None) => 0,
+        (None, Some(Cond::Ov)) => {
+            let (lo, hi) = super::convert::int_range(alu.dst);
+            let mut m = 0;
+            for (i, v) in r.iter().enumerate() {
+                m |= u32::from(v.value() < lo || v.value() > hi) << i;
+            }
+            m
+        }
+        (None, Some(cond)) => {
+            // The result as the destination has it, before saturation: carries beyond it are not seen.
+            let mut seen = r;
+            if !alu.sat && alu.dst.is_int() {
+                for v in &mut seen {
+                    *v = T::of(super::convert::int_value(v.value() as u64, alu.dst));
+                }
+            }
+            compare(cond, &seen, &[T::ZERO; LANES])
+        }
+    };
+    let mut out = Outcome {
+        bits: [0; LANES],
+        flags,
+        wide: [0; LANES],
+        acc,
+    };
+    for (i, v) in r.iter().take(n).enumerate() {
+        out.bits[i] = write_int(v.value(), alu.dst, alu.sat, &extra.mode);
+        out.wide[i] = v.value() as i64;
+    }
+    Ok(out)
+}

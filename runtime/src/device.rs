@@ -1,0 +1,122 @@
+//! Devices: the simulator, or a GPU through Level Zero.
+
+use crate::backend::DeviceBackend;
+use crate::buffer::{Buffer, Plain, to_bytes};
+use crate::error::Error;
+use crate::level_zero;
+use crate::module::Module;
+use crate::sim::{SimOptions, Simulator};
+use crate::zebin::Zebin;
+use gantry_isa_gen::Platform;
+use std::fmt;
+use std::sync::Arc;
+
+/// Which device to open.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum DeviceKind {
+    /// A GPU through Level Zero if there is one, else the simulator.
+    #[default]
+    Auto,
+    /// The embedded simulator.
+    Simulator,
+    /// The first GPU that Level Zero names.
+    LevelZero,
+}
+
+impl DeviceKind {
+    /// The kind of a name on a command line: `auto`, `sim` or `level-zero`.
+    pub fn from_name(name: &str) -> Option<DeviceKind> {
+        match name {
+            "auto" => Some(DeviceKind::Auto),
+            "sim" | "simulator" => Some(DeviceKind::Simulator),
+            "level-zero" => Some(DeviceKind::LevelZero),
+            _ => None,
+        }
+    }
+}
+
+/// A device that loads modules and holds buffers. A handle: clones are the same device.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) inner: Arc<dyn DeviceBackend>,
+}
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// [`DeviceKind::LevelZero`] without a driver or a GPU: the error says what was looked for.
+    pub fn open(kind: DeviceKind) -> Result<Device, Error> {
+        match kind {
+            DeviceKind::Simulator => Ok(Device::simulator(SimOptions::default())),
+            DeviceKind::LevelZero => Ok(Device {
+                inner: level_zero::open()?,
+            }),
+            DeviceKind::Auto => match level_zero::open() {
+                Ok(inner) => Ok(Device { inner }),
+                Err(_) => Ok(Device::simulator(SimOptions::default())),
+            },
+        }
+    }
+
+    /// A simulator of its own, with options.
+    pub fn simulator(options: SimOptions) -> Device {
+        Device {
+            inner: Arc::new(Simulator::new(options)),
+        }
+    }
+
+    /// What the device calls itself.
+    pub fn name(&self) -> String {
+        self.inner.name()
+    }
+
+    /// Whether this is the simulator.
+    pub fn is_simulator(&self) -> bool {
+        self.inner.is_simulator()
+    }
+
+    /// The platform it runs; `None` where the driver alone decides.
+    pub fn platform(&self) -> Option<Platform> {
+        self.inner.platform()
+    }
+
+    /// Loads a zebin.
+    ///
+    /// # Errors
+    /// The zebin is damaged, for another platform, or refused by the driver.
+    pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
+        Module::load(self, Arc::new(Zebin::parse(zebin)?), zebin)
+    }
+
+    /// Makes a zeroed buffer of so many bytes.
+    ///
+    /// # Errors
+    /// There is not that much memory.
+    pub fn buffer(&self, bytes: usize) -> Result<Buffer, Error> {
+        Ok(Buffer {
+            inner: self.inner.alloc(bytes)?,
+        })
+    }
+
+    /// Makes a buffer that holds a copy of `data`.
+    ///
+    /// # Errors
+    /// There is not that much memory.
+    pub fn buffer_from<T: Plain>(&self, data: &[T]) -> Result<Buffer, Error> {
+        let bytes = to_bytes(data);
+        let buffer = self.buffer(bytes.len())?;
+        buffer.write_bytes(0, &bytes)?;
+        Ok(buffer)
+    }
+
+    pub(crate) fn id(&self) -> usize {
+        self.inner.id()
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Device").field(&self.name()).finish()
+    }
+}

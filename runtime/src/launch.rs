@@ -1,0 +1,325 @@
+//! Launches: the grid, the arguments, and what is known afterwards.
+
+use crate::backend::Request;
+use crate::buffer::{Buffer, Plain, to_bytes};
+use crate::error::Error;
+use crate::module::Kernel;
+use crate::zebin::ArgKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many work-items a launch has, and how they are grouped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    global: [u32; 3],
+    group: Option<[u32; 3]>,
+    offset: [u32; 3],
+}
+
+impl Grid {
+    /// So many work-items along x, y and z.
+    pub const fn new(global: [u32; 3]) -> Grid {
+        Grid {
+            global,
+            group: None,
+            offset: [0; 3],
+        }
+    }
+
+    /// So many work-items in a group. Left out, a group is what the kernel requires, or one thread's channels along x.
+    pub const fn group(mut self, group: [u32; 3]) -> Grid {
+        self.group = Some(group);
+        self
+    }
+
+    /// The global id of the first work-item.
+    pub const fn offset(mut self, offset: [u32; 3]) -> Grid {
+        self.offset = offset;
+        self
+    }
+}
+
+/// SLM for a local pointer argument, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Local(
+    /// Bytes.
+    pub u32,
+);
+
+/// An argument of a launch.
+#[derive(Clone, Debug)]
+pub enum Arg {
+    /// A buffer.
+    Buffer(Buffer),
+    /// A null pointer.
+    Null,
+    /// SLM of so many bytes.
+    Local(u32),
+    /// By value: the device's bytes.
+    Value(Vec<u8>),
+}
+
+impl Arg {
+    /// A structure by value.
+    pub fn bytes(bytes: &[u8]) -> Arg {
+        Arg::Value(bytes.to_vec())
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Arg::Buffer(b) => format!("a buffer of {} bytes", b.len()),
+            Arg::Null => "a null pointer".to_owned(),
+            Arg::Local(n) => format!("{n} bytes of SLM"),
+            Arg::Value(v) => format!("a value of {} bytes", v.len()),
+        }
+    }
+}
+
+impl From<&Buffer> for Arg {
+    fn from(b: &Buffer) -> Arg {
+        Arg::Buffer(b.clone())
+    }
+}
+
+impl From<Buffer> for Arg {
+    fn from(b: Buffer) -> Arg {
+        Arg::Buffer(b)
+    }
+}
+
+impl From<Local> for Arg {
+    fn from(l: Local) -> Arg {
+        Arg::Local(l.0)
+    }
+}
+
+impl<T: Plain> From<T> for Arg {
+    fn from(v: T) -> Arg {
+        Arg::Value(to_bytes(&[v]))
+    }
+}
+
+impl<T: Plain, const N: usize> From<[T; N]> for Arg {
+    fn from(v: [T; N]) -> Arg {
+        Arg::Value(to_bytes(&v))
+    }
+}
+
+/// What a launch did.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct LaunchStats {
+    /// Hardware threads that ran.
+    pub threads: u64,
+    /// Instructions executed, per hardware thread, summed.
+    pub instructions: u64,
+    /// Instructions times enabled channels.
+    pub channels: u64,
+    /// Send instructions executed.
+    pub sends: u64,
+    /// Bytes read from memory (global, SLM and scratch).
+    pub bytes_read: u64,
+    /// Bytes written to memory (global, SLM and scratch).
+    pub bytes_written: u64,
+    /// Time from launch to end, in seconds.
+    pub wall_seconds: f64,
+}
+
+/// Counts threads while a launch runs; clones count the same launch. Read it from another thread to draw a bar.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Arc<ProgressInner>);
+
+#[derive(Debug, Default)]
+struct ProgressInner {
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    /// A counter at zero.
+    pub fn new() -> Progress {
+        Progress::default()
+    }
+
+    /// Threads that have ended.
+    pub fn done(&self) -> u64 {
+        self.0.done.load(Ordering::Relaxed)
+    }
+
+    /// Threads in all; 0 before the launch begins.
+    pub fn total(&self) -> u64 {
+        self.0.total.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin(&self, total: u64) {
+        self.0.done.store(0, Ordering::Relaxed);
+        self.0.total.store(total, Ordering::Relaxed);
+    }
+
+    pub(crate) fn add(&self, n: u64) {
+        self.0.done.fetch_add(n, Ordering::Relaxed);
+    }
+}
+
+/// A launch being put together.
+#[derive(Debug)]
+#[must_use = "a launch does nothing until `run`"]
+pub struct Launch<'k> {
+    kernel: &'k Kernel,
+    grid: Grid,
+    args: Vec<Arg>,
+    progress: Option<Progress>,
+}
+
+impl<'k> Launch<'k> {
+    pub(crate) fn new(kernel: &'k Kernel, grid: Grid) -> Self {
+        Launch {
+            kernel,
+            grid,
+            args: Vec::new(),
+            progress: None,
+        }
+    }
+
+    /// The next argument: a `&Buffer`, a number, an array of numbers (a vector), [`Local`], or an [`Arg`].
+    pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Further arguments.
+    pub fn args(mut self, args: impl IntoIterator<Item = Arg>) -> Self {
+        self.args.extend(args);
+        self
+    }
+
+    /// Counts ended threads in `progress`.
+    pub fn progress(mut self, progress: &Progress) -> Self {
+        self.progress = Some(progress.clone());
+        self
+    }
+
+    /// Runs the kernel to its end.
+    ///
+    /// # Errors
+    /// The arguments or the grid are wrong, the device cannot run the kernel, or it faults.
+    pub fn run(self) -> Result<LaunchStats, Error> {
+        let Some(info) = self.kernel.info() else {
+            return Err(Error::NoKernel {
+                name: String::new(),
+                have: Vec::new(),
+            });
+        };
+        let grid_error = |message: String| Error::Grid {
+            kernel: info.name.clone(),
+            message,
+        };
+        self.check_args()?;
+        let required = info.env.required_work_group_size;
+        let local = match (self.grid.group, required) {
+            (Some(l), Some(r)) if l != r => {
+                return Err(grid_error(format!(
+                    "a group of {l:?} work-items was asked for, the kernel requires {r:?}"
+                )));
+            }
+            (Some(l), _) => l,
+            (None, Some(r)) => r,
+            (None, None) => [info.env.simd_size, 1, 1],
+        };
+        let global = self.grid.global;
+        if local.contains(&0) {
+            return Err(grid_error(format!(
+                "a group of {local:?} work-items is empty"
+            )));
+        }
+        let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
+        let most = 64 * u64::from(info.env.simd_size);
+        if local.iter().any(|&n| n > 1024) || items > most {
+            return Err(grid_error(format!(
+                "a group of {local:?} work-items is too large: at most 64 threads of {} channels",
+                info.env.simd_size
+            )));
+        }
+        let whole = global.iter().zip(local).all(|(g, l)| g % l == 0);
+        if !whole && self.kernel.module.zebin.requires_uniform_groups() {
+            return Err(grid_error(format!(
+                "the grid {global:?} is not a multiple of the group {local:?}, and the kernel was compiled for whole groups"
+            )));
+        }
+        let threads = global
+            .iter()
+            .zip(local)
+            .map(|(&g, l)| u64::from(g.div_ceil(l)))
+            .try_fold(1u64, u64::checked_mul)
+            .filter(|&n| n <= 1 << 40);
+        if threads.is_none() {
+            return Err(grid_error(format!("the grid {global:?} is too large")));
+        }
+        let dimensions = if global[2] > 1 || local[2] > 1 {
+            3
+        } else if global[1] > 1 || local[1] > 1 {
+            2
+        } else {
+            1
+        };
+        self.kernel.module.inner.launch(&Request {
+            index: self.kernel.index,
+            kernel: info,
+            global,
+            local,
+            offset: self.grid.offset,
+            dimensions,
+            args: &self.args,
+            progress: self.progress.as_ref(),
+        })
+    }
+
+    fn check_args(&self) -> Result<(), Error> {
+        let expected = self.kernel.args();
+        if expected.len() != self.args.len() {
+            return Err(Error::ArgCount {
+                kernel: self.kernel.name().to_owned(),
+                expected: expected.len(),
+                given: self.args.len(),
+            });
+        }
+        for (index, (info, arg)) in expected.iter().zip(&self.args).enumerate() {
+            let wrong = |expected: String, given: String| Error::Arg {
+                kernel: self.kernel.name().to_owned(),
+                index,
+                name: info.names.as_ref().map(|n| n.name.clone()),
+                expected,
+                given,
+            };
+            let given = || arg.describe();
+            match (info.kind, arg) {
+                (ArgKind::Buffer, Arg::Buffer(b)) => {
+                    if b.inner.device() != self.kernel.module.device().id() {
+                        return Err(wrong(
+                            "a buffer of this device".to_owned(),
+                            "a buffer of another".to_owned(),
+                        ));
+                    }
+                }
+                (ArgKind::Buffer, Arg::Null) => {}
+                (ArgKind::Local, Arg::Local(_)) => {}
+                (ArgKind::Value { size }, Arg::Value(v)) => {
+                    // The device's three-element vectors fill four; size 0 is an argument nothing reads.
+                    if size != 0 && v.len() != size as usize {
+                        return Err(wrong(format!("a value of {size} bytes"), given()));
+                    }
+                }
+                (ArgKind::Buffer, _) => return Err(wrong("a buffer".to_owned(), given())),
+                (ArgKind::Local, _) => {
+                    return Err(wrong("an SLM size (`Local`)".to_owned(), given()));
+                }
+                (ArgKind::Value { size: 0 }, _) => {}
+                (ArgKind::Value { size }, _) => {
+                    return Err(wrong(format!("a value of {size} bytes"), given()));
+                }
+                (ArgKind::Image, _) => return Err(wrong("an image".to_owned(), given())),
+                (ArgKind::Sampler, _) => return Err(wrong("a sampler".to_owned(), given())),
+            }
+        }
+        Ok(())
+    }
+}

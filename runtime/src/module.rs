@@ -1,0 +1,111 @@
+//! Loaded modules and their kernels.
+
+use crate::backend::ModuleBackend;
+use crate::device::Device;
+use crate::error::Error;
+use crate::launch::{Grid, Launch};
+use crate::zebin::{ArgInfo, KernelInfo, Zebin};
+use std::fmt;
+use std::sync::Arc;
+
+/// A module on a device. A handle: clones are the same module.
+#[derive(Clone)]
+pub struct Module {
+    device: Device,
+    pub(crate) zebin: Arc<Zebin>,
+    pub(crate) inner: Arc<dyn ModuleBackend>,
+}
+
+impl Module {
+    pub(crate) fn load(device: &Device, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Module, Error> {
+        if let Some(runs) = device.platform()
+            && runs != zebin.platform
+        {
+            return Err(Error::Platform {
+                module: zebin.platform.to_string(),
+                device: runs.to_string(),
+            });
+        }
+        let inner = device.inner.load(zebin.clone(), bytes)?;
+        Ok(Module {
+            device: device.clone(),
+            zebin,
+            inner,
+        })
+    }
+
+    /// The device it is on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The names of its kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.zebin.kernels.iter().map(|k| k.name.as_str())
+    }
+
+    /// A kernel by name.
+    ///
+    /// # Errors
+    /// There is none of that name: the error lists those there are.
+    pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
+        match self.zebin.kernel(name) {
+            Some((index, _)) => Ok(Kernel {
+                module: self.clone(),
+                index,
+            }),
+            None => Err(Error::NoKernel {
+                name: name.to_owned(),
+                have: self.kernels().map(str::to_owned).collect(),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("kernels", &self.kernels().collect::<Vec<_>>())
+            .finish()
+    }
+}
+
+/// A kernel of a module, ready to launch. A handle.
+#[derive(Clone)]
+pub struct Kernel {
+    pub(crate) module: Module,
+    pub(crate) index: usize,
+}
+
+impl Kernel {
+    /// What the zebin says about it; `None` never happens for a kernel from [`Module::kernel`].
+    pub fn info(&self) -> Option<&KernelInfo> {
+        self.module.zebin.kernels.get(self.index)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.info().map_or("", |k| k.name.as_str())
+    }
+
+    /// The arguments that a launch gives, in order.
+    pub fn args(&self) -> &[ArgInfo] {
+        self.info().map_or(&[], |k| k.args.as_slice())
+    }
+
+    /// Channels of a thread.
+    pub fn simd_size(&self) -> u32 {
+        self.info().map_or(0, |k| k.env.simd_size)
+    }
+
+    /// Begins a launch: give its arguments in order, then [`Launch::run`].
+    pub fn launch(&self, grid: Grid) -> Launch<'_> {
+        Launch::new(self, grid)
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Kernel").field(&self.name()).finish()
+    }
+}

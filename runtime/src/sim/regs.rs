@@ -1,0 +1,194 @@
+//! A thread's registers as one run of bytes, and where each register lies in it.
+
+use gantry_isa_gen::{Arf, Platform, Reg, RegRef};
+
+/// Bytes of the GRF file.
+pub(super) const GRF_BYTES: u32 = 4096;
+/// Address register.
+pub(super) const A0: u32 = GRF_BYTES;
+/// Accumulators: acc0 and on, 32 bytes each.
+pub(super) const ACC: u32 = A0 + 32;
+/// Accumulators there are, with the special ones of math macros.
+const ACCS: u32 = 10;
+/// Flags: f0 then f1.
+pub(super) const FLAGS: u32 = ACC + ACCS * 32;
+/// State register.
+pub(super) const SR0: u32 = FLAGS + 32;
+/// Control register.
+pub(super) const CR0: u32 = SR0 + 32;
+/// Channel enables.
+pub(super) const CE0: u32 = CR0 + 32;
+/// Notification.
+pub(super) const N0: u32 = CE0 + 32;
+/// Instruction pointer.
+pub(super) const IP: u32 = N0 + 32;
+/// Thread dependency.
+const TDR: u32 = IP + 32;
+/// Timestamp.
+pub(super) const TM0: u32 = TDR + 32;
+/// Debug.
+const DBG: u32 = TM0 + 32;
+/// Stack pointer.
+const SP: u32 = DBG + 32;
+/// What reads of null find: zeros, as far as a region can reach. Nothing is ever written here.
+const ZEROS: u32 = SP + 32;
+/// Bytes of the whole file. Packed reads fetch whole groups of eight channels, so there is room after the last register.
+pub(super) const FILE_BYTES: usize = (ZEROS + 32 * 32 * 8) as usize;
+
+/// Where a register place lies.
+pub(super) struct FileOffset {
+    /// Byte offset in the file.
+    pub(super) at: u32,
+    /// It is an accumulator.
+    pub(super) acc: bool,
+    /// It is computed when read, or has effects when written.
+    pub(super) special: bool,
+}
+
+/// Where a register place lies in the file.
+pub(super) fn place(platform: Platform, r: RegRef<Reg>) -> Result<FileOffset, String> {
+    let sub = u32::from(r.sub);
+    let plain = |at: u32, limit: u32| {
+        if sub < limit {
+            Ok(FileOffset {
+                at: at + sub,
+                acc: false,
+                special: false,
+            })
+        } else {
+            Err(format!("byte {sub} of {} does not exist", r.reg))
+        }
+    };
+    let special = |at| plain(at, 32).map(|p| FileOffset { special: true, ..p });
+    match r.reg {
+        Reg::Grf(n) if u32::from(n) < platform.features().grf_count => plain(u32::from(n) * 32, 32),
+        Reg::Arf(Arf::Null, _) => Ok(FileOffset {
+            at: ZEROS,
+            acc: false,
+            special: false,
+        }),
+        Reg::Arf(Arf::Address, 0) => plain(A0, 32),
+        Reg::Arf(Arf::Acc, n) if u32::from(n) < ACCS => {
+            plain(ACC + u32::from(n) * 32, 32).map(|p| FileOffset { acc: true, ..p })
+        }
+        Reg::Arf(Arf::Flag, n @ 0..=1) => plain(FLAGS + u32::from(n) * 4, 4),
+        Reg::Arf(Arf::State, 0) => plain(SR0, 32),
+        Reg::Arf(Arf::Control, 0) => special(CR0),
+        Reg::Arf(Arf::ChannelEnable, 0) => special(CE0),
+        Reg::Arf(Arf::Notification, 0) => plain(N0, 32),
+        Reg::Arf(Arf::Ip, _) => special(IP),
+        Reg::Arf(Arf::Tdr, 0) => plain(TDR, 32),
+        Reg::Arf(Arf::Timestamp, 0) => special(TM0),
+        Reg::Arf(Arf::Dbg, 0) => plain(DBG, 32),
+        Reg::Arf(Arf::Sp, _) => plain(SP, 32),
+        reg => Err(format!("register {reg} does not exist")),
+    }
+}
+
+/// The register file of a thread.
+#[derive(Clone)]
+pub(super) struct Regs {
+    bytes: Box<[u8; FILE_BYTES]>,
+}
+
+impl Regs {
+    pub(super) fn new() -> Regs {
+        Regs {
+            bytes: Box::new([0; FILE_BYTES]),
+        }
+    }
+
+    /// All zero.
+    pub(super) fn clear(&mut self) {
+        self.bytes.fill(0);
+    }
+
+    /// `n` bytes from `at` on; empty where they are not all in the file.
+    #[inline(always)]
+    pub(super) fn get(&self, at: u32, n: usize) -> &[u8] {
+        self.bytes
+            .get(at as usize..at as usize + n)
+            .unwrap_or_default()
+    }
+
+    /// `N` bytes from `at` on; zeros where they are not all in the file.
+    #[inline(always)]
+    pub(super) fn array<const N: usize>(&self, at: u32) -> [u8; N] {
+        match self.bytes.get(at as usize..).and_then(<[u8]>::first_chunk) {
+            Some(a) => *a,
+            None => [0; N],
+        }
+    }
+
+    /// `n` writable bytes from `at` on; empty where they are not all in the file.
+    #[inline(always)]
+    pub(super) fn get_mut(&mut self, at: u32, n: usize) -> &mut [u8] {
+        self.bytes
+            .get_mut(at as usize..at as usize + n)
+            .unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(super) fn u32(&self, at: u32) -> u32 {
+        u32::from_le_bytes(self.array(at))
+    }
+
+    #[inline(always)]
+    pub(super) fn u64(&self, at: u32) -> u64 {
+        u64::from_le_bytes(self.array(at))
+    }
+
+    #[inline(always)]
+    pub(super) fn u16(&self, at: u32) -> u16 {
+        u16::from_le_bytes(self.array(at))
+    }
+
+    #[inline(always)]
+    pub(super) fn set_u32(&mut self, at: u32, v: u32) {
+        if let Some(b) = self
+            .bytes
+            .get_mut(at as usize..)
+            .and_then(<[u8]>::first_chunk_mut::<4>)
+        {
+            *b = v.to_le_bytes();
+        }
+    }
+
+    /// An element's bits, zero-extended.
+    #[inline(always)]
+    pub(super) fn element(&self, at: u32, bytes: u32) -> u64 {
+        match bytes {
+            1 => u64::from(self.array::<1>(at)[0]),
+            2 => u64::from(self.u16(at)),
+            4 => u64::from(self.u32(at)),
+            _ => self.u64(at),
+        }
+    }
+
+    /// Stores an element's low bytes.
+    #[inline(always)]
+    pub(super) fn set_element(&mut self, at: u32, bytes: u32, v: u64) {
+        let n = bytes as usize;
+        self.get_mut(at, n)
+            .iter_mut()
+            .zip(v.to_le_bytes())
+            .for_each(|(o, b)| *o = b);
+    }
+
+    /// Both flag registers as one number: f1 above f0.
+    #[inline(always)]
+    pub(super) fn flags(&self) -> u64 {
+        self.u64(FLAGS)
+    }
+
+    /// Sets the flag bits of `mask` (from bit `at` on, within one register of 32) to those of `bits`.
+    #[inline(always)]
+    pub(super) fn set_flags(&mut self, at: u8, mask: u32, bits: u32) {
+        let word = FLAGS + u32::from(at / 32) * 4;
+        let shift = u32::from(at % 32);
+        let mask = mask.wrapping_shl(shift);
+        let bits = bits.wrapping_shl(shift) & mask;
+        let old = self.u32(word);
+        self.set_u32(word, old & !mask | bits);
+    }
+}

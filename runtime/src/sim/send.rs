@@ -1,0 +1,567 @@
+//! Running sends: every message kind that `isa-gen` describes.
+
+use super::memory::Block;
+use super::program::{DescOp, MicroOp, SendOp};
+use super::regs::GRF_BYTES;
+use super::thread::Thread;
+use super::worker::Group;
+use gantry_isa_gen::message::{
+    AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, Message, MsgOp, Surface,
+};
+
+/// What a send did to its thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SendOutcome {
+    Next,
+    Ended,
+}
+
+/// Where one access lands.
+enum Place<'a> {
+    In(&'a Block, u64),
+    /// Outside a surface: reads are 0, writes vanish.
+    Nowhere,
+}
+
+/// Bytes of a GRF.
+const GRF: u32 = 32;
+
+/// A payload as the message sees it: header, addresses, data, each with its byte offset in the register file.
+struct Payload {
+    header: u32,
+    address: u32,
+    data: u32,
+    response: Option<u32>,
+}
+
+pub(super) fn execute(
+    t: &mut Thread,
+    op: &MicroOp,
+    s: &SendOp,
+    mask: u32,
+    group: &mut Group<'_>,
+) -> Result<SendOutcome, String> {
+    let message = match s.message {
+        Some(m) => m,
+        None => {
+            let value = |d| match d {
+                DescOp::Imm(v) => v,
+                DescOp::Reg(at) => t.regs.u32(at),
+            };
+            Message::decode(group.platform(), value(s.ex), value(s.desc))
+                .map_err(|e| e.to_string())?
+        }
+    };
+    if mask == 0 {
+        // No message is sent; but a thread that ends must end.
+        return if s.eot || message.eot {
+            Err("the end-of-thread message is disabled in every channel".to_owned())
+        } else {
+            Ok(SendOutcome::Next)
+        };
+    }
+    check_span(s.src0, message.src0_grfs, "the payload")?;
+    check_span(s.src1, message.src1_grfs, "the second payload")?;
+    if let Some(dst) = s.dst {
+        check_span(dst, message.response_grfs, "the response")?;
+    }
+    match message.op {
+        MsgOp::ThreadEnd { .. } => return Ok(SendOutcome::Ended),
+        MsgOp::Barrier => {
+            t.signalled += 1;
+            group.arrive();
+        }
+        // Memory is coherent at every instruction here.
+        MsgOp::Fence { .. } => {}
+        MsgOp::Raw { .. } => {
+            return Err(format!("unsupported message: {}", message.op));
+        }
+        _ => {
+            let lengths = message.op.lengths(group.platform());
+            let header = u32::from(message.header) * GRF;
+            let address = s.src0 + header;
+            let after = address + lengths.address * GRF;
+            let payload = Payload {
+                header: s.src0,
+                address,
+                data: if message.src1_grfs > 0 { s.src1 } else { after },
+                response: s.dst,
+            };
+            let first = u32::from(message.header) + lengths.address;
+            let (have0, have1) = (u32::from(message.src0_grfs), u32::from(message.src1_grfs));
+            let enough = if have1 > 0 {
+                have0 >= first && have1 >= lengths.data
+            } else {
+                have0 >= first + lengths.data
+            };
+            if !enough || (lengths.header && !message.header) {
+                return Err(format!(
+                    "the message `{}` has a payload too short: {message}",
+                    message.op
+                ));
+            }
+            if u32::from(message.response_grfs) < lengths.response && s.dst.is_some() {
+                return Err(format!(
+                    "the message `{}` has a response too short: {message}",
+                    message.op
+                ));
+            }
+            access(t, op, &message, &payload, mask, group)?;
+        }
+    }
+    if s.eot || message.eot {
+        return Ok(SendOutcome::Ended);
+    }
+    Ok(SendOutcome::Next)
+}
+
+fn check_span(at: u32, grfs: u8, what: &str) -> Result<(), String> {
+    if at + u32::from(grfs) * GRF > GRF_BYTES {
+        return Err(format!("{what} runs past the last register"));
+    }
+    Ok(())
+}
+
+/// The block and offset of an access of `n` bytes at a message's address.
+#[inline(always)]
+fn find<'g>(
+    group: &'g mut Group<'_>,
+    addr: AddrModel,
+    address: u64,
+    n: u64,
+    dir: &str,
+) -> Result<Place<'g>, String> {
+    match addr {
+        AddrModel::A64(_) => group
+            .global(address, n, dir)
+            .map(|(b, at)| Place::In(b, at)),
+        AddrModel::A32(Surface::Slm) => {
+            let slm = group.slm();
+            if slm.holds(address, n) {
+                Ok(Place::In(slm, address))
+            } else {
+                Err(format!(
+                    "{dir} of {n} bytes at {address:#x} of SLM, which has {:#x} bytes",
+                    slm.len()
+                ))
+            }
+        }
+        AddrModel::A32(Surface::Bti(i)) => match group.surface(i)? {
+            None => Ok(Place::Nowhere),
+            Some((base, len)) => {
+                if address.checked_add(n).is_none_or(|end| end > len) {
+                    Ok(Place::Nowhere)
+                } else {
+                    group
+                        .global(base + address, n, dir)
+                        .map(|(b, at)| Place::In(b, at))
+                }
+            }
+        },
+        AddrModel::A32(_) => {
+            let general = group.general();
+            if general.holds(address, n) {
+                Ok(Place::In(general, address))
+            } else {
+                Err(format!(
+                    "{dir} of {n} bytes at stateless offset {address:#x}, where there is no memory"
+                ))
+            }
+        }
+    }
+}
+
+/// Channel numbers of a mask.
+#[inline(always)]
+fn channels(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let i = mask.trailing_zeros();
+        mask &= mask - 1;
+        Some(i)
+    })
+}
+
+#[inline(always)]
+fn address_of(t: &Thread, p: &Payload, addr: AddrModel, i: u32) -> u64 {
+    if addr.is_a64() {
+        t.regs.u64(p.address + i * 8)
+    } else {
+        u64::from(t.regs.u32(p.address + i * 4))
+    }
+}
+
+fn access(
+    t: &mut Thread,
+    op: &MicroOp,
+    message: &Message,
+    p: &Payload,
+    mask: u32,
+    group: &mut Group<'_>,
+) -> Result<(), String> {
+    match message.op {
+        MsgOp::Untyped {
+            dir,
+            addr,
+            rgba,
+            simd,
+        } => {
+            let row = simd.channels() * 4;
+            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            for i in channels(mask) {
+                let address = address_of(t, p, addr, i);
+                let mut k = 0;
+                for c in 0..4 {
+                    if rgba.mask() >> c & 1 == 0 {
+                        continue;
+                    }
+                    let at = k * row + i * 4;
+                    move_element(t, group, dir, addr, address + c * 4, 4, p, at)?;
+                    k += 1;
+                }
+            }
+        }
+        MsgOp::ByteScattered {
+            dir,
+            addr,
+            bytes,
+            simd,
+        } => {
+            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            for i in channels(mask) {
+                let address = address_of(t, p, addr, i);
+                move_element(t, group, dir, addr, address, u32::from(bytes), p, i * 4)?;
+            }
+        }
+        MsgOp::DwordScattered {
+            dir,
+            addr,
+            count,
+            simd,
+            ..
+        } => {
+            let row = simd.channels() * 4;
+            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            for i in channels(mask) {
+                let mut address = address_of(t, p, addr, i);
+                if !addr.is_a64() {
+                    address *= 4;
+                }
+                for k in 0..u32::from(count) {
+                    let at = k * row + i * 4;
+                    let a = address.wrapping_add(u64::from(k) * 4);
+                    move_element(t, group, dir, addr, a, 4, p, at)?;
+                }
+            }
+        }
+        MsgOp::QwordScattered {
+            dir,
+            addr,
+            count,
+            simd,
+        } => {
+            let row = simd.channels() * 8;
+            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            for i in channels(mask) {
+                let address = address_of(t, p, addr, i);
+                for k in 0..u32::from(count) * 2 {
+                    let at = k / 2 * row + i * 8 + k % 2 * 4;
+                    let a = address.wrapping_add(u64::from(k) * 4);
+                    move_element(t, group, dir, addr, a, 4, p, at)?;
+                }
+            }
+        }
+        MsgOp::Block {
+            dir,
+            addr,
+            unit,
+            count,
+            ..
+        } => {
+            let bytes = u32::from(count) * if unit == BlockUnit::Hword { 32 } else { 16 };
+            let address = if addr.is_a64() {
+                t.regs.u64(p.header)
+            } else {
+                let offset = u64::from(t.regs.u32(p.header + 8));
+                if unit == BlockUnit::OwordUnaligned {
+                    offset
+                } else {
+                    offset * 16
+                }
+            };
+            let aligned = if matches!(unit, BlockUnit::Oword | BlockUnit::OwordHigh) {
+                16
+            } else {
+                4
+            };
+            if !address.is_multiple_of(aligned) {
+                return Err(format!(
+                    "a block message at {address:#x}, which is not a multiple of {aligned}"
+                ));
+            }
+            let first = if unit == BlockUnit::OwordHigh { 16 } else { 0 };
+            for k in (0..bytes).step_by(4) {
+                let a = address.wrapping_add(u64::from(k));
+                move_element(t, group, dir, addr, a, 4, p, first + k)?;
+            }
+        }
+        MsgOp::Scratch {
+            dir,
+            count,
+            offset,
+            dword_mode,
+        } => {
+            let base = u64::from(t.regs.u32(p.header + 20) & !0x3ff);
+            let stateless = AddrModel::A32(Surface::Stateless);
+            for k in (0..u32::from(count) * 32).step_by(4) {
+                // In dword mode each channel moves its dword of every register.
+                let channel = k / 4 % u32::from(op.n).max(8);
+                if dword_mode && mask >> channel & 1 == 0 && !op.no_mask {
+                    continue;
+                }
+                let a = base + u64::from(offset) * 32 + u64::from(k);
+                move_element(t, group, dir, stateless, a, 4, p, k)?;
+            }
+        }
+        MsgOp::Atomic {
+            op: aop,
+            addr,
+            qword,
+            returns,
+            simd,
+        } => {
+            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            for i in channels(mask) {
+                let address = address_of(t, p, addr, i);
+                if qword {
+                    atomic64(t, group, aop, addr, address, p, i, returns)?;
+                } else {
+                    let row = simd.channels() * 4;
+                    atomic32(t, group, aop, addr, address, p, i, row, returns)?;
+                }
+            }
+        }
+        MsgOp::FloatAtomic {
+            op: fop,
+            addr,
+            returns,
+            simd,
+        } => {
+            let row = simd.channels() * 4;
+            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            for i in channels(mask) {
+                let address = address_of(t, p, addr, i);
+                let src0 = t.regs.u32(p.data + i * 4);
+                let src1 = t.regs.u32(p.data + row + i * 4);
+                let f = |old: u32| {
+                    let (o, s) = (f32::from_bits(old), f32::from_bits(src0));
+                    match fop {
+                        FloatAtomicOp::FMax => o.max(s).to_bits(),
+                        FloatAtomicOp::FMin => o.min(s).to_bits(),
+                        FloatAtomicOp::FCmpWr => {
+                            if o == f32::from_bits(src1) {
+                                src0
+                            } else {
+                                old
+                            }
+                        }
+                    }
+                };
+                let old = update(t, group, addr, address, f)?;
+                respond(t, p, returns, i * 4, old);
+            }
+        }
+        MsgOp::Fence { .. } | MsgOp::Barrier | MsgOp::ThreadEnd { .. } | MsgOp::Raw { .. } => {}
+    }
+    Ok(())
+}
+
+/// Moves `n` bytes (1, 2 or 4) between memory and a dword of the data.
+#[inline(always)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one element of a message: all of it is used"
+)]
+fn move_element(
+    t: &mut Thread,
+    group: &mut Group<'_>,
+    dir: Dir,
+    addr: AddrModel,
+    address: u64,
+    n: u32,
+    p: &Payload,
+    at: u32,
+) -> Result<(), String> {
+    match dir {
+        Dir::Read => {
+            let v = match find(group, addr, address, u64::from(n), "a read")? {
+                Place::In(b, at) => b.load(at, n),
+                Place::Nowhere => 0,
+            };
+            t.counts.bytes_read += u64::from(n);
+            if let Some(dst) = p.response {
+                t.regs.set_u32(dst + at, v);
+            }
+        }
+        Dir::Write => {
+            let v = t.regs.u32(p.data + at);
+            if let Place::In(b, at) = find(group, addr, address, u64::from(n), "a write")? {
+                b.store(at, n, v);
+            }
+            t.counts.bytes_written += u64::from(n);
+        }
+    }
+    Ok(())
+}
+
+fn respond(t: &mut Thread, p: &Payload, returns: bool, at: u32, v: u32) {
+    if let (true, Some(dst)) = (returns, p.response) {
+        t.regs.set_u32(dst + at, v);
+    }
+}
+
+/// An atomic update of a dword; returns the old value.
+fn update(
+    t: &mut Thread,
+    group: &mut Group<'_>,
+    addr: AddrModel,
+    address: u64,
+    f: impl FnMut(u32) -> u32,
+) -> Result<u32, String> {
+    if !address.is_multiple_of(4) {
+        return Err(format!(
+            "an atomic at {address:#x}, which is not dword-aligned"
+        ));
+    }
+    t.counts.bytes_read += 4;
+    t.counts.bytes_written += 4;
+    Ok(match find(group, addr, address, 4, "an atomic")? {
+        Place::In(b, at) => b.update32(at, f),
+        Place::Nowhere => 0,
+    })
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one element of a message: all of it is used"
+)]
+fn atomic32(
+    t: &mut Thread,
+    group: &mut Group<'_>,
+    op: AtomicOp,
+    addr: AddrModel,
+    address: u64,
+    p: &Payload,
+    i: u32,
+    row: u32,
+    returns: bool,
+) -> Result<(), String> {
+    let src0 = t.regs.u32(p.data + i * 4);
+    let src1 = t.regs.u32(p.data + row + i * 4);
+    if op == AtomicOp::CmpWr2W {
+        return Err("the two-dword compare and write atomic is not supported".to_owned());
+    }
+    let old = update(t, group, addr, address, |old| {
+        apply(op, u64::from(old), u64::from(src0), u64::from(src1), 32) as u32
+    })?;
+    let back = if op == AtomicOp::PreDec {
+        old.wrapping_sub(1)
+    } else {
+        old
+    };
+    respond(t, p, returns, i * 4, back);
+    Ok(())
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one element of a message: all of it is used"
+)]
+fn atomic64(
+    t: &mut Thread,
+    group: &mut Group<'_>,
+    op: AtomicOp,
+    addr: AddrModel,
+    address: u64,
+    p: &Payload,
+    i: u32,
+    returns: bool,
+) -> Result<(), String> {
+    if !address.is_multiple_of(8) {
+        return Err(format!(
+            "an atomic at {address:#x}, which is not qword-aligned"
+        ));
+    }
+    let src0 = t.regs.u64(p.data + i * 8);
+    let src1 = t.regs.u64(p.data + 64 + i * 8);
+    if op == AtomicOp::CmpWr2W {
+        return Err("the two-qword compare and write atomic is not supported".to_owned());
+    }
+    t.counts.bytes_read += 8;
+    t.counts.bytes_written += 8;
+    let lock = group.qword_lock();
+    let guard = lock
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let old = match find(group, addr, address, 8, "an atomic")? {
+        Place::In(b, at) => {
+            let old = u64::from(b.load32(at)) | u64::from(b.load32(at + 4)) << 32;
+            let new = apply(op, old, src0, src1, 64);
+            b.store32(at, new as u32);
+            b.store32(at + 4, (new >> 32) as u32);
+            old
+        }
+        Place::Nowhere => 0,
+    };
+    drop(guard);
+    let back = if op == AtomicOp::PreDec {
+        old.wrapping_sub(1)
+    } else {
+        old
+    };
+    respond(t, p, returns, i * 8, back as u32);
+    respond(t, p, returns, i * 8 + 4, (back >> 32) as u32);
+    Ok(())
+}
+
+/// What an atomic writes.
+fn apply(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> u64 {
+    let signed = |v: u64| (v << (64 - bits)) as i64 >> (64 - bits);
+    match op {
+        AtomicOp::And => old & src0,
+        AtomicOp::Or => old | src0,
+        AtomicOp::Xor => old ^ src0,
+        AtomicOp::Mov => src0,
+        AtomicOp::Inc => old.wrapping_add(1),
+        AtomicOp::Dec | AtomicOp::PreDec => old.wrapping_sub(1),
+        AtomicOp::Add => old.wrapping_add(src0),
+        AtomicOp::Sub => old.wrapping_sub(src0),
+        AtomicOp::RevSub => src0.wrapping_sub(old),
+        AtomicOp::IMax => {
+            if signed(src0) > signed(old) {
+                src0
+            } else {
+                old
+            }
+        }
+        AtomicOp::IMin => {
+            if signed(src0) < signed(old) {
+                src0
+            } else {
+                old
+            }
+        }
+        AtomicOp::UMax => old.max(src0),
+        AtomicOp::UMin => old.min(src0),
+        AtomicOp::CmpWr => {
+            if old == src1 {
+                src0
+            } else {
+                old
+            }
+        }
+        AtomicOp::CmpWr2W => old,
+    }
+}

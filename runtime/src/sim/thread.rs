@@ -1,0 +1,404 @@
+//! One hardware thread: its registers, channels and the loop that runs it.
+
+use super::alu;
+use super::program::{DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
+use super::regs::{self, Regs};
+use super::send::{self, SendOutcome};
+use super::worker::Group;
+use gantry_isa_gen::sem::FpMode;
+
+/// Why a thread stopped running for now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Stop {
+    /// It ended.
+    Ended,
+    /// It waits for a barrier.
+    Waiting,
+    /// It has run its slice.
+    Slice,
+    /// It ends the launch.
+    Fault(String),
+}
+
+/// Counts of what a thread did.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) instructions: u64,
+    pub(super) channels: u64,
+    pub(super) sends: u64,
+    pub(super) bytes_read: u64,
+    pub(super) bytes_written: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, o: &Counts) {
+        self.instructions += o.instructions;
+        self.channels += o.channels;
+        self.sends += o.sends;
+        self.bytes_read += o.bytes_read;
+        self.bytes_written += o.bytes_written;
+    }
+}
+
+/// A hardware thread.
+pub(super) struct Thread {
+    pub(super) regs: Regs,
+    /// Upper halves of the integers in the accumulators, by dword.
+    pub(super) acc_high: [i32; 16],
+    /// Index of the operation to run next.
+    pub(super) pc: u32,
+    /// Channels at `pc`.
+    pub(super) active: u32,
+    /// Channels that wait to be rejoined.
+    waiting: u32,
+    /// Where each waiting channel waits: an operation index.
+    wait_at: [u32; 32],
+    pub(super) mode: FpMode,
+    pub(super) counts: Counts,
+    /// Ended, or not started.
+    pub(super) done: bool,
+    /// Barriers signalled by this thread.
+    pub(super) signalled: u64,
+    /// Barriers waited for.
+    pub(super) waited: u64,
+    pub(super) scratch: alu::Scratch,
+}
+
+impl Thread {
+    pub(super) fn new() -> Thread {
+        Thread {
+            regs: Regs::new(),
+            acc_high: [0; 16],
+            pc: 0,
+            active: 0,
+            waiting: 0,
+            wait_at: [0; 32],
+            mode: FpMode::of_cr0(0),
+            counts: Counts::default(),
+            done: true,
+            signalled: 0,
+            waited: 0,
+            scratch: alu::Scratch::default(),
+        }
+    }
+
+    /// Back to the state of a fresh thread with these channels.
+    pub(super) fn reset(&mut self, dispatch: u32) {
+        self.regs.clear();
+        self.acc_high = [0; 16];
+        self.pc = 0;
+        self.active = dispatch;
+        self.waiting = 0;
+        self.mode = FpMode::of_cr0(0);
+        self.counts = Counts::default();
+        self.done = false;
+        self.signalled = 0;
+        self.waited = 0;
+        self.regs.set_u32(regs::SR0 + 8, dispatch);
+    }
+
+    /// The channels of an operation that run: mask bit 0 is its first channel.
+    #[inline(always)]
+    fn enabled(&self, op: &MicroOp) -> u32 {
+        let mask = if op.no_mask {
+            op.full
+        } else {
+            self.active >> op.shift & op.full
+        };
+        match op.pred {
+            Pred::None => mask,
+            _ => mask & self.predicate(op.pred),
+        }
+    }
+
+    /// The channels that a predicate enables.
+    #[inline(always)]
+    pub(super) fn predicate(&self, pred: Pred) -> u32 {
+        let flags = self.regs.flags();
+        let from = |bit: u8| {
+            // A register's bits wrap within it.
+            let reg = (flags >> (bit & 32)) as u32;
+            reg.rotate_right(u32::from(bit & 31))
+        };
+        let (bits, invert) = match pred {
+            Pred::None => return u32::MAX,
+            Pred::Seq { bit, invert } => (from(bit), invert),
+            Pred::Vertical { bit, all, invert } => {
+                let (a, b) = (from(bit & 31), from(bit & 31 | 32));
+                (if all { a & b } else { a | b }, invert)
+            }
+            Pred::Horizontal {
+                bit,
+                group,
+                all,
+                invert,
+            } => {
+                let flags = from(bit);
+                let ones = gantry_isa_gen::sem::mask(usize::from(group));
+                let mut out = 0u32;
+                let mut at = 0u32;
+                while at < 32 {
+                    let part = flags >> at & ones;
+                    let yes = if all { part == ones } else { part != 0 };
+                    if yes {
+                        out |= ones << at;
+                    }
+                    at += u32::from(group).max(1);
+                }
+                (out, invert)
+            }
+        };
+        if invert { !bits } else { bits }
+    }
+
+    /// Runs until the thread stops, at most `slice` instructions.
+    pub(super) fn run(&mut self, program: &Program, group: &mut Group<'_>, slice: u64) -> Stop {
+        let end = self.counts.instructions.saturating_add(slice);
+        while self.counts.instructions < end {
+            let Some(op) = program.ops.get(self.pc as usize) else {
+                return Stop::Fault("execution left the kernel's code".to_owned());
+            };
+            if op.join && self.waiting != 0 {
+                self.rejoin();
+            }
+            self.counts.instructions += 1;
+            let mask = self.enabled(op);
+            self.counts.channels += u64::from(mask.count_ones());
+            match &op.kind {
+                Kind::FastF | Kind::FastI32 | Kind::FastU32 | Kind::Alu | Kind::Movi => {
+                    if mask != 0 {
+                        if op.special {
+                            self.refresh(op);
+                        }
+                        if let Err(why) = alu::execute(self, op, mask) {
+                            return Stop::Fault(why);
+                        }
+                        if op.special {
+                            self.mode = FpMode::of_cr0(self.regs.u32(regs::CR0));
+                        }
+                    }
+                    self.pc += 1;
+                }
+                Kind::Send(s) => {
+                    self.counts.sends += 1;
+                    match send::execute(self, op, s, mask, group) {
+                        Ok(SendOutcome::Next) => self.pc += 1,
+                        Ok(SendOutcome::Ended) => {
+                            self.done = true;
+                            return Stop::Ended;
+                        }
+                        Err(why) => return Stop::Fault(why),
+                    }
+                }
+                Kind::Wait => {
+                    if self.waited >= self.signalled {
+                        return Stop::Fault(
+                            "`wait` without a barrier message before it never ends".to_owned(),
+                        );
+                    }
+                    if group.barriers_done() <= self.waited {
+                        // Runs again when the barrier is complete.
+                        self.counts.instructions -= 1;
+                        self.counts.channels -= u64::from(mask.count_ones());
+                        return Stop::Waiting;
+                    }
+                    self.waited += 1;
+                    self.regs.set_u32(regs::N0, 0);
+                    self.pc += 1;
+                }
+                Kind::Nop => self.pc += 1,
+                Kind::Bad(why) => return Stop::Fault(why.clone()),
+                branch => {
+                    if let Err(why) = self.branch(program, op, branch, mask) {
+                        return Stop::Fault(why);
+                    }
+                }
+            }
+        }
+        Stop::Slice
+    }
+
+    /// Channels that wait here run again.
+    fn rejoin(&mut self) {
+        let mut left = self.waiting;
+        while left != 0 {
+            let ch = left.trailing_zeros();
+            left &= left - 1;
+            if self.wait_at.get(ch as usize) == Some(&self.pc) {
+                self.waiting &= !(1 << ch);
+                self.active |= 1 << ch;
+            }
+        }
+    }
+
+    /// Computed registers, before they are read.
+    fn refresh(&mut self, op: &MicroOp) {
+        self.regs.set_u32(regs::CE0, self.active);
+        self.regs.set_u32(regs::IP, op.ip);
+        // The timestamp counts instructions: it grows, and runs repeat.
+        let now = self.counts.instructions;
+        self.regs.set_u32(regs::TM0, now as u32);
+        self.regs.set_u32(regs::TM0 + 4, (now >> 32) as u32);
+    }
+
+    /// Sends channels to wait at an operation.
+    fn park(&mut self, channels: u32, at: u32) {
+        let mut left = channels;
+        while left != 0 {
+            let ch = left.trailing_zeros();
+            left &= left - 1;
+            if let Some(w) = self.wait_at.get_mut(ch as usize) {
+                *w = at;
+            }
+        }
+        self.active &= !channels;
+        self.waiting |= channels;
+    }
+
+    /// Goes on after a branch: to the next operation if a channel is or waits there, else to `jip`.
+    fn fall_or_jump(&mut self, op: &MicroOp, jip: u32) -> Result<(), String> {
+        let next = self.pc + 1;
+        let waits = |at: u32| {
+            self.wait_at
+                .iter()
+                .enumerate()
+                .any(|(ch, w)| self.waiting >> ch & 1 == 1 && *w == at)
+        };
+        if self.active != 0 || waits(next) {
+            self.pc = next;
+            return Ok(());
+        }
+        self.jump(op, jip)
+    }
+
+    fn jump(&mut self, op: &MicroOp, to: u32) -> Result<(), String> {
+        if to == NO_OP {
+            return Err(format!(
+                "the branch at {:#x} leads to no instruction",
+                op.ip
+            ));
+        }
+        self.pc = to;
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        program: &Program,
+        op: &MicroOp,
+        kind: &Kind,
+        mask: u32,
+    ) -> Result<(), String> {
+        // Absolute channels: those that take the branch, and those of the instruction that do not.
+        let taken = mask << op.shift & self.active;
+        let scope = op.full << op.shift & self.active;
+        let rest = scope & !taken;
+        match *kind {
+            Kind::Jmpi(Jump { jip, uip }) => {
+                if mask & 1 == 0 {
+                    self.pc += 1;
+                    return Ok(());
+                }
+                if uip != NO_OP {
+                    // The distance is in a register, from the next instruction.
+                    let from = program.ops.get(uip as usize).map_or(0, |o| o.ip);
+                    let distance = self.scalar_source(op) as i32;
+                    return self.jump(op, program.at(i64::from(from) + i64::from(distance)));
+                }
+                self.jump(op, jip)
+            }
+            Kind::If(j) => {
+                self.park(rest, j.jip);
+                self.fall_or_jump(op, j.jip)
+            }
+            Kind::Else(j) => {
+                self.park(taken, j.uip);
+                self.fall_or_jump(op, j.jip)
+            }
+            Kind::Join(j) => {
+                // A `join` or `endif` at the very end of a nest has nowhere further to go.
+                if j.jip == NO_OP {
+                    self.pc += 1;
+                    return Ok(());
+                }
+                self.fall_or_jump(op, j.jip)
+            }
+            Kind::While(j) => {
+                if taken == 0 {
+                    self.pc += 1;
+                    return Ok(());
+                }
+                self.park(rest, self.pc + 1);
+                self.jump(op, j.jip)
+            }
+            Kind::Leave(j) | Kind::Goto(j, false) => {
+                self.park(taken, j.uip);
+                self.fall_or_jump(op, j.jip)
+            }
+            Kind::Goto(j, true) => {
+                if taken == 0 {
+                    return self.fall_or_jump(op, j.jip);
+                }
+                self.park(rest, self.pc + 1);
+                self.jump(op, j.uip)
+            }
+            Kind::Brd(j) => {
+                self.park(taken, j.jip);
+                self.fall_or_jump(op, j.jip)
+            }
+            Kind::Brc(j) => {
+                self.park(taken, j.uip);
+                self.fall_or_jump(op, j.jip)
+            }
+            Kind::Call(j) => {
+                self.save_return(program, op, taken);
+                if taken == 0 {
+                    self.pc += 1;
+                    return Ok(());
+                }
+                self.park(rest, self.pc + 1);
+                self.jump(op, j.jip)
+            }
+            Kind::Calla => {
+                let to = i64::from(self.scalar_source(op) as u32);
+                self.save_return(program, op, taken);
+                if taken == 0 {
+                    self.pc += 1;
+                    return Ok(());
+                }
+                self.park(rest, self.pc + 1);
+                self.jump(op, program.at(to))
+            }
+            Kind::Ret => {
+                let back = program.at(i64::from(self.scalar_source(op) as u32));
+                if taken != 0 && back == NO_OP {
+                    return Err("`ret` leads to no instruction".to_owned());
+                }
+                self.park(taken, back);
+                self.fall_or_jump(op, back)
+            }
+            _ => Err("not a branch".to_owned()),
+        }
+    }
+
+    /// The first element of source 0.
+    fn scalar_source(&self, op: &MicroOp) -> u64 {
+        let bytes = op.alu.srcs[0].map_or(4, |t| t.bytes());
+        match &op.srcs[0] {
+            SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => {
+                self.regs.element(*at, bytes)
+            }
+            SrcOp::Imm(v) => v[0],
+            _ => 0,
+        }
+    }
+
+    /// `call` writes the return address and the channels called.
+    fn save_return(&mut self, program: &Program, op: &MicroOp, channels: u32) {
+        if let DstOp::Direct { at, .. } = op.dst {
+            let back = program.ops.get(self.pc as usize + 1).map_or(0, |o| o.ip);
+            self.regs.set_u32(at, back);
+            self.regs.set_u32(at + 4, channels);
+        }
+    }
+}

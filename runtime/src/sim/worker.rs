@@ -1,0 +1,271 @@
+//! Thread groups: each runs on one host core, its threads in turn from barrier to barrier.
+
+use super::launch::Plan;
+use super::memory::{Block, Mapped, View};
+use super::regs;
+use super::thread::{Counts, Stop, Thread};
+use crate::error::Fault;
+use gantry_isa_gen::Platform;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Instructions that a thread runs before its group's other threads get their turn.
+const SLICE: u64 = 1 << 16;
+
+/// One host core's state: reused from group to group.
+pub(super) struct Worker<'p> {
+    plan: &'p Plan<'p>,
+    threads: Vec<Thread>,
+    view: View,
+    slm: Block,
+    /// What A32 stateless messages address: the threads' scratch.
+    general: Block,
+    /// Private memory of the threads of a group, and where it is.
+    private: Option<Mapped>,
+    cross: Vec<u8>,
+    pub(super) counts: Counts,
+}
+
+/// What the threads of a running group share.
+pub(super) struct Group<'w> {
+    plan: &'w Plan<'w>,
+    view: &'w mut View,
+    slm: &'w Block,
+    general: &'w Block,
+    /// Threads that must arrive at each barrier.
+    size: u64,
+    arrived: u64,
+}
+
+impl Group<'_> {
+    pub(super) fn platform(&self) -> Platform {
+        self.plan.program.platform
+    }
+
+    /// A thread signals a barrier.
+    pub(super) fn arrive(&mut self) {
+        self.arrived += 1;
+    }
+
+    /// Barriers that all threads have arrived at.
+    pub(super) fn barriers_done(&self) -> u64 {
+        self.arrived / self.size.max(1)
+    }
+
+    #[inline(always)]
+    pub(super) fn slm(&self) -> &Block {
+        self.slm
+    }
+
+    #[inline(always)]
+    pub(super) fn general(&self) -> &Block {
+        self.general
+    }
+
+    pub(super) fn qword_lock(&self) -> Arc<Mutex<()>> {
+        self.plan.qword_lock.clone()
+    }
+
+    /// The surface of a binding table entry: base and size; `None` for a null surface.
+    #[inline(always)]
+    pub(super) fn surface(&self, bti: u8) -> Result<Option<(u64, u64)>, String> {
+        match self.plan.surfaces.get(usize::from(bti)) {
+            Some(Some(s)) => Ok(*s),
+            _ => Err(format!("binding table index {bti} names no surface")),
+        }
+    }
+
+    /// The block at a virtual address.
+    #[inline(always)]
+    pub(super) fn global(
+        &mut self,
+        address: u64,
+        n: u64,
+        dir: &str,
+    ) -> Result<(&Block, u64), String> {
+        // Addresses have 48 bits.
+        let address = address & 0xffff_ffff_ffff;
+        // Found twice so that the error may look at the view: the first borrow would last as long as the result.
+        if self.view.find(address, n).is_some() {
+            return self
+                .view
+                .find(address, n)
+                .ok_or_else(|| "memory went away".to_owned());
+        }
+        let near = match self.view.near(address) {
+            Some((base, len)) if address - base < len + 0x10000 => {
+                format!("; the buffer at {base:#x} ends at {:#x}", base + len)
+            }
+            _ => String::new(),
+        };
+        Err(format!(
+            "{dir} of {n} bytes at address {address:#x} is outside every buffer{near}"
+        ))
+    }
+}
+
+impl<'p> Worker<'p> {
+    pub(super) fn new(plan: &'p Plan<'p>) -> Result<Worker<'p>, String> {
+        let threads = plan.threads_per_group as usize;
+        let no_memory = || "no memory left for the threads of a group".to_owned();
+        let general =
+            Block::new(plan.scratch_base as usize + threads * plan.scratch_bytes as usize)
+                .ok_or_else(no_memory)?;
+        let mut blocks = plan.memory.clone();
+        let private = if plan.private_bytes > 0 {
+            let len = threads * plan.private_bytes as usize;
+            let base = plan.space.reserve(len as u64).map_err(|e| e.to_string())?;
+            let m = Mapped {
+                base,
+                block: Arc::new(Block::new(len).ok_or_else(no_memory)?),
+            };
+            blocks.push(m.clone());
+            Some(m)
+        } else {
+            None
+        };
+        Ok(Worker {
+            plan,
+            threads: (0..threads).map(|_| Thread::new()).collect(),
+            view: View::new(blocks),
+            slm: Block::new(plan.slm_bytes as usize).ok_or_else(no_memory)?,
+            general,
+            private,
+            cross: Vec::new(),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Runs a group to its end. Returns how many threads it had.
+    pub(super) fn run_group(&mut self, id: [u32; 3], stop: &AtomicBool) -> Result<u64, Box<Fault>> {
+        let plan = self.plan;
+        let size = plan.group_size(id);
+        let items = size.iter().product::<u32>();
+        let per_thread = plan.items_per_thread;
+        let threads = items.div_ceil(per_thread) as usize;
+        self.slm.clear();
+        self.cross.clear();
+        self.cross.extend_from_slice(&plan.cross_thread);
+        plan.patch_group(
+            &mut self.cross,
+            size,
+            self.private.as_ref().map_or(0, |m| m.base),
+        );
+        for (i, t) in self.threads.iter_mut().take(threads).enumerate() {
+            let first = i as u32 * per_thread;
+            let lanes = (items - first).min(per_thread);
+            // Whole-thread kernels have no channels of their own: all are on.
+            let dispatch = if plan.simd == 1 {
+                u32::MAX
+            } else {
+                gantry_isa_gen::sem::mask(lanes as usize)
+            };
+            t.reset(dispatch);
+            header(t, plan, id, i as u32);
+            plan.payload(t, &self.cross, size, first, lanes);
+        }
+        let mut group = Group {
+            plan,
+            view: &mut self.view,
+            slm: &self.slm,
+            general: &self.general,
+            size: threads as u64,
+            arrived: 0,
+        };
+        let result = run_threads(&mut self.threads, threads, &mut group, plan, id, stop);
+        for t in self.threads.iter().take(threads) {
+            self.counts.add(&t.counts);
+        }
+        result.map(|()| threads as u64)
+    }
+}
+
+/// r0: group ids, scratch and hardware thread id.
+fn header(t: &mut Thread, plan: &Plan<'_>, id: [u32; 3], number: u32) {
+    let [x, y, z] = id;
+    // In 1 KB, to the next power of two.
+    let scratch = plan.scratch_base + number * plan.scratch_bytes;
+    let code = (plan.scratch_bytes / 1024).max(1).ilog2();
+    t.regs.set_u32(4, x);
+    t.regs.set_u32(12, code);
+    // Bit 9: a compute thread; the low bits are the hardware thread's number.
+    t.regs.set_u32(20, scratch | 1 << 9 | number & 0x1ff);
+    t.regs.set_u32(24, y);
+    t.regs.set_u32(28, z);
+    // sr0.0: thread, EU and subslice of the number.
+    t.regs
+        .set_u32(regs::SR0, number & 7 | (number >> 3 & 7) << 8);
+}
+
+fn run_threads(
+    threads: &mut [Thread],
+    count: usize,
+    group: &mut Group<'_>,
+    plan: &Plan<'_>,
+    id: [u32; 3],
+    stop: &AtomicBool,
+) -> Result<(), Box<Fault>> {
+    let fault = |t: &Thread, number: usize, what: String| {
+        let op = plan.program.ops.get(t.pc as usize);
+        Box::new(Fault {
+            kernel: plan.kernel.name.clone(),
+            group: id,
+            thread: number as u32,
+            ip: op.map_or(0, |o| o.ip),
+            instruction: plan.program.text(t.pc),
+            what,
+        })
+    };
+    loop {
+        let mut alive = false;
+        let mut moved = false;
+        for (i, t) in threads.iter_mut().take(count).enumerate() {
+            if t.done {
+                continue;
+            }
+            alive = true;
+            let before = t.counts.instructions;
+            let stopped = t.run(plan.program, group, SLICE);
+            moved |= t.counts.instructions != before;
+            match stopped {
+                Stop::Ended | Stop::Waiting => {}
+                Stop::Fault(what) => return Err(fault(t, i, what)),
+                Stop::Slice => {
+                    if t.counts.instructions >= plan.instruction_limit {
+                        return Err(fault(
+                            t,
+                            i,
+                            format!(
+                                "the thread has run {} instructions without an end",
+                                t.counts.instructions
+                            ),
+                        ));
+                    }
+                    if stop.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        if !alive {
+            return Ok(());
+        }
+        if !moved {
+            // Every thread left waits, and nobody is left to arrive.
+            let (i, t) = threads
+                .iter()
+                .take(count)
+                .enumerate()
+                .find(|(_, t)| !t.done)
+                .unwrap_or((0, &threads[0]));
+            let waiting = threads.iter().take(count).filter(|t| !t.done).count();
+            return Err(fault(
+                t,
+                i,
+                format!(
+                    "the barrier can never complete: {waiting} of the group's {count} threads wait, the others have ended"
+                ),
+            ));
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Reading zebins: the ELF container of Gen kernels that Gantry and Intel's compilers write.
+//!
+//! [`Zebin::parse`] looks at everything a launch needs, once, and never panics whatever the bytes are. What the format
+//! is: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec`.
+
+mod elf;
+mod info;
+#[cfg(test)]
+mod tests;
+mod yaml;
+
+pub use info::{
+    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, KernelInfo,
+    MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg,
+};
+
+use gantry_isa_gen::Platform;
+use std::ops::Range;
+
+/// What is wrong with a zebin: a sentence that says where.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a usable zebin: {0}")]
+pub struct ZebinError(pub(crate) String);
+
+impl ZebinError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        ZebinError(message.into())
+    }
+}
+
+/// A zebin, read. Code stays in the bytes it was read from.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Zebin {
+    /// The platform, from the product note.
+    pub platform: Platform,
+    /// The product family number of the note.
+    pub product: u32,
+    /// The kernels, in `.ze_info` order.
+    pub kernels: Vec<KernelInfo>,
+    /// Where each kernel's code is in the file, in bytes; in the order of `kernels`.
+    pub code: Vec<Range<usize>>,
+    /// Relocations of each kernel's code; in the order of `kernels`.
+    pub relocations: Vec<Vec<Relocation>>,
+    /// Initial contents of constant and global data (`.data.const`, `.data.global`), with their zero-initialised tails.
+    pub data: Vec<DataSection>,
+    /// The options the module was compiled with, where it says so (`.misc.buildOptions`).
+    pub build_options: Option<String>,
+    /// The `version` of `.ze_info`, where there is one.
+    pub version: Option<String>,
+}
+
+/// A place in a kernel's code that depends on where something is put.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relocation {
+    /// Where in the kernel's code, in bytes.
+    pub offset: u64,
+    /// The relocation type: 1 address, 2 its low half, 3 its high half, 4 and others as the zebin specification says.
+    pub ty: u32,
+    /// Added to the address.
+    pub addend: i64,
+    /// The symbol's name.
+    pub symbol: String,
+    /// The data section the symbol is in (an index into [`Zebin::data`]) and its offset there; `None` for functions
+    /// and symbols of other modules.
+    pub target: Option<(usize, u64)>,
+}
+
+/// A data section of a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataSection {
+    /// The section's name.
+    pub name: String,
+    /// Whether it is constant.
+    pub constant: bool,
+    /// Initial contents.
+    pub bytes: Vec<u8>,
+    /// Whether it holds addresses that a loader must fill in.
+    pub relocated: bool,
+}
+
+impl Zebin {
+    /// Reads a zebin.
+    ///
+    /// # Errors
+    /// The bytes are not an ELF for Gen, a part is missing or out of bounds, `.ze_info` does not say what it must, or
+    /// the product is not one of the platforms known.
+    pub fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
+        elf::parse(bytes)
+    }
+
+    /// A kernel's information and its index, by name.
+    pub fn kernel(&self, name: &str) -> Option<(usize, &KernelInfo)> {
+        self.kernels
+            .iter()
+            .enumerate()
+            .find(|(_, k)| k.name == name)
+    }
+
+    /// A kernel's code.
+    pub fn code<'a>(&self, bytes: &'a [u8], kernel: usize) -> Option<&'a [u8]> {
+        bytes.get(self.code.get(kernel)?.clone())
+    }
+
+    /// Whether the build options forbid groups smaller than the enqueued group size: an explicit OpenCL C 1.x, or
+    /// uniform work-groups asked for.
+    pub fn requires_uniform_groups(&self) -> bool {
+        self.build_options.as_deref().is_some_and(|o| {
+            o.split_ascii_whitespace()
+                .any(|w| w == "-cl-uniform-work-group-size" || w.starts_with("-cl-std=CL1"))
+        })
+    }
+}
+
+/// The platform of a product family number (compute-runtime, `igfxfmid.h`).
+fn platform_of_product(product: u32) -> Option<Platform> {
+    match product {
+        // skl, kbl, cfl, (willow view), bxt, glk
+        18..=23 => Some(Platform::Gen9),
+        _ => None,
+    }
+}
