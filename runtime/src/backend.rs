@@ -20,6 +20,11 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error>;
     /// Loads a module.
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error>;
+    /// What the device itself says against bytes that could not be read here; `None` if it says nothing.
+    fn refusal(&self, bytes: &[u8]) -> Option<Error> {
+        let _ = bytes;
+        None
+    }
 }
 
 /// Device memory.

@@ -86,7 +86,11 @@ impl Device {
     /// # Errors
     /// The zebin is damaged, for another platform, or refused by the driver.
     pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
-        Module::load(self, Arc::new(Zebin::parse(zebin)?), zebin)
+        match Zebin::parse(zebin) {
+            Ok(parsed) => Module::load(self, Arc::new(parsed), zebin),
+            // A driver's own words say more about its own format.
+            Err(e) => Err(self.inner.refusal(zebin).unwrap_or(e.into())),
+        }
     }
 
     /// Makes a zeroed buffer of so many bytes.

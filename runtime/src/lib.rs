@@ -31,7 +31,7 @@ mod buffer;
 mod device;
 mod error;
 mod launch;
-pub mod level_zero;
+mod level_zero;
 mod module;
 pub mod sim;
 pub mod zebin;

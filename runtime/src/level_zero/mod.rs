@@ -1,11 +1,166 @@
-//! GPUs through Level Zero, found at run time.
+//! GPUs through Level Zero, found at run time: `libze_loader.so.1` or `ze_loader.dll` is loaded, never linked.
 
-use crate::backend::DeviceBackend;
+mod ffi;
+
+use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend, Request};
 use crate::error::Error;
-use std::sync::Arc;
+use crate::launch::{Arg, LaunchStats};
+use crate::zebin::Zebin;
+use ffi::{DriverArg, DriverModule, Gpu, Memory};
+use gantry_isa_gen::Platform;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+/// Opens the first GPU that Level Zero names.
 pub(crate) fn open() -> Result<Arc<dyn DeviceBackend>, Error> {
-    Err(Error::NoDevice(
-        "the Level Zero device is not built yet".to_owned(),
-    ))
+    Ok(Arc::new(LevelZero {
+        gpu: Arc::new(Gpu::open()?),
+        queue: Arc::new(Mutex::new(())),
+    }))
+}
+
+struct LevelZero {
+    gpu: Arc<Gpu>,
+    /// Held while the queue is used: it is not thread-safe.
+    queue: Arc<Mutex<()>>,
+}
+
+fn hold(queue: &Mutex<()>) -> MutexGuard<'_, ()> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl DeviceBackend for LevelZero {
+    fn name(&self) -> String {
+        format!("{} [{:#06x}] (Level Zero)", self.gpu.name, self.gpu.pci_id)
+    }
+
+    fn is_simulator(&self) -> bool {
+        false
+    }
+
+    fn platform(&self) -> Option<Platform> {
+        None
+    }
+
+    fn id(&self) -> usize {
+        Arc::as_ptr(&self.gpu) as usize
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error> {
+        let buffer = LevelZeroBuffer {
+            memory: Memory::new(&self.gpu, bytes)?,
+            queue: self.queue.clone(),
+            device: self.id(),
+        };
+        buffer.write(0, &vec![0; bytes])?;
+        Ok(Arc::new(buffer))
+    }
+
+    fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error> {
+        let _held = hold(&self.queue);
+        let module = DriverModule::new(&self.gpu, bytes)?;
+        // A zebin with SPIR-V inside is quietly compiled again when the driver does not like its code.
+        if module.log.contains("recompiled from IR") {
+            return Err(Error::Driver {
+                call: "zeModuleCreate",
+                code: "the native code was refused and the SPIR-V beside it was used".to_owned(),
+                log: module.log.clone(),
+            });
+        }
+        Ok(Arc::new(LevelZeroModule {
+            module,
+            queue: self.queue.clone(),
+            _zebin: zebin,
+        }))
+    }
+
+    fn refusal(&self, bytes: &[u8]) -> Option<Error> {
+        let _held = hold(&self.queue);
+        DriverModule::new(&self.gpu, bytes).err()
+    }
+}
+
+struct LevelZeroBuffer {
+    memory: Memory,
+    queue: Arc<Mutex<()>>,
+    device: usize,
+}
+
+impl BufferBackend for LevelZeroBuffer {
+    fn len(&self) -> usize {
+        self.memory.len()
+    }
+
+    fn address(&self) -> u64 {
+        self.memory.address()
+    }
+
+    fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
+        let _held = hold(&self.queue);
+        self.memory.read(at, out)
+    }
+
+    fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
+        let _held = hold(&self.queue);
+        self.memory.write(at, data)
+    }
+
+    fn device(&self) -> usize {
+        self.device
+    }
+}
+
+struct LevelZeroModule {
+    module: DriverModule,
+    queue: Arc<Mutex<()>>,
+    _zebin: Arc<Zebin>,
+}
+
+impl ModuleBackend for LevelZeroModule {
+    fn launch(&self, r: &Request<'_>) -> Result<LaunchStats, Error> {
+        let start = Instant::now();
+        let mut groups = [0; 3];
+        for ((n, g), l) in groups.iter_mut().zip(r.global).zip(r.local) {
+            if g % l != 0 {
+                return Err(Error::Grid {
+                    kernel: r.kernel.name.clone(),
+                    message: format!(
+                        "Level Zero launches whole groups only: the grid {:?} is not a multiple of the group {:?}",
+                        r.global, r.local
+                    ),
+                });
+            }
+            *n = g / l;
+        }
+        let args: Vec<DriverArg<'_>> = r
+            .args
+            .iter()
+            .map(|a| match a {
+                Arg::Buffer(b) => DriverArg::Pointer(b.device_address()),
+                Arg::Null => DriverArg::Pointer(0),
+                Arg::Local(n) => DriverArg::Local(*n as usize),
+                Arg::Value(v) => DriverArg::Value(v),
+            })
+            .collect();
+        let items = r.local.iter().map(|&n| u64::from(n)).product::<u64>();
+        let threads = groups.iter().map(|&n| u64::from(n)).product::<u64>()
+            * items.div_ceil(u64::from(r.kernel.env.simd_size));
+        if let Some(p) = r.progress {
+            p.begin(threads);
+        }
+        if threads > 0 {
+            let _held = hold(&self.queue);
+            self.module
+                .launch(&r.kernel.name, r.local, groups, r.offset, &args)?;
+        }
+        if let Some(p) = r.progress {
+            p.add(threads);
+        }
+        // A GPU counts none of the rest for us.
+        Ok(LaunchStats {
+            threads,
+            wall_seconds: start.elapsed().as_secs_f64(),
+            ..LaunchStats::default()
+        })
+    }
 }

@@ -1,0 +1,2 @@
+//! How fast the simulator runs.
+fn main() {}
