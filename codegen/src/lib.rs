@@ -1,3 +1,4 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
 
 pub mod ir;
+pub mod text;

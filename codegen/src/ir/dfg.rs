@@ -96,6 +96,40 @@ impl DataFlowGraph {
         inst
     }
 
+    /// Makes values up to a count, for a reader that knows their numbers: each must be attached before it is used.
+    pub(crate) fn reserve_values(&mut self, count: usize) {
+        while self.values.len() < count {
+            let n = self.values.len() as u16;
+            self.values.push(ValueData {
+                ty: Type::scalar_of(super::Scalar::I32),
+                def: ValueDef::Param(Block::from_u32(0), n),
+            });
+        }
+    }
+
+    /// Makes a reserved value the next parameter of a block.
+    pub(crate) fn attach_block_param(&mut self, block: Block, v: Value, ty: Type) {
+        let n = self.blocks[block].len(&self.pool) as u16;
+        self.values[v] = ValueData {
+            ty,
+            def: ValueDef::Param(block, n),
+        };
+        self.blocks[block].push(v, &mut self.pool);
+    }
+
+    /// Makes an instruction whose results are reserved values.
+    pub(crate) fn make_inst_with(&mut self, data: InstData, results: &[(Value, Type)]) -> Inst {
+        let inst = self.make_inst(data, &[]);
+        for (n, &(v, ty)) in results.iter().enumerate() {
+            self.values[v] = ValueData {
+                ty,
+                def: ValueDef::Result(inst, n as u16),
+            };
+            self.insts[inst].results.push(v, &mut self.pool);
+        }
+        inst
+    }
+
     /// An instruction's data.
     pub fn data(&self, inst: Inst) -> &InstData {
         &self.insts[inst].data

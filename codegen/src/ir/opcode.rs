@@ -1,342 +1,124 @@
-//! Opcodes of the IR. (To be generated from a table in `meta`; the variant names stay.)
-#![allow(missing_docs, reason = "to be generated with docs from meta's rows")]
+//! Opcodes of the IR, made from the rows of `meta`.
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Opcode {
-    Undef,
-    Iconst,
-    Fconst,
-    Bconst,
-    Vconst,
-    DispatchMask,
-    GroupId,
-    LocalId,
-    LocalSize,
-    GroupCount,
-    GlobalSize,
-    GlobalOffset,
-    Iadd,
-    Isub,
-    Imul,
-    Smulh,
-    Umulh,
-    Ineg,
-    Iabs,
-    Smin,
-    Smax,
-    Umin,
-    Umax,
-    Savg,
-    Uavg,
-    Band,
-    Bor,
-    Bxor,
-    Bnot,
-    Ishl,
-    Ushr,
-    Sshr,
-    Bfrev,
-    Popcnt,
-    Clz,
-    FbhS,
-    FbhU,
-    Fbl,
-    Ubfe,
-    Sbfe,
-    Bfi,
-    Iaddc,
-    Isubb,
-    Sdiv,
-    Udiv,
-    Srem,
-    Urem,
-    Imad,
-    Fadd,
-    Fsub,
-    Fmul,
-    Fdiv,
-    Fma,
-    Fmin,
-    Fmax,
-    Fneg,
-    Fabs,
-    Fsat,
-    Ffloor,
-    Fceil,
-    Ftrunc,
-    Fnearest,
-    Ffrac,
-    Flrp,
-    Finv,
-    Fsqrt,
-    Frsqrt,
-    Fexp2,
-    Flog2,
-    Fsin,
-    Fcos,
-    Fpow,
-    Sextend,
-    Uextend,
-    Ireduce,
-    SstruncSat,
-    SutruncSat,
-    UstruncSat,
-    UutruncSat,
-    FcvtFromSint,
-    FcvtFromUint,
-    FcvtToSint,
-    FcvtToUint,
-    Fpromote,
-    Fdemote,
-    Bitcast,
-    Icmp,
-    Fcmp,
-    Any,
-    All,
-    Rdpred,
-    Wrpred,
-    PredToBits,
-    BitsToPred,
-    Select,
-    Rdregion,
-    Wrregion,
+/// The shape of an instruction's operands: a variant of [`InstData`](super::InstData).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "each is the variant of `InstData` of its name")]
+pub enum Format {
+    Nullary,
+    Imm,
+    ImmVec,
+    Launch,
+    Unary,
+    Binary,
+    Ternary,
+    IntCompare,
+    FloatCompare,
+    RdRegion,
+    WrRegion,
+    RdPred,
+    WrPred,
     Load,
     Store,
-    Bload,
-    Bstore,
-    Barrier,
-    Fence,
-    Goto,
-    Join,
     Call,
     Jump,
     Brif,
     Return,
 }
 
+/// What the value operands must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Nothing, or said by the format.
+    None,
+    /// Integers.
+    Int,
+    /// 32-bit integers.
+    I32,
+    /// Floats.
+    Float,
+    /// Predicates.
+    Pred,
+    /// Integers or predicates.
+    Bits,
+    /// Anything but predicates.
+    Data,
+    /// Anything.
+    Any,
+}
+
+/// What the results are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Out {
+    /// None.
+    None,
+    /// One, of the first operand's type.
+    Same,
+    /// One, of the type written after the opcode.
+    Ctrl,
+    /// One predicate with the first operand's lanes.
+    Lanes,
+    /// One `b1`.
+    One,
+    /// Two of the first operand's type.
+    Two,
+    /// Said by the format.
+    Special,
+}
+
+/// What is known of an opcode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// The opcode.
+    pub opcode: Opcode,
+    /// Name in text.
+    pub name: &'static str,
+    /// Operand shape.
+    pub format: Format,
+    /// Operand types.
+    pub class: Class,
+    /// Results.
+    pub out: Out,
+    /// Whether `a op b` is `b op a`.
+    pub commutes: bool,
+    /// Whether it does something besides computing its results.
+    pub effect: bool,
+    /// Whether it ends a block.
+    pub terminator: bool,
+    /// What it computes, in a sentence.
+    pub doc: &'static str,
+}
+
+include!(concat!(env!("OUT_DIR"), "/opcodes.rs"));
+
 impl Opcode {
-    pub const ALL: &[Opcode] = &[
-        Opcode::Undef,
-        Opcode::Iconst,
-        Opcode::Fconst,
-        Opcode::Bconst,
-        Opcode::Vconst,
-        Opcode::DispatchMask,
-        Opcode::GroupId,
-        Opcode::LocalId,
-        Opcode::LocalSize,
-        Opcode::GroupCount,
-        Opcode::GlobalSize,
-        Opcode::GlobalOffset,
-        Opcode::Iadd,
-        Opcode::Isub,
-        Opcode::Imul,
-        Opcode::Smulh,
-        Opcode::Umulh,
-        Opcode::Ineg,
-        Opcode::Iabs,
-        Opcode::Smin,
-        Opcode::Smax,
-        Opcode::Umin,
-        Opcode::Umax,
-        Opcode::Savg,
-        Opcode::Uavg,
-        Opcode::Band,
-        Opcode::Bor,
-        Opcode::Bxor,
-        Opcode::Bnot,
-        Opcode::Ishl,
-        Opcode::Ushr,
-        Opcode::Sshr,
-        Opcode::Bfrev,
-        Opcode::Popcnt,
-        Opcode::Clz,
-        Opcode::FbhS,
-        Opcode::FbhU,
-        Opcode::Fbl,
-        Opcode::Ubfe,
-        Opcode::Sbfe,
-        Opcode::Bfi,
-        Opcode::Iaddc,
-        Opcode::Isubb,
-        Opcode::Sdiv,
-        Opcode::Udiv,
-        Opcode::Srem,
-        Opcode::Urem,
-        Opcode::Imad,
-        Opcode::Fadd,
-        Opcode::Fsub,
-        Opcode::Fmul,
-        Opcode::Fdiv,
-        Opcode::Fma,
-        Opcode::Fmin,
-        Opcode::Fmax,
-        Opcode::Fneg,
-        Opcode::Fabs,
-        Opcode::Fsat,
-        Opcode::Ffloor,
-        Opcode::Fceil,
-        Opcode::Ftrunc,
-        Opcode::Fnearest,
-        Opcode::Ffrac,
-        Opcode::Flrp,
-        Opcode::Finv,
-        Opcode::Fsqrt,
-        Opcode::Frsqrt,
-        Opcode::Fexp2,
-        Opcode::Flog2,
-        Opcode::Fsin,
-        Opcode::Fcos,
-        Opcode::Fpow,
-        Opcode::Sextend,
-        Opcode::Uextend,
-        Opcode::Ireduce,
-        Opcode::SstruncSat,
-        Opcode::SutruncSat,
-        Opcode::UstruncSat,
-        Opcode::UutruncSat,
-        Opcode::FcvtFromSint,
-        Opcode::FcvtFromUint,
-        Opcode::FcvtToSint,
-        Opcode::FcvtToUint,
-        Opcode::Fpromote,
-        Opcode::Fdemote,
-        Opcode::Bitcast,
-        Opcode::Icmp,
-        Opcode::Fcmp,
-        Opcode::Any,
-        Opcode::All,
-        Opcode::Rdpred,
-        Opcode::Wrpred,
-        Opcode::PredToBits,
-        Opcode::BitsToPred,
-        Opcode::Select,
-        Opcode::Rdregion,
-        Opcode::Wrregion,
-        Opcode::Load,
-        Opcode::Store,
-        Opcode::Bload,
-        Opcode::Bstore,
-        Opcode::Barrier,
-        Opcode::Fence,
-        Opcode::Goto,
-        Opcode::Join,
-        Opcode::Call,
-        Opcode::Jump,
-        Opcode::Brif,
-        Opcode::Return,
-    ];
-    pub const fn name(self) -> &'static str {
-        match self {
-            Opcode::Undef => "undef",
-            Opcode::Iconst => "iconst",
-            Opcode::Fconst => "fconst",
-            Opcode::Bconst => "bconst",
-            Opcode::Vconst => "vconst",
-            Opcode::DispatchMask => "dispatch_mask",
-            Opcode::GroupId => "group_id",
-            Opcode::LocalId => "local_id",
-            Opcode::LocalSize => "local_size",
-            Opcode::GroupCount => "group_count",
-            Opcode::GlobalSize => "global_size",
-            Opcode::GlobalOffset => "global_offset",
-            Opcode::Iadd => "iadd",
-            Opcode::Isub => "isub",
-            Opcode::Imul => "imul",
-            Opcode::Smulh => "smulh",
-            Opcode::Umulh => "umulh",
-            Opcode::Ineg => "ineg",
-            Opcode::Iabs => "iabs",
-            Opcode::Smin => "smin",
-            Opcode::Smax => "smax",
-            Opcode::Umin => "umin",
-            Opcode::Umax => "umax",
-            Opcode::Savg => "savg",
-            Opcode::Uavg => "uavg",
-            Opcode::Band => "band",
-            Opcode::Bor => "bor",
-            Opcode::Bxor => "bxor",
-            Opcode::Bnot => "bnot",
-            Opcode::Ishl => "ishl",
-            Opcode::Ushr => "ushr",
-            Opcode::Sshr => "sshr",
-            Opcode::Bfrev => "bfrev",
-            Opcode::Popcnt => "popcnt",
-            Opcode::Clz => "clz",
-            Opcode::FbhS => "fbh_s",
-            Opcode::FbhU => "fbh_u",
-            Opcode::Fbl => "fbl",
-            Opcode::Ubfe => "ubfe",
-            Opcode::Sbfe => "sbfe",
-            Opcode::Bfi => "bfi",
-            Opcode::Iaddc => "iaddc",
-            Opcode::Isubb => "isubb",
-            Opcode::Sdiv => "sdiv",
-            Opcode::Udiv => "udiv",
-            Opcode::Srem => "srem",
-            Opcode::Urem => "urem",
-            Opcode::Imad => "imad",
-            Opcode::Fadd => "fadd",
-            Opcode::Fsub => "fsub",
-            Opcode::Fmul => "fmul",
-            Opcode::Fdiv => "fdiv",
-            Opcode::Fma => "fma",
-            Opcode::Fmin => "fmin",
-            Opcode::Fmax => "fmax",
-            Opcode::Fneg => "fneg",
-            Opcode::Fabs => "fabs",
-            Opcode::Fsat => "fsat",
-            Opcode::Ffloor => "ffloor",
-            Opcode::Fceil => "fceil",
-            Opcode::Ftrunc => "ftrunc",
-            Opcode::Fnearest => "fnearest",
-            Opcode::Ffrac => "ffrac",
-            Opcode::Flrp => "flrp",
-            Opcode::Finv => "finv",
-            Opcode::Fsqrt => "fsqrt",
-            Opcode::Frsqrt => "frsqrt",
-            Opcode::Fexp2 => "fexp2",
-            Opcode::Flog2 => "flog2",
-            Opcode::Fsin => "fsin",
-            Opcode::Fcos => "fcos",
-            Opcode::Fpow => "fpow",
-            Opcode::Sextend => "sextend",
-            Opcode::Uextend => "uextend",
-            Opcode::Ireduce => "ireduce",
-            Opcode::SstruncSat => "sstrunc_sat",
-            Opcode::SutruncSat => "sutrunc_sat",
-            Opcode::UstruncSat => "ustrunc_sat",
-            Opcode::UutruncSat => "uutrunc_sat",
-            Opcode::FcvtFromSint => "fcvt_from_sint",
-            Opcode::FcvtFromUint => "fcvt_from_uint",
-            Opcode::FcvtToSint => "fcvt_to_sint",
-            Opcode::FcvtToUint => "fcvt_to_uint",
-            Opcode::Fpromote => "fpromote",
-            Opcode::Fdemote => "fdemote",
-            Opcode::Bitcast => "bitcast",
-            Opcode::Icmp => "icmp",
-            Opcode::Fcmp => "fcmp",
-            Opcode::Any => "any",
-            Opcode::All => "all",
-            Opcode::Rdpred => "rdpred",
-            Opcode::Wrpred => "wrpred",
-            Opcode::PredToBits => "pred_to_bits",
-            Opcode::BitsToPred => "bits_to_pred",
-            Opcode::Select => "select",
-            Opcode::Rdregion => "rdregion",
-            Opcode::Wrregion => "wrregion",
-            Opcode::Load => "load",
-            Opcode::Store => "store",
-            Opcode::Bload => "bload",
-            Opcode::Bstore => "bstore",
-            Opcode::Barrier => "barrier",
-            Opcode::Fence => "fence",
-            Opcode::Goto => "goto",
-            Opcode::Join => "join",
-            Opcode::Call => "call",
-            Opcode::Jump => "jump",
-            Opcode::Brif => "brif",
-            Opcode::Return => "return",
-        }
+    /// The rows of all opcodes.
+    pub fn all() -> &'static [Info] {
+        ROWS
+    }
+
+    /// The opcode's row.
+    pub fn info(self) -> &'static Info {
+        &ROWS[self as usize]
+    }
+
+    /// The name in text.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The opcode of a name.
+    ///
+    /// ```
+    /// use gantry_codegen::ir::Opcode;
+    /// assert_eq!(Opcode::from_name("fadd"), Some(Opcode::Fadd));
+    /// ```
+    pub fn from_name(name: &str) -> Option<Opcode> {
+        ROWS.iter().find(|r| r.name == name).map(|r| r.opcode)
+    }
+}
+
+impl std::fmt::Display for Opcode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
     }
 }

@@ -1,0 +1,130 @@
+//! Tokens of the text form, with their places.
+
+use gantry_isa_gen::diag::Span;
+
+/// A token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Token<'a> {
+    /// Letters, digits, `_` and `.`, not beginning with a digit: keywords, opcodes with their types, entities.
+    Word(&'a str),
+    /// `%name`.
+    Name(&'a str),
+    /// A number, with sign, point and exponent.
+    Number(&'a str),
+    /// One punctuation character.
+    Punct(char),
+    /// `->`.
+    Arrow,
+    /// End of the line; blank lines give none.
+    Newline,
+    /// End of the text.
+    End,
+    /// A character that nothing begins with.
+    Bad(char),
+}
+
+/// The part of a line before its comment. The `;` of a region `<16;8,1>` begins none: it follows `<` and digits.
+fn before_comment(line: &str) -> &str {
+    for (at, _) in line.match_indices(';') {
+        let before = line.get(..at).unwrap_or("");
+        let head = before.trim_end_matches(|c: char| c.is_ascii_digit());
+        if head.len() == before.len() || !head.ends_with('<') {
+            return before;
+        }
+    }
+    line
+}
+
+/// Every token of a text with its place, comments left out, an [`Token::End`] last.
+pub(super) fn lex(text: &str) -> Vec<(Token<'_>, Span)> {
+    let mut out: Vec<(Token<'_>, Span)> = Vec::new();
+    let mut last_line = 1;
+    for (n, line) in text.lines().enumerate() {
+        let number = n as u32 + 1;
+        last_line = number;
+        let code = before_comment(line);
+        let before = out.len();
+        let mut rest = code;
+        let mut col = 1u32;
+        while let Some(c) = rest.chars().next() {
+            let len = token_length(rest, c);
+            let (word, tail) = rest.split_at(len);
+            let chars = word.chars().count() as u32;
+            let span = Span {
+                line: number,
+                col,
+                len: chars,
+            };
+            rest = tail;
+            col += chars;
+            if c.is_whitespace() {
+                continue;
+            }
+            let token = match c {
+                '-' if word == "->" => Token::Arrow,
+                '%' if len > 1 => Token::Name(&word[1..]),
+                c if c.is_ascii_digit() || (c == '-' && len > 1) => Token::Number(word),
+                c if is_word(c) => Token::Word(word),
+                '(' | ')' | '{' | '}' | '[' | ']' | '<' | '>' | ',' | ':' | ';' | '=' | '+' => {
+                    Token::Punct(c)
+                }
+                c => Token::Bad(c),
+            };
+            out.push((token, span));
+        }
+        if out.len() > before {
+            let span = Span {
+                line: number,
+                col,
+                len: 1,
+            };
+            out.push((Token::Newline, span));
+        }
+    }
+    let span = Span {
+        line: last_line,
+        col: 1,
+        len: 1,
+    };
+    out.push((Token::End, span));
+    out
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '.'
+}
+
+/// Bytes of the token that begins with `c`.
+fn token_length(rest: &str, c: char) -> usize {
+    let run = |ok: fn(char) -> bool, skip: usize| {
+        let tail = rest.get(skip..).unwrap_or("");
+        skip + tail.find(|c| !ok(c)).unwrap_or(tail.len())
+    };
+    let next = rest.chars().nth(1);
+    match c {
+        c if c.is_whitespace() => c.len_utf8(),
+        '-' if next == Some('>') => 2,
+        '-' if next.is_some_and(|c| c.is_ascii_digit()) => number_length(rest, 1),
+        c if c.is_ascii_digit() => number_length(rest, 0),
+        '%' => run(is_word, 1),
+        c if is_word(c) => run(is_word, 0),
+        c => c.len_utf8(),
+    }
+}
+
+/// Digits, letters and points, with a sign after an exponent: `1e-5`, `0xff`.
+fn number_length(rest: &str, skip: usize) -> usize {
+    let bytes = rest.as_bytes();
+    let hex = rest.get(skip..).is_some_and(|r| r.starts_with("0x"));
+    let mut i = skip;
+    while let Some(&b) = bytes.get(i) {
+        let exponent_sign =
+            !hex && b == b'-' && i > skip && matches!(bytes.get(i - 1), Some(b'e' | b'E'));
+        if b.is_ascii_alphanumeric() || b == b'.' || exponent_sign {
+            i += 1;
+        } else {
+            break;
+        }
+    }
+    i
+}

@@ -1,0 +1,88 @@
+//! Lanes of constants as text.
+//!
+//! Integers are printed signed. Floats are printed as the shortest decimal that reads back, always with a point or an
+//! exponent; what has no decimal (infinities, NaNs) is printed as its bits in hex.
+
+use crate::ir::Scalar;
+
+fn sign_extend(bits: u64, width: u32) -> i64 {
+    let s = 64 - width.clamp(1, 64);
+    ((bits << s) as i64) >> s
+}
+
+/// The text of a lane.
+pub(super) fn print(scalar: Scalar, bits: u64) -> String {
+    match scalar {
+        Scalar::B1 => format!("{bits:#x}"),
+        Scalar::F16 => {
+            let x = half::f16::from_bits(bits as u16);
+            if x.is_finite() {
+                format!("{:?}", x.to_f32())
+            } else {
+                format!("{bits:#x}")
+            }
+        }
+        Scalar::F32 => {
+            let x = f32::from_bits(bits as u32);
+            if x.is_finite() {
+                format!("{x:?}")
+            } else {
+                format!("{bits:#x}")
+            }
+        }
+        Scalar::F64 => {
+            let x = f64::from_bits(bits);
+            if x.is_finite() {
+                format!("{x:?}")
+            } else {
+                format!("{bits:#x}")
+            }
+        }
+        int => sign_extend(bits, int.bits()).to_string(),
+    }
+}
+
+/// The bits of a lane, or why the text is none.
+pub(super) fn parse(scalar: Scalar, text: &str) -> Result<u64, String> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    if let Some(hex) = digits.strip_prefix("0x") {
+        let bits =
+            u64::from_str_radix(hex, 16).map_err(|_| format!("`{text}` is not a hex number"))?;
+        let width = if scalar == Scalar::B1 {
+            32
+        } else {
+            scalar.bits()
+        };
+        if negative {
+            return Err(format!("`{text}`: bits in hex have no sign"));
+        }
+        if width < 64 && bits >> width != 0 {
+            return Err(format!("`{text}` does not fit in {width} bits"));
+        }
+        return Ok(bits);
+    }
+    let not_float = || format!("`{text}` is not a number");
+    match scalar {
+        Scalar::F16 => Ok(u64::from(
+            half::f16::from_f32(text.parse().map_err(|_| not_float())?).to_bits(),
+        )),
+        Scalar::F32 => Ok(u64::from(
+            text.parse::<f32>().map_err(|_| not_float())?.to_bits(),
+        )),
+        Scalar::F64 => Ok(text.parse::<f64>().map_err(|_| not_float())?.to_bits()),
+        int => {
+            let width = if int == Scalar::B1 { 32 } else { int.bits() };
+            let x: i128 = text
+                .parse()
+                .map_err(|_| format!("`{text}` is not an integer"))?;
+            let (low, high) = (-(1i128 << (width - 1)), 1i128 << width);
+            if x < low || x >= high {
+                return Err(format!("`{text}` does not fit in {width} bits"));
+            }
+            Ok(x as u64 & (u64::MAX >> (64 - width)))
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The text form of the IR (`.gir`), both ways: `parse(print(m)) == m`.
+
+mod lexer;
+mod literal;
+mod parser;
+mod print;
+
+pub use parser::{Parsed, SourceMap, parse};

@@ -1,0 +1,210 @@
+//! Printing functions and modules.
+
+use super::literal;
+use crate::ir::opcode::Out;
+use crate::ir::{Block, BlockCall, FuncKind, Function, Inst, InstData, Module, Region, Value};
+use cranelift_entity::packed_option::PackedOption;
+use std::fmt::{self, Write as _};
+
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (r, func) in &self.functions {
+            if cranelift_entity::EntityRef::index(r) > 0 {
+                writeln!(f)?;
+            }
+            print(f, func, Some(self))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(f, self, None)
+    }
+}
+
+fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -> fmt::Result {
+    let params: Vec<String> = func
+        .sig
+        .params
+        .iter()
+        .map(|p| match p.kind.name() {
+            Some(kind) => format!("{} {kind}", p.ty),
+            None => p.ty.to_string(),
+        })
+        .collect();
+    let keyword = match func.kind {
+        FuncKind::Kernel { .. } => "kernel",
+        FuncKind::Subroutine => "function",
+    };
+    write!(f, "{keyword} %{}({})", func.name, params.join(", "))?;
+    if !func.sig.results.is_empty() {
+        let results: Vec<String> = func.sig.results.iter().map(|t| t.to_string()).collect();
+        write!(f, " -> {}", results.join(", "))?;
+    }
+    if let FuncKind::Kernel {
+        simd,
+        slm_bytes,
+        group_size,
+    } = func.kind
+    {
+        write!(f, " simd{simd}")?;
+        if slm_bytes > 0 {
+            write!(f, " slm {slm_bytes}")?;
+        }
+        if let Some([x, y, z]) = group_size {
+            write!(f, " group {x},{y},{z}")?;
+        }
+    }
+    writeln!(f, " {{")?;
+    for &b in func.layout.blocks() {
+        block(f, func, b)?;
+        for &i in func.layout.insts(b) {
+            writeln!(f, "    {}", inst_text(func, module, i))?;
+        }
+    }
+    writeln!(f, "}}")
+}
+
+fn block(f: &mut fmt::Formatter<'_>, func: &Function, b: Block) -> fmt::Result {
+    let params: Vec<String> = func
+        .dfg
+        .block_params(b)
+        .iter()
+        .map(|&v| format!("{v}: {}", func.dfg.ty(v)))
+        .collect();
+    if params.is_empty() {
+        writeln!(f, "{b}:")
+    } else {
+        writeln!(f, "{b}({}):", params.join(", "))
+    }
+}
+
+fn values(list: &[Value]) -> String {
+    let list: Vec<String> = list.iter().map(|v| v.to_string()).collect();
+    list.join(", ")
+}
+
+fn call(func: &Function, c: &BlockCall) -> String {
+    match c.args.as_slice(&func.dfg.pool) {
+        [] => c.block.to_string(),
+        args => format!("{}({})", c.block, values(args)),
+    }
+}
+
+fn region(r: &Region, index: PackedOption<Value>) -> String {
+    let mut out = format!("{r}, {}", r.offset);
+    if let Some(v) = index.expand() {
+        let _ = write!(out, "+{v}");
+    }
+    if r.parent_width != 0 {
+        let _ = write!(out, ", parent {}", r.parent_width);
+    }
+    out
+}
+
+fn address(v: Value, offset: i32) -> String {
+    match offset {
+        0 => v.to_string(),
+        n => format!("{v}{n:+}"),
+    }
+}
+
+fn masked(mask: PackedOption<Value>) -> String {
+    mask.expand()
+        .map(|m| format!(", mask {m}"))
+        .unwrap_or_default()
+}
+
+/// One instruction as text, without indentation.
+pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) -> String {
+    let dfg = &func.dfg;
+    let data = dfg.data(inst);
+    let info = data.opcode().info();
+    let results = dfg.results(inst);
+    let mut out = String::new();
+    if !results.is_empty() {
+        let _ = write!(out, "{} = ", values(results));
+    }
+    out.push_str(info.name);
+    let first = results.first().map(|&v| dfg.ty(v));
+    if let (Out::Ctrl, Some(ty)) = (info.out, first) {
+        let _ = write!(out, ".{ty}");
+    }
+    let scalar = first.map_or(crate::ir::Scalar::I32, |t| t.scalar());
+    let operands = match *data {
+        InstData::Nullary { .. } => String::new(),
+        InstData::Imm { bits, .. } => literal::print(scalar, bits),
+        InstData::ImmVec { constant, .. } => {
+            let lanes = dfg.constant(constant).iter();
+            let lanes: Vec<String> = lanes.map(|&b| literal::print(scalar, b)).collect();
+            format!("[{}]", lanes.join(", "))
+        }
+        InstData::Launch { dim, .. } => dim.name().to_string(),
+        InstData::Unary { arg, .. } => arg.to_string(),
+        InstData::Binary { args, .. } => values(&args),
+        InstData::Ternary { args, .. } => values(&args),
+        InstData::IntCompare { cond, args, .. } => format!("{cond} {}", values(&args)),
+        InstData::FloatCompare { cond, args, .. } => format!("{cond} {}", values(&args)),
+        InstData::RdRegion {
+            arg,
+            region: ref r,
+            index,
+            ..
+        } => format!("{arg}, {}", region(r, index)),
+        InstData::WrRegion {
+            args,
+            region: ref r,
+            index,
+            mask,
+            ..
+        } => format!(
+            "{}, {}, {}{}",
+            args[0],
+            region(r, index),
+            args[1],
+            masked(mask)
+        ),
+        InstData::RdPred { arg, offset, .. } => format!("{arg}, {offset}"),
+        InstData::WrPred { args, offset, .. } => format!("{}, {offset}", values(&args)),
+        InstData::Load {
+            addr,
+            offset,
+            mask,
+            old,
+            ..
+        } => {
+            let old = old.expand().map(|v| format!(", {v}")).unwrap_or_default();
+            format!("{}{}{old}", address(addr, offset), masked(mask))
+        }
+        InstData::Store {
+            args, offset, mask, ..
+        } => format!("{}, {}{}", args[0], address(args[1], offset), masked(mask)),
+        InstData::Call {
+            func: callee, args, ..
+        } => {
+            let name = module
+                .and_then(|m| m.functions.get(callee))
+                .map(|f| f.name.clone())
+                .unwrap_or_else(|| callee.to_string());
+            format!("%{name}({})", values(args.as_slice(&dfg.pool)))
+        }
+        InstData::Jump { ref dest, .. } => call(func, dest),
+        InstData::Brif {
+            cond, ref dests, ..
+        } => {
+            format!(
+                "{cond}, {}, {}",
+                call(func, &dests[0]),
+                call(func, &dests[1])
+            )
+        }
+        InstData::Return { args, .. } => values(args.as_slice(&dfg.pool)),
+    };
+    if !operands.is_empty() {
+        out.push(' ');
+        out.push_str(&operands);
+    }
+    out
+}

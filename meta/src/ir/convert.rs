@@ -1,0 +1,39 @@
+//! Constants, launch facts, conversions, regions.
+
+use super::row::Class::{Any, Data, Float, Int, None as NoClass};
+use super::row::Format::{Imm, ImmVec, Launch, Nullary, RdRegion, Unary, WrRegion};
+use super::row::Out::{Ctrl, Same};
+use super::row::{Row, op};
+
+#[rustfmt::skip] // A row a line.
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        op("undef", Nullary, NoClass, Ctrl, "Any value; the interpreter gives zero."),
+        op("iconst", Imm, Int, Ctrl, "An integer in every lane."),
+        op("fconst", Imm, Float, Ctrl, "A float in every lane."),
+        op("vconst", ImmVec, Data, Ctrl, "A constant per lane."),
+        op("group_id", Launch, NoClass, Ctrl, "`i32`: the work-group's number in a dimension."),
+        op("local_id", Launch, NoClass, Ctrl, "`i16xN`, N the kernel's SIMD width: each work-item's number in its group."),
+        op("local_size", Launch, NoClass, Ctrl, "`i32`: work-items of a group, as launched."),
+        op("group_count", Launch, NoClass, Ctrl, "`i32`: work-groups of the launch."),
+        op("global_size", Launch, NoClass, Ctrl, "`i32`: work-items of the launch."),
+        op("global_offset", Launch, NoClass, Ctrl, "`i32`: offset of the launch's global ids."),
+        op("sextend", Unary, Int, Ctrl, "To a wider integer, signed."),
+        op("uextend", Unary, Int, Ctrl, "To a wider integer, unsigned."),
+        op("ireduce", Unary, Int, Ctrl, "To a narrower integer, low bits."),
+        op("sstrunc_sat", Unary, Int, Ctrl, "To a narrower integer, clamped: signed to signed."),
+        op("sutrunc_sat", Unary, Int, Ctrl, "To a narrower integer, clamped: signed to unsigned."),
+        op("ustrunc_sat", Unary, Int, Ctrl, "To a narrower integer, clamped: unsigned to signed."),
+        op("uutrunc_sat", Unary, Int, Ctrl, "To a narrower integer, clamped: unsigned to unsigned."),
+        op("fcvt_from_sint", Unary, Int, Ctrl, "To float from signed integers, to nearest even."),
+        op("fcvt_from_uint", Unary, Int, Ctrl, "To float from unsigned integers, to nearest even."),
+        op("fcvt_to_sint", Unary, Float, Ctrl, "To signed integers, toward zero, clamped; NaN is 0."),
+        op("fcvt_to_uint", Unary, Float, Ctrl, "To unsigned integers, toward zero, clamped; NaN is 0."),
+        op("fpromote", Unary, Float, Ctrl, "To a wider float."),
+        op("fdemote", Unary, Float, Ctrl, "To a narrower float, to nearest even."),
+        op("bitcast", Unary, Data, Ctrl, "The same bytes as another type of the same size."),
+        op("rdregion", RdRegion, Data, Ctrl, "Lanes of a region of a vector: `rdregion.f32x8 v1, <16;8,1>, 32`."),
+        op("wrregion", WrRegion, Data, Same, "A vector with a region of it replaced: `wrregion v1, <8;8,1>, 32, v3, mask v4`."),
+        op("bconst", Imm, Any, Ctrl, "A predicate; bit i is lane i."),
+    ]
+}

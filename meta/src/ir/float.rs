@@ -1,0 +1,36 @@
+//! Floating-point arithmetic and the math box.
+
+use super::row::Class::Float;
+use super::row::Format::{Binary, Ternary, Unary};
+use super::row::Out::Same;
+use super::row::{Row, op};
+
+#[rustfmt::skip] // A row a line.
+pub(super) fn rows() -> Vec<Row> {
+    vec![
+        op("fadd", Binary, Float, Same, "Sum.").commutes(),
+        op("fsub", Binary, Float, Same, "Difference."),
+        op("fmul", Binary, Float, Same, "Product.").commutes(),
+        op("fma", Ternary, Float, Same, "`a * b + c`, rounded once."),
+        op("flrp", Ternary, Float, Same, "`a * b + (1 - a) * c`; 32 bits only."),
+        op("fmin", Binary, Float, Same, "Minimum; the number where one operand is a NaN.").commutes(),
+        op("fmax", Binary, Float, Same, "Maximum; the number where one operand is a NaN.").commutes(),
+        op("fneg", Unary, Float, Same, "The sign bit inverted."),
+        op("fabs", Unary, Float, Same, "The sign bit cleared."),
+        op("fsat", Unary, Float, Same, "Clamped to 0 .. 1; NaN is 0."),
+        op("ffloor", Unary, Float, Same, "Rounded down."),
+        op("fceil", Unary, Float, Same, "Rounded up."),
+        op("ftrunc", Unary, Float, Same, "Rounded toward zero."),
+        op("fnearest", Unary, Float, Same, "Rounded to nearest, ties to even."),
+        op("ffrac", Unary, Float, Same, "`x - floor(x)`."),
+        op("fdiv", Binary, Float, Same, "Quotient, by the math box: not correctly rounded."),
+        op("fpow", Binary, Float, Same, "`abs(a)` to the power of b, by the math box."),
+        op("finv", Unary, Float, Same, "Reciprocal, by the math box."),
+        op("fsqrt", Unary, Float, Same, "Square root, by the math box."),
+        op("frsqrt", Unary, Float, Same, "Reciprocal square root, by the math box."),
+        op("fexp2", Unary, Float, Same, "2 to the power of x, by the math box."),
+        op("flog2", Unary, Float, Same, "Logarithm to base 2, by the math box."),
+        op("fsin", Unary, Float, Same, "Sine of radians, by the math box."),
+        op("fcos", Unary, Float, Same, "Cosine of radians, by the math box."),
+    ]
+}

@@ -1,0 +1,44 @@
+//! Opcodes of the IR, one row each, a file per family; and the writers of the Rust and ISLE that are made from them.
+
+mod control;
+mod convert;
+mod float;
+mod int;
+mod memory;
+mod predicate;
+mod row;
+mod write;
+
+pub use row::{Class, Format, Out, Row};
+pub use write::{isle, rust};
+
+/// Every row, in the order of the `Opcode` enum.
+///
+/// # Errors
+/// Two rows of one name, or a name that is not lower case letters, digits and underscores.
+pub fn rows() -> Result<Vec<Row>, String> {
+    let all: Vec<Row> = [
+        convert::rows(),
+        int::rows(),
+        float::rows(),
+        predicate::rows(),
+        memory::rows(),
+        control::rows(),
+    ]
+    .concat();
+    for (i, r) in all.iter().enumerate() {
+        r.check()?;
+        if all.iter().take(i).any(|other| other.name == r.name) {
+            return Err(format!("{}: a second row of that name", r.name));
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rows_are_valid() {
+        assert!(super::rows().is_ok_and(|r| r.len() > 100));
+    }
+}

@@ -1,0 +1,182 @@
+//! What a row says.
+
+/// The shape of an instruction's operands: a variant of `ir::InstData`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// No operands.
+    Nullary,
+    /// One immediate for all lanes.
+    Imm,
+    /// An immediate per lane.
+    ImmVec,
+    /// A dimension of the grid.
+    Launch,
+    /// One value.
+    Unary,
+    /// Two values.
+    Binary,
+    /// Three values.
+    Ternary,
+    /// Condition and two values.
+    IntCompare,
+    /// Condition and two values.
+    FloatCompare,
+    /// A region of a value.
+    RdRegion,
+    /// A region of a value replaced.
+    WrRegion,
+    /// Lanes of a predicate.
+    RdPred,
+    /// Lanes of a predicate replaced.
+    WrPred,
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+    /// A subroutine.
+    Call,
+    /// One destination.
+    Jump,
+    /// Condition and two destinations.
+    Brif,
+    /// Any number of values.
+    Return,
+}
+
+impl Format {
+    /// The variant's name.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// What the value operands must be. Formats with operands of different kinds have rules of their own in the verifier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Nothing, or said by the format.
+    None,
+    /// Integers.
+    Int,
+    /// 32-bit integers.
+    I32,
+    /// Floats.
+    Float,
+    /// Predicates.
+    Pred,
+    /// Integers or predicates.
+    Bits,
+    /// Anything but predicates.
+    Data,
+    /// Anything.
+    Any,
+}
+
+/// What the results are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Out {
+    /// None.
+    None,
+    /// One, of the first operand's type.
+    Same,
+    /// One, of the type written after the opcode: `iconst.i32`.
+    Ctrl,
+    /// One predicate with the first operand's lanes.
+    Lanes,
+    /// One `b1`.
+    One,
+    /// Two of the first operand's type.
+    Two,
+    /// Said by the format: `goto`, `join`, `select`, `call`.
+    Special,
+}
+
+/// One opcode.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Name in text.
+    pub name: &'static str,
+    /// Operand shape.
+    pub format: Format,
+    /// Operand types.
+    pub class: Class,
+    /// Results.
+    pub out: Out,
+    /// Whether `a op b` is `b op a`.
+    pub commutes: bool,
+    /// Whether it does something besides computing its results.
+    pub effect: bool,
+    /// Whether it ends a block.
+    pub terminator: bool,
+    /// What it computes: one sentence.
+    pub doc: &'static str,
+}
+
+/// A row without effects.
+pub fn op(name: &'static str, format: Format, class: Class, out: Out, doc: &'static str) -> Row {
+    Row {
+        name,
+        format,
+        class,
+        out,
+        commutes: false,
+        effect: false,
+        terminator: false,
+        doc,
+    }
+}
+
+impl Row {
+    /// Marks a commutative operation.
+    pub fn commutes(self) -> Row {
+        Row {
+            commutes: true,
+            ..self
+        }
+    }
+
+    /// Marks an operation with an effect.
+    pub fn effect(self) -> Row {
+        Row {
+            effect: true,
+            ..self
+        }
+    }
+
+    /// Marks a terminator.
+    pub fn terminator(self) -> Row {
+        Row {
+            effect: true,
+            terminator: true,
+            ..self
+        }
+    }
+
+    /// The variant of the `Opcode` enum: `fbh_s` is `FbhS`.
+    pub fn variant(&self) -> String {
+        self.name
+            .split('_')
+            .flat_map(|p| {
+                let mut c = p.chars();
+                let head = c.next().map(|h| h.to_ascii_uppercase());
+                head.into_iter().chain(c)
+            })
+            .collect()
+    }
+
+    pub(super) fn check(&self) -> Result<(), String> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if self.name.is_empty() || !self.name.chars().all(plain) {
+            return Err(format!(
+                "{:?}: not a name of lower case letters, digits and `_`",
+                self.name
+            ));
+        }
+        if self.commutes && self.format != Format::Binary {
+            return Err(format!("{}: only two operands commute", self.name));
+        }
+        if !self.doc.ends_with('.') {
+            return Err(format!("{}: the doc line is not a sentence", self.name));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! Rust and ISLE from the rows.
+
+use super::row::{Format, Row};
+use std::fmt::Write as _;
+
+/// The `Opcode` enum and its constant table.
+pub fn rust(rows: &[Row]) -> String {
+    let mut out = String::from(
+        "/// An IR opcode.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]\npub enum Opcode {\n",
+    );
+    for r in rows {
+        let _ = writeln!(out, "    /// `{}`: {}\n    {},", r.name, r.doc, r.variant());
+    }
+    out.push_str(
+        "}\n\n/// A row per opcode, in the order of the enum.\nconst ROWS: &[Info] = &[\n",
+    );
+    for r in rows {
+        let _ = writeln!(
+            out,
+            "    Info {{ opcode: Opcode::{}, name: {:?}, format: Format::{:?}, class: Class::{:?}, out: Out::{:?}, commutes: {}, effect: {}, terminator: {}, doc: {:?} }},",
+            r.variant(),
+            r.name,
+            r.format,
+            r.class,
+            r.out,
+            r.commutes,
+            r.effect,
+            r.terminator,
+            r.doc
+        );
+    }
+    out.push_str("];\n");
+    out
+}
+
+/// Parameters (name, type) of an opcode's extractor and the pattern that takes its data apart; none where no rule may look inside.
+fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'static str)> {
+    let pair: &[_] = &[("a", "Value"), ("b", "Value")];
+    Some(match format {
+        Format::Nullary => (&[], ""),
+        Format::Imm => (&[("bits", "u64")], "bits"),
+        Format::ImmVec => (&[("constant", "Constant")], "constant"),
+        Format::Launch => (&[("dim", "Dim")], "dim"),
+        Format::Unary => (&[("arg", "Value")], "arg"),
+        Format::Binary => (pair, "(pair a b)"),
+        Format::Ternary => (
+            &[("a", "Value"), ("b", "Value"), ("c", "Value")],
+            "(triple a b c)",
+        ),
+        Format::IntCompare => (
+            &[("cond", "IntCC"), ("a", "Value"), ("b", "Value")],
+            "cond (pair a b)",
+        ),
+        Format::FloatCompare => (
+            &[("cond", "FloatCC"), ("a", "Value"), ("b", "Value")],
+            "cond (pair a b)",
+        ),
+        Format::RdRegion => (
+            &[
+                ("arg", "Value"),
+                ("region", "Region"),
+                ("index", "OptValue"),
+            ],
+            "arg region index",
+        ),
+        Format::WrRegion => (
+            &[
+                ("a", "Value"),
+                ("b", "Value"),
+                ("region", "Region"),
+                ("index", "OptValue"),
+                ("mask", "OptValue"),
+            ],
+            "(pair a b) region index mask",
+        ),
+        Format::RdPred => (&[("arg", "Value"), ("offset", "u8")], "arg offset"),
+        Format::WrPred => (
+            &[("a", "Value"), ("b", "Value"), ("offset", "u8")],
+            "(pair a b) offset",
+        ),
+        Format::Load => (
+            &[
+                ("addr", "Value"),
+                ("offset", "i32"),
+                ("mask", "OptValue"),
+                ("old", "OptValue"),
+            ],
+            "addr offset mask old",
+        ),
+        Format::Store => (
+            &[
+                ("a", "Value"),
+                ("b", "Value"),
+                ("offset", "i32"),
+                ("mask", "OptValue"),
+            ],
+            "(pair a b) offset mask",
+        ),
+        Format::Call | Format::Jump | Format::Brif | Format::Return => return None,
+    })
+}
+
+/// The ISLE `Opcode` type and an extractor per opcode: `(fadd a b)` matches an instruction.
+pub fn isle(rows: &[Row]) -> String {
+    let mut out = String::from("(type Opcode extern (enum");
+    for r in rows {
+        let _ = write!(out, " {}", r.variant());
+    }
+    out.push_str("))\n");
+    for r in rows {
+        let Some((params, pattern)) = fields(r.format) else {
+            continue;
+        };
+        let types: Vec<_> = params.iter().map(|(_, t)| *t).collect();
+        let names: Vec<_> = params.iter().map(|(n, _)| *n).collect();
+        let _ = writeln!(out, "(decl {} ({}) Inst)", r.name, types.join(" "));
+        let _ = writeln!(
+            out,
+            "(extractor ({} {}) (inst_data (InstData.{} (Opcode.{}) {pattern})))",
+            r.name,
+            names.join(" "),
+            r.format.name(),
+            r.variant()
+        );
+    }
+    out
+}
