@@ -33,7 +33,7 @@ mod error;
 mod launch;
 mod level_zero;
 mod module;
-pub mod sim;
+mod sim;
 pub mod zebin;
 
 pub use buffer::{Buffer, Plain};
@@ -41,3 +41,4 @@ pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault};
 pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
 pub use module::{Kernel, Module};
+pub use sim::SimOptions;

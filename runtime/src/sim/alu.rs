@@ -142,7 +142,7 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
         extra.pick = t.predicate(op.pick);
     }
     if alu.op == Op::Mach {
-        let base = implicit_acc(op);
+        let base = IMPLICIT_ACC;
         for (i, a) in extra.acc.iter_mut().enumerate().take(16) {
             *a = acc_value(t, base, i as u32);
         }
@@ -170,8 +170,8 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     if let Some(bit) = op.flag {
         t.regs.set_flags(bit, mask, outcome.flags);
     }
-    if op.acc_wr_en || outcome.acc.is_some() && alu.op == Op::Mach {
-        let base = implicit_acc(op);
+    if op.acc_wr_en || outcome.acc.is_some() {
+        let base = IMPLICIT_ACC;
         for i in 0..n.min(16) {
             if mask >> i & 1 == 1 {
                 match &outcome.acc {
@@ -190,11 +190,9 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// The accumulator that an operation reads or writes without naming it: the one of its channels.
-fn implicit_acc(op: &MicroOp) -> u32 {
-    let second = op.n <= 8 && op.shift % 16 >= 8;
-    regs::ACC + if second { 32 } else { 0 }
-}
+/// The accumulator that an operation reads or writes without naming it. It is acc0 whatever the channel offset: Intel's
+/// compiler follows `mul (8|M0) acc0` by `mach (8|M8)`.
+const IMPLICIT_ACC: u32 = regs::ACC;
 
 /// The whole integer of an accumulator's dword channel.
 fn acc_value(t: &Thread, base: u32, i: u32) -> i64 {

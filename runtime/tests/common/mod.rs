@@ -1,0 +1,187 @@
+//! What the oracle tests share: compiling OpenCL C with Intel's compiler, and numbers to feed kernels.
+#![allow(dead_code, reason = "each test file uses its own part")]
+
+use gantry_runtime::{Arg, Buffer, Device, Grid, LaunchStats, Module, Plain, SimOptions};
+use std::path::Path;
+use std::process::Command;
+
+/// Zebin output for the generations that do not have it by default.
+pub const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
+
+/// The widths every kernel is compiled for.
+pub const WIDTHS: [u32; 3] = [8, 16, 32];
+
+/// Whether an oracle is there. If not: skipped with a line, or a failure where oracles are required.
+pub fn have(tool: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|d| d.join(tool).is_file());
+    if !found {
+        assert!(
+            std::env::var_os("GANTRY_REQUIRE_ORACLES").is_none_or(|v| v != "1"),
+            "{tool} is not on PATH, and GANTRY_REQUIRE_ORACLES=1"
+        );
+        println!("skipped: {tool} is not on PATH");
+    }
+    found
+}
+
+/// Compiles a file of `tests/kernels` for skl with `SIMD` defined as a width. The file's kernels ask for that width.
+pub fn compile(file: &str, simd: u32, options: &str) -> Vec<u8> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/kernels")
+        .join(file);
+    let text = std::fs::read_to_string(&source).unwrap();
+    compile_source(&text, simd, options)
+}
+
+/// Compiles OpenCL C for skl.
+pub fn compile_source(text: &str, simd: u32, options: &str) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let cl = dir.path().join("k.cl");
+    std::fs::write(&cl, text).unwrap();
+    let out = Command::new("ocloc")
+        .args(["compile", "-device", "skl", "-internal_options", ZEBIN])
+        .arg("-options")
+        .arg(format!("-DSIMD={simd} {options}"))
+        .arg("-file")
+        .arg(&cl)
+        .arg("-out_dir")
+        .arg(dir.path())
+        .output()
+        .unwrap();
+    let bin = std::fs::read_dir(dir.path())
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .find(|p| p.extension().is_some_and(|e| e == "bin"));
+    match bin {
+        Some(b) if out.status.success() => std::fs::read(b).unwrap(),
+        _ => panic!(
+            "ocloc: {}{}",
+            String::from_utf8_lossy(&out.stdout),
+            String::from_utf8_lossy(&out.stderr)
+        ),
+    }
+}
+
+/// A simulator that gives up on endless loops soon.
+pub fn simulator() -> Device {
+    Device::simulator(SimOptions {
+        instruction_limit: 20_000_000,
+        ..SimOptions::default()
+    })
+}
+
+/// A small generator of numbers (SplitMix64), seeded.
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.u64() % n
+    }
+
+    pub fn i32(&mut self) -> i32 {
+        self.u64() as i32
+    }
+
+    /// Integers with many special ones among them.
+    pub fn wild_i32(&mut self) -> i32 {
+        const SPECIAL: [i32; 10] = [
+            0,
+            1,
+            -1,
+            2,
+            -2,
+            i32::MAX,
+            i32::MIN,
+            0x7fff,
+            0x8000,
+            0x1_0000,
+        ];
+        if self.below(3) == 0 {
+            SPECIAL[self.below(10) as usize]
+        } else {
+            self.i32() >> self.below(32)
+        }
+    }
+
+    pub fn wild_i64(&mut self) -> i64 {
+        const SPECIAL: [i64; 8] = [0, 1, -1, i64::MAX, i64::MIN, 0xffff_ffff, 0x1_0000_0000, -2];
+        if self.below(4) == 0 {
+            SPECIAL[self.below(8) as usize]
+        } else {
+            self.u64() as i64 >> self.below(64)
+        }
+    }
+
+    /// A float in `lo .. hi`.
+    pub fn f32(&mut self, lo: f32, hi: f32) -> f32 {
+        lo + (self.u64() >> 40) as f32 / (1u64 << 24) as f32 * (hi - lo)
+    }
+
+    /// Floats with infinities, NaNs, denormals and zeros among them.
+    pub fn wild_f32(&mut self) -> f32 {
+        const SPECIAL: [f32; 10] = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            f32::MIN_POSITIVE,
+            1e-40,
+            f32::MAX,
+        ];
+        match self.below(6) {
+            0 => SPECIAL[self.below(10) as usize],
+            1 => f32::from_bits(self.u64() as u32),
+            _ => self.f32(-1000.0, 1000.0),
+        }
+    }
+}
+
+/// Launches a kernel of buffers and values, and reads a buffer back.
+pub fn launch(module: &Module, name: &str, grid: Grid, args: Vec<Arg>) -> LaunchStats {
+    match module.kernel(name).unwrap().launch(grid).args(args).run() {
+        Ok(s) => s,
+        Err(e) => panic!("{e}"),
+    }
+}
+
+/// Compares results element by element, and says which differ.
+pub fn same<T: Plain + PartialEq + std::fmt::Debug>(what: &str, got: &Buffer, want: &[T]) {
+    let got: Vec<T> = got.read().unwrap();
+    assert_eq!(got.len(), want.len(), "{what}: lengths");
+    let bad: Vec<_> = (0..want.len()).filter(|&i| got[i] != want[i]).collect();
+    if let Some(&i) = bad.first() {
+        panic!(
+            "{what}: {} of {} differ, first [{i}]: got {:?}, want {:?}",
+            bad.len(),
+            want.len(),
+            got[i],
+            want[i]
+        );
+    }
+}
+
+/// Compares floats to within so many units in the last place; NaNs equal each other.
+pub fn close(what: &str, got: &Buffer, want: &[f32], ulps: i64) {
+    let got: Vec<f32> = got.read().unwrap();
+    assert_eq!(got.len(), want.len(), "{what}: lengths");
+    let order = |f: f32| {
+        let b = f.to_bits() as i32 as i64;
+        if b < 0 { i64::from(i32::MIN) - b } else { b }
+    };
+    for (i, (g, w)) in got.iter().zip(want).enumerate() {
+        let ok = g == w || (g.is_nan() && w.is_nan()) || (order(*g) - order(*w)).abs() <= ulps;
+        assert!(ok, "{what}[{i}]: got {g:e}, want {w:e}");
+    }
+}
