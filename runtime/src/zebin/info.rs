@@ -636,17 +636,19 @@ fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
         let Some(arg) = k.args.get_mut(index as usize) else {
             continue;
         };
-        if arg.kind == (ArgKind::Value { size: 0 }) {
-            // `float;4`: the type, then its size in bytes.
-            let size = names
+        if let ArgKind::Value { size: payload } = arg.kind {
+            // `uchar;1`: the type, then its size in bytes. The payload may hold more (small integers) or less (parts
+            // of a structure that the code does not use).
+            let declared = names
                 .ty
                 .rsplit_once(';')
                 .and_then(|(_, n)| n.trim().parse().ok())
                 .unwrap_or(0);
             arg.kind = match space.as_str() {
-                "__global" | "__constant" => ArgKind::Buffer,
-                "__local" => ArgKind::Local,
-                _ => ArgKind::Value { size },
+                "__global" | "__constant" if payload == 0 => ArgKind::Buffer,
+                "__local" if payload == 0 => ArgKind::Local,
+                _ if declared == 0 => arg.kind,
+                _ => ArgKind::Value { size: declared },
             };
         }
         arg.names = Some(names);
