@@ -76,6 +76,8 @@ pub enum Cond {
     Ov,
     /// `(un)`: unordered, a NaN.
     Un,
+    /// `(eo)`: early out, only on the math macros, which set the flag where no further step is needed.
+    Eo,
 }
 
 /// Flag modifier: the result's condition is written to a flag sub-register.
@@ -188,7 +190,7 @@ pub enum Src<R> {
         /// Element type.
         ty: Type,
     },
-    /// JIP or UIP of a branch.
+    /// JIP or UIP of a branch. (The absolute target of `calla` is an immediate of type `d`.)
     Target(Target),
 }
 
@@ -218,7 +220,7 @@ pub enum Subfn {
     None,
     /// `math.FN`.
     Math(MathFn),
-    /// Branch control `.b` of `if`, `else`, `goto`.
+    /// Branch control `.b` of `if`, `else`, `goto`. Where it is off, decoding gives [`Subfn::None`].
     BranchCtrl(bool),
 }
 
@@ -446,6 +448,7 @@ impl Cond {
             Cond::Le => "le",
             Cond::Ov => "ov",
             Cond::Un => "un",
+            Cond::Eo => "eo",
         }
     }
 }

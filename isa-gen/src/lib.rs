@@ -1,7 +1,11 @@
 //! The Intel Gen ISA as a leaf crate: platforms and features, registers, regions, types, [`Inst`], encoding, IGA
 //! syntax both ways, legality rules and each opcode's semantics.
 
+mod codec;
+pub mod compact;
+pub mod decode;
 pub mod diag;
+pub mod encode;
 pub mod inst;
 pub mod message;
 pub mod op;
@@ -9,6 +13,7 @@ pub mod platform;
 pub mod reg;
 pub mod region;
 pub mod sem;
+mod table;
 pub mod types;
 
 pub use inst::{

@@ -1,82 +1,99 @@
-//! Opcodes. (Generated from `meta` soon; the variant names stay.)
-#![allow(missing_docs, reason = "to be generated from meta's rows")]
+//! Opcodes and math functions, generated from the rows of `gantry-meta`.
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Op {
-    Illegal,
-    Mov,
-    Sel,
-    Movi,
-    Not,
-    And,
-    Or,
-    Xor,
-    Shr,
-    Shl,
-    Asr,
-    Cmp,
-    Cmpn,
-    Csel,
-    Bfrev,
-    Bfe,
-    Bfi1,
-    Bfi2,
-    Jmpi,
-    Brd,
-    If,
-    Brc,
-    Else,
-    Endif,
-    While,
-    Break,
-    Cont,
-    Halt,
-    Calla,
-    Call,
-    Ret,
-    Goto,
-    Join,
-    Wait,
-    Send,
-    Sendc,
-    Sends,
-    Sendsc,
-    Math,
-    Add,
-    Mul,
-    Avg,
-    Frc,
-    Rndu,
-    Rndd,
-    Rnde,
-    Rndz,
-    Mach,
-    Lzd,
-    Fbh,
-    Fbl,
-    Cbit,
-    Addc,
-    Subb,
-    Sad2,
-    Mad,
-    Lrp,
-    Nop,
+use crate::platform::Platform;
+use crate::table::{MATH, OPS};
+use std::fmt;
+
+pub use crate::table::{Format, MathFn, MathInfo, Op, OpInfo, TypeSet};
+
+impl Op {
+    /// The name in text.
+    pub fn mnemonic(self) -> &'static str {
+        OPS.get(self as usize).map_or("", |r| r.mnemonic)
+    }
+
+    /// What it does, a sentence.
+    pub fn doc(self) -> &'static str {
+        OPS.get(self as usize).map_or("", |r| r.doc)
+    }
+
+    /// How its operands are laid out and written.
+    pub fn format(self) -> Format {
+        OPS.get(self as usize).map_or(Format::Nullary, |r| r.format)
+    }
+
+    /// What a platform says about it; `None` where the platform does not have it.
+    pub fn info(self, platform: Platform) -> Option<&'static OpInfo> {
+        OPS.get(self as usize)?
+            .columns
+            .get(platform as usize)?
+            .as_ref()
+    }
+
+    /// The opcode with this name.
+    ///
+    /// ```
+    /// use gantry_isa_gen::Op;
+    /// assert_eq!(Op::from_mnemonic("mad"), Some(Op::Mad));
+    /// assert_eq!(Op::from_mnemonic("math.inv"), None);
+    /// ```
+    pub fn from_mnemonic(name: &str) -> Option<Op> {
+        Op::ALL.into_iter().find(|o| o.mnemonic() == name)
+    }
+
+    /// Whether this is one of the sends.
+    pub fn is_send(self) -> bool {
+        matches!(self.format(), Format::Send | Format::SplitSend)
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum MathFn {
-    Inv,
-    Log,
-    Exp,
-    Sqt,
-    Rsqt,
-    Sin,
-    Cos,
-    Fdiv,
-    Pow,
-    Idiv,
-    Iqot,
-    Irem,
-    Invm,
-    Rsqtm,
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.mnemonic())
+    }
+}
+
+impl MathFn {
+    /// What is known of the function.
+    pub fn info(self) -> Option<&'static MathInfo> {
+        MATH.get(self as usize)
+    }
+
+    /// The name after `math.`.
+    pub fn name(self) -> &'static str {
+        self.info().map_or("", |i| i.name)
+    }
+
+    /// Number of sources, 1 or 2.
+    pub fn sources(self) -> u8 {
+        self.info().map_or(1, |i| i.sources)
+    }
+
+    /// Whether operands carry a special accumulator (`mme`).
+    pub fn is_macro(self) -> bool {
+        self.info().is_some_and(|i| i.is_macro)
+    }
+
+    /// The function's number on a platform.
+    pub fn code(self, platform: Platform) -> Option<u8> {
+        *self.info()?.codes.get(platform as usize)?
+    }
+
+    /// The function with this number on a platform.
+    pub fn from_code(platform: Platform, code: u8) -> Option<MathFn> {
+        MathFn::ALL
+            .into_iter()
+            .find(|f| f.code(platform) == Some(code))
+    }
+
+    /// The function with this name.
+    pub fn from_name(name: &str) -> Option<MathFn> {
+        MathFn::ALL.into_iter().find(|f| f.name() == name)
+    }
+}
+
+impl fmt::Display for MathFn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }

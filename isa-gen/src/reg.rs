@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kinds of architecture registers, in their encoding order (PRM Vol. 7, "ARF Registers").
+/// The kinds of architecture registers, in the order of their codes (PRM Vol. 7, "ARF Registers").
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Arf {
     /// `null`: reads as anything, writes vanish.
@@ -31,13 +31,15 @@ pub enum Arf {
     Tdr,
     /// `tm0`: timestamp.
     Timestamp,
+    /// `fc0`: flow control.
+    FlowControl,
     /// `dbg0`: debug.
     Dbg,
 }
 
 impl Arf {
     /// Every kind.
-    pub const ALL: [Arf; 14] = [
+    pub const ALL: [Arf; 15] = [
         Arf::Null,
         Arf::Address,
         Arf::Acc,
@@ -51,6 +53,7 @@ impl Arf {
         Arf::Ip,
         Arf::Tdr,
         Arf::Timestamp,
+        Arf::FlowControl,
         Arf::Dbg,
     ];
 
@@ -70,13 +73,45 @@ impl Arf {
             Arf::Ip => "ip",
             Arf::Tdr => "tdr",
             Arf::Timestamp => "tm",
+            Arf::FlowControl => "fc",
             Arf::Dbg => "dbg",
         }
     }
 
     /// Whether the name is written with a register number (`null` and `ip` are not).
     pub const fn numbered(self) -> bool {
-        !matches!(self, Arf::Null | Arf::Ip | Arf::Sp)
+        !matches!(self, Arf::Null | Arf::Ip | Arf::Sp | Arf::ChannelEnable)
+    }
+
+    /// Whether the name is written with a sub-register number.
+    pub const fn has_subregs(self) -> bool {
+        !matches!(self, Arf::Null | Arf::Ip | Arf::ChannelEnable)
+    }
+
+    /// The upper four bits of the encoded register number.
+    pub const fn code(self) -> u8 {
+        match self {
+            Arf::Null => 0,
+            Arf::Address => 1,
+            Arf::Acc => 2,
+            Arf::Flag => 3,
+            Arf::ChannelEnable => 4,
+            Arf::Msg => 5,
+            Arf::Sp => 6,
+            Arf::State => 7,
+            Arf::Control => 8,
+            Arf::Notification => 9,
+            Arf::Ip => 10,
+            Arf::Tdr => 11,
+            Arf::Timestamp => 12,
+            Arf::FlowControl => 13,
+            Arf::Dbg => 15,
+        }
+    }
+
+    /// The kind with this code.
+    pub fn from_code(code: u8) -> Option<Arf> {
+        Arf::ALL.into_iter().find(|a| a.code() == code)
     }
 }
 
@@ -103,6 +138,8 @@ impl fmt::Display for Reg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Reg::Grf(n) => write!(f, "r{n}"),
+            // Accumulators 2 to 9 are the math macros' and have a name of their own.
+            Reg::Arf(Arf::Acc, n) if n >= 2 => write!(f, "mme{}", n - 2),
             Reg::Arf(k, n) if k.numbered() => write!(f, "{}{n}", k.name()),
             Reg::Arf(k, _) => f.write_str(k.name()),
         }

@@ -1,3 +1,19 @@
-//! Gen instruction rows, bit layouts and IR opcodes as tables, and the writers of Rust and ISLE from them.
+//! Gen instruction rows, bit layouts, compaction tables and IR opcodes as data, and the writers that turn them into
+//! Rust and ISLE for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
+//!
+//! A fact lives here once: [`instructions`] has one row per instruction with a column per generation, [`layout`] says
+//! which bits hold which field, [`compact`] has the tables of the 64-bit form, and [`mod@write`] prints all of it as
+//! Rust constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
 
+pub mod compact;
+pub mod generation;
+pub mod instructions;
 pub mod ir;
+pub mod layout;
+pub mod row;
+pub mod types;
+pub mod write;
+
+pub use generation::Generation;
+pub use row::{Column, Format, MathRow, Row, RowError};
+pub use types::{Ty, TypeSet};

@@ -1,0 +1,105 @@
+//! Instructions as fields and fields as instructions: each format's two directions stand side by side.
+
+pub(crate) mod bits;
+mod branch;
+mod control;
+mod operand;
+mod send;
+mod ternary;
+
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Inst, Subfn};
+use crate::op::{Format, MathFn, Op};
+use crate::platform::Platform;
+use crate::reg::Reg;
+use crate::region::ExecSize;
+use crate::table::{Field, Layout, OpInfo, PlatformTables};
+use bits::Fields;
+
+/// What the codecs of every format need to know.
+pub(crate) struct Ctx<'a> {
+    pub platform: Platform,
+    pub tables: &'static PlatformTables,
+    pub info: &'a OpInfo,
+    pub layout: &'static Layout,
+}
+
+/// Turns an instruction into the fields of its format.
+pub(crate) fn lower(
+    ctx: &Ctx<'_>,
+    fixed: &[(Field, u64)],
+    i: &Inst<Reg>,
+) -> Result<Fields, EncodeError> {
+    let mut f = Fields::new();
+    for (field, value) in fixed {
+        f.set(*field, *value);
+    }
+    control::lower(ctx, i, &mut f)?;
+    match ctx.info.format {
+        Format::Nullary => {}
+        Format::Unary | Format::Binary | Format::Wait => operand::lower(ctx, i, None, &mut f)?,
+        Format::Math => {
+            let Subfn::Math(function) = i.subfn else {
+                return Err(EncodeError::Operand {
+                    operand: "function",
+                    why: "`math` needs one",
+                });
+            };
+            let code = function.code(ctx.platform).ok_or(EncodeError::NotAllowed {
+                op: i.op,
+                what: "this function on the platform",
+            })?;
+            f.set(Field::MathFn, code.into());
+            operand::lower(ctx, i, Some(function), &mut f)?;
+        }
+        Format::Ternary => ternary::lower(ctx, i, &mut f)?,
+        Format::Send => send::lower(ctx, i, &mut f)?,
+        Format::SplitSend => send::lower_split(ctx, i, &mut f)?,
+        Format::Jmpi
+        | Format::BranchJip
+        | Format::BranchJipUip
+        | Format::BranchRegJip
+        | Format::BranchRegJipUip
+        | Format::Call
+        | Format::Ret => branch::lower(ctx, i, &mut f)?,
+    }
+    Ok(f)
+}
+
+/// Turns the bits of a native instruction into the instruction. `len` is what it takes in the program: 8 or 16 bytes.
+pub(crate) fn lift(
+    ctx: &Ctx<'_>,
+    op: Op,
+    word: u128,
+    len: usize,
+) -> Result<Inst<Reg>, DecodeError> {
+    let mut f = Fields::new();
+    f.unpack(ctx.layout, word);
+    let mut i = Inst::new(op, ExecSize::S1);
+    control::lift(ctx, &f, &mut i)?;
+    match ctx.info.format {
+        Format::Nullary => {}
+        Format::Unary | Format::Binary | Format::Wait => {
+            operand::lift(ctx, word, None, &mut f, &mut i)?;
+        }
+        Format::Math => {
+            let code = f.get(Field::MathFn) as u8;
+            let function =
+                MathFn::from_code(ctx.platform, code).ok_or(DecodeError::MathFunction(code))?;
+            i.subfn = Subfn::Math(function);
+            operand::lift(ctx, word, Some(function), &mut f, &mut i)?;
+        }
+        Format::Ternary => ternary::lift(ctx, &f, &mut i)?,
+        Format::Send => send::lift(ctx, word, &mut f, &mut i)?,
+        Format::SplitSend => send::lift_split(ctx, word, &mut f, &mut i)?,
+        Format::Jmpi
+        | Format::BranchJip
+        | Format::BranchJipUip
+        | Format::BranchRegJip
+        | Format::BranchRegJipUip
+        | Format::Call
+        | Format::Ret => branch::lift(ctx, word, len, &mut f, &mut i)?,
+    }
+    Ok(i)
+}

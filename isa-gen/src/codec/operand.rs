@@ -1,0 +1,546 @@
+//! Operands of one- and two-source instructions, and what other formats share of them.
+
+use super::Ctx;
+use super::bits::{Fields, peek};
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Dst, Inst, Src, SrcMods};
+use crate::op::{Format, MathFn};
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::Region;
+use crate::table::{Case, Field};
+use crate::types::Type;
+
+/// The register files of the encoding.
+pub(super) const ARF: u64 = 0;
+pub(super) const GRF: u64 = 1;
+pub(super) const IMM: u64 = 3;
+
+/// The fields of source 0 or 1.
+pub(super) struct SrcFields {
+    pub name: &'static str,
+    pub file: Field,
+    pub ty: Field,
+    pub addr_mode: Field,
+    pub neg: Field,
+    pub abs: Field,
+    pub vs: Field,
+    pub width: Field,
+    pub hs: Field,
+    pub reg: Field,
+    pub sub: Field,
+    pub addr_sub: Field,
+    pub addr_imm: Field,
+    pub mme: Field,
+    pub direct: Case,
+    pub indirect: Case,
+    pub with_mme: Case,
+}
+
+pub(super) const SRC0: SrcFields = SrcFields {
+    name: "src0",
+    file: Field::Src0File,
+    ty: Field::Src0Type,
+    addr_mode: Field::Src0AddrMode,
+    neg: Field::Src0Neg,
+    abs: Field::Src0Abs,
+    vs: Field::Src0Vs,
+    width: Field::Src0Width,
+    hs: Field::Src0Hs,
+    reg: Field::Src0Reg,
+    sub: Field::Src0Sub,
+    addr_sub: Field::Src0AddrSub,
+    addr_imm: Field::Src0AddrImm,
+    mme: Field::Src0Mme,
+    direct: Case::Src0Direct,
+    indirect: Case::Src0Indirect,
+    with_mme: Case::Src0Macro,
+};
+
+pub(super) const SRC1: SrcFields = SrcFields {
+    name: "src1",
+    file: Field::Src1File,
+    ty: Field::Src1Type,
+    addr_mode: Field::Src1AddrMode,
+    neg: Field::Src1Neg,
+    abs: Field::Src1Abs,
+    vs: Field::Src1Vs,
+    width: Field::Src1Width,
+    hs: Field::Src1Hs,
+    reg: Field::Src1Reg,
+    sub: Field::Src1Sub,
+    addr_sub: Field::Src1AddrSub,
+    addr_imm: Field::Src1AddrImm,
+    mme: Field::Src1Mme,
+    direct: Case::Src1Direct,
+    indirect: Case::Src1Indirect,
+    with_mme: Case::Src1Macro,
+};
+
+pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
+    EncodeError::Operand { operand, why }
+}
+
+/// The file and the number of a register.
+pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
+    match r {
+        Reg::Grf(n @ 0..=127) => Ok((GRF, n.into())),
+        Reg::Arf(kind, n @ 0..=15) => Ok((ARF, u64::from(kind.code()) << 4 | u64::from(n))),
+        _ => Err(bad(operand, "there is no such register")),
+    }
+}
+
+/// The register of a file and a number.
+pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeError> {
+    let n = number as u8;
+    match file {
+        GRF if number < 128 => Ok(Reg::Grf(n)),
+        ARF => Arf::from_code(n >> 4)
+            .map(|kind| Reg::Arf(kind, n & 15))
+            .ok_or_else(|| DecodeError::field(field, number)),
+        _ => Err(DecodeError::field(field, number)),
+    }
+}
+
+pub(super) fn type_code(
+    operand: &'static str,
+    codes: &[(Type, u8)],
+    t: Type,
+) -> Result<u64, EncodeError> {
+    codes
+        .iter()
+        .find(|(x, _)| *x == t)
+        .map(|(_, c)| u64::from(*c))
+        .ok_or(bad(operand, "the type is not possible here"))
+}
+
+pub(super) fn type_of(codes: &[(Type, u8)], code: u64, field: Field) -> Result<Type, DecodeError> {
+    codes
+        .iter()
+        .find(|(_, c)| u64::from(*c) == code)
+        .map(|(t, _)| *t)
+        .ok_or_else(|| DecodeError::field(field, code))
+}
+
+/// The code of a stride: 0, or one more than its log2.
+fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
+    match stride {
+        0 => Ok(0),
+        s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
+        _ => Err(bad(operand, "the stride is not possible")),
+    }
+}
+
+fn stride(code: u64) -> u8 {
+    match code {
+        0 => 0,
+        c => 1u8.checked_shl(c as u32 - 1).unwrap_or(0),
+    }
+}
+
+/// The vertical stride code of the VxH and Vx1 regions.
+const VXH: u64 = 0xF;
+
+fn put_region(
+    name: &'static str,
+    s: &SrcFields,
+    region: Region,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let (vs, w, hs) = match region {
+        Region::Rect { vs, w, hs } => (stride_code(name, vs, 32)?, w, hs),
+        Region::VxH { w, hs } => (VXH, w, hs),
+        _ => return Err(bad(name, "the region is one of three-source instructions")),
+    };
+    if !w.is_power_of_two() || w > 16 {
+        return Err(bad(name, "the region's width is not possible"));
+    }
+    f.set(s.vs, vs);
+    f.set(s.width, w.trailing_zeros().into());
+    f.set(s.hs, stride_code(name, hs, 4)?);
+    Ok(())
+}
+
+fn get_region(s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
+    let w = 1u8.checked_shl(f.get(s.width) as u32).unwrap_or(0);
+    if f.get(s.width) > 4 {
+        return Err(DecodeError::field(s.width, f.get(s.width)));
+    }
+    let hs = stride(f.get(s.hs));
+    match f.get(s.vs) {
+        VXH => Ok(Region::VxH { w, hs }),
+        c @ 0..=6 => Ok(Region::Rect {
+            vs: stride(c),
+            w,
+            hs,
+        }),
+        c => Err(DecodeError::field(s.vs, c)),
+    }
+}
+
+/// The number of an address sub-register: a0 is 16 words.
+pub(super) fn addr_sub(operand: &'static str, r: RegRef<Reg>) -> Result<u64, EncodeError> {
+    match r.reg {
+        Reg::Arf(Arf::Address, 0) if r.sub < 32 && r.sub.is_multiple_of(2) => {
+            Ok(u64::from(r.sub / 2))
+        }
+        _ => Err(bad(operand, "the address must be a word of a0")),
+    }
+}
+
+pub(super) fn addr_ref(sub: u64) -> RegRef<Reg> {
+    RegRef::new(Reg::Arf(Arf::Address, 0), (sub * 2) as u16)
+}
+
+/// An address offset as its ten bits.
+pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
+    if (-512..512).contains(&imm) {
+        Ok((imm as u64) & 0x3ff)
+    } else {
+        Err(bad(operand, "the address offset must be -512 to 511"))
+    }
+}
+
+/// Ten bits as an address offset.
+pub(super) fn addr_offset(bits: u64) -> i16 {
+    (((bits as i16) << 6) >> 6).clamp(-512, 511)
+}
+
+fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
+    if mme <= 8 {
+        Ok(mme.into())
+    } else {
+        Err(bad(operand, "the special accumulator must be 0 to 8"))
+    }
+}
+
+fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
+    match f.get(field) {
+        m @ 0..=8 => Ok(m as u8),
+        m => Err(DecodeError::field(field, m)),
+    }
+}
+
+pub(super) fn put_sub(
+    operand: &'static str,
+    field: Field,
+    at: RegRef<Reg>,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    if at.sub >= 32 {
+        return Err(bad(operand, "the sub-register is beyond the register"));
+    }
+    f.set(field, at.sub.into());
+    Ok(())
+}
+
+/// A destination's fields.
+pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let name = "dst";
+    let types = ctx.tables.reg_types;
+    match *d {
+        Dst::None => return Err(bad(name, "missing")),
+        Dst::Direct { at, hs, ty } => {
+            f.cases.insert(Case::DstDirect);
+            let (file, number) = reg_code(name, at.reg)?;
+            f.set(Field::DstFile, file);
+            f.set(Field::DstReg, number);
+            put_sub(name, Field::DstSub, at, f)?;
+            f.set(Field::DstHs, stride_code(name, hs, 4)?);
+            f.set(Field::DstType, type_code(name, types, ty)?);
+        }
+        Dst::Indirect { addr, imm, hs, ty } => {
+            f.cases.insert(Case::DstIndirect);
+            f.set(Field::DstFile, GRF);
+            f.set(Field::DstAddrMode, 1);
+            f.set(Field::DstAddrSub, addr_sub(name, addr)?);
+            f.set(Field::DstAddrImm, addr_imm(name, imm)?);
+            f.set(Field::DstHs, stride_code(name, hs, 4)?);
+            f.set(Field::DstType, type_code(name, types, ty)?);
+        }
+        Dst::Macro { at, mme, ty } => {
+            f.cases.insert(Case::DstMacro);
+            let (file, number) = reg_code(name, at.reg)?;
+            f.set(Field::DstFile, file);
+            f.set(Field::DstReg, number);
+            f.set(Field::DstMme, mme_code(name, mme)?);
+            f.set(Field::DstType, type_code(name, types, ty)?);
+        }
+    }
+    Ok(())
+}
+
+/// Decides a destination's case and reads it. `f` already has the fields that always exist.
+pub(super) fn get_dst(
+    ctx: &Ctx<'_>,
+    word: u128,
+    is_macro: bool,
+    f: &mut Fields,
+) -> Result<Dst<Reg>, DecodeError> {
+    let indirect = f.on(Field::DstAddrMode);
+    f.cases.insert(match (is_macro, indirect) {
+        (true, _) => Case::DstMacro,
+        (false, true) => Case::DstIndirect,
+        (false, false) => Case::DstDirect,
+    });
+    f.unpack(ctx.layout, word);
+    let ty = type_of(ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
+    let hs = stride(f.get(Field::DstHs));
+    if indirect && !is_macro {
+        return Ok(Dst::Indirect {
+            addr: addr_ref(f.get(Field::DstAddrSub)),
+            imm: addr_offset(f.get(Field::DstAddrImm)),
+            hs,
+            ty,
+        });
+    }
+    let reg = reg(f.get(Field::DstFile), f.get(Field::DstReg), Field::DstReg)?;
+    if is_macro {
+        return Ok(Dst::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(Field::DstMme, f)?,
+            ty,
+        });
+    }
+    Ok(Dst::Direct {
+        at: RegRef::new(reg, f.get(Field::DstSub) as u16),
+        hs,
+        ty,
+    })
+}
+
+fn put_mods(
+    ctx: &Ctx<'_>,
+    s: &SrcFields,
+    mods: SrcMods,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    if (mods.neg || mods.abs) && !ctx.info.mods {
+        return Err(bad(s.name, "the opcode has no source modifiers"));
+    }
+    if mods.abs && ctx.info.bitwise {
+        return Err(bad(s.name, "a bitwise operation has no absolute value"));
+    }
+    f.set(s.neg, mods.neg.into());
+    f.set(s.abs, mods.abs.into());
+    Ok(())
+}
+
+/// A source's fields. `lone` says that there is no other source, so that a 64-bit immediate has room.
+pub(super) fn put_src(
+    ctx: &Ctx<'_>,
+    s: &SrcFields,
+    src: &Src<Reg>,
+    lone: bool,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let name = s.name;
+    let reg_type = |ty| type_code(name, ctx.tables.reg_types, ty);
+    match *src {
+        Src::None => return Err(bad(name, "missing")),
+        Src::Target(_) => return Err(bad(name, "a branch target is not data")),
+        Src::Direct {
+            at,
+            region,
+            ty,
+            mods,
+        } => {
+            f.cases.insert(s.direct);
+            let (file, number) = reg_code(name, at.reg)?;
+            f.set(s.file, file);
+            f.set(s.ty, reg_type(ty)?);
+            f.set(s.reg, number);
+            put_sub(name, s.sub, at, f)?;
+            put_region(name, s, region, f)?;
+            put_mods(ctx, s, mods, f)?;
+        }
+        Src::Indirect {
+            addr,
+            imm,
+            region,
+            ty,
+            mods,
+        } => {
+            f.cases.insert(s.indirect);
+            f.set(s.file, GRF);
+            f.set(s.addr_mode, 1);
+            f.set(s.ty, reg_type(ty)?);
+            f.set(s.addr_sub, addr_sub(name, addr)?);
+            f.set(s.addr_imm, addr_imm(name, imm)?);
+            put_region(name, s, region, f)?;
+            put_mods(ctx, s, mods, f)?;
+        }
+        Src::Macro { at, mme, ty, mods } => {
+            f.cases.insert(s.with_mme);
+            let (file, number) = reg_code(name, at.reg)?;
+            f.set(s.file, file);
+            f.set(s.ty, reg_type(ty)?);
+            f.set(s.reg, number);
+            f.set(s.mme, mme_code(name, mme)?);
+            // Align16 counts four elements a row, two of eight bytes.
+            f.set(s.vs, if ty.bytes() == 8 { 2 } else { 3 });
+            put_mods(ctx, s, mods, f)?;
+        }
+        Src::Imm { bits, ty } => {
+            f.set(s.file, IMM);
+            f.set(s.ty, type_code(name, ctx.tables.imm_types, ty)?);
+            match ty {
+                Type::Uq | Type::Q | Type::Df => {
+                    if !lone {
+                        return Err(bad(name, "a 64-bit immediate needs a one-source opcode"));
+                    }
+                    f.cases.insert(Case::Imm64);
+                    f.set(Field::Imm64, bits);
+                }
+                _ => {
+                    f.cases.insert(Case::Imm32);
+                    // A word immediate stands in both halves.
+                    let wide = match ty {
+                        Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
+                        _ => bits,
+                    };
+                    if wide >= 1 << 32 {
+                        return Err(bad(name, "the immediate's bits are wider than its type"));
+                    }
+                    f.set(Field::Imm32, wide);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Decides a source's case and reads it.
+pub(super) fn get_src(
+    ctx: &Ctx<'_>,
+    s: &SrcFields,
+    word: u128,
+    is_macro: bool,
+    f: &mut Fields,
+) -> Result<Src<Reg>, DecodeError> {
+    if f.get(s.file) == IMM {
+        let ty = type_of(ctx.tables.imm_types, f.get(s.ty), s.ty)?;
+        let wide = matches!(ty, Type::Uq | Type::Q | Type::Df);
+        if wide && s.file != Field::Src0File {
+            return Err(DecodeError::field(s.ty, f.get(s.ty)));
+        }
+        f.cases.insert(if wide { Case::Imm64 } else { Case::Imm32 });
+        f.unpack(ctx.layout, word);
+        let bits = match ty {
+            Type::Uq | Type::Q | Type::Df => f.get(Field::Imm64),
+            Type::Uw | Type::W | Type::Hf => f.get(Field::Imm32) & 0xffff,
+            _ => f.get(Field::Imm32),
+        };
+        return Ok(Src::Imm { bits, ty });
+    }
+    let indirect = peek(ctx.layout, word, s.addr_mode) == 1;
+    f.cases.insert(match (is_macro, indirect) {
+        (true, _) => s.with_mme,
+        (false, true) => s.indirect,
+        (false, false) => s.direct,
+    });
+    f.unpack(ctx.layout, word);
+    let ty = type_of(ctx.tables.reg_types, f.get(s.ty), s.ty)?;
+    let mods = SrcMods {
+        neg: ctx.info.mods && f.on(s.neg),
+        abs: ctx.info.mods && f.on(s.abs),
+    };
+    if is_macro {
+        let rows = if ty.bytes() == 8 { 2 } else { 3 };
+        if f.get(s.vs) != rows || indirect {
+            return Err(DecodeError::field(s.vs, f.get(s.vs)));
+        }
+        return Ok(Src::Macro {
+            at: RegRef::new(reg(f.get(s.file), f.get(s.reg), s.reg)?, 0),
+            mme: mme(s.mme, f)?,
+            ty,
+            mods,
+        });
+    }
+    let region = get_region(s, f)?;
+    if indirect {
+        return Ok(Src::Indirect {
+            addr: addr_ref(f.get(s.addr_sub)),
+            imm: addr_offset(f.get(s.addr_imm)),
+            region,
+            ty,
+            mods,
+        });
+    }
+    Ok(Src::Direct {
+        at: RegRef::new(
+            reg(f.get(s.file), f.get(s.reg), s.reg)?,
+            f.get(s.sub) as u16,
+        ),
+        region,
+        ty,
+        mods,
+    })
+}
+
+/// Operands of `mov`, `add`, `math`, `wait` and their like.
+pub(super) fn lower(
+    ctx: &Ctx<'_>,
+    i: &Inst<Reg>,
+    function: Option<MathFn>,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let is_macro = function.is_some_and(MathFn::is_macro);
+    let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
+    let [s0, s1, s2] = &i.srcs;
+    if is_macro {
+        f.set(Field::AccessMode, 1);
+    }
+    let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
+    if with_mme(s0) != is_macro || (sources == 2 && with_mme(s1) != is_macro) {
+        return Err(bad("src0", "math macros, and only they, take mme operands"));
+    }
+    if matches!(i.dst, Dst::Macro { .. }) != is_macro {
+        return Err(bad("dst", "math macros, and only they, take mme operands"));
+    }
+    if *s2 != Src::None || (sources < 2 && *s1 != Src::None) {
+        return Err(bad("src1", "the opcode has fewer sources"));
+    }
+    if sources == 2 && matches!(s0, Src::Imm { .. }) {
+        return Err(bad("src0", "only the last source may be an immediate"));
+    }
+    put_src(ctx, &SRC0, s0, sources == 1, f)?;
+    if sources == 2 {
+        put_src(ctx, &SRC1, s1, false, f)?;
+    }
+    if ctx.info.format == Format::Wait {
+        // The notification register is the destination too.
+        let Src::Direct { at, ty, .. } = *s0 else {
+            return Err(bad("src0", "`wait` takes a notification register"));
+        };
+        return put_dst(ctx, &Dst::Direct { at, hs: 1, ty }, f);
+    }
+    put_dst(ctx, &i.dst, f)
+}
+
+pub(super) fn lift(
+    ctx: &Ctx<'_>,
+    word: u128,
+    function: Option<MathFn>,
+    f: &mut Fields,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let is_macro = function.is_some_and(MathFn::is_macro);
+    if f.on(Field::AccessMode) != is_macro {
+        return Err(DecodeError::Align16);
+    }
+    let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
+    let dst = get_dst(ctx, word, is_macro, f)?;
+    if ctx.info.format.has_dst() {
+        i.dst = dst;
+    }
+    let [s0, s1, _] = &mut i.srcs;
+    *s0 = get_src(ctx, &SRC0, word, is_macro, f)?;
+    if sources == 2 {
+        if matches!(s0, Src::Imm { .. }) {
+            return Err(DecodeError::field(Field::Src0File, IMM));
+        }
+        *s1 = get_src(ctx, &SRC1, word, is_macro, f)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,319 @@
+//! Sends: operands are whole registers, and the two descriptors are spread over what other formats use for regions.
+
+use super::Ctx;
+use super::bits::Fields;
+use super::operand::{
+    ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, bad, get_dst, put_dst, reg, reg_code,
+    type_code, type_of,
+};
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::Region;
+use crate::table::{Case, Field};
+use crate::types::Type;
+
+/// Bits of the extended descriptor as text writes it.
+const EX_EOT: u32 = 1 << 5;
+/// a0.0 as a register number.
+const A0: u64 = 0x10;
+
+/// An address offset of a send counts in 16 bytes.
+fn coarse(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
+    if imm % 16 != 0 {
+        return Err(bad(operand, "the address offset must be a multiple of 16"));
+    }
+    Ok(addr_imm(operand, imm)? >> 4)
+}
+
+fn fine(bits: u64) -> i16 {
+    addr_offset(bits << 4)
+}
+
+fn whole(operand: &'static str, at: RegRef<Reg>) -> Result<(u64, u64), EncodeError> {
+    if at.sub != 0 {
+        return Err(bad(operand, "a send operand is whole registers"));
+    }
+    reg_code(operand, at.reg)
+}
+
+fn put_src0(src: &Src<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
+    match *src {
+        Src::Direct { at, .. } => {
+            f.cases.insert(Case::Src0Direct);
+            let (file, number) = whole("src0", at)?;
+            f.set(Field::Src0Reg, number);
+            Ok(file)
+        }
+        Src::Indirect { addr, imm, .. } => {
+            f.cases.insert(Case::Src0Indirect);
+            f.set(Field::Src0AddrMode, 1);
+            f.set(Field::Src0AddrSub, addr_sub("src0", addr)?);
+            f.set(Field::Src0AddrImm, coarse("src0", imm)?);
+            Ok(GRF)
+        }
+        _ => Err(bad("src0", "a send takes a register")),
+    }
+}
+
+fn get_src0(
+    ctx: &Ctx<'_>,
+    word: u128,
+    file: u64,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<Src<Reg>, DecodeError> {
+    let indirect = f.on(Field::Src0AddrMode);
+    f.cases.insert(if indirect {
+        Case::Src0Indirect
+    } else {
+        Case::Src0Direct
+    });
+    f.unpack(ctx.layout, word);
+    if indirect {
+        return Ok(Src::Indirect {
+            addr: addr_ref(f.get(Field::Src0AddrSub)),
+            imm: fine(f.get(Field::Src0AddrImm)),
+            region: Region::SCALAR,
+            ty,
+            mods: SrcMods::default(),
+        });
+    }
+    Ok(payload(
+        reg(file, f.get(Field::Src0Reg), Field::Src0Reg)?,
+        ty,
+    ))
+}
+
+fn payload(r: Reg, ty: Type) -> Src<Reg> {
+    Src::Direct {
+        at: RegRef::new(r, 0),
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+fn descs(i: &Inst<Reg>) -> Result<SendDescs<Reg>, EncodeError> {
+    i.send.ok_or(bad("descriptor", "a send needs both"))
+}
+
+/// The descriptor and EOT. Returns whether the descriptor is in a0.0.
+fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, EncodeError> {
+    let eot = i.opts.contains(InstOpts::EOT) || matches!(d.ex, Desc::Imm(ex) if ex & EX_EOT != 0);
+    f.set(Field::Eot, eot.into());
+    match d.desc {
+        Desc::Imm(v) if v >> 31 == 0 => {
+            f.cases.insert(Case::DescImm);
+            f.set(Field::Desc, v.into());
+            Ok(false)
+        }
+        Desc::Imm(_) => Err(bad("descriptor", "has 31 bits")),
+        Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
+            f.cases.insert(Case::DescReg);
+            // Gen9 takes this bit from the instruction even when the rest is in a0.0 (Skylake workaround).
+            let half = i.dst.ty() == Some(Type::Hf)
+                || (i.srcs[0].ty() == Some(Type::Hf) && i.srcs[1] == Src::None);
+            f.set(Field::DescHf, half.into());
+            Ok(true)
+        }
+        Desc::Reg(_) => Err(bad("descriptor", "a register descriptor is a0.0")),
+    }
+}
+
+fn get_desc(f: &Fields, in_a0: bool) -> Desc<Reg> {
+    if in_a0 {
+        Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), 0))
+    } else {
+        Desc::Imm(f.get(Field::Desc) as u32)
+    }
+}
+
+fn common_ex(f: &Fields) -> u32 {
+    let eot = if f.on(Field::Eot) { EX_EOT } else { 0 };
+    (f.get(Field::ExFunc) as u32) << 16 | eot | f.get(Field::Sfid) as u32
+}
+
+pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    if i.srcs[1] != Src::None || i.srcs[2] != Src::None {
+        return Err(bad("src1", "only a split send has two payloads"));
+    }
+    if let Dst::Direct { at, .. } = i.dst {
+        whole("dst", at)?;
+    }
+    put_dst(ctx, &i.dst, f)?;
+    let file = put_src0(&i.srcs[0], f)?;
+    f.set(Field::Src0File, file);
+    let ty = i.srcs[0].ty().unwrap_or(Type::Ud);
+    f.set(
+        Field::Src0Type,
+        type_code("src0", ctx.tables.reg_types, ty)?,
+    );
+    let d = descs(i)?;
+    if put_desc(i, &d, f)? {
+        f.set(Field::Src1File, ARF);
+        f.set(Field::Src1Reg, A0);
+    }
+    let Desc::Imm(ex) = d.ex else {
+        return Err(bad(
+            "extended descriptor",
+            "only a split send takes it from a register",
+        ));
+    };
+    if ex & 0xffd0 != 0 {
+        return Err(bad(
+            "extended descriptor",
+            "bits 4 and 15:6 have no place in a send with one payload",
+        ));
+    }
+    f.set(Field::Sfid, (ex & 15).into());
+    f.set(Field::ExFunc, (ex >> 16).into());
+    Ok(())
+}
+
+pub(super) fn lift(
+    ctx: &Ctx<'_>,
+    word: u128,
+    f: &mut Fields,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let in_a0 = f.get(Field::Src1File) == ARF;
+    f.cases
+        .insert(if in_a0 { Case::DescReg } else { Case::DescImm });
+    i.dst = get_dst(ctx, word, false, f)?;
+    match &mut i.dst {
+        Dst::Direct { at, hs, .. } => {
+            at.sub = 0;
+            *hs = 1;
+        }
+        Dst::Indirect { .. } | Dst::Macro { .. } | Dst::None => {}
+    }
+    let ty = type_of(
+        ctx.tables.reg_types,
+        f.get(Field::Src0Type),
+        Field::Src0Type,
+    )?;
+    i.srcs[0] = get_src0(ctx, word, f.get(Field::Src0File), ty, f)?;
+    i.opts.set(InstOpts::EOT, f.on(Field::Eot));
+    i.send = Some(SendDescs {
+        ex: Desc::Imm(common_ex(f)),
+        desc: get_desc(f, in_a0),
+    });
+    Ok(())
+}
+
+pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    if i.srcs[2] != Src::None {
+        return Err(bad("src2", "a split send has two payloads"));
+    }
+    match i.dst {
+        Dst::Direct { at, ty, .. } => {
+            f.cases.insert(Case::DstDirect);
+            let (file, number) = whole("dst", at)?;
+            f.set(Field::DstFile, file);
+            f.set(Field::DstReg, number);
+            f.set(Field::DstType, type_code("dst", ctx.tables.reg_types, ty)?);
+        }
+        Dst::Indirect { addr, imm, ty, .. } => {
+            f.cases.insert(Case::DstIndirect);
+            f.set(Field::DstFile, GRF);
+            f.set(Field::DstAddrMode, 1);
+            f.set(Field::DstAddrSub, addr_sub("dst", addr)?);
+            f.set(Field::DstAddrImm, coarse("dst", imm)?);
+            f.set(Field::DstType, type_code("dst", ctx.tables.reg_types, ty)?);
+        }
+        _ => return Err(bad("dst", "a send writes registers")),
+    }
+    if put_src0(&i.srcs[0], f)? != GRF {
+        return Err(bad("src0", "must be a GRF"));
+    }
+    let Src::Direct { at, .. } = i.srcs[1] else {
+        return Err(bad("src1", "a split send takes a register"));
+    };
+    let (file, number) = whole("src1", at)?;
+    if file == ARF && number != 0 {
+        return Err(bad("src1", "must be a GRF or null"));
+    }
+    f.set(Field::Src1File, file);
+    f.set(Field::Src1Reg, number);
+    let d = descs(i)?;
+    let in_a0 = put_desc(i, &d, f)?;
+    f.set(Field::DescReg, in_a0.into());
+    match d.ex {
+        Desc::Imm(ex) => {
+            if ex & 0xfc10 != 0 {
+                return Err(bad("extended descriptor", "bits 4 and 15:10 have no place"));
+            }
+            f.cases.insert(Case::ExImm);
+            f.set(Field::Sfid, (ex & 15).into());
+            f.set(Field::ExLen, (ex >> 6 & 15).into());
+            f.set(Field::ExFunc, (ex >> 16).into());
+        }
+        Desc::Reg(r) => {
+            let sub = addr_sub("extended descriptor", r)?;
+            if sub % 2 != 0 {
+                return Err(bad("extended descriptor", "must be a doubleword of a0"));
+            }
+            f.cases.insert(Case::ExReg);
+            f.set(Field::ExReg, 1);
+            f.set(Field::ExAddrSub, sub / 2);
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn lift_split(
+    ctx: &Ctx<'_>,
+    word: u128,
+    f: &mut Fields,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let in_a0 = f.on(Field::DescReg);
+    f.cases
+        .insert(if in_a0 { Case::DescReg } else { Case::DescImm });
+    let ex_in_a0 = f.on(Field::ExReg);
+    f.cases
+        .insert(if ex_in_a0 { Case::ExReg } else { Case::ExImm });
+    let indirect = f.on(Field::DstAddrMode);
+    f.cases.insert(if indirect {
+        Case::DstIndirect
+    } else {
+        Case::DstDirect
+    });
+    f.unpack(ctx.layout, word);
+    let ty = type_of(ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
+    i.dst = if indirect {
+        Dst::Indirect {
+            addr: addr_ref(f.get(Field::DstAddrSub)),
+            imm: fine(f.get(Field::DstAddrImm)),
+            hs: 1,
+            ty,
+        }
+    } else {
+        let r = reg(f.get(Field::DstFile), f.get(Field::DstReg), Field::DstReg)?;
+        Dst::Direct {
+            at: RegRef::new(r, 0),
+            hs: 1,
+            ty,
+        }
+    };
+    i.srcs[0] = get_src0(ctx, word, GRF, Type::Ud, f)?;
+    let r = reg(
+        f.get(Field::Src1File),
+        f.get(Field::Src1Reg),
+        Field::Src1Reg,
+    )?;
+    i.srcs[1] = payload(r, Type::Ud);
+    i.opts.set(InstOpts::EOT, f.on(Field::Eot));
+    i.send = Some(SendDescs {
+        ex: if ex_in_a0 {
+            let sub = f.get(Field::ExAddrSub) as u16 * 4;
+            Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub))
+        } else {
+            Desc::Imm(common_ex(f) | (f.get(Field::ExLen) as u32) << 6)
+        },
+        desc: get_desc(f, in_a0),
+    });
+    Ok(())
+}

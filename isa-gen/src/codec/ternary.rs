@@ -1,0 +1,248 @@
+//! Three-source instructions in the Align16 form. Text and [`Inst`] speak of channels as Align1 does; the encoding
+//! speaks of swizzles and a write mask, and has one channel only as a masked row of four (of two for `df`).
+
+use super::Ctx;
+use super::bits::Fields;
+use super::operand::{bad, reg_code, type_code, type_of};
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Dst, Inst, Src, SrcMods};
+use crate::reg::{Reg, RegRef};
+use crate::region::{ExecSize, Region};
+use crate::table::Field;
+use crate::types::Type;
+
+struct TernaryFields {
+    name: &'static str,
+    neg: Field,
+    abs: Field,
+    reg: Field,
+    sub: Field,
+    rep: Field,
+    swizzle: Field,
+}
+
+const SRCS: [TernaryFields; 3] = [
+    TernaryFields {
+        name: "src0",
+        neg: Field::Src0Neg,
+        abs: Field::Src0Abs,
+        reg: Field::Src0Reg,
+        sub: Field::Src0Sub,
+        rep: Field::Src0Rep,
+        swizzle: Field::Src0Swizzle,
+    },
+    TernaryFields {
+        name: "src1",
+        neg: Field::Src1Neg,
+        abs: Field::Src1Abs,
+        reg: Field::Src1Reg,
+        sub: Field::Src1Sub,
+        rep: Field::Src1Rep,
+        swizzle: Field::Src1Swizzle,
+    },
+    TernaryFields {
+        name: "src2",
+        neg: Field::Src2Neg,
+        abs: Field::Src2Abs,
+        reg: Field::Src2Reg,
+        sub: Field::Src2Sub,
+        rep: Field::Src2Rep,
+        swizzle: Field::Src2Swizzle,
+    },
+];
+
+/// Swizzles: every channel its own; the first or second of two `df` elements for all.
+const XYZW: u64 = 0xE4;
+const XYXY: u64 = 0x44;
+const ZWZW: u64 = 0xEE;
+
+/// The packed region of source `n`.
+fn packed(n: usize) -> Region {
+    if n == 2 {
+        Region::Scalar3 { hs: 1 }
+    } else {
+        Region::Ternary { vs: 2, hs: 1 }
+    }
+}
+
+/// The region of source `n` that gives one element to all channels.
+fn scalar(n: usize) -> Region {
+    if n == 2 {
+        Region::Scalar3 { hs: 0 }
+    } else {
+        Region::Ternary { vs: 0, hs: 0 }
+    }
+}
+
+pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let Dst::Direct { at, hs: 1, ty } = i.dst else {
+        return Err(bad(
+            "dst",
+            "a three-source destination is direct and packed",
+        ));
+    };
+    let (1, number) = reg_code("dst", at.reg)? else {
+        return Err(bad("dst", "must be a GRF"));
+    };
+    f.set(Field::DstReg, number);
+    f.set(
+        Field::DstType,
+        type_code("dst", ctx.tables.ternary_types, ty)?,
+    );
+    let bytes = ty.bytes() as u16;
+    let mut sub = at.sub;
+    if sub >= 32 || sub % bytes != 0 {
+        return Err(bad("dst", "the sub-register is not one of the type"));
+    }
+    if i.exec == ExecSize::S1 {
+        let (channels, exec, mask) = if bytes == 8 {
+            (2, ExecSize::S2, 0b11 << ((sub / bytes) % 2 * 2))
+        } else {
+            (4, ExecSize::S4, 1 << ((sub / bytes) % 4))
+        };
+        sub -= sub % (bytes * channels);
+        f.set(Field::ExecSize, exec.log2().into());
+        f.set(Field::DstMask, mask);
+    } else {
+        f.set(Field::DstMask, 0b1111);
+    }
+    if sub % 4 != 0 {
+        return Err(bad("dst", "the sub-register must start a doubleword"));
+    }
+    f.set(Field::DstSub, (sub / 4).into());
+
+    let first = i.srcs[0].ty();
+    for (n, (src, s)) in i.srcs.iter().zip(&SRCS).enumerate() {
+        let Src::Direct {
+            at,
+            region,
+            ty,
+            mods,
+        } = *src
+        else {
+            return Err(bad(s.name, "a three-source operand is a direct register"));
+        };
+        let (1, number) = reg_code(s.name, at.reg)? else {
+            return Err(bad(s.name, "must be a GRF"));
+        };
+        let half = |f: &mut Fields, field| match (first, ty) {
+            (Some(Type::F | Type::Hf), Type::F | Type::Hf) => {
+                f.set(field, (ty == Type::Hf).into());
+                Ok(())
+            }
+            (Some(t), _) if t == ty => Ok(()),
+            _ => Err(bad(s.name, "the sources' types do not go together")),
+        };
+        match n {
+            0 => f.set(
+                Field::SrcType,
+                type_code(s.name, ctx.tables.ternary_types, ty)?,
+            ),
+            1 => half(f, Field::Src1Half)?,
+            _ => half(f, Field::Src2Half)?,
+        }
+        if (mods.neg || mods.abs) && !ctx.info.mods {
+            return Err(bad(s.name, "the opcode has no source modifiers"));
+        }
+        f.set(s.neg, mods.neg.into());
+        f.set(s.abs, mods.abs.into());
+        f.set(s.reg, number);
+        let bytes = ty.bytes() as u16;
+        if at.sub >= 32 || at.sub % bytes != 0 {
+            return Err(bad(s.name, "the sub-register is not one of the type"));
+        }
+        let mut sub = at.sub;
+        f.set(s.swizzle, XYZW);
+        if region == scalar(n) {
+            if bytes == 8 {
+                f.set(s.swizzle, if sub % 16 == 8 { ZWZW } else { XYXY });
+                sub -= sub % 16;
+            } else {
+                f.set(s.rep, 1);
+            }
+        } else if region != packed(n) {
+            return Err(bad(
+                s.name,
+                "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
+            ));
+        }
+        f.set(s.sub, (sub / 2).into());
+    }
+    Ok(())
+}
+
+pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    if !f.on(Field::AccessMode) {
+        return Err(DecodeError::Align1Ternary);
+    }
+    let field = |field| DecodeError::field(field, f.get(field));
+    let grf = |r| match f.get(r) {
+        n @ 0..=127 => Ok(Reg::Grf(n as u8)),
+        _ => Err(field(r)),
+    };
+    let types = ctx.tables.ternary_types;
+    let ty = type_of(types, f.get(Field::DstType), Field::DstType)?;
+    let mut sub = f.get(Field::DstSub) as u16 * 4;
+    match (i.exec, f.get(Field::DstMask), ty.bytes()) {
+        (ExecSize::S1, ..) => return Err(field(Field::ExecSize)),
+        (_, 0b1111, _) => {}
+        (ExecSize::S4, mask @ (1 | 2 | 4 | 8), bytes) => {
+            i.exec = ExecSize::S1;
+            sub += (mask.trailing_zeros() * bytes) as u16;
+        }
+        (ExecSize::S2, mask @ (0b0011 | 0b1100), 8) => {
+            i.exec = ExecSize::S1;
+            sub += if mask == 0b1100 { 8 } else { 0 };
+        }
+        _ => return Err(field(Field::DstMask)),
+    }
+    if sub >= 32 {
+        return Err(field(Field::DstSub));
+    }
+    i.dst = Dst::Direct {
+        at: RegRef::new(grf(Field::DstReg)?, sub),
+        hs: 1,
+        ty,
+    };
+    let first = type_of(types, f.get(Field::SrcType), Field::SrcType)?;
+    for (n, (src, s)) in i.srcs.iter_mut().zip(&SRCS).enumerate() {
+        let half = match n {
+            1 => f.on(Field::Src1Half),
+            2 => f.on(Field::Src2Half),
+            _ => first == Type::Hf,
+        };
+        let ty = match (first, half) {
+            (Type::F | Type::Hf, true) => Type::Hf,
+            (Type::F | Type::Hf, false) => Type::F,
+            (t, _) => t,
+        };
+        let mut sub = f.get(s.sub) as u16 * 2;
+        let region = if f.on(s.rep) {
+            scalar(n)
+        } else {
+            match f.get(s.swizzle) {
+                XYZW => packed(n),
+                XYXY if ty == Type::Df => scalar(n),
+                ZWZW if ty == Type::Df => {
+                    sub += 8;
+                    scalar(n)
+                }
+                _ => return Err(field(s.swizzle)),
+            }
+        };
+        if sub >= 32 || u32::from(sub) % ty.bytes() != 0 {
+            return Err(field(s.sub));
+        }
+        *src = Src::Direct {
+            at: RegRef::new(grf(s.reg)?, sub),
+            region,
+            ty,
+            mods: SrcMods {
+                neg: ctx.info.mods && f.on(s.neg),
+                abs: ctx.info.mods && f.on(s.abs),
+            },
+        };
+    }
+    Ok(())
+}

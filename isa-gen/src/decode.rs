@@ -1,0 +1,113 @@
+//! Decoding of the native and the compacted form.
+
+use crate::codec::{Ctx, lift};
+use crate::compact;
+use crate::inst::{Inst, InstOpts};
+use crate::platform::Platform;
+use crate::reg::Reg;
+use crate::table::{Field, PlatformTables};
+
+/// Why bytes are not an instruction.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// There are fewer bytes than the instruction has.
+    #[error("an instruction of {need} bytes is cut off after {have}")]
+    Truncated {
+        /// Bytes needed.
+        need: usize,
+        /// Bytes there.
+        have: usize,
+    },
+    /// The platform has no opcode of this number.
+    #[error("opcode {0:#04x} does not exist")]
+    Opcode(u8),
+    /// The math function's number means nothing.
+    #[error("math function {0} does not exist")]
+    MathFunction(u8),
+    /// The instruction is in Align16 mode, which only three-source instructions and math macros have here.
+    #[error("the instruction is in Align16 mode")]
+    Align16,
+    /// A three-source instruction is not in Align16 mode.
+    #[error("a three-source instruction must be in Align16 mode")]
+    Align1Ternary,
+    /// An immediate of the compacted form has no meaning for its type.
+    #[error("the instruction has no compacted form")]
+    Compact,
+    /// A field has a value that means nothing.
+    #[error("field {field} has the meaningless value {value:#x}")]
+    Field {
+        /// The field's name.
+        field: String,
+        /// Its value.
+        value: u64,
+    },
+}
+
+impl DecodeError {
+    pub(crate) fn field(field: Field, value: u64) -> Self {
+        DecodeError::Field {
+            field: format!("{field:?}"),
+            value,
+        }
+    }
+}
+
+/// A decoded instruction and what it takes in the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decoded {
+    /// The instruction; [`InstOpts::COMPACTED`] is set if it was in the 8-byte form.
+    pub inst: Inst<Reg>,
+    /// Bytes: 8 or 16.
+    pub len: usize,
+}
+
+/// The length in bytes of the instruction at the start of `bytes`: 8 if it is compacted, else 16. Bytes that are not
+/// there count as zero.
+pub fn len(bytes: &[u8]) -> usize {
+    if bytes.get(3).is_some_and(|b| b & 0x20 != 0) {
+        8
+    } else {
+        16
+    }
+}
+
+/// Decodes the instruction at the start of `bytes`. Never panics. Reserved bits are not looked at.
+///
+/// # Errors
+/// Where the bytes are not an instruction of the platform, or one in an Align16 form that [`Inst`] cannot hold.
+pub fn decode(platform: Platform, bytes: &[u8]) -> Result<Decoded, DecodeError> {
+    let need = len(bytes);
+    let have = bytes.len();
+    let bytes = bytes
+        .get(..need)
+        .ok_or(DecodeError::Truncated { need, have })?;
+    let mut padded = [0; 16];
+    for (to, from) in padded.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    let mut word = u128::from_le_bytes(padded);
+    let tables = PlatformTables::of(platform);
+    let opcode = (word & 0x7f) as u8;
+    let op = tables
+        .ops
+        .get(usize::from(opcode))
+        .copied()
+        .flatten()
+        .ok_or(DecodeError::Opcode(opcode))?;
+    let info = op.info(platform).ok_or(DecodeError::Opcode(opcode))?;
+    if need == 8 {
+        word = compact::expand(platform, info.format, word as u64);
+    }
+    let (layout, _) = tables
+        .format(info.format)
+        .ok_or(DecodeError::Opcode(opcode))?;
+    let ctx = Ctx {
+        platform,
+        tables,
+        info,
+        layout,
+    };
+    let mut inst = lift(&ctx, op, word, need)?;
+    inst.opts.set(InstOpts::COMPACTED, need == 8);
+    Ok(Decoded { inst, len: need })
+}

@@ -1,0 +1,86 @@
+//! Encoding to the native 128-bit form.
+
+use crate::codec::{Ctx, lower};
+use crate::inst::Inst;
+use crate::op::Op;
+use crate::platform::Platform;
+use crate::reg::Reg;
+use crate::table::PlatformTables;
+
+/// Why an instruction has no encoding. It is the caller's instruction that is at fault, except where noted.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EncodeError {
+    /// The platform does not have the opcode.
+    #[error("`{op}` does not exist on {platform}")]
+    NoSuchOp {
+        /// The opcode.
+        op: Op,
+        /// The platform.
+        platform: Platform,
+    },
+    /// The opcode has no such control.
+    #[error("`{op}` may not have {what}")]
+    NotAllowed {
+        /// The opcode.
+        op: Op,
+        /// The control.
+        what: &'static str,
+    },
+    /// An operand has no encoding.
+    #[error("{operand}: {why}")]
+    Operand {
+        /// Which.
+        operand: &'static str,
+        /// Why.
+        why: &'static str,
+    },
+    /// A branch target is still a label.
+    #[error("label {0} is not resolved")]
+    UnresolvedLabel(u32),
+    /// A value is too wide for its field, or the field does not exist: the tables disagree with the encoder.
+    #[error("internal error: field {field} of layout `{layout}` cannot hold {value:#x}")]
+    Field {
+        /// The field.
+        field: String,
+        /// The layout.
+        layout: &'static str,
+        /// The value.
+        value: u64,
+    },
+}
+
+/// Encodes an instruction to its native 16 bytes. [`InstOpts::COMPACTED`](crate::InstOpts::COMPACTED) is not
+/// looked at; [`compact`](crate::compact::compact) makes the 8-byte form of the result where there is one.
+///
+/// ```
+/// use gantry_isa_gen::{encode::encode, ExecSize, Inst, Op, Platform};
+/// let nop = Inst::new(Op::Nop, ExecSize::S1);
+/// assert_eq!(encode(Platform::Gen9, &nop)?, [0x7e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+/// # Ok::<(), gantry_isa_gen::encode::EncodeError>(())
+/// ```
+///
+/// # Errors
+/// Where the instruction has no encoding on the platform. Encoding does not look at legality beyond that: see
+/// [`legal`](crate::legal).
+pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeError> {
+    let tables = PlatformTables::of(platform);
+    let missing = EncodeError::NoSuchOp {
+        op: inst.op,
+        platform,
+    };
+    let info = inst.op.info(platform).ok_or_else(|| missing.clone())?;
+    let (layout, format) = tables.format(info.format).ok_or(missing)?;
+    let ctx = Ctx {
+        platform,
+        tables,
+        info,
+        layout,
+    };
+    let fields = lower(&ctx, format.fixed, inst)?;
+    let word = fields.pack(layout).map_err(|f| EncodeError::Field {
+        field: format!("{f:?}"),
+        layout: layout.name,
+        value: fields.get(f),
+    })?;
+    Ok(word.to_le_bytes())
+}

@@ -1,0 +1,210 @@
+//! The constant tables that `gantry-meta` generates, and the types of their entries.
+
+use crate::platform::Platform;
+use crate::types::Type;
+
+/// A set of element types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TypeSet(u16);
+
+impl TypeSet {
+    /// The set of the types listed.
+    pub const fn of(types: &[Type]) -> TypeSet {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < types.len() {
+            bits |= 1 << types[i] as u16;
+            i += 1;
+        }
+        TypeSet(bits)
+    }
+
+    /// Whether the type is in the set.
+    pub const fn contains(self, t: Type) -> bool {
+        self.0 & (1 << t as u16) != 0
+    }
+
+    /// The types, in the order of [`Type::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Type> {
+        Type::ALL.into_iter().filter(move |t| self.contains(*t))
+    }
+}
+
+/// What a platform says about an opcode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpInfo {
+    /// The name in text.
+    pub mnemonic: &'static str,
+    /// Operand format.
+    pub format: Format,
+    /// Opcode number.
+    pub opcode: u8,
+    /// Allowed types: destination set, source set. Empty for formats without data operands.
+    pub types: &'static [(TypeSet, TypeSet)],
+    /// May be predicated.
+    pub pred: bool,
+    /// May have a flag modifier.
+    pub cond: bool,
+    /// May saturate.
+    pub sat: bool,
+    /// Sources may have modifiers.
+    pub mods: bool,
+    /// May write the accumulator too.
+    pub acc: bool,
+    /// Has the branch control `.b`.
+    pub branch_ctrl: bool,
+    /// A negated source is an inverted one, written `~`.
+    pub bitwise: bool,
+}
+
+impl OpInfo {
+    /// Whether the destination type may go with a source of this type.
+    pub fn allows(&self, dst: Type, src: Type) -> bool {
+        self.types
+            .iter()
+            .any(|(d, s)| d.contains(dst) && s.contains(src))
+    }
+}
+
+/// A row of the opcode table.
+#[derive(Debug)]
+pub(crate) struct OpRow {
+    pub mnemonic: &'static str,
+    pub doc: &'static str,
+    pub format: Format,
+    pub columns: [Option<OpInfo>; Platform::ALL.len()],
+}
+
+/// What is known of a math function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MathInfo {
+    /// The name after `math.`.
+    pub name: &'static str,
+    /// Number of sources, 1 or 2.
+    pub sources: u8,
+    /// Whether operands carry a special accumulator (`mme`).
+    pub is_macro: bool,
+    /// Allowed types: destination set, source set.
+    pub types: &'static [(TypeSet, TypeSet)],
+    /// The function's number on each platform of [`Platform::ALL`].
+    pub codes: [Option<u8>; Platform::ALL.len()],
+}
+
+/// A set of [`Case`]s.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Cases(u32);
+
+impl Cases {
+    pub(crate) const fn of(cases: &[Case]) -> Cases {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < cases.len() {
+            bits |= 1 << cases[i] as u32;
+            i += 1;
+        }
+        Cases(bits)
+    }
+
+    pub(crate) fn insert(&mut self, c: Case) {
+        self.0 |= 1 << c as u32;
+    }
+
+    /// Whether a field with these conditions exists where the cases of `self` hold.
+    pub(crate) fn allow(self, when: Cases) -> bool {
+        when.0 == 0 || self.0 & when.0 != 0
+    }
+}
+
+/// Where a field lives: its runs of bits as (highest, lowest), the least significant run first.
+#[derive(Debug)]
+pub(crate) struct FieldBits {
+    pub field: Field,
+    pub parts: &'static [(u8, u8)],
+    pub when: Cases,
+}
+
+/// The fields of a group of formats.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub name: &'static str,
+    pub fields: &'static [FieldBits],
+}
+
+/// How a format is laid out.
+#[derive(Debug)]
+pub(crate) struct FormatLayout {
+    pub layout: usize,
+    pub fixed: &'static [(Field, u64)],
+}
+
+/// A table of the compact form.
+#[derive(Debug)]
+pub(crate) struct CompactTable {
+    pub index: (u8, u8),
+    pub to: &'static [(u8, u8)],
+    pub unless_imm: bool,
+    pub entries: &'static [u64],
+}
+
+/// Bits that the compact form holds as they are.
+#[derive(Debug)]
+pub(crate) struct CompactCopy {
+    pub from: (u8, u8),
+    pub to: (u8, u8),
+    pub unless_imm: bool,
+}
+
+/// A compact form.
+#[derive(Debug)]
+pub(crate) struct CompactForm {
+    pub tables: &'static [CompactTable],
+    pub copies: &'static [CompactCopy],
+    pub imm: &'static [(u8, u8)],
+}
+
+/// The tables of a platform.
+#[derive(Debug)]
+pub(crate) struct PlatformTables {
+    pub ops: [Option<Op>; 128],
+    pub layouts: &'static [Layout],
+    pub formats: &'static [FormatLayout],
+    pub reg_types: &'static [(Type, u8)],
+    pub imm_types: &'static [(Type, u8)],
+    pub ternary_types: &'static [(Type, u8)],
+    /// Of one- and two-source instructions, of three-source instructions.
+    pub compact: [CompactForm; 2],
+}
+
+impl PlatformTables {
+    pub(crate) fn of(p: Platform) -> &'static PlatformTables {
+        let [only] = &PLATFORMS;
+        match p {
+            Platform::Gen9 => only,
+        }
+    }
+
+    pub(crate) fn format(&self, f: Format) -> Option<(&'static Layout, &'static FormatLayout)> {
+        let format = self.formats.get(f as usize)?;
+        Some((self.layouts.get(format.layout)?, format))
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_in_the_order_of_their_enums() {
+        for (op, row) in Op::ALL.iter().zip(&OPS) {
+            assert_eq!(format!("{op:?}").to_lowercase(), row.mnemonic);
+        }
+        for (f, row) in MathFn::ALL.iter().zip(&MATH) {
+            assert_eq!(format!("{f:?}").to_lowercase(), row.name);
+        }
+        for p in Platform::ALL {
+            assert_eq!(PlatformTables::of(p).formats.len(), Format::ALL.len());
+        }
+    }
+}

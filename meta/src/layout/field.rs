@@ -1,0 +1,353 @@
+//! Names of fields and of the cases in which they exist.
+
+/// A field of an instruction, in any generation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+pub enum Field {
+    /// Opcode number.
+    Opcode,
+    /// 0 for Align1, 1 for Align16.
+    AccessMode,
+    /// Do not clear the destination dependency.
+    NoDdClr,
+    /// Do not check the destination dependency.
+    NoDdChk,
+    /// Channel offset in groups of 4.
+    ChanOff,
+    /// 1 atomic, 2 switch.
+    ThreadCtrl,
+    /// How predicate bits combine; 0 for none.
+    PredCtrl,
+    /// Predicate inverted.
+    PredInv,
+    /// log2 of the channel count.
+    ExecSize,
+    /// Flag modifier; 0 for none.
+    CondMod,
+    /// Function of `math`.
+    MathFn,
+    /// Write the accumulator too.
+    AccWr,
+    /// `.b` of a branch.
+    BranchCtrl,
+    /// Do not set the source dependency.
+    NoSrcDepSet,
+    /// 1 in the 64-bit form.
+    Compacted,
+    /// Breakpoint.
+    Debug,
+    /// Saturate.
+    Sat,
+    /// Flag sub-register: twice the register plus the half.
+    Flag,
+    /// Run all channels.
+    NoMask,
+    /// Register file: 0 ARF, 1 GRF.
+    DstFile,
+    /// Type code.
+    DstType,
+    /// 1 for indirect.
+    DstAddrMode,
+    /// Horizontal stride code.
+    DstHs,
+    /// Register number.
+    DstReg,
+    /// Byte offset in the register.
+    DstSub,
+    /// Address sub-register.
+    DstAddrSub,
+    /// Address offset in bytes, signed.
+    DstAddrImm,
+    /// Special accumulator.
+    DstMme,
+    /// Align16 channels written.
+    DstMask,
+    /// Register file: 0 ARF, 1 GRF, 3 immediate.
+    Src0File,
+    /// Type code.
+    Src0Type,
+    /// 1 for indirect.
+    Src0AddrMode,
+    /// Negate.
+    Src0Neg,
+    /// Absolute value.
+    Src0Abs,
+    /// Vertical stride code.
+    Src0Vs,
+    /// Width code.
+    Src0Width,
+    /// Horizontal stride code.
+    Src0Hs,
+    /// Register number.
+    Src0Reg,
+    /// Offset in the register (two-source forms: bytes; three-source: words).
+    Src0Sub,
+    /// Address sub-register.
+    Src0AddrSub,
+    /// Address offset in bytes, signed.
+    Src0AddrImm,
+    /// Special accumulator.
+    Src0Mme,
+    /// Three-source: one element for all channels.
+    Src0Rep,
+    /// Three-source: Align16 swizzle.
+    Src0Swizzle,
+    /// Register file: 0 ARF, 1 GRF, 3 immediate.
+    Src1File,
+    /// Type code.
+    Src1Type,
+    /// 1 for indirect.
+    Src1AddrMode,
+    /// Negate.
+    Src1Neg,
+    /// Absolute value.
+    Src1Abs,
+    /// Vertical stride code.
+    Src1Vs,
+    /// Width code.
+    Src1Width,
+    /// Horizontal stride code.
+    Src1Hs,
+    /// Register number.
+    Src1Reg,
+    /// Offset in the register (two-source forms: bytes; three-source: words).
+    Src1Sub,
+    /// Address sub-register.
+    Src1AddrSub,
+    /// Address offset in bytes, signed.
+    Src1AddrImm,
+    /// Special accumulator.
+    Src1Mme,
+    /// Three-source: one element for all channels.
+    Src1Rep,
+    /// Three-source: Align16 swizzle.
+    Src1Swizzle,
+    /// Negate.
+    Src2Neg,
+    /// Absolute value.
+    Src2Abs,
+    /// Register number.
+    Src2Reg,
+    /// Offset in the register, in words.
+    Src2Sub,
+    /// One element for all channels.
+    Src2Rep,
+    /// Align16 swizzle.
+    Src2Swizzle,
+    /// Three-source: type code of source 0, and of the others unless they are half.
+    SrcType,
+    /// Three-source: source 1 is `hf`.
+    Src1Half,
+    /// Three-source: source 2 is `hf`.
+    Src2Half,
+    /// 32-bit immediate.
+    Imm32,
+    /// 64-bit immediate.
+    Imm64,
+    /// Jump target in bytes.
+    Jip,
+    /// Update target in bytes.
+    Uip,
+    /// Shared function.
+    Sfid,
+    /// End of thread.
+    Eot,
+    /// Message descriptor.
+    Desc,
+    /// 1 if the descriptor is in a0.0 (split sends).
+    DescReg,
+    /// Bit 30 of a register descriptor, which the hardware takes from the instruction.
+    DescHf,
+    /// Extended descriptor bits 31:16.
+    ExFunc,
+    /// Extended descriptor bits 9:6, the length of source 1.
+    ExLen,
+    /// 1 if the extended descriptor is in a register.
+    ExReg,
+    /// Address sub-register of the extended descriptor, in doublewords.
+    ExAddrSub,
+}
+
+impl Field {
+    /// Every one of them, with the line that says what it is.
+    pub const ALL: [(Field, &'static str); 81] = [
+        (Field::Opcode, "Opcode number."),
+        (Field::AccessMode, "0 for Align1, 1 for Align16."),
+        (Field::NoDdClr, "Do not clear the destination dependency."),
+        (Field::NoDdChk, "Do not check the destination dependency."),
+        (Field::ChanOff, "Channel offset in groups of 4."),
+        (Field::ThreadCtrl, "1 atomic, 2 switch."),
+        (Field::PredCtrl, "How predicate bits combine; 0 for none."),
+        (Field::PredInv, "Predicate inverted."),
+        (Field::ExecSize, "log2 of the channel count."),
+        (Field::CondMod, "Flag modifier; 0 for none."),
+        (Field::MathFn, "Function of `math`."),
+        (Field::AccWr, "Write the accumulator too."),
+        (Field::BranchCtrl, "`.b` of a branch."),
+        (Field::NoSrcDepSet, "Do not set the source dependency."),
+        (Field::Compacted, "1 in the 64-bit form."),
+        (Field::Debug, "Breakpoint."),
+        (Field::Sat, "Saturate."),
+        (
+            Field::Flag,
+            "Flag sub-register: twice the register plus the half.",
+        ),
+        (Field::NoMask, "Run all channels."),
+        (Field::DstFile, "Register file: 0 ARF, 1 GRF."),
+        (Field::DstType, "Type code."),
+        (Field::DstAddrMode, "1 for indirect."),
+        (Field::DstHs, "Horizontal stride code."),
+        (Field::DstReg, "Register number."),
+        (Field::DstSub, "Byte offset in the register."),
+        (Field::DstAddrSub, "Address sub-register."),
+        (Field::DstAddrImm, "Address offset in bytes, signed."),
+        (Field::DstMme, "Special accumulator."),
+        (Field::DstMask, "Align16 channels written."),
+        (Field::Src0File, "Register file: 0 ARF, 1 GRF, 3 immediate."),
+        (Field::Src0Type, "Type code."),
+        (Field::Src0AddrMode, "1 for indirect."),
+        (Field::Src0Neg, "Negate."),
+        (Field::Src0Abs, "Absolute value."),
+        (Field::Src0Vs, "Vertical stride code."),
+        (Field::Src0Width, "Width code."),
+        (Field::Src0Hs, "Horizontal stride code."),
+        (Field::Src0Reg, "Register number."),
+        (
+            Field::Src0Sub,
+            "Offset in the register (two-source forms: bytes; three-source: words).",
+        ),
+        (Field::Src0AddrSub, "Address sub-register."),
+        (Field::Src0AddrImm, "Address offset in bytes, signed."),
+        (Field::Src0Mme, "Special accumulator."),
+        (
+            Field::Src0Rep,
+            "Three-source: one element for all channels.",
+        ),
+        (Field::Src0Swizzle, "Three-source: Align16 swizzle."),
+        (Field::Src1File, "Register file: 0 ARF, 1 GRF, 3 immediate."),
+        (Field::Src1Type, "Type code."),
+        (Field::Src1AddrMode, "1 for indirect."),
+        (Field::Src1Neg, "Negate."),
+        (Field::Src1Abs, "Absolute value."),
+        (Field::Src1Vs, "Vertical stride code."),
+        (Field::Src1Width, "Width code."),
+        (Field::Src1Hs, "Horizontal stride code."),
+        (Field::Src1Reg, "Register number."),
+        (
+            Field::Src1Sub,
+            "Offset in the register (two-source forms: bytes; three-source: words).",
+        ),
+        (Field::Src1AddrSub, "Address sub-register."),
+        (Field::Src1AddrImm, "Address offset in bytes, signed."),
+        (Field::Src1Mme, "Special accumulator."),
+        (
+            Field::Src1Rep,
+            "Three-source: one element for all channels.",
+        ),
+        (Field::Src1Swizzle, "Three-source: Align16 swizzle."),
+        (Field::Src2Neg, "Negate."),
+        (Field::Src2Abs, "Absolute value."),
+        (Field::Src2Reg, "Register number."),
+        (Field::Src2Sub, "Offset in the register, in words."),
+        (Field::Src2Rep, "One element for all channels."),
+        (Field::Src2Swizzle, "Align16 swizzle."),
+        (
+            Field::SrcType,
+            "Three-source: type code of source 0, and of the others unless they are half.",
+        ),
+        (Field::Src1Half, "Three-source: source 1 is `hf`."),
+        (Field::Src2Half, "Three-source: source 2 is `hf`."),
+        (Field::Imm32, "32-bit immediate."),
+        (Field::Imm64, "64-bit immediate."),
+        (Field::Jip, "Jump target in bytes."),
+        (Field::Uip, "Update target in bytes."),
+        (Field::Sfid, "Shared function."),
+        (Field::Eot, "End of thread."),
+        (Field::Desc, "Message descriptor."),
+        (
+            Field::DescReg,
+            "1 if the descriptor is in a0.0 (split sends).",
+        ),
+        (
+            Field::DescHf,
+            "Bit 30 of a register descriptor, which the hardware takes from the instruction.",
+        ),
+        (Field::ExFunc, "Extended descriptor bits 31:16."),
+        (
+            Field::ExLen,
+            "Extended descriptor bits 9:6, the length of source 1.",
+        ),
+        (
+            Field::ExReg,
+            "1 if the extended descriptor is in a register.",
+        ),
+        (
+            Field::ExAddrSub,
+            "Address sub-register of the extended descriptor, in doublewords.",
+        ),
+    ];
+}
+
+/// A condition on operands that decides which fields exist.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+pub enum Case {
+    /// The destination is a register.
+    DstDirect,
+    /// The destination is addressed by a0.
+    DstIndirect,
+    /// The destination has a special accumulator.
+    DstMacro,
+    /// Source 0 is a register.
+    Src0Direct,
+    /// Source 0 is addressed by a0.
+    Src0Indirect,
+    /// Source 0 has a special accumulator.
+    Src0Macro,
+    /// Source 1 is a register.
+    Src1Direct,
+    /// Source 1 is addressed by a0.
+    Src1Indirect,
+    /// Source 1 has a special accumulator.
+    Src1Macro,
+    /// The last source is an immediate of 32 bits or fewer.
+    Imm32,
+    /// Source 0 is a 64-bit immediate.
+    Imm64,
+    /// The descriptor is immediate.
+    DescImm,
+    /// The descriptor is in a0.
+    DescReg,
+    /// The extended descriptor is immediate.
+    ExImm,
+    /// The extended descriptor is in a0.
+    ExReg,
+    /// There is a jump target.
+    Jip,
+    /// There are a jump and an update target.
+    JipUip,
+}
+
+impl Case {
+    /// Every one of them, with the line that says what it is.
+    pub const ALL: [(Case, &'static str); 17] = [
+        (Case::DstDirect, "The destination is a register."),
+        (Case::DstIndirect, "The destination is addressed by a0."),
+        (Case::DstMacro, "The destination has a special accumulator."),
+        (Case::Src0Direct, "Source 0 is a register."),
+        (Case::Src0Indirect, "Source 0 is addressed by a0."),
+        (Case::Src0Macro, "Source 0 has a special accumulator."),
+        (Case::Src1Direct, "Source 1 is a register."),
+        (Case::Src1Indirect, "Source 1 is addressed by a0."),
+        (Case::Src1Macro, "Source 1 has a special accumulator."),
+        (
+            Case::Imm32,
+            "The last source is an immediate of 32 bits or fewer.",
+        ),
+        (Case::Imm64, "Source 0 is a 64-bit immediate."),
+        (Case::DescImm, "The descriptor is immediate."),
+        (Case::DescReg, "The descriptor is in a0."),
+        (Case::ExImm, "The extended descriptor is immediate."),
+        (Case::ExReg, "The extended descriptor is in a0."),
+        (Case::Jip, "There is a jump target."),
+        (Case::JipUip, "There are a jump and an update target."),
+    ];
+}

@@ -1,0 +1,222 @@
+//! Bit layouts as data: which bits of the native 128-bit form hold which field, per generation and format.
+
+use crate::generation::Generation;
+use crate::row::Format;
+use crate::types::Ty;
+use std::fmt;
+
+mod field;
+mod gen9;
+
+pub use field::{Case, Field};
+
+/// A run of bits, both ends included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bits {
+    /// Highest bit, 0 .. 127.
+    pub hi: u8,
+    /// Lowest bit.
+    pub lo: u8,
+}
+
+/// Where a field lives: its runs of bits, the least significant run first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FieldBits {
+    /// The field.
+    pub field: Field,
+    /// Its runs, the least significant first.
+    pub parts: Vec<Bits>,
+    /// It exists when any of these cases holds; always, if there are none.
+    pub when: Vec<Case>,
+}
+
+impl FieldBits {
+    /// Number of bits.
+    pub fn width(&self) -> u32 {
+        self.parts
+            .iter()
+            .map(|b| u32::from(b.hi.saturating_sub(b.lo)) + 1)
+            .sum()
+    }
+
+    fn holds(&self, shape: &[Case]) -> bool {
+        self.when.is_empty() || self.when.iter().any(|c| shape.contains(c))
+    }
+}
+
+/// The layout of a group of formats.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// What it is called in messages.
+    pub name: &'static str,
+    /// Its fields.
+    pub fields: Vec<FieldBits>,
+    /// The combinations of cases that can hold together.
+    pub shapes: Vec<Vec<Case>>,
+}
+
+/// A layout that does not fit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LayoutError {
+    /// The layout's name.
+    pub layout: &'static str,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "layout `{}`: {}", self.layout, self.message)
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+impl Layout {
+    /// The layout, if its fields fit 128 bits and no two that can hold together share a bit.
+    ///
+    /// ```
+    /// use gantry_meta::layout::{at, Field, Layout};
+    /// let two = Layout { name: "two", fields: vec![at(Field::Opcode, 6, 0), at(Field::AccessMode, 6, 6)], shapes: vec![vec![]] };
+    /// assert_eq!(two.check().unwrap_err().to_string(), "layout `two`: AccessMode and Opcode share bit 6 in shape []");
+    /// ```
+    pub fn check(self) -> Result<Layout, LayoutError> {
+        let fail = |message| {
+            Err(LayoutError {
+                layout: self.name,
+                message,
+            })
+        };
+        for f in &self.fields {
+            if f.parts.is_empty() || f.parts.iter().any(|b| b.hi < b.lo || b.hi > 127) {
+                return fail(format!("{:?} has a run of bits that is none", f.field));
+            }
+            if f.width() > 64 {
+                return fail(format!("{:?} is wider than 64 bits", f.field));
+            }
+        }
+        for shape in &self.shapes {
+            let mut owner: [Option<Field>; 128] = [None; 128];
+            for f in self.fields.iter().filter(|f| f.holds(shape)) {
+                for bit in f.parts.iter().flat_map(|b| b.lo..=b.hi) {
+                    match owner.get_mut(usize::from(bit)) {
+                        Some(slot @ None) => *slot = Some(f.field),
+                        Some(Some(other)) => {
+                            return fail(format!(
+                                "{:?} and {other:?} share bit {bit} in shape {shape:?}",
+                                f.field
+                            ));
+                        }
+                        None => return fail(format!("{:?} has bit {bit}", f.field)),
+                    }
+                }
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// How a format is laid out: its layout's index and the fields whose values it fixes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FormatLayout {
+    /// The format.
+    pub format: Format,
+    /// Index into [`GenLayouts::layouts`].
+    pub layout: usize,
+    /// Fields that always hold a value in this format.
+    pub fixed: Vec<(Field, u64)>,
+}
+
+/// Everything about one generation's native encoding.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GenLayouts {
+    /// The layouts.
+    pub layouts: Vec<Layout>,
+    /// One entry per [`Format::ALL`], in that order.
+    pub formats: Vec<FormatLayout>,
+    /// Type codes of register operands.
+    pub reg_types: Vec<(Ty, u8)>,
+    /// Type codes of immediates.
+    pub imm_types: Vec<(Ty, u8)>,
+    /// Type codes of three-source operands.
+    pub ternary_types: Vec<(Ty, u8)>,
+}
+
+/// The layouts of a generation, checked.
+pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
+    let l = match g {
+        Generation::Gen9 => gen9::layouts(),
+    };
+    let formats_match = l.formats.len() == Format::ALL.len()
+        && l.formats
+            .iter()
+            .zip(Format::ALL)
+            .all(|(f, want)| f.format == want && f.layout < l.layouts.len());
+    if !formats_match {
+        return Err(LayoutError {
+            layout: "formats",
+            message: "must list every format once, in order, with a layout that exists".into(),
+        });
+    }
+    for f in &l.formats {
+        for (field, _) in &f.fixed {
+            let known = l
+                .layouts
+                .get(f.layout)
+                .is_some_and(|l| l.fields.iter().any(|b| b.field == *field));
+            if !known {
+                return Err(LayoutError {
+                    layout: "formats",
+                    message: format!(
+                        "{:?} fixes {field:?}, which its layout does not have",
+                        f.format
+                    ),
+                });
+            }
+        }
+    }
+    let layouts = l
+        .layouts
+        .into_iter()
+        .map(Layout::check)
+        .collect::<Result<_, _>>()?;
+    Ok(GenLayouts { layouts, ..l })
+}
+
+/// A field in one run of bits, always there.
+pub fn at(field: Field, hi: u8, lo: u8) -> FieldBits {
+    FieldBits {
+        field,
+        parts: vec![Bits { hi, lo }],
+        when: Vec::new(),
+    }
+}
+
+/// A field in several runs of bits, the least significant first, always there.
+pub fn split<const N: usize>(field: Field, parts: [(u8, u8); N]) -> FieldBits {
+    FieldBits {
+        field,
+        parts: parts.into_iter().map(|(hi, lo)| Bits { hi, lo }).collect(),
+        when: Vec::new(),
+    }
+}
+
+impl FieldBits {
+    /// The field exists only when one of the cases holds.
+    pub fn when<const N: usize>(mut self, cases: [Case; N]) -> Self {
+        self.when = cases.into();
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_generation_fits() {
+        for g in Generation::ALL {
+            assert!(layouts(g).is_ok(), "{:?}", layouts(g).err());
+        }
+    }
+}

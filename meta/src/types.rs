@@ -1,0 +1,138 @@
+//! Operand element types and sets of them.
+
+use std::fmt;
+use std::ops::BitOr;
+
+/// An element type; the variants are those of `gantry_isa_gen::Type`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names are the ISA's own type suffixes")]
+pub enum Ty {
+    Ub,
+    B,
+    Uw,
+    W,
+    Ud,
+    D,
+    Uq,
+    Q,
+    Hf,
+    F,
+    Df,
+    Uv,
+    V,
+    Vf,
+}
+
+impl Ty {
+    /// Every type.
+    pub const ALL: [Ty; 14] = [
+        Ty::Ub,
+        Ty::B,
+        Ty::Uw,
+        Ty::W,
+        Ty::Ud,
+        Ty::D,
+        Ty::Uq,
+        Ty::Q,
+        Ty::Hf,
+        Ty::F,
+        Ty::Df,
+        Ty::Uv,
+        Ty::V,
+        Ty::Vf,
+    ];
+
+    /// The suffix in assembly text.
+    pub fn suffix(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+/// A set of element types.
+///
+/// ```
+/// use gantry_meta::types::{BWD, F, Ty};
+/// assert!((BWD | F).contains(Ty::F));
+/// assert_eq!((BWD | F).to_string(), "ub,b,uw,w,ud,d,f");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct TypeSet(u16);
+
+impl TypeSet {
+    /// The set of the types listed.
+    pub const fn of(types: &[Ty]) -> TypeSet {
+        let mut bits = 0;
+        let mut i = 0;
+        while i < types.len() {
+            bits |= 1 << types[i] as u16;
+            i += 1;
+        }
+        TypeSet(bits)
+    }
+
+    /// Whether the type is in the set.
+    pub const fn contains(self, t: Ty) -> bool {
+        self.0 & (1 << t as u16) != 0
+    }
+
+    /// Whether the set has nothing in it.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The types, in the order of [`Ty::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Ty> {
+        Ty::ALL.into_iter().filter(move |t| self.contains(*t))
+    }
+}
+
+impl BitOr for TypeSet {
+    type Output = TypeSet;
+    fn bitor(self, o: TypeSet) -> TypeSet {
+        TypeSet(self.0 | o.0)
+    }
+}
+
+impl fmt::Display for TypeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.iter().map(Ty::suffix).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+/// No type: the operand is missing.
+pub const NONE: TypeSet = TypeSet::of(&[]);
+/// `ub`, `b`.
+pub const BYTE: TypeSet = TypeSet::of(&[Ty::Ub, Ty::B]);
+/// `uw`, `w`.
+pub const WORD: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W]);
+/// `ud`, `d`.
+pub const DWORD: TypeSet = TypeSet::of(&[Ty::Ud, Ty::D]);
+/// `uq`, `q`.
+pub const QWORD: TypeSet = TypeSet::of(&[Ty::Uq, Ty::Q]);
+/// Words and doublewords.
+pub const WD: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W, Ty::Ud, Ty::D]);
+/// Bytes, words and doublewords.
+pub const BWD: TypeSet = TypeSet::of(&[Ty::Ub, Ty::B, Ty::Uw, Ty::W, Ty::Ud, Ty::D]);
+/// `ub`.
+pub const UB: TypeSet = TypeSet::of(&[Ty::Ub]);
+/// `b`.
+pub const B: TypeSet = TypeSet::of(&[Ty::B]);
+/// `uw`.
+pub const UW: TypeSet = TypeSet::of(&[Ty::Uw]);
+/// `w`.
+pub const W: TypeSet = TypeSet::of(&[Ty::W]);
+/// `ud`.
+pub const UD: TypeSet = TypeSet::of(&[Ty::Ud]);
+/// `d`.
+pub const D: TypeSet = TypeSet::of(&[Ty::D]);
+/// `uq`.
+pub const UQ: TypeSet = TypeSet::of(&[Ty::Uq]);
+/// `hf`.
+pub const HF: TypeSet = TypeSet::of(&[Ty::Hf]);
+/// `f`.
+pub const F: TypeSet = TypeSet::of(&[Ty::F]);
+/// `hf`, `f`: mixed-mode float.
+pub const HF_F: TypeSet = TypeSet::of(&[Ty::Hf, Ty::F]);
+/// `df`.
+pub const DF: TypeSet = TypeSet::of(&[Ty::Df]);

@@ -1,0 +1,346 @@
+//! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and decoder walk.
+
+use super::Writer;
+use crate::compact::{self, Form};
+use crate::generation::Generation;
+use crate::instructions;
+use crate::layout::{self, Bits, Case, Field, GenLayouts};
+use crate::row::{Format, Row};
+use crate::types::{Ty, TypeSet};
+use std::error::Error;
+
+/// Any table that broke a rule.
+pub type WriteError = Box<dyn Error + Send + Sync>;
+
+/// The source of the constant tables, to be included by the crate's `table` module.
+pub fn isa_tables() -> Result<String, WriteError> {
+    let mut w = Writer::default();
+    let rows = instructions::all()?;
+    enums(&mut w, &rows)?;
+    ops(&mut w, &rows);
+    math(&mut w)?;
+    w.line("/// Native layouts, by platform.");
+    w.line(format!(
+        "pub(crate) static PLATFORMS: [PlatformTables; {}] = [",
+        Generation::ALL.len()
+    ));
+    for g in Generation::ALL {
+        platform(&mut w, g, &rows)?;
+    }
+    w.line("];");
+    Ok(w.finish())
+}
+
+fn plain_enum(w: &mut Writer, doc: &str, name: &str, vis: &str, items: &[(String, String)]) {
+    w.line(format!("/// {doc}"));
+    w.line("#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]");
+    w.line(format!("{vis} enum {name} {{"));
+    for (variant, doc) in items {
+        w.line(format!("/// {doc}"));
+        w.line(format!("{variant},"));
+    }
+    w.line("}");
+    w.line(format!("impl {name} {{"));
+    w.line("/// Every one, in declaration order.");
+    w.line(format!("{vis} const ALL: [{name}; {}] = [", items.len()));
+    for (variant, _) in items {
+        w.line(format!("{name}::{variant},"));
+    }
+    w.line("];");
+    w.line("}");
+}
+
+fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
+    let ops: Vec<_> = rows
+        .iter()
+        .map(|r| (r.variant(), format!("`{}`: {}", r.mnemonic, r.doc)))
+        .collect();
+    plain_enum(
+        w,
+        "An opcode, of any generation; [`Op::info`] says which have it.",
+        "Op",
+        "pub",
+        &ops,
+    );
+    let fns: Vec<_> = instructions::math_functions()?
+        .iter()
+        .map(|r| (r.variant(), format!("`math.{}`: {}", r.name, r.doc)))
+        .collect();
+    plain_enum(w, "A function of `math`.", "MathFn", "pub", &fns);
+    let formats: Vec<_> = Format::ALL
+        .iter()
+        .map(|f| (format!("{f:?}"), f.doc().to_string()))
+        .collect();
+    plain_enum(
+        w,
+        "How an instruction's operands are laid out and written.",
+        "Format",
+        "pub",
+        &formats,
+    );
+    format_methods(w);
+    let list = |all: &[(String, &str)]| -> Vec<_> {
+        all.iter()
+            .map(|(n, d)| (n.clone(), (*d).to_string()))
+            .collect()
+    };
+    let fields: Vec<_> = Field::ALL.map(|(f, d)| (format!("{f:?}"), d)).into();
+    plain_enum(
+        w,
+        "A field of an instruction.",
+        "Field",
+        "pub(crate)",
+        &list(&fields),
+    );
+    let cases: Vec<_> = Case::ALL.map(|(c, d)| (format!("{c:?}"), d)).into();
+    plain_enum(
+        w,
+        "A condition on operands that decides which fields exist.",
+        "Case",
+        "pub(crate)",
+        &list(&cases),
+    );
+    Ok(())
+}
+
+fn format_methods(w: &mut Writer) {
+    let which = |f: &dyn Fn(Format) -> bool| {
+        let names: Vec<String> = Format::ALL
+            .iter()
+            .filter(|x| f(**x))
+            .map(|f| format!("Format::{f:?}"))
+            .collect();
+        names.join(" | ")
+    };
+    w.line("impl Format {");
+    for (doc, name, names) in [
+        (
+            "Whether the text form has a destination.",
+            "has_dst",
+            which(&|f| f.has_dst()),
+        ),
+        (
+            "Whether this is a branch of any kind.",
+            "is_branch",
+            which(&|f| f.is_branch()),
+        ),
+        (
+            "Whether operands are typed data.",
+            "has_types",
+            which(&|f| f.has_types()),
+        ),
+    ] {
+        w.line(format!("/// {doc}"));
+        w.line(format!("pub const fn {name}(self) -> bool {{"));
+        w.line(format!("matches!(self, {names})"));
+        w.line("}");
+    }
+    w.line("/// Number of sources in the text form (`math`: the most).");
+    w.line("pub const fn sources(self) -> u8 {");
+    w.line("match self {");
+    for f in Format::ALL {
+        w.line(format!("Format::{f:?} => {},", f.sources()));
+    }
+    w.line("}");
+    w.line("}");
+    w.line("}");
+}
+
+fn type_set(s: TypeSet) -> String {
+    let names: Vec<String> = s.iter().map(|t| format!("Type::{t:?}")).collect();
+    format!("TypeSet::of(&[{}])", names.join(", "))
+}
+
+fn combos(types: &[(TypeSet, TypeSet)]) -> String {
+    let c: Vec<String> = types
+        .iter()
+        .map(|(d, s)| format!("({}, {})", type_set(*d), type_set(*s)))
+        .collect();
+    format!("&[{}]", c.join(", "))
+}
+
+fn ops(w: &mut Writer, rows: &[Row]) {
+    w.line("/// What the rows say of each opcode, in the order of [`Op`].");
+    w.line(format!(
+        "pub(crate) static OPS: [OpRow; {}] = [",
+        rows.len()
+    ));
+    for r in rows {
+        w.line_at("OpRow {", r.at);
+        w.line(format!("mnemonic: {:?},", r.mnemonic));
+        w.line(format!("doc: {:?},", r.doc));
+        w.line(format!("format: Format::{:?},", r.format));
+        w.line("columns: [");
+        for c in &r.columns {
+            let Some(c) = c else {
+                w.line("None,");
+                continue;
+            };
+            w.line("Some(OpInfo {");
+            w.line(format!("mnemonic: {:?},", r.mnemonic));
+            w.line(format!("format: Format::{:?},", r.format));
+            w.line(format!("opcode: {:#04x},", c.opcode));
+            w.line(format!("types: {},", combos(&c.types)));
+            for (name, on) in [
+                ("pred", c.pred),
+                ("cond", c.cond),
+                ("sat", c.sat),
+                ("mods", c.mods),
+                ("acc", c.acc),
+                ("branch_ctrl", c.branch_ctrl),
+                ("bitwise", c.bitwise),
+            ] {
+                w.line(format!("{name}: {on},"));
+            }
+            w.line("}),");
+        }
+        w.line("],");
+        w.line("},");
+    }
+    w.line("];");
+}
+
+fn math(w: &mut Writer) -> Result<(), WriteError> {
+    let rows = instructions::math_functions()?;
+    w.line("/// What the rows say of each math function, in the order of [`MathFn`].");
+    w.line(format!(
+        "pub(crate) static MATH: [MathInfo; {}] = [",
+        rows.len()
+    ));
+    for r in &rows {
+        w.line_at("MathInfo {", r.at);
+        w.line(format!("name: {:?},", r.name));
+        w.line(format!("sources: {},", r.sources));
+        w.line(format!("is_macro: {},", r.is_macro));
+        w.line(format!("types: {},", combos(&r.types)));
+        w.line(format!("codes: {:?},", r.codes));
+        w.line("},");
+    }
+    w.line("];");
+    Ok(())
+}
+
+fn bits(b: &[Bits]) -> String {
+    let parts: Vec<String> = b.iter().map(|b| format!("({}, {})", b.hi, b.lo)).collect();
+    format!("&[{}]", parts.join(", "))
+}
+
+fn platform(w: &mut Writer, g: Generation, rows: &[Row]) -> Result<(), WriteError> {
+    let l = layout::layouts(g)?;
+    w.line("PlatformTables {");
+    opcode_map(w, g, rows);
+    layouts(w, &l);
+    w.line("formats: &[");
+    for f in &l.formats {
+        let fixed: Vec<String> = f
+            .fixed
+            .iter()
+            .map(|(f, v)| format!("(Field::{f:?}, {v})"))
+            .collect();
+        w.line(format!(
+            "FormatLayout {{ layout: {}, fixed: &[{}] }},",
+            f.layout,
+            fixed.join(", ")
+        ));
+    }
+    w.line("],");
+    for (name, codes) in [
+        ("reg_types", &l.reg_types),
+        ("imm_types", &l.imm_types),
+        ("ternary_types", &l.ternary_types),
+    ] {
+        w.line(format!("{name}: {},", type_codes(codes)));
+    }
+    let c = compact::tables(g)?;
+    w.line("compact: [");
+    form(w, &c.basic);
+    form(w, &c.ternary);
+    w.line("],");
+    w.line("},");
+    Ok(())
+}
+
+fn opcode_map(w: &mut Writer, g: Generation, rows: &[Row]) {
+    w.line("ops: [");
+    for n in 0..128u8 {
+        let row = rows.iter().find(|r| {
+            r.columns
+                .get(g.index())
+                .and_then(Option::as_ref)
+                .is_some_and(|c| c.opcode == n)
+        });
+        match row {
+            Some(r) => w.line(format!("Some(Op::{}),", r.variant())),
+            None => w.line("None,"),
+        }
+    }
+    w.line("],");
+}
+
+fn type_codes(codes: &[(Ty, u8)]) -> String {
+    let c: Vec<String> = codes
+        .iter()
+        .map(|(t, n)| format!("(Type::{t:?}, {n})"))
+        .collect();
+    format!("&[{}]", c.join(", "))
+}
+
+fn layouts(w: &mut Writer, l: &GenLayouts) {
+    w.line("layouts: &[");
+    for layout in &l.layouts {
+        w.line("Layout {");
+        w.line(format!("name: {:?},", layout.name));
+        w.line("fields: &[");
+        for f in &layout.fields {
+            let when: Vec<String> = f.when.iter().map(|c| format!("Case::{c:?}")).collect();
+            w.line(format!(
+                "FieldBits {{ field: Field::{:?}, parts: {}, when: Cases::of(&[{}]) }},",
+                f.field,
+                bits(&f.parts),
+                when.join(", ")
+            ));
+        }
+        w.line("],");
+        w.line("},");
+    }
+    w.line("],");
+}
+
+fn form(w: &mut Writer, f: &Form) {
+    w.line("CompactForm {");
+    w.line("tables: &[");
+    for t in &f.tables {
+        w.line("CompactTable {");
+        w.line(format!("index: ({}, {}),", t.index.hi, t.index.lo));
+        w.line(format!("to: {},", bits(&t.to)));
+        w.line(format!("unless_imm: {},", t.unless_imm));
+        w.line("entries: &[");
+        for e in &t.entries {
+            w.line(format!("{e:#x},"));
+        }
+        w.line("],");
+        w.line("},");
+    }
+    w.line("],");
+    w.line("copies: &[");
+    for c in &f.copies {
+        w.line(format!(
+            "CompactCopy {{ from: ({}, {}), to: ({}, {}), unless_imm: {} }},",
+            c.from.hi, c.from.lo, c.to.hi, c.to.lo, c.unless_imm
+        ));
+    }
+    w.line("],");
+    w.line(format!("imm: {},", bits(&f.imm)));
+    w.line("},");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_line_but_documentation_names_its_writer() {
+        let s = super::isa_tables().expect("tables keep their rules");
+        for l in s.lines().filter(|l| !l.trim_start().starts_with("///")) {
+            assert!(l.contains(".rs:"), "{l}");
+        }
+    }
+}
