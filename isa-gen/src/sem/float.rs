@@ -291,7 +291,7 @@ pub fn compare<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N])
         Cond::Lt => gather(a, b, |x, y| x < y),
         Cond::Le => gather(a, b, |x, y| x <= y),
         Cond::Un => gather(a, b, |x, y| x.is_nan() || y.is_nan()),
-        Cond::Ov => 0,
+        Cond::Ov | Cond::Eo => 0,
     }
 }
 

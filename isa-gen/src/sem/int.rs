@@ -229,7 +229,7 @@ pub fn compare<T: IntLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -
         Cond::Ge => gather(a, b, |x, y| x >= y),
         Cond::Lt => gather(a, b, |x, y| x < y),
         Cond::Le => gather(a, b, |x, y| x <= y),
-        Cond::Ov | Cond::Un => 0,
+        Cond::Ov | Cond::Un | Cond::Eo => 0,
     }
 }
 
