@@ -7,6 +7,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     let rows = ir::rows()?;
     std::fs::write(out.join("opcodes.rs"), ir::rust(&rows))?;
+    std::fs::write(out.join("builder.rs"), ir::builder(&rows))?;
     println!("cargo:rerun-if-changed=build.rs");
     Ok(())
 }

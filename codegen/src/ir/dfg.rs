@@ -2,6 +2,7 @@
 
 use super::entities::{Block, Constant, Inst, Value};
 use super::instructions::{InstData, ValueList, ValueListPool};
+use super::opcode::Opcode;
 use super::types::Type;
 use cranelift_entity::{EntityRef, PrimaryMap};
 
@@ -128,6 +129,48 @@ impl DataFlowGraph {
             self.insts[inst].results.push(v, &mut self.pool);
         }
         inst
+    }
+
+    /// Gives an instruction one more result.
+    pub fn append_result(&mut self, inst: Inst, ty: Type) -> Value {
+        let n = self.insts[inst].results.len(&self.pool) as u16;
+        let v = self.values.push(ValueData {
+            ty,
+            def: ValueDef::Result(inst, n),
+        });
+        self.insts[inst].results.push(v, &mut self.pool);
+        v
+    }
+
+    /// Takes a parameter from a block. The value stays, detached, with its type; branches still pass an argument for it.
+    pub(crate) fn remove_block_param(&mut self, block: Block, n: usize) {
+        let Some(&v) = self.block_params(block).get(n) else {
+            return;
+        };
+        self.blocks[block].remove(n, &mut self.pool);
+        for (i, &other) in self.blocks[block].as_slice(&self.pool).iter().enumerate() {
+            self.values[other].def = ValueDef::Param(block, i as u16);
+        }
+        let inst = self.make_inst(
+            InstData::Nullary {
+                opcode: Opcode::Undef,
+            },
+            &[],
+        );
+        self.values[v].def = ValueDef::Result(inst, 0);
+        self.insts[inst].results.push(v, &mut self.pool);
+    }
+
+    /// Whether this value was made here.
+    pub fn has_value(&self, v: Value) -> bool {
+        v.index() < self.values.len()
+    }
+
+    /// Replaces every operand of an instruction by what `f` says.
+    pub fn map_args(&mut self, inst: Inst, f: impl FnMut(Value) -> Value) {
+        let mut data = self.insts[inst].data;
+        data.map_args(&mut self.pool, f);
+        self.insts[inst].data = data;
     }
 
     /// An instruction's data.

@@ -216,6 +216,76 @@ impl InstData {
         }
     }
 
+    /// Replaces every value operand by what `f` says, in the order of [`InstData::for_each_arg`].
+    pub fn map_args(&mut self, pool: &mut ValueListPool, mut f: impl FnMut(Value) -> Value) {
+        let opt = |v: &mut PackedOption<Value>, f: &mut dyn FnMut(Value) -> Value| {
+            if let Some(old) = v.expand() {
+                *v = f(old).into();
+            }
+        };
+        match self {
+            InstData::Nullary { .. }
+            | InstData::Imm { .. }
+            | InstData::ImmVec { .. }
+            | InstData::Launch { .. } => {}
+            InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => *arg = f(*arg),
+            InstData::Binary { args, .. }
+            | InstData::IntCompare { args, .. }
+            | InstData::FloatCompare { args, .. }
+            | InstData::WrPred { args, .. } => *args = args.map(f),
+            InstData::Ternary { args, .. } => *args = args.map(f),
+            InstData::RdRegion { arg, index, .. } => {
+                *arg = f(*arg);
+                opt(index, &mut f);
+            }
+            InstData::WrRegion {
+                args, index, mask, ..
+            } => {
+                *args = args.map(&mut f);
+                opt(index, &mut f);
+                opt(mask, &mut f);
+            }
+            InstData::Load {
+                addr, mask, old, ..
+            } => {
+                *addr = f(*addr);
+                opt(mask, &mut f);
+                opt(old, &mut f);
+            }
+            InstData::Store { args, mask, .. } => {
+                *args = args.map(&mut f);
+                opt(mask, &mut f);
+            }
+            InstData::Call { args, .. } | InstData::Return { args, .. } => {
+                for v in args.as_mut_slice(pool) {
+                    *v = f(*v);
+                }
+            }
+            InstData::Jump { dest, .. } => {
+                for v in dest.args.as_mut_slice(pool) {
+                    *v = f(*v);
+                }
+            }
+            InstData::Brif { cond, dests, .. } => {
+                *cond = f(*cond);
+                for d in dests {
+                    for v in d.args.as_mut_slice(pool) {
+                        *v = f(*v);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The blocks this may branch to, to change.
+    pub fn destinations_mut(&mut self) -> &mut [BlockCall] {
+        match self {
+            InstData::Jump { dest, .. } => std::slice::from_mut(dest),
+            InstData::Brif { dests, .. } => dests,
+            _ => &mut [],
+        }
+    }
+
     /// The blocks this may branch to.
     pub fn destinations(&self) -> &[BlockCall] {
         match self {

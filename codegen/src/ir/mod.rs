@@ -23,4 +23,4 @@ pub use instructions::{BlockCall, Dim, InstData};
 pub use layout::Layout;
 pub use opcode::Opcode;
 pub use region::Region;
-pub use types::{Scalar, Type};
+pub use types::{Scalar, Type, scalars};

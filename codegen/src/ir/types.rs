@@ -55,6 +55,11 @@ impl Scalar {
         }
     }
 
+    /// The bits of a lane, in the low bits of a `u64`.
+    pub const fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+
     /// Whether lanes are integers (predicates are not).
     pub const fn is_int(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)
@@ -114,6 +119,29 @@ impl Type {
         })
     }
 
+    /// A type of so many lanes; as many as fit where that is too many, one where it is none. For callers that know
+    /// their widths; [`Type::new`] tells.
+    pub const fn clamped(scalar: Scalar, lanes: u32) -> Type {
+        let most = match scalar {
+            Scalar::B1 => Type::MAX_PRED_LANES,
+            s => Type::MAX_BYTES / s.bytes(),
+        };
+        let lanes = match lanes {
+            0 => 1,
+            n if n > most => most,
+            n => n,
+        };
+        Type {
+            scalar,
+            lanes: lanes as u16,
+        }
+    }
+
+    /// The same lanes of another count, clamped as by [`Type::clamped`]: `F32.by(16)` is `f32x16`.
+    pub const fn by(self, lanes: u32) -> Type {
+        Type::clamped(self.scalar, lanes)
+    }
+
     /// One lane.
     pub const fn scalar_of(scalar: Scalar) -> Type {
         Type { scalar, lanes: 1 }
@@ -162,6 +190,27 @@ impl Type {
         let scalar = Scalar::ALL.into_iter().find(|s| s.name() == name)?;
         Type::new(scalar, lanes)
     }
+}
+
+/// One-lane types; `F32.by(16)` is `f32x16`.
+pub mod scalars {
+    use super::{Scalar, Type};
+    /// `i8`.
+    pub const I8: Type = Type::scalar_of(Scalar::I8);
+    /// `i16`.
+    pub const I16: Type = Type::scalar_of(Scalar::I16);
+    /// `i32`.
+    pub const I32: Type = Type::scalar_of(Scalar::I32);
+    /// `i64`.
+    pub const I64: Type = Type::scalar_of(Scalar::I64);
+    /// `f16`.
+    pub const F16: Type = Type::scalar_of(Scalar::F16);
+    /// `f32`.
+    pub const F32: Type = Type::scalar_of(Scalar::F32);
+    /// `f64`.
+    pub const F64: Type = Type::scalar_of(Scalar::F64);
+    /// `b1`.
+    pub const B1: Type = Type::scalar_of(Scalar::B1);
 }
 
 impl fmt::Display for Type {

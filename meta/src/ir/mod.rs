@@ -10,7 +10,7 @@ mod row;
 mod write;
 
 pub use row::{Class, Format, Out, Row};
-pub use write::{isle, rust};
+pub use write::{builder, isle, rust};
 
 /// Every row, in the order of the `Opcode` enum.
 ///

@@ -1,6 +1,6 @@
 //! Rust and ISLE from the rows.
 
-use super::row::{Format, Row};
+use super::row::{Format, Out, Row};
 use std::fmt::Write as _;
 
 /// The `Opcode` enum and its constant table.
@@ -123,5 +123,60 @@ pub fn isle(rows: &[Row]) -> String {
             r.variant()
         );
     }
+    out
+}
+
+/// Methods of the instruction builder for the opcodes whose operands are plain values: `fadd(a, b)`; those with a type
+/// in text take it first: `sextend(ty, a)`.
+pub fn builder(rows: &[Row]) -> String {
+    let mut out = String::from("impl Ins<'_, '_> {\n");
+    for r in rows {
+        let args: &[&str] = match r.format {
+            Format::Nullary => &[],
+            Format::Unary => &["a"],
+            Format::Binary => &["a", "b"],
+            Format::Ternary => &["a", "b", "c"],
+            _ => continue,
+        };
+        // `goto` and `join` have results of several types and are written by hand.
+        if r.out == Out::Special && r.name != "select" {
+            continue;
+        }
+        let ctrl = r.out == Out::Ctrl;
+        let mut params = String::new();
+        if ctrl {
+            params.push_str(", ty: Type");
+        }
+        for a in args {
+            let _ = write!(params, ", {a}: Value");
+        }
+        let operands = match args {
+            [] => String::new(),
+            [a] => format!(", arg: {a}"),
+            many => format!(", args: [{}]", many.join(", ")),
+        };
+        let data = format!(
+            "InstData::{} {{ opcode: Opcode::{}{operands} }}",
+            r.format.name(),
+            r.variant()
+        );
+        let (result, body) = match r.out {
+            Out::None => (String::new(), format!("self.none({data})")),
+            Out::Two => (
+                " -> (Value, Value)".to_string(),
+                format!("self.two({data})"),
+            ),
+            _ => {
+                let ty = if ctrl { "Some(ty)" } else { "None" };
+                (" -> Value".to_string(), format!("self.one({data}, {ty})"))
+            }
+        };
+        let _ = writeln!(
+            out,
+            "    /// `{}`: {}\n    pub fn {}(self{params}){result} {{\n        {body}\n    }}",
+            r.name, r.doc, r.name
+        );
+    }
+    out.push_str("}\n");
     out
 }

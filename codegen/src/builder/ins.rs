@@ -1,0 +1,367 @@
+//! One method per opcode. Result types come from the operands, or from a type argument where the text form has one.
+
+use super::FunctionBuilder;
+use crate::ir::{
+    Block, BlockCall, Dim, FloatCC, FuncRef, Inst, InstData, IntCC, Opcode, Region, Scalar, Type,
+    Value, result_types,
+};
+use half::f16;
+
+/// Appends one instruction: `b.ins().fadd(x, y)`.
+#[derive(Debug)]
+pub struct Ins<'a, 'f> {
+    pub(super) b: &'a mut FunctionBuilder<'f>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/builder.rs"));
+
+impl Ins<'_, '_> {
+    fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Vec<Type> {
+        let dfg = &self.b.func.dfg;
+        let mut args = Vec::new();
+        data.for_each_arg(&dfg.pool, |v| args.push(v));
+        let arg = |n: usize| args.get(n).map(|&v| dfg.ty(v));
+        result_types(data.opcode(), ctrl, arg, |_| Vec::new(), data)
+    }
+
+    fn inst(&mut self, data: InstData, ctrl: Option<Type>) -> (Inst, Vec<Type>) {
+        let types = self.types(&data, ctrl);
+        (self.b.push(data), types)
+    }
+
+    fn result(&mut self, inst: Inst, types: &[Type], n: usize) -> Value {
+        // After a mistake any type will do: the function will not be used.
+        let ty = types.get(n).copied().unwrap_or(Type::scalar_of(Scalar::B1));
+        self.b.func.dfg.append_result(inst, ty)
+    }
+
+    fn none(mut self, data: InstData) {
+        self.inst(data, None);
+    }
+
+    fn one(mut self, data: InstData, ctrl: Option<Type>) -> Value {
+        let (inst, types) = self.inst(data, ctrl);
+        self.result(inst, &types, 0)
+    }
+
+    fn two(mut self, data: InstData) -> (Value, Value) {
+        let (inst, types) = self.inst(data, None);
+        (self.result(inst, &types, 0), self.result(inst, &types, 1))
+    }
+
+    /// `iconst`: an integer in every lane; its low bits are taken.
+    pub fn iconst(self, ty: Type, value: i64) -> Value {
+        let bits = value as u64 & ty.scalar().mask();
+        let opcode = Opcode::Iconst;
+        self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
+    /// `fconst`: a float in every lane, rounded to the type.
+    pub fn fconst(self, ty: Type, value: f64) -> Value {
+        let bits = match ty.scalar() {
+            Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
+            Scalar::F64 => value.to_bits(),
+            _ => u64::from((value as f32).to_bits()),
+        };
+        let opcode = Opcode::Fconst;
+        self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
+    /// `bconst`: a predicate; bit i is lane i.
+    pub fn bconst(self, lanes: u32, bits: u32) -> Value {
+        let ty = Type::clamped(Scalar::B1, lanes);
+        let bits = u64::from(bits) & ((1 << ty.lanes()) - 1);
+        let opcode = Opcode::Bconst;
+        self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
+    /// `vconst`: a constant per lane, the bits of each.
+    pub fn vconst(self, scalar: Scalar, lanes: &[u64]) -> Value {
+        let ty = Type::new(scalar, lanes.len() as u32);
+        if ty.is_none() {
+            self.b.mistake(format!("`vconst` of {} lanes", lanes.len()));
+        }
+        let mask = scalar.mask();
+        let constant = self
+            .b
+            .func
+            .dfg
+            .make_constant(lanes.iter().map(|l| l & mask).collect());
+        let ty = ty.unwrap_or(Type::scalar_of(scalar));
+        let opcode = Opcode::Vconst;
+        self.one(InstData::ImmVec { opcode, constant }, Some(ty))
+    }
+
+    /// `vconst` of floats.
+    pub fn f32s(self, lanes: &[f32]) -> Value {
+        let bits: Vec<u64> = lanes.iter().map(|l| u64::from(l.to_bits())).collect();
+        self.vconst(Scalar::F32, &bits)
+    }
+
+    /// `vconst` of integers; the low bits of each are taken.
+    pub fn ints(self, scalar: Scalar, lanes: &[i64]) -> Value {
+        let bits: Vec<u64> = lanes.iter().map(|&l| l as u64).collect();
+        self.vconst(scalar, &bits)
+    }
+
+    fn launch(self, opcode: Opcode, dim: Dim, ty: Type) -> Value {
+        self.one(InstData::Launch { opcode, dim }, Some(ty))
+    }
+
+    /// `local_id`: each work-item's number in its group, `i16` by the kernel's SIMD width.
+    pub fn local_id(self, dim: Dim) -> Value {
+        let ty = Type::clamped(Scalar::I16, self.b.simd());
+        self.launch(Opcode::LocalId, dim, ty)
+    }
+
+    /// `group_id`, an `i32`.
+    pub fn group_id(self, dim: Dim) -> Value {
+        self.launch(Opcode::GroupId, dim, Type::scalar_of(Scalar::I32))
+    }
+
+    /// `local_size`, an `i32`.
+    pub fn local_size(self, dim: Dim) -> Value {
+        self.launch(Opcode::LocalSize, dim, Type::scalar_of(Scalar::I32))
+    }
+
+    /// `group_count`, an `i32`.
+    pub fn group_count(self, dim: Dim) -> Value {
+        self.launch(Opcode::GroupCount, dim, Type::scalar_of(Scalar::I32))
+    }
+
+    /// `global_size`, an `i32`.
+    pub fn global_size(self, dim: Dim) -> Value {
+        self.launch(Opcode::GlobalSize, dim, Type::scalar_of(Scalar::I32))
+    }
+
+    /// `global_offset`, an `i32`.
+    pub fn global_offset(self, dim: Dim) -> Value {
+        self.launch(Opcode::GlobalOffset, dim, Type::scalar_of(Scalar::I32))
+    }
+
+    /// `icmp`: a predicate of the operands' lanes.
+    pub fn icmp(self, cond: IntCC, a: Value, b: Value) -> Value {
+        let data = InstData::IntCompare {
+            opcode: Opcode::Icmp,
+            cond,
+            args: [a, b],
+        };
+        self.one(data, None)
+    }
+
+    /// `fcmp`: a predicate of the operands' lanes.
+    pub fn fcmp(self, cond: FloatCC, a: Value, b: Value) -> Value {
+        let data = InstData::FloatCompare {
+            opcode: Opcode::Fcmp,
+            cond,
+            args: [a, b],
+        };
+        self.one(data, None)
+    }
+
+    /// `rdregion`: lanes of a region of a vector.
+    pub fn rdregion(self, ty: Type, arg: Value, region: Region) -> Value {
+        self.rdregion_at(ty, arg, region, None)
+    }
+
+    /// `rdregion` at a variable index in bytes: an `i16`, or one lane of it per row.
+    pub fn rdregion_at(
+        self,
+        ty: Type,
+        arg: Value,
+        region: Region,
+        index: impl Into<Option<Value>>,
+    ) -> Value {
+        let data = InstData::RdRegion {
+            opcode: Opcode::Rdregion,
+            arg,
+            region,
+            index: index.into().into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `wrregion`: `old` with the region replaced by `new`.
+    pub fn wrregion(self, old: Value, region: Region, new: Value) -> Value {
+        self.wrregion_at(old, region, None, new, None)
+    }
+
+    /// `wrregion` at a variable index in bytes, and where a mask is set.
+    pub fn wrregion_at(
+        self,
+        old: Value,
+        region: Region,
+        index: impl Into<Option<Value>>,
+        new: Value,
+        mask: impl Into<Option<Value>>,
+    ) -> Value {
+        let data = InstData::WrRegion {
+            opcode: Opcode::Wrregion,
+            args: [old, new],
+            region,
+            index: index.into().into(),
+            mask: mask.into().into(),
+        };
+        self.one(data, None)
+    }
+
+    /// `rdpred`: lanes of a predicate from a lane on.
+    pub fn rdpred(self, lanes: u32, arg: Value, offset: u8) -> Value {
+        let data = InstData::RdPred {
+            opcode: Opcode::Rdpred,
+            arg,
+            offset,
+        };
+        self.one(data, Some(Type::clamped(Scalar::B1, lanes)))
+    }
+
+    /// `wrpred`: `old` with the lanes from a lane on replaced by `new`.
+    pub fn wrpred(self, old: Value, new: Value, offset: u8) -> Value {
+        let data = InstData::WrPred {
+            opcode: Opcode::Wrpred,
+            args: [old, new],
+            offset,
+        };
+        self.one(data, None)
+    }
+
+    /// `load`: an element per lane, from `addr` (`i64` per lane) plus `offset` bytes.
+    pub fn load(self, ty: Type, addr: Value, offset: i32) -> Value {
+        self.load_data(Opcode::Load, ty, addr, offset, None)
+    }
+
+    /// `load` where the mask is set; other lanes are `old`'s.
+    pub fn load_masked(self, ty: Type, addr: Value, offset: i32, mask: Value, old: Value) -> Value {
+        self.load_data(Opcode::Load, ty, addr, offset, Some((mask, old)))
+    }
+
+    /// `bload`: consecutive elements from one address.
+    pub fn bload(self, ty: Type, addr: Value, offset: i32) -> Value {
+        self.load_data(Opcode::Bload, ty, addr, offset, None)
+    }
+
+    fn load_data(
+        self,
+        opcode: Opcode,
+        ty: Type,
+        addr: Value,
+        offset: i32,
+        mask: Option<(Value, Value)>,
+    ) -> Value {
+        let data = InstData::Load {
+            opcode,
+            addr,
+            offset,
+            mask: mask.map(|m| m.0).into(),
+            old: mask.map(|m| m.1).into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `store`: an element per lane, to `addr` (`i64` per lane) plus `offset` bytes.
+    pub fn store(self, value: Value, addr: Value, offset: i32) {
+        self.store_data(Opcode::Store, value, addr, offset, None);
+    }
+
+    /// `store` where the mask is set.
+    pub fn store_masked(self, value: Value, addr: Value, offset: i32, mask: Value) {
+        self.store_data(Opcode::Store, value, addr, offset, Some(mask));
+    }
+
+    /// `bstore`: consecutive elements to one address.
+    pub fn bstore(self, value: Value, addr: Value, offset: i32) {
+        self.store_data(Opcode::Bstore, value, addr, offset, None);
+    }
+
+    fn store_data(
+        self,
+        opcode: Opcode,
+        value: Value,
+        addr: Value,
+        offset: i32,
+        mask: Option<Value>,
+    ) {
+        self.none(InstData::Store {
+            opcode,
+            args: [value, addr],
+            offset,
+            mask: mask.into(),
+        });
+    }
+
+    /// `goto`: (new execution mask, new resume mask, whether none is left).
+    pub fn goto(mut self, em: Value, rm: Value, cond: Value) -> (Value, Value, Value) {
+        let data = InstData::Ternary {
+            opcode: Opcode::Goto,
+            args: [em, rm, cond],
+        };
+        let (inst, types) = self.inst(data, None);
+        let mut r = |n| self.result(inst, &types, n);
+        (r(0), r(1), r(2))
+    }
+
+    /// `join`: (new execution mask, whether none is there).
+    pub fn join(self, em: Value, rm: Value) -> (Value, Value) {
+        self.two(InstData::Binary {
+            opcode: Opcode::Join,
+            args: [em, rm],
+        })
+    }
+
+    /// `call` of a subroutine with results of these types.
+    pub fn call(mut self, func: FuncRef, results: &[Type], args: &[Value]) -> Vec<Value> {
+        let data = InstData::Call {
+            opcode: Opcode::Call,
+            func,
+            args: self.list(args),
+        };
+        let inst = self.b.push(data);
+        (0..results.len())
+            .map(|n| self.result(inst, results, n))
+            .collect()
+    }
+
+    fn list(&mut self, args: &[Value]) -> crate::ir::instructions::ValueList {
+        crate::ir::instructions::ValueList::from_slice(args, &mut self.b.func.dfg.pool)
+    }
+
+    fn dest(&mut self, block: Block, args: &[Value]) -> BlockCall {
+        let args = self.list(args);
+        BlockCall { block, args }
+    }
+
+    /// `jump`.
+    pub fn jump(mut self, block: Block, args: &[Value]) {
+        let dest = self.dest(block, args);
+        self.none(InstData::Jump {
+            opcode: Opcode::Jump,
+            dest,
+        });
+    }
+
+    /// `brif`: to `then` if the `b1` is set, else to `otherwise`.
+    pub fn brif(
+        mut self,
+        cond: Value,
+        then: Block,
+        then_args: &[Value],
+        otherwise: Block,
+        else_args: &[Value],
+    ) {
+        let dests = [self.dest(then, then_args), self.dest(otherwise, else_args)];
+        self.none(InstData::Brif {
+            opcode: Opcode::Brif,
+            cond,
+            dests,
+        });
+    }
+
+    /// `return`.
+    pub fn return_(mut self, args: &[Value]) {
+        let args = self.list(args);
+        self.none(InstData::Return {
+            opcode: Opcode::Return,
+            args,
+        });
+    }
+}

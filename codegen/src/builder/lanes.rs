@@ -1,0 +1,111 @@
+//! What most kernels need and takes several instructions: splats, work-item ids, addresses.
+
+use super::FunctionBuilder;
+use crate::ir::{Dim, Region, Scalar, Type, Value};
+
+impl FunctionBuilder<'_> {
+    /// A one-lane value in every lane. A predicate becomes all ones or zeros.
+    pub fn splat(&mut self, v: Value, lanes: u32) -> Value {
+        let ty = self.ty(v);
+        if ty.lanes() == lanes {
+            return v;
+        }
+        if ty.lanes() != 1 {
+            self.mistake(format!("splat of {v}, which has {} lanes", ty.lanes()));
+        }
+        let to = ty.by(lanes);
+        if !ty.is_pred() {
+            return self.ins().rdregion(to, v, Region::scalar(0));
+        }
+        let i32 = Type::scalar_of(Scalar::I32);
+        let bit = self.ins().pred_to_bits(i32, v);
+        let bits = self.ins().ineg(bit);
+        self.ins().bits_to_pred(to, bits)
+    }
+
+    /// One lane of a vector.
+    pub fn lane(&mut self, v: Value, lane: u32) -> Value {
+        let ty = self.ty(v);
+        if lane >= ty.lanes() {
+            self.mistake(format!("lane {lane} of {v}, which has {}", ty.lanes()));
+            return v;
+        }
+        let one = Type::scalar_of(ty.scalar());
+        if ty.is_pred() {
+            return self.ins().rdpred(1, v, lane as u8);
+        }
+        let offset = (lane * one.bytes()) as u16;
+        self.ins().rdregion(one, v, Region::scalar(offset))
+    }
+
+    /// `lanes` neighbouring lanes from a lane on.
+    pub fn slice(&mut self, v: Value, first: u32, lanes: u32) -> Value {
+        let ty = self.ty(v);
+        if first.saturating_add(lanes) > ty.lanes() || lanes == 0 {
+            self.mistake(format!(
+                "lanes {first}..{} of {v}, which has {}",
+                first.saturating_add(lanes),
+                ty.lanes()
+            ));
+            return v;
+        }
+        if ty.is_pred() {
+            return self.ins().rdpred(lanes, v, first as u8);
+        }
+        let offset = (first * Type::scalar_of(ty.scalar()).bytes()) as u16;
+        let region = Region::contiguous(lanes as u16, offset);
+        self.ins().rdregion(ty.by(lanes), v, region)
+    }
+
+    /// The lane numbers 0, 1, 2, ...
+    pub fn iota(&mut self, scalar: Scalar, lanes: u32) -> Value {
+        let numbers: Vec<i64> = (0..i64::from(lanes)).collect();
+        self.ins().ints(scalar, &numbers)
+    }
+
+    /// The work-items' global ids in a dimension: `i32` by the kernel's SIMD width.
+    pub fn global_id(&mut self, dim: Dim) -> Value {
+        let lanes = self.simd();
+        let i32 = Type::scalar_of(Scalar::I32);
+        let (group, size) = (self.ins().group_id(dim), self.ins().local_size(dim));
+        let offset = self.ins().global_offset(dim);
+        let first = self.ins().imad(group, size, offset);
+        let first = self.splat(first, lanes);
+        let local = self.ins().local_id(dim);
+        let local = self.ins().uextend(i32.by(lanes), local);
+        self.ins().iadd(first, local)
+    }
+
+    /// The addresses `base + index * size` for unsigned indices of up to 32 bits: `i64` with the index's lanes.
+    pub fn element_addr(&mut self, base: Value, index: Value, size: u32) -> Value {
+        let lanes = self.ty(index).lanes();
+        let i64 = Type::clamped(Scalar::I64, lanes);
+        let wide = match self.ty(index).scalar() {
+            Scalar::I64 => index,
+            _ => self.ins().uextend(i64, index),
+        };
+        let offset = if size.is_power_of_two() {
+            let shift = self.ins().iconst(i64, i64::from(size.trailing_zeros()));
+            self.ins().ishl(wide, shift)
+        } else {
+            let size = self.ins().iconst(i64, i64::from(size));
+            self.ins().imul(wide, size)
+        };
+        let base = self.splat(base, lanes);
+        self.ins().iadd(base, offset)
+    }
+
+    /// `load` in the channels of the execution mask; others are zero. `ty` is the element.
+    pub fn simd_load(&mut self, ty: Type, addr: Value, offset: i32) -> Value {
+        let ty = ty.by(self.ty(addr).lanes());
+        let mask = self.exec_mask();
+        let old = self.ins().undef(ty);
+        self.ins().load_masked(ty, addr, offset, mask, old)
+    }
+
+    /// `store` in the channels of the execution mask.
+    pub fn simd_store(&mut self, value: Value, addr: Value, offset: i32) {
+        let mask = self.exec_mask();
+        self.ins().store_masked(value, addr, offset, mask);
+    }
+}
