@@ -1,5 +1,21 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
 
+pub mod bale;
 pub mod builder;
+pub mod compile;
+pub mod display;
+pub mod emit;
+pub mod flags;
 pub mod ir;
+pub mod legalize;
+pub mod liveness;
+pub mod lower;
+pub mod payload;
+pub mod regalloc;
+pub mod result;
 pub mod text;
+pub mod vcode;
+pub mod zebin;
+
+pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
+pub use result::CodegenError;

@@ -1,0 +1,282 @@
+//! The pipeline.
+//!
+//! ```text
+//!  ir::Function
+//!      | verify
+//!      | lower      ISLE rules: bales
+//!      | legalize   bales cut to what the hardware takes
+//!      | flags      predicates, by regalloc2
+//!      | liveness   ranges and demand in bytes
+//!      | regalloc   byte addresses in the GRF file
+//!      | emit       instructions, branch distances, bytes
+//!   zebin
+//! ```
+
+use crate::display;
+use crate::emit::{Code, emit};
+use crate::flags::allocate_flags;
+use crate::ir::{FuncKind, Function, Module};
+use crate::legalize::legalize;
+use crate::liveness::liveness;
+use crate::lower::lower;
+use crate::payload::Payload;
+use crate::regalloc::{allocate, checker};
+use crate::result::CodegenError;
+use crate::zebin::{self, KernelImage, Product};
+use gantry_isa_gen::Platform;
+use std::time::{Duration, Instant};
+
+/// A stage of the pipeline; its name is what `--print-after` takes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stage {
+    /// The IR obeys its rules.
+    Verify,
+    /// Bales.
+    Lower,
+    /// Instructions over virtual registers.
+    Legalize,
+    /// Flags physical.
+    Flags,
+    /// Demand and kills.
+    Liveness,
+    /// Addresses in the GRF file.
+    Regalloc,
+    /// Physical instructions.
+    Emit,
+}
+
+impl Stage {
+    /// Every stage in order.
+    pub const ALL: [Stage; 7] = [
+        Stage::Verify,
+        Stage::Lower,
+        Stage::Legalize,
+        Stage::Flags,
+        Stage::Liveness,
+        Stage::Regalloc,
+        Stage::Emit,
+    ];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Verify => "verify",
+            Stage::Lower => "lower",
+            Stage::Legalize => "legalize",
+            Stage::Flags => "flags",
+            Stage::Liveness => "liveness",
+            Stage::Regalloc => "regalloc",
+            Stage::Emit => "emit",
+        }
+    }
+
+    /// The stage of a name.
+    pub fn from_name(name: &str) -> Option<Stage> {
+        Stage::ALL.into_iter().find(|s| s.name() == name)
+    }
+}
+
+/// What to compile for, and how.
+#[derive(Clone, Debug)]
+pub struct CompileOptions {
+    /// The product.
+    pub product: Product,
+    /// Its generation.
+    pub platform: Platform,
+    /// Stages whose result is wanted as text.
+    pub dump: Vec<Stage>,
+    /// Run the checkers (IR verifier always runs; this is the symbolic checker of register allocation).
+    pub check: bool,
+}
+
+impl CompileOptions {
+    /// Options for a product's short name (`skl`).
+    ///
+    /// # Errors
+    /// There is no code generator for it.
+    pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
+        let unknown = || CodegenError::Target(name.to_string());
+        Ok(CompileOptions {
+            product: Product::from_name(name).ok_or_else(unknown)?,
+            platform: Platform::from_name(name).ok_or_else(unknown)?,
+            dump: Vec::new(),
+            check: cfg!(debug_assertions),
+        })
+    }
+}
+
+/// Figures of one compiled kernel.
+#[derive(Clone, Debug, Default)]
+pub struct KernelStats {
+    /// Time per stage.
+    pub stages: Vec<(&'static str, Duration)>,
+    /// Instructions emitted.
+    pub instructions: usize,
+    /// Bytes of code.
+    pub bytes: usize,
+    /// The most bytes of GRFs live at once.
+    pub grf_bytes_demand: u32,
+    /// Bytes spilled to scratch; always 0, there is no spilling yet.
+    pub spill_bytes: u32,
+    /// SIMD width of the dispatch.
+    pub simd_width: u32,
+}
+
+/// One compiled kernel.
+#[derive(Clone, Debug)]
+pub struct CompiledKernel {
+    /// Name.
+    pub name: String,
+    /// Code.
+    pub code: Code,
+    /// Payload layout.
+    pub payload: Payload,
+    /// Figures.
+    pub stats: KernelStats,
+    /// The dumps asked for, in pipeline order.
+    pub dumps: Vec<(Stage, String)>,
+}
+
+/// A compiled module.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// Kernels in module order.
+    pub kernels: Vec<CompiledKernel>,
+    /// The zebin that holds them.
+    pub zebin: Vec<u8>,
+}
+
+impl Compiled {
+    /// The dump of a stage, kernel after kernel.
+    pub fn dump(&self, stage: Stage) -> String {
+        let mut out = String::new();
+        for k in &self.kernels {
+            for (s, text) in &k.dumps {
+                if *s == stage {
+                    out.push_str(&format!("; %{}\n{text}", k.name));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Times, dumps and checks stages of one kernel.
+struct Pass<'a> {
+    options: &'a CompileOptions,
+    stats: KernelStats,
+    dumps: Vec<(Stage, String)>,
+}
+
+impl Pass<'_> {
+    fn run<T>(
+        &mut self,
+        stage: Stage,
+        f: impl FnOnce() -> Result<T, CodegenError>,
+        show: impl FnOnce(&T) -> String,
+    ) -> Result<T, CodegenError> {
+        let start = Instant::now();
+        let out = f()?;
+        self.stats.stages.push((stage.name(), start.elapsed()));
+        if self.options.dump.contains(&stage) {
+            self.dumps.push((stage, show(&out)));
+        }
+        Ok(out)
+    }
+}
+
+/// Compiles one kernel to code.
+///
+/// # Errors
+/// The IR does not verify, something has no lowering, or registers run out.
+pub fn compile_kernel(
+    func: &Function,
+    options: &CompileOptions,
+) -> Result<CompiledKernel, CodegenError> {
+    let platform = options.platform;
+    let grfs = platform.features().grf_count;
+    let name = func.name.as_str();
+    let mut pass = Pass {
+        options,
+        stats: KernelStats::default(),
+        dumps: Vec::new(),
+    };
+    let payload = Payload::of(func)?;
+    let lowered = pass.run(
+        Stage::Lower,
+        || lower(func, platform, &payload),
+        |l| l.to_string(),
+    )?;
+    let mut code = pass.run(
+        Stage::Legalize,
+        || legalize(name, lowered),
+        |c| c.to_string(),
+    )?;
+    pass.run(
+        Stage::Flags,
+        || allocate_flags(name, &mut code),
+        |()| String::new(),
+    )?;
+    if let Some((Stage::Flags, text)) = pass.dumps.last_mut() {
+        *text = code.to_string();
+    }
+    let live = pass.run(
+        Stage::Liveness,
+        || Ok(liveness(&code)),
+        |l| display::with_liveness(&code, l),
+    )?;
+    let alloc = pass.run(
+        Stage::Regalloc,
+        || {
+            let a = allocate(name, &code, &live, grfs)?;
+            if options.check {
+                checker::check(&code, &a, grfs).map_err(|e| CodegenError::internal(name, e))?;
+            }
+            Ok(a)
+        },
+        |a| display::with_allocation(&code, a),
+    )?;
+    let out = pass.run(
+        Stage::Emit,
+        || emit(name, &code, &alloc, platform),
+        |c| format!("{:x?}\n", c.bytes),
+    )?;
+    let mut stats = pass.stats;
+    stats.instructions = out.insts.len();
+    stats.bytes = out.bytes.len();
+    stats.grf_bytes_demand = live.peak().1;
+    stats.simd_width = payload.simd;
+    Ok(CompiledKernel {
+        name: name.to_string(),
+        code: out,
+        payload,
+        stats,
+        dumps: pass.dumps,
+    })
+}
+
+/// Compiles every kernel of a module and writes a zebin.
+///
+/// # Errors
+/// As [`compile_kernel`].
+pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, CodegenError> {
+    let mut kernels = Vec::new();
+    let mut functions = Vec::new();
+    for func in module.functions.values() {
+        if matches!(func.kind, FuncKind::Kernel { .. }) {
+            kernels.push(compile_kernel(func, options)?);
+            functions.push(func);
+        }
+    }
+    let images: Vec<_> = kernels
+        .iter()
+        .zip(&functions)
+        .map(|(k, func)| KernelImage {
+            func,
+            payload: &k.payload,
+            text: &k.code.bytes,
+        })
+        .collect();
+    let zebin = zebin::write(options.product, &images)?;
+    Ok(Compiled { kernels, zebin })
+}

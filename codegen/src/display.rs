@@ -1,0 +1,292 @@
+//! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
+
+use crate::bale::Bale;
+use crate::liveness::Liveness;
+use crate::lower::{Lowered, LoweredFunction};
+use crate::regalloc::Allocation;
+use crate::vcode::{MInst, Place, VBlock, VCode, VReg, VirtReg};
+use cranelift_entity::EntityRef;
+use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
+use std::fmt::{self, Write as _};
+
+fn place(f: &mut fmt::Formatter<'_>, at: &RegRef<VirtReg>) -> fmt::Result {
+    write!(f, "{}", at.reg)?;
+    match at.sub {
+        0 => Ok(()),
+        n => write!(f, "+{n}"),
+    }
+}
+
+fn mods(f: &mut fmt::Formatter<'_>, m: SrcMods) -> fmt::Result {
+    f.write_str(if m.neg { "-" } else { "" })?;
+    f.write_str(if m.abs { "(abs)" } else { "" })
+}
+
+struct ShowSrc<'a>(&'a Src<VirtReg>);
+
+impl fmt::Display for ShowSrc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.0 {
+            Src::None => Ok(()),
+            Src::Direct {
+                ref at,
+                region,
+                ty,
+                mods: m,
+            } => {
+                mods(f, m)?;
+                place(f, at)?;
+                write!(f, "{region}:{ty}")
+            }
+            Src::Indirect {
+                ref addr,
+                imm,
+                region,
+                ty,
+                mods: m,
+            } => {
+                mods(f, m)?;
+                f.write_str("r[")?;
+                place(f, addr)?;
+                write!(f, ",{imm}]{region}:{ty}")
+            }
+            Src::Macro {
+                ref at,
+                mme,
+                ty,
+                mods: m,
+            } => {
+                mods(f, m)?;
+                place(f, at)?;
+                write!(f, ".mme{mme}:{ty}")
+            }
+            Src::Imm { bits, ty } => write!(f, "{bits:#x}:{ty}"),
+            Src::Target(Target::Label(l)) => write!(f, "L{l}"),
+            Src::Target(Target::Rel(d)) => write!(f, "{d}"),
+        }
+    }
+}
+
+struct ShowDesc<'a>(&'a Desc<VirtReg>);
+
+impl fmt::Display for ShowDesc<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Desc::Imm(v) => write!(f, "{v:#x}"),
+            Desc::Reg(r) => place(f, r),
+        }
+    }
+}
+
+fn inst(f: &mut fmt::Formatter<'_>, i: &Inst<VirtReg>, starts: bool) -> fmt::Result {
+    match (&i.pred, i.no_mask) {
+        (Some(p), w) => {
+            f.write_str(if w { "(W&" } else { "(" })?;
+            f.write_str(if p.inverse { "~" } else { "" })?;
+            place(f, &p.flag)?;
+            if p.ctrl != PredCtrl::Sequential {
+                write!(f, ".{:?}", p.ctrl)?;
+            }
+            f.write_str(") ")?;
+        }
+        (None, true) => f.write_str("(W) ")?,
+        (None, false) => {}
+    }
+    write!(f, "{}", i.op)?;
+    if let Subfn::Math(m) = i.subfn {
+        write!(f, ".{m}")?;
+    }
+    write!(f, " ({}|{})", i.exec, i.offset)?;
+    f.write_str(if i.sat { " (sat)" } else { "" })?;
+    if let Some(c) = &i.cond {
+        write!(f, " ({})", c.cond)?;
+        place(f, &c.flag)?;
+    }
+    match &i.dst {
+        Dst::None => {}
+        Dst::Direct { at, hs, ty } => {
+            f.write_char(' ')?;
+            place(f, at)?;
+            write!(f, "<{hs}>:{ty}")?;
+        }
+        Dst::Indirect { addr, imm, hs, ty } => {
+            f.write_str(" r[")?;
+            place(f, addr)?;
+            write!(f, ",{imm}]<{hs}>:{ty}")?;
+        }
+        Dst::Macro { at, mme, ty } => {
+            f.write_char(' ')?;
+            place(f, at)?;
+            write!(f, ".mme{mme}:{ty}")?;
+        }
+    }
+    f.write_str(
+        if starts && matches!(i.dst, Dst::Direct { at, .. } if matches!(at.reg, VirtReg::Grf(_))) {
+            "!"
+        } else {
+            ""
+        },
+    )?;
+    for s in i.srcs.iter().filter(|s| !matches!(s, Src::None)) {
+        write!(f, " {}", ShowSrc(s))?;
+    }
+    if let Some(s) = &i.send {
+        write!(f, " {} {}", ShowDesc(&s.ex), ShowDesc(&s.desc))?;
+    }
+    if i.opts.contains(InstOpts::ACC_WR_EN) {
+        f.write_str(" {AccWrEn}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for MInst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MInst::Op {
+                inst: i,
+                starts,
+                keeps,
+            } => {
+                inst(f, i, *starts)?;
+                match keeps {
+                    Some(k) => write!(f, " keeps {k}"),
+                    None => Ok(()),
+                }
+            }
+            MInst::Start { dst } => write!(f, "start {dst}"),
+            MInst::Copy { dst, src } => write!(f, "copy {dst} {src}"),
+            MInst::LoadAddress {
+                sub,
+                base,
+                offset,
+                index,
+            } => {
+                write!(f, "address a0.{sub} {base}+{offset}")?;
+                match index {
+                    Some((r, at)) => write!(f, " + {r}+{at}"),
+                    None => Ok(()),
+                }
+            }
+            MInst::Jump => f.write_str("jump"),
+            MInst::Branch { flag, sub } => {
+                f.write_str("branch ")?;
+                place(f, &RegRef::new(*flag, *sub))
+            }
+            MInst::EndThread { payload } => write!(f, "end {payload}"),
+        }
+    }
+}
+
+fn block_header(out: &mut String, n: usize, params: &[impl fmt::Display]) {
+    let params: Vec<_> = params.iter().map(|p| p.to_string()).collect();
+    let list = if params.is_empty() {
+        String::new()
+    } else {
+        format!("({})", params.join(", "))
+    };
+    let _ = writeln!(out, "L{n}{list}:");
+}
+
+fn successors(out: &mut String, succs: impl Iterator<Item = (usize, String)>) {
+    let list: Vec<_> = succs.map(|(n, args)| format!("L{n}{args}")).collect();
+    if !list.is_empty() {
+        let _ = writeln!(out, "    -> {}", list.join(", "));
+    }
+}
+
+fn arguments(flags: &[impl fmt::Display]) -> String {
+    if flags.is_empty() {
+        return String::new();
+    }
+    let list: Vec<_> = flags.iter().map(|f| f.to_string()).collect();
+    format!("({})", list.join(", "))
+}
+
+impl fmt::Display for LoweredFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        for (n, b) in self.blocks.iter().enumerate() {
+            block_header(&mut out, n, &b.params);
+            for c in &b.code {
+                let _ = match c {
+                    Lowered::Bale(b) => writeln!(out, "    {}", b as &Bale),
+                    Lowered::Inst(m) => writeln!(out, "    {m}"),
+                };
+            }
+            successors(
+                &mut out,
+                b.succs.iter().map(|(to, flags)| (*to, arguments(flags))),
+            );
+        }
+        f.write_str(&out)
+    }
+}
+
+fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
+    let mut out = String::new();
+    for (b, data) in &v.blocks {
+        block_header(&mut out, b.index(), &data.params);
+        for i in data.start..data.end {
+            if let Some(m) = v.insts.get(i) {
+                let _ = writeln!(out, "    {m}{}", note(i));
+            }
+        }
+        let args = |n: usize| {
+            data.succ_args
+                .get(n)
+                .map(|a| arguments(a))
+                .unwrap_or_default()
+        };
+        successors(
+            &mut out,
+            data.succs
+                .iter()
+                .enumerate()
+                .map(|(n, s): (usize, &VBlock)| (s.index(), args(n))),
+        );
+    }
+    out
+}
+
+impl fmt::Display for VCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&code(self, |_| String::new()))
+    }
+}
+
+/// The code with each instruction's demand in bytes and the registers that it kills.
+pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
+    code(v, |i| {
+        let d = live.demand.get(i).copied().unwrap_or_default();
+        let kills = live.kills.get(i).map(|k| k.as_slice()).unwrap_or(&[]);
+        let kills: Vec<_> = kills.iter().map(|r| r.to_string()).collect();
+        let kills = if kills.is_empty() {
+            String::new()
+        } else {
+            format!(" kills {}", kills.join(" "))
+        };
+        format!(" ; {}/{}/{}{kills}", d.before, d.during, d.after)
+    })
+}
+
+/// Where every register is: GRF and byte.
+pub fn with_allocation(v: &VCode, a: &Allocation) -> String {
+    let mut out = String::new();
+    for (r, d) in &v.vregs {
+        let at = a.address[r];
+        let fixed = if matches!(d.place, Place::Fixed(_)) {
+            " fixed"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            out,
+            "{}: r{}.{} {} bytes{fixed}",
+            r as VReg,
+            at / 32,
+            at % 32,
+            d.bytes
+        );
+    }
+    out + &code(v, |_| String::new())
+}

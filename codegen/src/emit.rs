@@ -1,0 +1,263 @@
+//! Emission: machine code with places becomes instructions of the ISA crate, then bytes.
+//!
+//! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
+//! branch targets become distances in bytes.
+
+use crate::payload::GRF;
+use crate::regalloc::Allocation;
+use crate::result::CodegenError;
+use crate::vcode::{MInst, VBlock, VCode, VReg, VirtReg};
+use cranelift_entity::EntityRef;
+use gantry_isa_gen::message::{Message, MsgOp};
+use gantry_isa_gen::{
+    self as isa, Arf, Desc, Dst, ExecSize, InstOpts, Op, Platform, PredCtrl, Predicate, Reg,
+    RegRef, Region, SendDescs, Src, SrcMods, Target, Type,
+};
+
+/// Bytes of an instruction in its native form.
+const NATIVE: i32 = 16;
+
+/// A compiled function body.
+#[derive(Clone, Debug, Default)]
+pub struct Code {
+    /// Physical instructions, branch targets resolved.
+    pub insts: Vec<isa::Inst<Reg>>,
+    /// Their bytes.
+    pub bytes: Vec<u8>,
+}
+
+struct Emitter<'a> {
+    code: &'a VCode,
+    alloc: &'a Allocation,
+    platform: Platform,
+    out: Vec<isa::Inst<Reg>>,
+}
+
+/// Emits a function.
+///
+/// # Errors
+/// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
+pub fn emit(
+    name: &str,
+    code: &VCode,
+    alloc: &Allocation,
+    platform: Platform,
+) -> Result<Code, CodegenError> {
+    let fail = |i: usize, m: &MInst, what: String| {
+        CodegenError::internal(name, format!("instruction {i} (`{m}`): {what}"))
+    };
+    let mut e = Emitter {
+        code,
+        alloc,
+        platform,
+        out: Vec::with_capacity(code.insts.len()),
+    };
+    let mut starts = Vec::with_capacity(code.blocks.len());
+    for (b, data) in &code.blocks {
+        starts.push(e.out.len() as i32);
+        for i in data.start..data.end {
+            let m = &code.insts[i];
+            e.inst(b, m).map_err(|what| fail(i, m, what))?;
+        }
+    }
+    let mut insts = e.out;
+    let mut bytes = Vec::with_capacity(insts.len() * 16);
+    for (i, inst) in insts.iter_mut().enumerate() {
+        for s in &mut inst.srcs {
+            if let Src::Target(Target::Label(b)) = *s {
+                let to = starts.get(b as usize).copied().unwrap_or_default();
+                *s = Src::Target(Target::Rel((to - i as i32) * NATIVE));
+            }
+        }
+        let encoded = isa::encode::encode(platform, inst).map_err(|e| {
+            CodegenError::internal(name, format!("instruction {i} ({inst:?}): {e}"))
+        })?;
+        bytes.extend_from_slice(&encoded);
+    }
+    Ok(Code { insts, bytes })
+}
+
+impl Emitter<'_> {
+    fn address(&self, r: VReg, sub: u32) -> u32 {
+        self.alloc.address[r] + sub
+    }
+
+    fn place(&self, at: RegRef<VirtReg>) -> Result<RegRef<Reg>, String> {
+        match at.reg {
+            VirtReg::Phys(reg) => Ok(RegRef::new(reg, at.sub)),
+            VirtReg::Grf(r) => grf(self.address(r, at.sub.into())),
+            VirtReg::Flag(f) => Err(format!("{f} has no register")),
+        }
+    }
+
+    fn inst(&mut self, block: VBlock, m: &MInst) -> Result<(), String> {
+        match *m {
+            MInst::Op { ref inst, .. } => {
+                let inst = inst.map(|at, _| self.place(at))?;
+                self.out.push(inst);
+            }
+            MInst::Start { .. } => {}
+            MInst::Copy { dst, src } => {
+                let bytes = self.code.vregs[dst].bytes;
+                self.copy(self.address(dst, 0), self.address(src, 0), bytes)?;
+            }
+            MInst::LoadAddress {
+                sub,
+                base,
+                offset,
+                index,
+            } => {
+                let a0 = Reg::Arf(Arf::Address, 0);
+                let start = Src::Imm {
+                    bits: self.address(base, offset).into(),
+                    ty: Type::Uw,
+                };
+                let mut inst = uniform(if index.is_some() { Op::Add } else { Op::Mov });
+                inst.dst = Dst::Direct {
+                    at: RegRef::new(a0, sub * 2),
+                    hs: 1,
+                    ty: Type::Uw,
+                };
+                match index {
+                    Some((r, at)) => {
+                        inst.srcs[0] = scalar(grf(self.address(r, at))?, Type::Uw);
+                        inst.srcs[1] = start;
+                    }
+                    None => inst.srcs[0] = start,
+                }
+                self.out.push(inst);
+            }
+            MInst::Jump => self.jump(block, 0, None),
+            MInst::Branch { flag, sub } => {
+                let flag = self.place(RegRef::new(flag, sub))?;
+                let [then, other] = self.code.blocks[block].succs[..] else {
+                    return Err("a branch without two successors".to_string());
+                };
+                if self.follows(block, then) && !self.follows(block, other) {
+                    self.jump(block, 1, Some((flag, true)));
+                } else {
+                    self.jump(block, 0, Some((flag, false)));
+                    self.jump(block, 1, None);
+                }
+            }
+            MInst::EndThread { payload } => {
+                let message = Message::new(
+                    self.platform,
+                    MsgOp::ThreadEnd {
+                        no_dereference: true,
+                    },
+                );
+                let (ex, desc) = message.descs(self.platform).map_err(|e| e.to_string())?;
+                let mut send = isa::Inst::new(Op::Send, ExecSize::S8);
+                send.no_mask = true;
+                send.dst = Dst::Direct {
+                    at: RegRef::new(Reg::NULL, 0),
+                    hs: 1,
+                    ty: Type::Ud,
+                };
+                send.srcs[0] = scalar(grf(self.address(payload, 0))?, Type::Ud);
+                send.send = Some(SendDescs {
+                    ex: Desc::Imm(ex),
+                    desc: Desc::Imm(desc),
+                });
+                send.opts = InstOpts::EOT;
+                self.out.push(send);
+            }
+        }
+        Ok(())
+    }
+
+    fn follows(&self, block: VBlock, next: VBlock) -> bool {
+        next.index() == block.index() + 1
+    }
+
+    /// A jump to a successor, nothing if it is the next block and unconditional.
+    fn jump(&mut self, block: VBlock, succ: usize, pred: Option<(RegRef<Reg>, bool)>) {
+        let Some(&to) = self.code.blocks[block].succs.get(succ) else {
+            return;
+        };
+        if pred.is_none() && self.follows(block, to) {
+            return;
+        }
+        let mut inst = uniform(Op::Jmpi);
+        inst.pred = pred.map(|(flag, inverse)| Predicate {
+            flag,
+            inverse,
+            ctrl: PredCtrl::Sequential,
+        });
+        inst.srcs[0] = Src::Target(Target::Label(to.index() as u32));
+        self.out.push(inst);
+    }
+
+    /// Moves of the widest units that both addresses allow. Places may overlap: then upwards or downwards, a GRF at a time, so
+    /// that nothing is overwritten before it was read.
+    fn copy(&mut self, dst: u32, src: u32, bytes: u32) -> Result<(), String> {
+        if dst == src {
+            return Ok(());
+        }
+        let overlap = dst.abs_diff(src) < bytes;
+        let first = self.out.len();
+        let mut done = 0;
+        while done < bytes {
+            let (d, s, rest) = (dst + done, src + done, bytes - done);
+            let unit = [4, 2, 1]
+                .into_iter()
+                .find(|u| (d | s).is_multiple_of(*u) && rest >= *u)
+                .unwrap_or(1);
+            let room = |at: u32, grfs: u32| grfs * GRF - at % GRF;
+            let aligned = d.is_multiple_of(GRF) && s.is_multiple_of(GRF);
+            let grfs = if aligned && !overlap { 2 } else { 1 };
+            let most = (rest.min(room(d, grfs)).min(room(s, grfs)) / unit).max(1);
+            let lanes = 1 << most.min(16).ilog2();
+            let exec = ExecSize::new(lanes).ok_or("copy width")?;
+            let ty = match unit {
+                4 => Type::Ud,
+                2 => Type::Uw,
+                _ => Type::Ub,
+            };
+            let mut mov = isa::Inst::new(Op::Mov, exec);
+            mov.no_mask = true;
+            mov.dst = Dst::Direct {
+                at: grf(d)?,
+                hs: 1,
+                ty,
+            };
+            mov.srcs[0] = Src::Direct {
+                at: grf(s)?,
+                region: Region::packed(exec),
+                ty,
+                mods: SrcMods::default(),
+            };
+            self.out.push(mov);
+            done += lanes * unit;
+        }
+        if overlap
+            && dst > src
+            && let Some(moves) = self.out.get_mut(first..)
+        {
+            moves.reverse();
+        }
+        Ok(())
+    }
+}
+
+fn uniform(op: Op) -> isa::Inst<Reg> {
+    isa::Inst {
+        no_mask: true,
+        ..isa::Inst::new(op, ExecSize::S1)
+    }
+}
+
+fn scalar(at: RegRef<Reg>, ty: Type) -> Src<Reg> {
+    Src::Direct {
+        at,
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+fn grf(address: u32) -> Result<RegRef<Reg>, String> {
+    let n = u8::try_from(address / GRF).map_err(|_| format!("byte {address} is in no GRF"))?;
+    Ok(RegRef::new(Reg::Grf(n), (address % GRF) as u16))
+}

@@ -1,0 +1,363 @@
+//! Flag allocation, by `regalloc2`.
+//!
+//! Flags are few, equal and in SSA form, which is what regalloc2 is made for: four 16-bit sub-registers, or, in a function
+//! with predicates of more than 16 lanes, two of 32 bits. Its spill slots become dwords in the GRF file.
+//!
+//! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are gone.
+
+use crate::lower::natural_align;
+use crate::result::CodegenError;
+use crate::vcode::{MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
+use cranelift_entity::EntityRef;
+use gantry_isa_gen::{
+    self as isa, Arf, Dst, ExecSize, Op, Reg, RegRef, Region, Src, SrcMods, Type,
+};
+use regalloc2::{
+    Allocation, AllocationKind, Block, Edit, Inst, InstRange, MachineEnv, Operand,
+    OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, ProgPoint, RegClass,
+    RegallocOptions, VReg as RaVReg,
+};
+
+/// How an instruction uses a flag.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Read,
+    /// Read as the predicate; where the modifier keeps that very flag, both are one register.
+    Predicate,
+    Write,
+}
+
+/// Whether an instruction's predicate is the flag that its modifier keeps bits of.
+fn predicate_is_kept(m: &MInst) -> bool {
+    match m {
+        MInst::Op {
+            inst,
+            keeps: Some(k),
+            ..
+        } => inst.pred.is_some_and(|p| p.flag.reg == VirtReg::Flag(*k)),
+        _ => false,
+    }
+}
+
+/// Calls `f` on every place that names a flag, in a fixed order: reads, then the write.
+fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
+    match m {
+        MInst::Op { inst, .. } => {
+            for s in &mut inst.srcs {
+                if let Src::Direct { at, .. } = s
+                    && matches!(at.reg, VirtReg::Flag(_))
+                {
+                    f(at, Use::Read);
+                }
+            }
+            if let Some(p) = &mut inst.pred
+                && matches!(p.flag.reg, VirtReg::Flag(_))
+            {
+                f(&mut p.flag, Use::Predicate);
+            }
+            if let Dst::Direct { at, .. } = &mut inst.dst
+                && matches!(at.reg, VirtReg::Flag(_))
+            {
+                f(at, Use::Write);
+            }
+            if let Some(c) = &mut inst.cond
+                && matches!(c.flag.reg, VirtReg::Flag(_))
+            {
+                f(&mut c.flag, Use::Write);
+            }
+        }
+        MInst::Branch { flag, sub } => {
+            let mut at = RegRef::new(*flag, *sub);
+            if matches!(flag, VirtReg::Flag(_)) {
+                f(&mut at, Use::Read);
+                (*flag, *sub) = (at.reg, at.sub);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn vreg(f: VFlag) -> RaVReg {
+    RaVReg::new(f.index(), RegClass::Int)
+}
+
+/// The view of [`VCode`] that regalloc2 works on.
+struct Flags<'a> {
+    code: &'a VCode,
+    operands: Vec<Operand>,
+    /// Per instruction, where its operands start; one more at the end.
+    starts: Vec<u32>,
+    succs: Vec<Vec<Block>>,
+    preds: Vec<Vec<Block>>,
+    params: Vec<Vec<RaVReg>>,
+    args: Vec<Vec<Vec<RaVReg>>>,
+}
+
+impl<'a> Flags<'a> {
+    fn new(code: &'a VCode) -> Self {
+        let mut operands = Vec::new();
+        let mut starts = Vec::with_capacity(code.insts.len() + 1);
+        for m in &code.insts {
+            starts.push(operands.len() as u32);
+            let keeps = match m {
+                MInst::Op { keeps, .. } => *keeps,
+                _ => None,
+            };
+            let first = operands.len();
+            let tied = predicate_is_kept(m);
+            let mut predicate = 0;
+            let mut m = *m;
+            each_flag(&mut m, |at, u| {
+                let VirtReg::Flag(f) = at.reg else { return };
+                let (kind, pos) = match u {
+                    Use::Read | Use::Predicate => (OperandKind::Use, OperandPos::Early),
+                    Use::Write => (OperandKind::Def, OperandPos::Late),
+                };
+                if u == Use::Predicate {
+                    predicate = operands.len() - first;
+                }
+                let constraint = match (u, keeps) {
+                    (Use::Write, Some(_)) if tied => OperandConstraint::Reuse(predicate),
+                    // The kept flag stands right before it.
+                    (Use::Write, Some(k)) => {
+                        operands.push(Operand::new(
+                            vreg(k),
+                            OperandConstraint::Reg,
+                            OperandKind::Use,
+                            OperandPos::Early,
+                        ));
+                        OperandConstraint::Reuse(operands.len() - 1 - first)
+                    }
+                    _ => OperandConstraint::Reg,
+                };
+                operands.push(Operand::new(vreg(f), constraint, kind, pos));
+            });
+        }
+        starts.push(operands.len() as u32);
+        let blocks = |ids: &[VBlock]| ids.iter().map(|b| Block::new(b.index())).collect();
+        Flags {
+            operands,
+            starts,
+            succs: code.blocks.values().map(|b| blocks(&b.succs)).collect(),
+            preds: code.blocks.values().map(|b| blocks(&b.preds)).collect(),
+            params: code
+                .blocks
+                .values()
+                .map(|b| b.params.iter().map(|&f| vreg(f)).collect())
+                .collect(),
+            args: code
+                .blocks
+                .values()
+                .map(|b| {
+                    b.succ_args
+                        .iter()
+                        .map(|a| a.iter().map(|&f| vreg(f)).collect())
+                        .collect()
+                })
+                .collect(),
+            code,
+        }
+    }
+}
+
+impl regalloc2::Function for Flags<'_> {
+    fn num_insts(&self) -> usize {
+        self.code.insts.len()
+    }
+
+    fn num_blocks(&self) -> usize {
+        self.code.blocks.len()
+    }
+
+    fn entry_block(&self) -> Block {
+        Block::new(0)
+    }
+
+    fn block_insns(&self, block: Block) -> InstRange {
+        let b = &self.code.blocks[VBlock::new(block.index())];
+        InstRange::new(Inst::new(b.start), Inst::new(b.end))
+    }
+
+    fn block_succs(&self, block: Block) -> &[Block] {
+        &self.succs[block.index()]
+    }
+
+    fn block_preds(&self, block: Block) -> &[Block] {
+        &self.preds[block.index()]
+    }
+
+    fn block_params(&self, block: Block) -> &[RaVReg] {
+        &self.params[block.index()]
+    }
+
+    fn is_ret(&self, insn: Inst) -> bool {
+        matches!(self.code.insts[insn.index()], MInst::EndThread { .. })
+    }
+
+    fn is_branch(&self, insn: Inst) -> bool {
+        matches!(
+            self.code.insts[insn.index()],
+            MInst::Jump | MInst::Branch { .. }
+        )
+    }
+
+    fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[RaVReg] {
+        &self.args[block.index()][succ]
+    }
+
+    fn inst_operands(&self, insn: Inst) -> &[Operand] {
+        let i = insn.index();
+        &self.operands[self.starts[i] as usize..self.starts[i + 1] as usize]
+    }
+
+    fn inst_clobbers(&self, _: Inst) -> PRegSet {
+        PRegSet::empty()
+    }
+
+    fn num_vregs(&self) -> usize {
+        self.code.flags.len()
+    }
+
+    fn spillslot_size(&self, _: RegClass) -> usize {
+        1
+    }
+}
+
+/// The physical flag of an allocation register: `f0.0` .. `f1.1`, or `f0` and `f1`.
+fn physical(p: PReg, whole: bool) -> RegRef<VirtReg> {
+    let n = p.hw_enc() as u16;
+    let (reg, sub) = if whole { (n, 0) } else { (n / 2, n % 2 * 2) };
+    RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
+}
+
+/// Gives every flag its register, with spills to the GRF file where four are not enough.
+///
+/// # Errors
+/// regalloc2 refuses the function, which would be a bug of lowering.
+pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> {
+    if code.flags.is_empty() {
+        return Ok(());
+    }
+    let whole = code.flags.values().any(|&lanes| lanes > 16);
+    let mut regs = PRegSet::empty();
+    for n in 0..if whole { 2 } else { 4 } {
+        regs.add(PReg::new(n, RegClass::Int));
+    }
+    let none = PRegSet::empty();
+    let env = MachineEnv {
+        preferred_regs_by_class: [regs, none, none],
+        non_preferred_regs_by_class: [none; 3],
+        scratch_by_class: [None; 3],
+        fixed_stack_slots: Vec::new(),
+    };
+    let view = Flags::new(code);
+    let options = RegallocOptions {
+        validate_ssa: cfg!(debug_assertions),
+        ..Default::default()
+    };
+    let output = regalloc2::run(&view, &env, &options)
+        .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
+    let starts = view.starts;
+    let slots: Vec<VReg> = (0..output.num_spillslots)
+        .map(|_| {
+            code.vregs.push(VRegData {
+                bytes: 4,
+                align: natural_align(4),
+                place: Place::Any,
+            })
+        })
+        .collect();
+    let ty = if whole { Type::Ud } else { Type::Uw };
+    let place = |a: Allocation| -> Option<RegRef<VirtReg>> {
+        match a.kind() {
+            AllocationKind::Reg => a.as_reg().map(|p| physical(p, whole)),
+            AllocationKind::Stack => {
+                let slot = slots.get(a.as_stack()?.index())?;
+                Some(RegRef::new(VirtReg::Grf(*slot), 0))
+            }
+            AllocationKind::None => None,
+        }
+    };
+    let old = std::mem::take(&mut code.insts);
+    let mut out = Vec::with_capacity(old.len() + output.edits.len());
+    let mut edits = output.edits.iter().peekable();
+    let mut missing = false;
+    for b in 0..code.blocks.len() {
+        let (start, end) = (
+            code.blocks[VBlock::new(b)].start,
+            code.blocks[VBlock::new(b)].end,
+        );
+        let new_start = out.len();
+        for (i, m) in old.iter().enumerate().take(end).skip(start) {
+            let mut moves = |out: &mut Vec<MInst>, upto: ProgPoint| {
+                while let Some((_, Edit::Move { from, to })) = edits.next_if(|(p, _)| *p <= upto) {
+                    match (place(*from), place(*to)) {
+                        (Some(from), Some(to)) => out.push(flag_move(from, to, ty)),
+                        _ => missing = true,
+                    }
+                }
+            };
+            moves(&mut out, ProgPoint::before(Inst::new(i)));
+            let mut m = *m;
+            let mut next = starts[i] as usize;
+            let keeps = matches!(m, MInst::Op { keeps: Some(_), .. }) && !predicate_is_kept(&m);
+            let mut unplaced = false;
+            each_flag(&mut m, |at, u| {
+                next += usize::from(keeps && u == Use::Write);
+                let found = output
+                    .allocs
+                    .get(output_index(
+                        &output.inst_alloc_offsets,
+                        i,
+                        next - starts[i] as usize,
+                    ))
+                    .and_then(|a| place(*a));
+                next += 1;
+                match found {
+                    Some(p) => *at = RegRef::new(p.reg, p.sub + at.sub),
+                    None => unplaced = true,
+                }
+            });
+            if let MInst::Op { keeps, .. } = &mut m {
+                *keeps = None;
+            }
+            if unplaced {
+                return Err(CodegenError::internal(name, "a flag without a register"));
+            }
+            out.push(m);
+            moves(&mut out, ProgPoint::after(Inst::new(i)));
+        }
+        let data = &mut code.blocks[VBlock::new(b)];
+        (data.start, data.end) = (new_start, out.len());
+        data.params.clear();
+        data.succ_args.clear();
+    }
+    code.insts = out;
+    if missing {
+        return Err(CodegenError::internal(name, "a flag move without places"));
+    }
+    Ok(())
+}
+
+fn output_index(offsets: &[u32], inst: usize, operand: usize) -> usize {
+    offsets
+        .get(inst)
+        .map_or(usize::MAX, |o| *o as usize + operand)
+}
+
+fn flag_move(from: RegRef<VirtReg>, to: RegRef<VirtReg>, ty: Type) -> MInst {
+    let mut mov = isa::Inst::new(Op::Mov, ExecSize::S1);
+    mov.no_mask = true;
+    mov.dst = Dst::Direct { at: to, hs: 1, ty };
+    mov.srcs[0] = Src::Direct {
+        at: from,
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    };
+    MInst::Op {
+        inst: mov,
+        starts: true,
+        keeps: None,
+    }
+}

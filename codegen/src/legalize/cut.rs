@@ -1,0 +1,196 @@
+//! Which part of a view one instruction can reach, and the region that says so.
+//!
+//! PRM Vol. 7, "Register Region Restrictions": widths and strides are powers of two of limited size, a row never crosses a GRF, no
+//! operand touches more than two GRFs, and a destination in two GRFs has half of its elements in each.
+
+use crate::bale::View;
+use gantry_isa_gen::Region;
+
+const GRF: u32 = 32;
+
+/// Where in a GRF a register starts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Base {
+    /// Offset in its GRF, in bytes. Registers smaller than a GRF never cross one, so that 0 does for all of them.
+    pub grf_offset: u32,
+}
+
+fn same_grf(a: u32, b: u32) -> bool {
+    a / GRF == b / GRF
+}
+
+/// The destination stride of `lanes` channels from `first`, if they are evenly spaced by one that can be encoded.
+pub fn dst_stride(v: &View, first: u32, lanes: u32) -> Option<u8> {
+    if lanes == 1 {
+        return Some(1);
+    }
+    let size = v.ty.bytes();
+    let start = v.byte(first);
+    let step = v.byte(first + 1).checked_sub(start)?;
+    let even = (0..lanes).all(|i| v.byte(first + i) == start + i * step);
+    match (even, step / size) {
+        (true, hs @ (1 | 2 | 4)) => Some(hs as u8),
+        _ => None,
+    }
+}
+
+/// Byte offset and horizontal stride of a destination of `lanes` channels from `first`.
+pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
+    let hs = dst_stride(v, first, lanes)?;
+    let at = |lane: u32| base.grf_offset + v.byte(first + lane);
+    let end = at(lanes - 1) + v.ty.bytes() - 1;
+    if !same_grf(at(0), end) {
+        let half = lanes / 2;
+        let split = lanes > 1
+            && end / GRF == at(0) / GRF + 1
+            && same_grf(at(0), at(half - 1) + v.ty.bytes() - 1)
+            && same_grf(at(half), end);
+        if !split {
+            return None;
+        }
+    }
+    Some((v.byte(first), hs))
+}
+
+/// Byte offset and region of a source of `lanes` channels from `first`.
+pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)> {
+    let size = v.ty.bytes();
+    let at = |lane: u32| base.grf_offset + v.byte(first + lane);
+    let lowest = (0..lanes).map(at).min()?;
+    let highest = (0..lanes).map(at).max()? + size - 1;
+    if highest / GRF > lowest / GRF + 1 || lowest != at(0) {
+        return None;
+    }
+    regions(v, first, lanes)
+        .find(|&(w, _)| {
+            // Rows stay in their GRF.
+            (0..lanes / w).all(|row| same_grf(at(row * w), at(row * w + w - 1) + size - 1))
+        })
+        .map(|(_, region)| (v.byte(first), region))
+}
+
+/// The region of an indirect source, whose place is not known.
+pub fn indirect(v: &View, first: u32, lanes: u32) -> Option<Region> {
+    let span = v.byte(first + lanes - 1).checked_sub(v.byte(first))? + v.ty.bytes();
+    if span > GRF {
+        return None;
+    }
+    regions(v, first, lanes).next().map(|(_, r)| r)
+}
+
+/// The encodable regions that reach exactly these channels, widest rows first, with their widths.
+fn regions(v: &View, first: u32, lanes: u32) -> impl Iterator<Item = (u32, Region)> {
+    let v = *v;
+    let size = v.ty.bytes();
+    let start = v.byte(first);
+    let element = move |lane: u32| {
+        v.byte(first + lane)
+            .checked_sub(start)
+            .filter(|d| d.is_multiple_of(size))
+            .map(|d| d / size)
+    };
+    let widest = lanes.min(16);
+    let widths = std::iter::successors(Some(widest), |w| (*w > 1).then_some(w / 2));
+    widths.filter_map(move |w| {
+        let hs = if w > 1 { element(1)? } else { 0 };
+        let rows = lanes / w;
+        let vs = if rows > 1 {
+            element(w)?
+        } else if w > 1 {
+            w * hs
+        } else {
+            0
+        };
+        let reached = (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
+        let encodable =
+            matches!(hs, 0 | 1 | 2 | 4) && (vs <= 32 && (vs == 0 || vs.is_power_of_two()));
+        if !reached || !encodable {
+            return None;
+        }
+        // One element for all channels has one spelling.
+        if vs == 0 && hs == 0 {
+            return (w == 1).then_some((1, Region::SCALAR));
+        }
+        Some((w, Region::rect(vs as u8, w as u8, hs as u8)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcode::VirtReg;
+    use gantry_isa_gen::Type;
+
+    const ALIGNED: Base = Base { grf_offset: 0 };
+
+    fn view(offset: u32, vs: u32, w: u32, hs: u32, ty: Type) -> View {
+        View {
+            reg: VirtReg::NULL,
+            offset,
+            vs,
+            w,
+            hs,
+            ty,
+            index: None,
+        }
+    }
+
+    #[test]
+    fn a_misaligned_row_is_read_one_element_a_row() {
+        // Eight floats from byte 12 cross a GRF; rows of one element never do.
+        let v = view(12, 8, 8, 1, Type::F);
+        assert_eq!(src(&v, 0, 8, ALIGNED), Some((12, Region::rect(1, 1, 0))));
+        // Sixteen would touch three GRFs.
+        assert_eq!(src(&v, 0, 16, ALIGNED), None);
+    }
+
+    #[test]
+    fn overlapping_rows_are_a_region() {
+        let v = view(0, 1, 4, 1, Type::F);
+        assert_eq!(src(&v, 0, 8, ALIGNED), Some((0, Region::rect(1, 4, 1))));
+    }
+
+    #[test]
+    fn a_destination_in_two_grfs_is_split_evenly() {
+        let v = view(0, 16, 16, 1, Type::F);
+        assert_eq!(dst(&v, 0, 16, ALIGNED), Some((0, 1)));
+        let shifted = view(16, 16, 16, 1, Type::F);
+        assert_eq!(dst(&shifted, 0, 16, ALIGNED), None);
+        assert_eq!(dst(&shifted, 0, 8, ALIGNED), Some((16, 1)));
+    }
+
+    #[test]
+    fn a_wide_horizontal_stride_is_a_vertical_one() {
+        // Low bytes of quadwords: stride 8.
+        let v = view(0, 0, 64, 8, Type::Ub);
+        assert_eq!(src(&v, 0, 4, ALIGNED), Some((0, Region::rect(8, 1, 0))));
+    }
+
+    /// Every region found names exactly the bytes of the view, over all small views.
+    #[test]
+    fn regions_reach_what_the_view_says() {
+        for ty in [Type::Ub, Type::W, Type::F, Type::Q] {
+            for (vs, w, hs) in
+                (0..10).flat_map(|a| (1..9).flat_map(move |b| (0..5).map(move |c| (a, b, c))))
+            {
+                for offset in (0..64).step_by(ty.bytes() as usize * 3) {
+                    let v = view(offset, vs, w, hs, ty);
+                    for lanes in [1, 2, 4, 8, 16] {
+                        for first in [0, 1, 5] {
+                            let Some((at, Region::Rect { vs, w, hs })) =
+                                src(&v, first, lanes, ALIGNED)
+                            else {
+                                continue;
+                            };
+                            for i in 0..lanes {
+                                let (w, vs, hs) = (u32::from(w), u32::from(vs), u32::from(hs));
+                                let e = i / w * vs + i % w * hs;
+                                assert_eq!(at + e * ty.bytes(), v.byte(first + i));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

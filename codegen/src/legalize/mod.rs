@@ -1,0 +1,454 @@
+//! Legalization: bales of any width and region become instructions that the hardware takes.
+//!
+//! A bale is first brought into a shape that some width can execute ([`shape`]): operands that no width can take go through a
+//! temporary. Then it is cut ([`cut`]) into the widest pieces whose every operand is encodable: a power of two of channels, at most
+//! two GRFs an operand, strides that fit, and flag bits at legal channel offsets.
+//!
+//! Needs: lowered blocks. Makes: [`VCode`] in which every instruction passes `isa_gen::legal` once registers are
+//! placed as aligned as they ask.
+
+pub mod cut;
+mod shape;
+
+use crate::bale::{Bale, BaleSrc, View};
+use crate::lower::{Lowered, LoweredFunction};
+use crate::result::CodegenError;
+use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
+use cranelift_entity::{EntityRef, PrimaryMap};
+use cut::Base;
+use gantry_isa_gen::{
+    self as isa, ChannelOffset, CondMod, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
+    Src, SrcMods, Type,
+};
+
+/// Cuts every bale of a lowered function.
+///
+/// # Errors
+/// A bale that no sequence of instructions can execute.
+pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
+    let mut l = Legalizer {
+        vregs: f.vregs,
+        flags: f.flags,
+        out: Vec::new(),
+        error: None,
+    };
+    let mut blocks = PrimaryMap::new();
+    for block in f.blocks {
+        let start = l.out.len();
+        for item in &block.code {
+            match item {
+                Lowered::Bale(b) => l.bale(b),
+                Lowered::Inst(m) => l.out.push(*m),
+            }
+        }
+        blocks.push(BlockData {
+            start,
+            end: l.out.len(),
+            params: block.params,
+            succs: block.succs.iter().map(|(to, _)| VBlock::new(*to)).collect(),
+            succ_args: block.succs.into_iter().map(|(_, flags)| flags).collect(),
+            preds: Default::default(),
+        });
+    }
+    if let Some(what) = l.error {
+        return Err(CodegenError::internal(name, what));
+    }
+    let mut code = VCode {
+        insts: l.out,
+        blocks,
+        vregs: l.vregs,
+        flags: l.flags,
+    };
+    code.compute_preds();
+    Ok(code)
+}
+
+struct Legalizer {
+    vregs: PrimaryMap<VReg, VRegData>,
+    flags: PrimaryMap<VFlag, u8>,
+    out: Vec<MInst>,
+    error: Option<String>,
+}
+
+/// Channels `first..first + lanes` of a bale.
+#[derive(Clone, Copy)]
+struct Piece {
+    first: u32,
+    lanes: u32,
+}
+
+impl Legalizer {
+    fn temp(&mut self, bytes: u32) -> VReg {
+        self.vregs.push(VRegData {
+            bytes: bytes.max(1),
+            align: crate::lower::natural_align(bytes),
+            place: Place::Any,
+        })
+    }
+
+    fn temp_flag(&mut self, lanes: u32) -> VFlag {
+        self.flags.push(lanes as u8)
+    }
+
+    /// Where in a GRF a register starts, as far as that is known.
+    fn base(&self, reg: VirtReg) -> Base {
+        match reg {
+            VirtReg::Grf(r) => {
+                let d = &self.vregs[r];
+                match d.place {
+                    Place::Fixed(at) => Base {
+                        grf_offset: at % 32,
+                    },
+                    _ => Base { grf_offset: 0 },
+                }
+            }
+            _ => Base { grf_offset: 0 },
+        }
+    }
+
+    fn bale(&mut self, bale: &Bale) {
+        let Some(bale) = self.shape(bale) else { return };
+        let pieces = self.pieces(&bale);
+        // The bits of a compare's mask that it keeps are there before the first piece.
+        let mut previous = bale.under.map(|(mask, _)| mask);
+        for (n, piece) in pieces.iter().enumerate() {
+            let last = n + 1 == pieces.len();
+            self.piece(&bale, *piece, n == 0, last, &mut previous);
+        }
+    }
+
+    /// Cuts a bale: at each channel the widest piece that every operand allows.
+    fn pieces(&mut self, bale: &Bale) -> Vec<Piece> {
+        let mut out = Vec::new();
+        let mut first = 0;
+        while first < bale.lanes {
+            let mut lanes = 1 << (bale.lanes - first).min(bale.max_exec()).ilog2();
+            while lanes > 1 && !self.fits(bale, Piece { first, lanes }) {
+                lanes /= 2;
+            }
+            let piece = Piece { first, lanes };
+            if lanes == 1 && !self.fits(bale, piece) && self.error.is_none() {
+                self.error = Some(format!("no width can execute `{bale}`"));
+            }
+            out.push(piece);
+            first += lanes;
+        }
+        out
+    }
+
+    fn fits(&self, bale: &Bale, p: Piece) -> bool {
+        let dst = match bale.dst.index {
+            Some(_) => cut::dst_stride(&bale.dst, p.first, p.lanes).is_some(),
+            None => cut::dst(&bale.dst, p.first, p.lanes, self.base(bale.dst.reg)).is_some(),
+        };
+        dst && bale.operation.srcs.iter().flatten().all(|s| match s {
+            BaleSrc::Imm(_, ty) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
+            BaleSrc::View(v, _) => match v.index {
+                Some(i) => {
+                    // One index serves one row, or all rows where there is only one index.
+                    let rows = p.lanes.div_ceil(v.w);
+                    (i.rows == 1 || rows == 1 && p.first % v.w + p.lanes <= v.w)
+                        && cut::indirect(v, p.first, p.lanes).is_some()
+                }
+                None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
+            },
+        })
+    }
+
+    fn piece(
+        &mut self,
+        bale: &Bale,
+        p: Piece,
+        first: bool,
+        last: bool,
+        previous: &mut Option<VFlag>,
+    ) {
+        let Some(exec) = ExecSize::new(p.lanes) else {
+            return;
+        };
+        let o = &bale.operation;
+        let mut inst = isa::Inst::new(o.op, exec);
+        inst.subfn = o.subfn;
+        inst.no_mask = true;
+        inst.sat = o.sat;
+        inst.dst = self.dst(&bale.dst, p);
+        for (n, s) in o.srcs.iter().enumerate() {
+            if let (Some(s), Some(out)) = (s, inst.srcs.get_mut(n)) {
+                *out = self.src(s, p, n as u16);
+            }
+        }
+        if bale.is_ternary() {
+            for (n, s) in inst.srcs.iter_mut().enumerate() {
+                if let Src::Direct { region, .. } = s {
+                    *region = ternary_region(n, *region);
+                }
+            }
+        }
+        // A channel offset reaches multiples of four; bits between need a flag of their own.
+        let reachable = p.first.is_multiple_of(4.max(p.lanes.min(32)));
+        let offset = ChannelOffset::new(p.first).filter(|_| reachable);
+        if let Some(mask) = bale.mask.or(o.select) {
+            let (flag, at) = match offset {
+                Some(at) => (mask, at),
+                None => (self.flag_part(mask, p), ChannelOffset::M0),
+            };
+            inst.offset = at;
+            inst.pred = Some(Predicate {
+                flag: RegRef::new(VirtReg::Flag(flag), 0),
+                inverse: false,
+                ctrl: PredCtrl::Sequential,
+            });
+        }
+        if let Some(cond) = o.cond {
+            // `sel` names a flag that it does not touch.
+            inst.cond = Some(CondMod {
+                cond,
+                flag: RegRef::new(VirtReg::Phys(isa::Reg::Arf(isa::Arf::Flag, 0)), 0),
+            });
+        }
+        let starts = first && bale.starts;
+        let Some((cond, out)) = bale.flag else {
+            self.out.push(MInst::Op {
+                inst,
+                starts,
+                keeps: None,
+            });
+            return;
+        };
+        let lanes = u32::from(self.flags[out]);
+        let target = if last { out } else { self.temp_flag(lanes) };
+        let keeps = *previous;
+        if let (Some((mask, inverse)), Some(kept)) = (bale.under, keeps) {
+            // The predicate is the flag written: what earlier pieces wrote are other lanes.
+            let flag = if offset.is_some() {
+                kept
+            } else {
+                self.flag_part(mask, p)
+            };
+            inst.pred = Some(Predicate {
+                flag: RegRef::new(VirtReg::Flag(flag), 0),
+                inverse,
+                ctrl: PredCtrl::Sequential,
+            });
+        }
+        let written = if offset.is_some() {
+            target
+        } else {
+            self.temp_flag(p.lanes)
+        };
+        inst.offset = offset.unwrap_or_default();
+        inst.cond = Some(CondMod {
+            cond,
+            flag: RegRef::new(VirtReg::Flag(written), 0),
+        });
+        self.out.push(MInst::Op {
+            inst,
+            starts,
+            keeps: match (bale.under, &inst.pred) {
+                // Off the grid, the part of the mask is what is kept.
+                (Some(_), Some(p)) => match p.flag.reg {
+                    VirtReg::Flag(f) => Some(f),
+                    _ => None,
+                },
+                _ => keeps.filter(|_| offset.is_some()),
+            },
+        });
+        if offset.is_none() {
+            self.merge_flag(target, keeps, written, p);
+        }
+        *previous = Some(target);
+    }
+
+    fn op(&mut self, op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; 3]) {
+        let mut inst = isa::Inst::new(op, ExecSize::S1);
+        inst.no_mask = true;
+        inst.dst = dst;
+        inst.srcs = srcs;
+        self.out.push(MInst::Op {
+            inst,
+            starts: true,
+            keeps: None,
+        });
+    }
+
+    /// A piece's bits of a flag, moved to bit 0 of a flag of their own.
+    fn flag_part(&mut self, flag: VFlag, p: Piece) -> VFlag {
+        let ty = flag_type(u32::from(self.flags[flag]));
+        let (r, out) = (self.temp(4), self.temp_flag(p.lanes));
+        self.op(
+            Op::Shr,
+            grf_dst(r),
+            [flag_src(flag, ty), imm(p.first.into(), Type::Uw), Src::None],
+        );
+        let to = Dst::Direct {
+            at: RegRef::new(VirtReg::Flag(out), 0),
+            hs: 1,
+            ty: Type::Uw,
+        };
+        self.op(Op::Mov, to, [grf_src(r, Type::Uw), Src::None, Src::None]);
+        out
+    }
+
+    /// `target = previous with a piece's bits from `bits``.
+    fn merge_flag(&mut self, target: VFlag, previous: Option<VFlag>, bits: VFlag, p: Piece) {
+        let ty = flag_type(u32::from(self.flags[target]));
+        let mask = ((1u64 << p.lanes) - 1) << p.first;
+        let moved = self.temp(4);
+        self.op(
+            Op::Shl,
+            grf_dst(moved),
+            [
+                flag_src(bits, Type::Uw),
+                imm(p.first.into(), Type::Uw),
+                Src::None,
+            ],
+        );
+        self.op(
+            Op::And,
+            grf_dst(moved),
+            [grf_src(moved, Type::Ud), imm(mask, Type::Ud), Src::None],
+        );
+        if let Some(f) = previous {
+            let kept = self.temp(4);
+            self.op(
+                Op::And,
+                grf_dst(kept),
+                [
+                    flag_src(f, ty),
+                    imm(!mask & 0xffff_ffff, Type::Ud),
+                    Src::None,
+                ],
+            );
+            self.op(
+                Op::Or,
+                grf_dst(moved),
+                [grf_src(moved, Type::Ud), grf_src(kept, Type::Ud), Src::None],
+            );
+        }
+        let to = Dst::Direct {
+            at: RegRef::new(VirtReg::Flag(target), 0),
+            hs: 1,
+            ty,
+        };
+        self.op(Op::Mov, to, [grf_src(moved, ty), Src::None, Src::None]);
+    }
+
+    fn load_address(&mut self, v: &View, p: Piece, sub: u16) {
+        let (VirtReg::Grf(base), Some(i)) = (v.reg, v.index) else {
+            return;
+        };
+        let row = if i.rows > 1 { p.first / v.w } else { 0 };
+        // With an index per row, rows start where their own index says.
+        let offset = if i.rows > 1 {
+            v.offset + (p.first % v.w) * v.hs * v.ty.bytes()
+        } else {
+            v.byte(p.first)
+        };
+        self.out.push(MInst::LoadAddress {
+            sub,
+            base,
+            offset,
+            index: Some((i.reg, row * 2)),
+        });
+    }
+
+    fn dst(&mut self, v: &View, p: Piece) -> Dst<VirtReg> {
+        if v.index.is_some() {
+            // Words 0 to 2 of a0 are the sources'.
+            self.load_address(v, p, 3);
+            return Dst::Indirect {
+                addr: RegRef::new(address(), 6),
+                imm: 0,
+                hs: cut::dst_stride(v, p.first, p.lanes).unwrap_or(1),
+                ty: v.ty,
+            };
+        }
+        let (at, hs) = cut::dst(v, p.first, p.lanes, self.base(v.reg)).unwrap_or((0, 1));
+        Dst::Direct {
+            at: RegRef::new(v.reg, at as u16),
+            hs,
+            ty: v.ty,
+        }
+    }
+
+    fn src(&mut self, s: &BaleSrc, p: Piece, n: u16) -> Src<VirtReg> {
+        match *s {
+            // A packed vector's lanes are nibbles: the piece's own come first.
+            BaleSrc::Imm(bits, ty) if ty.is_packed_imm() => Src::Imm {
+                bits: bits >> (4 * p.first.min(7)),
+                ty,
+            },
+            BaleSrc::Imm(bits, ty) => Src::Imm { bits, ty },
+            BaleSrc::View(v, mods) if v.index.is_some() => {
+                self.load_address(&v, p, n);
+                Src::Indirect {
+                    addr: RegRef::new(address(), n * 2),
+                    imm: 0,
+                    region: cut::indirect(&v, p.first, p.lanes).unwrap_or(Region::SCALAR),
+                    ty: v.ty,
+                    mods,
+                }
+            }
+            BaleSrc::View(v, mods) => {
+                let (at, region) = cut::src(&v, p.first, p.lanes, self.base(v.reg))
+                    .unwrap_or((v.offset, Region::SCALAR));
+                Src::Direct {
+                    at: RegRef::new(v.reg, at as u16),
+                    region,
+                    ty: v.ty,
+                    mods,
+                }
+            }
+        }
+    }
+}
+
+/// A region as three-source instructions spell it: all neighbours or one element.
+fn ternary_region(source: usize, region: Region) -> Region {
+    let step = u8::from(region != Region::SCALAR);
+    match source {
+        2 => Region::Scalar3 { hs: step },
+        _ => Region::Ternary {
+            vs: 2 * step,
+            hs: step,
+        },
+    }
+}
+
+/// `a0`.
+fn address() -> VirtReg {
+    VirtReg::Phys(isa::Reg::Arf(isa::Arf::Address, 0))
+}
+
+fn flag_type(lanes: u32) -> Type {
+    if lanes > 16 { Type::Ud } else { Type::Uw }
+}
+
+fn imm(bits: u64, ty: Type) -> Src<VirtReg> {
+    Src::Imm { bits, ty }
+}
+
+fn scalar(reg: VirtReg, ty: Type) -> Src<VirtReg> {
+    Src::Direct {
+        at: RegRef::new(reg, 0),
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+fn flag_src(f: VFlag, ty: Type) -> Src<VirtReg> {
+    scalar(VirtReg::Flag(f), ty)
+}
+
+fn grf_src(r: VReg, ty: Type) -> Src<VirtReg> {
+    scalar(VirtReg::Grf(r), ty)
+}
+
+fn grf_dst(r: VReg) -> Dst<VirtReg> {
+    Dst::Direct {
+        at: RegRef::new(VirtReg::Grf(r), 0),
+        hs: 1,
+        ty: Type::Ud,
+    }
+}

@@ -1,0 +1,750 @@
+//! What the rules call: views, sources, operations, and the emission of bales.
+
+use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
+use super::{Lower, gen_signed, to_signed, to_unsigned};
+use crate::bale::{Bale, BaleSrc, Index, Operation, View};
+use crate::ir::{Constant, FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Value};
+use crate::lower::Lowered;
+use crate::vcode::{MInst, VirtReg};
+use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
+
+/// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate.
+fn is_operation(op: Opcode) -> bool {
+    !matches!(
+        op,
+        Opcode::Undef
+            | Opcode::Iconst
+            | Opcode::Fconst
+            | Opcode::Bconst
+            | Opcode::Vconst
+            | Opcode::DispatchMask
+            | Opcode::GroupId
+            | Opcode::LocalId
+            | Opcode::LocalSize
+            | Opcode::GroupCount
+            | Opcode::GlobalSize
+            | Opcode::GlobalOffset
+            | Opcode::Iaddc
+            | Opcode::Isubb
+            | Opcode::Icmp
+            | Opcode::Fcmp
+            | Opcode::Any
+            | Opcode::All
+            | Opcode::Rdpred
+            | Opcode::Wrpred
+            | Opcode::PredToBits
+            | Opcode::BitsToPred
+            | Opcode::Wrregion
+            | Opcode::Load
+            | Opcode::Store
+            | Opcode::Bload
+            | Opcode::Bstore
+            | Opcode::Barrier
+            | Opcode::Fence
+            | Opcode::Goto
+            | Opcode::Join
+            | Opcode::Call
+            | Opcode::Jump
+            | Opcode::Brif
+            | Opcode::Return
+    )
+}
+
+impl Lower<'_> {
+    fn scalar(&self, v: Value) -> Scalar {
+        self.ty(v).scalar()
+    }
+
+    fn first_result(&self, inst: Inst) -> Option<Value> {
+        self.func.dfg.first_result(inst)
+    }
+
+    fn result_type(&self, inst: Inst) -> GenType {
+        self.first_result(inst)
+            .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
+    }
+
+    /// Whether a view, read as `ty`, can stand in an instruction as it is.
+    fn view_src(&self, view: View, ty: GenType) -> BaleSrc {
+        BaleSrc::View(View { ty, ..view }, SrcMods::default())
+    }
+
+    /// A source in a register, for operations that take no immediate where this stands.
+    pub(super) fn force_reg(&mut self, src: BaleSrc, lanes: u32) -> BaleSrc {
+        let BaleSrc::Imm(..) = src else { return src };
+        // One lane serves all.
+        let ty = src.ty();
+        let r = self.temp(ty.bytes());
+        self.bale(r, 1, Operation::new(Op::Mov, ty, &[src]));
+        let _ = lanes;
+        BaleSrc::View(View::scalar(VirtReg::Grf(r), 0, ty), SrcMods::default())
+    }
+
+    fn index_of(&mut self, index: OptValue) -> Option<Index> {
+        index.expand().map(|v| Index {
+            rows: self.ty(v).lanes(),
+            reg: self.reg(v),
+        })
+    }
+}
+
+fn fits_word(x: i64) -> bool {
+    i16::try_from(x).is_ok()
+}
+
+impl Context for Lower<'_> {
+    fn inst_data(&mut self, inst: Inst) -> InstData {
+        *self.func.dfg.data(inst)
+    }
+
+    fn def_inst(&mut self, v: Value) -> Option<Inst> {
+        self.func.dfg.def_inst(v)
+    }
+
+    fn pair(&mut self, a: ValueArray2) -> (Value, Value) {
+        (a[0], a[1])
+    }
+
+    fn triple(&mut self, a: ValueArray3) -> (Value, Value, Value) {
+        (a[0], a[1], a[2])
+    }
+
+    fn is_pred(&mut self, v: Value) -> Option<()> {
+        self.ty(v).is_pred().then_some(())
+    }
+
+    fn is_i64(&mut self, v: Value) -> Option<()> {
+        (self.scalar(v) == Scalar::I64).then_some(())
+    }
+
+    fn pred_result(&mut self, inst: Inst) -> Option<()> {
+        let v = self.first_result(inst)?;
+        self.is_pred(v)
+    }
+
+    fn i64_result(&mut self, inst: Inst) -> Option<()> {
+        let v = self.first_result(inst)?;
+        self.is_i64(v)
+    }
+
+    fn i32_result(&mut self, inst: Inst) -> Option<()> {
+        let v = self.first_result(inst)?;
+        (self.scalar(v) == Scalar::I32).then_some(())
+    }
+
+    fn sinkable(&mut self, v: Value) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v)?;
+        let data = self.func.dfg.data(inst);
+        (self.uses[v] == 1
+            && self.inst_block[inst].expand() == Some(self.block)
+            && self.value_regs[v].is_none()
+            && !self.ty(v).is_pred()
+            && is_operation(data.opcode()))
+        .then_some(inst)
+    }
+
+    fn sinkable_under_mask(&mut self, v: Value) -> Option<Inst> {
+        let inst = self.sinkable(v)?;
+        (self.func.dfg.data(inst).opcode() != Opcode::Select).then_some(inst)
+    }
+
+    fn no_value(&mut self, v: OptValue) -> Option<()> {
+        v.is_none().then_some(())
+    }
+
+    fn some_value(&mut self, v: OptValue) -> Option<Value> {
+        v.expand()
+    }
+
+    fn reg_view(&mut self, v: Value) -> View {
+        let ty = self.ty(v);
+        let r = VirtReg::Grf(self.reg(v));
+        let gen_ty = gen_signed(ty.scalar());
+        match ty.lanes() {
+            1 => View::scalar(r, 0, gen_ty),
+            n => View::contiguous(r, n, gen_ty),
+        }
+    }
+
+    fn region_view(&mut self, v: Value, r: Region, index: OptValue) -> View {
+        let ty = gen_signed(self.scalar(v));
+        let reg = VirtReg::Grf(self.reg(v));
+        let index = self.index_of(index);
+        View {
+            index,
+            ..View::region(reg, &r, ty)
+        }
+    }
+
+    fn narrow_view(&mut self, v: Value, view: View) -> View {
+        view.narrowed(gen_signed(self.scalar(v)))
+    }
+
+    fn cast_view(&mut self, out: Value, x: Value) -> View {
+        let (to, from) = (self.ty(out), self.ty(x));
+        let ty = gen_signed(to.scalar());
+        if to.scalar().bytes() == from.scalar().bytes() {
+            let view = generated_view(self, x);
+            return View { ty, ..view };
+        }
+        let r = VirtReg::Grf(self.reg(x));
+        match to.lanes() {
+            1 => View::scalar(r, 0, ty),
+            n => View::contiguous(r, n, ty),
+        }
+    }
+
+    fn signed_src(&mut self, view: View) -> BaleSrc {
+        self.view_src(view, to_signed(view.ty))
+    }
+
+    fn unsigned_src(&mut self, view: View) -> BaleSrc {
+        self.view_src(view, to_unsigned(view.ty))
+    }
+
+    fn typed_src(&mut self, view: View) -> BaleSrc {
+        self.view_src(view, view.ty)
+    }
+
+    fn negate(&mut self, src: BaleSrc) -> BaleSrc {
+        match src {
+            BaleSrc::View(v, m) => BaleSrc::View(v, SrcMods { neg: !m.neg, ..m }),
+            BaleSrc::Imm(bits, ty) => BaleSrc::Imm(negated(bits, ty), ty),
+        }
+    }
+
+    fn absolute(&mut self, src: BaleSrc) -> BaleSrc {
+        match src {
+            BaleSrc::View(v, _) => BaleSrc::View(
+                v,
+                SrcMods {
+                    neg: false,
+                    abs: true,
+                },
+            ),
+            BaleSrc::Imm(bits, ty) => {
+                let sign = 1u64 << (ty.bytes() * 8 - 1);
+                match (ty.is_float(), bits & sign != 0) {
+                    (true, _) => BaleSrc::Imm(bits & !sign, ty),
+                    (false, true) => BaleSrc::Imm(negated(bits, ty), ty),
+                    (false, false) => src,
+                }
+            }
+        }
+    }
+
+    fn invert(&mut self, src: BaleSrc) -> BaleSrc {
+        match src {
+            BaleSrc::View(v, m) => BaleSrc::View(v, SrcMods { neg: !m.neg, ..m }),
+            BaleSrc::Imm(bits, ty) => BaleSrc::Imm(!bits & ones(ty), ty),
+        }
+    }
+
+    fn int_imm(&mut self, v: Value, bits: u64) -> Option<BaleSrc> {
+        let x = sign_extend(bits, self.scalar(v).bits());
+        match self.scalar(v) {
+            Scalar::I8 | Scalar::I16 => Some(BaleSrc::Imm(x as u64 & 0xffff, GenType::W)),
+            Scalar::I32 => Some(BaleSrc::Imm(bits & 0xffff_ffff, GenType::D)),
+            Scalar::I64 if fits_word(x) => Some(BaleSrc::Imm(x as u64 & 0xffff, GenType::W)),
+            Scalar::I64 => i32::try_from(x)
+                .ok()
+                .map(|x| BaleSrc::Imm(u64::from(x as u32), GenType::D)),
+            _ => None,
+        }
+    }
+
+    fn uint_imm(&mut self, v: Value, bits: u64) -> Option<BaleSrc> {
+        match self.scalar(v) {
+            Scalar::I8 => Some(BaleSrc::Imm(bits & 0xff, GenType::Uw)),
+            Scalar::I16 => Some(BaleSrc::Imm(bits & 0xffff, GenType::Uw)),
+            Scalar::I32 => Some(BaleSrc::Imm(bits & 0xffff_ffff, GenType::Ud)),
+            Scalar::I64 => u32::try_from(bits)
+                .ok()
+                .map(|x| BaleSrc::Imm(u64::from(x), GenType::Ud)),
+            _ => None,
+        }
+    }
+
+    fn float_imm(&mut self, v: Value, bits: u64) -> Option<BaleSrc> {
+        match self.scalar(v) {
+            Scalar::F16 => Some(BaleSrc::Imm(bits & 0xffff, GenType::Hf)),
+            Scalar::F32 => Some(BaleSrc::Imm(bits & 0xffff_ffff, GenType::F)),
+            _ => None,
+        }
+    }
+
+    fn op1(&mut self, ty: GenType, op: &Op, a: BaleSrc) -> Operation {
+        Operation::new(*op, ty, &[a])
+    }
+
+    /// Only the last source may be an immediate.
+    fn op2(&mut self, ty: GenType, op: &Op, a: BaleSrc, b: BaleSrc) -> Operation {
+        let commutes = matches!(op, Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Avg);
+        let (a, b) = match (a, b) {
+            (BaleSrc::Imm(..), BaleSrc::View(..)) if commutes => (b, a),
+            (BaleSrc::Imm(..), _) => (self.force_reg(a, 1), b),
+            _ => (a, b),
+        };
+        Operation::new(*op, ty, &[a, b])
+    }
+
+    fn op3(&mut self, ty: GenType, op: &Op, a: BaleSrc, b: BaleSrc, c: BaleSrc) -> Operation {
+        let srcs = [a, b, c].map(|s| self.force_reg(s, 1));
+        Operation::new(*op, ty, &srcs)
+    }
+
+    fn math1(&mut self, ty: GenType, f: &MathFn, a: BaleSrc) -> Operation {
+        let a = self.force_reg(a, 1);
+        Operation {
+            subfn: Subfn::Math(*f),
+            ..Operation::new(Op::Math, ty, &[a])
+        }
+    }
+
+    fn math2(&mut self, ty: GenType, f: &MathFn, a: BaleSrc, b: BaleSrc) -> Operation {
+        let a = self.force_reg(a, 1);
+        let b = self.force_reg(b, 1);
+        Operation {
+            subfn: Subfn::Math(*f),
+            ..Operation::new(Op::Math, ty, &[a, b])
+        }
+    }
+
+    fn minmax(&mut self, ty: GenType, cond: &Cond, a: BaleSrc, b: BaleSrc) -> Operation {
+        let (a, b) = match (a, b) {
+            (BaleSrc::Imm(..), BaleSrc::View(..)) => (b, a),
+            (BaleSrc::Imm(..), _) => (self.force_reg(a, 1), b),
+            _ => (a, b),
+        };
+        Operation {
+            cond: Some(*cond),
+            ..Operation::new(Op::Sel, ty, &[a, b])
+        }
+    }
+
+    fn select_op(&mut self, ty: GenType, mask: Value, a: BaleSrc, b: BaleSrc) -> Operation {
+        let a = self.force_reg(a, 1);
+        let flag = self.flag(mask);
+        Operation {
+            select: Some(flag),
+            ..Operation::new(Op::Sel, ty, &[a, b])
+        }
+    }
+
+    fn saturate(&mut self, o: Operation) -> Operation {
+        Operation { sat: true, ..o }
+    }
+
+    fn result_signed(&mut self, inst: Inst) -> GenType {
+        self.result_type(inst)
+    }
+
+    fn result_unsigned(&mut self, inst: Inst) -> GenType {
+        to_unsigned(self.result_type(inst))
+    }
+
+    fn result_signed_of(&mut self, v: Value) -> GenType {
+        gen_signed(self.scalar(v))
+    }
+
+    fn define(&mut self, inst: Inst, operation: Operation) -> Unit {
+        if let Some(v) = self.first_result(inst) {
+            let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
+            self.bale(dst, lanes, operation);
+        }
+    }
+
+    fn define_region(
+        &mut self,
+        inst: Inst,
+        old: Value,
+        region: Region,
+        index: OptValue,
+        mask: OptValue,
+        operation: Operation,
+    ) -> Unit {
+        let InstData::WrRegion { args, .. } = *self.func.dfg.data(inst) else {
+            return;
+        };
+        let Some(v) = self.first_result(inst) else {
+            return;
+        };
+        let lanes = self.ty(args[1]).lanes();
+        let dst = self.reg(v);
+        let fresh = self
+            .func
+            .dfg
+            .def_inst(old)
+            .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef);
+        if !fresh {
+            let src = self.reg(old);
+            // Before whatever the operation needed, so that it stands in front of the write.
+            self.emit(MInst::Copy { dst, src });
+        }
+        let ty = operation.ty;
+        let index = self.index_of(index);
+        let view = View {
+            index,
+            ..View::region(VirtReg::Grf(dst), &region, ty)
+        };
+        // Lanes of the old vector that are read where they are written are the new vector's too, after the copy. The
+        // old one may then end at the copy, which makes the copy vanish.
+        let operation = match fresh {
+            true => operation,
+            false => {
+                let old = VirtReg::Grf(self.reg(old));
+                read_in_place(operation, old, &view, lanes)
+            }
+        };
+        let mask = mask.expand().map(|m| self.flag(m));
+        self.code.push(Lowered::Bale(Bale {
+            lanes,
+            operation,
+            dst: view,
+            starts: fresh,
+            mask,
+            flag: None,
+            under: None,
+        }));
+    }
+
+    fn result(&mut self, inst: Inst) -> Value {
+        // Rules ask this only of instructions with a result, which the verifier has seen to.
+        self.first_result(inst).unwrap_or(Value::from_u32(0))
+    }
+
+    fn const_src(&mut self, inst: Inst) -> BaleSrc {
+        let bits = match *self.func.dfg.data(inst) {
+            InstData::Imm { bits, .. } => bits,
+            _ => 0,
+        };
+        match self.result_type(inst) {
+            GenType::B => BaleSrc::Imm(sign_extend(bits, 8) as u64 & 0xffff, GenType::W),
+            ty => BaleSrc::Imm(bits & ones(ty), ty),
+        }
+    }
+
+    fn shift_count(&mut self, v: Value) -> BaleSrc {
+        let ty = self.ty(v);
+        let bits = ty.scalar().bits();
+        if let Some(i) = self.func.dfg.def_inst(v)
+            && let InstData::Imm { bits: count, .. } = *self.func.dfg.data(i)
+        {
+            return BaleSrc::Imm(count % u64::from(bits.max(1)), GenType::Uw);
+        }
+        let view = self.reg_view(v);
+        match ty.scalar() {
+            Scalar::I32 => self.view_src(view, GenType::Ud),
+            // The count is in the low word.
+            Scalar::I64 => self.view_src(view.narrowed(GenType::Uw), GenType::Uw),
+            _ => {
+                let r = self.temp(ty.lanes() * 2);
+                let src = self.view_src(view, to_unsigned(view.ty));
+                let mask = BaleSrc::Imm(u64::from(bits - 1), GenType::Uw);
+                self.bale(
+                    r,
+                    ty.lanes(),
+                    Operation::new(Op::And, GenType::Uw, &[src, mask]),
+                );
+                BaleSrc::View(
+                    View::contiguous(VirtReg::Grf(r), ty.lanes(), GenType::Uw),
+                    SrcMods::default(),
+                )
+            }
+        }
+    }
+
+    /// Low 64 bits of a 64-bit product, from 32-bit halves: `lo*lo + ((lo*hi + hi*lo) << 32)`.
+    fn mul_64(&mut self, inst: Inst, a: Value, b: Value) -> Operation {
+        let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
+        let half = |l: &mut Self, v: Value, high: u32| {
+            let view = l.reg_view(v).narrowed(GenType::Ud);
+            BaleSrc::View(
+                View {
+                    offset: view.offset + 4 * high,
+                    ..view
+                },
+                SrcMods::default(),
+            )
+        };
+        let (al, ah) = (half(self, a, 0), half(self, a, 1));
+        let (bl, bh) = (half(self, b, 0), half(self, b, 1));
+        let (p, x, y) = (
+            self.temp(lanes * 8),
+            self.temp(lanes * 4),
+            self.temp(lanes * 4),
+        );
+        self.bale(p, lanes, Operation::new(Op::Mul, GenType::Uq, &[al, bl]));
+        self.bale(x, lanes, Operation::new(Op::Mul, GenType::Ud, &[al, bh]));
+        self.bale(y, lanes, Operation::new(Op::Mul, GenType::Ud, &[ah, bl]));
+        let plain = |r, ty| {
+            BaleSrc::View(
+                View::contiguous(VirtReg::Grf(r), lanes, ty),
+                SrcMods::default(),
+            )
+        };
+        let high = View {
+            offset: 4,
+            ..View::contiguous(VirtReg::Grf(p), lanes, GenType::Uq).narrowed(GenType::Ud)
+        };
+        for part in [x, y] {
+            let o = Operation::new(
+                Op::Add,
+                GenType::Ud,
+                &[
+                    BaleSrc::View(high, SrcMods::default()),
+                    plain(part, GenType::Ud),
+                ],
+            );
+            self.bale_at(high, false, lanes, o);
+        }
+        Operation::new(Op::Mov, GenType::Q, &[plain(p, GenType::Q)])
+    }
+
+    /// `a * b + c`, low bits: Gen9's `mad` takes no dword factors.
+    fn mul_add(&mut self, inst: Inst, a: Value, b: Value, c: Value) -> Operation {
+        let ty = self.result_type(inst);
+        let lanes = self.ty(c).lanes();
+        let product = if ty == GenType::Q {
+            self.mul_64(inst, a, b)
+        } else {
+            let (a, b) = (self.reg_view(a), self.reg_view(b));
+            let srcs = [self.view_src(a, ty), self.view_src(b, ty)];
+            Operation::new(Op::Mul, ty, &srcs)
+        };
+        let r = self.temp(lanes * ty.bytes());
+        self.bale(r, lanes, product);
+        let c = self.reg_view(c);
+        let sum = View::contiguous(VirtReg::Grf(r), lanes, ty);
+        Operation::new(
+            Op::Add,
+            ty,
+            &[BaleSrc::View(sum, SrcMods::default()), self.view_src(c, ty)],
+        )
+    }
+
+    /// The upper half of the 64-bit product of dwords.
+    fn mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
+        let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
+        let (wide, narrow) = match a.ty().is_signed() {
+            true => (GenType::Q, GenType::D),
+            false => (GenType::Uq, GenType::Ud),
+        };
+        let (a, b) = (self.force_reg(a, 1), self.force_reg(b, 1));
+        let p = self.temp(lanes * 8);
+        self.bale(p, lanes, Operation::new(Op::Mul, wide, &[a, b]));
+        let high = View {
+            offset: 4,
+            ..View::contiguous(VirtReg::Grf(p), lanes, wide).narrowed(narrow)
+        };
+        Operation::new(Op::Mov, narrow, &[BaleSrc::View(high, SrcMods::default())])
+    }
+
+    fn compare_int(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {
+        self.compare(inst, int_conditions(cc), a, b, None);
+    }
+
+    fn compare_float(&mut self, inst: Inst, cc: FloatCC, a: BaleSrc, b: BaleSrc) -> Unit {
+        self.compare(inst, float_conditions(cc), a, b, None);
+    }
+
+    fn compare_int_under(
+        &mut self,
+        inst: Inst,
+        mask: Value,
+        inverse: bool,
+        cc: IntCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare(inst, int_conditions(cc), a, b, Some((mask, inverse)));
+    }
+
+    fn compare_float_under(
+        &mut self,
+        inst: Inst,
+        mask: Value,
+        inverse: bool,
+        cc: FloatCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare(inst, float_conditions(cc), a, b, Some((mask, inverse)));
+    }
+
+    fn sinkable_compare(&mut self, v: Value) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v)?;
+        let op = self.func.dfg.data(inst).opcode();
+        (self.uses[v] == 1
+            && self.inst_block[inst].expand() == Some(self.block)
+            && self.value_flags[v].is_none()
+            && matches!(op, Opcode::Icmp | Opcode::Fcmp))
+        .then_some(inst)
+    }
+
+    fn flag_logic(&mut self, inst: Inst, op: &Op, a: Value, b: Value) -> Unit {
+        self.lower_flag_logic(inst, *op, a, b);
+    }
+
+    fn flag_not(&mut self, inst: Inst, x: Value) -> Unit {
+        self.lower_flag_not(inst, x);
+    }
+
+    fn flag_const(&mut self, inst: Inst, bits: u64) -> Unit {
+        self.lower_flag_const(inst, bits);
+    }
+
+    fn flag_test(&mut self, inst: Inst, x: Value, any: bool) -> Unit {
+        self.lower_flag_test(inst, x, any);
+    }
+
+    fn flag_select(&mut self, inst: Inst, m: Value, a: Value, b: Value) -> Unit {
+        self.lower_flag_select(inst, m, a, b);
+    }
+
+    fn flag_read(&mut self, inst: Inst, x: Value, offset: u8) -> Unit {
+        self.lower_flag_read(inst, x, offset);
+    }
+
+    fn flag_write(&mut self, inst: Inst, old: Value, new: Value, offset: u8) -> Unit {
+        self.lower_flag_write(inst, old, new, offset);
+    }
+
+    fn flag_to_bits(&mut self, inst: Inst, x: Value) -> Unit {
+        self.lower_flag_to_bits(inst, x);
+    }
+
+    fn flag_from_bits(&mut self, inst: Inst, x: Value) -> Unit {
+        self.lower_flag_from_bits(inst, x);
+    }
+
+    fn simd_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) -> Unit {
+        self.lower_goto(inst, em, rm, cond);
+    }
+
+    fn simd_join(&mut self, inst: Inst, em: Value, rm: Value) -> Unit {
+        self.lower_join(inst, em, rm);
+    }
+
+    fn add_carry(&mut self, inst: Inst, op: &Op, a: Value, b: Value) -> Unit {
+        self.lower_carry(inst, *op, a, b);
+    }
+
+    fn undefined(&mut self, _: Inst) -> Unit {
+        // Whatever the register or the flag holds will do; flags need a definition, though.
+    }
+
+    fn constant_vector(&mut self, inst: Inst, c: Constant) -> Unit {
+        self.lower_constant_vector(inst, c);
+    }
+
+    fn dispatch_flag(&mut self, inst: Inst) -> Unit {
+        self.lower_dispatch_mask(inst);
+    }
+
+    fn launch_value(&mut self, _: Inst) -> Unit {
+        // It is in the payload: see `Lower::reg`.
+    }
+
+    fn gather(
+        &mut self,
+        inst: Inst,
+        addr: Value,
+        offset: i32,
+        mask: OptValue,
+        old: OptValue,
+    ) -> Unit {
+        self.lower_gather(inst, addr, offset, mask, old);
+    }
+
+    fn scatter(&mut self, inst: Inst, v: Value, addr: Value, offset: i32, mask: OptValue) -> Unit {
+        self.lower_scatter(inst, v, addr, offset, mask);
+    }
+
+    fn block_read(&mut self, inst: Inst, addr: Value, offset: i32) -> Unit {
+        self.lower_block_read(inst, addr, offset);
+    }
+
+    fn block_write(&mut self, inst: Inst, v: Value, addr: Value, offset: i32) -> Unit {
+        self.lower_block_write(inst, v, addr, offset);
+    }
+
+    fn thread_barrier(&mut self, inst: Inst) -> Unit {
+        self.lower_barrier(inst);
+    }
+
+    fn memory_fence(&mut self, inst: Inst) -> Unit {
+        self.lower_fence(inst);
+    }
+
+    fn signed_cc(&mut self, cc: IntCC) -> Option<()> {
+        cc.is_signed().then_some(())
+    }
+
+    fn unsigned_cc(&mut self, cc: IntCC) -> Option<()> {
+        (!cc.is_signed()).then_some(())
+    }
+}
+
+/// The hardware's condition, and the one for swapped operands.
+fn int_conditions(cc: IntCC) -> (Cond, Cond) {
+    match cc {
+        IntCC::Equal => (Cond::Eq, Cond::Eq),
+        IntCC::NotEqual => (Cond::Ne, Cond::Ne),
+        IntCC::SignedLessThan | IntCC::UnsignedLessThan => (Cond::Lt, Cond::Gt),
+        IntCC::SignedLessThanOrEqual | IntCC::UnsignedLessThanOrEqual => (Cond::Le, Cond::Ge),
+        IntCC::SignedGreaterThan | IntCC::UnsignedGreaterThan => (Cond::Gt, Cond::Lt),
+        IntCC::SignedGreaterThanOrEqual | IntCC::UnsignedGreaterThanOrEqual => (Cond::Ge, Cond::Le),
+    }
+}
+
+/// The hardware's condition, and the one for swapped operands.
+fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
+    match cc {
+        FloatCC::Equal => (Cond::Eq, Cond::Eq),
+        FloatCC::NotEqual => (Cond::Ne, Cond::Ne),
+        FloatCC::LessThan => (Cond::Lt, Cond::Gt),
+        FloatCC::LessThanOrEqual => (Cond::Le, Cond::Ge),
+        FloatCC::GreaterThan => (Cond::Gt, Cond::Lt),
+        FloatCC::GreaterThanOrEqual => (Cond::Ge, Cond::Le),
+    }
+}
+
+/// The operation with sources in `old` that are exactly the lanes of `dst` read from `dst` instead.
+fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
+    for s in o.srcs.iter_mut().flatten() {
+        if let BaleSrc::View(v, _) = s
+            && v.reg == old
+            && v.index.is_none()
+            && dst.index.is_none()
+            && v.ty.bytes() == dst.ty.bytes()
+            && (0..lanes).all(|i| v.byte(i) == dst.byte(i))
+        {
+            v.reg = dst.reg;
+        }
+    }
+    o
+}
+
+fn generated_view(l: &mut Lower<'_>, v: Value) -> View {
+    super::generated::constructor_view(l, v)
+}
+
+/// All bits of an element.
+fn ones(ty: GenType) -> u64 {
+    u64::MAX >> (64 - 8 * ty.bytes().clamp(1, 8))
+}
+
+fn negated(bits: u64, ty: GenType) -> u64 {
+    if ty.is_float() {
+        bits ^ (1 << (ty.bytes() * 8 - 1))
+    } else {
+        bits.wrapping_neg() & ones(ty)
+    }
+}
+
+/// The value of the low `bits` bits, signed.
+pub(super) fn sign_extend(x: u64, bits: u32) -> i64 {
+    let s = 64 - bits.clamp(1, 64);
+    ((x << s) as i64) >> s
+}

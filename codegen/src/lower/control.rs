@@ -1,0 +1,319 @@
+//! Blocks, terminators and the copies on edges.
+
+use super::flags::{dst, imm, uniform};
+use super::{Lower, Lowered, LoweredBlock};
+use crate::bale::{Operation, View};
+use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::payload::GRF;
+use crate::result::CodegenError;
+use crate::vcode::{MInst, Place, VFlag, VRegData, VirtReg};
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use gantry_isa_gen::{Arf, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type};
+use smallvec::{SmallVec, smallvec};
+
+/// First GRF that the payload of an end-of-thread message may use.
+const EOT_FIRST_GRF: u32 = 112;
+
+impl Lower<'_> {
+    /// Every block lowered, in emission order.
+    pub(super) fn blocks(&mut self) -> Result<Vec<LoweredBlock>, CodegenError> {
+        let order = self.reverse_postorder();
+        let mut number: SecondaryMap<Block, PackedOption<Number>> = SecondaryMap::new();
+        let mut preds: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for (n, &b) in order.iter().enumerate() {
+            number[b] = Number::from_u32(n as u32).into();
+            for call in self.destinations(b) {
+                preds[call.block] += 1;
+            }
+        }
+        let mut blocks = vec![LoweredBlock::default(); order.len()];
+        // Edge blocks are numbered after the others while lowering, and put behind their block at the end.
+        let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
+        for (n, &b) in order.iter().enumerate().rev() {
+            self.block = b;
+            let mut reversed: Vec<Lowered> = Vec::new();
+            let insts = self.func.layout.insts(b);
+            let Some((&last, body)) = insts.split_last() else {
+                return Err(CodegenError::internal(
+                    &self.func.name,
+                    format!("{b} is empty"),
+                ));
+            };
+            self.code.clear();
+            let mut succs = SmallVec::new();
+            self.terminator(last);
+            let calls = self.destinations(b);
+            if let [call] = calls[..] {
+                let term = self.code.pop();
+                let flags = self.edge_copies(&call);
+                self.code.extend(term);
+                succs.push((self.target(&number, call.block)?, flags));
+            } else {
+                for call in &calls {
+                    let mut to = self.target(&number, call.block)?;
+                    let mut flags = Vec::new();
+                    let has_args = !call.args.is_empty();
+                    if has_args || preds[call.block] > 1 {
+                        let saved = std::mem::take(&mut self.code);
+                        let args = self.edge_copies(call);
+                        self.emit(MInst::Jump);
+                        let code = std::mem::replace(&mut self.code, saved);
+                        let edge = LoweredBlock {
+                            code,
+                            params: Vec::new(),
+                            succs: smallvec![(to, args)],
+                        };
+                        to = order.len() + edges.len();
+                        edges.push((n, edge));
+                    } else {
+                        flags = self.edge_copies(call);
+                    }
+                    succs.push((to, flags));
+                }
+            }
+            reversed.extend(self.code.iter().rev());
+            for &inst in body.iter().rev() {
+                self.lower_inst(inst);
+                reversed.extend(self.code.iter().rev());
+            }
+            if n == 0 {
+                self.code.clear();
+                self.prologue();
+                reversed.extend(self.code.iter().rev());
+            }
+            reversed.reverse();
+            let params = self.flag_params(b);
+            let out = &mut blocks[n];
+            out.code = reversed;
+            out.succs = succs;
+            out.params = params;
+        }
+        if let Some(e) = self.failed.take() {
+            return Err(e);
+        }
+        Ok(with_edges(blocks, edges))
+    }
+
+    fn target(
+        &self,
+        number: &SecondaryMap<Block, PackedOption<Number>>,
+        block: Block,
+    ) -> Result<usize, CodegenError> {
+        number[block]
+            .expand()
+            .map(|n| n.as_u32() as usize)
+            .ok_or_else(|| {
+                CodegenError::internal(&self.func.name, format!("{block} is not reached"))
+            })
+    }
+
+    fn destinations(&self, block: Block) -> SmallVec<[BlockCall; 2]> {
+        self.func
+            .layout
+            .terminator(block)
+            .map(|t| SmallVec::from_slice(self.func.dfg.data(t).destinations()))
+            .unwrap_or_default()
+    }
+
+    fn reverse_postorder(&self) -> Vec<Block> {
+        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut post = Vec::new();
+        let mut stack: Vec<(Block, usize)> = Vec::new();
+        if let Some(entry) = self.func.layout.entry() {
+            seen[entry] = true;
+            stack.push((entry, 0));
+        }
+        while let Some((b, next)) = stack.pop() {
+            // The last destination first, so that the first one follows its block.
+            let dests = self.destinations(b);
+            match dests.len().checked_sub(next + 1).and_then(|i| dests.get(i)) {
+                Some(call) => {
+                    stack.push((b, next + 1));
+                    if !seen[call.block] {
+                        seen[call.block] = true;
+                        stack.push((call.block, 0));
+                    }
+                }
+                None => post.push(b),
+            }
+        }
+        post.reverse();
+        post
+    }
+
+    fn flag_params(&mut self, block: Block) -> Vec<VFlag> {
+        if Some(block) == self.func.layout.entry() {
+            return Vec::new();
+        }
+        let params: Vec<Value> = self.func.dfg.block_params(block).to_vec();
+        let mut flags = Vec::new();
+        for v in params {
+            if self.ty(v).is_pred() {
+                flags.push(self.flag(v));
+            }
+        }
+        flags
+    }
+
+    /// The copies that give a block's parameters their values, as one parallel copy; the flags go by value.
+    fn edge_copies(&mut self, call: &BlockCall) -> Vec<VFlag> {
+        let params: Vec<Value> = self.func.dfg.block_params(call.block).to_vec();
+        let args: Vec<Value> = call.args.as_slice(&self.func.dfg.pool).to_vec();
+        let mut flags = Vec::new();
+        let mut late = Vec::new();
+        for (&p, &a) in params.iter().zip(&args) {
+            if self.ty(p).is_pred() {
+                flags.push(self.flag(a));
+                continue;
+            }
+            if self.uses[p] == 0 || a == p {
+                continue;
+            }
+            let to = self.reg(p);
+            if let Some(inst) = self.func.dfg.def_inst(a)
+                && let InstData::Imm { .. } = self.func.dfg.data(inst)
+            {
+                late.push((to, EdgeSource::Constant(inst)));
+                continue;
+            }
+            let from = self.reg(a);
+            // A value that this very edge overwrites is saved first.
+            let clobbered =
+                matches!(self.func.dfg.def(a), ValueDef::Param(b, _) if b == call.block);
+            if clobbered {
+                let VRegData { bytes, align, .. } = self.vregs[from];
+                let saved = self.vregs.push(VRegData {
+                    bytes,
+                    align,
+                    place: Place::Any,
+                });
+                self.emit(MInst::Copy {
+                    dst: saved,
+                    src: from,
+                });
+                late.push((to, EdgeSource::Reg(saved)));
+            } else {
+                late.push((to, EdgeSource::Reg(from)));
+            }
+        }
+        for (to, source) in late {
+            match source {
+                EdgeSource::Reg(src) => self.emit(MInst::Copy { dst: to, src }),
+                EdgeSource::Constant(inst) => {
+                    use super::generated::Context;
+                    let src = self.const_src(inst);
+                    let ty = self.result_signed(inst);
+                    let lanes = self
+                        .func
+                        .dfg
+                        .first_result(inst)
+                        .map_or(1, |v| self.ty(v).lanes());
+                    self.bale_at(
+                        View::contiguous(VirtReg::Grf(to), lanes, ty),
+                        true,
+                        lanes,
+                        Operation::new(Op::Mov, ty, &[src]),
+                    );
+                }
+            }
+        }
+        flags
+    }
+
+    fn terminator(&mut self, inst: Inst) {
+        match *self.func.dfg.data(inst) {
+            InstData::Jump { .. } => self.emit(MInst::Jump),
+            InstData::Brif { cond, .. } => {
+                let flag = VirtReg::Flag(self.flag(cond));
+                self.emit(MInst::Branch { flag, sub: 0 });
+            }
+            InstData::Return { .. } if matches!(self.func.kind, FuncKind::Kernel { .. }) => {
+                let payload = self.vregs.push(VRegData {
+                    bytes: GRF,
+                    align: GRF,
+                    place: Place::AtLeast(EOT_FIRST_GRF * GRF),
+                });
+                let src = self.header;
+                self.emit(MInst::Copy { dst: payload, src });
+                self.emit(MInst::EndThread { payload });
+            }
+            ref data => {
+                let name = data.opcode().name();
+                self.fail(Some(inst), format!("`{name}` as the end of a block"));
+            }
+        }
+    }
+
+    /// Denormals of all precisions are kept (bits 6, 7 and 10 of `cr0.0`), whatever the driver set.
+    fn prologue(&mut self) {
+        let cr0 = VirtReg::Phys(Reg::Arf(Arf::Control, 0));
+        let src = Src::Direct {
+            at: RegRef::new(cr0, 0),
+            region: Region::SCALAR,
+            ty: Type::Ud,
+            mods: SrcMods::default(),
+        };
+        let mut or = uniform(
+            Op::Or,
+            dst(cr0, 0, Type::Ud),
+            [src, imm(0x4c0, Type::Uw), Src::None],
+        );
+        or.opts = InstOpts::SWITCH;
+        self.emit_op(or);
+        for v in self.undefined_flags() {
+            let (flag, lanes) = (self.flag(v), self.ty(v).lanes());
+            self.const_flag(flag, lanes, 0);
+        }
+    }
+
+    /// Predicates of `undef`: any bits will do, but the flag allocator wants a definition.
+    fn undefined_flags(&self) -> Vec<Value> {
+        let mut out = Vec::new();
+        for &b in self.func.layout.blocks() {
+            for &i in self.func.layout.insts(b) {
+                if self.func.dfg.data(i).opcode() == Opcode::Undef {
+                    let results = self.func.dfg.results(i).iter();
+                    out.extend(results.filter(|&&v| self.value_flags[v].is_some()));
+                }
+            }
+        }
+        out
+    }
+}
+
+enum EdgeSource {
+    Reg(crate::vcode::VReg),
+    Constant(Inst),
+}
+
+/// A block's place in the order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Number(u32);
+cranelift_entity::entity_impl!(Number);
+
+/// Puts each edge block behind the block it leaves, and renumbers.
+fn with_edges(blocks: Vec<LoweredBlock>, edges: Vec<(usize, LoweredBlock)>) -> Vec<LoweredBlock> {
+    let n = blocks.len();
+    let mut new_index = vec![0; n + edges.len()];
+    let mut next = 0;
+    for b in 0..n {
+        new_index[b] = next;
+        next += 1;
+        for (e, (owner, _)) in edges.iter().enumerate() {
+            if *owner == b {
+                new_index[n + e] = next;
+                next += 1;
+            }
+        }
+    }
+    let mut out = vec![LoweredBlock::default(); next];
+    let all = blocks.into_iter().chain(edges.into_iter().map(|(_, b)| b));
+    for (old, mut block) in all.enumerate() {
+        for (to, _) in &mut block.succs {
+            *to = new_index[*to];
+        }
+        out[new_index[old]] = block;
+    }
+    out
+}

@@ -1,0 +1,415 @@
+//! Predicates: compares, logic on flags, tests, and the values of `goto` and `join`.
+//!
+//! A predicate of up to 16 lanes is a 16-bit flag sub-register, a longer one a whole flag register. Bits above the lanes are
+//! undefined, so tests mask them.
+
+use super::Lower;
+use crate::bale::{Bale, BaleSrc, Operation, View};
+use crate::ir::{Inst, Value};
+use crate::lower::Lowered;
+use crate::vcode::{MInst, VFlag, VReg, VirtReg};
+use gantry_isa_gen::{
+    self as isa, Cond, CondMod, Dst, ExecSize, Op, RegRef, Region, Src, SrcMods, Type,
+};
+
+/// The bits of a predicate's lanes.
+pub(super) fn lane_mask(lanes: u32) -> u64 {
+    u64::MAX >> (64 - lanes.clamp(1, 64))
+}
+
+/// The element type of a flag of so many lanes.
+pub(super) fn flag_type(lanes: u32) -> Type {
+    if lanes > 16 { Type::Ud } else { Type::Uw }
+}
+
+/// A flag as a scalar source.
+pub(super) fn flag_src(f: VFlag, ty: Type, invert: bool) -> Src<VirtReg> {
+    Src::Direct {
+        at: RegRef::new(VirtReg::Flag(f), 0),
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods {
+            neg: invert,
+            abs: false,
+        },
+    }
+}
+
+/// A register as a scalar source.
+pub(super) fn scalar_src(r: VReg, sub: u16, ty: Type) -> Src<VirtReg> {
+    Src::Direct {
+        at: RegRef::new(VirtReg::Grf(r), sub),
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+/// An immediate source.
+pub(super) fn imm(bits: u64, ty: Type) -> Src<VirtReg> {
+    Src::Imm { bits, ty }
+}
+
+/// A direct destination.
+pub(super) fn dst(reg: VirtReg, sub: u16, ty: Type) -> Dst<VirtReg> {
+    Dst::Direct {
+        at: RegRef::new(reg, sub),
+        hs: 1,
+        ty,
+    }
+}
+
+/// `(W) op (1|M0) dst srcs`.
+pub(super) fn uniform(op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; 3]) -> isa::Inst<VirtReg> {
+    isa::Inst {
+        no_mask: true,
+        dst,
+        srcs,
+        ..isa::Inst::new(op, ExecSize::S1)
+    }
+}
+
+impl Lower<'_> {
+    pub(super) fn emit_op(&mut self, inst: isa::Inst<VirtReg>) {
+        self.emit(MInst::Op {
+            inst,
+            starts: true,
+            keeps: None,
+        });
+    }
+
+    fn result_flag(&mut self, inst: Inst, n: usize) -> Option<(VFlag, u32)> {
+        let v = *self.func.dfg.results(inst).get(n)?;
+        Some((self.flag(v), self.ty(v).lanes()))
+    }
+
+    /// A flag cannot be a second source: it goes through a GRF.
+    fn flag_op(&mut self, op: Op, out: VFlag, lanes: u32, a: Src<VirtReg>, b: Src<VirtReg>) {
+        let ty = flag_type(lanes);
+        let b = match b {
+            Src::Direct { at, mods, .. } if matches!(at.reg, VirtReg::Flag(_)) => {
+                let r = self.temp(4);
+                let plain = Src::Direct {
+                    at,
+                    region: Region::SCALAR,
+                    ty,
+                    mods: SrcMods::default(),
+                };
+                self.emit_op(uniform(
+                    Op::Mov,
+                    dst(VirtReg::Grf(r), 0, ty),
+                    [plain, Src::None, Src::None],
+                ));
+                Src::Direct {
+                    at: RegRef::new(VirtReg::Grf(r), 0),
+                    region: Region::SCALAR,
+                    ty,
+                    mods,
+                }
+            }
+            b => b,
+        };
+        self.emit_op(uniform(
+            op,
+            dst(VirtReg::Flag(out), 0, ty),
+            [a, b, Src::None],
+        ));
+    }
+
+    /// `out = (x & lanes) cond 0`, in bit 0.
+    fn test(&mut self, out: VFlag, x: Src<VirtReg>, lanes: u32, cond: Cond) {
+        let ty = flag_type(lanes);
+        let mut i = uniform(
+            Op::And,
+            Dst::null(VirtReg::NULL, ty),
+            [x, imm(lane_mask(lanes), ty), Src::None],
+        );
+        i.cond = Some(CondMod {
+            cond,
+            flag: RegRef::new(VirtReg::Flag(out), 0),
+        });
+        self.emit_op(i);
+    }
+
+    /// A compare into the flag of an instruction's result. Under a mask (inverted or not) its bits of disabled lanes stay: so `mask
+    /// & compare` and, inverted, `mask | compare` are one instruction.
+    pub(super) fn compare(
+        &mut self,
+        inst: Inst,
+        (cond, swapped): (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+        under: Option<(Value, bool)>,
+    ) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let under = under.map(|(v, inverse)| (self.flag(v), inverse));
+        let (cond, a, b) = match (a, b) {
+            (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
+            (BaleSrc::Imm(..), _) => (cond, self.force_reg(a, 1), b),
+            _ => (cond, a, b),
+        };
+        // The null destination has the type that the comparison is made in; bytes compare as words.
+        let wide = if b.ty().bytes() > a.ty().bytes() {
+            b.ty()
+        } else {
+            a.ty()
+        };
+        let ty = match wide {
+            Type::B => Type::W,
+            Type::Ub => Type::Uw,
+            t => t,
+        };
+        self.code.push(Lowered::Bale(Bale {
+            lanes,
+            operation: Operation::new(Op::Cmp, ty, &[a, b]),
+            dst: View::contiguous(VirtReg::NULL, lanes, ty),
+            starts: true,
+            mask: None,
+            flag: Some((cond, out)),
+            under,
+        }));
+    }
+
+    pub(super) fn lower_flag_logic(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            let ty = flag_type(lanes);
+            let (a, b) = (self.flag(a), self.flag(b));
+            self.flag_op(
+                op,
+                out,
+                lanes,
+                flag_src(a, ty, false),
+                flag_src(b, ty, false),
+            );
+        }
+    }
+
+    pub(super) fn lower_flag_not(&mut self, inst: Inst, x: Value) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            let x = self.flag(x);
+            self.flag_op(
+                Op::Not,
+                out,
+                lanes,
+                flag_src(x, flag_type(lanes), false),
+                Src::None,
+            );
+        }
+    }
+
+    pub(super) fn lower_flag_const(&mut self, inst: Inst, bits: u64) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            self.const_flag(out, lanes, bits);
+        }
+    }
+
+    pub(super) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
+        let src = imm(bits & lane_mask(lanes), flag_type(lanes));
+        self.flag_op(Op::Mov, out, lanes, src, Src::None);
+    }
+
+    pub(super) fn lower_flag_test(&mut self, inst: Inst, x: Value, any: bool) {
+        if let Some((out, _)) = self.result_flag(inst, 0) {
+            let lanes = self.ty(x).lanes();
+            let x = self.flag(x);
+            // All: no lane whose inverse is set.
+            let cond = if any { Cond::Ne } else { Cond::Eq };
+            self.test(out, flag_src(x, flag_type(lanes), !any), lanes, cond);
+        }
+    }
+
+    pub(super) fn lower_flag_select(&mut self, inst: Inst, m: Value, a: Value, b: Value) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let ty = flag_type(lanes);
+        let (m, a, b) = (self.flag(m), self.flag(a), self.flag(b));
+        let (x, y) = (self.temp_flag(lanes), self.temp_flag(lanes));
+        self.flag_op(
+            Op::And,
+            x,
+            lanes,
+            flag_src(a, ty, false),
+            flag_src(m, ty, false),
+        );
+        self.flag_op(
+            Op::And,
+            y,
+            lanes,
+            flag_src(b, ty, false),
+            flag_src(m, ty, true),
+        );
+        self.flag_op(
+            Op::Or,
+            out,
+            lanes,
+            flag_src(x, ty, false),
+            flag_src(y, ty, false),
+        );
+    }
+
+    pub(super) fn lower_flag_read(&mut self, inst: Inst, x: Value, offset: u8) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let from = flag_type(self.ty(x).lanes());
+        let x = self.flag(x);
+        let r = self.temp(4);
+        self.emit_op(uniform(
+            Op::Shr,
+            dst(VirtReg::Grf(r), 0, Type::Ud),
+            [
+                flag_src(x, from, false),
+                imm(u64::from(offset), Type::Uw),
+                Src::None,
+            ],
+        ));
+        self.flag_op(
+            Op::Mov,
+            out,
+            lanes,
+            scalar_src(r, 0, flag_type(lanes)),
+            Src::None,
+        );
+    }
+
+    /// `out = (old & ~m) | ((new << offset) & m)` for the mask `m` of the lanes written.
+    pub(super) fn lower_flag_write(&mut self, inst: Inst, old: Value, new: Value, offset: u8) {
+        let Some((out, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let new_lanes = self.ty(new).lanes();
+        let mask = (lane_mask(new_lanes) << offset.min(31)) & lane_mask(lanes);
+        let ty = flag_type(lanes);
+        let (old, new) = (self.flag(old), self.flag(new));
+        let (kept, moved) = (self.temp(4), self.temp(4));
+        let grf = |r| dst(VirtReg::Grf(r), 0, Type::Ud);
+        self.emit_op(uniform(
+            Op::And,
+            grf(kept),
+            [
+                flag_src(old, ty, false),
+                imm(!mask & 0xffff_ffff, Type::Ud),
+                Src::None,
+            ],
+        ));
+        self.emit_op(uniform(
+            Op::Shl,
+            grf(moved),
+            [
+                flag_src(new, flag_type(new_lanes), false),
+                imm(u64::from(offset), Type::Uw),
+                Src::None,
+            ],
+        ));
+        self.emit_op(uniform(
+            Op::And,
+            grf(moved),
+            [
+                scalar_src(moved, 0, Type::Ud),
+                imm(mask, Type::Ud),
+                Src::None,
+            ],
+        ));
+        self.flag_op(
+            Op::Or,
+            out,
+            lanes,
+            scalar_src(kept, 0, ty),
+            scalar_src(moved, 0, ty),
+        );
+    }
+
+    pub(super) fn lower_flag_to_bits(&mut self, inst: Inst, x: Value) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let lanes = self.ty(x).lanes();
+        let ty = flag_type(lanes);
+        let (out, x) = (self.reg(v), self.flag(x));
+        self.emit_op(uniform(
+            Op::And,
+            dst(VirtReg::Grf(out), 0, Type::Ud),
+            [flag_src(x, ty, false), imm(lane_mask(lanes), ty), Src::None],
+        ));
+    }
+
+    pub(super) fn lower_flag_from_bits(&mut self, inst: Inst, x: Value) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            let x = self.reg(x);
+            self.flag_op(
+                Op::Mov,
+                out,
+                lanes,
+                scalar_src(x, 0, flag_type(lanes)),
+                Src::None,
+            );
+        }
+    }
+
+    /// `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
+    pub(super) fn lower_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) {
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let (em, rm, cond) = (self.flag(em), self.flag(rm), self.flag(cond));
+        let new_em = self.flag(results[0]);
+        self.flag_op(
+            Op::And,
+            new_em,
+            lanes,
+            flag_src(em, ty, false),
+            flag_src(cond, ty, true),
+        );
+        if self.value_flags[results[1]].is_some() {
+            let new_rm = self.flag(results[1]);
+            let leaving = self.temp_flag(lanes);
+            self.flag_op(
+                Op::And,
+                leaving,
+                lanes,
+                flag_src(em, ty, false),
+                flag_src(cond, ty, false),
+            );
+            self.flag_op(
+                Op::Or,
+                new_rm,
+                lanes,
+                flag_src(rm, ty, false),
+                flag_src(leaving, ty, false),
+            );
+        }
+        if self.value_flags[results[2]].is_some() {
+            let none = self.flag(results[2]);
+            self.test(none, flag_src(new_em, ty, false), lanes, Cond::Eq);
+        }
+    }
+
+    /// `new_em = em | rm`, `none = !any(new_em)`.
+    pub(super) fn lower_join(&mut self, inst: Inst, em: Value, rm: Value) {
+        let results: [Value; 2] = match self.func.dfg.results(inst) {
+            &[a, b] => [a, b],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let (em, rm) = (self.flag(em), self.flag(rm));
+        let new_em = self.flag(results[0]);
+        self.flag_op(
+            Op::Or,
+            new_em,
+            lanes,
+            flag_src(em, ty, false),
+            flag_src(rm, ty, false),
+        );
+        if self.value_flags[results[1]].is_some() {
+            let none = self.flag(results[1]);
+            self.test(none, flag_src(new_em, ty, false), lanes, Cond::Eq);
+        }
+    }
+}

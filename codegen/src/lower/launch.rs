@@ -1,0 +1,203 @@
+//! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with carry.
+
+use super::{Lower, gen_signed, to_unsigned};
+use crate::bale::{BaleSrc, Operation, View};
+use crate::ir::{Constant, Inst, InstData, Opcode, Value};
+use crate::payload::{LaunchFact, Payload};
+use crate::vcode::{MInst, VirtReg};
+use gantry_isa_gen::{
+    self as isa, ChannelOffset, Cond, CondMod, Dst, ExecSize, Op, RegRef, Region, Src, SrcMods,
+    Type,
+};
+
+impl Lower<'_> {
+    /// Where in the register file the thread finds a value of the launch at its start, if this is one. Such a value needs no code.
+    pub(super) fn launch_address(&self, inst: Inst) -> Option<u32> {
+        let InstData::Launch { opcode, dim } = *self.func.dfg.data(inst) else {
+            return None;
+        };
+        match opcode {
+            Opcode::LocalId => Some(self.payload.local_id_address(dim)),
+            Opcode::GroupId => Some(Payload::group_id_address(dim)),
+            op => {
+                let fact = LaunchFact::of(op)?;
+                let (_, slot) = self.payload.facts.iter().find(|(f, _)| *f == fact)?;
+                Some(self.payload.cross_address() + slot.offset + 4 * dim.index() as u32)
+            }
+        }
+    }
+
+    /// The enabled channels at the thread's start: a compare that is always true, under the execution mask, into a
+    /// flag that was clear.
+    pub(super) fn lower_dispatch_mask(&mut self, inst: Inst) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let lanes = self.ty(v).lanes();
+        let out = self.flag(v);
+        let mut before = self.temp_flag(lanes);
+        self.const_flag(before, lanes, 0);
+        for first in (0..lanes).step_by(16) {
+            let last = first + 16 >= lanes;
+            let next = if last { out } else { self.temp_flag(lanes) };
+            let Some((exec, offset)) =
+                ExecSize::new((lanes - first).min(16)).zip(ChannelOffset::new(first))
+            else {
+                return self.fail(Some(inst), format!("a dispatch of {lanes} lanes"));
+            };
+            let zero = Src::Direct {
+                at: RegRef::new(VirtReg::Grf(self.header), 0),
+                region: Region::SCALAR,
+                ty: Type::Ud,
+                mods: SrcMods::default(),
+            };
+            let inst = isa::Inst {
+                offset,
+                cond: Some(CondMod {
+                    cond: Cond::Eq,
+                    flag: RegRef::new(VirtReg::Flag(next), 0),
+                }),
+                dst: Dst::null(VirtReg::NULL, Type::Ud),
+                srcs: [zero, zero, Src::None],
+                ..isa::Inst::new(Op::Cmp, exec)
+            };
+            self.emit(MInst::Op {
+                inst,
+                starts: true,
+                keeps: Some(before),
+            });
+            before = next;
+        }
+    }
+
+    /// A constant per lane: packed immediates where eight lanes fit in nibbles, steps of an arithmetic sequence by addition, else
+    /// one move a lane.
+    pub(super) fn lower_constant_vector(&mut self, inst: Inst, c: Constant) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let vt = self.ty(v);
+        let ty = gen_signed(vt.scalar());
+        let out = self.reg(v);
+        let lanes: Vec<u64> = self.func.dfg.constant(c).to_vec();
+        let bits = vt.scalar().bits();
+        let signed: Vec<i64> = lanes
+            .iter()
+            .map(|&x| super::context::sign_extend(x, bits))
+            .collect();
+        let mut starts = true;
+        for (n, chunk) in signed.chunks(8).enumerate() {
+            let first = n as u32 * 8;
+            let base = chunk.first().copied().unwrap_or(0);
+            let dst = View {
+                offset: first * ty.bytes(),
+                ..View::contiguous(VirtReg::Grf(out), chunk.len() as u32, ty)
+            };
+            let small = |x: &i64| (-8..8).contains(x);
+            if ty.is_int() && ty.bytes() >= 2 && chunk.len() > 1 && chunk.iter().all(small) {
+                let packed = pack_nibbles(chunk);
+                let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::V)]);
+                self.bale_at(dst, starts, chunk.len() as u32, o);
+                starts = false;
+                continue;
+            }
+            let steps: Vec<i64> = chunk.iter().map(|x| x.wrapping_sub(base)).collect();
+            let word = i16::try_from(base).is_ok();
+            if ty.is_int() && ty.bytes() >= 2 && chunk.len() > 1 && word && steps.iter().all(small)
+            {
+                let packed = pack_nibbles(&steps);
+                let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::V)]);
+                self.bale_at(dst, starts, chunk.len() as u32, o);
+                let sum = Operation::new(
+                    Op::Add,
+                    ty,
+                    &[
+                        BaleSrc::View(dst, SrcMods::default()),
+                        BaleSrc::Imm(base as u64 & 0xffff, Type::W),
+                    ],
+                );
+                self.bale_at(dst, false, chunk.len() as u32, sum);
+                starts = false;
+                continue;
+            }
+            for (i, x) in chunk.iter().enumerate() {
+                let at = View {
+                    offset: (first + i as u32) * ty.bytes(),
+                    ..View::scalar(VirtReg::Grf(out), 0, ty)
+                };
+                let bits = lanes.get(first as usize + i).copied().unwrap_or(0);
+                let src = match ty {
+                    Type::B => BaleSrc::Imm(*x as u64 & 0xffff, Type::W),
+                    t => BaleSrc::Imm(bits, t),
+                };
+                self.bale_at(at, starts, 1, Operation::new(Op::Mov, ty, &[src]));
+                starts = false;
+            }
+        }
+    }
+
+    /// `addc` and `subb` leave the carry in the accumulator. In 32 bits only; eight lanes at a time, as wide as the accumulator.
+    pub(super) fn lower_carry(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
+        let results: [Value; 2] = match self.func.dfg.results(inst) {
+            &[s, c] => [s, c],
+            _ => return,
+        };
+        let vt = self.ty(a);
+        if gen_signed(vt.scalar()) != Type::D {
+            return self.fail(Some(inst), "carry of lanes that are not 32 bits wide");
+        }
+        let (a, b) = (self.reg(a), self.reg(b));
+        let (sum, carry) = (self.reg(results[0]), self.reg(results[1]));
+        let ty = to_unsigned(Type::D);
+        let mut first = 0;
+        while first < vt.lanes() {
+            let lanes = 1 << (vt.lanes() - first).min(8).ilog2();
+            let Some(exec) = ExecSize::new(lanes) else {
+                break;
+            };
+            let sub = (first * 4) as u16;
+            let src = |r| Src::Direct {
+                at: RegRef::new(VirtReg::Grf(r), sub),
+                region: Region::packed(exec),
+                ty,
+                mods: SrcMods::default(),
+            };
+            let place = |r| Dst::Direct {
+                at: RegRef::new(VirtReg::Grf(r), sub),
+                hs: 1,
+                ty,
+            };
+            let mut add = isa::Inst::new(op, exec);
+            add.no_mask = true;
+            add.dst = place(sum);
+            add.srcs = [src(a), src(b), Src::None];
+            add.opts = isa::InstOpts::ACC_WR_EN;
+            self.emit(MInst::Op {
+                inst: add,
+                starts: first == 0,
+                keeps: None,
+            });
+            let mut mov = isa::Inst::new(Op::Mov, exec);
+            mov.no_mask = true;
+            mov.dst = place(carry);
+            mov.srcs[0] = Src::Direct {
+                at: RegRef::new(VirtReg::Phys(isa::Reg::Arf(isa::Arf::Acc, 0)), 0),
+                region: Region::packed(exec),
+                ty,
+                mods: SrcMods::default(),
+            };
+            self.emit(MInst::Op {
+                inst: mov,
+                starts: first == 0,
+                keeps: None,
+            });
+            first += lanes;
+        }
+    }
+}
+
+fn pack_nibbles(xs: &[i64]) -> u64 {
+    xs.iter()
+        .enumerate()
+        .fold(0, |acc, (i, x)| acc | ((*x as u64 & 0xf) << (4 * i)))
+}

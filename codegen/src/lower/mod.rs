@@ -1,0 +1,335 @@
+//! Lowering: from IR to bales, by the ISLE rules in `isle/`.
+//!
+//! Blocks are walked from the last to the first and each block upwards, so that when an instruction is met, everything that uses it has
+//! been lowered. What a rule folds into its user is then simply never asked for as a register, and no code is made for it.
+//!
+//! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA form; critical edges are
+//! split; block parameters in GRFs have become copies.
+
+mod context;
+mod control;
+mod flags;
+mod launch;
+mod memory;
+
+use crate::bale::{Bale, Operation, View};
+use crate::ir::{self, Block, Function, Inst, InstData, Value};
+use crate::payload::{GRF, Payload};
+use crate::result::CodegenError;
+use crate::vcode::{MInst, Place, VFlag, VReg, VRegData, VirtReg};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
+use gantry_isa_gen as isa;
+use isa::Platform;
+use smallvec::SmallVec;
+
+/// The rules, compiled.
+#[allow(
+    dead_code,
+    unreachable_patterns,
+    unused_imports,
+    unused_variables,
+    irrefutable_let_patterns,
+    clippy::all,
+    missing_docs,
+    non_snake_case,
+    reason = "generated code"
+)]
+mod generated {
+    use crate::bale::{BaleSrc, Operation, View};
+    use crate::ir::{
+        BlockCall, Constant, Dim, FloatCC, FuncRef, Inst, InstData, IntCC, Opcode, Region, Value,
+    };
+    use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
+    pub(super) type Unit = ();
+    pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
+    pub(super) type ValueArray2 = [Value; 2];
+    pub(super) type ValueArray3 = [Value; 3];
+    pub(super) type BlockCall2 = [BlockCall; 2];
+    pub(super) type ValueList = crate::ir::instructions::ValueList;
+    pub(super) use rules::*;
+    pub(super) mod rules {
+        extern crate alloc;
+        use super::*;
+        include!(concat!(env!("OUT_DIR"), "/lower.rs"));
+    }
+}
+
+/// What lowering makes: bales for the legalizer to cut, and instructions that are legal as they are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Lowered {
+    /// A bale.
+    Bale(Bale),
+    /// An instruction, copy or terminator.
+    Inst(MInst),
+}
+
+/// A lowered block.
+#[derive(Clone, Debug, Default)]
+pub struct LoweredBlock {
+    /// Code, the terminator last.
+    pub code: Vec<Lowered>,
+    /// Flags that come in by value.
+    pub params: Vec<VFlag>,
+    /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.
+    pub succs: SmallVec<[(usize, Vec<VFlag>); 2]>,
+}
+
+/// A lowered function.
+#[derive(Clone, Debug, Default)]
+pub struct LoweredFunction {
+    /// Blocks in emission order.
+    pub blocks: Vec<LoweredBlock>,
+    /// Virtual registers.
+    pub vregs: PrimaryMap<VReg, VRegData>,
+    /// Lanes of each virtual flag.
+    pub flags: PrimaryMap<VFlag, u8>,
+}
+
+/// The state of lowering one function.
+pub(crate) struct Lower<'a> {
+    func: &'a Function,
+    platform: Platform,
+    payload: &'a Payload,
+    vregs: PrimaryMap<VReg, VRegData>,
+    flags: PrimaryMap<VFlag, u8>,
+    value_regs: SecondaryMap<Value, PackedOption<VReg>>,
+    value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
+    uses: SecondaryMap<Value, u32>,
+    inst_block: SecondaryMap<Inst, PackedOption<Block>>,
+    header: VReg,
+    /// The block being lowered.
+    block: Block,
+    /// Code of the instruction being lowered, in order.
+    code: Vec<Lowered>,
+    /// The first thing that had no lowering.
+    failed: Option<CodegenError>,
+}
+
+/// Lowers a kernel.
+///
+/// # Errors
+/// An instruction without a lowering.
+pub fn lower(
+    func: &Function,
+    platform: Platform,
+    payload: &Payload,
+) -> Result<LoweredFunction, CodegenError> {
+    let mut vregs = PrimaryMap::new();
+    let header = vregs.push(VRegData {
+        bytes: GRF,
+        align: GRF,
+        place: Place::Fixed(0),
+    });
+    let Some(entry) = func.layout.entry() else {
+        return Err(CodegenError::internal(
+            &func.name,
+            "a function without blocks",
+        ));
+    };
+    let mut l = Lower {
+        func,
+        platform,
+        payload,
+        vregs,
+        flags: PrimaryMap::new(),
+        value_regs: SecondaryMap::new(),
+        value_flags: SecondaryMap::new(),
+        uses: SecondaryMap::new(),
+        inst_block: SecondaryMap::new(),
+        header,
+        block: entry,
+        code: Vec::new(),
+        failed: None,
+    };
+    l.count_uses();
+    let blocks = l.blocks()?;
+    Ok(LoweredFunction {
+        blocks,
+        vregs: l.vregs,
+        flags: l.flags,
+    })
+}
+
+impl Lower<'_> {
+    fn count_uses(&mut self) {
+        for &block in self.func.layout.blocks() {
+            for &inst in self.func.layout.insts(block) {
+                self.inst_block[inst] = block.into();
+                let uses = &mut self.uses;
+                self.func
+                    .dfg
+                    .data(inst)
+                    .for_each_arg(&self.func.dfg.pool, |v| uses[v] += 1);
+            }
+        }
+    }
+
+    /// Records that something has no lowering; the first such error is what the caller gets.
+    fn fail(&mut self, inst: Option<Inst>, what: impl ToString) {
+        if self.failed.is_none() {
+            self.failed = Some(CodegenError::Unsupported {
+                function: self.func.name.clone(),
+                what: what.to_string(),
+                at: inst.map(|i| self.func.dfg.data(i).opcode().name().to_string()),
+            });
+        }
+    }
+
+    fn ty(&self, v: Value) -> ir::Type {
+        self.func.dfg.ty(v)
+    }
+
+    /// Lowers one instruction if it does something or somebody asked for its result. The code is left in `self.code`.
+    fn lower_inst(&mut self, inst: Inst) {
+        self.code.clear();
+        let wanted = self
+            .func
+            .dfg
+            .results(inst)
+            .iter()
+            .any(|&v| self.value_regs[v].is_some() || self.value_flags[v].is_some());
+        let data = self.func.dfg.data(inst);
+        let effect = matches!(data, InstData::Store { .. } | InstData::Call { .. })
+            || matches!(data.opcode(), ir::Opcode::Barrier | ir::Opcode::Fence);
+        if !wanted && !effect {
+            return;
+        }
+        if generated::constructor_lower(self, inst).is_none() {
+            self.fail(Some(inst), format!("`{}`", data.opcode().name()));
+        }
+    }
+
+    /// A fresh register.
+    fn temp(&mut self, bytes: u32) -> VReg {
+        self.vregs.push(VRegData {
+            bytes: bytes.max(1),
+            align: natural_align(bytes),
+            place: Place::Any,
+        })
+    }
+
+    /// A fresh register of whole GRFs.
+    fn temp_grfs(&mut self, grfs: u32) -> VReg {
+        self.vregs.push(VRegData {
+            bytes: grfs.max(1) * GRF,
+            align: GRF,
+            place: Place::Any,
+        })
+    }
+
+    fn temp_flag(&mut self, lanes: u32) -> VFlag {
+        self.flags.push(lanes as u8)
+    }
+
+    /// The register of a value, which makes its definition needed.
+    fn reg(&mut self, v: Value) -> VReg {
+        if let Some(r) = self.value_regs[v].expand() {
+            return r;
+        }
+        // The same bytes by another type.
+        if let Some(inst) = self.func.dfg.def_inst(v)
+            && let InstData::Unary {
+                opcode: ir::Opcode::Bitcast,
+                arg,
+            } = *self.func.dfg.data(inst)
+        {
+            return self.reg(arg);
+        }
+        let bytes = self.ty(v).bytes();
+        let place = match self.func.dfg.def(v) {
+            ir::ValueDef::Param(block, n) if Some(block) == self.func.layout.entry() => {
+                let slot = self.payload.args.get(usize::from(n));
+                slot.map(|(_, s)| self.payload.cross_address() + s.offset)
+            }
+            ir::ValueDef::Param(..) => None,
+            ir::ValueDef::Result(inst, _) => self.launch_address(inst),
+        }
+        .map_or(Place::Any, Place::Fixed);
+        let r = self.vregs.push(VRegData {
+            bytes: bytes.max(1),
+            align: natural_align(bytes),
+            place,
+        });
+        self.value_regs[v] = r.into();
+        r
+    }
+
+    /// The flag of a predicate value, which makes its definition needed.
+    fn flag(&mut self, v: Value) -> VFlag {
+        if let Some(f) = self.value_flags[v].expand() {
+            return f;
+        }
+        let f = self.flags.push(self.ty(v).lanes() as u8);
+        self.value_flags[v] = f.into();
+        f
+    }
+
+    fn emit(&mut self, m: MInst) {
+        self.code.push(Lowered::Inst(m));
+    }
+
+    /// Emits a bale that writes `lanes` neighbours from the start of a register.
+    fn bale(&mut self, dst: VReg, lanes: u32, operation: Operation) {
+        let ty = operation.ty;
+        self.bale_at(
+            View::contiguous(VirtReg::Grf(dst), lanes, ty),
+            true,
+            lanes,
+            operation,
+        );
+    }
+
+    fn bale_at(&mut self, dst: View, starts: bool, lanes: u32, operation: Operation) {
+        self.code.push(Lowered::Bale(Bale {
+            lanes,
+            operation,
+            dst,
+            starts,
+            mask: None,
+            flag: None,
+            under: None,
+        }));
+    }
+}
+
+/// Alignment of a register of so many bytes: it never crosses into a GRF that it would not need.
+pub(crate) fn natural_align(bytes: u32) -> u32 {
+    bytes.next_power_of_two().clamp(1, GRF)
+}
+
+/// The Gen type of a lane, integers signed.
+pub(crate) fn gen_signed(s: ir::Scalar) -> isa::Type {
+    match s {
+        ir::Scalar::I8 => isa::Type::B,
+        ir::Scalar::I16 => isa::Type::W,
+        ir::Scalar::I32 => isa::Type::D,
+        ir::Scalar::I64 => isa::Type::Q,
+        ir::Scalar::F16 => isa::Type::Hf,
+        ir::Scalar::F32 => isa::Type::F,
+        ir::Scalar::F64 => isa::Type::Df,
+        ir::Scalar::B1 => isa::Type::Uw,
+    }
+}
+
+/// The unsigned integer type of the same size.
+pub(crate) fn to_unsigned(t: isa::Type) -> isa::Type {
+    match t {
+        isa::Type::B => isa::Type::Ub,
+        isa::Type::W => isa::Type::Uw,
+        isa::Type::D => isa::Type::Ud,
+        isa::Type::Q => isa::Type::Uq,
+        t => t,
+    }
+}
+
+/// The signed integer type of the same size.
+pub(crate) fn to_signed(t: isa::Type) -> isa::Type {
+    match t {
+        isa::Type::Ub => isa::Type::B,
+        isa::Type::Uw => isa::Type::W,
+        isa::Type::Ud => isa::Type::D,
+        isa::Type::Uq => isa::Type::Q,
+        t => t,
+    }
+}

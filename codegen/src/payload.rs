@@ -1,0 +1,169 @@
+//! What a thread finds in its registers at its start, and where.
+//!
+//! Gen9: `r0` is the thread header. Then, if the kernel reads local ids, one GRF each for x, y and z (two in SIMD32); if not, one
+//! GRF that holds nothing. Then the cross-thread data: kernel arguments and launch facts, as `.ze_info` lists them.
+
+use crate::ir::{ArgKind, Dim, FuncKind, Function, InstData, Opcode};
+use crate::result::CodegenError;
+
+/// Bytes of a GRF.
+pub const GRF: u32 = 32;
+
+/// A launch fact in the cross-thread data, three dwords (x, y, z).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub enum LaunchFact {
+    /// Work-items of a group as launched.
+    LocalSize,
+    /// Groups.
+    GroupCount,
+    /// Work-items in all.
+    GlobalSize,
+    /// Offset of the global ids.
+    GlobalOffset,
+}
+
+impl LaunchFact {
+    /// The fact an opcode reads.
+    pub fn of(op: Opcode) -> Option<LaunchFact> {
+        match op {
+            Opcode::LocalSize => Some(LaunchFact::LocalSize),
+            Opcode::GroupCount => Some(LaunchFact::GroupCount),
+            Opcode::GlobalSize => Some(LaunchFact::GlobalSize),
+            Opcode::GlobalOffset => Some(LaunchFact::GlobalOffset),
+            _ => None,
+        }
+    }
+
+    /// Its `arg_type` in `.ze_info`.
+    pub fn ze_name(self) -> &'static str {
+        match self {
+            LaunchFact::LocalSize => "enqueued_local_size",
+            LaunchFact::GroupCount => "group_count",
+            LaunchFact::GlobalSize => "global_size",
+            LaunchFact::GlobalOffset => "global_id_offset",
+        }
+    }
+}
+
+/// A place in the cross-thread data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// Bytes from the start of the cross-thread data.
+    pub offset: u32,
+    /// Size in bytes.
+    pub bytes: u32,
+}
+
+/// The payload of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Payload {
+    /// SIMD width of the dispatch.
+    pub simd: u32,
+    /// Whether local ids come in registers.
+    pub local_ids: bool,
+    /// Per kernel argument: what it is and where.
+    pub args: Vec<(ArgKind, Slot)>,
+    /// Launch facts that the kernel reads.
+    pub facts: Vec<(LaunchFact, Slot)>,
+    /// Bytes of the cross-thread data, a multiple of the GRF size.
+    pub cross_bytes: u32,
+}
+
+impl Payload {
+    /// Lays out the payload of a kernel.
+    ///
+    /// # Errors
+    /// The function is no kernel, reads local ids without lanes of work-items, or has arguments that cannot be passed.
+    pub fn of(func: &Function) -> Result<Payload, CodegenError> {
+        let unsupported = |what: &str| CodegenError::Unsupported {
+            function: func.name.clone(),
+            what: what.to_string(),
+            at: None,
+        };
+        let FuncKind::Kernel { simd, .. } = func.kind else {
+            return Err(CodegenError::internal(
+                &func.name,
+                "payload of a subroutine",
+            ));
+        };
+        let mut local_ids = false;
+        let mut used = Vec::new();
+        for &block in func.layout.blocks() {
+            for &inst in func.layout.insts(block) {
+                if let InstData::Launch { opcode, .. } = *func.dfg.data(inst) {
+                    local_ids |= opcode == Opcode::LocalId;
+                    used.extend(LaunchFact::of(opcode));
+                }
+            }
+        }
+        used.sort();
+        used.dedup();
+        if local_ids && simd == 1 {
+            return Err(unsupported("`local_id` in a kernel of SIMD width 1"));
+        }
+        let mut end = 0u32;
+        let mut place = |bytes: u32| {
+            let align = if bytes >= GRF {
+                GRF
+            } else {
+                bytes.next_power_of_two().max(1)
+            };
+            let offset = end.next_multiple_of(align);
+            end = offset + bytes;
+            Slot { offset, bytes }
+        };
+        let args = func
+            .sig
+            .params
+            .iter()
+            .map(|p| (p.kind, place(p.ty.bytes())))
+            .collect();
+        if func.sig.params.iter().any(|p| p.ty.is_pred()) {
+            return Err(unsupported("a predicate as a kernel argument"));
+        }
+        let facts = used.into_iter().map(|f| (f, place(12))).collect();
+        Ok(Payload {
+            simd,
+            local_ids,
+            args,
+            facts,
+            cross_bytes: end.next_multiple_of(GRF).max(GRF),
+        })
+    }
+
+    fn id_grfs(&self) -> u32 {
+        if self.simd == 32 { 2 } else { 1 }
+    }
+
+    /// Byte address in the register file of the local ids of a dimension.
+    pub fn local_id_address(&self, dim: Dim) -> u32 {
+        GRF * (1 + self.id_grfs() * dim.index() as u32)
+    }
+
+    /// Byte address in the register file of the cross-thread data.
+    pub fn cross_address(&self) -> u32 {
+        if self.local_ids {
+            GRF * (1 + 3 * self.id_grfs())
+        } else {
+            GRF * 2
+        }
+    }
+
+    /// Byte address in the register file of a group id: in the thread header.
+    pub fn group_id_address(dim: Dim) -> u32 {
+        match dim {
+            Dim::X => 4,
+            Dim::Y => 24,
+            Dim::Z => 28,
+        }
+    }
+
+    /// Size of the per-thread data in `.ze_info` terms, in bytes.
+    pub fn per_thread_bytes(&self) -> u32 {
+        if self.local_ids {
+            3 * GRF * self.id_grfs()
+        } else {
+            0
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The allocation map: for each GRF, which of its bytes are taken at which program points.
+
+use crate::liveness::Range;
+use crate::payload::GRF;
+use cranelift_bforest::{Map, MapForest};
+
+/// From its key on, up to `end`, these bytes of the GRF are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Taken {
+    end: u32,
+    bytes: u32,
+}
+
+/// Per GRF an ordered map from program point to the bytes taken; all maps share one pool. Entries of a GRF never overlap in
+/// time: where two values share a GRF, the time they share is an entry of its own.
+pub struct AllocationMap {
+    forest: MapForest<u32, Taken>,
+    grfs: Vec<Map<u32, Taken>>,
+}
+
+/// The bytes of GRF `grf` that `bytes` bytes from address `at` cover.
+fn mask(grf: u32, at: u32, bytes: u32) -> u32 {
+    let first = at.max(grf * GRF) - grf * GRF;
+    let last = (at + bytes).min((grf + 1) * GRF) - grf * GRF;
+    (u64::from(u32::MAX) >> (32 - (last - first)) << first) as u32
+}
+
+impl AllocationMap {
+    /// An empty file of so many GRFs.
+    pub fn new(grfs: u32) -> Self {
+        AllocationMap {
+            forest: MapForest::new(),
+            grfs: (0..grfs).map(|_| Map::new()).collect(),
+        }
+    }
+
+    /// The bytes of a GRF that are taken somewhere in a range.
+    fn taken(&self, grf: u32, range: Range) -> u32 {
+        let Some(map) = self.grfs.get(grf as usize) else {
+            return u32::MAX;
+        };
+        let mut out = 0;
+        let mut cursor = map.cursor(&self.forest, &());
+        // The entry that begins at or before the range, or the first.
+        let mut at = match map.get_or_less(range.start, &self.forest, &()) {
+            Some((key, _)) => cursor.goto(key).map(|v| (key, v)),
+            None => cursor
+                .goto_first()
+                .and_then(|v| cursor.key().map(|k| (k, v))),
+        };
+        while let Some((key, t)) = at {
+            if key >= range.end {
+                break;
+            }
+            if t.end > range.start {
+                out |= t.bytes;
+            }
+            at = cursor.next();
+        }
+        out
+    }
+
+    /// The lowest free place of so many bytes, so aligned, at or above `lowest`, over all ranges. In bytes.
+    pub fn find(&self, bytes: u32, align: u32, lowest: u32, ranges: &[Range]) -> Option<u32> {
+        let end = self.grfs.len() as u32 * GRF;
+        let align = align.max(1);
+        let mut at = lowest.next_multiple_of(align);
+        // What is taken in a GRF over all ranges is asked once per GRF, not once per place.
+        let mut known: Vec<Option<u32>> = vec![None; self.grfs.len()];
+        while at + bytes <= end {
+            let blocked = (at / GRF..(at + bytes).div_ceil(GRF)).find(|&g| {
+                let taken = known[g as usize]
+                    .get_or_insert_with(|| ranges.iter().fold(0, |acc, r| acc | self.taken(g, *r)));
+                *taken & mask(g, at, bytes) != 0
+            });
+            match blocked {
+                None => return Some(at),
+                // A run of GRFs goes on behind the GRF in its way.
+                Some(g) if align >= GRF => at = ((g + 1) * GRF).next_multiple_of(align),
+                Some(_) => at += align,
+            }
+        }
+        None
+    }
+
+    /// Takes `bytes` bytes at `at` over all ranges.
+    pub fn insert(&mut self, at: u32, bytes: u32, ranges: &[Range]) {
+        for grf in at / GRF..(at + bytes).div_ceil(GRF) {
+            let m = mask(grf, at, bytes);
+            for r in ranges {
+                self.take(grf, *r, m);
+            }
+        }
+    }
+
+    fn take(&mut self, grf: u32, range: Range, bytes: u32) {
+        let Some(map) = self.grfs.get_mut(grf as usize) else {
+            return;
+        };
+        let forest = &mut self.forest;
+        // Cut the entry that spans the range's start, then add to or fill in what lies within it.
+        if let Some((key, t)) = map.get_or_less(range.start, forest, &())
+            && key < range.start
+            && t.end > range.start
+        {
+            let head = Taken {
+                end: range.start,
+                ..t
+            };
+            map.insert(key, head, forest, &());
+            map.insert(range.start, t, forest, &());
+        }
+        let mut at = range.start;
+        while at < range.end {
+            match next_entry(map, forest, at) {
+                Some((key, t)) if key == at => {
+                    let end = t.end.min(range.end);
+                    if t.end > range.end {
+                        map.insert(range.end, t, forest, &());
+                    }
+                    let both = Taken {
+                        end,
+                        bytes: t.bytes | bytes,
+                    };
+                    map.insert(at, both, forest, &());
+                    at = end;
+                }
+                next => {
+                    let end = next.map_or(range.end, |(k, _)| k.min(range.end));
+                    map.insert(at, Taken { end, bytes }, forest, &());
+                    at = end;
+                }
+            }
+        }
+    }
+}
+
+/// The first entry at or after a point.
+fn next_entry(
+    map: &Map<u32, Taken>,
+    forest: &MapForest<u32, Taken>,
+    at: u32,
+) -> Option<(u32, Taken)> {
+    if let Some((key, t)) = map.get_or_less(at, forest, &()) {
+        if key == at {
+            return Some((key, t));
+        }
+        let mut cursor = map.cursor(forest, &());
+        cursor.goto(key);
+        return cursor.next();
+    }
+    let mut cursor = map.cursor(forest, &());
+    let t = cursor.goto_first()?;
+    Some((cursor.key()?, t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn range(start: u32, end: u32) -> Range {
+        Range { start, end }
+    }
+
+    #[test]
+    fn small_values_share_a_grf() {
+        let mut m = AllocationMap::new(2);
+        m.insert(0, 4, &[range(0, 10)]);
+        assert_eq!(m.find(4, 4, 0, &[range(5, 6)]), Some(4));
+        assert_eq!(m.find(4, 4, 0, &[range(10, 12)]), Some(0));
+        assert_eq!(m.find(32, 32, 0, &[range(9, 12)]), Some(32));
+        assert_eq!(m.find(64, 32, 0, &[range(9, 12)]), None);
+    }
+
+    /// Against a plain table of points by bytes, over random insertions.
+    #[test]
+    fn agrees_with_a_table() {
+        let mut seed = 0x1234_5678_9abc_def0u64;
+        eprintln!("seed {seed:#x}");
+        let mut next = move |n: u32| {
+            seed = seed
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            ((seed >> 33) as u32) % n
+        };
+        const POINTS: usize = 60;
+        for _ in 0..50 {
+            let mut m = AllocationMap::new(4);
+            let mut table = vec![[false; 128]; POINTS];
+            for _ in 0..40 {
+                let start = next(50);
+                let ranges = [
+                    range(start, start + 1 + next(5)),
+                    range((start + 6).min(58), (start + 7).min(59)),
+                ];
+                let bytes = 1 << next(7);
+                let align = bytes.min(32);
+                let free = |at: u32| {
+                    ranges.iter().all(|r| {
+                        (r.start..r.end)
+                            .all(|p| (at..at + bytes).all(|b| !table[p as usize][b as usize]))
+                    })
+                };
+                let expect = (0..128)
+                    .step_by(align as usize)
+                    .find(|&at| at + bytes <= 128 && free(at));
+                assert_eq!(m.find(bytes, align, 0, &ranges), expect);
+                if let Some(at) = expect {
+                    m.insert(at, bytes, &ranges);
+                    for r in &ranges {
+                        for p in r.start..r.end {
+                            for b in at..at + bytes {
+                                table[p as usize][b as usize] = true;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

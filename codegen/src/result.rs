@@ -1,0 +1,64 @@
+//! Errors of compilation.
+
+use gantry_isa_gen::diag::Diagnostics;
+use gantry_isa_gen::message::MessageError;
+
+/// Why a function was not compiled. Each variant says whose matter it is.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum CodegenError {
+    /// The IR breaks a rule: the caller's to mend.
+    #[error("the IR does not verify:\n{0}")]
+    Verifier(Diagnostics),
+    /// Valid IR that this version or this platform has no lowering for.
+    #[error("in %{function}: {what} is not supported{}", .at.as_ref().map(|a| format!(", at `{a}`")).unwrap_or_default())]
+    Unsupported {
+        /// The function.
+        function: String,
+        /// What has no lowering.
+        what: String,
+        /// The instruction, as text.
+        at: Option<String>,
+    },
+    /// More bytes are live at once than the register file holds.
+    #[error(
+        "in %{function}: out of registers: {needed} bytes of registers are needed at instruction {at} (`{text}`) and the thread has {available}; spilling is not implemented"
+    )]
+    OutOfRegisters {
+        /// The kernel.
+        function: String,
+        /// Bytes that would have to be live at once.
+        needed: u32,
+        /// Bytes there are.
+        available: u32,
+        /// Where demand is highest: index of the machine instruction.
+        at: usize,
+        /// That instruction.
+        text: String,
+    },
+    /// A platform this build has no code generator for.
+    #[error("no code generator for `{0}`")]
+    Target(String),
+    /// The compiler broke its own rules: a bug in Gantry, with what to report.
+    #[error("internal error in %{function}: {what} (a bug in Gantry, please report it)")]
+    Internal {
+        /// The function.
+        function: String,
+        /// What went wrong.
+        what: String,
+    },
+}
+
+impl CodegenError {
+    pub(crate) fn internal(function: &str, what: impl ToString) -> Self {
+        CodegenError::Internal {
+            function: function.to_string(),
+            what: what.to_string(),
+        }
+    }
+}
+
+impl From<MessageError> for CodegenError {
+    fn from(e: MessageError) -> Self {
+        CodegenError::internal("?", e)
+    }
+}

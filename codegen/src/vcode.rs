@@ -1,0 +1,241 @@
+//! Machine code before allocation: blocks of [`isa_gen::Inst`](gantry_isa_gen::Inst) over virtual registers.
+//!
+//! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
+//! things that are not instructions until places are known (copies, terminators, the address of a register).
+
+use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
+use gantry_isa_gen as isa;
+use smallvec::SmallVec;
+use std::fmt;
+
+/// A virtual register in the GRF file: so many bytes, written any number of times.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VReg(u32);
+entity_impl!(VReg, "%r");
+
+/// A virtual flag register, in SSA form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VFlag(u32);
+entity_impl!(VFlag, "%f");
+
+/// A block of machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VBlock(u32);
+entity_impl!(VBlock, "L");
+
+/// A register of an instruction before allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum VirtReg {
+    /// In the GRF file.
+    Grf(VReg),
+    /// A flag.
+    Flag(VFlag),
+    /// A physical register: null, accumulators, address and state registers, and flags after their allocation.
+    Phys(isa::Reg),
+}
+
+impl VirtReg {
+    /// The null register.
+    pub const NULL: VirtReg = VirtReg::Phys(isa::Reg::NULL);
+}
+
+impl isa::Register for VirtReg {
+    fn as_phys(self) -> Option<isa::Reg> {
+        match self {
+            VirtReg::Phys(r) => Some(r),
+            VirtReg::Grf(_) | VirtReg::Flag(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for VirtReg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VirtReg::Grf(r) => r.fmt(f),
+            VirtReg::Flag(r) => r.fmt(f),
+            VirtReg::Phys(r) => r.fmt(f),
+        }
+    }
+}
+
+/// Where in the GRF file a virtual register must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Anywhere that its alignment allows.
+    Any,
+    /// At this byte address for its whole life: the thread payload.
+    Fixed(u32),
+    /// At or above this byte address: the end-of-thread payload.
+    AtLeast(u32),
+}
+
+/// Size, alignment and constraint of a virtual register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VRegData {
+    /// Size in bytes, at least 1.
+    pub bytes: u32,
+    /// Alignment in bytes, a power of two up to the GRF size.
+    pub align: u32,
+    /// Constraint.
+    pub place: Place,
+}
+
+/// A machine instruction, or what becomes some once places are known.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum MInst {
+    /// An instruction.
+    Op {
+        /// The instruction.
+        inst: isa::Inst<VirtReg>,
+        /// Whether this write begins a new value of the destination: what was there before is dead, though bytes
+        /// may stay unwritten. Without it a destination is a partial write that keeps the rest.
+        starts: bool,
+        /// For a flag modifier that writes only some of its flag's bits: the flag whose other bits it keeps.
+        keeps: Option<VFlag>,
+    },
+    /// Begins a value of a register that later writes fill in part; the bytes they leave are undefined. No instruction.
+    Start {
+        /// The register.
+        dst: VReg,
+    },
+    /// All bytes of one virtual register from another of the same size. Vanishes when both get the same place.
+    Copy {
+        /// Destination.
+        dst: VReg,
+        /// Source.
+        src: VReg,
+    },
+    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand.
+    LoadAddress {
+        /// Word of `a0`.
+        sub: u16,
+        /// The register whose place is meant.
+        base: VReg,
+        /// Constant bytes added.
+        offset: u32,
+        /// Index in bytes, an unsigned word at a byte offset of a register.
+        index: Option<(VReg, u32)>,
+    },
+    /// To the only successor.
+    Jump,
+    /// To the first successor where the flag's bit 0 is set (clear if inverse), else to the second.
+    Branch {
+        /// The condition.
+        flag: VirtReg,
+        /// Byte offset of the sub-register, once physical.
+        sub: u16,
+    },
+    /// End of the thread. The payload is a copy of the thread header.
+    EndThread {
+        /// The thread header's copy, in the upper registers.
+        payload: VReg,
+    },
+}
+
+/// A block: its instructions are `insts[start..end]` and end in one terminator.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// First instruction.
+    pub start: usize,
+    /// One past the last.
+    pub end: usize,
+    /// Flags that come in by value.
+    pub params: Vec<VFlag>,
+    /// Successors, in the terminator's order.
+    pub succs: SmallVec<[VBlock; 2]>,
+    /// Per successor, the flags for its parameters.
+    pub succ_args: SmallVec<[Vec<VFlag>; 2]>,
+    /// Predecessors.
+    pub preds: SmallVec<[VBlock; 2]>,
+}
+
+/// A kernel in machine code before allocation.
+#[derive(Clone, Debug, Default)]
+pub struct VCode {
+    /// Every instruction, block after block.
+    pub insts: Vec<MInst>,
+    /// Blocks in emission order, the entry first.
+    pub blocks: PrimaryMap<VBlock, BlockData>,
+    /// Virtual registers.
+    pub vregs: PrimaryMap<VReg, VRegData>,
+    /// Lanes of each virtual flag.
+    pub flags: PrimaryMap<VFlag, u8>,
+}
+
+impl VCode {
+    /// The instructions of a block.
+    pub fn block_insts(&self, block: VBlock) -> &[MInst] {
+        let b = &self.blocks[block];
+        self.insts.get(b.start..b.end).unwrap_or(&[])
+    }
+
+    /// Fills in predecessors from successors.
+    pub fn compute_preds(&mut self) {
+        for b in self.blocks.values_mut() {
+            b.preds.clear();
+        }
+        for i in 0..self.blocks.len() {
+            let b = VBlock::new(i);
+            for s in self.blocks[b].succs.clone() {
+                self.blocks[s].preds.push(b);
+            }
+        }
+    }
+}
+
+/// How an instruction uses a virtual register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Reads some bytes.
+    Use,
+    /// Begins a new value.
+    Def,
+    /// Writes some bytes and keeps the others.
+    Modify,
+}
+
+impl MInst {
+    /// Calls `f` for every virtual register in the GRF file, uses first.
+    pub fn for_each_vreg(&self, mut f: impl FnMut(VReg, Access)) {
+        match *self {
+            MInst::Op {
+                ref inst, starts, ..
+            } => {
+                for s in &inst.srcs {
+                    if let isa::Src::Direct { at, .. } | isa::Src::Macro { at, .. } = s
+                        && let VirtReg::Grf(r) = at.reg
+                    {
+                        f(r, Access::Use);
+                    }
+                }
+                if let isa::Dst::Direct { at, .. } | isa::Dst::Macro { at, .. } = inst.dst
+                    && let VirtReg::Grf(r) = at.reg
+                {
+                    f(r, if starts { Access::Def } else { Access::Modify });
+                }
+            }
+            MInst::Start { dst } => f(dst, Access::Def),
+            MInst::Copy { dst, src } => {
+                f(src, Access::Use);
+                f(dst, Access::Def);
+            }
+            MInst::LoadAddress { base, index, .. } => {
+                if let Some((r, _)) = index {
+                    f(r, Access::Use);
+                }
+                // The indirect access that follows touches it.
+                f(base, Access::Use);
+            }
+            MInst::EndThread { payload } => f(payload, Access::Use),
+            MInst::Jump | MInst::Branch { .. } => {}
+        }
+    }
+
+    /// Whether this ends a block.
+    pub fn is_terminator(&self) -> bool {
+        matches!(
+            self,
+            MInst::Jump | MInst::Branch { .. } | MInst::EndThread { .. }
+        )
+    }
+}

@@ -1,0 +1,294 @@
+//! Writing zebins: the ELF container that Intel's driver and the runtime load.
+//!
+//! Sections: `.text.<kernel>`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel. Facts: zebin specification
+//! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
+
+use crate::ir::{ArgKind, FuncKind, Function};
+use crate::payload::Payload;
+use crate::result::CodegenError;
+use object::Endianness;
+use object::elf;
+use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
+use std::fmt::Write as _;
+
+/// `e_machine` of Intel Graphics Technology.
+const EM_INTELGT: elf::Machine = elf::Machine(205);
+/// `.ze_info`.
+const SHT_ZEBIN_ZEINFO: elf::SectionType = elf::SectionType(0xff00_0011);
+/// Version of the `.ze_info` format.
+const ZE_INFO_VERSION: &str = "1.15";
+/// The driver prefetches past the end of a kernel; this many zero bytes stand there.
+const PADDING: usize = 128;
+
+/// A product that zebins are made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Product {
+    /// Short name, as `ocloc -device` takes it.
+    pub name: &'static str,
+    /// `IntelGT` note 1: product family.
+    pub family: u32,
+    /// `IntelGT` note 2: graphics core family.
+    pub core: u32,
+}
+
+impl Product {
+    /// Every product with a code generator. Numbers as in the notes of Intel's own zebins.
+    pub const ALL: [Product; 5] = [
+        Product::new("skl", 18),
+        Product::new("kbl", 19),
+        Product::new("bxt", 21),
+        Product::new("glk", 20),
+        Product::new("cfl", 22),
+    ];
+
+    const fn new(name: &'static str, family: u32) -> Product {
+        Product {
+            name,
+            family,
+            core: 12,
+        }
+    }
+
+    /// The product of a short name.
+    pub fn from_name(name: &str) -> Option<Product> {
+        Product::ALL.into_iter().find(|p| p.name == name)
+    }
+}
+
+/// A compiled kernel for a zebin.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelImage<'a> {
+    /// The function: name, arguments, SLM.
+    pub func: &'a Function,
+    /// What the thread finds in its registers.
+    pub payload: &'a Payload,
+    /// Code.
+    pub text: &'a [u8],
+}
+
+fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
+    for word in [8, desc.len() as u32, kind] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+    out.extend_from_slice(b"IntelGT\0");
+    out.extend_from_slice(desc);
+    out.resize(out.len().next_multiple_of(4), 0);
+}
+
+fn compat_notes(product: Product) -> Vec<u8> {
+    let mut out = Vec::new();
+    note(&mut out, 1, &product.family.to_le_bytes());
+    note(&mut out, 2, &product.core.to_le_bytes());
+    note(&mut out, 4, format!("{ZE_INFO_VERSION}\0").as_bytes());
+    out
+}
+
+/// The `.ze_info` text. The driver's own YAML reader wants lists indented under their key and no flow maps.
+pub fn ze_info(kernels: &[KernelImage<'_>]) -> String {
+    let mut s = format!("---\nversion: '{ZE_INFO_VERSION}'\nkernels:\n");
+    for k in kernels {
+        let FuncKind::Kernel {
+            simd,
+            slm_bytes,
+            group_size,
+        } = k.func.kind
+        else {
+            continue;
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(s, "  - name: {}\n    execution_env:", k.func.name);
+        if k.has_barrier() {
+            s.push_str("      barrier_count: 1\n");
+        }
+        s.push_str("      grf_count: 128\n");
+        if let Some([x, y, z]) = group_size {
+            let _ = writeln!(
+                s,
+                "      required_work_group_size:\n        - {x}\n        - {y}\n        - {z}"
+            );
+        }
+        let _ = writeln!(s, "      simd_size: {simd}");
+        if slm_bytes > 0 {
+            let _ = writeln!(s, "      slm_size: {slm_bytes}");
+        }
+        s.push_str("    payload_arguments:\n");
+        for (n, (kind, slot)) in k.payload.args.iter().enumerate() {
+            let ty = match kind {
+                ArgKind::Value => "arg_byvalue",
+                ArgKind::Ptr | ArgKind::Slm => "arg_bypointer",
+            };
+            let _ = writeln!(
+                s,
+                "      - arg_type: {ty}\n        offset: {}\n        size: {}\n        arg_index: {n}",
+                slot.offset, slot.bytes
+            );
+            s.push_str(match kind {
+                ArgKind::Value => "",
+                ArgKind::Ptr => "        addrmode: stateless\n        addrspace: global\n        access_type: readwrite\n",
+                ArgKind::Slm => {
+                    "        addrmode: slm\n        addrspace: local\n        access_type: readwrite\n        slm_alignment: 16\n"
+                }
+            });
+        }
+        for (fact, slot) in &k.payload.facts {
+            let _ = writeln!(
+                s,
+                "      - arg_type: {}\n        offset: {}\n        size: {}",
+                fact.ze_name(),
+                slot.offset,
+                slot.bytes
+            );
+        }
+        if k.payload.args.is_empty() && k.payload.facts.is_empty() {
+            // The driver wants one entry at least.
+            s.push_str("      - arg_type: local_size\n        offset: 0\n        size: 12\n");
+        }
+        if k.payload.local_ids {
+            let _ = writeln!(
+                s,
+                "    per_thread_payload_arguments:\n      - arg_type: local_id\n        offset: 0\n        size: {}",
+                k.payload.per_thread_bytes()
+            );
+        }
+    }
+    s.push_str("...\n");
+    s
+}
+
+impl KernelImage<'_> {
+    fn has_barrier(&self) -> bool {
+        let f = self.func;
+        let all = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+        all.into_iter()
+            .any(|&i| f.dfg.data(i).opcode() == crate::ir::Opcode::Barrier)
+    }
+}
+
+struct Section<'a> {
+    name: Vec<u8>,
+    kind: elf::SectionType,
+    flags: elf::SectionFlags,
+    align: u64,
+    data: &'a [u8],
+}
+
+/// Writes a zebin with these kernels.
+///
+/// # Errors
+/// The ELF writer refuses a size.
+pub fn write(product: Product, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, CodegenError> {
+    let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
+    let info = ze_info(kernels);
+    let notes = compat_notes(product);
+    let texts: Vec<Vec<u8>> = kernels
+        .iter()
+        .map(|k| {
+            let mut t = k.text.to_vec();
+            t.resize(t.len() + PADDING, 0);
+            t
+        })
+        .collect();
+    let mut sections: Vec<Section<'_>> = kernels
+        .iter()
+        .zip(&texts)
+        .map(|(k, text)| Section {
+            name: format!(".text.{}", k.func.name).into_bytes(),
+            kind: elf::SHT_PROGBITS,
+            flags: elf::SHF_ALLOC | elf::SHF_EXECINSTR,
+            align: 64,
+            data: text,
+        })
+        .collect();
+    sections.push(Section {
+        name: b".ze_info".to_vec(),
+        kind: SHT_ZEBIN_ZEINFO,
+        flags: elf::SectionFlags(0),
+        align: 1,
+        data: info.as_bytes(),
+    });
+    sections.push(Section {
+        name: b".note.intelgt.compat".to_vec(),
+        kind: elf::SHT_NOTE,
+        flags: elf::SectionFlags(0),
+        align: 4,
+        data: &notes,
+    });
+    let mut buffer = Vec::new();
+    let mut w = Writer::new(Endianness::Little, true, &mut buffer);
+    w.reserve_file_header();
+    w.reserve_null_section_index();
+    let placed: Vec<_> = sections
+        .iter()
+        .map(|s| {
+            let name = w.add_section_name(&s.name);
+            let index = w.reserve_section_index();
+            (name, index, w.reserve(s.data.len() as u64, s.align))
+        })
+        .collect();
+    w.reserve_null_symbol_index();
+    let symbols: Vec<_> = kernels
+        .iter()
+        .zip(&placed)
+        .map(|(k, (_, section, _))| {
+            let name = w.add_string(k.func.name.as_bytes());
+            w.reserve_symbol_index(Some(*section));
+            (name, *section)
+        })
+        .collect();
+    w.reserve_symtab_section_index();
+    w.reserve_symtab();
+    w.reserve_strtab_section_index();
+    w.reserve_strtab().map_err(fail)?;
+    w.reserve_shstrtab_section_index();
+    w.reserve_shstrtab().map_err(fail)?;
+    w.reserve_section_headers();
+    w.write_file_header(&FileHeader {
+        os_abi: elf::OsAbi(0),
+        abi_version: 0,
+        e_type: elf::ET_REL,
+        e_machine: EM_INTELGT,
+        e_entry: 0,
+        e_flags: elf::FileFlags(0),
+    })
+    .map_err(fail)?;
+    for s in &sections {
+        w.write_align(s.align);
+        w.write(s.data);
+    }
+    w.write_null_symbol();
+    for ((name, section), k) in symbols.iter().zip(kernels) {
+        let st_name = w.string_offset(Some(*name));
+        w.write_symbol(&Sym {
+            section: Some(section.0),
+            st_name,
+            st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_FUNC),
+            st_other: elf::SymbolOther(0),
+            st_shndx: elf::SymbolSection(0),
+            st_value: 0,
+            st_size: k.text.len() as u64,
+        });
+    }
+    w.write_strtab();
+    w.write_shstrtab();
+    w.write_null_section_header();
+    for (s, (name, _, offset)) in sections.iter().zip(&placed) {
+        let sh_name = w.section_name_offset(Some(*name));
+        w.write_section_header(&SectionHeader {
+            sh_name,
+            sh_type: s.kind,
+            sh_flags: s.flags,
+            sh_addr: 0,
+            sh_offset: *offset,
+            sh_size: s.data.len() as u64,
+            sh_link: 0,
+            sh_info: 0,
+            sh_addralign: s.align,
+            sh_entsize: 0,
+        });
+    }
+    w.write_symtab_section_header(1);
+    w.write_strtab_section_header();
+    w.write_shstrtab_section_header();
+    drop(w);
+    Ok(buffer)
+}
