@@ -7,6 +7,7 @@ pub mod decode;
 pub mod diag;
 pub mod encode;
 pub mod inst;
+pub mod legal;
 pub mod message;
 pub mod op;
 pub mod platform;
@@ -14,6 +15,7 @@ pub mod reg;
 pub mod region;
 pub mod sem;
 mod table;
+pub mod text;
 pub mod types;
 
 pub use inst::{

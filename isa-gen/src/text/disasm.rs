@@ -1,0 +1,102 @@
+//! Programs as text.
+
+use super::print::print_inst;
+use crate::decode::{DecodeError, Decoded, decode, len};
+use crate::inst::{Inst, InstOpts, Src, Target};
+use crate::op::Op;
+use crate::platform::Platform;
+use crate::reg::Reg;
+use crate::region::ExecSize;
+use std::collections::BTreeSet;
+
+/// An instruction of a program, or why there is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Listing {
+    /// Bytes from the start of the program.
+    pub offset: usize,
+    /// Bytes: 8 or 16.
+    pub len: usize,
+    /// The instruction.
+    pub inst: Result<Inst<Reg>, DecodeError>,
+}
+
+/// Decodes a program instruction by instruction, going on after bytes that are none. Bytes at the end that are fewer
+/// than an instruction are left out.
+pub fn list(platform: Platform, bytes: &[u8]) -> Vec<Listing> {
+    let mut out = Vec::new();
+    let mut offset = 0;
+    while let Some(rest) = bytes.get(offset..) {
+        let len = len(rest);
+        if rest.len() < len {
+            break;
+        }
+        out.push(Listing {
+            offset,
+            len,
+            inst: decode(platform, rest).map(|Decoded { inst, .. }| inst),
+        });
+        offset += len;
+    }
+    out
+}
+
+/// The default name of a place in a program: `L328`, `L_N16` before its start.
+pub(super) fn label_at(offset: i64) -> String {
+    if offset < 0 {
+        format!("L_N{}", -offset)
+    } else {
+        format!("L{offset}")
+    }
+}
+
+/// The places that a target-bearing source names, in bytes from the start of the program.
+fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
+    match (s, &l.inst) {
+        (Src::Target(Target::Rel(r)), _) => Some(l.offset as i64 + i64::from(*r)),
+        (Src::Imm { bits, .. }, Ok(i)) if i.op == Op::Calla => Some(i64::from(*bits as u32 as i32)),
+        _ => None,
+    }
+}
+
+/// A program as text, exactly as `iga64 -d` prints it except for the comments after sends. Where bytes are not an
+/// instruction, an `illegal` stands with the reason in a comment.
+pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
+    let insts = list(platform, bytes);
+    // A block starts at the program's start, at targets, after branches and after the end of a thread.
+    let mut starts = BTreeSet::from([0i64]);
+    for l in &insts {
+        let Ok(i) = &l.inst else { continue };
+        if i.op.format().is_branch() || i.opts.contains(InstOpts::EOT) {
+            starts.insert((l.offset + l.len) as i64);
+        }
+        starts.extend(i.srcs.iter().filter_map(|s| place(l, s)));
+    }
+    let mut out = String::new();
+    let mut next = starts.into_iter().peekable();
+    let mut head = |out: &mut String, upto: i64| {
+        while let Some(at) = next.next_if(|at| *at <= upto) {
+            out.push_str(&label_at(at));
+            out.push_str(":\n");
+        }
+    };
+    for l in &insts {
+        head(&mut out, l.offset as i64);
+        let label = |t| match t {
+            Target::Rel(r) => label_at(l.offset as i64 + i64::from(r)),
+            Target::Label(n) => format!("label{n}"),
+        };
+        match &l.inst {
+            Ok(i) => out.push_str(&print_inst(platform, i, &label)),
+            Err(e) => {
+                let mut i = Inst::<Reg>::new(Op::Illegal, ExecSize::S1);
+                i.opts.set(InstOpts::COMPACTED, l.len == 8);
+                out.push_str(&print_inst(platform, &i, &label));
+                out.push_str(" // ");
+                out.push_str(&e.to_string());
+            }
+        }
+        out.push('\n');
+    }
+    head(&mut out, i64::MAX);
+    out
+}
