@@ -255,7 +255,7 @@ pub enum AtomicOp {
     UMax,
     /// Unsigned minimum.
     UMin,
-    /// Compare and write: source 0 is written where memory equals source 1.
+    /// Compare and write: source 1 is written where memory equals source 0.
     CmpWr,
     /// Decrement; returns the new value.
     PreDec,

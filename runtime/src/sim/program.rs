@@ -5,7 +5,7 @@ use gantry_isa_gen::message::Message;
 use gantry_isa_gen::sem::{AluOp, packed_imm};
 use gantry_isa_gen::{
     Arf, Cond, Desc, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Region, Src,
-    SrcMods, Subfn, Target, Type,
+    SrcMods, Subfn, Target, Type, decode,
 };
 
 /// A kernel, decoded.
@@ -229,6 +229,21 @@ impl Program {
                 }
             };
             ops.push(op);
+        }
+        // `break` names the loop's `while` as its end; its channels go on after it (Skylake PRM, Vol. 7, "break").
+        for i in 0..ops.len() {
+            let Some(Kind::Leave(j)) = ops.get(i).map(|o| &o.kind) else {
+                continue;
+            };
+            let uip = j.uip;
+            let at_while = matches!(ops.get(uip as usize).map(|o| &o.kind), Some(Kind::While(_)));
+            if let Some(op) = ops.get_mut(i)
+                && op.alu.op == Op::Break
+                && at_while
+                && let Kind::Leave(j) = &mut op.kind
+            {
+                j.uip = uip + 1;
+            }
         }
         // Channels can wait after a branch and at its targets.
         let mut joins = vec![false; ops.len()];
@@ -700,18 +715,6 @@ fn source(
             }
         }
     })
-}
-
-/// Until the decoder lands: nothing decodes.
-mod decode {
-    use super::{Inst, Platform, Reg};
-    pub(super) struct Decoded {
-        pub(super) inst: Inst<Reg>,
-        pub(super) len: usize,
-    }
-    pub(super) fn decode(_: Platform, _: &[u8]) -> Result<Decoded, String> {
-        Err("there is no decoder yet".to_owned())
-    }
 }
 
 impl Program {

@@ -136,6 +136,8 @@ fn find<'g>(
             .global(address, n, dir)
             .map(|(b, at)| Place::In(b, at)),
         AddrModel::A32(Surface::Slm) => {
+            // Compilers set high bits so that no valid pointer is null; SLM does not see them.
+            let address = address & 0x0fff_ffff;
             let slm = group.slm();
             if slm.holds(address, n) {
                 Ok(Place::In(slm, address))
@@ -361,8 +363,8 @@ fn access(
                         FloatAtomicOp::FMax => o.max(s).to_bits(),
                         FloatAtomicOp::FMin => o.min(s).to_bits(),
                         FloatAtomicOp::FCmpWr => {
-                            if o == f32::from_bits(src1) {
-                                src0
+                            if o == s {
+                                src1
                             } else {
                                 old
                             }
@@ -556,8 +558,8 @@ fn apply(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> u64 {
         AtomicOp::UMax => old.max(src0),
         AtomicOp::UMin => old.min(src0),
         AtomicOp::CmpWr => {
-            if old == src1 {
-                src0
+            if old == src0 {
+                src1
             } else {
                 old
             }

@@ -331,8 +331,14 @@ impl Thread {
                 self.park(rest, self.pc + 1);
                 self.jump(op, j.jip)
             }
-            Kind::Leave(j) | Kind::Goto(j, false) => {
+            Kind::Leave(j) => {
                 self.park(taken, j.uip);
+                self.fall_or_jump(op, j.jip)
+            }
+            // A forward `goto` is like `if`: the channels whose predicate is false leave. With branch control, as
+            // backward ones have it, those whose predicate is true do.
+            Kind::Goto(j, false) => {
+                self.park(rest, j.uip);
                 self.fall_or_jump(op, j.jip)
             }
             Kind::Goto(j, true) => {

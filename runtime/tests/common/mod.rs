@@ -66,7 +66,7 @@ pub fn compile_source(text: &str, simd: u32, options: &str) -> Vec<u8> {
 /// A simulator that gives up on endless loops soon.
 pub fn simulator() -> Device {
     Device::simulator(SimOptions {
-        instruction_limit: 20_000_000,
+        instruction_limit: 2_000_000,
         ..SimOptions::default()
     })
 }

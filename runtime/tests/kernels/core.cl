@@ -182,8 +182,8 @@ K void exchange(__global int *data, int rounds) {
     data[g] = v;
 }
 
-K void out_of_bounds(__global int *p, ulong far) {
-    p[get_global_id(0) + far] = 1;
+K void out_of_bounds(__global int *p, ulong address) {
+    ((__global int *)address)[get_global_id(0)] = p[0];
 }
 
 K void endless(__global volatile int *p) {

@@ -75,17 +75,10 @@ K void subgroups(__global const int *in, __global int *o) {
     o[7] = get_sub_group_id() * 100 + get_sub_group_local_id();
 }
 
+#if SIMD < 32
 K void blocks(__global const uint *in, __global uint *o) {
     int at = get_group_id(0) * get_local_size(0) + get_sub_group_id() * SIMD;
     uint v = intel_sub_group_block_read(in + at);
     intel_sub_group_block_write(o + at, v * 3 + get_sub_group_local_id());
 }
-
-__attribute__((noinline)) int twice(int x, int y) { return x * 2 + (y > x ? y : x); }
-
-K void calls(__global const int *in, __global int *o) {
-    int i = get_global_id(0);
-    int v = in[i];
-    if (v & 1) v = twice(v, i);
-    o[i] = twice(v, 7);
-}
+#endif
