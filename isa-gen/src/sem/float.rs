@@ -317,8 +317,9 @@ pub(super) fn eval<T: FloatLane>(
 ) -> Result<Outcome, Undefined> {
     let mode = &extra.mode;
     let ty = |i: usize| alu.srcs.get(i).copied().flatten();
-    // A plain move of floats keeps the bits of denormals and NaNs.
-    let raw = alu.op == Op::Mov || alu.op == Op::Sel || alu.op == Op::Csel;
+    // A plain move or selection between equal types keeps the bits of denormals and NaNs.
+    let raw = matches!(alu.op, Op::Mov | Op::Sel | Op::Csel)
+        && alu.srcs.iter().flatten().all(|t| *t == alu.dst);
     let read_mode = if raw { &FpMode::IEEE } else { mode };
     let lane = |i: usize| {
         let mut out = [T::ZERO; LANES];
@@ -401,7 +402,7 @@ pub(super) fn eval<T: FloatLane>(
     };
     if bits.is_none() {
         // A move or a selection between equal types keeps NaN payloads, which conversions would quiet.
-        let same = raw && alu.srcs.iter().flatten().all(|t| *t == alu.dst) && !alu.sat;
+        let same = raw && !alu.sat;
         for (i, v) in r.iter().take(n).enumerate() {
             out.bits[i] = if same && v.is_nan() {
                 nan_bits(alu, &srcs, i, extra.pick, v.value())

@@ -3,6 +3,7 @@
 use super::regs::{self, FileOffset};
 use gantry_isa_gen::message::Message;
 use gantry_isa_gen::sem::{AluOp, packed_imm};
+use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
     Arf, Cond, Desc, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Region, Src,
     SrcMods, Subfn, Target, Type, decode,
@@ -718,10 +719,18 @@ fn source(
 }
 
 impl Program {
-    /// An operation's instruction as text.
+    /// An operation's instruction as text, in IGA's syntax with its columns closed up; empty where there is none.
     pub(super) fn text(&self, pc: u32) -> String {
-        let _ = &self.insts;
-        let _ = pc;
-        String::new()
+        let at = pc as usize;
+        let (Some(Some(inst)), Some(op)) = (self.insts.get(at), self.ops.get(at)) else {
+            return String::new();
+        };
+        let label = |t: Target| match t {
+            Target::Rel(d) => format!("L{}", i64::from(op.ip) + i64::from(d)),
+            Target::Label(n) => format!("label{n}"),
+        };
+        let line = print_inst(self.platform, inst, &label);
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        words.join(" ")
     }
 }

@@ -186,13 +186,19 @@ fn channels(mut mask: u32) -> impl Iterator<Item = u32> {
     })
 }
 
+/// The addresses of all channels, read before anything is written: a response may go to the address registers.
 #[inline(always)]
-fn address_of(t: &Thread, p: &Payload, addr: AddrModel, i: u32) -> u64 {
-    if addr.is_a64() {
-        t.regs.u64(p.address + i * 8)
-    } else {
-        u64::from(t.regs.u32(p.address + i * 4))
+fn addresses(t: &Thread, p: &Payload, addr: AddrModel) -> [u64; 16] {
+    let mut out = [0; 16];
+    for (i, o) in out.iter_mut().enumerate() {
+        let i = i as u32;
+        *o = if addr.is_a64() {
+            t.regs.u64(p.address + i * 8)
+        } else {
+            u64::from(t.regs.u32(p.address + i * 4))
+        };
     }
+    out
 }
 
 fn access(
@@ -212,8 +218,9 @@ fn access(
         } => {
             let row = simd.channels() * 4;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
-                let address = address_of(t, p, addr, i);
+                let address = at_channel[i as usize % 16];
                 let mut k = 0;
                 for c in 0..4 {
                     if rgba.mask() >> c & 1 == 0 {
@@ -232,8 +239,9 @@ fn access(
             simd,
         } => {
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
-                let address = address_of(t, p, addr, i);
+                let address = at_channel[i as usize % 16];
                 move_element(t, group, dir, addr, address, u32::from(bytes), p, i * 4)?;
             }
         }
@@ -246,8 +254,9 @@ fn access(
         } => {
             let row = simd.channels() * 4;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
-                let mut address = address_of(t, p, addr, i);
+                let mut address = at_channel[i as usize % 16];
                 if !addr.is_a64() {
                     address *= 4;
                 }
@@ -266,8 +275,9 @@ fn access(
         } => {
             let row = simd.channels() * 8;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
-                let address = address_of(t, p, addr, i);
+                let address = at_channel[i as usize % 16];
                 for k in 0..u32::from(count) * 2 {
                     let at = k / 2 * row + i * 8 + k % 2 * 4;
                     let a = address.wrapping_add(u64::from(k) * 4);
@@ -335,13 +345,26 @@ fn access(
             simd,
         } => {
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let (src0, src1) = operands(t, p, simd.channels(), if qword { 8 } else { 4 });
+            let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
-                let address = address_of(t, p, addr, i);
-                if qword {
-                    atomic64(t, group, aop, addr, address, p, i, returns)?;
+                let address = at_channel[i as usize % 16];
+                let values = (src0[i as usize % 16], src1[i as usize % 16]);
+                let old = if qword {
+                    atomic64(t, group, aop, addr, address, values)?
                 } else {
-                    let row = simd.channels() * 4;
-                    atomic32(t, group, aop, addr, address, p, i, row, returns)?;
+                    u64::from(atomic32(t, group, aop, addr, address, values)?)
+                };
+                let back = if aop == AtomicOp::PreDec {
+                    old.wrapping_sub(1)
+                } else {
+                    old
+                };
+                if qword {
+                    respond(t, p, returns, i * 8, back as u32);
+                    respond(t, p, returns, i * 8 + 4, (back >> 32) as u32);
+                } else {
+                    respond(t, p, returns, i * 4, back as u32);
                 }
             }
         }
@@ -351,12 +374,13 @@ fn access(
             returns,
             simd,
         } => {
-            let row = simd.channels() * 4;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let (src0, src1) = operands(t, p, simd.channels(), 4);
+            let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
-                let address = address_of(t, p, addr, i);
-                let src0 = t.regs.u32(p.data + i * 4);
-                let src1 = t.regs.u32(p.data + row + i * 4);
+                let address = at_channel[i as usize % 16];
+                let src0 = src0[i as usize % 16] as u32;
+                let src1 = src1[i as usize % 16] as u32;
                 let f = |old: u32| {
                     let (o, s) = (f32::from_bits(old), f32::from_bits(src0));
                     match fop {
@@ -445,69 +469,60 @@ fn update(
     })
 }
 
-#[allow(
-    clippy::too_many_arguments,
-    reason = "one element of a message: all of it is used"
-)]
+/// The data operands of an atomic, all channels, read before anything is written.
+fn operands(t: &Thread, p: &Payload, channels: u32, size: u32) -> ([u64; 16], [u64; 16]) {
+    let row = channels * size;
+    let read = |from: u32| {
+        let mut out = [0; 16];
+        for (i, o) in out.iter_mut().enumerate().take(channels as usize) {
+            *o = t.regs.element(from + i as u32 * size, size);
+        }
+        out
+    };
+    (read(p.data), read(p.data + row))
+}
+
+/// An atomic on a dword; returns the old value.
 fn atomic32(
     t: &mut Thread,
     group: &mut Group<'_>,
     op: AtomicOp,
     addr: AddrModel,
     address: u64,
-    p: &Payload,
-    i: u32,
-    row: u32,
-    returns: bool,
-) -> Result<(), String> {
-    let src0 = t.regs.u32(p.data + i * 4);
-    let src1 = t.regs.u32(p.data + row + i * 4);
+    (src0, src1): (u64, u64),
+) -> Result<u32, String> {
     if op == AtomicOp::CmpWr2W {
         return Err("the two-dword compare and write atomic is not supported".to_owned());
     }
-    let old = update(t, group, addr, address, |old| {
-        apply(op, u64::from(old), u64::from(src0), u64::from(src1), 32) as u32
-    })?;
-    let back = if op == AtomicOp::PreDec {
-        old.wrapping_sub(1)
-    } else {
-        old
-    };
-    respond(t, p, returns, i * 4, back);
-    Ok(())
+    update(t, group, addr, address, |old| {
+        apply(op, u64::from(old), src0, src1, 32) as u32
+    })
 }
 
-#[allow(
-    clippy::too_many_arguments,
-    reason = "one element of a message: all of it is used"
-)]
+/// An atomic on a qword; returns the old value.
 fn atomic64(
     t: &mut Thread,
     group: &mut Group<'_>,
     op: AtomicOp,
     addr: AddrModel,
     address: u64,
-    p: &Payload,
-    i: u32,
-    returns: bool,
-) -> Result<(), String> {
+    (src0, src1): (u64, u64),
+) -> Result<u64, String> {
     if !address.is_multiple_of(8) {
         return Err(format!(
             "an atomic at {address:#x}, which is not qword-aligned"
         ));
     }
-    let src0 = t.regs.u64(p.data + i * 8);
-    let src1 = t.regs.u64(p.data + 64 + i * 8);
     if op == AtomicOp::CmpWr2W {
         return Err("the two-qword compare and write atomic is not supported".to_owned());
     }
     t.counts.bytes_read += 8;
     t.counts.bytes_written += 8;
     let lock = group.qword_lock();
-    let guard = lock
+    let _guard = lock
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let old = match find(group, addr, address, 8, "an atomic")? {
+    Ok(match find(group, addr, address, 8, "an atomic")? {
         Place::In(b, at) => {
             let old = u64::from(b.load32(at)) | u64::from(b.load32(at + 4)) << 32;
             let new = apply(op, old, src0, src1, 64);
@@ -516,16 +531,7 @@ fn atomic64(
             old
         }
         Place::Nowhere => 0,
-    };
-    drop(guard);
-    let back = if op == AtomicOp::PreDec {
-        old.wrapping_sub(1)
-    } else {
-        old
-    };
-    respond(t, p, returns, i * 8, back as u32);
-    respond(t, p, returns, i * 8 + 4, (back >> 32) as u32);
-    Ok(())
+    })
 }
 
 /// What an atomic writes.

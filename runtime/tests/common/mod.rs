@@ -2,8 +2,10 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use gantry_runtime::{Arg, Buffer, Device, Grid, LaunchStats, Module, Plain, SimOptions};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Zebin output for the generations that do not have it by default.
 pub const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
@@ -25,8 +27,20 @@ pub fn have(tool: &str) -> bool {
     found
 }
 
+/// Zebins by source file, width and options.
+type Compiled = BTreeMap<(String, u32, String), Vec<u8>>;
+
 /// Compiles a file of `tests/kernels` for skl with `SIMD` defined as a width. The file's kernels ask for that width.
+/// Each is compiled once in a test process.
 pub fn compile(file: &str, simd: u32, options: &str) -> Vec<u8> {
+    static DONE: Mutex<Compiled> = Mutex::new(BTreeMap::new());
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    done.entry((file.to_owned(), simd, options.to_owned()))
+        .or_insert_with(|| compile_file(file, simd, options))
+        .clone()
+}
+
+fn compile_file(file: &str, simd: u32, options: &str) -> Vec<u8> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/kernels")
         .join(file);
