@@ -15,6 +15,7 @@ pub mod regalloc;
 pub mod result;
 pub mod text;
 pub mod vcode;
+pub mod verifier;
 pub mod zebin;
 
 pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};

@@ -161,6 +161,16 @@ impl DataFlowGraph {
         self.insts[inst].results.push(v, &mut self.pool);
     }
 
+    /// Whether this instruction was made here.
+    pub fn has_inst(&self, inst: Inst) -> bool {
+        inst.index() < self.insts.len()
+    }
+
+    /// Whether this constant was made here.
+    pub fn has_constant(&self, constant: Constant) -> bool {
+        constant.index() < self.constants.len()
+    }
+
     /// Whether this value was made here.
     pub fn has_value(&self, v: Value) -> bool {
         v.index() < self.values.len()

@@ -3,6 +3,7 @@
 //! One function describes a whole EU thread. An operation computes all its lanes, always; divergence acts only where a
 //! mask operand says so.
 
+pub mod cfg;
 pub mod condcodes;
 pub mod dfg;
 pub mod entities;
@@ -14,6 +15,7 @@ pub mod opcode;
 pub mod region;
 pub mod types;
 
+pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use dfg::{DataFlowGraph, ValueDef};
 pub use entities::{Block, Constant, FuncRef, Inst, Value};

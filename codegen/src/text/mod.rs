@@ -6,3 +6,4 @@ mod parser;
 mod print;
 
 pub use parser::{Parsed, SourceMap, parse};
+pub(crate) use print::inst_text;

@@ -1,0 +1,135 @@
+//! Branches, returns, calls.
+
+use super::{Place, Verifier};
+use crate::ir::{BlockCall, FuncKind, FuncRef, Inst, InstData, Scalar, Type, Value};
+use cranelift_entity::SecondaryMap;
+
+impl Verifier<'_> {
+    pub(super) fn control(&mut self, inst: Inst) {
+        let pool = &self.func.dfg.pool;
+        match *self.data(inst) {
+            InstData::Jump { ref dest, .. } => self.branch(inst, 0, dest),
+            InstData::Brif {
+                cond, ref dests, ..
+            } => {
+                let ty = self.ty(cond);
+                if ty != Type::scalar_of(Scalar::B1) {
+                    self.error(
+                        Place::Operand(inst, 0),
+                        format!("type clash: `brif` takes a b1, and {cond} is {ty}; `any` or `all` makes one"),
+                    );
+                }
+                self.branch(inst, 1, &dests[0]);
+                self.branch(inst, 1 + dests[0].args.len(pool), &dests[1]);
+            }
+            InstData::Return { args, .. } => {
+                let args = args.as_slice(pool).to_vec();
+                let results = self.func.sig.results.clone();
+                match self.func.kind {
+                    FuncKind::Kernel { .. } if !args.is_empty() => {
+                        self.error(Place::Operand(inst, 0), "a kernel returns nothing");
+                    }
+                    _ => self.arguments(inst, 0, &args, &results, "the function returns"),
+                }
+            }
+            InstData::Call { func, args, .. } => {
+                let Some(callee) = self.callee(func) else {
+                    self.error(Place::Inst(inst), "call of a function that does not exist");
+                    return;
+                };
+                if matches!(callee.kind, FuncKind::Kernel { .. }) {
+                    self.error(
+                        Place::Inst(inst),
+                        format!("%{} is a kernel: it cannot be called", callee.name),
+                    );
+                    return;
+                }
+                let params: Vec<Type> = callee.sig.params.iter().map(|p| p.ty).collect();
+                let args = args.as_slice(pool).to_vec();
+                self.arguments(inst, 0, &args, &params, &format!("%{} takes", callee.name));
+            }
+            _ => {}
+        }
+    }
+
+    fn branch(&mut self, inst: Inst, first: usize, dest: &BlockCall) {
+        let dfg = &self.func.dfg;
+        let params: Vec<Type> = dfg
+            .block_params(dest.block)
+            .iter()
+            .map(|&v| dfg.ty(v))
+            .collect();
+        let args = dest.args.as_slice(&dfg.pool).to_vec();
+        self.arguments(
+            inst,
+            first,
+            &args,
+            &params,
+            &format!("{} takes", dest.block),
+        );
+    }
+
+    fn arguments(&mut self, inst: Inst, first: usize, args: &[Value], params: &[Type], who: &str) {
+        if args.len() != params.len() {
+            self.error(
+                Place::Inst(inst),
+                format!(
+                    "{who} {} value{}, and {} {} given",
+                    params.len(),
+                    if params.len() == 1 { "" } else { "s" },
+                    args.len(),
+                    if args.len() == 1 { "is" } else { "are" },
+                ),
+            );
+            return;
+        }
+        for (n, (&v, &want)) in args.iter().zip(params).enumerate() {
+            let ty = self.ty(v);
+            if ty != want {
+                self.error(
+                    Place::Operand(inst, first + n),
+                    format!("type clash: {v} is {ty}, and {who} {want} here"),
+                );
+            }
+        }
+    }
+
+    /// Calls end: there is no stack, so no function may come back to itself.
+    pub(super) fn calls_end(&mut self) {
+        let Some(start) = self.module.find(&self.func.name) else {
+            return;
+        };
+        let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
+        let mut work = vec![start];
+        while let Some(at) = work.pop() {
+            let Some(func) = self.callee(at) else {
+                continue;
+            };
+            for &block in func.layout.blocks() {
+                for &inst in func.layout.insts(block) {
+                    if !func.dfg.has_inst(inst) {
+                        continue;
+                    }
+                    let InstData::Call { func: callee, .. } = *func.dfg.data(inst) else {
+                        continue;
+                    };
+                    if callee == start {
+                        let place = match at == start {
+                            true => Place::Inst(inst),
+                            false => Place::Function,
+                        };
+                        self.error(
+                            place,
+                            format!("%{} calls itself: there is no recursion", self.func.name),
+                        );
+                        return;
+                    }
+                    if self.callee(callee).is_some() && !std::mem::replace(&mut seen[callee], true)
+                    {
+                        work.push(callee);
+                    }
+                }
+            }
+        }
+    }
+}

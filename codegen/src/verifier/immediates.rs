@@ -1,0 +1,93 @@
+//! Constants and facts of the launch.
+
+use super::{Place, Verifier};
+use crate::ir::{FuncKind, Inst, InstData, Opcode, Scalar, Type};
+
+impl Verifier<'_> {
+    pub(super) fn immediates(&mut self, inst: Inst) {
+        let Some(ty) = self.result(inst) else {
+            return;
+        };
+        let data = self.data(inst);
+        let opcode = data.opcode();
+        match *data {
+            InstData::Imm { bits, .. } => self.imm(inst, opcode, bits, ty),
+            InstData::ImmVec { constant, .. } => {
+                let lanes = self.func.dfg.constant(constant);
+                if ty.is_pred() {
+                    self.error(
+                        Place::Inst(inst),
+                        format!("type clash: `{opcode}` of {ty}; `bconst` makes predicates"),
+                    );
+                } else if lanes.len() != ty.lanes() as usize {
+                    self.error(
+                        Place::Inst(inst),
+                        format!(
+                            "{} lanes are given, and {ty} has {}",
+                            lanes.len(),
+                            ty.lanes()
+                        ),
+                    );
+                } else if let Some(wide) = lanes.iter().find(|&&b| b & !ty.scalar().mask() != 0) {
+                    self.error(
+                        Place::Inst(inst),
+                        format!("{wide:#x} does not fit in {}", ty.scalar()),
+                    );
+                }
+            }
+            InstData::Launch { .. } if opcode == Opcode::LocalId => {
+                self.simd_lanes(inst, opcode, ty, Scalar::I16);
+            }
+            InstData::Launch { .. } if ty != Type::scalar_of(Scalar::I32) => {
+                self.error(
+                    Place::Inst(inst),
+                    format!("type clash: `{opcode}` is i32, not {ty}"),
+                );
+            }
+            InstData::Nullary {
+                opcode: Opcode::DispatchMask,
+            } => self.simd_lanes(inst, opcode, ty, Scalar::B1),
+            _ => {}
+        }
+    }
+
+    fn imm(&mut self, inst: Inst, opcode: Opcode, bits: u64, ty: Type) {
+        let (ok, what) = match opcode {
+            Opcode::Iconst => (ty.scalar().is_int(), "integers"),
+            Opcode::Fconst => (ty.scalar().is_float(), "floats"),
+            _ => (ty.is_pred(), "a predicate"),
+        };
+        if !ok {
+            self.error(
+                Place::Inst(inst),
+                format!("type clash: `{opcode}` makes {what}, not {ty}"),
+            );
+            return;
+        }
+        let width = match ty.is_pred() {
+            true => ty.lanes(),
+            false => ty.scalar().bits(),
+        };
+        if width < 64 && bits >> width != 0 {
+            self.error(Place::Inst(inst), format!("{bits:#x} does not fit in {ty}"));
+        }
+    }
+
+    /// A lane per work-item of the thread.
+    fn simd_lanes(&mut self, inst: Inst, opcode: Opcode, ty: Type, scalar: Scalar) {
+        let FuncKind::Kernel { simd, .. } = self.func.kind else {
+            self.error(
+                Place::Inst(inst),
+                format!("`{opcode}` in a subroutine: it belongs to the kernel, as an argument"),
+            );
+            return;
+        };
+        let want = Type::clamped(scalar, simd);
+        if ty != want {
+            self.error(
+                Place::Inst(inst),
+                format!("type clash: `{opcode}` in a SIMD{simd} kernel is {want}, not {ty}"),
+            );
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The rules of valid IR. Errors are collected and located, a file per group of rules; what passes never panics the
+//! compiler.
+//!
+//! - `structure`: blocks, terminators, entities that exist, signatures.
+//! - `ssa`: definitions dominate uses.
+//! - `types`: operand classes, equal operand types, result types, conversions.
+//! - `immediates`: constants fit their types, facts of the launch have the types that the kernel says.
+//! - `regions`: bounds, alignment, indices.
+//! - `predicates`: lanes of masks and of parts of predicates.
+//! - `memory`: addresses, masks of loads and stores.
+//! - `control`: branch arguments, returns, calls.
+
+mod control;
+mod immediates;
+mod memory;
+mod predicates;
+mod regions;
+mod ssa;
+mod structure;
+mod types;
+
+use crate::ir::{Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Type, Value};
+use crate::text::{Parsed, SourceMap};
+use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
+use std::fmt;
+
+/// What an error is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The function: its signature or kind.
+    Function,
+    /// A block.
+    Block(Block),
+    /// An instruction.
+    Inst(Inst),
+    /// The n-th value operand of an instruction, in the order of `InstData::for_each_arg`.
+    Operand(Inst, usize),
+}
+
+/// A broken rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VerifierError {
+    /// The function's name.
+    pub function: String,
+    /// Where.
+    pub place: Place,
+    /// The place as text: an instruction, a block.
+    pub at: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for VerifierError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in %{}", self.function)?;
+        if !self.at.is_empty() {
+            write!(f, ", at `{}`", self.at)?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl VerifierError {
+    /// The error at its place in the text that the function came from.
+    pub fn locate(&self, map: &SourceMap) -> Diagnostic {
+        let span = match self.place {
+            Place::Function => map.header,
+            Place::Block(b) => map.blocks[b],
+            Place::Inst(i) => map.insts[i],
+            Place::Operand(i, n) => map.operands[i].get(n).copied().unwrap_or(map.insts[i]),
+        };
+        let span = if span == Span::default() {
+            map.header
+        } else {
+            span
+        };
+        Diagnostic::new(span, self.message.clone())
+    }
+}
+
+/// Verifies one function of a module.
+///
+/// # Errors
+/// Every rule that it breaks; the diagnostics have no line, but name function and instruction.
+pub fn verify(module: &Module, func: &Function) -> Result<(), Diagnostics> {
+    let errors = errors(module, func);
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Diagnostics(
+        errors
+            .iter()
+            .map(|e| Diagnostic::new(Span::default(), e.to_string()))
+            .collect(),
+    ))
+}
+
+/// Verifies a parsed text.
+///
+/// # Errors
+/// Every broken rule, at its place in the text.
+pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
+    let mut out = Vec::new();
+    for (func, map) in parsed.module.functions.values().zip(&parsed.maps) {
+        out.extend(errors(&parsed.module, func).iter().map(|e| e.locate(map)));
+    }
+    out.sort_by_key(|d| (d.span.line, d.span.col));
+    match out.is_empty() {
+        true => Ok(()),
+        false => Err(Diagnostics(out)),
+    }
+}
+
+/// Verifies every function of a module, and that names are unique.
+///
+/// # Errors
+/// Every rule that is broken, as [`verify`].
+pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
+    let mut out = Vec::new();
+    for func in module.functions.values() {
+        if let Err(e) = verify(module, func) {
+            out.extend(e.0);
+        }
+    }
+    match out.is_empty() {
+        true => Ok(()),
+        false => Err(Diagnostics(out)),
+    }
+}
+
+/// The rules that a function breaks, in no particular order.
+pub fn errors(module: &Module, func: &Function) -> Vec<VerifierError> {
+    let mut v = Verifier {
+        module,
+        func,
+        errors: Vec::new(),
+    };
+    v.signature();
+    v.calls_end();
+    if v.structure() {
+        let cfg = ControlFlow::new(func);
+        v.ssa(&cfg);
+        for &block in func.layout.blocks() {
+            for &inst in func.layout.insts(block) {
+                v.inst(inst);
+            }
+        }
+    }
+    v.errors
+}
+
+/// The state of verifying one function.
+struct Verifier<'a> {
+    module: &'a Module,
+    func: &'a Function,
+    errors: Vec<VerifierError>,
+}
+
+impl<'a> Verifier<'a> {
+    fn error(&mut self, place: Place, message: impl Into<String>) {
+        let at = match place {
+            Place::Function => String::new(),
+            Place::Block(b) => b.to_string(),
+            Place::Inst(i) | Place::Operand(i, _) => self.inst_text(i),
+        };
+        self.errors.push(VerifierError {
+            function: self.func.name.clone(),
+            place,
+            at,
+            message: message.into(),
+        });
+    }
+
+    /// The instruction's text, or its number where its operands do not exist.
+    fn inst_text(&self, inst: Inst) -> String {
+        let dfg = &self.func.dfg;
+        let data = dfg.data(inst);
+        let whole = match *data {
+            InstData::ImmVec { constant, .. } => dfg.has_constant(constant),
+            _ => true,
+        };
+        match whole {
+            true => crate::text::inst_text(self.func, Some(self.module), inst),
+            false => inst.to_string(),
+        }
+    }
+
+    /// Every rule about one instruction whose entities exist.
+    fn inst(&mut self, inst: Inst) {
+        let before = self.errors.len();
+        self.types(inst);
+        self.immediates(inst);
+        // Lane counts and bounds mean nothing on operands of wrong kinds.
+        if self.errors.len() == before {
+            self.regions(inst);
+            self.predicates(inst);
+            self.memory(inst);
+            self.control(inst);
+        }
+    }
+
+    fn data(&self, inst: Inst) -> &'a InstData {
+        self.func.dfg.data(inst)
+    }
+
+    fn ty(&self, v: Value) -> Type {
+        self.func.dfg.ty(v)
+    }
+
+    fn args(&self, inst: Inst) -> Vec<Value> {
+        let mut args = Vec::new();
+        self.data(inst)
+            .for_each_arg(&self.func.dfg.pool, |v| args.push(v));
+        args
+    }
+
+    /// The type of the first result.
+    fn result(&self, inst: Inst) -> Option<Type> {
+        self.func.dfg.first_result(inst).map(|v| self.ty(v))
+    }
+
+    fn callee(&self, func: FuncRef) -> Option<&'a Function> {
+        self.module.functions.get(func)
+    }
+}

@@ -1,0 +1,210 @@
+//! Blocks, terminators, signatures; every entity named exists.
+
+use super::{Place, Verifier};
+use crate::ir::opcode::Format;
+use crate::ir::{ArgKind, FuncKind, Inst, InstData, Scalar, Type, ValueDef};
+use cranelift_entity::SecondaryMap;
+
+impl Verifier<'_> {
+    /// Name, kind, parameters.
+    pub(super) fn signature(&mut self) {
+        let func = self.func;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+        if func.name.is_empty() || !func.name.chars().all(plain) {
+            self.error(
+                Place::Function,
+                format!(
+                    "`{}` is not a name of letters, digits, `_` and `.`",
+                    func.name
+                ),
+            );
+        }
+        if self
+            .module
+            .functions
+            .values()
+            .filter(|f| f.name == func.name)
+            .count()
+            > 1
+        {
+            self.error(
+                Place::Function,
+                format!("a second function `%{}`", func.name),
+            );
+        }
+        let kernel = matches!(func.kind, FuncKind::Kernel { .. });
+        if let FuncKind::Kernel {
+            simd, group_size, ..
+        } = func.kind
+        {
+            if !matches!(simd, 1 | 8 | 16 | 32) {
+                self.error(
+                    Place::Function,
+                    format!("SIMD width {simd}: it is 1, 8, 16 or 32"),
+                );
+            }
+            if group_size.is_some_and(|g| g.contains(&0)) {
+                self.error(Place::Function, "a required work-group size of 0");
+            }
+            if !func.sig.results.is_empty() {
+                self.error(Place::Function, "a kernel has no results");
+            }
+        }
+        for (n, p) in func.sig.params.iter().enumerate() {
+            let want = match p.kind {
+                ArgKind::Value if kernel && p.ty.is_pred() => {
+                    self.error(
+                        Place::Function,
+                        format!("parameter {n}: a predicate cannot be a kernel argument"),
+                    );
+                    continue;
+                }
+                ArgKind::Value => continue,
+                ArgKind::Ptr => Type::scalar_of(Scalar::I64),
+                ArgKind::Slm => Type::scalar_of(Scalar::I32),
+            };
+            if !kernel {
+                self.error(
+                    Place::Function,
+                    format!("parameter {n}: only kernels have `ptr` and `slm` parameters"),
+                );
+            } else if p.ty != want {
+                let kind = p.kind.name().unwrap_or("");
+                self.error(
+                    Place::Function,
+                    format!("parameter {n}: `{kind}` is {want}, not {}", p.ty),
+                );
+            }
+        }
+    }
+
+    /// Whether blocks and entities are sound, so that the other rules may look at them.
+    pub(super) fn structure(&mut self) -> bool {
+        let before = self.errors.len();
+        let func = self.func;
+        let Some(entry) = func.layout.entry() else {
+            self.error(Place::Function, "there is no block");
+            return false;
+        };
+        let mut placed = SecondaryMap::new();
+        let mut used: SecondaryMap<Inst, bool> = SecondaryMap::new();
+        for &block in func.layout.blocks() {
+            if !func.dfg.has_block(block) {
+                self.error(Place::Function, format!("{block} does not exist"));
+                return false;
+            }
+            if std::mem::replace(&mut placed[block], true) {
+                self.error(
+                    Place::Block(block),
+                    format!("{block} is in the function twice"),
+                );
+                return false;
+            }
+        }
+        for &block in func.layout.blocks() {
+            let insts = func.layout.insts(block);
+            let last = insts.last().copied();
+            for &inst in insts {
+                if !func.dfg.has_inst(inst) {
+                    self.error(Place::Block(block), format!("{inst} does not exist"));
+                    return false;
+                }
+                if std::mem::replace(&mut used[inst], true) {
+                    self.error(
+                        Place::Inst(inst),
+                        format!("{inst} is in the function twice"),
+                    );
+                    return false;
+                }
+                self.entities(inst);
+                if func.dfg.data(inst).opcode().info().terminator && Some(inst) != last {
+                    self.error(Place::Inst(inst), "a block goes on after its terminator");
+                }
+                for dest in func.dfg.data(inst).destinations() {
+                    if !placed[dest.block] {
+                        self.error(Place::Inst(inst), format!("there is no {}", dest.block));
+                    } else if dest.block == entry {
+                        self.error(Place::Inst(inst), "a branch to the entry block");
+                    }
+                }
+            }
+            if !last.is_some_and(|i| func.dfg.data(i).opcode().info().terminator) {
+                let place = last.map_or(Place::Block(block), Place::Inst);
+                self.error(
+                    place,
+                    format!("{block} does not end with `jump`, `brif` or `return`"),
+                );
+            }
+        }
+        let params: Vec<Type> = func.sig.params.iter().map(|p| p.ty).collect();
+        let have: Vec<Type> = func
+            .dfg
+            .block_params(entry)
+            .iter()
+            .map(|&v| self.ty(v))
+            .collect();
+        if params != have {
+            let list = |t: &[Type]| t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+            self.error(
+                Place::Block(entry),
+                format!(
+                    "the entry block's parameters ({}) are not the function's ({})",
+                    list(&have),
+                    list(&params)
+                ),
+            );
+        }
+        self.errors.len() == before
+    }
+
+    /// The operands exist, results say that they are results, and the operands have the opcode's format.
+    fn entities(&mut self, inst: Inst) {
+        let dfg = &self.func.dfg;
+        let data = self.data(inst);
+        if format(data) != data.opcode().info().format {
+            self.error(
+                Place::Inst(inst),
+                format!("`{}` does not have operands of this shape", data.opcode()),
+            );
+        }
+        for (n, v) in self.args(inst).into_iter().enumerate() {
+            if !dfg.has_value(v) {
+                self.error(Place::Operand(inst, n), format!("{v} does not exist"));
+            }
+        }
+        for (n, &v) in dfg.results(inst).iter().enumerate() {
+            if dfg.def(v) != ValueDef::Result(inst, n as u16) {
+                self.error(Place::Inst(inst), format!("{v} is defined a second time"));
+            }
+        }
+        if let InstData::ImmVec { constant, .. } = *data
+            && !dfg.has_constant(constant)
+        {
+            self.error(Place::Inst(inst), format!("{constant} does not exist"));
+        }
+    }
+}
+
+fn format(data: &InstData) -> Format {
+    match data {
+        InstData::Nullary { .. } => Format::Nullary,
+        InstData::Imm { .. } => Format::Imm,
+        InstData::ImmVec { .. } => Format::ImmVec,
+        InstData::Launch { .. } => Format::Launch,
+        InstData::Unary { .. } => Format::Unary,
+        InstData::Binary { .. } => Format::Binary,
+        InstData::Ternary { .. } => Format::Ternary,
+        InstData::IntCompare { .. } => Format::IntCompare,
+        InstData::FloatCompare { .. } => Format::FloatCompare,
+        InstData::RdRegion { .. } => Format::RdRegion,
+        InstData::WrRegion { .. } => Format::WrRegion,
+        InstData::RdPred { .. } => Format::RdPred,
+        InstData::WrPred { .. } => Format::WrPred,
+        InstData::Load { .. } => Format::Load,
+        InstData::Store { .. } => Format::Store,
+        InstData::Call { .. } => Format::Call,
+        InstData::Jump { .. } => Format::Jump,
+        InstData::Brif { .. } => Format::Brif,
+        InstData::Return { .. } => Format::Return,
+    }
+}

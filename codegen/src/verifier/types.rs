@@ -1,0 +1,221 @@
+//! Classes and types of operands, types of results, conversions.
+
+use super::{Place, Verifier};
+use crate::ir::opcode::{Class, Out};
+use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Value, result_types};
+
+/// Whether a type is of a class, and what to call the class.
+fn class_rule(class: Class) -> (fn(Type) -> bool, &'static str) {
+    match class {
+        Class::None | Class::Any => (|_| true, "anything"),
+        Class::Int => (|t| t.scalar().is_int(), "integers"),
+        Class::I32 => (|t| t.scalar() == Scalar::I32, "32-bit integers"),
+        Class::Float => (|t| t.scalar().is_float(), "floats"),
+        Class::Pred => (|t| t.is_pred(), "a predicate"),
+        Class::Bits => (
+            |t| t.scalar().is_int() || t.is_pred(),
+            "integers or a predicate",
+        ),
+        Class::Data => (|t| !t.is_pred(), "integers or floats"),
+    }
+}
+
+impl Verifier<'_> {
+    pub(super) fn types(&mut self, inst: Inst) {
+        self.result_types(inst);
+        let data = self.data(inst);
+        let opcode = data.opcode();
+        let class = opcode.info().class;
+        match *data {
+            InstData::Unary { arg, .. } => {
+                self.class(inst, 0, arg, class);
+                self.conversion(inst, opcode, arg);
+            }
+            InstData::Binary { args, .. }
+            | InstData::IntCompare { args, .. }
+            | InstData::FloatCompare { args, .. } => {
+                self.class(inst, 0, args[0], class);
+                self.same(inst, &args, 0);
+                self.compare_lanes(inst, args[0]);
+            }
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args,
+            } => {
+                self.class(inst, 0, args[0], Class::Pred);
+                self.same(inst, &args, 1);
+            }
+            InstData::Ternary { args, .. } => {
+                self.class(inst, 0, args[0], class);
+                self.same(inst, &args, 0);
+            }
+            InstData::RdPred { arg, .. } => self.class(inst, 0, arg, class),
+            InstData::WrPred { args, .. } => {
+                self.class(inst, 0, args[0], class);
+                self.class(inst, 1, args[1], class);
+            }
+            _ => {}
+        }
+        self.widths(inst, opcode);
+    }
+
+    fn class(&mut self, inst: Inst, n: usize, v: Value, class: Class) {
+        let ty = self.ty(v);
+        let (ok, name) = class_rule(class);
+        if !ok(ty) {
+            let opcode = self.data(inst).opcode();
+            self.error(
+                Place::Operand(inst, n),
+                format!("type clash: `{opcode}` takes {name}, and {v} is {ty}"),
+            );
+        }
+    }
+
+    /// The operands from the `first` on have one type.
+    fn same(&mut self, inst: Inst, args: &[Value], first: usize) {
+        let mut rest = args.iter().enumerate().skip(first);
+        let Some((_, &lead)) = rest.next() else {
+            return;
+        };
+        let want = self.ty(lead);
+        for (n, &v) in rest {
+            let ty = self.ty(v);
+            if ty != want {
+                self.error(
+                    Place::Operand(inst, n),
+                    format!("type clash: {v} is {ty}, and {lead} is {want}"),
+                );
+            }
+        }
+    }
+
+    fn compare_lanes(&mut self, inst: Inst, v: Value) {
+        let ty = self.ty(v);
+        if self.data(inst).opcode().info().out == Out::Lanes && ty.with_scalar(Scalar::B1).is_none()
+        {
+            self.error(
+                Place::Operand(inst, 0),
+                format!(
+                    "a predicate has at most {} lanes, and {v} is {ty}",
+                    Type::MAX_PRED_LANES
+                ),
+            );
+        }
+    }
+
+    /// Operations that some widths do not have.
+    fn widths(&mut self, inst: Inst, opcode: Opcode) {
+        let Some(&v) = self.args(inst).first() else {
+            return;
+        };
+        let ty = self.ty(v);
+        let wrong = match opcode {
+            Opcode::Savg | Opcode::Uavg => ty.scalar() == Scalar::I64,
+            Opcode::Flrp => ty.scalar() != Scalar::F32,
+            _ => false,
+        };
+        if wrong {
+            self.error(
+                Place::Operand(inst, 0),
+                format!("type clash: there is no `{opcode}` of {ty}"),
+            );
+        }
+    }
+
+    /// Results are as many and of the types that the opcode says.
+    fn result_types(&mut self, inst: Inst) {
+        let dfg = &self.func.dfg;
+        let data = self.data(inst);
+        let args = self.args(inst);
+        let have: Vec<Type> = dfg.results(inst).iter().map(|&v| dfg.ty(v)).collect();
+        let want = result_types(
+            data.opcode(),
+            have.first().copied(),
+            |n| args.get(n).map(|&v| dfg.ty(v)),
+            |f| {
+                self.callee(f)
+                    .map(|f| f.sig.results.clone())
+                    .unwrap_or_default()
+            },
+            data,
+        );
+        if have.len() != want.len() {
+            self.error(
+                Place::Inst(inst),
+                format!(
+                    "`{}` has {} results, not {}",
+                    data.opcode(),
+                    want.len(),
+                    have.len()
+                ),
+            );
+            return;
+        }
+        for (n, (h, w)) in have.iter().zip(&want).enumerate() {
+            if h != w {
+                let v = dfg.results(inst)[n];
+                self.error(
+                    Place::Inst(inst),
+                    format!("type clash: {v} is {h}, and `{}` gives {w}", data.opcode()),
+                );
+            }
+        }
+    }
+
+    /// A result type that goes with the operand's.
+    fn conversion(&mut self, inst: Inst, opcode: Opcode, arg: Value) {
+        if opcode.info().out != Out::Ctrl {
+            return;
+        }
+        let (from, Some(to)) = (self.ty(arg), self.result(inst)) else {
+            return;
+        };
+        let (f, t) = (from.scalar(), to.scalar());
+        let (wider, narrower) = (t.bits() > f.bits(), t.bits() < f.bits());
+        let lanes = from.lanes() == to.lanes();
+        let (ok, what) = match opcode {
+            Opcode::Sextend | Opcode::Uextend => (
+                lanes && t.is_int() && wider,
+                "wider integers of as many lanes",
+            ),
+            Opcode::Ireduce => (
+                lanes && t.is_int() && narrower,
+                "narrower integers of as many lanes",
+            ),
+            Opcode::SstruncSat | Opcode::SutruncSat | Opcode::UstruncSat | Opcode::UutruncSat => (
+                lanes && t.is_int() && narrower,
+                "narrower integers of as many lanes",
+            ),
+            Opcode::FcvtFromSint | Opcode::FcvtFromUint => {
+                (lanes && t.is_float(), "floats of as many lanes")
+            }
+            Opcode::FcvtToSint | Opcode::FcvtToUint => {
+                (lanes && t.is_int(), "integers of as many lanes")
+            }
+            Opcode::Fpromote => (
+                lanes && t.is_float() && wider,
+                "wider floats of as many lanes",
+            ),
+            Opcode::Fdemote => (
+                lanes && t.is_float() && narrower,
+                "narrower floats of as many lanes",
+            ),
+            Opcode::Bitcast => (
+                from.bytes() == to.bytes() && !to.is_pred(),
+                "integers or floats of as many bytes",
+            ),
+            Opcode::PredToBits => (to == Type::scalar_of(Scalar::I32), "i32"),
+            Opcode::BitsToPred => (
+                from.lanes() == 1 && to.is_pred(),
+                "a predicate, from one i32",
+            ),
+            _ => (true, ""),
+        };
+        if !ok {
+            self.error(
+                Place::Inst(inst),
+                format!("type clash: `{opcode}` of {from} gives {what}, not {to}"),
+            );
+        }
+    }
+}
