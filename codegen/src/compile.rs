@@ -22,6 +22,7 @@ use crate::lower::lower;
 use crate::payload::Payload;
 use crate::regalloc::{allocate, checker};
 use crate::result::CodegenError;
+use crate::verifier;
 use crate::zebin::{self, KernelImage, Product};
 use gantry_isa_gen::Platform;
 use std::time::{Duration, Instant};
@@ -190,6 +191,7 @@ impl Pass<'_> {
 /// # Errors
 /// The IR does not verify, something has no lowering, or registers run out.
 pub fn compile_kernel(
+    module: &Module,
     func: &Function,
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
@@ -201,6 +203,11 @@ pub fn compile_kernel(
         stats: KernelStats::default(),
         dumps: Vec::new(),
     };
+    pass.run(
+        Stage::Verify,
+        || verifier::verify(module, func).map_err(CodegenError::Verifier),
+        |()| func.to_string(),
+    )?;
     let payload = Payload::of(func)?;
     let lowered = pass.run(
         Stage::Lower,
@@ -264,7 +271,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
     let mut functions = Vec::new();
     for func in module.functions.values() {
         if matches!(func.kind, FuncKind::Kernel { .. }) {
-            kernels.push(compile_kernel(func, options)?);
+            kernels.push(compile_kernel(module, func, options)?);
             functions.push(func);
         }
     }
