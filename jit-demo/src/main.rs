@@ -1,2 +1,84 @@
-//! The demo host.
-fn main() {}
+//! The demo host: compiles kernels, launches them, checks them against the CPU and draws pictures.
+
+use clap::Parser;
+use gantry_codegen::CompileOptions;
+use gantry_jit_demo::DemoError;
+use gantry_jit_demo::demo::Demo;
+use gantry_jit_demo::picture::Picture;
+use gantry_jit_demo::report::Table;
+use gantry_runtime::{Device, DeviceKind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The picture that `linear` filters if none is named.
+const DEFAULT_PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pictures/harbour.png");
+
+/// Compiles kernels with Gantry, launches them, checks them against the CPU and draws pictures.
+#[derive(Parser, Debug)]
+#[command(name = "gantry-jit-demo", version)]
+struct Args {
+    /// The RGB picture that `linear` filters (PNG, any size).
+    #[arg(long)]
+    input: Option<PathBuf>,
+    /// Where the pictures go.
+    #[arg(long, default_value = "pictures")]
+    output: PathBuf,
+    /// The device: auto, sim or level-zero.
+    #[arg(long, default_value = "auto")]
+    device: String,
+    /// The product to compile for: skl, kbl, bxt, glk or cfl.
+    #[arg(long, default_value = "skl")]
+    target: String,
+    /// Elements of `saxpy`.
+    #[arg(long, default_value_t = 1_000_003)]
+    elements: usize,
+    /// Width and height of `mandelbrot`.
+    #[arg(long, num_args = 2, value_names = ["WIDTH", "HEIGHT"], default_values_t = [1024, 768])]
+    size: Vec<u32>,
+}
+
+fn run(args: &Args) -> Result<(), String> {
+    let text = |e: DemoError| e.to_string();
+    let options = CompileOptions::for_target(&args.target).map_err(|e| e.to_string())?;
+    let kind = DeviceKind::from_name(&args.device)
+        .ok_or_else(|| format!("`{}` is not a device: auto, sim or level-zero", args.device))?;
+    let (width, height) = match args.size[..] {
+        [w, h] if (1..=16384).contains(&w) && (1..=16384).contains(&h) => (w, h),
+        _ => return Err("--size takes a width and a height of 1 to 16384".to_string()),
+    };
+    let input = args.input.as_deref().unwrap_or(Path::new(DEFAULT_PICTURE));
+    let picture = Picture::read(input).map_err(text)?;
+    std::fs::create_dir_all(&args.output).map_err(|e| format!("{}: {e}", args.output.display()))?;
+    let device = Device::open(kind).map_err(|e| e.to_string())?;
+    // Intel's driver without hardware takes everything and computes nothing.
+    let computes = device.is_simulator() || std::env::var_os("SetCommandStreamReceiver").is_none();
+    println!("device: {}; target: {}", device.name(), args.target);
+    let demo = Demo {
+        device,
+        options,
+        computes,
+    };
+    let mut table = Table::default();
+    table.0.push(demo.saxpy(args.elements).map_err(text)?);
+    let (line, set) = demo.mandelbrot(width, height).map_err(text)?;
+    table.0.push(line);
+    let (line, filtered) = demo.linear(&picture).map_err(text)?;
+    table.0.push(line);
+    print!("{table}");
+    for (name, picture) in [("mandelbrot.png", set), ("linear.png", filtered)] {
+        let path = args.output.join(name);
+        picture.write(&path).map_err(text)?;
+        println!("picture: {}", path.display());
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}
