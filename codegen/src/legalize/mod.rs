@@ -364,6 +364,7 @@ impl Legalizer {
             };
         }
         let (at, hs) = cut::dst(v, p.first, p.lanes, self.base(v.reg)).unwrap_or((0, 1));
+        let at = if v.reg == VirtReg::NULL { 0 } else { at };
         Dst::Direct {
             at: RegRef::new(v.reg, at as u16),
             hs,
