@@ -421,9 +421,16 @@ impl<'a> Parser<'a> {
                     return;
                 }
                 _ => {
+                    let start = self.at;
                     let line = self.line(body, &mut current);
                     if let Err(e) = line {
                         self.errors.push(e);
+                        // What is wrong with a whole line is found behind it.
+                        let behind = self.at > start
+                            && matches!(self.tokens.get(self.at - 1), Some((Token::Newline, _)));
+                        if behind {
+                            continue;
+                        }
                         while !matches!(self.peek(), Token::Newline | Token::End) {
                             self.at += 1;
                         }
