@@ -24,7 +24,7 @@ use crate::regalloc::{allocate, checker};
 use crate::result::CodegenError;
 use crate::verifier;
 use crate::zebin::{self, KernelImage, Product};
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{Platform, text};
 use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
@@ -246,7 +246,7 @@ pub fn compile_kernel(
     let out = pass.run(
         Stage::Emit,
         || emit(name, &code, &alloc, platform),
-        |c| format!("{:x?}\n", c.bytes),
+        |c| text::disassemble(platform, &c.bytes),
     )?;
     let mut stats = pass.stats;
     stats.instructions = out.insts.len();
