@@ -1,1 +1,200 @@
 //! The filetest runner and its corpus.
+//!
+//! A filetest is a text file: header lines (`test COMMAND [OPTIONS]`, `target NAME`), then what is tested, with the
+//! expectations beside it as comments. `docs/filetests.md` describes every command; [`COMMANDS`] lists them.
+//!
+//! [`run_path`] runs a file or a directory tree; `cargo test -p gantry-filetests` and `gantry test` both call it.
+
+pub mod command;
+pub mod data;
+mod expect;
+pub mod file;
+pub mod launch;
+pub mod runner;
+
+pub use command::{COMMANDS, Command, Outcome};
+pub use file::TestFile;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// File name extensions that are filetests.
+pub const EXTENSIONS: [&str; 3] = ["gir", "asm", "hex"];
+
+/// How tests are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Write what came out into the files instead of failing where a blessable expectation differs.
+    pub bless: bool,
+}
+
+impl Options {
+    /// Blesses if `GANTRY_BLESS` is `1` in the environment.
+    pub fn from_env() -> Options {
+        Options {
+            bless: std::env::var_os("GANTRY_BLESS").is_some_and(|v| v == "1"),
+        }
+    }
+}
+
+/// One command of one file that did not pass.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The file.
+    pub path: PathBuf,
+    /// The `test` line; empty where the file itself is at fault.
+    pub command: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if !self.command.is_empty() {
+            write!(f, " (test {})", self.command)?;
+        }
+        write!(f, ":\n{}", self.message.trim_end())
+    }
+}
+
+/// What a run of tests came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Summary {
+    /// Files run.
+    pub files: usize,
+    /// Commands run.
+    pub commands: usize,
+    /// Files that blessing changed.
+    pub blessed: Vec<PathBuf>,
+    /// Commands that failed.
+    pub failures: Vec<Failure>,
+}
+
+impl Summary {
+    fn add(&mut self, other: Summary) {
+        self.files += other.files;
+        self.commands += other.commands;
+        self.blessed.extend(other.blessed);
+        self.failures.extend(other.failures);
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for failure in &self.failures {
+            writeln!(f, "FAIL {failure}\n")?;
+        }
+        for path in &self.blessed {
+            writeln!(f, "blessed {}", path.display())?;
+        }
+        write!(
+            f,
+            "{} files, {} commands, {} failures",
+            self.files,
+            self.commands,
+            self.failures.len()
+        )
+    }
+}
+
+/// Runs one file, or every filetest below a directory in the order of their names.
+pub fn run_path(path: &Path, options: Options) -> Summary {
+    let mut summary = Summary::default();
+    let mut files = Vec::new();
+    if let Err(message) = collect(path, true, &mut files) {
+        summary.failures.push(Failure {
+            path: path.to_owned(),
+            command: String::new(),
+            message,
+        });
+    }
+    for file in files {
+        summary.add(run_file(&file, options));
+    }
+    summary
+}
+
+fn collect(path: &Path, given: bool, out: &mut Vec<PathBuf>) -> Result<(), String> {
+    let meta = std::fs::metadata(path).map_err(|e| e.to_string())?;
+    if meta.is_dir() {
+        let mut entries = std::fs::read_dir(path)
+            .and_then(|d| {
+                d.map(|e| e.map(|e| e.path()))
+                    .collect::<Result<Vec<_>, _>>()
+            })
+            .map_err(|e| e.to_string())?;
+        entries.sort();
+        for entry in entries {
+            collect(&entry, false, out)?;
+        }
+    } else {
+        let known = path
+            .extension()
+            .is_some_and(|e| EXTENSIONS.iter().any(|&x| e == x));
+        if given || known {
+            out.push(path.to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Runs every command of one file.
+pub fn run_file(path: &Path, options: Options) -> Summary {
+    let mut summary = Summary {
+        files: 1,
+        ..Summary::default()
+    };
+    let fail = |command: &str, message: String| Failure {
+        path: path.to_owned(),
+        command: command.to_owned(),
+        message,
+    };
+    let load = || -> Result<TestFile, String> {
+        let source = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+        TestFile::parse(&path.display().to_string(), &source)
+    };
+    let mut file = match load() {
+        Ok(f) => f,
+        Err(message) => {
+            summary.failures.push(fail("", message));
+            return summary;
+        }
+    };
+    let mut blessed = false;
+    for test in file.tests.clone() {
+        summary.commands += 1;
+        let line = test.to_string();
+        let outcome = match command::find(&test.command) {
+            Some(c) => test
+                .check_options(c)
+                .and_then(|()| c.run(&file, &test, options)),
+            None => Err(format!(
+                "unknown test command; there are {}",
+                COMMANDS
+                    .iter()
+                    .map(|c| c.name())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )),
+        };
+        let reloaded = match outcome {
+            Ok(Outcome::Pass) => continue,
+            Ok(Outcome::Bless(source)) => {
+                blessed = true;
+                std::fs::write(path, source)
+                    .map_err(|e| e.to_string())
+                    .and_then(|()| load())
+            }
+            Err(message) => Err(message),
+        };
+        match reloaded {
+            Ok(f) => file = f,
+            Err(message) => summary.failures.push(fail(&line, message)),
+        }
+    }
+    if blessed {
+        summary.blessed.push(path.to_owned());
+    }
+    summary
+}

@@ -1,0 +1,76 @@
+//! `test cat`: text to memory and back.
+
+use super::{Command, Outcome, parse};
+use crate::file::{Test, TestFile};
+use crate::{Options, expect};
+
+/// Parses, prints, parses the print: both modules and both prints are the same. With `precise-output`, the print is the
+/// section `; expect: cat` too; with `canonical`, it is the file's own text, comments and blank lines aside.
+pub(super) struct Cat;
+
+impl Command for Cat {
+    fn name(&self) -> &'static str {
+        "cat"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["canonical", "precise-output"]
+    }
+
+    fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String> {
+        let module = parse(file)?;
+        let text = module.to_string();
+        let again = gantry_codegen::text::parse(&text)
+            .map_err(|d| {
+                format!(
+                    "the printed text does not parse:\n{}",
+                    d.render("printed", &text)
+                )
+            })?
+            .module;
+        let reprinted = again.to_string();
+        if reprinted != text {
+            return Err(format!(
+                "printed again, the text differs:\n{text}\n{reprinted}"
+            ));
+        }
+        if again != module {
+            return Err(format!("parsed again, the module differs:\n{text}"));
+        }
+        if test.has("canonical") {
+            let (own, printed) = (bare(&file.body), bare(&text));
+            if own != printed {
+                return Err(similar::TextDiff::from_lines(&own, &printed)
+                    .unified_diff()
+                    .header("file", "printed")
+                    .to_string());
+            }
+        }
+        match test.has("precise-output") {
+            true => expect::section(file, "cat", &text, options),
+            false => Ok(Outcome::Pass),
+        }
+    }
+}
+
+/// Text without comments and blank lines.
+fn bare(text: &str) -> String {
+    text.lines()
+        .map(|l| {
+            l.split(';')
+                .enumerate()
+                .fold(String::new(), |out, (i, part)| {
+                    // The `;` of a region `<8;8,1>` is no comment.
+                    let inside = out.rfind('<') > out.rfind('>');
+                    match i {
+                        0 => part.to_owned(),
+                        _ if inside => format!("{out};{part}"),
+                        _ => out,
+                    }
+                })
+        })
+        .map(|l| l.trim_end().to_owned())
+        .filter(|l| !l.is_empty())
+        .map(|l| l + "\n")
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! `test disasm`: bytes to IGA syntax.
+
+use super::{Command, Outcome, platform};
+use crate::file::{Test, TestFile};
+use crate::{Options, expect};
+use gantry_isa_gen::decode::decode;
+use gantry_isa_gen::text::print_inst;
+use gantry_isa_gen::{Platform, Target};
+
+/// Each line is the bytes of one instruction, 16 or (compacted) 8, in memory order and hexadecimal, blanks free. `// TEXT`
+/// behind them is what they print as; `// error: TEXT` that they do not decode. Blessable.
+pub(super) struct Disasm;
+
+impl Command for Disasm {
+    fn name(&self) -> &'static str {
+        "disasm"
+    }
+
+    fn run(&self, file: &TestFile, _test: &Test, options: Options) -> Result<Outcome, String> {
+        let platform = platform(file)?;
+        expect::lines(file, options, |code| match code.is_empty() {
+            true => Ok(None),
+            false => line(platform, code).map(Some),
+        })
+    }
+}
+
+fn line(platform: Platform, code: &str) -> Result<String, String> {
+    let bytes = from_hex(code).ok_or_else(|| format!("`{code}` is not hexadecimal bytes"))?;
+    let decoded = decode(platform, &bytes).map_err(|e| e.to_string())?;
+    if decoded.len != bytes.len() {
+        return Err(format!(
+            "{} bytes are given, the instruction has {}",
+            bytes.len(),
+            decoded.len
+        ));
+    }
+    // A line by itself has no labels: a target is a distance in bytes.
+    let label = |t| match t {
+        Target::Rel(r) => format!("{r:+}"),
+        Target::Label(n) => format!("label{n}"),
+    };
+    Ok(print_inst(platform, &decoded.inst, &label)
+        .trim()
+        .to_owned())
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .map(|c| c.to_digit(16).map(|d| d as u8))
+        .collect::<Option<_>>()?;
+    match digits.len() % 2 {
+        0 => Some(
+            digits
+                .chunks(2)
+                .map(|d| d.iter().fold(0, |v, d| v << 4 | d))
+                .collect(),
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,95 @@
+//! The test commands, a file each.
+
+mod cat;
+mod disasm;
+mod run;
+mod stage;
+mod verifier;
+
+use crate::Options;
+use crate::file::{Test, TestFile};
+use gantry_codegen::ir::Module;
+use gantry_isa_gen::Platform;
+
+/// What a command came to when it did not fail.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// As expected.
+    Pass,
+    /// Not as expected, and blessing was asked for: the file's new text.
+    Bless(String),
+}
+
+/// A test command.
+pub trait Command: Sync {
+    /// Its name in `test` lines.
+    fn name(&self) -> &'static str;
+
+    /// The options it takes.
+    fn options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Runs it over a file.
+    ///
+    /// # Errors
+    /// The file does not pass: the message says where and why.
+    fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String>;
+}
+
+/// Every command there is.
+pub const COMMANDS: [&dyn Command; 10] = [
+    &cat::Cat,
+    &verifier::Verifier,
+    &stage::LOWER,
+    &stage::LEGALIZE,
+    &stage::FLAGS,
+    &stage::LIVENESS,
+    &stage::REGALLOC,
+    &stage::COMPILE,
+    &run::Run,
+    &disasm::Disasm,
+];
+
+/// The command of a name.
+pub fn find(name: &str) -> Option<&'static dyn Command> {
+    COMMANDS.into_iter().find(|c| c.name() == name)
+}
+
+/// The module that a file's body is; it verifies.
+fn parse(file: &TestFile) -> Result<Module, String> {
+    gantry_codegen::text::parse(&file.body)
+        .and_then(|p| gantry_codegen::verifier::verify_parsed(&p).map(|()| p.module))
+        .map_err(|d| d.render(&file.path, &file.source))
+}
+
+/// The platform of a file's target.
+fn platform(file: &TestFile) -> Result<Platform, String> {
+    Platform::from_name(&file.target).ok_or_else(|| format!("unknown target `{}`", file.target))
+}
+
+/// Errors expected at lines and errors that came must be the same ones: each `; error:` text is part of the message of one
+/// error at its line, and no error is left over.
+fn match_errors(file: &TestFile, errors: &gantry_isa_gen::diag::Diagnostics) -> Result<(), String> {
+    let mut left: Vec<_> = errors.0.iter().collect();
+    let mut message = String::new();
+    for d in file.named("error") {
+        match left
+            .iter()
+            .position(|e| e.span.line == d.line && e.message.contains(&d.text))
+        {
+            Some(i) => {
+                left.swap_remove(i);
+            }
+            None => message.push_str(&format!("expected at line {}: {}\n", d.line, d.text)),
+        }
+    }
+    for e in left {
+        message.push_str("unexpected ");
+        message.push_str(&e.render(&file.path, &file.source));
+    }
+    match message.is_empty() {
+        true => Ok(()),
+        false => Err(message),
+    }
+}

@@ -1,0 +1,75 @@
+//! `test run`: the `; run:` lines on every runner.
+
+use super::{Command, Outcome, parse};
+use crate::Options;
+use crate::file::{Test, TestFile};
+use crate::launch::{self, Expect};
+use crate::runner::{Prepared, RUNNERS};
+
+/// Launches every `; run:` line on every runner, or on those that the options name.
+pub(super) struct Run;
+
+impl Command for Run {
+    fn name(&self) -> &'static str {
+        "run"
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        const NAMES: [&str; RUNNERS.len()] = ["simulator"];
+        &NAMES
+    }
+
+    fn run(&self, file: &TestFile, test: &Test, _options: Options) -> Result<Outcome, String> {
+        let module = parse(file)?;
+        let mut runs = Vec::new();
+        for d in file.named("run") {
+            let run = launch::Run::parse(&d.text).map_err(|e| format!("line {}: {e}", d.line))?;
+            runs.push((d.line, run));
+        }
+        if runs.is_empty() {
+            return Err("there is no `; run:` line".to_owned());
+        }
+        let mut failures = Vec::new();
+        for runner in RUNNERS {
+            if !test.options.is_empty() && !test.has(runner.name()) {
+                continue;
+            }
+            let prepared = runner
+                .prepare(&module, &file.target)
+                .map_err(|e| format!("{}: {e}", runner.name()))?;
+            for (line, run) in &runs {
+                if let Err(e) = one(&*prepared, run) {
+                    failures.push(format!("line {line}, {}: {e}", runner.name()));
+                }
+            }
+        }
+        match failures.is_empty() {
+            true => Ok(Outcome::Pass),
+            false => Err(failures.join("\n")),
+        }
+    }
+}
+
+fn one(prepared: &dyn Prepared, run: &launch::Run) -> Result<(), String> {
+    let expected = match (&run.expect, prepared.run(run)) {
+        (Expect::Error(text), Err(e)) if e.contains(text) => return Ok(()),
+        (Expect::Error(text), Err(e)) => {
+            return Err(format!("expected the error `{text}`, got: {e}"));
+        }
+        (Expect::Error(text), Ok(_)) => return Err(format!("it runs, and should fail: {text}")),
+        (Expect::Args(_), Err(e)) => return Err(e),
+        (Expect::Args(expected), Ok(got)) => expected.iter().zip(got),
+    };
+    for (i, (expected, got)) in expected.enumerate() {
+        match (expected, got) {
+            (None, _) => {}
+            (Some(data), Some(bytes)) => data
+                .compare(&bytes, run.tolerance)
+                .map_err(|e| format!("%{}, argument {i}: {e}", run.kernel))?,
+            (Some(_), None) => {
+                return Err(format!("argument {i} is no buffer: `_` must stand for it"));
+            }
+        }
+    }
+    Ok(())
+}

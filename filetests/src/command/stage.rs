@@ -1,0 +1,57 @@
+//! `test lower` and its like: what a stage of the compiler makes.
+
+use super::{Command, Outcome, parse};
+use crate::file::{Test, TestFile};
+use crate::{Options, expect};
+use gantry_codegen::{CompileOptions, Stage, compile};
+
+/// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
+/// text is, and with `precise-output` it is the section of the command's name. With an `; error:` the compiler must
+/// refuse the file with that text.
+pub(super) struct StageTest {
+    name: &'static str,
+    stage: Stage,
+}
+
+const fn of(name: &'static str, stage: Stage) -> StageTest {
+    StageTest { name, stage }
+}
+
+pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
+pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
+pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);
+pub(super) const LIVENESS: StageTest = of("liveness", Stage::Liveness);
+pub(super) const REGALLOC: StageTest = of("regalloc", Stage::Regalloc);
+pub(super) const COMPILE: StageTest = of("compile", Stage::Emit);
+
+impl Command for StageTest {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["precise-output"]
+    }
+
+    fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String> {
+        let module = parse(file)?;
+        let mut compile_options =
+            CompileOptions::for_target(&file.target).map_err(|e| e.to_string())?;
+        compile_options.dump = vec![self.stage];
+        compile_options.check = true;
+        let expected = file.named("error").next();
+        let compiled = match (compile(&module, &compile_options), expected) {
+            (Ok(c), None) => c,
+            (Ok(_), Some(d)) => return Err(format!("it compiles, and should not: {}", d.text)),
+            (Err(e), Some(d)) if e.to_string().contains(&d.text) => return Ok(Outcome::Pass),
+            (Err(e), Some(d)) => return Err(format!("expected the error `{}`, got: {e}", d.text)),
+            (Err(e), None) => return Err(e.to_string()),
+        };
+        let text = compiled.dump(self.stage);
+        expect::checks(file, &text)?;
+        match test.has("precise-output") {
+            true => expect::section(file, self.name, &text, options),
+            false => Ok(Outcome::Pass),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Typed numbers of `; run:` lines: parsing, the device's bytes, comparing.
+
+use half::f16;
+use std::fmt;
+
+/// A kind of number, with the reading of its bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kind {
+    name: &'static str,
+    bytes: usize,
+    class: Class,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Class {
+    Signed,
+    Unsigned,
+    Float,
+}
+
+const fn kind(name: &'static str, bytes: usize, class: Class) -> Kind {
+    Kind { name, bytes, class }
+}
+
+const KINDS: [Kind; 11] = [
+    kind("i8", 1, Class::Signed),
+    kind("i16", 2, Class::Signed),
+    kind("i32", 4, Class::Signed),
+    kind("i64", 8, Class::Signed),
+    kind("u8", 1, Class::Unsigned),
+    kind("u16", 2, Class::Unsigned),
+    kind("u32", 4, Class::Unsigned),
+    kind("u64", 8, Class::Unsigned),
+    kind("f16", 2, Class::Float),
+    kind("f32", 4, Class::Float),
+    kind("f64", 8, Class::Float),
+];
+
+/// How far a float may be from the one expected.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Tolerance(
+    /// The most that `|got - expected|` may be, times `max(1, |expected|)`. 0: bits equal (but any NaN equals any NaN).
+    pub f64,
+);
+
+impl Kind {
+    /// The kind of a name: `i8` .. `i64`, `u8` .. `u64`, `f16 f32 f64`.
+    pub fn from_name(name: &str) -> Option<Kind> {
+        KINDS.into_iter().find(|k| k.name == name)
+    }
+
+    /// Its size in bytes.
+    pub const fn bytes(self) -> usize {
+        self.bytes
+    }
+
+    /// The bits of a number in text. `0x` gives the bits themselves, of floats too.
+    ///
+    /// # Errors
+    /// It is no number of this kind.
+    pub fn parse(self, text: &str) -> Result<u64, String> {
+        let wrong = || format!("`{text}` is not a number of kind {}", self.name);
+        let mask = u64::MAX >> (64 - 8 * self.bytes);
+        if let Some(hex) = text.strip_prefix("0x") {
+            return u64::from_str_radix(hex, 16)
+                .ok()
+                .filter(|v| v & !mask == 0)
+                .ok_or_else(wrong);
+        }
+        match self.class {
+            Class::Float => {
+                let v: f64 = text.parse().map_err(|_| wrong())?;
+                Ok(match self.bytes {
+                    2 => u64::from(f16::from_f64(v).to_bits()),
+                    // Not by way of f64: one rounding only.
+                    4 => u64::from(text.parse::<f32>().map_err(|_| wrong())?.to_bits()),
+                    _ => v.to_bits(),
+                })
+            }
+            Class::Signed | Class::Unsigned => {
+                // An integer's bits may be written either way: `i8 -1`, `i8 255`.
+                let v: i128 = text.parse().map_err(|_| wrong())?;
+                let (low, high) = (-(i128::from(mask) / 2) - 1, i128::from(mask));
+                match self.class {
+                    Class::Signed if (low..=high).contains(&v) => Ok(v as u64 & mask),
+                    Class::Unsigned if (0..=high).contains(&v) => Ok(v as u64),
+                    _ => Err(wrong()),
+                }
+            }
+        }
+    }
+
+    /// The bits of an integer, in this kind: 3 is `3`, or `3.0`.
+    pub fn from_int(self, v: i64) -> Result<u64, String> {
+        self.parse(&v.to_string())
+    }
+
+    fn as_f64(self, bits: u64) -> f64 {
+        match self.bytes {
+            2 => f16::from_bits(bits as u16).to_f64(),
+            4 => f64::from(f32::from_bits(bits as u32)),
+            _ => f64::from_bits(bits),
+        }
+    }
+
+    /// Whether two numbers are equal, within a tolerance where they are floats.
+    pub fn equal(self, got: u64, expected: u64, tolerance: Tolerance) -> bool {
+        if got == expected {
+            return true;
+        }
+        if self.class != Class::Float {
+            return false;
+        }
+        let (g, e) = (self.as_f64(got), self.as_f64(expected));
+        (g.is_nan() && e.is_nan())
+            || (tolerance.0 > 0.0 && (g == e || (g - e).abs() <= tolerance.0 * e.abs().max(1.0)))
+    }
+
+    /// A number as text.
+    pub fn show(self, bits: u64) -> String {
+        let unused = 64 - 8 * self.bytes as u32;
+        match self.class {
+            Class::Signed => (((bits << unused) as i64) >> unused).to_string(),
+            Class::Unsigned => bits.to_string(),
+            Class::Float if self.bytes == 4 => f32::from_bits(bits as u32).to_string(),
+            Class::Float => self.as_f64(bits).to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Numbers of one kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Data {
+    /// Their kind.
+    pub kind: Kind,
+    /// Their bits.
+    pub bits: Vec<u64>,
+}
+
+impl Data {
+    /// The device's bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.bits
+            .iter()
+            .flat_map(|b| b.to_le_bytes().into_iter().take(self.kind.bytes))
+            .collect()
+    }
+
+    /// Numbers of a kind from the device's bytes; bytes after the last whole one are left out.
+    pub fn from_bytes(kind: Kind, bytes: &[u8]) -> Data {
+        let bits = bytes
+            .chunks_exact(kind.bytes)
+            .map(|c| c.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b)))
+            .collect();
+        Data { kind, bits }
+    }
+
+    /// Compares a buffer with this.
+    ///
+    /// # Errors
+    /// They differ: the message says where first, and shows both.
+    pub fn compare(&self, bytes: &[u8], tolerance: Tolerance) -> Result<(), String> {
+        let got = Data::from_bytes(self.kind, bytes);
+        let differs = (got.bits.iter().zip(&self.bits))
+            .position(|(&g, &e)| !self.kind.equal(g, e, tolerance));
+        let what = match differs {
+            Some(i) => format!("element {i} differs"),
+            None if got.bits.len() != self.bits.len() => format!(
+                "the buffer has {} elements, {} are expected",
+                got.bits.len(),
+                self.bits.len()
+            ),
+            None => return Ok(()),
+        };
+        Err(format!("{what}\n  expected {self}\n  got      {got}"))
+    }
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list: Vec<String> = self.bits.iter().map(|&b| self.kind.show(b)).collect();
+        write!(f, "{}[{}]", self.kind, list.join(", "))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        let k = |n| Kind::from_name(n).unwrap();
+        assert_eq!(k("i8").parse("-1"), Ok(255));
+        assert_eq!(k("i8").parse("255"), Ok(255));
+        assert!(k("i8").parse("256").is_err());
+        assert!(k("u8").parse("-1").is_err());
+        assert_eq!(k("u64").parse("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(k("i64").parse("-9223372036854775808"), Ok(1 << 63));
+        assert_eq!(k("f16").parse("1.5"), Ok(0x3e00));
+        assert_eq!(k("f32").parse("0x7fc00000"), Ok(0x7fc0_0000));
+        assert_eq!(k("f32").parse("-inf"), Ok(0xff80_0000));
+        assert_eq!(k("i16").show(0xffff), "-1");
+        assert_eq!(k("f32").show(0x3fc0_0000), "1.5");
+    }
+
+    #[test]
+    fn comparing() {
+        let k = Kind::from_name("f32").unwrap();
+        let bits = |v: f32| u64::from(v.to_bits());
+        assert!(k.equal(bits(f32::NAN), 0xffff_ffff, Tolerance(0.0)));
+        assert!(!k.equal(bits(0.0), bits(-0.0), Tolerance(0.0)));
+        assert!(k.equal(bits(0.0), bits(-0.0), Tolerance(1e-6)));
+        assert!(k.equal(bits(100.0), bits(100.001), Tolerance(1e-4)));
+        assert!(!k.equal(bits(100.0), bits(101.0), Tolerance(1e-4)));
+        let d = Data {
+            kind: k,
+            bits: vec![bits(1.0)],
+        };
+        assert!(d.compare(&[0, 0, 128, 63], Tolerance(0.0)).is_ok());
+        assert!(
+            d.compare(&[0, 0, 128, 64], Tolerance(0.0))
+                .unwrap_err()
+                .contains("element 0")
+        );
+        assert!(
+            d.compare(&[], Tolerance(0.0))
+                .unwrap_err()
+                .contains("0 elements")
+        );
+    }
+}

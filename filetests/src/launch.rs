@@ -1,0 +1,354 @@
+//! The `; run:` lines: a launch and what it is expected to leave in its arguments.
+//!
+//! ```text
+//! ; run: %saxpy global=20 local=8 args=[f32[0..20], f32[1;20], f32 2.0, i32 20] == [_, f32[1, 3, 5], _, _]
+//! ; run: %spin args=[f32[0]] error: endless loop
+//! ```
+
+use crate::data::{Data, Kind, Tolerance};
+
+/// An argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Arg {
+    /// A buffer that starts with this: `f32[1, 2]`.
+    Buffer(Data),
+    /// By value: `i32 3`, `f32x4(1, 2, 3, 4)`.
+    Value(Data),
+    /// SLM of so many bytes: `slm 256`.
+    Slm(u32),
+    /// A null pointer: `null`.
+    Null,
+}
+
+/// What a launch is expected to come to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Expect {
+    /// Contents of buffers by argument; `None` (`_`) where nothing is expected.
+    Args(Vec<Option<Data>>),
+    /// An error whose message holds this.
+    Error(String),
+}
+
+/// A `; run:` line, read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Run {
+    /// The kernel, without its `%`.
+    pub kernel: String,
+    /// Work-items.
+    pub global: [u32; 3],
+    /// Work-items of a group; `None` leaves it to the kernel.
+    pub local: Option<[u32; 3]>,
+    /// Global id of the first work-item.
+    pub offset: [u32; 3],
+    /// For floats.
+    pub tolerance: Tolerance,
+    /// The arguments.
+    pub args: Vec<Arg>,
+    /// What is expected.
+    pub expect: Expect,
+}
+
+impl Run {
+    /// Reads the text after `run:`.
+    ///
+    /// # Errors
+    /// The text is malformed: the message names the place by the text left.
+    pub fn parse(text: &str) -> Result<Run, String> {
+        let mut p = Parser { rest: text };
+        p.token("%")?;
+        let kernel = p.word();
+        let mut run = Run {
+            kernel,
+            global: [1; 3],
+            local: None,
+            offset: [0; 3],
+            tolerance: Tolerance::default(),
+            args: Vec::new(),
+            expect: Expect::Args(Vec::new()),
+        };
+        loop {
+            if p.eat("==") {
+                let expect = p.list(|p| {
+                    Ok(match p.eat("_") {
+                        true => None,
+                        false => Some(p.buffer()?),
+                    })
+                })?;
+                if expect.len() != run.args.len() {
+                    return Err(format!(
+                        "{} arguments are given and {} expected",
+                        run.args.len(),
+                        expect.len()
+                    ));
+                }
+                if expect.iter().all(Option::is_none) {
+                    return Err(
+                        "nothing is expected: at least one argument must not be `_`".to_owned()
+                    );
+                }
+                run.expect = Expect::Args(expect);
+                return p.end().map(|()| run);
+            }
+            let key = p.word();
+            match key.as_str() {
+                "error" => {
+                    p.token(":")?;
+                    run.expect = Expect::Error(p.rest.trim().to_owned());
+                    return Ok(run);
+                }
+                "global" => run.global = p.dims(1)?,
+                "local" => run.local = Some(p.dims(1)?),
+                "offset" => run.offset = p.dims(0)?,
+                "tol" => {
+                    p.token("=")?;
+                    let text = p.number();
+                    let t: f64 = text
+                        .parse()
+                        .map_err(|_| format!("`{text}` is no tolerance"))?;
+                    run.tolerance = Tolerance(t);
+                }
+                "args" => {
+                    p.token("=")?;
+                    run.args = p.list(Parser::arg)?;
+                }
+                _ => {
+                    return Err(format!(
+                        "expected `global=`, `local=`, `offset=`, `tol=`, `args=`, `==` or `error:` at `{key}{}`",
+                        p.rest
+                    ));
+                }
+            }
+        }
+    }
+}
+
+struct Parser<'a> {
+    rest: &'a str,
+}
+
+impl Parser<'_> {
+    fn eat(&mut self, token: &str) -> bool {
+        self.rest = self.rest.trim_start();
+        match self.rest.strip_prefix(token) {
+            Some(r) => {
+                self.rest = r;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn token(&mut self, token: &str) -> Result<(), String> {
+        match self.eat(token) {
+            true => Ok(()),
+            false => Err(format!("expected `{token}` at `{}`", self.rest)),
+        }
+    }
+
+    fn end(&self) -> Result<(), String> {
+        match self.rest.trim() {
+            "" => Ok(()),
+            more => Err(format!("unexpected `{more}`")),
+        }
+    }
+
+    fn take(&mut self, of: impl Fn(char) -> bool) -> String {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find(|c| !of(c)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word.to_owned()
+    }
+
+    fn word(&mut self) -> String {
+        self.take(|c| c.is_alphanumeric() || c == '_')
+    }
+
+    /// A number, or what stands in its place. A range's dots are no part of it.
+    fn number(&mut self) -> String {
+        self.rest = self.rest.trim_start();
+        let end = self
+            .rest
+            .find([',', ']', ')', ';', ' '])
+            .unwrap_or(self.rest.len());
+        let end = self.rest.find("..").map_or(end, |r| r.min(end));
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word.to_owned()
+    }
+
+    fn integer(&mut self) -> Result<u32, String> {
+        let text = self.number();
+        text.parse()
+            .map_err(|_| format!("`{text}` is no unsigned number"))
+    }
+
+    fn dims(&mut self, missing: u32) -> Result<[u32; 3], String> {
+        self.token("=")?;
+        let mut dims = [missing; 3];
+        for (i, d) in dims.iter_mut().enumerate() {
+            if i > 0 && !self.eat(",") {
+                break;
+            }
+            *d = self.integer()?;
+        }
+        Ok(dims)
+    }
+
+    fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {
+        self.token("[")?;
+        let mut out = Vec::new();
+        while !self.eat("]") {
+            if !out.is_empty() {
+                self.token(",")?;
+            }
+            out.push(item(self)?);
+        }
+        Ok(out)
+    }
+
+    fn kind(&mut self) -> Result<Kind, String> {
+        let name = self.word();
+        Kind::from_name(&name).ok_or_else(|| format!("`{name}` is no kind of number"))
+    }
+
+    fn buffer(&mut self) -> Result<Data, String> {
+        let kind = self.kind()?;
+        self.token("[")?;
+        self.numbers(kind, "]")
+    }
+
+    fn arg(&mut self) -> Result<Arg, String> {
+        if self.eat("null") {
+            return Ok(Arg::Null);
+        }
+        if self.eat("slm") {
+            return Ok(Arg::Slm(self.integer()?));
+        }
+        let name = self.word();
+        let (base, lanes) = match name.split_once('x') {
+            Some((b, l)) => (b, l.parse::<usize>().ok()),
+            None => (name.as_str(), None),
+        };
+        let kind =
+            Kind::from_name(base).ok_or_else(|| format!("`{name}` is no kind of argument"))?;
+        if let Some(lanes) = lanes {
+            self.token("(")?;
+            let data = self.numbers(kind, ")")?;
+            return match data.bits.len() == lanes {
+                true => Ok(Arg::Value(data)),
+                false => Err(format!(
+                    "`{name}` takes {lanes} numbers, {} are given",
+                    data.bits.len()
+                )),
+            };
+        }
+        if self.eat("[") {
+            return Ok(Arg::Buffer(self.numbers(kind, "]")?));
+        }
+        let text = self.number();
+        Ok(Arg::Value(Data {
+            kind,
+            bits: vec![kind.parse(&text)?],
+        }))
+    }
+
+    /// Numbers up to a closing mark: `1`, `7;3` (three sevens), `0..4` (0, 1, 2, 3).
+    fn numbers(&mut self, kind: Kind, close: &str) -> Result<Data, String> {
+        const MOST: i64 = 1 << 20;
+        let mut bits = Vec::new();
+        while !self.eat(close) {
+            if !bits.is_empty() {
+                self.token(",")?;
+            }
+            let text = self.number();
+            if self.eat("..") {
+                let end = self.number();
+                let range = |t: &str| {
+                    t.parse::<i64>()
+                        .map_err(|_| format!("`{t}` is no end of a range"))
+                };
+                let (first, last) = (range(&text)?, range(&end)?);
+                if !(0..=MOST).contains(&last.saturating_sub(first)) {
+                    return Err(format!("`{first}..{last}` is no range"));
+                }
+                for v in first..last {
+                    bits.push(kind.from_int(v)?);
+                }
+            } else if self.eat(";") {
+                let n = self.integer()?;
+                if i64::from(n) > MOST {
+                    return Err(format!("{n} elements are too many"));
+                }
+                let v = kind.parse(&text)?;
+                bits.extend(std::iter::repeat_n(v, n as usize));
+            } else {
+                bits.push(kind.parse(&text)?);
+            }
+        }
+        Ok(Data { kind, bits })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_line() {
+        let r = Run::parse(
+            "%saxpy global=20,2 local=8 tol=1e-5 args=[f32[0..3, 7;2, -1.5], i32 -3, f32x2(1, 2), slm 64, null] \
+             == [f32[1, 2], _, _, _, _]",
+        )
+        .unwrap();
+        assert_eq!(
+            (r.kernel.as_str(), r.global, r.local),
+            ("saxpy", [20, 2, 1], Some([8, 1, 1]))
+        );
+        assert_eq!(r.tolerance, Tolerance(1e-5));
+        let Arg::Buffer(b) = &r.args[0] else {
+            unreachable!()
+        };
+        assert_eq!(b.to_string(), "f32[0, 1, 2, 7, 7, -1.5]");
+        let Arg::Value(v) = &r.args[1] else {
+            unreachable!()
+        };
+        assert_eq!(v.to_bytes(), [0xfd, 0xff, 0xff, 0xff]);
+        assert_eq!(r.args[3..], [Arg::Slm(64), Arg::Null]);
+        let Expect::Args(e) = &r.expect else {
+            unreachable!()
+        };
+        assert_eq!(e[0].as_ref().unwrap().to_string(), "f32[1, 2]");
+        assert!(e[1].is_none());
+    }
+
+    #[test]
+    fn an_error_is_expected() {
+        let r = Run::parse("%f args=[f32[0]] error: out of bounds, at thread 0").unwrap();
+        assert_eq!(
+            r.expect,
+            Expect::Error("out of bounds, at thread 0".to_owned())
+        );
+    }
+
+    #[test]
+    fn mistakes_are_errors() {
+        for bad in [
+            "",
+            "saxpy",
+            "%f",
+            "%f args=[i32 1] == [_]",
+            "%f args=[i32[1]] == []",
+            "%f args=[i32[1] == [i32[1]]",
+            "%f args=[q32[1]] == [i32[1]]",
+            "%f args=[i32x3(1)] == [i32[1]]",
+            "%f args=[i32[0..99999999999]] == [i32[1]]",
+            "%f args=[i32[1;9999999]] == [i32[1]]",
+            "%f global=x args=[i32[1]] == [i32[1]]",
+            "%f args=[i32[1]] == [i32[1]] more",
+        ] {
+            assert!(Run::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What executes `; run:` lines: every runner must come to the same.
+
+use crate::launch::{Arg, Run};
+use gantry_codegen::ir::Module;
+use gantry_codegen::{CompileOptions, compile};
+use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions};
+
+/// Instructions of one simulated thread before its launch ends as an endless loop: tests are small.
+const INSTRUCTION_LIMIT: u64 = 1_000_000;
+
+/// Something that executes launches of a module.
+pub trait Runner: Sync {
+    /// Its name, which is also the option of `test run` that chooses it alone.
+    fn name(&self) -> &'static str;
+
+    /// Makes a module ready.
+    ///
+    /// # Errors
+    /// It cannot be compiled or loaded.
+    fn prepare<'m>(
+        &self,
+        module: &'m Module,
+        target: &str,
+    ) -> Result<Box<dyn Prepared + 'm>, String>;
+}
+
+/// A module ready to launch.
+pub trait Prepared {
+    /// Launches and gives back the contents of each buffer, `None` for the other arguments.
+    ///
+    /// # Errors
+    /// The launch is refused or faults.
+    fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String>;
+}
+
+/// Every runner there is.
+pub const RUNNERS: [&dyn Runner; 1] = [&Simulator];
+
+/// Compiles, then executes the bytes on the runtime's simulator.
+struct Simulator;
+
+impl Runner for Simulator {
+    fn name(&self) -> &'static str {
+        "simulator"
+    }
+
+    fn prepare<'m>(
+        &self,
+        module: &'m Module,
+        target: &str,
+    ) -> Result<Box<dyn Prepared + 'm>, String> {
+        let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
+        options.check = true;
+        let compiled = compile(module, &options).map_err(|e| e.to_string())?;
+        let device = Device::simulator(SimOptions {
+            instruction_limit: INSTRUCTION_LIMIT,
+            ..SimOptions::default()
+        });
+        let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
+        Ok(Box::new(Loaded { device, module }))
+    }
+}
+
+struct Loaded {
+    device: Device,
+    module: gantry_runtime::Module,
+}
+
+impl Loaded {
+    fn launch(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, gantry_runtime::Error> {
+        let kernel = self.module.kernel(&run.kernel)?;
+        let mut args = Vec::new();
+        let mut buffers: Vec<Option<Buffer>> = Vec::new();
+        for arg in &run.args {
+            let (arg, buffer) = match arg {
+                Arg::Buffer(data) => {
+                    let b = self.device.buffer_from(&data.to_bytes())?;
+                    (RtArg::from(&b), Some(b))
+                }
+                Arg::Value(data) => (RtArg::bytes(&data.to_bytes()), None),
+                Arg::Slm(bytes) => (RtArg::Local(*bytes), None),
+                Arg::Null => (RtArg::Null, None),
+            };
+            args.push(arg);
+            buffers.push(buffer);
+        }
+        let mut grid = Grid::new(run.global).offset(run.offset);
+        if let Some(local) = run.local {
+            grid = grid.group(local);
+        }
+        kernel.launch(grid).args(args).run()?;
+        buffers
+            .iter()
+            .map(|b| b.as_ref().map(Buffer::read).transpose())
+            .collect()
+    }
+}
+
+impl Prepared for Loaded {
+    fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String> {
+        self.launch(run).map_err(|e| e.to_string())
+    }
+}
