@@ -1,1 +1,47 @@
-//! Gantry.
+//! Gantry: an embeddable just-in-time code generator for Intel Gen GPUs.
+//!
+//! This crate gathers the parts and holds the `gantry` command:
+//!
+//! - [`codegen`]: the IR, its text and its compiler;
+//! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
+//! - [`isa`]: the Gen ISA itself;
+//! - [`filetests`]: the filetest runner.
+//!
+//! ```
+//! use gantry::codegen::{CompileOptions, compile, text};
+//! use gantry::runtime::{Device, DeviceKind, Grid};
+//!
+//! // y = 2 * x in every work-item, eight to a hardware thread.
+//! let module = text::parse(
+//!     r#"
+//! kernel %double(i64 ptr, i64 ptr) simd8 {
+//! block0(v0: i64, v1: i64):
+//!     v2 = group_id.i32 x
+//!     v3 = iconst.i32 32
+//!     v4 = imul v2, v3
+//!     v5 = uextend.i64 v4
+//!     v6 = iadd v0, v5
+//!     v7 = bload.f32x8 v6
+//!     v8 = fadd v7, v7
+//!     v9 = iadd v1, v5
+//!     bstore v8, v9
+//!     return
+//! }
+//! "#,
+//! )?
+//! .module;
+//! let compiled = compile(&module, &CompileOptions::for_target("skl")?)?;
+//!
+//! let device = Device::open(DeviceKind::Simulator)?;
+//! let x = device.buffer_from(&[1.5f32; 16])?;
+//! let y = device.buffer(64)?;
+//! let kernel = device.load(&compiled.zebin)?.kernel("double")?;
+//! kernel.launch(Grid::new([16, 1, 1]).group([8, 1, 1])).arg(&x).arg(&y).run()?;
+//! assert_eq!(y.read::<f32>()?, [3.0; 16]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub use gantry_codegen as codegen;
+pub use gantry_filetests as filetests;
+pub use gantry_isa_gen as isa;
+pub use gantry_runtime as runtime;

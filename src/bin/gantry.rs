@@ -1,2 +1,0 @@
-//! The `gantry` command.
-fn main() {}

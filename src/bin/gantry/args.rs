@@ -1,0 +1,222 @@
+//! The forms of `gantry run --arg`.
+
+use crate::{Failure, input};
+use gantry::filetests::data::Kind;
+use gantry::runtime::{Arg, Buffer, Device};
+use std::path::PathBuf;
+
+/// A kernel argument as the command line gives it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ArgForm {
+    /// A buffer: filled from a file, or zeroed bytes; written to a file after the launch.
+    Buffer {
+        /// What it starts with.
+        from: From,
+        /// Where it goes.
+        to: Option<PathBuf>,
+    },
+    /// SLM in bytes.
+    Local(u32),
+    /// By value. `packed` is how many of the bytes count where a 3-vector does not fill four elements.
+    Value {
+        /// The bytes.
+        bytes: Vec<u8>,
+        /// Without the fourth element of a 3-vector.
+        packed: usize,
+    },
+}
+
+/// What a buffer starts with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum From {
+    /// A file's bytes.
+    File(PathBuf),
+    /// So many zeros.
+    Zeros(usize),
+}
+
+impl ArgForm {
+    /// Reads an `--arg`.
+    pub(crate) fn parse(text: &str) -> Result<ArgForm, Failure> {
+        let wrong = |what: &str| Failure::new(format!("--arg {text}: {what}"));
+        let (form, rest) = text
+            .split_once(':')
+            .ok_or_else(|| wrong("an argument is FORM:..., as `in:FILE` or `f32:2.5`"))?;
+        let bytes = |n: &str| {
+            n.parse::<u32>()
+                .map_err(|_| wrong(&format!("`{n}` is no number of bytes")))
+        };
+        let buffer = |from, to: Option<&str>| ArgForm::Buffer {
+            from,
+            to: to.map(PathBuf::from),
+        };
+        match form {
+            "in" => Ok(buffer(From::File(rest.into()), None)),
+            "out" => {
+                let (file, n) = rest
+                    .rsplit_once(':')
+                    .ok_or_else(|| wrong("the form is out:FILE:BYTES"))?;
+                Ok(buffer(From::Zeros(bytes(n)? as usize), Some(file)))
+            }
+            "inout" => {
+                let (file, out) = rest
+                    .split_once(':')
+                    .ok_or_else(|| wrong("the form is inout:FILE:OUTFILE"))?;
+                Ok(buffer(From::File(file.into()), Some(out)))
+            }
+            "zero" => Ok(buffer(From::Zeros(bytes(rest)? as usize), None)),
+            "local" => Ok(ArgForm::Local(bytes(rest)?)),
+            "bytes" => {
+                let bytes = from_hex(rest)
+                    .ok_or_else(|| wrong("pairs of hexadecimal digits are expected"))?;
+                let packed = bytes.len();
+                Ok(ArgForm::Value { bytes, packed })
+            }
+            "image2d" | "image" | "sampler" => {
+                Err(wrong("images and samplers are not supported yet"))
+            }
+            _ => number(form, rest).map_err(|e| wrong(&e)),
+        }
+    }
+}
+
+/// `f32:1.5`, `i16x4:1,2,3,4`.
+fn number(form: &str, text: &str) -> Result<ArgForm, String> {
+    let unknown = || {
+        format!(
+            "`{form}` is no form of argument; there are in, out, inout, zero, local, bytes, and i8 .. i64, u8 .. u64, f16, \
+             f32, f64 with or without a lane count (f32x4)"
+        )
+    };
+    let (base, lanes) = match form.split_once('x') {
+        Some((b, n)) => (
+            b,
+            n.parse()
+                .ok()
+                .filter(|n| [2, 3, 4, 8, 16].contains(n))
+                .ok_or_else(unknown)?,
+        ),
+        None => (form, 1),
+    };
+    let kind = Kind::from_name(base).ok_or_else(unknown)?;
+    let numbers: Vec<&str> = text.split(',').map(str::trim).collect();
+    if numbers.len() != lanes {
+        return Err(format!(
+            "{form} takes {lanes} numbers, {} are given",
+            numbers.len()
+        ));
+    }
+    let mut bytes = Vec::new();
+    for n in numbers {
+        bytes.extend(kind.parse(n)?.to_le_bytes().into_iter().take(kind.bytes()));
+    }
+    let packed = bytes.len();
+    if lanes == 3 {
+        bytes.resize(4 * kind.bytes(), 0);
+    }
+    Ok(ArgForm::Value { bytes, packed })
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|c| c.to_digit(16).map(|d| d as u8))
+        .collect::<Option<_>>()?;
+    match digits.len() % 2 {
+        0 => Some(
+            digits
+                .chunks(2)
+                .map(|d| d.iter().fold(0, |v, d| v << 4 | d))
+                .collect(),
+        ),
+        _ => None,
+    }
+}
+
+/// An argument made for a device, and the buffer to write to a file after the launch.
+pub(crate) struct Made {
+    pub(crate) arg: Arg,
+    pub(crate) after: Option<(Buffer, PathBuf)>,
+}
+
+/// Makes an argument. `size` is how many bytes the kernel takes by value, where it does.
+pub(crate) fn make(form: &ArgForm, device: &Device, size: Option<u32>) -> Result<Made, Failure> {
+    let plain = |arg| Made { arg, after: None };
+    match form {
+        ArgForm::Local(n) => Ok(plain(Arg::Local(*n))),
+        ArgForm::Value { bytes, packed } => {
+            let exact = size.is_some_and(|s| s as usize == *packed);
+            let bytes = bytes.get(..*packed).filter(|_| exact).unwrap_or(bytes);
+            Ok(plain(Arg::bytes(bytes)))
+        }
+        ArgForm::Buffer { from, to } => {
+            let buffer = match from {
+                From::File(path) => device.buffer_from(&input::read(path)?),
+                From::Zeros(n) => device.buffer(*n),
+            }
+            .map_err(Failure::new)?;
+            Ok(Made {
+                arg: Arg::from(&buffer),
+                after: to.clone().map(|to| (buffer, to)),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> (Vec<u8>, usize) {
+        match ArgForm::parse(text) {
+            Ok(ArgForm::Value { bytes, packed }) => (bytes, packed),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn values() {
+        assert_eq!(value("i16:-2"), (vec![0xfe, 0xff], 2));
+        assert_eq!(value("f32:1.0").0, 1f32.to_le_bytes());
+        assert_eq!(value("u8x3:1,2,3"), (vec![1, 2, 3, 0], 3));
+        assert_eq!(value("bytes:00ff10"), (vec![0, 255, 16], 3));
+    }
+
+    #[test]
+    fn buffers() {
+        let form = |t| ArgForm::parse(t).ok();
+        let buffer = |from, to: Option<&str>| {
+            Some(ArgForm::Buffer {
+                from,
+                to: to.map(PathBuf::from),
+            })
+        };
+        assert_eq!(form("in:a.bin"), buffer(From::File("a.bin".into()), None));
+        assert_eq!(form("out:a.bin:64"), buffer(From::Zeros(64), Some("a.bin")));
+        assert_eq!(form("inout:a:b"), buffer(From::File("a".into()), Some("b")));
+        assert_eq!(form("zero:8"), buffer(From::Zeros(8), None));
+        assert_eq!(form("local:8"), Some(ArgForm::Local(8)));
+    }
+
+    #[test]
+    fn mistakes() {
+        for bad in [
+            "5",
+            "out:a",
+            "out:a:x",
+            "inout:a",
+            "zero:-1",
+            "f33:1",
+            "f32:x",
+            "f32x4:1,2",
+            "f32x5:1,2,3,4,5",
+            "bytes:0",
+            "bytes:xy",
+            "image2d:a.png",
+            "sampler:none:nearest",
+            "i8:300",
+        ] {
+            assert!(ArgForm::parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `gantry compile`.
+
+use crate::{Failure, input, print};
+use clap::ValueEnum;
+use gantry::codegen::{CompileOptions, Compiled, KernelStats, Stage};
+use gantry::isa::text::disassemble;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Compile IR text
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The IR (`.gir`)
+    file: PathBuf,
+    /// The product
+    #[arg(long, default_value = "skl")]
+    target: String,
+    /// Where the result goes (`-`: standard output). Without it, binaries go to FILE's name with `.zebin` or `.krn`, texts to
+    /// standard output
+    #[arg(short)]
+    output: Option<PathBuf>,
+    /// What is written
+    #[arg(long, value_enum, default_value_t = Emit::Zebin)]
+    emit: Emit,
+    /// Print figures of each kernel to standard output, a JSON object a line
+    #[arg(long)]
+    stats: bool,
+    /// Print the result of a stage to standard error: verify, lower, legalize, flags, liveness, regalloc or emit
+    #[arg(long, value_name = "PASS")]
+    print_after: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    /// The ELF container that drivers load
+    Zebin,
+    /// The kernel's instructions alone
+    Bin,
+    /// IGA syntax
+    Asm,
+    /// The IR as read
+    Ir,
+    /// Machine instructions over virtual registers, legalized
+    Mir,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
+    let print_after = args
+        .print_after
+        .iter()
+        .map(|s| stage(s))
+        .collect::<Result<Vec<_>, _>>()?;
+    options.dump = print_after.clone();
+    if args.emit == Emit::Mir && !options.dump.contains(&Stage::Legalize) {
+        options.dump.push(Stage::Legalize);
+    }
+    let module = input::module(&args.file)?;
+    let compiled = input::compiled(&module, &options)?;
+    for s in print_after {
+        eprint!("; after {}\n{}", s.name(), compiled.dump(s));
+    }
+    match args.emit {
+        Emit::Zebin => binary(args, "zebin", &compiled.zebin)?,
+        Emit::Bin => binary(args, "krn", &one_kernel(&args.file, &compiled)?.code.bytes)?,
+        Emit::Asm => text(args, &asm(&compiled, &options))?,
+        Emit::Ir => text(args, &module.to_string())?,
+        Emit::Mir => text(args, &compiled.dump(Stage::Legalize))?,
+    }
+    if args.stats {
+        for k in &compiled.kernels {
+            print(&format!("{}\n", stats(&k.name, &k.stats)))?;
+        }
+    }
+    Ok(())
+}
+
+fn stage(name: &str) -> Result<Stage, Failure> {
+    Stage::from_name(name).ok_or_else(|| {
+        let names: Vec<_> = Stage::ALL.iter().map(|s| s.name()).collect();
+        Failure::new(format!(
+            "unknown pass `{name}`; there are {}",
+            names.join(", ")
+        ))
+    })
+}
+
+fn binary(args: &Args, extension: &str, bytes: &[u8]) -> Result<(), Failure> {
+    match &args.output {
+        Some(p) if p.as_os_str() == "-" => {
+            use std::io::Write as _;
+            std::io::stdout()
+                .write_all(bytes)
+                .map_err(|e| Failure::new(format!("cannot write to standard output: {e}")))
+        }
+        Some(p) => input::write(p, bytes),
+        None => input::write(&input::beside(&args.file, extension), bytes),
+    }
+}
+
+fn text(args: &Args, text: &str) -> Result<(), Failure> {
+    match &args.output {
+        Some(p) if p.as_os_str() != "-" => input::write(p, text.as_bytes()),
+        _ => print(text),
+    }
+}
+
+fn one_kernel<'c>(
+    path: &Path,
+    compiled: &'c Compiled,
+) -> Result<&'c gantry::codegen::CompiledKernel, Failure> {
+    match compiled.kernels.as_slice() {
+        [k] => Ok(k),
+        more => Err(Failure::file(
+            path,
+            format!(
+                "`--emit bin` writes one kernel, and there are {}",
+                more.len()
+            ),
+        )),
+    }
+}
+
+fn asm(compiled: &Compiled, options: &CompileOptions) -> String {
+    let mut out = String::new();
+    for k in &compiled.kernels {
+        if compiled.kernels.len() > 1 {
+            out.push_str(&format!("// kernel {}\n", k.name));
+        }
+        out.push_str(&disassemble(options.platform, &k.code.bytes));
+    }
+    out
+}
+
+fn stats(name: &str, s: &KernelStats) -> Value {
+    let stages: Map<String, Value> = (s.stages.iter())
+        .map(|(stage, time)| ((*stage).to_owned(), json!(time.as_secs_f64())))
+        .collect();
+    json!({
+        "kernel": name,
+        "compile_seconds": stages,
+        "instructions": s.instructions,
+        "bytes": s.bytes,
+        "grf_bytes_demand": s.grf_bytes_demand,
+        "spill_bytes": s.spill_bytes,
+        "simd_width": s.simd_width,
+    })
+}

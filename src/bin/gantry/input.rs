@@ -1,0 +1,97 @@
+//! Reading the files that subcommands take.
+
+use crate::Failure;
+use gantry::codegen::verifier::verify_parsed;
+use gantry::codegen::{CompileOptions, Compiled, compile, ir, text};
+use gantry::filetests::file::without_header;
+use gantry::isa::Platform;
+use gantry::runtime::zebin::Zebin;
+use std::path::{Path, PathBuf};
+
+/// A file's bytes.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|e| Failure::file(path, e))
+}
+
+/// A file's text.
+pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(read(path)?).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        Failure::file(
+            path,
+            format!("not a text file: the byte at {at} is not UTF-8"),
+        )
+    })
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, bytes).map_err(|e| Failure::file(path, e))
+}
+
+/// The name of an output in the current directory after an input's.
+pub(crate) fn beside(input: &Path, extension: &str) -> PathBuf {
+    let stem = input.file_stem().unwrap_or_else(|| "out".as_ref());
+    Path::new(stem).with_extension(extension)
+}
+
+/// Whether bytes are an ELF file.
+pub(crate) fn is_elf(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\x7fELF")
+}
+
+/// Whether a path is of IR text.
+pub(crate) fn is_gir(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "gir")
+}
+
+/// The platform of a name.
+pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
+    Platform::from_name(name).ok_or_else(|| {
+        Failure::new(format!(
+            "unknown platform `{name}`; there are skl, kbl, bxt, glk, cfl"
+        ))
+    })
+}
+
+/// The verified IR of a `.gir` file; a filetest's header counts as blank.
+pub(crate) fn module(path: &Path) -> Result<ir::Module, Failure> {
+    let source = read_text(path)?;
+    text::parse(&without_header(&source))
+        .and_then(|p| verify_parsed(&p).map(|()| p.module))
+        .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
+}
+
+/// Compiles a module that came from a file.
+pub(crate) fn compiled(module: &ir::Module, options: &CompileOptions) -> Result<Compiled, Failure> {
+    compile(module, options).map_err(Failure::new)
+}
+
+/// Code of one kernel in a file.
+pub(crate) struct Code {
+    /// The kernel's name; `None` in a file of bare instructions.
+    pub(crate) kernel: Option<String>,
+    /// Its instructions.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The code in a zebin, or in a file of bare instructions for the platform of that name.
+pub(crate) fn code(path: &Path, platform_name: &str) -> Result<(Platform, Vec<Code>), Failure> {
+    let bytes = read(path)?;
+    if !is_elf(&bytes) {
+        let code = Code {
+            kernel: None,
+            bytes,
+        };
+        return Ok((platform(platform_name)?, vec![code]));
+    }
+    let zebin = Zebin::parse(&bytes).map_err(|e| Failure::file(path, e))?;
+    let kernels = zebin.kernels.iter().enumerate();
+    let code = kernels
+        .map(|(i, k)| Code {
+            kernel: Some(k.name.clone()),
+            bytes: zebin.code(&bytes, i).unwrap_or_default().to_vec(),
+        })
+        .collect();
+    Ok((zebin.platform, code))
+}

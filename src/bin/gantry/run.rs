@@ -1,0 +1,146 @@
+//! `gantry run`.
+
+use crate::args::{ArgForm, make};
+use crate::{Failure, input, print};
+use gantry::codegen::CompileOptions;
+use gantry::runtime::zebin::ArgKind;
+use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Run a kernel of a zebin or of IR text
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A zebin, or IR text (`.gir`), which is compiled first
+    file: PathBuf,
+    /// The kernel; may be left out where there is one
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Work-items: X[,Y[,Z]]
+    #[arg(long, value_parser = |s: &str| dims(s, 1), default_value = "1")]
+    global: Dims,
+    /// Work-items of a group; without it, what the kernel requires, or one thread
+    #[arg(long, value_parser = |s: &str| dims(s, 1))]
+    local: Option<Dims>,
+    /// Global id of the first work-item
+    #[arg(long, value_parser = |s: &str| dims(s, 0), default_value = "0")]
+    offset: Dims,
+    /// A kernel argument, in order: in:FILE, out:FILE:BYTES, inout:FILE:OUTFILE, zero:BYTES, local:BYTES, i32:N and its like,
+    /// f32x4:1,2,3,4 and its like, bytes:HEX
+    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// auto, sim or level-zero
+    #[arg(long, default_value = "auto")]
+    device: String,
+    /// The product that IR text is compiled for
+    #[arg(long, default_value = "skl")]
+    target: String,
+    /// Print what ran, as a JSON object, to standard output
+    #[arg(long)]
+    stats: bool,
+}
+
+/// Three dimensions.
+type Dims = [u32; 3];
+
+fn dims(text: &str, missing: u32) -> Result<Dims, String> {
+    let mut out = [missing; 3];
+    let mut parts = text.split(',');
+    for (d, part) in out.iter_mut().zip(&mut parts) {
+        *d = part
+            .trim()
+            .parse()
+            .map_err(|_| format!("`{part}` is no unsigned number"))?;
+    }
+    match parts.next() {
+        Some(_) => Err("there are three dimensions at most".to_owned()),
+        None => Ok(out),
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let kind = DeviceKind::from_name(&args.device).ok_or_else(|| {
+        Failure::new(format!(
+            "unknown device `{}`; there are auto, sim, level-zero",
+            args.device
+        ))
+    })?;
+    let forms = args
+        .args
+        .iter()
+        .map(|a| ArgForm::parse(a))
+        .collect::<Result<Vec<_>, _>>()?;
+    let zebin = zebin(args)?;
+    let device = Device::open(kind).map_err(Failure::new)?;
+    let module = device
+        .load(&zebin)
+        .map_err(|e| Failure::file(&args.file, e))?;
+    let kernel = kernel(args, &module)?;
+
+    let mut values = Vec::new();
+    let mut after = Vec::new();
+    for (i, form) in forms.iter().enumerate() {
+        let size = kernel.args().get(i).and_then(|a| match a.kind {
+            ArgKind::Value { size } => Some(size),
+            _ => None,
+        });
+        let made = make(form, &device, size)?;
+        values.push(made.arg);
+        after.extend(made.after);
+    }
+    let mut grid = Grid::new(args.global).offset(args.offset);
+    if let Some(local) = args.local {
+        grid = grid.group(local);
+    }
+    let stats = kernel
+        .launch(grid)
+        .args(values)
+        .run()
+        .map_err(Failure::new)?;
+    for (buffer, path) in after {
+        input::write(&path, &buffer.read::<u8>().map_err(Failure::new)?)?;
+    }
+    if args.stats {
+        let stats = json!({
+            "kernel": kernel.name(),
+            "threads": stats.threads,
+            "instructions": stats.instructions,
+            "channels": stats.channels,
+            "sends": stats.sends,
+            "bytes_read": stats.bytes_read,
+            "bytes_written": stats.bytes_written,
+            "wall_seconds": stats.wall_seconds,
+        });
+        print(&format!("{stats}\n"))?;
+    }
+    Ok(())
+}
+
+fn zebin(args: &Args) -> Result<Vec<u8>, Failure> {
+    if !input::is_gir(&args.file) {
+        return input::read(&args.file);
+    }
+    let options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
+    Ok(input::compiled(&input::module(&args.file)?, &options)?.zebin)
+}
+
+fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {
+    let names: Vec<&str> = module.kernels().collect();
+    let name = match (&args.kernel, names.as_slice()) {
+        (Some(name), _) => name,
+        (None, [one]) => *one,
+        (None, _) => {
+            return Err(Failure::file(
+                &args.file,
+                format!(
+                    "--kernel must choose one of {} kernels: {}",
+                    names.len(),
+                    names.join(", ")
+                ),
+            ));
+        }
+    };
+    module
+        .kernel(name)
+        .map_err(|e| Failure::file(&args.file, e))
+}
