@@ -1,0 +1,91 @@
+//! Memory as the interpreter sees it.
+
+use std::collections::BTreeMap;
+
+/// An access outside of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{} of {bytes} bytes at {address:#x}, outside of every buffer", if *.write { "a write" } else { "a read" })]
+pub struct MemoryError {
+    /// Address of its first byte.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: usize,
+    /// Whether it is a write.
+    pub write: bool,
+}
+
+/// A 64-bit address space.
+pub trait Memory {
+    /// Fills `out` from an address on.
+    ///
+    /// # Errors
+    /// Not all of it is memory.
+    fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), MemoryError>;
+
+    /// Writes `data` from an address on.
+    ///
+    /// # Errors
+    /// Not all of it is memory.
+    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError>;
+}
+
+/// Buffers with unmapped space between them.
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
+    buffers: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Buffers {
+    const FIRST: u64 = 0x1_0000;
+    const GAP: u64 = 0x1_0000;
+
+    /// Adds a buffer and returns its address, a multiple of 64 KiB.
+    pub fn add(&mut self, data: Vec<u8>) -> u64 {
+        let address = self.buffers.last_key_value().map_or(Self::FIRST, |(a, b)| {
+            (a + b.len() as u64 + Self::GAP).next_multiple_of(Self::GAP)
+        });
+        self.buffers.insert(address, data);
+        address
+    }
+
+    /// The bytes of the buffer at an address; none where no buffer begins there.
+    pub fn bytes(&self, address: u64) -> &[u8] {
+        self.buffers.get(&address).map_or(&[], Vec::as_slice)
+    }
+
+    fn find(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
+        let (base, data) = self.buffers.range_mut(..=address).next_back()?;
+        let start = usize::try_from(address - base).ok()?;
+        data.get_mut(start..start.checked_add(bytes)?)
+    }
+}
+
+impl Memory for Buffers {
+    fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
+        let error = MemoryError {
+            address,
+            bytes: out.len(),
+            write: false,
+        };
+        let from = self.find(address, out.len()).ok_or(error)?;
+        out.copy_from_slice(from);
+        Ok(())
+    }
+
+    fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
+        let error = MemoryError {
+            address,
+            bytes: data.len(),
+            write: true,
+        };
+        self.find(address, data.len())
+            .ok_or(error)?
+            .copy_from_slice(data);
+        Ok(())
+    }
+}
+
+/// The number of up to 8 bytes, lowest first.
+pub(super) fn from_le(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
+}

@@ -1,0 +1,307 @@
+//! The reference semantics of the IR: executes functions instruction by instruction, lane by lane. Slow and simple, it
+//! shares nothing with lowering, and judges it.
+//!
+//! ```
+//! use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
+//! use gantry_codegen::text::parse;
+//!
+//! let text = "\
+//! kernel %twice(i64 ptr) simd8 {
+//! block0(v0: i64):
+//!     v1 = bload.i32x8 v0
+//!     v2 = iadd v1, v1
+//!     bstore v2, v0
+//!     return
+//! }
+//! ";
+//! let module = parse(text)?.module;
+//! let mut memory = Buffers::default();
+//! let buffer = memory.add((0..8u32).flat_map(u32::to_le_bytes).collect());
+//! let kernel = module.find("twice").ok_or("no kernel")?;
+//! launch(&module, kernel, &Grid::new([8, 1, 1], [8, 1, 1]), &[Arg::ptr(buffer)], &mut memory, 1000)?;
+//! assert_eq!(memory.bytes(buffer)[4..8], [2, 0, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod alu;
+mod memory;
+mod thread;
+
+pub use memory::{Buffers, Memory, MemoryError};
+
+use crate::ir::{FuncKind, FuncRef, Module, Scalar, Type};
+use thread::{State, Thread};
+
+/// The lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
+pub type Lanes = Vec<u64>;
+
+/// Work-items and how they are grouped, by dimension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Grid {
+    /// Work-items.
+    pub global: [u32; 3],
+    /// Work-items of a group; the last group of a dimension may have fewer.
+    pub local: [u32; 3],
+    /// Offset of the global ids.
+    pub offset: [u32; 3],
+}
+
+impl Grid {
+    /// A grid without offset.
+    pub const fn new(global: [u32; 3], local: [u32; 3]) -> Grid {
+        Grid {
+            global,
+            local,
+            offset: [0; 3],
+        }
+    }
+
+    /// Groups in each dimension.
+    pub fn groups(&self) -> [u32; 3] {
+        std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
+    }
+}
+
+/// A kernel argument: the lanes of the parameter's value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Arg(pub Lanes);
+
+impl Arg {
+    /// A buffer's address.
+    pub fn ptr(address: u64) -> Arg {
+        Arg(vec![address])
+    }
+
+    /// A 32-bit integer.
+    pub fn i32(v: i32) -> Arg {
+        Arg(vec![u64::from(v as u32)])
+    }
+
+    /// A single float.
+    pub fn f32(v: f32) -> Arg {
+        Arg(vec![u64::from(v.to_bits())])
+    }
+
+    /// The value of this type whose bytes in memory these are; `None` where the count of bytes is another.
+    pub fn from_bytes(ty: Type, bytes: &[u8]) -> Option<Arg> {
+        let size = ty.scalar().bytes() as usize;
+        if size == 0 || bytes.len() != ty.bytes() as usize {
+            return None;
+        }
+        Some(Arg(bytes.chunks_exact(size).map(memory::from_le).collect()))
+    }
+}
+
+/// What an execution came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    /// Hardware threads run.
+    pub threads: u64,
+    /// Instructions executed, summed over threads.
+    pub instructions: u64,
+}
+
+/// Why an execution ended early.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InterpError {
+    /// The launch does not fit the kernel.
+    #[error("{0}")]
+    Launch(String),
+    /// An instruction failed.
+    #[error("%{function}, group {group:?}, thread {thread}, at `{at}`: {what}")]
+    Failed {
+        /// The function.
+        function: String,
+        /// The work-group.
+        group: [u32; 3],
+        /// The thread of the group.
+        thread: u32,
+        /// The instruction, as text.
+        at: String,
+        /// What happened.
+        what: String,
+    },
+    /// Some threads of a group wait at a barrier that others have passed by.
+    #[error(
+        "%{function}, group {group:?}: {waiting} threads wait at a barrier and {ended} have ended"
+    )]
+    Barrier {
+        /// The kernel.
+        function: String,
+        /// The work-group.
+        group: [u32; 3],
+        /// Threads at the barrier.
+        waiting: usize,
+        /// Threads that ended.
+        ended: usize,
+    },
+}
+
+/// The most work-items of a group.
+const MAX_GROUP: u32 = 1024;
+
+/// What the threads of a group share.
+struct Group<'a> {
+    grid: &'a Grid,
+    id: [u32; 3],
+    /// Work-items that the group really has.
+    size: [u32; 3],
+}
+
+/// Launches a kernel over a grid. Groups run one after the other; the threads of a group run in turn, each up to the next
+/// barrier. `fuel` is the most instructions that the whole launch may execute.
+///
+/// # Errors
+/// The function is no kernel, or the arguments are not its parameters; an access outside of memory; a barrier that not
+/// all threads reach; no fuel left. The module must have been verified: where it was not, an error may also say so.
+pub fn launch(
+    module: &Module,
+    kernel: FuncRef,
+    grid: &Grid,
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    fuel: u64,
+) -> Result<Stats, InterpError> {
+    let func = module
+        .functions
+        .get(kernel)
+        .ok_or_else(|| InterpError::Launch("there is no such function".to_owned()))?;
+    let FuncKind::Kernel {
+        simd, group_size, ..
+    } = func.kind
+    else {
+        return Err(InterpError::Launch(format!("%{} is no kernel", func.name)));
+    };
+    if args.len() != func.sig.params.len() {
+        return Err(InterpError::Launch(format!(
+            "%{} takes {} arguments, and {} are given",
+            func.name,
+            func.sig.params.len(),
+            args.len()
+        )));
+    }
+    for (n, (arg, p)) in args.iter().zip(&func.sig.params).enumerate() {
+        if arg.0.len() != p.ty.lanes() as usize {
+            return Err(InterpError::Launch(format!(
+                "argument {n} of %{} is {}, and {} lanes are given",
+                func.name,
+                p.ty,
+                arg.0.len()
+            )));
+        }
+    }
+    if group_size.is_some_and(|g| g != grid.local) {
+        return Err(InterpError::Launch(format!(
+            "%{} requires another work-group size",
+            func.name
+        )));
+    }
+    let items = grid.local.iter().try_fold(1u32, |n, &l| n.checked_mul(l));
+    if !items.is_some_and(|n| (1..=MAX_GROUP).contains(&n)) {
+        return Err(InterpError::Launch(format!(
+            "a work-group of {:?} work-items: it has 1 to {MAX_GROUP}",
+            grid.local
+        )));
+    }
+    let mut stats = Stats::default();
+    let mut fuel = fuel;
+    let [nx, ny, nz] = grid.groups();
+    for z in 0..nz {
+        for y in 0..ny {
+            for x in 0..nx {
+                let id = [x, y, z];
+                let size = std::array::from_fn(|d| {
+                    let before = id[d].saturating_mul(grid.local[d]);
+                    grid.local[d].min(grid.global[d].saturating_sub(before))
+                });
+                let group = Group { grid, id, size };
+                run_group(
+                    module,
+                    kernel,
+                    simd.max(1),
+                    &group,
+                    args,
+                    memory,
+                    &mut fuel,
+                    &mut stats,
+                )?;
+            }
+        }
+    }
+    Ok(stats)
+}
+
+#[allow(
+    clippy::too_many_arguments,
+    reason = "the state of a launch, passed on once"
+)]
+fn run_group(
+    module: &Module,
+    kernel: FuncRef,
+    simd: u32,
+    group: &Group<'_>,
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    fuel: &mut u64,
+    stats: &mut Stats,
+) -> Result<(), InterpError> {
+    let [x, y, z] = group.size.map(u64::from);
+    let items = x * y * z;
+    let count = items.div_ceil(u64::from(simd));
+    let mut threads = Vec::new();
+    for n in 0..count {
+        threads.push(Thread::new(module, kernel, group, n as u32, simd, args)?);
+    }
+    stats.threads += count;
+    loop {
+        let before = *fuel;
+        let mut waiting = 0;
+        let mut ended = 0;
+        for t in &mut threads {
+            match t.run(memory, fuel)? {
+                State::Barrier => waiting += 1,
+                State::Ended => ended += 1,
+            }
+        }
+        stats.instructions += before - *fuel;
+        if waiting == 0 {
+            return Ok(());
+        }
+        if ended > 0 {
+            return Err(InterpError::Barrier {
+                function: module.functions[kernel].name.clone(),
+                group: group.id,
+                waiting,
+                ended,
+            });
+        }
+    }
+}
+
+/// Calls a function with these arguments and returns its results, outside of any launch: ids are 0, sizes 1.
+///
+/// # Errors
+/// As [`launch`].
+pub fn call(
+    module: &Module,
+    func: FuncRef,
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    fuel: u64,
+) -> Result<Vec<Lanes>, InterpError> {
+    let grid = Grid::new([1; 3], [1; 3]);
+    let group = Group {
+        grid: &grid,
+        id: [0; 3],
+        size: [1; 3],
+    };
+    let mut fuel = fuel;
+    let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
+    while thread.run(memory, &mut fuel)? == State::Barrier {}
+    Ok(thread.results())
+}
+
+/// The float of a lane's bits; integers and predicates count as their value.
+pub fn lane_float(scalar: Scalar, bits: u64) -> f64 {
+    alu::float(scalar, bits)
+}
