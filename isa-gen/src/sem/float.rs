@@ -8,7 +8,7 @@ use crate::op::Op;
 use crate::types::Type;
 
 /// A float that lanes are computed in.
-pub trait FloatLane: Copy + PartialOrd + Default {
+pub trait FloatLane: Copy + PartialOrd + Default + Sized {
     /// Zero.
     const ZERO: Self;
     /// From a double; exact for values that the lane holds.
@@ -21,6 +21,20 @@ pub trait FloatLane: Copy + PartialOrd + Default {
     fn mul(self, o: Self, r: Round) -> Self;
     /// `self * b + c`, rounded once.
     fn fma(self, b: Self, c: Self, r: Round) -> Self;
+    /// [`Self::fma`] on lanes.
+    #[inline(always)]
+    fn fma_lanes<const N: usize>(
+        a: &[Self; N],
+        b: &[Self; N],
+        c: &[Self; N],
+        r: Round,
+    ) -> [Self; N] {
+        let mut out = [Self::ZERO; N];
+        for i in 0..N {
+            out[i] = a[i].fma(b[i], c[i], r);
+        }
+        out
+    }
     /// Negation.
     fn neg(self) -> Self;
     /// Absolute value.
@@ -103,6 +117,31 @@ impl FloatLane for f32 {
         } else {
             super::convert::to_single(s, r)
         }
+    }
+    #[inline(always)]
+    fn fma_lanes<const N: usize>(a: &[f32; N], b: &[f32; N], c: &[f32; N], r: Round) -> [f32; N] {
+        // The sum in double decides the single unless it lies exactly between two, or is tiny. That is rare, and one
+        // check for all lanes is cheap.
+        let mut sums = [0f64; N];
+        let mut doubtful = r != Round::Nearest;
+        for i in 0..N {
+            let s = f64::from(a[i]) * f64::from(b[i]) + f64::from(c[i]);
+            sums[i] = s;
+            let between = s.to_bits() & 0x1fff_ffff == 0x1000_0000;
+            let tiny = s.abs() < f64::from(f32::MIN_POSITIVE) * 2.0 && s != 0.0;
+            doubtful |= between | tiny;
+        }
+        let mut out = [0f32; N];
+        if doubtful {
+            for i in 0..N {
+                out[i] = a[i].fma(b[i], c[i], r);
+            }
+        } else {
+            for i in 0..N {
+                out[i] = sums[i] as f32;
+            }
+        }
+        out
     }
     #[inline(always)]
     fn neg(self) -> f32 {
@@ -220,11 +259,7 @@ pub fn apply<T: FloatLane, const N: usize>(
                 out[i] = a[i].mul(b[i], r);
             }
         }
-        Op::Mad => {
-            for i in 0..N {
-                out[i] = b[i].fma(c[i], a[i], r);
-            }
-        }
+        Op::Mad => out = T::fma_lanes(b, c, a, r),
         Op::Lrp => {
             // src0 * src1 + (1 - src0) * src2
             for i in 0..N {

@@ -8,16 +8,9 @@ use gantry_isa_gen::sem::{self, Bits, Extra, LANES};
 use gantry_isa_gen::{MathFn, Op, Type};
 
 /// Buffers of the general path, kept so that they need not be cleared each time.
+#[derive(Default)]
 pub(super) struct Scratch {
-    lanes: [Bits; 3],
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Scratch {
-            lanes: [[0; LANES]; 3],
-        }
-    }
+    lanes: Option<Box<[Bits; 3]>>,
 }
 
 /// Runs an operation in the channels of `mask`, which is not empty.
@@ -123,7 +116,11 @@ fn gather(
 /// Any operation, by way of [`sem::eval`].
 fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     let n = u32::from(op.n);
-    let mut lanes = std::mem::replace(&mut t.scratch.lanes, [[0; LANES]; 3]);
+    let mut lanes = t
+        .scratch
+        .lanes
+        .take()
+        .unwrap_or_else(|| Box::new([[0; LANES]; 3]));
     let mut alu = op.alu;
     let is_sad2 = alu.op == Op::Sad2;
     // `sad2` looks at pairs of channels, enabled or not.
@@ -150,13 +147,13 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     if alu.op == Op::Movi {
         alu.op = Op::Mov;
     }
-    let [a, b, c] = &lanes;
+    let [a, b, c] = &*lanes;
     let outcome = sem::eval(&alu, n as usize, [a, b, c], &extra).map_err(|e| e.to_string())?;
     write(t, op, &op.dst, alu.dst, mask, &outcome)?;
     if alu.op == Op::Math && alu.math == Some(MathFn::Idiv) {
         // The remainder goes to the registers after the quotient's.
         alu.math = Some(MathFn::Irem);
-        let [a, b, c] = &lanes;
+        let [a, b, c] = &*lanes;
         let rem = sem::eval(&alu, n as usize, [a, b, c], &extra).map_err(|e| e.to_string())?;
         if let DstOp::Direct { at, step, acc } = op.dst {
             let next = DstOp::Direct {
@@ -186,7 +183,7 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
             }
         }
     }
-    t.scratch.lanes = lanes;
+    t.scratch.lanes = Some(lanes);
     Ok(())
 }
 

@@ -86,14 +86,23 @@ fn load<L: Lane32, const N: usize>(
         }
         SrcOp::Packed { at } => match ty.bytes() {
             4 => {
-                for (o, b) in out.iter_mut().zip(t.regs.get(*at, N * 4).chunks_exact(4)) {
-                    *o = L::from_bits(u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+                if let Some(b) = t.regs.dwords::<N>(*at) {
+                    for i in 0..N {
+                        out[i] = L::from_bits(u32::from_le_bytes(b[i]));
+                    }
                 }
             }
             2 => {
-                for (o, b) in out.iter_mut().zip(t.regs.get(*at, N * 2).chunks_exact(2)) {
-                    let v = u32::from(u16::from_le_bytes([b[0], b[1]]));
-                    *o = L::from_bits(extend(v, ty));
+                if let Some(b) = t.regs.words::<N>(*at) {
+                    let signed = ty.is_signed();
+                    for i in 0..N {
+                        let v = u16::from_le_bytes(b[i]);
+                        out[i] = L::from_bits(if signed {
+                            v as i16 as i32 as u32
+                        } else {
+                            u32::from(v)
+                        });
+                    }
                 }
             }
             _ => {
@@ -141,15 +150,17 @@ fn store<L: Lane32, const N: usize>(
         }
     };
     if size == 4 && step == 4 && usize::from(op.n) == N {
-        let out = t.regs.get_mut(base, N * 4);
-        if mask == op.full {
-            for (o, l) in out.chunks_exact_mut(4).zip(v) {
-                o.copy_from_slice(&l.bits().to_le_bytes());
-            }
-        } else {
-            for (i, (o, l)) in out.chunks_exact_mut(4).zip(v).enumerate() {
-                if mask >> i & 1 == 1 {
-                    o.copy_from_slice(&l.bits().to_le_bytes());
+        if let Some(out) = t.regs.dwords_mut::<N>(base) {
+            if mask == op.full {
+                for i in 0..N {
+                    out[i] = v[i].bits().to_le_bytes();
+                }
+            } else {
+                for i in 0..N {
+                    let old = u32::from_le_bytes(out[i]);
+                    let new = v[i].bits();
+                    let keep = if mask >> i & 1 == 1 { new } else { old };
+                    out[i] = keep.to_le_bytes();
                 }
             }
         }

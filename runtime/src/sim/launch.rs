@@ -228,24 +228,35 @@ impl<'a> Plan<'a> {
     ) {
         let base = self.grf;
         let [sx, sy, _] = size;
-        let ids = |linear: u32| {
-            let x = linear % sx;
-            let y = linear / sx % sy;
-            [x, y, linear / sx / sy]
+        let mut id = [first % sx, first / sx % sy, first / sx / sy];
+        let first_id = id;
+        let mut next = || {
+            let now = id;
+            let [x, y, z] = &mut id;
+            *x += 1;
+            if *x == sx {
+                *x = 0;
+                *y += 1;
+                if *y == sy {
+                    *y = 0;
+                    *z += 1;
+                }
+            }
+            now
         };
         for p in &self.kernel.per_thread {
             match *p {
                 PerThreadArg::LocalId { offset, size } => {
                     let row = size / 3;
                     for lane in 0..lanes {
-                        for (d, id) in ids(first + lane).into_iter().enumerate() {
+                        for (d, id) in next().into_iter().enumerate() {
                             let at = base + offset + d as u32 * row + lane * 2;
                             t.regs.set_element(at, 2, u64::from(id));
                         }
                     }
                 }
                 PerThreadArg::PackedLocalIds { offset, .. } => {
-                    for (d, id) in ids(first).into_iter().enumerate() {
+                    for (d, id) in first_id.into_iter().enumerate() {
                         t.regs
                             .set_element(base + offset + d as u32 * 2, 2, u64::from(id));
                     }

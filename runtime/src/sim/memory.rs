@@ -5,6 +5,7 @@
 
 use crate::backend::BufferBackend;
 use crate::error::Error;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -275,32 +276,42 @@ impl BufferBackend for SimBuffer {
 /// What a worker sees of the address space: the launch's snapshot, with the last block found kept at hand.
 pub(crate) struct View {
     blocks: Vec<Mapped>,
-    last: usize,
+    last: Cell<usize>,
 }
 
 impl View {
     pub(crate) fn new(mut blocks: Vec<Mapped>) -> View {
         blocks.sort_by_key(|m| m.base);
-        View { blocks, last: 0 }
+        View {
+            blocks,
+            last: Cell::new(0),
+        }
     }
 
     /// The block with `n` bytes from `address` on, and the offset in it.
     #[inline(always)]
-    pub(crate) fn find(&mut self, address: u64, n: u64) -> Option<(&Block, u64)> {
-        let hit = |m: &Mapped| {
-            address
-                .checked_sub(m.base)
-                .is_some_and(|at| m.block.holds(at, n))
-        };
-        if !self.blocks.get(self.last).is_some_and(hit) {
-            self.last = self
-                .blocks
-                .partition_point(|m| m.base <= address)
-                .checked_sub(1)?;
+    pub(crate) fn find(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
+        if let Some(hit) = self.within(self.last.get(), address, n) {
+            return Some(hit);
         }
-        let m = self.blocks.get(self.last)?;
+        self.search(address, n)
+    }
+
+    #[inline(always)]
+    fn within(&self, i: usize, address: u64, n: u64) -> Option<(&Block, u64)> {
+        let m = self.blocks.get(i)?;
         let at = address.checked_sub(m.base)?;
         m.block.holds(at, n).then_some((&*m.block, at))
+    }
+
+    #[inline(never)]
+    fn search(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
+        let i = self
+            .blocks
+            .partition_point(|m| m.base <= address)
+            .checked_sub(1)?;
+        self.last.set(i);
+        self.within(i, address, n)
     }
 
     /// The nearest block below an address, for messages: its base and size.

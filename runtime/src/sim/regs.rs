@@ -100,7 +100,9 @@ impl Regs {
 
     /// All zero.
     pub(super) fn clear(&mut self) {
-        self.bytes.fill(0);
+        if let Some(b) = self.bytes.get_mut(..ZEROS as usize) {
+            b.fill(0);
+        }
     }
 
     /// `n` bytes from `at` on; empty where they are not all in the file.
@@ -126,6 +128,28 @@ impl Regs {
         self.bytes
             .get_mut(at as usize..at as usize + n)
             .unwrap_or_default()
+    }
+
+    /// `N` dwords from `at` on, where they are all in the file.
+    #[inline(always)]
+    pub(super) fn dwords<const N: usize>(&self, at: u32) -> Option<&[[u8; 4]; N]> {
+        self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
+    }
+
+    /// `N` words from `at` on, where they are all in the file.
+    #[inline(always)]
+    pub(super) fn words<const N: usize>(&self, at: u32) -> Option<&[[u8; 2]; N]> {
+        self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
+    }
+
+    /// `N` writable dwords from `at` on, where they are all in the file.
+    #[inline(always)]
+    pub(super) fn dwords_mut<const N: usize>(&mut self, at: u32) -> Option<&mut [[u8; 4]; N]> {
+        self.bytes
+            .get_mut(at as usize..)?
+            .as_chunks_mut()
+            .0
+            .first_chunk_mut()
     }
 
     #[inline(always)]

@@ -16,13 +16,6 @@ pub(super) enum SendOutcome {
     Ended,
 }
 
-/// Where one access lands.
-enum Place<'a> {
-    In(&'a Block, u64),
-    /// Outside a surface: reads are 0, writes vanish.
-    Nowhere,
-}
-
 /// Bytes of a GRF.
 const GRF: u32 = 32;
 
@@ -122,52 +115,67 @@ fn check_span(at: u32, grfs: u8, what: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The block and offset of an access of `n` bytes at a message's address.
-#[inline(always)]
-fn find<'g>(
-    group: &'g mut Group<'_>,
-    addr: AddrModel,
-    address: u64,
-    n: u64,
-    dir: &str,
-) -> Result<Place<'g>, String> {
-    match addr {
-        AddrModel::A64(_) => group
-            .global(address, n, dir)
-            .map(|(b, at)| Place::In(b, at)),
-        AddrModel::A32(Surface::Slm) => {
-            // Compilers set high bits so that no valid pointer is null; SLM does not see them.
-            let address = address & 0x0fff_ffff;
-            let slm = group.slm();
-            if slm.holds(address, n) {
-                Ok(Place::In(slm, address))
-            } else {
-                Err(format!(
-                    "{dir} of {n} bytes at {address:#x} of SLM, which has {:#x} bytes",
-                    slm.len()
-                ))
+/// What a message's addresses are offsets into, looked up once a message.
+enum Window<'g> {
+    /// Virtual addresses.
+    Flat(&'g Group<'g>),
+    /// A buffer of the binding table: accesses outside read 0 or vanish.
+    Surface { block: &'g Block, len: u64 },
+    /// No buffer at all: as outside one.
+    Null,
+    /// SLM.
+    Slm(&'g Block),
+    /// Scratch, by stateless offsets.
+    General(&'g Block),
+}
+
+impl<'g> Window<'g> {
+    #[inline(always)]
+    fn new(group: &'g Group<'g>, addr: AddrModel) -> Result<Window<'g>, String> {
+        Ok(match addr {
+            AddrModel::A64(_) => Window::Flat(group),
+            AddrModel::A32(Surface::Slm) => Window::Slm(group.slm()),
+            AddrModel::A32(Surface::Bti(i)) => match group.surface(i)? {
+                Some((base, len)) if len > 0 => Window::Surface {
+                    block: group.global(base, len, "a surface")?.0,
+                    len,
+                },
+                _ => Window::Null,
+            },
+            AddrModel::A32(_) => Window::General(group.general()),
+        })
+    }
+
+    /// The block and offset of an access of `n` bytes; `None` where it reads 0 or vanishes.
+    #[inline(always)]
+    fn at(&self, address: u64, n: u64, dir: &str) -> Result<Option<(&'g Block, u64)>, String> {
+        match *self {
+            Window::Flat(group) => group.global(address, n, dir).map(Some),
+            Window::Surface { block, len } => {
+                let inside = address.checked_add(n).is_some_and(|end| end <= len);
+                Ok(inside.then_some((block, address)))
             }
-        }
-        AddrModel::A32(Surface::Bti(i)) => match group.surface(i)? {
-            None => Ok(Place::Nowhere),
-            Some((base, len)) => {
-                if address.checked_add(n).is_none_or(|end| end > len) {
-                    Ok(Place::Nowhere)
+            Window::Null => Ok(None),
+            Window::Slm(slm) => {
+                // Compilers set high bits so that no valid pointer is null; SLM does not see them.
+                let address = address & 0x0fff_ffff;
+                if slm.holds(address, n) {
+                    Ok(Some((slm, address)))
                 } else {
-                    group
-                        .global(base + address, n, dir)
-                        .map(|(b, at)| Place::In(b, at))
+                    Err(format!(
+                        "{dir} of {n} bytes at {address:#x} of SLM, which has {:#x} bytes",
+                        slm.len()
+                    ))
                 }
             }
-        },
-        AddrModel::A32(_) => {
-            let general = group.general();
-            if general.holds(address, n) {
-                Ok(Place::In(general, address))
-            } else {
-                Err(format!(
-                    "{dir} of {n} bytes at stateless offset {address:#x}, where there is no memory"
-                ))
+            Window::General(general) => {
+                if general.holds(address, n) {
+                    Ok(Some((general, address)))
+                } else {
+                    Err(format!(
+                        "{dir} of {n} bytes at stateless offset {address:#x}, where there is no memory"
+                    ))
+                }
             }
         }
     }
@@ -207,7 +215,7 @@ fn access(
     message: &Message,
     p: &Payload,
     mask: u32,
-    group: &mut Group<'_>,
+    group: &Group<'_>,
 ) -> Result<(), String> {
     match message.op {
         MsgOp::Untyped {
@@ -218,6 +226,7 @@ fn access(
         } => {
             let row = simd.channels() * 4;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
                 let address = at_channel[i as usize % 16];
@@ -227,7 +236,7 @@ fn access(
                         continue;
                     }
                     let at = k * row + i * 4;
-                    move_element(t, group, dir, addr, address + c * 4, 4, p, at)?;
+                    move_element(t, &window, dir, address + c * 4, 4, p, at)?;
                     k += 1;
                 }
             }
@@ -239,10 +248,11 @@ fn access(
             simd,
         } => {
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
                 let address = at_channel[i as usize % 16];
-                move_element(t, group, dir, addr, address, u32::from(bytes), p, i * 4)?;
+                move_element(t, &window, dir, address, u32::from(bytes), p, i * 4)?;
             }
         }
         MsgOp::DwordScattered {
@@ -254,6 +264,7 @@ fn access(
         } => {
             let row = simd.channels() * 4;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
                 let mut address = at_channel[i as usize % 16];
@@ -263,7 +274,7 @@ fn access(
                 for k in 0..u32::from(count) {
                     let at = k * row + i * 4;
                     let a = address.wrapping_add(u64::from(k) * 4);
-                    move_element(t, group, dir, addr, a, 4, p, at)?;
+                    move_element(t, &window, dir, a, 4, p, at)?;
                 }
             }
         }
@@ -275,13 +286,14 @@ fn access(
         } => {
             let row = simd.channels() * 8;
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
+            let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
                 let address = at_channel[i as usize % 16];
                 for k in 0..u32::from(count) * 2 {
                     let at = k / 2 * row + i * 8 + k % 2 * 4;
                     let a = address.wrapping_add(u64::from(k) * 4);
-                    move_element(t, group, dir, addr, a, 4, p, at)?;
+                    move_element(t, &window, dir, a, 4, p, at)?;
                 }
             }
         }
@@ -314,9 +326,10 @@ fn access(
                 ));
             }
             let first = if unit == BlockUnit::OwordHigh { 16 } else { 0 };
+            let window = Window::new(group, addr)?;
             for k in (0..bytes).step_by(4) {
                 let a = address.wrapping_add(u64::from(k));
-                move_element(t, group, dir, addr, a, 4, p, first + k)?;
+                move_element(t, &window, dir, a, 4, p, first + k)?;
             }
         }
         MsgOp::Scratch {
@@ -326,7 +339,7 @@ fn access(
             dword_mode,
         } => {
             let base = u64::from(t.regs.u32(p.header + 20) & !0x3ff);
-            let stateless = AddrModel::A32(Surface::Stateless);
+            let window = Window::new(group, AddrModel::A32(Surface::Stateless))?;
             for k in (0..u32::from(count) * 32).step_by(4) {
                 // In dword mode each channel moves its dword of every register.
                 let channel = k / 4 % u32::from(op.n).max(8);
@@ -334,7 +347,7 @@ fn access(
                     continue;
                 }
                 let a = base + u64::from(offset) * 32 + u64::from(k);
-                move_element(t, group, dir, stateless, a, 4, p, k)?;
+                move_element(t, &window, dir, a, 4, p, k)?;
             }
         }
         MsgOp::Atomic {
@@ -346,14 +359,15 @@ fn access(
         } => {
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
             let (src0, src1) = operands(t, p, simd.channels(), if qword { 8 } else { 4 });
+            let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
                 let address = at_channel[i as usize % 16];
                 let values = (src0[i as usize % 16], src1[i as usize % 16]);
                 let old = if qword {
-                    atomic64(t, group, aop, addr, address, values)?
+                    atomic64(t, &window, group, aop, address, values)?
                 } else {
-                    u64::from(atomic32(t, group, aop, addr, address, values)?)
+                    u64::from(atomic32(t, &window, aop, address, values)?)
                 };
                 let back = if aop == AtomicOp::PreDec {
                     old.wrapping_sub(1)
@@ -376,6 +390,7 @@ fn access(
         } => {
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
             let (src0, src1) = operands(t, p, simd.channels(), 4);
+            let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
             for i in channels(mask) {
                 let address = at_channel[i as usize % 16];
@@ -395,7 +410,7 @@ fn access(
                         }
                     }
                 };
-                let old = update(t, group, addr, address, f)?;
+                let old = update(t, &window, address, f)?;
                 respond(t, p, returns, i * 4, old);
             }
         }
@@ -406,15 +421,10 @@ fn access(
 
 /// Moves `n` bytes (1, 2 or 4) between memory and a dword of the data.
 #[inline(always)]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "one element of a message: all of it is used"
-)]
 fn move_element(
     t: &mut Thread,
-    group: &mut Group<'_>,
+    window: &Window<'_>,
     dir: Dir,
-    addr: AddrModel,
     address: u64,
     n: u32,
     p: &Payload,
@@ -422,9 +432,9 @@ fn move_element(
 ) -> Result<(), String> {
     match dir {
         Dir::Read => {
-            let v = match find(group, addr, address, u64::from(n), "a read")? {
-                Place::In(b, at) => b.load(at, n),
-                Place::Nowhere => 0,
+            let v = match window.at(address, u64::from(n), "a read")? {
+                Some((b, at)) => b.load(at, n),
+                None => 0,
             };
             t.counts.bytes_read += u64::from(n);
             if let Some(dst) = p.response {
@@ -433,7 +443,7 @@ fn move_element(
         }
         Dir::Write => {
             let v = t.regs.u32(p.data + at);
-            if let Place::In(b, at) = find(group, addr, address, u64::from(n), "a write")? {
+            if let Some((b, at)) = window.at(address, u64::from(n), "a write")? {
                 b.store(at, n, v);
             }
             t.counts.bytes_written += u64::from(n);
@@ -451,8 +461,7 @@ fn respond(t: &mut Thread, p: &Payload, returns: bool, at: u32, v: u32) {
 /// An atomic update of a dword; returns the old value.
 fn update(
     t: &mut Thread,
-    group: &mut Group<'_>,
-    addr: AddrModel,
+    window: &Window<'_>,
     address: u64,
     f: impl FnMut(u32) -> u32,
 ) -> Result<u32, String> {
@@ -463,9 +472,9 @@ fn update(
     }
     t.counts.bytes_read += 4;
     t.counts.bytes_written += 4;
-    Ok(match find(group, addr, address, 4, "an atomic")? {
-        Place::In(b, at) => b.update32(at, f),
-        Place::Nowhere => 0,
+    Ok(match window.at(address, 4, "an atomic")? {
+        Some((b, at)) => b.update32(at, f),
+        None => 0,
     })
 }
 
@@ -485,16 +494,15 @@ fn operands(t: &Thread, p: &Payload, channels: u32, size: u32) -> ([u64; 16], [u
 /// An atomic on a dword; returns the old value.
 fn atomic32(
     t: &mut Thread,
-    group: &mut Group<'_>,
+    window: &Window<'_>,
     op: AtomicOp,
-    addr: AddrModel,
     address: u64,
     (src0, src1): (u64, u64),
 ) -> Result<u32, String> {
     if op == AtomicOp::CmpWr2W {
         return Err("the two-dword compare and write atomic is not supported".to_owned());
     }
-    update(t, group, addr, address, |old| {
+    update(t, window, address, |old| {
         apply(op, u64::from(old), src0, src1, 32) as u32
     })
 }
@@ -502,9 +510,9 @@ fn atomic32(
 /// An atomic on a qword; returns the old value.
 fn atomic64(
     t: &mut Thread,
-    group: &mut Group<'_>,
+    window: &Window<'_>,
+    group: &Group<'_>,
     op: AtomicOp,
-    addr: AddrModel,
     address: u64,
     (src0, src1): (u64, u64),
 ) -> Result<u64, String> {
@@ -522,15 +530,15 @@ fn atomic64(
     let _guard = lock
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(match find(group, addr, address, 8, "an atomic")? {
-        Place::In(b, at) => {
+    Ok(match window.at(address, 8, "an atomic")? {
+        Some((b, at)) => {
             let old = u64::from(b.load32(at)) | u64::from(b.load32(at + 4)) << 32;
             let new = apply(op, old, src0, src1, 64);
             b.store32(at, new as u32);
             b.store32(at + 4, (new >> 32) as u32);
             old
         }
-        Place::Nowhere => 0,
+        None => 0,
     })
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Worker<'p> {
 /// What the threads of a running group share.
 pub(super) struct Group<'w> {
     plan: &'w Plan<'w>,
-    view: &'w mut View,
+    view: &'w View,
     slm: &'w Block,
     general: &'w Block,
     /// Threads that must arrive at each barrier.
@@ -77,30 +77,24 @@ impl Group<'_> {
 
     /// The block at a virtual address.
     #[inline(always)]
-    pub(super) fn global(
-        &mut self,
-        address: u64,
-        n: u64,
-        dir: &str,
-    ) -> Result<(&Block, u64), String> {
+    pub(super) fn global(&self, address: u64, n: u64, dir: &str) -> Result<(&Block, u64), String> {
         // Addresses have 48 bits.
         let address = address & 0xffff_ffff_ffff;
-        // Found twice so that the error may look at the view: the first borrow would last as long as the result.
-        if self.view.find(address, n).is_some() {
-            return self
-                .view
-                .find(address, n)
-                .ok_or_else(|| "memory went away".to_owned());
+        match self.view.find(address, n) {
+            Some(hit) => Ok(hit),
+            None => Err(self.nowhere(address, n, dir)),
         }
+    }
+
+    #[cold]
+    fn nowhere(&self, address: u64, n: u64, dir: &str) -> String {
         let near = match self.view.near(address) {
             Some((base, len)) if address - base < len + 0x10000 => {
                 format!("; the buffer at {base:#x} ends at {:#x}", base + len)
             }
             _ => String::new(),
         };
-        Err(format!(
-            "{dir} of {n} bytes at address {address:#x} is outside every buffer{near}"
-        ))
+        format!("{dir} of {n} bytes at address {address:#x} is outside every buffer{near}")
     }
 }
 
@@ -166,7 +160,7 @@ impl<'p> Worker<'p> {
         }
         let mut group = Group {
             plan,
-            view: &mut self.view,
+            view: &self.view,
             slm: &self.slm,
             general: &self.general,
             size: threads as u64,
