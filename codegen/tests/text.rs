@@ -63,7 +63,7 @@ fn errors_say_where() {
     };
     let cases = [
         ("v1 = fooo v0", 10, "unknown opcode `fooo`"),
-        ("v1 = iadd v0, v7", 19, "`v7` is used before it is defined"),
+        ("v1 = iadd v0, v7", 19, "`v7` is not defined"),
         ("v0 = iadd v0, v0", 5, "`v0` is defined a second time"),
         ("v1 = iconst.i33 0", 17, "`i33` is not a type"),
         ("v1 = iconst.i8 300", 20, "`300` does not fit in 8 bits"),
@@ -91,4 +91,45 @@ fn errors_say_where() {
 fn every_wrong_line_is_said() {
     let text = "kernel %k() simd8 {\nblock0:\n    foo\n    bar\n    return\n}\n";
     assert_eq!(parse(text).unwrap_err().0.len(), 2);
+}
+
+#[test]
+fn definitions_may_stand_below_their_uses() {
+    round_trip(
+        "\
+kernel %k(i64 ptr) simd8 {
+block0(v0: i64):
+    jump block2
+block1:
+    v5 = iadd v4, v3
+    bstore v5, v0
+    return
+block2:
+    v4 = iadd v3, v3
+    v3 = bload.i32x8 v0
+    jump block1
+}
+",
+    );
+}
+
+#[test]
+fn one_mistake_is_one_error() {
+    let text = "kernel %k(i32) simd8 {\nblock0(v0: i32):\n    v1 = fooo v0\n    v2 = iadd v1, v0\n    v3 = iadd v2, v9\n    return\n}\n";
+    let errors = parse(text).unwrap_err().0;
+    let lines: Vec<_> = errors
+        .iter()
+        .map(|e| (e.span.line, e.message.as_str()))
+        .collect();
+    assert_eq!(
+        lines,
+        [(3, "unknown opcode `fooo`"), (5, "`v9` is not defined")]
+    );
+    let text = "kernel %k() simd8 {\nblock0:\n    v1 = ineg v2\n    v2 = ineg v1\n    return\n}\n";
+    let errors = parse(text).unwrap_err().0;
+    assert!(
+        errors[0].message.contains("depends on itself"),
+        "{}",
+        errors[0]
+    );
 }

@@ -1,0 +1,114 @@
+//! Types of values, once all lines of a function are read, and the instructions made from the lines.
+
+use super::Parser;
+use super::function::{Body, Def, Line};
+use crate::ir::opcode::Out;
+use crate::ir::{InstData, Opcode, Type, Value, result_types};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_isa_gen::diag::Diagnostic;
+
+/// The operand that the result types come from.
+fn deciding(opcode: Opcode) -> Option<usize> {
+    match (opcode.info().out, opcode) {
+        (Out::Special, Opcode::Call) => None,
+        (Out::Special, Opcode::Select) => Some(1),
+        (Out::Same | Out::Two | Out::Lanes | Out::Special, _) => Some(0),
+        _ => None,
+    }
+}
+
+impl Parser<'_> {
+    /// Finds the types of all values and makes the instructions. Operands that nothing defines are errors.
+    pub(super) fn define(&mut self, body: &mut Body) {
+        let lines = std::mem::take(&mut body.lines);
+        // Lines that wait for the type of a value.
+        let mut waiting: SecondaryMap<Value, Vec<usize>> = SecondaryMap::new();
+        let mut types: Vec<Option<Vec<Type>>> = vec![None; lines.len()];
+        for first in 0..lines.len() {
+            let mut ready = vec![first];
+            while let Some(n) = ready.pop() {
+                let line = &lines[n];
+                let args = args(body, &line.data);
+                if let Some(&v) = deciding(line.data.opcode()).and_then(|i| args.get(i))
+                    && !matches!(body.defs[v], Def::Type(_))
+                {
+                    waiting[v].push(n);
+                    continue;
+                }
+                let found = self.types_of(body, line, &args);
+                if found.len() != line.results.len() {
+                    self.errors.push(wrong_count(line, found.len()));
+                }
+                for (&v, &ty) in line.results.iter().zip(&found) {
+                    body.defs[v] = Def::Type(ty);
+                    ready.append(&mut waiting[v]);
+                }
+                types[n] = Some(found);
+            }
+        }
+        self.undefined(body, &lines);
+        for (line, types) in lines.into_iter().zip(types) {
+            match types {
+                Some(types) => make(body, line, &types),
+                // Without other errors, only a loop of definitions leaves a type open.
+                None if self.errors.is_empty() => {
+                    let what = "the type of this depends on itself".to_owned();
+                    self.errors.push(Diagnostic::new(line.span, what));
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn types_of(&self, body: &Body, line: &Line, args: &[Value]) -> Vec<Type> {
+        let ty = |n: usize| match body.defs[*args.get(n)?] {
+            Def::Type(t) => Some(t),
+            _ => None,
+        };
+        let callee = |f| {
+            let results = self.results.get(EntityRef::index(f));
+            results.cloned().unwrap_or_default()
+        };
+        result_types(line.data.opcode(), line.ctrl, ty, callee, &line.data)
+    }
+
+    fn undefined(&mut self, body: &Body, lines: &[Line]) {
+        for line in lines {
+            for (v, &span) in args(body, &line.data).into_iter().zip(&line.operands) {
+                if body.defs[v] == Def::None {
+                    self.errors
+                        .push(Diagnostic::new(span, format!("`{v}` is not defined")));
+                }
+            }
+        }
+    }
+}
+
+fn args(body: &Body, data: &InstData) -> Vec<Value> {
+    let mut args = Vec::new();
+    data.for_each_arg(&body.func.dfg.pool, |v| args.push(v));
+    args
+}
+
+fn wrong_count(line: &Line, want: usize) -> Diagnostic {
+    let have = line.results.len();
+    let what = format!(
+        "`{}` has {want} result{}, and {have} {} defined here",
+        line.data.opcode(),
+        if want == 1 { "" } else { "s" },
+        if have == 1 { "is" } else { "are" },
+    );
+    Diagnostic::new(line.span, what)
+}
+
+fn make(body: &mut Body, line: Line, types: &[Type]) {
+    let named: Vec<(Value, Type)> = line
+        .results
+        .into_iter()
+        .zip(types.iter().copied())
+        .collect();
+    let inst = body.func.dfg.make_inst_with(line.data, &named);
+    body.func.layout.append_inst(line.block, inst);
+    body.map.insts[inst] = line.span;
+    body.map.operands[inst] = line.operands;
+}

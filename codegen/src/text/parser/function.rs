@@ -1,0 +1,401 @@
+//! Functions, blocks and lines.
+
+use super::super::lexer::Token;
+use super::{MAX_NUMBER, Parser, Res, SourceMap, number};
+use crate::ir::instructions::ValueList;
+use crate::ir::opcode::Out;
+use crate::ir::{
+    ArgKind, Block, FuncKind, Function, InstData, Opcode, Param, Signature, Type, Value,
+};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_isa_gen::diag::{Diagnostic, Span};
+
+/// What is known of a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Def {
+    /// Nothing.
+    #[default]
+    None,
+    /// A line defines it that has an error.
+    Wrong,
+    /// The instruction of this number defines it; its type is not known yet.
+    Line(usize),
+    /// Its type.
+    Type(Type),
+}
+
+/// An instruction as it stands in the text.
+pub(super) struct Line {
+    pub(super) block: Block,
+    pub(super) results: Vec<Value>,
+    pub(super) data: InstData,
+    pub(super) ctrl: Option<Type>,
+    /// The opcode's place.
+    pub(super) span: Span,
+    /// The operands' places.
+    pub(super) operands: Vec<Span>,
+}
+
+/// The function being parsed.
+pub(super) struct Body {
+    pub(super) func: Function,
+    pub(super) map: SourceMap,
+    pub(super) defs: SecondaryMap<Value, Def>,
+    pub(super) lines: Vec<Line>,
+    /// Operand spans of the instruction being parsed.
+    pub(super) operands: Vec<Span>,
+}
+
+impl Parser<'_> {
+    pub(super) fn function(&mut self) -> Res<(Function, SourceMap)> {
+        let header = self.span();
+        let kernel = match self.peek() {
+            Token::Word("kernel") => true,
+            Token::Word("function") => false,
+            _ => {
+                return self.error(format!(
+                    "expected `kernel` or `function`, found {}",
+                    self.found()
+                ));
+            }
+        };
+        self.at += 1;
+        let Token::Name(name) = self.peek() else {
+            return self.error(format!(
+                "expected a name such as `%saxpy`, found {}",
+                self.found()
+            ));
+        };
+        self.at += 1;
+        let mut sig = Signature::default();
+        self.expect('(')?;
+        while !self.eat(')') {
+            let ty = self.ty()?;
+            let kind = if self.eat_word("ptr") {
+                ArgKind::Ptr
+            } else if self.eat_word("slm") {
+                ArgKind::Slm
+            } else {
+                ArgKind::Value
+            };
+            sig.params.push(Param { ty, kind });
+            if !self.eat(',') && self.peek() != Token::Punct(')') {
+                return self.error(format!("expected `,` or `)`, found {}", self.found()));
+            }
+        }
+        if self.peek() == Token::Arrow {
+            self.at += 1;
+            sig.results.push(self.ty()?);
+            while self.eat(',') {
+                sig.results.push(self.ty()?);
+            }
+        }
+        let kind = if kernel {
+            self.kernel_facts()?
+        } else {
+            FuncKind::Subroutine
+        };
+        self.expect('{')?;
+        self.end_of_line()?;
+        let mut body = Body {
+            func: Function::new(name, kind, sig),
+            map: SourceMap {
+                header,
+                ..SourceMap::default()
+            },
+            defs: SecondaryMap::new(),
+            lines: Vec::new(),
+            operands: Vec::new(),
+        };
+        self.make_entities(&mut body)?;
+        self.blocks(&mut body);
+        self.define(&mut body);
+        Ok((body.func, body.map))
+    }
+
+    fn kernel_facts(&mut self) -> Res<FuncKind> {
+        let simd = match self.peek() {
+            Token::Word(w) => number(w, "simd").filter(|n| matches!(n, 1 | 8 | 16 | 32)),
+            _ => None,
+        };
+        let Some(simd) = simd else {
+            return self.error(format!(
+                "expected `simd1`, `simd8`, `simd16` or `simd32`, found {}",
+                self.found()
+            ));
+        };
+        self.at += 1;
+        let slm_bytes = if self.eat_word("slm") {
+            self.int("a size in bytes")?
+        } else {
+            0
+        };
+        let group_size = if self.eat_word("group") {
+            let x = self.int("a group size")?;
+            self.expect(',')?;
+            let y = self.int("a group size")?;
+            self.expect(',')?;
+            Some([x, y, self.int("a group size")?])
+        } else {
+            None
+        };
+        Ok(FuncKind::Kernel {
+            simd,
+            slm_bytes,
+            group_size,
+        })
+    }
+
+    /// Makes blocks and values of every number up to the highest in the body, so that numbers stay what they are.
+    fn make_entities(&mut self, body: &mut Body) -> Res<()> {
+        let (mut blocks, mut values) = (0, 0);
+        for (t, span) in self.tokens.iter().skip(self.at) {
+            let word = match t {
+                Token::Word(w) => w,
+                Token::Punct('}') => break,
+                _ => continue,
+            };
+            let highest = match (number(word, "v"), number(word, "block")) {
+                (Some(n), _) => {
+                    values = values.max(n + 1);
+                    n
+                }
+                (_, Some(n)) => {
+                    blocks = blocks.max(n + 1);
+                    n
+                }
+                _ => continue,
+            };
+            if highest >= MAX_NUMBER {
+                return Err(Diagnostic::new(
+                    *span,
+                    format!("`{word}`: the number is too large"),
+                ));
+            }
+        }
+        for _ in 0..blocks {
+            body.func.dfg.make_block();
+        }
+        body.func.dfg.reserve_values(values as usize);
+        Ok(())
+    }
+
+    fn blocks(&mut self, body: &mut Body) {
+        let mut current = None;
+        loop {
+            match self.peek() {
+                Token::Newline => self.at += 1,
+                Token::Punct('}') => {
+                    self.at += 1;
+                    if let Err(e) = self.end_of_line() {
+                        self.errors.push(e);
+                    }
+                    return;
+                }
+                Token::End => {
+                    let e = Diagnostic::new(
+                        body.map.header,
+                        format!("`%{}` has no closing `}}`", body.func.name),
+                    );
+                    self.errors.push(e);
+                    return;
+                }
+                _ => {
+                    let start = self.at;
+                    if let Err(e) = self.line(body, &mut current) {
+                        self.errors.push(e);
+                        self.at = start;
+                        self.skip_line(body);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Leaves out a wrong line. What it was to define counts as defined, so that its uses are no further errors.
+    fn skip_line(&mut self, body: &mut Body) {
+        let mut named = Vec::new();
+        while !matches!(self.peek(), Token::Newline | Token::End) {
+            match self.peek() {
+                Token::Word(w) => named.extend(number(w, "v").map(|n| Value::new(n as usize))),
+                // `block1(v2: i32` defines what it names too.
+                Token::Punct('=' | ':') => {
+                    for v in named.drain(..) {
+                        if matches!(body.defs[v], Def::None) {
+                            body.defs[v] = Def::Wrong;
+                        }
+                    }
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn line(&mut self, body: &mut Body, current: &mut Option<Block>) -> Res<()> {
+        if let Token::Word(w) = self.peek()
+            && let Some(n) = number(w, "block")
+        {
+            let block = Block::new(n as usize);
+            let span = self.span();
+            self.at += 1;
+            if body.map.blocks[block].line != 0 {
+                return Err(Diagnostic::new(span, format!("a second `{block}`")));
+            }
+            body.func.layout.append_block(block);
+            body.map.blocks[block] = span;
+            *current = Some(block);
+            if self.eat('(') {
+                while !self.eat(')') {
+                    let v = self.new_value(body)?;
+                    self.expect(':')?;
+                    let ty = self.ty()?;
+                    body.func.dfg.attach_block_param(block, v, ty);
+                    body.defs[v] = Def::Type(ty);
+                    if !self.eat(',') && self.peek() != Token::Punct(')') {
+                        return self.error(format!("expected `,` or `)`, found {}", self.found()));
+                    }
+                }
+            }
+            self.expect(':')?;
+            return self.end_of_line();
+        }
+        let Some(block) = *current else {
+            return self.error(format!(
+                "expected a block such as `block0:`, found {}",
+                self.found()
+            ));
+        };
+        self.inst(body, block)
+    }
+
+    /// A value that is defined here.
+    fn new_value(&mut self, body: &Body) -> Res<Value> {
+        let v = match self.peek() {
+            Token::Word(w) => number(w, "v"),
+            _ => None,
+        };
+        let Some(v) = v.map(|n| Value::new(n as usize)) else {
+            return self.error(format!(
+                "expected a value such as `v1`, found {}",
+                self.found()
+            ));
+        };
+        if !matches!(body.defs[v], Def::None | Def::Wrong) {
+            return self.error(format!("`{v}` is defined a second time"));
+        }
+        self.at += 1;
+        Ok(v)
+    }
+
+    /// A value that is used here.
+    pub(super) fn value(&mut self, body: &mut Body) -> Res<Value> {
+        let v = match self.peek() {
+            Token::Word(w) => number(w, "v"),
+            _ => None,
+        };
+        let Some(v) = v.map(|n| Value::new(n as usize)) else {
+            return self.error(format!(
+                "expected a value such as `v1`, found {}",
+                self.found()
+            ));
+        };
+        body.operands.push(self.span());
+        self.at += 1;
+        Ok(v)
+    }
+
+    pub(super) fn value_list(&mut self, body: &mut Body, close: Option<char>) -> Res<ValueList> {
+        let mut out = Vec::new();
+        loop {
+            let done = match close {
+                Some(c) => self.eat(c),
+                None => matches!(self.peek(), Token::Newline | Token::End),
+            };
+            if done {
+                return Ok(ValueList::from_slice(&out, &mut body.func.dfg.pool));
+            }
+            if !out.is_empty() {
+                self.expect(',')?;
+            }
+            out.push(self.value(body)?);
+        }
+    }
+
+    fn inst(&mut self, body: &mut Body, block: Block) -> Res<()> {
+        let mut results = Vec::new();
+        let first = self.at;
+        let defines = self
+            .tokens
+            .iter()
+            .skip(first)
+            .take_while(|t| t.0 != Token::Newline);
+        if defines.clone().any(|t| t.0 == Token::Punct('=')) {
+            loop {
+                let v = self.new_value(body)?;
+                if results.contains(&v) {
+                    self.at -= 1;
+                    return self.error(format!("`{v}` is defined a second time"));
+                }
+                results.push(v);
+                if !self.eat(',') {
+                    break;
+                }
+            }
+            self.expect('=')?;
+        }
+        let span = self.span();
+        let text = self.word("an opcode")?;
+        let (name, ctrl) = match text.split_once('.') {
+            Some((n, t)) => (n, Some(t)),
+            None => (text, None),
+        };
+        let Some(opcode) = Opcode::from_name(name) else {
+            return Err(Diagnostic::new(
+                Span {
+                    len: name.len() as u32,
+                    ..span
+                },
+                format!("unknown opcode `{name}`"),
+            ));
+        };
+        let info = opcode.info();
+        let at_type = Span {
+            col: span.col + name.len() as u32 + 1,
+            len: ctrl.map_or(1, |c| c.len() as u32).max(1),
+            ..span
+        };
+        let ctrl = match (info.out, ctrl) {
+            (Out::Ctrl, Some(t)) => match Type::parse(t) {
+                Some(t) => Some(t),
+                None => return Err(Diagnostic::new(at_type, format!("`{t}` is not a type"))),
+            },
+            (Out::Ctrl, None) => {
+                let what = format!("`{name}` needs a result type: `{name}.i32`");
+                return Err(Diagnostic::new(span, what));
+            }
+            (_, Some(_)) => {
+                return Err(Diagnostic::new(
+                    at_type,
+                    format!("`{name}` takes no type: its operands say it"),
+                ));
+            }
+            (_, None) => None,
+        };
+        body.operands.clear();
+        let data = self.operands(body, info, ctrl)?;
+        self.end_of_line()?;
+        for &v in &results {
+            body.defs[v] = Def::Line(body.lines.len());
+        }
+        body.lines.push(Line {
+            block,
+            results,
+            data,
+            ctrl,
+            span,
+            operands: std::mem::take(&mut body.operands),
+        });
+        Ok(())
+    }
+}

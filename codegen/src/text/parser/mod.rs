@@ -1,0 +1,260 @@
+//! Parsing modules. Errors are collected, one a line, and parsing goes on with the next line. A function is read in two
+//! steps: its lines, then (`define`) the types of its values, which may be used above the line that defines them.
+
+mod define;
+mod function;
+mod operands;
+
+use super::lexer::{Token, lex};
+use crate::ir::{Block, FuncRef, Inst, Module, Type};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
+use std::collections::HashMap;
+
+/// The highest number of a value or block, so that a text cannot ask for all memory.
+const MAX_NUMBER: u32 = 1 << 20;
+
+/// Where in the text the parts of a function are.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    /// The function's header.
+    pub header: Span,
+    /// Block labels.
+    pub blocks: SecondaryMap<Block, Span>,
+    /// Opcodes.
+    pub insts: SecondaryMap<Inst, Span>,
+    /// Per instruction, its value operands in text order (that of `InstData::for_each_arg`).
+    pub operands: SecondaryMap<Inst, Vec<Span>>,
+}
+
+/// A parsed text.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// The functions.
+    pub module: Module,
+    /// Where each is, in module order.
+    pub maps: Vec<SourceMap>,
+}
+
+/// Parses a text.
+///
+/// # Errors
+/// Every line that is wrong, with the place in it.
+pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
+    let tokens = lex(text);
+    let mut p = Parser {
+        tokens: &tokens,
+        at: 0,
+        errors: Vec::new(),
+        names: HashMap::new(),
+        results: Vec::new(),
+    };
+    p.collect_names();
+    let mut out = Parsed::default();
+    loop {
+        while p.peek() == Token::Newline {
+            p.at += 1;
+        }
+        if p.peek() == Token::End {
+            break;
+        }
+        let before = p.at;
+        match p.function() {
+            Ok((f, map)) => {
+                out.module.functions.push(f);
+                out.maps.push(map);
+            }
+            Err(e) => {
+                p.errors.push(e);
+                p.skip_function(before);
+            }
+        }
+    }
+    p.errors.sort_by_key(|e| (e.span.line, e.span.col));
+    if p.errors.is_empty() {
+        Ok(out)
+    } else {
+        Err(Diagnostics(p.errors))
+    }
+}
+
+type Res<T> = Result<T, Diagnostic>;
+
+struct Parser<'a> {
+    tokens: &'a [(Token<'a>, Span)],
+    at: usize,
+    errors: Vec<Diagnostic>,
+    names: HashMap<&'a str, FuncRef>,
+    /// Result types per function, for calls.
+    results: Vec<Vec<Type>>,
+}
+
+fn number(word: &str, prefix: &str) -> Option<u32> {
+    let digits = word.strip_prefix(prefix)?;
+    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Token<'a> {
+        self.tokens.get(self.at).map_or(Token::End, |t| t.0)
+    }
+
+    fn span(&self) -> Span {
+        let last = self.tokens.last();
+        self.tokens
+            .get(self.at)
+            .or(last)
+            .map_or(Span::default(), |t| t.1)
+    }
+
+    fn error<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(Diagnostic::new(self.span(), message))
+    }
+
+    fn found(&self) -> String {
+        match self.peek() {
+            Token::Word(w) | Token::Number(w) => format!("`{w}`"),
+            Token::Name(w) => format!("`%{w}`"),
+            Token::Punct(c) | Token::Bad(c) => format!("`{c}`"),
+            Token::Arrow => "`->`".to_string(),
+            Token::Newline => "the end of the line".to_string(),
+            Token::End => "the end of the text".to_string(),
+        }
+    }
+
+    fn eat(&mut self, c: char) -> bool {
+        let hit = self.peek() == Token::Punct(c);
+        self.at += usize::from(hit);
+        hit
+    }
+
+    fn eat_word(&mut self, w: &str) -> bool {
+        let hit = self.peek() == Token::Word(w);
+        self.at += usize::from(hit);
+        hit
+    }
+
+    fn expect(&mut self, c: char) -> Res<()> {
+        if self.eat(c) {
+            return Ok(());
+        }
+        self.error(format!("expected `{c}`, found {}", self.found()))
+    }
+
+    fn end_of_line(&mut self) -> Res<()> {
+        match self.peek() {
+            Token::Newline => {
+                self.at += 1;
+                Ok(())
+            }
+            Token::End => Ok(()),
+            _ => self.error(format!(
+                "expected the end of the line, found {}",
+                self.found()
+            )),
+        }
+    }
+
+    fn word(&mut self, what: &str) -> Res<&'a str> {
+        match self.peek() {
+            Token::Word(w) => {
+                self.at += 1;
+                Ok(w)
+            }
+            _ => self.error(format!("expected {what}, found {}", self.found())),
+        }
+    }
+
+    fn int<T: TryFrom<i64>>(&mut self, what: &str) -> Res<T> {
+        let Token::Number(n) = self.peek() else {
+            return self.error(format!("expected {what}, found {}", self.found()));
+        };
+        let value = n.parse::<i64>().ok().and_then(|v| T::try_from(v).ok());
+        match value {
+            Some(v) => {
+                self.at += 1;
+                Ok(v)
+            }
+            None => self.error(format!("`{n}` is out of range for {what}")),
+        }
+    }
+
+    fn ty(&mut self) -> Res<Type> {
+        let Token::Word(w) = self.peek() else {
+            return self.error(format!("expected a type, found {}", self.found()));
+        };
+        match Type::parse(w) {
+            Some(t) => {
+                self.at += 1;
+                Ok(t)
+            }
+            None => self.error(format!(
+                "`{w}` is not a type (such as `f32x16`, `i32`, `b1x8`)"
+            )),
+        }
+    }
+
+    fn collect_names(&mut self) {
+        let mut line_start = true;
+        for pair in self.tokens.windows(2) {
+            if let [
+                (Token::Word("kernel" | "function"), _),
+                (Token::Name(n), span),
+            ] = pair
+                && line_start
+            {
+                let r = FuncRef::new(self.results.len());
+                if self.names.insert(n, r).is_some() {
+                    self.errors
+                        .push(Diagnostic::new(*span, format!("a second function `%{n}`")));
+                }
+                self.results.push(Vec::new());
+            }
+            line_start = matches!(pair.first(), Some((Token::Newline, _)));
+        }
+        // The result types stand between `->` and the line's end.
+        let mut n = 0;
+        for i in 0..self.tokens.len() {
+            let header = matches!(self.tokens[i].0, Token::Word("kernel" | "function"))
+                && matches!(self.tokens.get(i + 1), Some((Token::Name(_), _)))
+                && (i == 0 || self.tokens[i - 1].0 == Token::Newline);
+            if !header {
+                continue;
+            }
+            let line = self.tokens[i..]
+                .iter()
+                .take_while(|t| t.0 != Token::Newline);
+            let types = line
+                .skip_while(|t| t.0 != Token::Arrow)
+                .filter_map(|t| match t.0 {
+                    Token::Word(w) => Type::parse(w),
+                    _ => None,
+                });
+            if let Some(r) = self.results.get_mut(n) {
+                *r = types.collect();
+            }
+            n += 1;
+        }
+    }
+
+    /// Goes on behind the function that began at `start`.
+    fn skip_function(&mut self, start: usize) {
+        self.at = self.at.max(start + 1);
+        loop {
+            match self.peek() {
+                Token::End => return,
+                Token::Word("kernel" | "function")
+                    if self.at > 0
+                        && self
+                            .tokens
+                            .get(self.at - 1)
+                            .is_some_and(|t| t.0 == Token::Newline) =>
+                {
+                    return;
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+}

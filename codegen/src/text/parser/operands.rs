@@ -1,0 +1,306 @@
+//! The operands of each format.
+
+use super::super::lexer::Token;
+use super::super::literal;
+use super::function::Body;
+use super::{Parser, Res, number};
+use crate::ir::instructions::ValueList;
+use crate::ir::opcode::{Format, Info};
+use crate::ir::{Block, BlockCall, Dim, FloatCC, InstData, IntCC, Region, Scalar, Type, Value};
+use cranelift_entity::EntityRef;
+use cranelift_entity::packed_option::PackedOption;
+
+impl Parser<'_> {
+    fn condition<T: Copy>(&mut self, all: &[T], name: impl Fn(T) -> &'static str) -> Res<T> {
+        let Token::Word(w) = self.peek() else {
+            return self.error(format!("expected a condition, found {}", self.found()));
+        };
+        match all.iter().find(|c| name(**c) == w) {
+            Some(c) => {
+                self.at += 1;
+                Ok(*c)
+            }
+            None => {
+                let names: Vec<_> = all.iter().map(|c| name(*c)).collect();
+                self.error(format!("`{w}` is not a condition ({})", names.join(", ")))
+            }
+        }
+    }
+
+    fn literal(&mut self, scalar: Scalar) -> Res<u64> {
+        let Token::Number(n) = self.peek() else {
+            return self.error(format!("expected a number, found {}", self.found()));
+        };
+        match literal::parse(scalar, n) {
+            Ok(bits) => {
+                self.at += 1;
+                Ok(bits)
+            }
+            Err(what) => self.error(what),
+        }
+    }
+
+    fn pair(&mut self, body: &mut Body) -> Res<[Value; 2]> {
+        let a = self.value(body)?;
+        self.expect(',')?;
+        Ok([a, self.value(body)?])
+    }
+
+    /// `<vs;w,hs>, offset[+index][, parent w]`.
+    fn region(&mut self, body: &mut Body) -> Res<(Region, PackedOption<Value>)> {
+        self.expect('<')?;
+        let vstride = self.int("a vertical stride")?;
+        self.expect(';')?;
+        let width = self.int("a width")?;
+        self.expect(',')?;
+        let hstride = self.int("a horizontal stride")?;
+        self.expect('>')?;
+        self.expect(',')?;
+        let offset = self.int("an offset in bytes")?;
+        let index = if self.eat('+') {
+            Some(self.value(body)?)
+        } else {
+            None
+        };
+        let mut parent_width = 0;
+        if self.peek() == Token::Punct(',')
+            && self
+                .tokens
+                .get(self.at + 1)
+                .is_some_and(|t| t.0 == Token::Word("parent"))
+        {
+            self.at += 2;
+            parent_width = self.int("a parent width")?;
+        }
+        let region = Region {
+            vstride,
+            width,
+            hstride,
+            offset,
+            parent_width,
+        };
+        Ok((region, index.into()))
+    }
+
+    /// `v1+16`, `v1-4`.
+    fn address(&mut self, body: &mut Body) -> Res<(Value, i32)> {
+        let v = self.value(body)?;
+        let negative = matches!(self.peek(), Token::Number(n) if n.starts_with('-'));
+        let offset = if self.eat('+') || negative {
+            self.int("an offset in bytes")?
+        } else {
+            0
+        };
+        Ok((v, offset))
+    }
+
+    /// `, mask v1`.
+    fn mask(&mut self, body: &mut Body) -> Res<PackedOption<Value>> {
+        if !self.eat(',') {
+            return Ok(None.into());
+        }
+        if !self.eat_word("mask") {
+            return self.error(format!("expected `mask`, found {}", self.found()));
+        }
+        Ok(Some(self.value(body)?).into())
+    }
+
+    fn destination(&mut self, body: &mut Body) -> Res<BlockCall> {
+        let block = match self.peek() {
+            Token::Word(w) => number(w, "block"),
+            _ => None,
+        };
+        let Some(block) = block.map(|n| Block::new(n as usize)) else {
+            return self.error(format!(
+                "expected a block such as `block1`, found {}",
+                self.found()
+            ));
+        };
+        self.at += 1;
+        let args = if self.eat('(') {
+            self.value_list(body, Some(')'))?
+        } else {
+            ValueList::new()
+        };
+        Ok(BlockCall { block, args })
+    }
+
+    pub(super) fn operands(
+        &mut self,
+        body: &mut Body,
+        info: &Info,
+        ctrl: Option<Type>,
+    ) -> Res<InstData> {
+        let opcode = info.opcode;
+        let scalar = ctrl.map_or(Scalar::I32, Type::scalar);
+        Ok(match info.format {
+            Format::Nullary => InstData::Nullary { opcode },
+            Format::Imm => InstData::Imm {
+                opcode,
+                bits: self.literal(scalar)?,
+            },
+            Format::ImmVec => {
+                self.expect('[')?;
+                let mut lanes = Vec::new();
+                while !self.eat(']') {
+                    if !lanes.is_empty() {
+                        self.expect(',')?;
+                    }
+                    lanes.push(self.literal(scalar)?);
+                }
+                let constant = body.func.dfg.make_constant(lanes);
+                InstData::ImmVec { opcode, constant }
+            }
+            Format::Launch => {
+                let dim = match self.peek() {
+                    Token::Word("x") => Dim::X,
+                    Token::Word("y") => Dim::Y,
+                    Token::Word("z") => Dim::Z,
+                    _ => {
+                        return self
+                            .error(format!("expected `x`, `y` or `z`, found {}", self.found()));
+                    }
+                };
+                self.at += 1;
+                InstData::Launch { opcode, dim }
+            }
+            Format::Unary => InstData::Unary {
+                opcode,
+                arg: self.value(body)?,
+            },
+            Format::Binary => InstData::Binary {
+                opcode,
+                args: self.pair(body)?,
+            },
+            Format::Ternary => {
+                let [a, b] = self.pair(body)?;
+                self.expect(',')?;
+                let args = [a, b, self.value(body)?];
+                InstData::Ternary { opcode, args }
+            }
+            Format::IntCompare => InstData::IntCompare {
+                opcode,
+                cond: self.condition(&IntCC::ALL, IntCC::name)?,
+                args: self.pair(body)?,
+            },
+            Format::FloatCompare => InstData::FloatCompare {
+                opcode,
+                cond: self.condition(&FloatCC::ALL, FloatCC::name)?,
+                args: self.pair(body)?,
+            },
+            Format::RdRegion => {
+                let arg = self.value(body)?;
+                self.expect(',')?;
+                let (region, index) = self.region(body)?;
+                InstData::RdRegion {
+                    opcode,
+                    arg,
+                    region,
+                    index,
+                }
+            }
+            Format::WrRegion => {
+                let old = self.value(body)?;
+                self.expect(',')?;
+                let (region, index) = self.region(body)?;
+                self.expect(',')?;
+                let new = self.value(body)?;
+                // Operands are listed old, new, index.
+                if index.is_some()
+                    && let Some(n) = body.operands.len().checked_sub(2)
+                {
+                    body.operands.swap(n, n + 1);
+                }
+                InstData::WrRegion {
+                    opcode,
+                    args: [old, new],
+                    region,
+                    index,
+                    mask: self.mask(body)?,
+                }
+            }
+            Format::RdPred => {
+                let arg = self.value(body)?;
+                self.expect(',')?;
+                let offset = self.int("a lane offset")?;
+                InstData::RdPred {
+                    opcode,
+                    arg,
+                    offset,
+                }
+            }
+            Format::WrPred => {
+                let args = self.pair(body)?;
+                self.expect(',')?;
+                let offset = self.int("a lane offset")?;
+                InstData::WrPred {
+                    opcode,
+                    args,
+                    offset,
+                }
+            }
+            Format::Load => {
+                let (addr, offset) = self.address(body)?;
+                let mask = self.mask(body)?;
+                let mut old = None;
+                if mask.is_some() {
+                    self.expect(',')?;
+                    old = Some(self.value(body)?);
+                }
+                InstData::Load {
+                    opcode,
+                    addr,
+                    offset,
+                    mask,
+                    old: old.into(),
+                }
+            }
+            Format::Store => {
+                let value = self.value(body)?;
+                self.expect(',')?;
+                let (addr, offset) = self.address(body)?;
+                InstData::Store {
+                    opcode,
+                    args: [value, addr],
+                    offset,
+                    mask: self.mask(body)?,
+                }
+            }
+            Format::Call => {
+                let Token::Name(name) = self.peek() else {
+                    return self.error(format!(
+                        "expected a function such as `%f`, found {}",
+                        self.found()
+                    ));
+                };
+                let Some(&func) = self.names.get(name) else {
+                    return self.error(format!("there is no function `%{name}`"));
+                };
+                self.at += 1;
+                self.expect('(')?;
+                let args = self.value_list(body, Some(')'))?;
+                InstData::Call { opcode, func, args }
+            }
+            Format::Jump => InstData::Jump {
+                opcode,
+                dest: self.destination(body)?,
+            },
+            Format::Brif => {
+                let cond = self.value(body)?;
+                self.expect(',')?;
+                let then = self.destination(body)?;
+                self.expect(',')?;
+                let dests = [then, self.destination(body)?];
+                InstData::Brif {
+                    opcode,
+                    cond,
+                    dests,
+                }
+            }
+            Format::Return => InstData::Return {
+                opcode,
+                args: self.value_list(body, None)?,
+            },
+        })
+    }
+}
