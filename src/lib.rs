@@ -45,3 +45,8 @@ pub use gantry_codegen as codegen;
 pub use gantry_filetests as filetests;
 pub use gantry_isa_gen as isa;
 pub use gantry_runtime as runtime;
+
+/// The README's examples, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;
