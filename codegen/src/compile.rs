@@ -3,6 +3,7 @@
 //! ```text
 //!  ir::Function
 //!      | verify
+//!      | inline     subroutines become part of the kernel
 //!      | lower      ISLE rules: bales
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
@@ -15,7 +16,8 @@
 use crate::display;
 use crate::emit::{Code, emit};
 use crate::flags::allocate_flags;
-use crate::ir::{FuncKind, Function, Module};
+use crate::inline::{calls, inline_calls};
+use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::legalize::legalize;
 use crate::liveness::liveness;
 use crate::lower::lower;
@@ -32,6 +34,8 @@ use std::time::{Duration, Instant};
 pub enum Stage {
     /// The IR obeys its rules.
     Verify,
+    /// Subroutines are part of the kernel.
+    Inline,
     /// Bales.
     Lower,
     /// Instructions over virtual registers.
@@ -48,8 +52,9 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 7] = [
+    pub const ALL: [Stage; 8] = [
         Stage::Verify,
+        Stage::Inline,
         Stage::Lower,
         Stage::Legalize,
         Stage::Flags,
@@ -62,6 +67,7 @@ impl Stage {
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Verify => "verify",
+            Stage::Inline => "inline",
             Stage::Lower => "lower",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
@@ -186,6 +192,25 @@ impl Pass<'_> {
     }
 }
 
+/// Verifies a kernel and every function that it calls, at any depth.
+fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenError> {
+    let mut seen: Vec<FuncRef> = Vec::new();
+    let mut work = vec![func];
+    while let Some(f) = work.pop() {
+        verifier::verify(module, f).map_err(CodegenError::Verifier)?;
+        for inst in calls(f) {
+            if let InstData::Call { func: callee, .. } = *f.dfg.data(inst)
+                && !seen.contains(&callee)
+                && let Some(next) = module.functions.get(callee)
+            {
+                seen.push(callee);
+                work.push(next);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Compiles one kernel to code.
 ///
 /// # Errors
@@ -205,9 +230,15 @@ pub fn compile_kernel(
     };
     pass.run(
         Stage::Verify,
-        || verifier::verify(module, func).map_err(CodegenError::Verifier),
+        || verify_with_callees(module, func),
         |()| func.to_string(),
     )?;
+    let func = pass.run(
+        Stage::Inline,
+        || inline_calls(module, func),
+        |f| f.to_string(),
+    )?;
+    let func = func.as_ref();
     let payload = Payload::of(func)?;
     let lowered = pass.run(
         Stage::Lower,
