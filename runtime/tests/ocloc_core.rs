@@ -476,6 +476,42 @@ fn arrays_constants_and_values() {
 }
 
 #[test]
+fn spills() {
+    at_widths(|d, m, simd| {
+        let mut r = Rng(6);
+        let n = 128u32;
+        let v: Vec<i32> = (0..n + 48 * 5).map(|_| r.i32()).collect();
+        let out = d.buffer(n as usize * 4).unwrap();
+        launch(
+            m,
+            "spill",
+            line(n, 64),
+            vec![(&d.buffer_from(&v).unwrap()).into(), (&out).into()],
+        );
+        let want: Vec<i32> = (0..n as usize)
+            .map(|i| {
+                let a: Vec<i32> = (0..48).map(|j| v[i + j * 3]).collect();
+                let b: Vec<i32> = (0..48).map(|j| v[i + j * 5] ^ a[47 - j]).collect();
+                let mut s = 0i32;
+                for j in 0..48 {
+                    s = s
+                        .wrapping_mul(7)
+                        .wrapping_add(a[j * 11 % 48].wrapping_mul(b[j * 5 % 48]))
+                        .wrapping_add(a[j]);
+                }
+                for j in 0..48 {
+                    s = s
+                        .wrapping_mul(3)
+                        .wrapping_add(a[j * 7 % 48] ^ b[j * 13 % 48]);
+                }
+                s
+            })
+            .collect();
+        same(&format!("spill simd{simd}"), &out, &want);
+    });
+}
+
+#[test]
 fn faults_end_launches_and_name_the_place() {
     at_widths(|d, m, simd| {
         let p = d.buffer(256).unwrap();

@@ -239,15 +239,16 @@ pub fn to_half(v: f64, round: Round) -> u16 {
     }
 }
 
-/// Reads lanes of an integer execution type.
+/// Reads the first `n` lanes of an integer execution type; the others are zero.
 pub fn read_int<T: super::int::IntLane>(
     bits: &super::Bits,
     ty: Type,
     mods: SrcMods,
     logic: bool,
+    n: usize,
 ) -> [T; LANES] {
     let mut out = [T::ZERO; LANES];
-    for (o, b) in out.iter_mut().zip(bits) {
+    for (o, b) in out.iter_mut().zip(bits).take(n) {
         *o = int_mods(T::of(int_value(*b, ty)), mods, logic);
     }
     out

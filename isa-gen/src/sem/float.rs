@@ -359,7 +359,7 @@ pub(super) fn eval<T: FloatLane>(
     let lane = |i: usize| {
         let mut out = [T::ZERO; LANES];
         if let (Some(t), Some(b), Some(m)) = (ty(i), srcs.get(i), alu.mods.get(i)) {
-            for (o, v) in out.iter_mut().zip(b.iter()) {
+            for (o, v) in out.iter_mut().zip(b.iter()).take(n) {
                 *o = float_mods(T::of(float_value(*v, t, read_mode)), *m);
             }
         }

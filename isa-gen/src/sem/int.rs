@@ -271,8 +271,10 @@ pub(super) fn eval<T: IntLane>(
     let op = alu.op;
     let logic = is_logic(op);
     let ty = |i: usize| alu.srcs.get(i).copied().flatten();
+    // `sad2` looks at pairs of channels.
+    let read = n.next_multiple_of(2).min(LANES);
     let lane = |i: usize| match (ty(i), srcs.get(i), alu.mods.get(i)) {
-        (Some(t), Some(b), Some(m)) => read_int::<T>(b, t, *m, logic),
+        (Some(t), Some(b), Some(m)) => read_int::<T>(b, t, *m, logic, read),
         _ => [T::ZERO; LANES],
     };
     let (a, b, c) = (lane(0), lane(1), lane(2));
@@ -283,7 +285,7 @@ pub(super) fn eval<T: IntLane>(
     let mut flags = None;
     let from = |f: &dyn Fn(usize) -> i64| -> [T; LANES] {
         let mut out = [T::ZERO; LANES];
-        for (i, o) in out.iter_mut().enumerate() {
+        for (i, o) in out.iter_mut().enumerate().take(n) {
             *o = T::of(i128::from(f(i)));
         }
         out

@@ -1,6 +1,6 @@
 //! Preparing a launch (payload, surfaces, memory) and running its groups on all cores.
 
-use super::memory::{Mapped, Space};
+use super::memory::{Block, Mapped, Space};
 use super::program::Program;
 use super::regs::GRF_BYTES;
 use super::thread::{Counts, Thread};
@@ -22,8 +22,8 @@ pub(super) struct Plan<'a> {
     pub(super) qword_lock: Arc<Mutex<()>>,
     /// The device's memory.
     pub(super) memory: Vec<Mapped>,
-    /// Binding table: base and size of each entry's buffer; the inner `None` is a null surface.
-    pub(super) surfaces: Vec<Option<Option<(u64, u64)>>>,
+    /// Binding table: each entry's buffer; the inner `None` is a null surface.
+    pub(super) surfaces: Vec<Option<Option<Arc<Block>>>>,
     /// Cross-thread data, but for what differs from group to group.
     pub(super) cross_thread: Vec<u8>,
     pub(super) simd: u32,
@@ -71,14 +71,18 @@ impl<'a> Plan<'a> {
             .collect();
         // Local pointers follow each other from 0; the code adds its own static size.
         let mut slm_next = 0u64;
-        let mut surfaces: Vec<Option<Option<(u64, u64)>>> = Vec::new();
+        let memory = space.snapshot();
+        let mut surfaces: Vec<Option<Option<Arc<Block>>>> = Vec::new();
         for (bti, index) in &kernel.bindings {
             let bti = *bti as usize;
             if surfaces.len() <= bti {
                 surfaces.resize(bti + 1, None);
             }
             let surface = match request.args.get(*index as usize) {
-                Some(Arg::Buffer(b)) => Some((b.device_address(), b.len() as u64)),
+                Some(Arg::Buffer(b)) => memory
+                    .iter()
+                    .find(|m| m.base == b.device_address())
+                    .map(|m| m.block.clone()),
                 _ => None,
             };
             if let Some(s) = surfaces.get_mut(bti) {
@@ -174,7 +178,7 @@ impl<'a> Plan<'a> {
             kernel,
             space,
             qword_lock,
-            memory: space.snapshot(),
+            memory,
             surfaces,
             cross_thread,
             simd,

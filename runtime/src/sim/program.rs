@@ -425,7 +425,7 @@ impl Program {
             Op::Nop => Kind::Nop,
             Op::Illegal => Kind::Bad("the `illegal` instruction".to_owned()),
             Op::Movi => Kind::Movi,
-            _ => alu_kind(&alu, special, inst),
+            _ => alu_kind(&alu, inst),
         };
         let (pred, pick) = if inst.op == Op::Sel {
             (Pred::None, pred)
@@ -482,10 +482,10 @@ fn bad(ip: u32, why: String) -> MicroOp {
 }
 
 /// Which execution path an ALU operation can take.
-fn alu_kind(alu: &AluOp, special: bool, inst: &Inst<Reg>) -> Kind {
+fn alu_kind(alu: &AluOp, inst: &Inst<Reg>) -> Kind {
     let touches_acc = inst.opts.contains(InstOpts::ACC_WR_EN)
         || matches!(inst.dst, Dst::Direct { at, .. } if matches!(at.reg, Reg::Arf(Arf::Acc, _)));
-    if special || touches_acc {
+    if touches_acc {
         return Kind::Alu;
     }
     let types = || alu.srcs.iter().flatten().copied();

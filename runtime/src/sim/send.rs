@@ -120,7 +120,7 @@ enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
     /// A buffer of the binding table: accesses outside read 0 or vanish.
-    Surface { block: &'g Block, len: u64 },
+    Surface(&'g Block),
     /// No buffer at all: as outside one.
     Null,
     /// SLM.
@@ -136,11 +136,8 @@ impl<'g> Window<'g> {
             AddrModel::A64(_) => Window::Flat(group),
             AddrModel::A32(Surface::Slm) => Window::Slm(group.slm()),
             AddrModel::A32(Surface::Bti(i)) => match group.surface(i)? {
-                Some((base, len)) if len > 0 => Window::Surface {
-                    block: group.global(base, len, "a surface")?.0,
-                    len,
-                },
-                _ => Window::Null,
+                Some(block) => Window::Surface(block),
+                None => Window::Null,
             },
             AddrModel::A32(_) => Window::General(group.general()),
         })
@@ -151,10 +148,7 @@ impl<'g> Window<'g> {
     fn at(&self, address: u64, n: u64, dir: &str) -> Result<Option<(&'g Block, u64)>, String> {
         match *self {
             Window::Flat(group) => group.global(address, n, dir).map(Some),
-            Window::Surface { block, len } => {
-                let inside = address.checked_add(n).is_some_and(|end| end <= len);
-                Ok(inside.then_some((block, address)))
-            }
+            Window::Surface(block) => Ok(block.holds(address, n).then_some((block, address))),
             Window::Null => Ok(None),
             Window::Slm(slm) => {
                 // Compilers set high bits so that no valid pointer is null; SLM does not see them.

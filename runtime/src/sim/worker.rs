@@ -66,11 +66,11 @@ impl Group<'_> {
         self.plan.qword_lock.clone()
     }
 
-    /// The surface of a binding table entry: base and size; `None` for a null surface.
+    /// The buffer of a binding table entry; `None` for a null surface.
     #[inline(always)]
-    pub(super) fn surface(&self, bti: u8) -> Result<Option<(u64, u64)>, String> {
+    pub(super) fn surface(&self, bti: u8) -> Result<Option<&Block>, String> {
         match self.plan.surfaces.get(usize::from(bti)) {
-            Some(Some(s)) => Ok(*s),
+            Some(Some(s)) => Ok(s.as_deref()),
             _ => Err(format!("binding table index {bti} names no surface")),
         }
     }

@@ -195,3 +195,20 @@ K void half_barrier(__global int *p) {
     if (get_local_id(0) < SIMD) barrier(CLK_LOCAL_MEM_FENCE);
     p[get_global_id(0)] = 1;
 }
+
+// More values alive at once than there are registers.
+K void spill(__global const int *in, __global int *out) {
+    int i = get_global_id(0);
+    int a[48], b[48];
+    #pragma unroll
+    for (int j = 0; j < 48; j++) a[j] = in[i + j * 3];
+    #pragma unroll
+    for (int j = 0; j < 48; j++) b[j] = in[i + j * 5] ^ a[47 - j];
+    int s = 0;
+    #pragma unroll
+    for (int j = 0; j < 48; j++) s = s * 7 + a[(j * 11) % 48] * b[(j * 5) % 48] + a[j];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    #pragma unroll
+    for (int j = 0; j < 48; j++) s = s * 3 + (a[(j * 7) % 48] ^ b[(j * 13) % 48]);
+    out[i] = s;
+}
