@@ -1,0 +1,189 @@
+//! Text to bytes.
+
+use super::cursor::Cursor;
+use super::parse::{Labels, Line, instruction};
+use crate::compact::compact;
+use crate::diag::{Diagnostic, Diagnostics, Span};
+use crate::encode::{EncodeError, encode};
+use crate::inst::{Inst, InstOpts, Src, Target};
+use crate::platform::Platform;
+use crate::reg::Reg;
+
+/// An assembled program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Assembled {
+    /// The program's bytes.
+    pub bytes: Vec<u8>,
+    /// Its instructions, with targets resolved.
+    pub insts: Vec<Located>,
+}
+
+/// An instruction of a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Located {
+    /// The instruction.
+    pub inst: Inst<Reg>,
+    /// Bytes from the start of the program.
+    pub offset: usize,
+    /// Where its opcode stands.
+    pub span: Span,
+}
+
+/// Assembles a program in IGA's syntax: one instruction a line, labels `name:`, comments `//` and `/* */`, numbers as
+/// targets being distances in bytes from the instruction itself. An instruction with `{Compacted}` takes the 8-byte
+/// form and it is an error if it has none.
+///
+/// ```
+/// use gantry_isa_gen::{Platform, text::assemble};
+/// let a = assemble(Platform::Gen9, "loop:\n  (W) jmpi loop // for ever\n")?;
+/// assert_eq!(a.bytes.len(), 16);
+/// let e = assemble(Platform::Gen9, "mov (8|M0) r5.0<1>:f r6.0<8;8,1>:x\n").unwrap_err();
+/// assert_eq!(e.to_string(), "1:34: unknown type `x`");
+/// # Ok::<(), gantry_isa_gen::diag::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// Every line that is wrong, each with its place.
+pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics> {
+    let mut labels = Labels::default();
+    let mut errors = Vec::new();
+    let mut lines: Vec<(Line, usize)> = Vec::new();
+    let mut places: Vec<Option<usize>> = Vec::new();
+    let mut offset = 0usize;
+    let text = without_comments(text);
+    for (n, l) in text.lines().enumerate() {
+        let mut c = Cursor::new(l, n as u32 + 1);
+        while let Some((name, span)) = label(&mut c) {
+            let id = labels.id(name, span) as usize;
+            if places.len() <= id {
+                places.resize(id + 1, None);
+            }
+            match places.get_mut(id) {
+                Some(p @ None) => *p = Some(offset),
+                _ => errors.push(Diagnostic::new(
+                    span,
+                    format!("label `{name}` is defined twice"),
+                )),
+            }
+        }
+        if c.at_end() {
+            continue;
+        }
+        match instruction(platform, c, &mut labels) {
+            Ok(line) => {
+                let short = line.inst.opts.contains(InstOpts::COMPACTED);
+                lines.push((line, offset));
+                offset += if short { 8 } else { 16 };
+            }
+            Err(e) => errors.push(e),
+        }
+    }
+    for (id, (name, span)) in labels.first.iter().enumerate() {
+        if places.get(id).copied().flatten().is_none() {
+            errors.push(Diagnostic::new(
+                *span,
+                format!("label `{name}` is not defined"),
+            ));
+        }
+    }
+    let mut out = Assembled::default();
+    for (line, offset) in lines {
+        match emit(platform, &line, offset, &places) {
+            Ok((inst, bytes)) => {
+                out.bytes.extend_from_slice(&bytes);
+                out.insts.push(Located {
+                    inst,
+                    offset,
+                    span: line.span,
+                });
+            }
+            // A label that is missing has been told of.
+            Err(None) => {}
+            Err(Some(e)) => errors.push(e),
+        }
+    }
+    if errors.is_empty() {
+        return Ok(out);
+    }
+    errors.sort_by_key(|e| (e.span.line, e.span.col));
+    Err(Diagnostics(errors))
+}
+
+/// A label's definition, if one comes next.
+fn label<'a>(c: &mut Cursor<'a>) -> Option<(&'a str, Span)> {
+    let mut ahead = c.clone();
+    ahead.skip_blanks();
+    let start = ahead.pos();
+    let name = ahead.word();
+    let span = ahead.span_from(start);
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !ahead.eat_close(":") {
+        return None;
+    }
+    *c = ahead;
+    Some((name, span))
+}
+
+/// The instruction with its targets resolved, and its bytes.
+fn emit(
+    platform: Platform,
+    line: &Line,
+    offset: usize,
+    places: &[Option<usize>],
+) -> Result<(Inst<Reg>, Vec<u8>), Option<Diagnostic>> {
+    let place = |id: u32| places.get(id as usize).copied().flatten().ok_or(None);
+    let at = |span, message: String| Some(Diagnostic::new(span, message));
+    let far = || at(line.span, "the target is too far away".into());
+    let mut inst = line.inst;
+    for s in &mut inst.srcs {
+        if let Src::Target(Target::Label(id)) = *s {
+            let distance = place(id)? as i64 - offset as i64;
+            *s = Src::Target(Target::Rel(i32::try_from(distance).map_err(|_| far())?));
+        }
+    }
+    if let (Some(id), Src::Imm { bits, .. }) = (line.absolute, &mut inst.srcs[0]) {
+        *bits = u32::try_from(place(id)?).map_err(|_| far())?.into();
+    }
+    let native = encode(platform, &inst).map_err(|e| {
+        let operand = match &e {
+            EncodeError::Operand { operand, .. } => {
+                line.operands.iter().find(|(name, _)| name == operand)
+            }
+            _ => None,
+        };
+        at(operand.map_or(line.span, |(_, span)| *span), e.to_string())
+    })?;
+    if !inst.opts.contains(InstOpts::COMPACTED) {
+        return Ok((inst, native.to_vec()));
+    }
+    match compact(platform, &native) {
+        Some(short) => Ok((inst, short.to_vec())),
+        None => Err(at(
+            line.span,
+            "the instruction has no compacted form".into(),
+        )),
+    }
+}
+
+/// The text with every comment blanked out, so that places stay what they are.
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(i) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
+        let (code, comment) = rest.split_at(i);
+        out.push_str(code);
+        let end = if comment.starts_with("//") {
+            comment.find('\n').unwrap_or(comment.len())
+        } else {
+            comment.find("*/").map_or(comment.len(), |n| n + 2)
+        };
+        let (comment, after) = comment.split_at(end);
+        out.extend(
+            comment
+                .chars()
+                .map(|c| if c == '\n' || c == '\t' { c } else { ' ' }),
+        );
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}

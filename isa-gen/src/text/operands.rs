@@ -1,0 +1,250 @@
+//! Registers, regions and operands.
+
+use super::cursor::{Cursor, Parsed};
+use super::number::{literal, sees_literal};
+use crate::inst::{Dst, Src, SrcMods};
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::Region;
+use crate::types::Type;
+
+/// A register by name; `None` where the word is none.
+pub(super) fn register(word: &str) -> Option<Reg> {
+    let digits = word
+        .find(|c: char| c.is_ascii_digit())
+        .unwrap_or(word.len());
+    let (name, number) = word.split_at_checked(digits)?;
+    let n: u8 = if number.is_empty() {
+        0
+    } else {
+        number.parse().ok()?
+    };
+    match name {
+        "r" if !number.is_empty() && n < 128 => return Some(Reg::Grf(n)),
+        "mme" if !number.is_empty() && n < 8 => return Some(Reg::Arf(Arf::Acc, n + 2)),
+        _ => {}
+    }
+    let kind = Arf::ALL.into_iter().find(|k| k.name() == name)?;
+    let named = kind.numbered() != number.is_empty() || (kind == Arf::ChannelEnable && n == 0);
+    (named && n < 16).then_some(Reg::Arf(kind, n))
+}
+
+/// `f0.1` or `a0.2`: a sub-register of a kind, counted in units of `bytes`.
+pub(super) fn scalar(c: &mut Cursor<'_>, kind: Arf, bytes: u16) -> Parsed<RegRef<Reg>> {
+    c.skip_blanks();
+    let start = c.pos();
+    let word = c.word();
+    match register(word) {
+        Some(r @ Reg::Arf(k, _)) if k == kind => {
+            let sub = if c.eat_close(".") {
+                c.number("a sub-register", 31)? as u16
+            } else {
+                0
+            };
+            Ok(RegRef::new(r, sub * bytes))
+        }
+        _ => c.error_from(start, format!("expected a register `{}N.M`", kind.name())),
+    }
+}
+
+/// `:type`, if it comes next.
+pub(super) fn opt_type(c: &mut Cursor<'_>) -> Parsed<Option<Type>> {
+    if !c.eat_close(":") {
+        return Ok(None);
+    }
+    let start = c.pos();
+    let word = c.word();
+    match Type::from_suffix(word) {
+        Some(t) => Ok(Some(t)),
+        None => c.error_from(start, format!("unknown type `{word}`")),
+    }
+}
+
+fn want_type(c: &mut Cursor<'_>, default: Option<Type>) -> Parsed<Type> {
+    match opt_type(c)?.or(default) {
+        Some(t) => Ok(t),
+        None => c.error("expected a type, as in `:f`"),
+    }
+}
+
+/// What is between `<` and `>`.
+fn region(c: &mut Cursor<'_>) -> Parsed<Option<Region>> {
+    let start = c.pos();
+    if !c.eat_close("<") {
+        return Ok(None);
+    }
+    let n = |c: &mut Cursor<'_>| c.number("a stride or width", 32).map(|n| n as u8);
+    let first = n(c)?;
+    let region = if c.eat(";") {
+        let second = n(c)?;
+        if c.eat(",") {
+            let hs = n(c)?;
+            Region::rect(first, second, hs)
+        } else {
+            Region::Ternary {
+                vs: first,
+                hs: second,
+            }
+        }
+    } else if c.eat(",") {
+        Region::VxH {
+            w: first,
+            hs: n(c)?,
+        }
+    } else {
+        Region::Scalar3 { hs: first }
+    };
+    if !c.eat(">") {
+        return c.error_from(
+            start,
+            "expected a region: `<vs;w,hs>`, `<w,hs>`, `<vs;hs>` or `<hs>`",
+        );
+    }
+    Ok(Some(region))
+}
+
+/// The register part of an operand.
+enum Place {
+    Direct(Reg, Option<u32>),
+    Mme(Reg, u8),
+    Indirect(RegRef<Reg>, i16),
+}
+
+fn place(c: &mut Cursor<'_>) -> Parsed<Place> {
+    c.skip_blanks();
+    let start = c.pos();
+    let word = c.word();
+    if word == "r" && c.eat_close("[") {
+        let addr = scalar(c, Arf::Address, 2)?;
+        let mut imm = 0;
+        if c.eat(",") {
+            c.skip_blanks();
+            let at = c.pos();
+            imm = super::number::distance(c)?;
+            if !(-512..512).contains(&imm) {
+                return c.error_from(at, "the address offset must be -512 to 511");
+            }
+        }
+        c.expect("]")?;
+        return Ok(Place::Indirect(addr, imm as i16));
+    }
+    let Some(reg) = register(word) else {
+        return c.error_from(start, format!("expected a register, found `{word}`"));
+    };
+    if !c.eat_close(".") {
+        return Ok(Place::Direct(reg, None));
+    }
+    let at = c.pos();
+    let sub = c.word();
+    let mme = match sub.strip_prefix("mme").map(str::parse::<u8>) {
+        Some(Ok(n)) if n < 8 => Some(n),
+        _ if sub == "nomme" => Some(8),
+        _ => None,
+    };
+    match (mme, sub.parse::<u32>()) {
+        (Some(n), _) => Ok(Place::Mme(reg, n)),
+        (_, Ok(n)) if n < 32 => Ok(Place::Direct(reg, Some(n))),
+        _ => c.error_from(at, format!("expected a sub-register, found `{sub}`")),
+    }
+}
+
+/// The byte offset of a numbered sub-register.
+fn sub_bytes(
+    c: &Cursor<'_>,
+    start: usize,
+    reg: Reg,
+    sub: Option<u32>,
+    ty: Type,
+) -> Parsed<RegRef<Reg>> {
+    let unit = match reg {
+        Reg::Arf(Arf::Msg | Arf::FlowControl, _) => 1,
+        _ => ty.bytes(),
+    };
+    let bytes = sub.unwrap_or(0) * unit;
+    if bytes >= 32 {
+        return c.error_from(start, "the sub-register is beyond the register");
+    }
+    Ok(RegRef::new(reg, bytes as u16))
+}
+
+/// What may be left out of an operand, and what it then is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Defaults {
+    pub ty: Option<Type>,
+    pub region: Option<Region>,
+}
+
+/// A destination operand.
+pub(super) fn dst(c: &mut Cursor<'_>, default: Option<Type>) -> Parsed<Dst<Reg>> {
+    c.skip_blanks();
+    let start = c.pos();
+    let place = place(c)?;
+    let at = c.pos();
+    let hs = match region(c)? {
+        None => 1,
+        Some(Region::Scalar3 {
+            hs: hs @ (1 | 2 | 4),
+        }) => hs,
+        Some(_) => return c.error_from(at, "a destination's region is `<1>`, `<2>` or `<4>`"),
+    };
+    let ty = want_type(c, default)?;
+    Ok(match place {
+        Place::Direct(reg, sub) => Dst::Direct {
+            at: sub_bytes(c, start, reg, sub, ty)?,
+            hs,
+            ty,
+        },
+        Place::Mme(reg, mme) => Dst::Macro {
+            at: RegRef::new(reg, 0),
+            mme,
+            ty,
+        },
+        Place::Indirect(addr, imm) => Dst::Indirect { addr, imm, hs, ty },
+    })
+}
+
+/// A source operand that is data. `tilde` says that negation is written `~`.
+pub(super) fn src(c: &mut Cursor<'_>, tilde: bool, default: Defaults) -> Parsed<Src<Reg>> {
+    if sees_literal(c) {
+        let l = literal(c)?;
+        let ty = want_type(c, default.ty)?;
+        return Ok(Src::Imm {
+            bits: l.bits(ty, c)?,
+            ty,
+        });
+    }
+    c.skip_blanks();
+    let start = c.pos();
+    let sign = if tilde { "~" } else { "-" };
+    let mods = SrcMods {
+        neg: c.eat(sign),
+        abs: c.eat("(abs)"),
+    };
+    let place = place(c)?;
+    let region = region(c)?.or(default.region);
+    let ty = want_type(c, default.ty)?;
+    let want = |c: &mut Cursor<'_>| match region {
+        Some(r) => Ok(r),
+        None => c.error_from(start, "the source needs a region, as in `<8;8,1>`"),
+    };
+    Ok(match place {
+        Place::Direct(reg, sub) => Src::Direct {
+            at: sub_bytes(c, start, reg, sub, ty)?,
+            region: want(c)?,
+            ty,
+            mods,
+        },
+        Place::Mme(reg, mme) => Src::Macro {
+            at: RegRef::new(reg, 0),
+            mme,
+            ty,
+            mods,
+        },
+        Place::Indirect(addr, imm) => Src::Indirect {
+            addr,
+            imm,
+            region: want(c)?,
+            ty,
+            mods,
+        },
+    })
+}

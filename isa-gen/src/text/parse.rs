@@ -1,0 +1,420 @@
+//! One line as one instruction.
+
+use super::cursor::{Cursor, Parsed};
+use super::number::{descriptor, distance, sees_literal};
+use super::operands::{Defaults, dst, register, scalar, src};
+use super::print::{OPTS, has_exec};
+use crate::diag::Span;
+use crate::inst::{
+    Cond, CondMod, Desc, Inst, InstOpts, PredCtrl, Predicate, SendDescs, Src, Subfn, Target,
+};
+use crate::op::{Format, MathFn, Op, OpInfo};
+use crate::platform::Platform;
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::{ChannelOffset, ExecSize, Region};
+use crate::types::Type;
+use std::collections::HashMap;
+
+/// Labels by name, numbered as they appear.
+#[derive(Default)]
+pub(super) struct Labels {
+    by_name: HashMap<String, u32>,
+    /// Where each was first named.
+    pub first: Vec<(String, Span)>,
+}
+
+impl Labels {
+    pub(super) fn id(&mut self, name: &str, span: Span) -> u32 {
+        if let Some(id) = self.by_name.get(name) {
+            return *id;
+        }
+        let id = self.first.len() as u32;
+        self.by_name.insert(name.to_string(), id);
+        self.first.push((name.to_string(), span));
+        id
+    }
+}
+
+/// A parsed instruction and where its parts stand.
+pub(super) struct Line {
+    pub inst: Inst<Reg>,
+    /// The label of `calla`'s absolute target.
+    pub absolute: Option<u32>,
+    /// The mnemonic.
+    pub span: Span,
+    /// Destination and sources by the names that errors give them.
+    pub operands: Vec<(&'static str, Span)>,
+}
+
+const SRC_NAMES: [&str; 3] = ["src0", "src1", "src2"];
+
+struct Parser<'a, 'l> {
+    c: Cursor<'a>,
+    labels: &'l mut Labels,
+    inst: Inst<Reg>,
+    absolute: Option<u32>,
+    info: &'static OpInfo,
+    operands: Vec<(&'static str, Span)>,
+}
+
+/// Reads an instruction; the line has no label and no comment any more.
+pub(super) fn instruction(
+    platform: Platform,
+    mut c: Cursor<'_>,
+    labels: &mut Labels,
+) -> Parsed<Line> {
+    let mut inst = Inst::new(Op::Nop, ExecSize::S1);
+    if c.eat("(") {
+        mask_and_predicate(&mut c, &mut inst)?;
+    }
+    c.skip_blanks();
+    let start = c.pos();
+    let word = c.word();
+    let Some(op) = Op::from_mnemonic(word) else {
+        return c.error_from(start, format!("unknown opcode `{word}`"));
+    };
+    let span = c.span_from(start);
+    let Some(info) = op.info(platform) else {
+        return c.error_from(start, format!("`{word}` does not exist on {platform}"));
+    };
+    inst.op = op;
+    let mut p = Parser {
+        c,
+        labels,
+        inst,
+        absolute: None,
+        info,
+        operands: Vec::new(),
+    };
+    p.subfunction(start)?;
+    p.exec()?;
+    p.flag_modifier()?;
+    p.operands()?;
+    p.options()?;
+    if !p.c.at_end() {
+        return p.c.error("unexpected text after the instruction");
+    }
+    p.settle_eot();
+    Ok(Line {
+        inst: p.inst,
+        absolute: p.absolute,
+        span,
+        operands: p.operands,
+    })
+}
+
+fn mask_and_predicate(c: &mut Cursor<'_>, inst: &mut Inst<Reg>) -> Parsed<()> {
+    if c.eat("W") {
+        inst.no_mask = true;
+        if c.eat(")") {
+            return Ok(());
+        }
+        c.expect("&")?;
+    }
+    let inverse = c.eat("~");
+    let flag = scalar(c, Arf::Flag, 2)?;
+    let mut ctrl = PredCtrl::Sequential;
+    if c.eat_close(".") {
+        let start = c.pos();
+        let word = c.word();
+        let group = |s: &str| s.strip_suffix('h').and_then(|n| n.parse::<u8>().ok());
+        ctrl = match word {
+            "anyv" => PredCtrl::AnyV,
+            "allv" => PredCtrl::AllV,
+            w => match (
+                w.strip_prefix("any").and_then(group),
+                w.strip_prefix("all").and_then(group),
+            ) {
+                (Some(n @ (2 | 4 | 8 | 16 | 32)), _) => PredCtrl::AnyH(n),
+                (_, Some(n @ (2 | 4 | 8 | 16 | 32))) => PredCtrl::AllH(n),
+                _ => return c.error_from(start, format!("unknown predicate control `{w}`")),
+            },
+        };
+    }
+    c.expect(")")?;
+    inst.pred = Some(Predicate {
+        flag,
+        inverse,
+        ctrl,
+    });
+    Ok(())
+}
+
+impl Parser<'_, '_> {
+    fn subfunction(&mut self, start: usize) -> Parsed<()> {
+        let c = &mut self.c;
+        if !c.eat_close(".") {
+            if self.info.format == Format::Math {
+                return c.error_from(start, "`math` needs a function, as in `math.inv`");
+            }
+            return Ok(());
+        }
+        let at = c.pos();
+        let word = c.word();
+        self.inst.subfn = match (self.info.format, MathFn::from_name(word), word) {
+            (Format::Math, Some(f), _) => Subfn::Math(f),
+            (_, _, "b") if self.info.branch_ctrl => Subfn::BranchCtrl(true),
+            _ => {
+                return c.error_from(
+                    at,
+                    format!("`{}` has no function `{word}`", self.info.mnemonic),
+                );
+            }
+        };
+        Ok(())
+    }
+
+    fn exec(&mut self) -> Parsed<()> {
+        if !has_exec(self.info.format) {
+            return Ok(());
+        }
+        let c = &mut self.c;
+        c.skip_blanks();
+        let start = c.pos();
+        if !c.eat("(") {
+            return c.error("expected an execution size, as in `(8|M0)`");
+        }
+        let n = c.number("an execution size", u32::MAX)?;
+        let Some(exec) = ExecSize::new(n) else {
+            return c.error_from(
+                start,
+                format!("execution size {n} is not 1, 2, 4, 8, 16 or 32"),
+            );
+        };
+        c.expect("|")?;
+        c.expect("M")?;
+        let m = c.number("a channel offset", u32::MAX)?;
+        let Some(offset) = ChannelOffset::new(m) else {
+            return c.error_from(
+                start,
+                format!("channel offset {m} is not a multiple of 4 below 32"),
+            );
+        };
+        c.expect(")")?;
+        self.inst.exec = exec;
+        self.inst.offset = offset;
+        Ok(())
+    }
+
+    fn flag_modifier(&mut self) -> Parsed<()> {
+        let c = &mut self.c;
+        let mut ahead = c.clone();
+        if ahead.eat("(") {
+            let word = ahead.ident();
+            let cond = [
+                Cond::Eq,
+                Cond::Ne,
+                Cond::Gt,
+                Cond::Ge,
+                Cond::Lt,
+                Cond::Le,
+                Cond::Ov,
+                Cond::Un,
+                Cond::Eo,
+            ]
+            .into_iter()
+            .find(|x| x.name() == word);
+            if let Some(cond) = cond {
+                *c = ahead;
+                c.expect(")")?;
+                let flag = scalar(c, Arf::Flag, 2)?;
+                self.inst.cond = Some(CondMod { cond, flag });
+            }
+        }
+        if let (Subfn::Math(f), None) = (self.inst.subfn, self.inst.cond)
+            && f.is_macro()
+        {
+            self.inst.cond = Some(CondMod {
+                cond: Cond::Eo,
+                flag: RegRef::new(Reg::Arf(Arf::Flag, 0), 0),
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads an operand and remembers where it stands.
+    fn operand<T>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        self.c.skip_blanks();
+        let start = self.c.pos();
+        if self.c.at_end() || self.c.sees("{") {
+            return self.c.error(format!("expected {name}"));
+        }
+        let t = read(self)?;
+        self.operands.push((name, self.c.span_from(start)));
+        Ok(t)
+    }
+
+    fn operands(&mut self) -> Parsed<()> {
+        let format = self.info.format;
+        if format.has_dst() {
+            let default = match format {
+                Format::Send | Format::SplitSend => Some(Type::Ud),
+                Format::Call => Some(Type::D),
+                _ => None,
+            };
+            let (sat, d) = self.operand("dst", |p| {
+                let sat = p.c.eat("(sat)");
+                Ok((sat, dst(&mut p.c, default)?))
+            })?;
+            self.inst.sat = sat;
+            self.inst.dst = d;
+        }
+        let sources = match self.inst.subfn {
+            Subfn::Math(f) => f.sources(),
+            _ => format.sources(),
+        };
+        for (n, name) in (0..sources).zip(SRC_NAMES) {
+            let n = usize::from(n);
+            if format == Format::BranchRegJipUip && n == 1 && !self.takes_uip() {
+                break;
+            }
+            let s = self.operand(name, Self::source)?;
+            if let Some(slot) = self.inst.srcs.get_mut(n) {
+                *slot = s;
+            }
+        }
+        if matches!(format, Format::Send | Format::SplitSend) {
+            let ex = self.operand("extended descriptor", Self::desc)?;
+            let desc = self.operand("descriptor", Self::desc)?;
+            self.inst.send = Some(SendDescs { ex, desc });
+        }
+        Ok(())
+    }
+
+    /// A register holds both targets of `brc`; a null may stand in the second's place.
+    fn takes_uip(&mut self) -> bool {
+        if matches!(self.inst.srcs[0], Src::Target(_)) {
+            return true;
+        }
+        if self.c.eat("null") {
+            self.c.eat_close(":ud");
+        }
+        false
+    }
+
+    fn source(&mut self) -> Parsed<Src<Reg>> {
+        let format = self.info.format;
+        let scalar_region = Some(Region::SCALAR);
+        let defaults = match format {
+            Format::Send | Format::SplitSend => Defaults {
+                ty: Some(Type::Ud),
+                region: scalar_region,
+            },
+            Format::Wait => Defaults {
+                ty: None,
+                region: scalar_region,
+            },
+            Format::Ret => {
+                return src(
+                    &mut self.c,
+                    false,
+                    Defaults {
+                        ty: Some(Type::D),
+                        region: Some(Region::rect(2, 2, 1)),
+                    },
+                );
+            }
+            f if f.is_branch() => return self.target(),
+            _ => Defaults::default(),
+        };
+        src(&mut self.c, self.info.bitwise, defaults)
+    }
+
+    /// A label, a distance in bytes, or a register.
+    fn target(&mut self) -> Parsed<Src<Reg>> {
+        let calla = self.inst.op == Op::Calla;
+        if sees_literal(&mut self.c) {
+            let d = distance(&mut self.c)?;
+            self.c.eat_close(":d");
+            return Ok(if calla {
+                Src::Imm {
+                    bits: u64::from(d as u32),
+                    ty: Type::D,
+                }
+            } else {
+                Src::Target(Target::Rel(d))
+            });
+        }
+        self.c.skip_blanks();
+        let start = self.c.pos();
+        let mut ahead = self.c.clone();
+        let word = ahead.word();
+        if register(word).is_some()
+            && !matches!(self.info.format, Format::BranchJip | Format::BranchJipUip)
+        {
+            let region = if self.info.format == Format::BranchRegJipUip {
+                Region::rect(2, 2, 1)
+            } else {
+                Region::SCALAR
+            };
+            return src(
+                &mut self.c,
+                false,
+                Defaults {
+                    ty: Some(Type::D),
+                    region: Some(region),
+                },
+            );
+        }
+        if word.is_empty() {
+            return self.c.error("expected a label");
+        }
+        self.c = ahead;
+        let id = self.labels.id(word, self.c.span_from(start));
+        if calla {
+            self.absolute = Some(id);
+            return Ok(Src::Imm {
+                bits: 0,
+                ty: Type::D,
+            });
+        }
+        Ok(Src::Target(Target::Label(id)))
+    }
+
+    fn desc(&mut self) -> Parsed<Desc<Reg>> {
+        if self.c.sees("a") {
+            return scalar(&mut self.c, Arf::Address, 4).map(Desc::Reg);
+        }
+        descriptor(&mut self.c).map(Desc::Imm)
+    }
+
+    fn options(&mut self) -> Parsed<()> {
+        let c = &mut self.c;
+        if !c.eat("{") {
+            return Ok(());
+        }
+        while !c.eat("}") {
+            c.skip_blanks();
+            let start = c.pos();
+            let word = c.word();
+            match OPTS.iter().find(|(_, n)| *n == word) {
+                Some((o, _)) => self.inst.opts.insert(*o),
+                None if word == "NoCompact" => {}
+                None => return c.error_from(start, format!("unknown instruction option `{word}`")),
+            }
+            if !c.eat(",") && !c.sees("}") {
+                return c.error("expected `,` or `}`");
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a thread is said in the extended descriptor and in an option; either will do.
+    fn settle_eot(&mut self) {
+        const EOT: u32 = 1 << 5;
+        if let Some(SendDescs {
+            ex: Desc::Imm(ex), ..
+        }) = &mut self.inst.send
+        {
+            if *ex & EOT != 0 {
+                self.inst.opts.insert(InstOpts::EOT);
+            } else if self.inst.opts.contains(InstOpts::EOT) {
+                *ex |= EOT;
+            }
+        }
+    }
+}
