@@ -55,6 +55,8 @@ pub struct OpInfo {
     pub branch_ctrl: bool,
     /// A negated source is an inverted one, written `~`.
     pub bitwise: bool,
+    /// Operands carry special accumulators (`mme`).
+    pub mme: bool,
 }
 
 impl OpInfo {

@@ -160,6 +160,8 @@ pub struct Column {
     pub branch_ctrl: bool,
     /// A bitwise operation: a negated source is written `~`.
     pub bitwise: bool,
+    /// Operands carry special accumulators (`mme`).
+    pub mme: bool,
 }
 
 /// A column with an opcode number and nothing allowed.
@@ -174,6 +176,7 @@ pub const fn op(opcode: u8) -> Column {
         acc: false,
         branch_ctrl: false,
         bitwise: false,
+        mme: false,
     }
 }
 
@@ -218,6 +221,11 @@ impl Column {
         self.bitwise = true;
         self
     }
+    /// Operands carry special accumulators.
+    pub fn mme(mut self) -> Self {
+        self.mme = true;
+        self
+    }
 }
 
 impl fmt::Display for Column {
@@ -230,6 +238,7 @@ impl fmt::Display for Column {
             (self.mods, "mods"),
             (self.acc, "acc"),
             (self.branch_ctrl, ".b"),
+            (self.mme, "mme"),
         ] {
             if on {
                 write!(f, " {name}")?;
@@ -345,6 +354,11 @@ impl Row {
             }
             if c.mods && !self.format.has_types() {
                 return fail("mods: only a format with data sources has them");
+            }
+            if c.mme && self.format != Format::Ternary {
+                return fail(
+                    "mme: of a row, only a three-source one (math functions have their own)",
+                );
             }
             if c.branch_ctrl && !self.format.is_branch() {
                 return fail("branch_ctrl: only a branch has it");

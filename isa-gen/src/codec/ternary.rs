@@ -75,24 +75,15 @@ fn scalar(n: usize) -> Region {
     }
 }
 
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let Dst::Direct { at, hs: 1, ty } = i.dst else {
-        return Err(bad(
-            "dst",
-            "a three-source destination is direct and packed",
-        ));
-    };
-    let (1, number) = reg_code("dst", at.reg)? else {
-        return Err(bad("dst", "must be a GRF"));
-    };
-    f.set(Field::DstReg, number);
-    f.set(
-        Field::DstType,
-        type_code("dst", ctx.tables.ternary_types, ty)?,
-    );
+fn put_dst_mask(
+    i: &Inst<Reg>,
+    at: RegRef<Reg>,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
     let bytes = ty.bytes() as u16;
     let mut sub = at.sub;
-    if sub >= 32 || sub % bytes != 0 {
+    if sub >= 32 || !sub.is_multiple_of(bytes) {
         return Err(bad("dst", "the sub-register is not one of the type"));
     }
     if i.exec == ExecSize::S1 {
@@ -107,21 +98,102 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     } else {
         f.set(Field::DstMask, 0b1111);
     }
-    if sub % 4 != 0 {
+    if !sub.is_multiple_of(4) {
         return Err(bad("dst", "the sub-register must start a doubleword"));
     }
     f.set(Field::DstSub, (sub / 4).into());
+    Ok(())
+}
+
+/// The region and sub-register of a source as replication, swizzle and aligned sub-register.
+fn put_region(
+    n: usize,
+    s: &TernaryFields,
+    at: RegRef<Reg>,
+    region: Region,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let bytes = ty.bytes() as u16;
+    if at.sub >= 32 || !at.sub.is_multiple_of(bytes) {
+        return Err(bad(s.name, "the sub-register is not one of the type"));
+    }
+    let mut sub = at.sub;
+    f.set(s.swizzle, XYZW);
+    if region == scalar(n) {
+        if bytes == 8 {
+            f.set(s.swizzle, if sub % 16 == 8 { ZWZW } else { XYXY });
+            sub -= sub % 16;
+        } else {
+            f.set(s.rep, 1);
+        }
+    } else if region != packed(n) {
+        return Err(bad(
+            s.name,
+            "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
+        ));
+    }
+    f.set(s.sub, (sub / 2).into());
+    Ok(())
+}
+
+pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let mme = |operand, mme: u8| match mme {
+        0..=8 => Ok(u64::from(mme)),
+        _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
+    };
+    let (at, ty) = match i.dst {
+        Dst::Direct { at, hs: 1, ty } if !ctx.info.mme => {
+            put_dst_mask(i, at, ty, f)?;
+            (at, ty)
+        }
+        Dst::Macro { at, mme: m, ty } if ctx.info.mme => {
+            f.set(Field::DstMask, mme("dst", m)?);
+            (at, ty)
+        }
+        _ => {
+            return Err(bad(
+                "dst",
+                "must be direct and packed (of a math macro, have an mme)",
+            ));
+        }
+    };
+    let (1, number) = reg_code("dst", at.reg)? else {
+        return Err(bad("dst", "must be a GRF"));
+    };
+    f.set(Field::DstReg, number);
+    f.set(
+        Field::DstType,
+        type_code("dst", ctx.tables.ternary_types, ty)?,
+    );
 
     let first = i.srcs[0].ty();
     for (n, (src, s)) in i.srcs.iter().zip(&SRCS).enumerate() {
-        let Src::Direct {
-            at,
-            region,
-            ty,
-            mods,
-        } = *src
-        else {
-            return Err(bad(s.name, "a three-source operand is a direct register"));
+        let (at, ty, mods) = match *src {
+            Src::Direct {
+                at,
+                region,
+                ty,
+                mods,
+            } if !ctx.info.mme => {
+                put_region(n, s, at, region, ty, f)?;
+                (at, ty, mods)
+            }
+            Src::Macro {
+                at,
+                mme: m,
+                ty,
+                mods,
+            } if ctx.info.mme => {
+                f.set(s.swizzle, mme(s.name, m)?);
+                (at, ty, mods)
+            }
+            _ => {
+                return Err(bad(
+                    s.name,
+                    "must be a direct register (of a math macro, with an mme)",
+                ));
+            }
         };
         let (1, number) = reg_code(s.name, at.reg)? else {
             return Err(bad(s.name, "must be a GRF"));
@@ -148,28 +220,28 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         f.set(s.neg, mods.neg.into());
         f.set(s.abs, mods.abs.into());
         f.set(s.reg, number);
-        let bytes = ty.bytes() as u16;
-        if at.sub >= 32 || at.sub % bytes != 0 {
-            return Err(bad(s.name, "the sub-register is not one of the type"));
-        }
-        let mut sub = at.sub;
-        f.set(s.swizzle, XYZW);
-        if region == scalar(n) {
-            if bytes == 8 {
-                f.set(s.swizzle, if sub % 16 == 8 { ZWZW } else { XYXY });
-                sub -= sub % 16;
-            } else {
-                f.set(s.rep, 1);
-            }
-        } else if region != packed(n) {
-            return Err(bad(
-                s.name,
-                "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
-            ));
-        }
-        f.set(s.sub, (sub / 2).into());
     }
     Ok(())
+}
+
+/// The execution size that text gives, and the destination's offset in bytes.
+fn dst_place(exec: ExecSize, f: &Fields, bytes: u32) -> Result<(ExecSize, u16), DecodeError> {
+    let field = |field| DecodeError::field(field, f.get(field));
+    let sub = f.get(Field::DstSub) as u16 * 4;
+    let (exec, sub) = match (exec, f.get(Field::DstMask), bytes) {
+        (ExecSize::S1, ..) => return Err(field(Field::ExecSize)),
+        (_, 0b1111, _) => (exec, sub),
+        (ExecSize::S4, mask @ (1 | 2 | 4 | 8), 2 | 4) => {
+            (ExecSize::S1, sub + (mask.trailing_zeros() * bytes) as u16)
+        }
+        (ExecSize::S2, 0b0011, 8) => (ExecSize::S1, sub),
+        (ExecSize::S2, 0b1100, 8) => (ExecSize::S1, sub + 8),
+        _ => return Err(field(Field::DstMask)),
+    };
+    if sub >= 32 || u32::from(sub) % bytes != 0 {
+        return Err(field(Field::DstSub));
+    }
+    Ok((exec, sub))
 }
 
 pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
@@ -183,27 +255,25 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
     };
     let types = ctx.tables.ternary_types;
     let ty = type_of(types, f.get(Field::DstType), Field::DstType)?;
-    let mut sub = f.get(Field::DstSub) as u16 * 4;
-    match (i.exec, f.get(Field::DstMask), ty.bytes()) {
-        (ExecSize::S1, ..) => return Err(field(Field::ExecSize)),
-        (_, 0b1111, _) => {}
-        (ExecSize::S4, mask @ (1 | 2 | 4 | 8), bytes) => {
-            i.exec = ExecSize::S1;
-            sub += (mask.trailing_zeros() * bytes) as u16;
+    let mme = |of| match f.get(of) {
+        m @ 0..=8 => Ok(m as u8),
+        _ => Err(field(of)),
+    };
+    let reg = grf(Field::DstReg)?;
+    i.dst = if ctx.info.mme {
+        Dst::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(Field::DstMask)?,
+            ty,
         }
-        (ExecSize::S2, mask @ (0b0011 | 0b1100), 8) => {
-            i.exec = ExecSize::S1;
-            sub += if mask == 0b1100 { 8 } else { 0 };
+    } else {
+        let (exec, sub) = dst_place(i.exec, f, ty.bytes())?;
+        i.exec = exec;
+        Dst::Direct {
+            at: RegRef::new(reg, sub),
+            hs: 1,
+            ty,
         }
-        _ => return Err(field(Field::DstMask)),
-    }
-    if sub >= 32 {
-        return Err(field(Field::DstSub));
-    }
-    i.dst = Dst::Direct {
-        at: RegRef::new(grf(Field::DstReg)?, sub),
-        hs: 1,
-        ty,
     };
     let first = type_of(types, f.get(Field::SrcType), Field::SrcType)?;
     for (n, (src, s)) in i.srcs.iter_mut().zip(&SRCS).enumerate() {
@@ -217,6 +287,19 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
             (Type::F | Type::Hf, false) => Type::F,
             (t, _) => t,
         };
+        let mods = SrcMods {
+            neg: ctx.info.mods && f.on(s.neg),
+            abs: ctx.info.mods && f.on(s.abs),
+        };
+        if ctx.info.mme {
+            *src = Src::Macro {
+                at: RegRef::new(grf(s.reg)?, 0),
+                mme: mme(s.swizzle)?,
+                ty,
+                mods,
+            };
+            continue;
+        }
         let mut sub = f.get(s.sub) as u16 * 2;
         let region = if f.on(s.rep) {
             scalar(n)
@@ -238,10 +321,7 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
             at: RegRef::new(grf(s.reg)?, sub),
             region,
             ty,
-            mods: SrcMods {
-                neg: ctx.info.mods && f.on(s.neg),
-                abs: ctx.info.mods && f.on(s.abs),
-            },
+            mods,
         };
     }
     Ok(())

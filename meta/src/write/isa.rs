@@ -189,6 +189,7 @@ fn ops(w: &mut Writer, rows: &[Row]) {
                 ("acc", c.acc),
                 ("branch_ctrl", c.branch_ctrl),
                 ("bitwise", c.bitwise),
+                ("mme", c.mme),
             ] {
                 w.line(format!("{name}: {on},"));
             }
