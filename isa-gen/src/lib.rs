@@ -6,6 +6,7 @@ pub mod compact;
 pub mod decode;
 pub mod diag;
 pub mod encode;
+pub mod fuzz;
 pub mod inst;
 pub mod legal;
 pub mod message;

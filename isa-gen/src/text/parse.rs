@@ -78,6 +78,8 @@ pub(super) fn instruction(
         return c.error_from(start, format!("`{word}` does not exist on {platform}"));
     };
     inst.op = op;
+    // It moves the whole thread, whatever the mask, and Intel's assembler says so in its encoding.
+    inst.no_mask |= info.format == Format::Jmpi;
     let mut p = Parser {
         c,
         labels,

@@ -77,6 +77,19 @@ pub(super) fn rows() -> Vec<Row> {
                 .acc(),
         ),
         Row::new(
+            "smov",
+            "Copies the element that the immediate's bits pick for each channel.",
+            Format::Binary,
+        )
+        .on(
+            [Gen9],
+            op(0x0A)
+                .types([(WD | HF_F, WD | HF_F), (QWORD | DF, QWORD | DF)])
+                .types([(QWORD | DF, WD | HF_F), (WD | HF_F, QWORD | DF)])
+                .pred()
+                .acc(),
+        ),
+        Row::new(
             "csel",
             "Selects source 0 or 1 by comparing source 2 with zero.",
             Format::Ternary,
