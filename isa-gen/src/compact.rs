@@ -1,7 +1,7 @@
 //! The 8-byte form: tables give the bits that it leaves out.
 
-use crate::codec::bits::{deposit, extract, gather, scatter};
-use crate::op::Format;
+use crate::codec::bits::{deposit, extract, gather, peek, scatter};
+use crate::op::{Format, MathFn};
 use crate::platform::Platform;
 use crate::table::{CompactForm, Field, PlatformTables};
 
@@ -25,7 +25,7 @@ fn has_imm(tables: &PlatformTables, word: u128) -> bool {
     };
     [Field::Src0File, Field::Src1File]
         .into_iter()
-        .any(|f| crate::codec::bits::peek(layout, word, f) == IMM_FILE)
+        .any(|f| peek(layout, word, f) == IMM_FILE)
 }
 
 /// The native bits of a compacted instruction. The compaction bit itself is clear in them.
@@ -59,6 +59,28 @@ pub(crate) fn expand(platform: Platform, format: Format, compact: u64) -> u128 {
     word
 }
 
+/// The bits of a native word that mean something. A one-source instruction has those of source 1 too, but whatever a
+/// table puts there does no harm.
+fn meaningful(platform: Platform, format: Format, word: u128, imm: bool) -> u128 {
+    const SRC1_TYPE: u128 = 0x3f << 89;
+    const SRC1: u128 = 0xffff_ffff << 96;
+    // Beside an immediate source 0 there is not even its own region.
+    const SRC0: u128 = 0xffff_ffff << 64;
+    let tables = PlatformTables::of(platform);
+    let sources = match (format, tables.format(format)) {
+        (Format::Math, Some((layout, _))) => {
+            let code = peek(layout, word, Field::MathFn) as u8;
+            MathFn::from_code(platform, code).map_or(2, MathFn::sources)
+        }
+        _ => format.sources(),
+    };
+    match (sources, imm) {
+        (1, true) => !SRC0,
+        (1, false) => !(SRC1_TYPE | SRC1),
+        _ => u128::MAX,
+    }
+}
+
 /// The 8-byte form of a native instruction, where it has one.
 ///
 /// ```
@@ -79,17 +101,18 @@ pub fn compact(platform: Platform, native: &[u8; 16]) -> Option<[u8; 8]> {
     }
     let form = form(tables, format);
     let imm = !form.imm.is_empty() && has_imm(tables, word);
+    let care = meaningful(platform, format, word, imm);
     let mut narrow = deposit(0, COMPACTED, 1);
     for t in form.tables.iter().filter(|t| !(imm && t.unless_imm)) {
-        // The immediate lies over some of the bits that tables give.
-        let covered = |entry: u64| {
+        let fits = |entry: u64| {
             let mut w = scatter(word, t.to, entry);
             if imm {
+                // The immediate lies over some of the bits that tables give.
                 w = deposit(w, IMM, extract(word, IMM));
             }
-            w == word
+            (w ^ word) & care == 0 && (form.imm.is_empty() || has_imm(tables, w) == imm)
         };
-        let index = t.entries.iter().position(|e| covered(*e))?;
+        let index = t.entries.iter().position(|e| fits(*e))?;
         narrow = deposit(narrow, t.index, index as u64);
     }
     for c in form.copies.iter().filter(|c| !(imm && c.unless_imm)) {
@@ -99,5 +122,5 @@ pub fn compact(platform: Platform, native: &[u8; 16]) -> Option<[u8; 8]> {
         narrow = scatter(narrow, form.imm, extract(word, IMM));
     }
     let narrow = narrow as u64;
-    (expand(platform, format, narrow) == word).then(|| narrow.to_le_bytes())
+    ((expand(platform, format, narrow) ^ word) & care == 0).then(|| narrow.to_le_bytes())
 }

@@ -11,10 +11,10 @@
 mod support;
 
 use gantry_isa_gen::compact::compact;
-use gantry_isa_gen::decode::decode;
+use gantry_isa_gen::decode::{DecodeError, decode};
 use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::fuzz::{Oracle as _, Outcome, Rng, check, random_inst};
-use gantry_isa_gen::text::{assemble, disassemble};
+use gantry_isa_gen::text::{assemble, disassemble, list};
 use gantry_isa_gen::{MathFn, Op, Platform};
 use support::Iga;
 
@@ -100,57 +100,96 @@ fn bare(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The tables of a compacted form: bit of the index, number of entries.
+const BASIC: [(&str, u32, u64); 5] = [
+    ("control", 8, 32),
+    ("datatype", 13, 32),
+    ("subreg", 18, 32),
+    ("src0", 30, 32),
+    ("src1", 35, 32),
+];
+const TERNARY: [(&str, u32, u64); 2] = [("control", 8, 4), ("source", 10, 4)];
+
+/// Random compacted words with one index fixed, until some that the oracle takes were compared.
+fn entry(
+    ops: &[Op],
+    registers: u64,
+    (at, index): (u32, u64),
+    fields: u64,
+    iga: &mut Iga,
+    rng: &mut Rng,
+) -> u32 {
+    let mut compared = 0;
+    for _ in 0..20_000 {
+        let opcode = rng.pick(ops).unwrap().info(PLATFORM).unwrap().opcode;
+        // Register numbers that are null or the accumulator in one file and ordinary in the other.
+        let mut word = rng.bits() & fields | u64::from(opcode) | 1 << 29;
+        for shift in [40, 48, 56] {
+            let n = rng.pick(&[0u64, 0x20, 0x30]).unwrap();
+            word |= (n << shift) & registers;
+        }
+        let width = if registers == 0 { 3 } else { 31 };
+        word = word & !(width << at) | index << at;
+        let bytes = word.to_le_bytes();
+        let Ok(theirs) = iga.disassemble(&bytes) else {
+            continue;
+        };
+        // Intel's disassembler turns some Align16 instructions into what they would be in Align1.
+        if decode(PLATFORM, &bytes) == Err(DecodeError::Align16) {
+            continue;
+        }
+        assert_eq!(
+            bare(&disassemble(PLATFORM, &bytes)),
+            bare(&theirs),
+            "{word:#018x}"
+        );
+        compared += 1;
+        if compared == 4 {
+            break;
+        }
+    }
+    compared
+}
+
 #[test]
-fn every_compaction_index_expands_as_intels_does() {
+fn every_compaction_table_entry_expands_as_intels_does() {
     let Some(mut iga) = Iga::gen9() else { return };
-    // Opcode, and the compact bits of each table's index: control, datatype, subreg, src0, src1; for three sources
-    // control and source.
-    let basic = [(8u32, 32u64), (13, 32), (18, 32), (30, 32), (35, 32)];
-    let ternary = [(8u32, 4u64), (10, 4)];
-    let forms: [(Op, &[(u32, u64)]); 6] = [
-        (Op::Mov, &basic),
-        (Op::Add, &basic),
-        (Op::Mul, &basic),
-        (Op::And, &basic),
-        (Op::Mad, &ternary),
-        (Op::Csel, &ternary),
+    let mut rng = Rng::new(seed());
+    let mut never = Vec::new();
+    let two = [
+        Op::Mov,
+        Op::Add,
+        Op::Mul,
+        Op::And,
+        Op::Sel,
+        Op::Cmp,
+        Op::Shl,
     ];
-    let (mut compared, mut refused) = (0, 0);
-    for (op, tables) in forms {
-        let opcode = op.info(PLATFORM).unwrap().opcode;
-        for (a, n) in tables {
-            for (b, m) in tables {
-                for x in 0..*n {
-                    for y in 0..*m {
-                        if a == b && x != y {
-                            continue;
-                        }
-                        // Registers 5, 6 and 7, or what overlaps them.
-                        let word = u64::from(opcode)
-                            | 1 << 29
-                            | 5 << 40
-                            | 6 << 48
-                            | 7 << 56
-                            | x << a
-                            | y << b;
-                        let bytes = word.to_le_bytes();
-                        let Ok(theirs) = iga.disassemble(&bytes) else {
-                            refused += 1;
-                            continue;
-                        };
-                        compared += 1;
-                        assert_eq!(
-                            bare(&disassemble(PLATFORM, &bytes)),
-                            bare(&theirs),
-                            "{op}, {word:#018x}"
-                        );
-                    }
-                }
+    let one = [Op::Mov, Op::Not, Op::Rndd];
+    for (name, at, n) in BASIC {
+        for index in 0..n {
+            let registers = 0xffff_ff00_0000_0000;
+            let fields = 0x0000_00ff_c07f_ff00;
+            // Entries for immediates want an opcode with one source.
+            let compared = entry(&two, registers, (at, index), fields, &mut iga, &mut rng)
+                + entry(&one, registers, (at, index), fields, &mut iga, &mut rng);
+            if compared == 0 {
+                never.push(format!("{name} {index}"));
             }
         }
     }
-    println!("{compared} compared, {refused} refused");
-    assert!(compared > 20_000);
+    for (name, at, n) in TERNARY {
+        for index in 0..n {
+            let fields = 0xffff_ffff_d007_ff00;
+            let compared = entry(&[Op::Mad], 0, (at, index), fields, &mut iga, &mut rng);
+            if compared == 0 {
+                never.push(format!("ternary {name} {index}"));
+            }
+        }
+    }
+    // These control entries are of Align16, in which our instructions do not come.
+    let align16 = [2, 4, 6, 7, 9, 10, 12, 14, 16, 17, 18, 19].map(|i| format!("control {i}"));
+    assert_eq!(never, align16, "entries that the oracle never took");
 }
 
 #[test]
@@ -158,8 +197,8 @@ fn compacts_what_intels_assembler_compacts() {
     let Some(mut iga) = Iga::gen9() else { return };
     iga.auto_compact = true;
     let mut rng = Rng::new(seed());
-    let (mut short, mut long) = (0, 0);
-    for _ in 0..40_000 {
+    let (mut alike, mut more, mut neither) = (0, 0, 0);
+    for _ in 0..100_000 {
         let op = rng.pick(&Op::ALL).unwrap();
         let function = rng.pick(&MathFn::ALL);
         let Some(i) = random_inst(PLATFORM, op, function, &mut rng) else {
@@ -173,19 +212,24 @@ fn compacts_what_intels_assembler_compacts() {
         let Ok(theirs) = iga.assemble(&text) else {
             continue;
         };
-        match compact(PLATFORM, &native) {
-            Some(ours) => {
-                assert_eq!(theirs, ours, "{text}");
-                short += 1;
+        match (compact(PLATFORM, &native), theirs.len()) {
+            (Some(ours), n) => {
+                // A one-source instruction may take any entry for source 1, and Intel's assembler does not try all.
+                let theirs = iga.disassemble(&ours).unwrap();
+                assert_eq!(bare(&theirs), bare(&disassemble(PLATFORM, &ours)), "{text}");
+                if n == 8 {
+                    alike += 1;
+                } else {
+                    more += 1;
+                }
             }
-            None => {
-                assert_eq!(theirs, native, "{text}");
-                long += 1;
-            }
+            // Intel's assembler drops the odd half of the channel offset (docs/oracle-differences.md).
+            (None, 8) => assert_eq!(i.offset.channels() % 8, 4, "{text}"),
+            (None, _) => neither += 1,
         }
     }
-    println!("{short} compacted alike, {long} by neither");
-    assert!(short > 100);
+    println!("{alike} compacted by both, {more} by us alone, {neither} by neither");
+    assert!(alike > 100);
 }
 
 #[test]
@@ -209,4 +253,159 @@ fn random_bytes_never_panic() {
     }
     println!("{taken} of 100000 decode");
     assert!(taken > 1000, "the dice hardly ever make an instruction");
+}
+
+const KERNELS: &str = r#"
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define SIMD __attribute__((intel_reqd_sub_group_size(WIDTH)))
+SIMD __kernel void saxpy(__global const float *x, __global float *y, float a, int n) {
+    int i = get_global_id(0);
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+SIMD __kernel void ops(__global int *x, __global float *f, __global long *l, __global half *h,
+                       __global double *d, int n) {
+    int i = get_global_id(0), v = x[i];
+    unsigned u = (unsigned)v;
+    v = (v << 3) ^ (v >> 2) | (v & n);
+    v += popcount(u) + clz(v) + min(v, n) * max(v, 7);
+    v /= (n | 1);
+    u %= (unsigned)(n | 1);
+    long q = l[i];
+    q = q * 3 + (q >> 5) - v;
+    l[i] = (q ^ (q << 7)) + mul_hi(v, n);
+    float g = f[i];
+    g = sin(g) + cos(g) * exp(g) - log(g) / sqrt(g) + rsqrt(g) + pow(g, 2.5f) + floor(g) + ceil(g)
+        + rint(g) + trunc(g) + fma(g, g, 1.5f) + native_recip(g);
+    f[i] = clamp(g, 0.0f, 1.0f) + (float)u + (g > 1.0f ? 2.0f : -g) + fabs(g);
+    h[i] = h[i] * (half)g + (half)1.5;
+    d[i] = d[i] * 2.0 + sqrt(d[i]) / 3.0;
+    x[i] = v + (int)u + bitselect(v, n, 7) + rotate(v, 3) + (int)abs_diff(v, n) + hadd(v, n) + (char)v;
+}
+SIMD __kernel void slm(__global int *x, __local int *t, int n) {
+    int l = get_local_id(0);
+    t[l] = x[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int s = get_local_size(0) / 2; s > 0; s >>= 1) {
+        if (l < s) t[l] += t[l + s];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0) atomic_add(&x[get_group_id(0)], t[0]);
+}
+SIMD __kernel void loops(__global float *o, int w, int it) {
+    int x = get_global_id(0), y = get_global_id(1), k = 0;
+    float cr = x * 0.01f - 2.0f, ci = y * 0.01f - 1.0f, zr = 0, zi = 0;
+    while (k < it && zr * zr + zi * zi < 4.0f) {
+        float t = zr * zr - zi * zi + cr;
+        zi = 2 * zr * zi + ci;
+        zr = t;
+        k++;
+        if (k == 17) break;
+        if ((k & 3) == 1) continue;
+        zr += 1e-7f;
+    }
+    o[y * w + x] = k;
+    switch (x % 5) {
+        case 0: o[0] = 1; break;
+        case 1: o[1] = k; break;
+        case 3: o[3] = zr; break;
+        default: o[4] += zi;
+    }
+}
+"#;
+
+/// The bytes of each `.text.*` section of a zebin (ELF64, little-endian).
+fn text_sections(elf: &[u8]) -> Vec<(String, &[u8])> {
+    let int = |at: usize, n: usize| {
+        elf[at..at + n]
+            .iter()
+            .rev()
+            .fold(0usize, |v, b| v << 8 | usize::from(*b))
+    };
+    let (table, count, names) = (int(0x28, 8), int(0x3c, 2), int(0x3e, 2));
+    let section = |i: usize| {
+        let at = table + 64 * i;
+        (int(at, 4), int(at + 24, 8), int(at + 32, 8))
+    };
+    let (_, strings, _) = section(names);
+    (0..count)
+        .map(section)
+        .map(|(name, at, len)| {
+            let name = elf[strings + name..].split(|b| *b == 0).next().unwrap();
+            (
+                String::from_utf8_lossy(name).into_owned(),
+                &elf[at..at + len],
+            )
+        })
+        .filter(|(name, _)| name.starts_with(".text."))
+        .collect()
+}
+
+#[test]
+fn intels_kernels_print_as_intel_prints_them() {
+    let Some(mut iga) = Iga::gen9() else { return };
+    let dir = std::env::temp_dir().join(format!("gantry-isa-{}", std::process::id()));
+    let (mut kernels, mut lines, mut again) = (0, 0, 0);
+    for width in [8, 16, 32] {
+        std::fs::create_dir_all(&dir).unwrap();
+        let source = dir.join("k.cl");
+        std::fs::write(&source, KERNELS.replace("WIDTH", &width.to_string())).unwrap();
+        let run = std::process::Command::new("ocloc")
+            .args([
+                "compile", "-file", "k.cl", "-device", "skl", "-out_dir", "out",
+            ])
+            .args([
+                "-internal_options",
+                "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
+            ])
+            .current_dir(&dir)
+            .output();
+        let Ok(run) = run else {
+            assert!(
+                std::env::var_os("GANTRY_REQUIRE_ORACLES").is_none_or(|v| v != "1"),
+                "ocloc is required"
+            );
+            eprintln!("skipped: ocloc is not on PATH");
+            return;
+        };
+        assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stdout)
+        );
+        let elf = std::fs::read(dir.join("out/k_Gen9core.bin")).unwrap();
+        for (name, code) in text_sections(&elf) {
+            // Padding that is shorter than an instruction is left out by both.
+            let theirs = iga.disassemble(code).unwrap();
+            let ours = disassemble(PLATFORM, code);
+            let strip = |s: &str| -> Vec<String> {
+                s.lines()
+                    .map(|l| l.split(" //").next().unwrap().to_string())
+                    .collect()
+            };
+            assert_eq!(strip(&ours), strip(&theirs), "{name}, SIMD{width}");
+            // Both assemblers make the same of it; reserved bits that the text does not tell are gone.
+            let bytes = assemble(PLATFORM, &ours).unwrap().bytes;
+            assert_eq!(disassemble(PLATFORM, &bytes), ours, "{name}, SIMD{width}");
+            let intels = iga.assemble(&ours).unwrap();
+            assert_eq!(bytes.len(), intels.len(), "{name}, SIMD{width}");
+            // Where an entry of a compaction table does not matter, the choice may differ.
+            for (a, b) in list(PLATFORM, &bytes).iter().zip(list(PLATFORM, &intels)) {
+                assert_eq!(*a, b, "{name}, SIMD{width}");
+                let at = a.offset..a.offset + a.len;
+                assert!(
+                    a.len == 8 || bytes[at.clone()] == intels[at.clone()],
+                    "{name}, SIMD{width}: {a:?}, {:x?}, {:x?}",
+                    &bytes[at.clone()],
+                    &intels[at]
+                );
+            }
+            again += usize::from(code.starts_with(&bytes));
+            kernels += 1;
+            lines += ours.lines().count();
+        }
+    }
+    let _ = std::fs::remove_dir_all(&dir);
+    println!("{kernels} kernels, {lines} lines; {again} assemble to the very same bytes");
+    assert!(kernels >= 12 && again > 0);
 }

@@ -195,8 +195,9 @@ impl<R: Register> Printer<'_, R> {
             Some(Reg::Arf(kind, _)) => kind.has_subregs(),
             _ => true,
         };
-        if with_sub && has_subs || at.sub != 0 {
-            self.line.fmt(format_args!(".{}", sub_number(at, ty)));
+        let number = sub_number(at, ty);
+        if with_sub && has_subs || number != 0 {
+            self.line.fmt(format_args!(".{number}"));
         }
     }
 
