@@ -128,7 +128,8 @@ impl Legalizer {
         let r = self.temp(b.lanes * middle.bytes());
         let dst = View::contiguous(VirtReg::Grf(r), b.lanes, middle);
         let first = Operation {
-            sat: o.sat,
+            // Between floats it would clamp to 0 .. 1.
+            sat: o.sat && !middle.is_float(),
             ..Operation::new(Op::Mov, middle, &[BaleSrc::View(v, mods)])
         };
         self.bale(&Bale {
