@@ -1,11 +1,12 @@
 //! What executes `; run:` lines: every runner must come to the same.
 
 use crate::launch::{Arg, Run};
-use gantry_codegen::ir::Module;
+use gantry_codegen::interp::{self, Buffers};
+use gantry_codegen::ir::{FuncKind, FuncRef, Module};
 use gantry_codegen::{CompileOptions, compile};
 use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions};
 
-/// Instructions of one simulated thread before its launch ends as an endless loop: tests are small.
+/// Instructions of one simulated thread, or of one interpreted launch, before it ends as an endless loop: tests are small.
 const INSTRUCTION_LIMIT: u64 = 1_000_000;
 
 /// Something that executes launches of a module.
@@ -34,7 +35,7 @@ pub trait Prepared {
 }
 
 /// Every runner there is.
-pub const RUNNERS: [&dyn Runner; 1] = [&Simulator];
+pub const RUNNERS: [&dyn Runner; 2] = [&Simulator, &Interpreter];
 
 /// Compiles, then executes the bytes on the runtime's simulator.
 struct Simulator;
@@ -99,5 +100,83 @@ impl Loaded {
 impl Prepared for Loaded {
     fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String> {
         self.launch(run).map_err(|e| e.to_string())
+    }
+}
+
+/// Executes the IR itself, by its reference semantics.
+struct Interpreter;
+
+impl Runner for Interpreter {
+    fn name(&self) -> &'static str {
+        "interpreter"
+    }
+
+    fn prepare<'m>(&self, module: &'m Module, _: &str) -> Result<Box<dyn Prepared + 'm>, String> {
+        Ok(Box::new(Interpreted(module)))
+    }
+}
+
+struct Interpreted<'m>(&'m Module);
+
+impl Interpreted<'_> {
+    fn arg(&self, kernel: FuncRef, n: usize, bytes: &[u8]) -> Result<interp::Arg, String> {
+        let params = self.0.functions.get(kernel).map(|f| &f.sig.params);
+        let ty = params.and_then(|p| p.get(n)).map(|p| p.ty);
+        ty.and_then(|ty| interp::Arg::from_bytes(ty, bytes))
+            .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
+    }
+
+    /// The group that a launch leaves to the kernel.
+    fn local(&self, kernel: FuncRef) -> [u32; 3] {
+        match self.0.functions.get(kernel).map(|f| f.kind) {
+            Some(FuncKind::Kernel {
+                group_size: Some(g),
+                ..
+            }) => g,
+            Some(FuncKind::Kernel { simd, .. }) => [simd, 1, 1],
+            _ => [1; 3],
+        }
+    }
+}
+
+impl Prepared for Interpreted<'_> {
+    fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String> {
+        let kernel = self
+            .0
+            .find(&run.kernel)
+            .ok_or_else(|| format!("no kernel named `{}`", run.kernel))?;
+        let mut memory = Buffers::default();
+        let mut args = Vec::new();
+        let mut buffers = Vec::new();
+        let mut slm = 0;
+        for (n, arg) in run.args.iter().enumerate() {
+            let mut buffer = None;
+            args.push(match arg {
+                Arg::Buffer(data) => {
+                    let address = memory.add(data.to_bytes());
+                    buffer = Some(address);
+                    interp::Arg::ptr(address)
+                }
+                Arg::Value(data) => self.arg(kernel, n, &data.to_bytes())?,
+                Arg::Slm(bytes) => {
+                    let at = slm;
+                    slm += bytes.next_multiple_of(16);
+                    interp::Arg::i32(at as i32)
+                }
+                Arg::Null => interp::Arg::ptr(0),
+            });
+            buffers.push(buffer);
+        }
+        let grid = interp::Grid {
+            global: run.global,
+            local: run.local.unwrap_or_else(|| self.local(kernel)),
+            offset: run.offset,
+        };
+        interp::launch(self.0, kernel, &grid, &args, &mut memory, INSTRUCTION_LIMIT)
+            .map_err(|e| e.to_string())?;
+        Ok(buffers
+            .into_iter()
+            .map(|b| b.map(|b| memory.bytes(b).to_vec()))
+            .collect())
     }
 }

@@ -38,9 +38,10 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 10] = [
+pub const COMMANDS: [&dyn Command; 11] = [
     &cat::Cat,
     &verifier::Verifier,
+    &stage::INLINE,
     &stage::LOWER,
     &stage::LEGALIZE,
     &stage::FLAGS,

@@ -15,7 +15,7 @@ impl Command for Run {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        const NAMES: [&str; RUNNERS.len()] = ["simulator"];
+        const NAMES: [&str; RUNNERS.len()] = ["simulator", "interpreter"];
         &NAMES
     }
 

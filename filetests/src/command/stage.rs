@@ -17,6 +17,7 @@ const fn of(name: &'static str, stage: Stage) -> StageTest {
     StageTest { name, stage }
 }
 
+pub(super) const INLINE: StageTest = of("inline", Stage::Inline);
 pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
 pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
 pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);
