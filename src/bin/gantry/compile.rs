@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Print figures of each kernel to standard output, a JSON object a line
     #[arg(long)]
     stats: bool,
-    /// Print the result of a stage to standard error: verify, lower, legalize, flags, liveness, regalloc or emit
+    /// Print the result of a stage to standard error: verify, inline, lower, legalize, flags, liveness, regalloc or emit
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
 }

@@ -19,19 +19,19 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (platform, code) = input::code(&args.file, &args.platform)?;
-    let wanted = |name: &Option<String>| args.kernel.is_none() || name == &args.kernel;
-    let many = code.len() > 1;
+    let shown: Vec<_> = code
+        .iter()
+        .filter(|k| args.kernel.is_none() || k.kernel == args.kernel)
+        .collect();
     let mut out = String::new();
-    let mut found = false;
-    for kernel in code.iter().filter(|k| wanted(&k.kernel)) {
-        found = true;
-        if let Some(name) = kernel.kernel.as_ref().filter(|_| many) {
+    for kernel in &shown {
+        if let (Some(name), true) = (&kernel.kernel, shown.len() > 1) {
             out.push_str(&format!("// kernel {name}\n"));
         }
         out.push_str(&disassemble(platform, &kernel.bytes));
     }
-    match (&args.kernel, found) {
-        (Some(name), false) => Err(Failure::file(
+    match (&args.kernel, shown.is_empty()) {
+        (Some(name), true) => Err(Failure::file(
             &args.file,
             format!("there is no kernel `{name}`"),
         )),

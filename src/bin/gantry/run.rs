@@ -4,7 +4,7 @@ use crate::args::{ArgForm, make};
 use crate::{Failure, input, print};
 use gantry::codegen::CompileOptions;
 use gantry::runtime::zebin::ArgKind;
-use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module};
+use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// The product that IR text is compiled for
     #[arg(long, default_value = "skl")]
     target: String,
+    /// Instructions that one simulated thread may run before its launch ends as an endless loop
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().instruction_limit)]
+    instruction_limit: u64,
     /// Print what ran, as a JSON object, to standard output
     #[arg(long)]
     stats: bool,
@@ -71,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .map(|a| ArgForm::parse(a))
         .collect::<Result<Vec<_>, _>>()?;
     let zebin = zebin(args)?;
-    let device = Device::open(kind).map_err(Failure::new)?;
+    let device = open(kind, args.instruction_limit)?;
     let module = device
         .load(&zebin)
         .map_err(|e| Failure::file(&args.file, e))?;
@@ -114,6 +117,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         print(&format!("{stats}\n"))?;
     }
     Ok(())
+}
+
+fn open(kind: DeviceKind, instruction_limit: u64) -> Result<Device, Failure> {
+    let device = Device::open(kind).map_err(Failure::new)?;
+    Ok(match device.is_simulator() {
+        true => Device::simulator(SimOptions {
+            instruction_limit,
+            ..SimOptions::default()
+        }),
+        false => device,
+    })
 }
 
 fn zebin(args: &Args) -> Result<Vec<u8>, Failure> {

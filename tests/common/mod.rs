@@ -1,0 +1,145 @@
+//! What the integration tests share: the command, scratch files, oracles, seeded randomness.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a command came to.
+pub struct Outcome {
+    /// Its exit status; `None` after a signal.
+    pub status: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl Outcome {
+    /// Asserts success and gives back standard output.
+    pub fn ok(self) -> String {
+        assert_eq!(self.status, Some(0), "{}", self.err);
+        self.out
+    }
+
+    /// Asserts an exit with status 1 and one message, no panic, and gives back standard error.
+    pub fn fails(self) -> String {
+        assert_eq!(
+            self.status,
+            Some(1),
+            "stdout: {}\nstderr: {}",
+            self.out,
+            self.err
+        );
+        assert!(self.err.starts_with("error: "), "{}", self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        self.err
+    }
+
+    /// Asserts that it ended in an orderly way, whichever: 0 or 1, and no panic.
+    pub fn orderly(&self, what: &str) {
+        assert!(
+            matches!(self.status, Some(0 | 1)),
+            "{what}: {:?}\n{}",
+            self.status,
+            self.err
+        );
+        assert!(!self.err.contains("panicked"), "{what}: {}", self.err);
+    }
+}
+
+/// Runs the `gantry` command.
+pub fn gantry<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Outcome {
+    run(Command::new(env!("CARGO_BIN_EXE_gantry")).args(args))
+}
+
+/// Runs a command.
+pub fn run(command: &mut Command) -> Outcome {
+    let output = command.output().unwrap();
+    Outcome {
+        status: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A directory of a test's own, which goes when the test ends.
+pub struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// A new one.
+    pub fn new() -> Scratch {
+        Scratch(tempfile::tempdir().unwrap())
+    }
+
+    /// A path in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// A path in it, as text.
+    pub fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// Writes a file and gives back its path as text.
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), bytes).unwrap();
+        self.text(name)
+    }
+
+    /// A file's numbers.
+    pub fn floats(&self, name: &str) -> Vec<f32> {
+        let bytes = std::fs::read(self.path(name)).unwrap();
+        bytes
+            .chunks_exact(4)
+            .map(|c| f32::from_le_bytes(c.try_into().unwrap()))
+            .collect()
+    }
+}
+
+/// The bytes of numbers.
+pub fn bytes(numbers: impl IntoIterator<Item = f32>) -> Vec<u8> {
+    numbers.into_iter().flat_map(f32::to_le_bytes).collect()
+}
+
+/// Whether a program of Intel's is there. If not, one line says what is skipped; where oracles are required, that is a failure.
+pub fn oracle(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&path).any(|dir| dir.join(program).is_file()) {
+        return true;
+    }
+    let required = std::env::var_os("GANTRY_REQUIRE_ORACLES").is_some_and(|v| v == "1");
+    assert!(
+        !required,
+        "{program} is not on PATH, and GANTRY_REQUIRE_ORACLES is set"
+    );
+    println!("skipped: {program} is not on PATH");
+    false
+}
+
+/// Random numbers from a seed (SplitMix64).
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
+
+/// A file of the filetest corpus.
+pub fn corpus(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("filetests/filetests")
+        .join(name)
+}

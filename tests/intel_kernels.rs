@@ -1,0 +1,146 @@
+//! OpenCL C through Intel's compiler: its zebins run on the simulator with the right results, and print as `iga64` prints them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+mod common;
+
+use common::{Scratch, bytes, gantry, oracle, run};
+use gantry::runtime::zebin::Zebin;
+use std::process::Command;
+
+const SOURCE: &str = "
+__attribute__((intel_reqd_sub_group_size(SIMD)))
+kernel void saxpy(global const float *x, global float *y, float a, int n) {
+    int i = get_global_id(0);
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+
+__attribute__((intel_reqd_sub_group_size(SIMD)))
+kernel void add(global const float *a, global const float *b, global float *c) {
+    int i = get_global_id(0);
+    c[i] = a[i] + b[i];
+}
+";
+
+const WIDTHS: [u32; 3] = [8, 16, 32];
+
+/// Compiles the kernels for skl, and gives back the zebin's path.
+fn compile(dir: &Scratch, simd: u32) -> String {
+    let source = dir.write("k.cl", SOURCE);
+    run(Command::new("ocloc")
+        .args([
+            "compile",
+            "-file",
+            &source,
+            "-device",
+            "skl",
+            "-out_dir",
+            &dir.text("out"),
+        ])
+        .args(["-options", &format!("-DSIMD={simd}")])
+        .args([
+            "-internal_options",
+            "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
+        ]))
+    .ok();
+    dir.text("out/k_Gen9core.bin")
+}
+
+#[test]
+fn saxpy_and_vector_add_run() {
+    if !oracle("ocloc") {
+        return;
+    }
+    for simd in WIDTHS {
+        let dir = Scratch::new();
+        let zebin = compile(&dir, simd);
+        // 1000 is no multiple of the group: the kernel's own guard ends it.
+        let n = 1000;
+        let x = dir.write("x", bytes((0..n).map(|i| i as f32)));
+        let y = dir.write("y", bytes((0..n).map(|i| 0.5 * i as f32)));
+        let stats = gantry([
+            "run",
+            &zebin,
+            "--kernel",
+            "saxpy",
+            "--global",
+            "1024",
+            "--local",
+            "64",
+            "--device",
+            "sim",
+            "--stats",
+            "--arg",
+            &format!("in:{x}"),
+            "--arg",
+            &format!("inout:{y}:{}", dir.text("saxpy")),
+            "--arg",
+            "f32:2.0",
+            "--arg",
+            "i32:1000",
+        ])
+        .ok();
+        let expected: Vec<f32> = (0..n).map(|i| 2.0 * i as f32 + 0.5 * i as f32).collect();
+        assert_eq!(dir.floats("saxpy"), expected, "SIMD{simd}");
+        let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+        assert_eq!(stats["threads"], 1024 / simd, "SIMD{simd}");
+        assert!(stats["bytes_read"].as_u64().unwrap() >= 8 * 1000, "{stats}");
+        assert!(
+            stats["bytes_written"].as_u64().unwrap() >= 4 * 1000,
+            "{stats}"
+        );
+
+        gantry([
+            "run",
+            &zebin,
+            "--kernel",
+            "add",
+            "--global",
+            "960",
+            "--local",
+            "96",
+            "--device",
+            "sim",
+            "--arg",
+            &format!("in:{x}"),
+            "--arg",
+            &format!("in:{y}"),
+            "--arg",
+            &format!("out:{}:4000", dir.text("add")),
+        ])
+        .ok();
+        let expected: Vec<f32> = (0..n)
+            .map(|i| if i < 960 { 1.5 * i as f32 } else { 0.0 })
+            .collect();
+        assert_eq!(dir.floats("add"), expected, "SIMD{simd}");
+    }
+}
+
+/// Lines without comments.
+fn bare(text: &str) -> Vec<&str> {
+    text.lines()
+        .map(|l| l.split("//").next().unwrap_or(l).trim_end())
+        .filter(|l| !l.is_empty())
+        .collect()
+}
+
+#[test]
+fn disassembly_is_iga64s() {
+    if !oracle("ocloc") || !oracle("iga64") {
+        return;
+    }
+    for simd in WIDTHS {
+        let dir = Scratch::new();
+        let path = compile(&dir, simd);
+        let file = std::fs::read(&path).unwrap();
+        let zebin = Zebin::parse(&file).unwrap();
+        assert_eq!(zebin.kernels.len(), 2);
+        for (i, kernel) in zebin.kernels.iter().enumerate() {
+            let code = dir.write("k.krn", zebin.code(&file, i).unwrap());
+            let theirs = run(Command::new("iga64").args(["-d", "-p=9", &code])).ok();
+            let whole = gantry(["disasm", &path, "--kernel", &kernel.name]).ok();
+            assert_eq!(bare(&whole), bare(&theirs), "SIMD{simd} {}", kernel.name);
+            let raw = gantry(["disasm", &code, "--platform", "skl"]).ok();
+            assert_eq!(raw, whole);
+        }
+    }
+}
