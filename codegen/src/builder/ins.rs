@@ -49,6 +49,23 @@ impl Ins<'_, '_> {
         (self.result(inst, &types, 0), self.result(inst, &types, 1))
     }
 
+    /// An instruction of any format, with the results that its operands and `ctrl` say.
+    pub(crate) fn raw(mut self, data: InstData, ctrl: Option<Type>) -> Vec<Value> {
+        let (inst, types) = self.inst(data, ctrl);
+        (0..types.len())
+            .map(|n| self.result(inst, &types, n))
+            .collect()
+    }
+
+    /// The lane's bits in every lane, of integers or floats.
+    pub(crate) fn imm(self, ty: Type, bits: u64) -> Value {
+        let opcode = match ty.scalar().is_float() {
+            true => Opcode::Fconst,
+            false => Opcode::Iconst,
+        };
+        self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
     /// `iconst`: an integer in every lane; its low bits are taken.
     pub fn iconst(self, ty: Type, value: i64) -> Value {
         let bits = value as u64 & ty.scalar().mask();

@@ -90,12 +90,6 @@ impl Function {
     }
 }
 
-impl PartialEq for Function {
-    fn eq(&self, other: &Self) -> bool {
-        self.to_string() == other.to_string()
-    }
-}
-
 /// The functions of one text or one zebin.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {

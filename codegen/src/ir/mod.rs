@@ -7,6 +7,7 @@ pub mod cfg;
 pub mod condcodes;
 pub mod dfg;
 pub mod entities;
+mod equal;
 pub mod function;
 mod infer;
 pub mod instructions;

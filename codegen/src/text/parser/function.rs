@@ -149,10 +149,12 @@ impl Parser<'_> {
     /// Makes blocks and values of every number up to the highest in the body, so that numbers stay what they are.
     fn make_entities(&mut self, body: &mut Body) -> Res<()> {
         let (mut blocks, mut values) = (0, 0);
+        let mut line_start = true;
         for (t, span) in self.tokens.iter().skip(self.at) {
+            let first = std::mem::replace(&mut line_start, *t == Token::Newline);
             let word = match t {
                 Token::Word(w) => w,
-                Token::Punct('}') => break,
+                Token::Punct('}') if first => break,
                 _ => continue,
             };
             let highest = match (number(word, "v"), number(word, "block")) {

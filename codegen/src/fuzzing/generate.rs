@@ -1,0 +1,359 @@
+//! Functions: straight pieces, uniform branches and loops, SIMD control flow.
+
+use super::{Options, Rng};
+use crate::builder::FunctionBuilder;
+use crate::ir::{FuncRef, Function, IntCC, Module, Opcode, Scalar, Type, Value};
+use cranelift_entity::EntityRef;
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+
+/// What is known while a function is generated.
+pub(super) struct State<'o> {
+    pub(super) rng: Rng,
+    pub(super) options: &'o Options,
+    pub(super) simd: u32,
+    /// Values that may be used here.
+    pub(super) pool: Vec<Value>,
+    /// Whether there are buffers.
+    pub(super) memory: bool,
+    /// Addresses of the buffers.
+    pub(super) input: Value,
+    pub(super) output: Value,
+    /// The first byte of the output that nothing is stored to.
+    pub(super) out_used: u32,
+    /// A subroutine to call: parameters and results.
+    pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
+}
+
+/// A function being generated: its state, and the builder, which closures of SIMD control flow pass on.
+pub(super) struct Gen<'a, 'f, 'o> {
+    pub(super) b: &'a mut FunctionBuilder<'f>,
+    state: &'a mut State<'o>,
+}
+
+impl<'o> Deref for Gen<'_, '_, 'o> {
+    type Target = State<'o>;
+
+    fn deref(&self) -> &State<'o> {
+        self.state
+    }
+}
+
+impl<'o> DerefMut for Gen<'_, '_, 'o> {
+    fn deref_mut(&mut self) -> &mut State<'o> {
+        self.state
+    }
+}
+
+pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
+    let mut module = Module::default();
+    let simd = rng.pick(&[1, 8, 16, 16, 32]).unwrap_or(16);
+    let types = |rng: &mut Rng| {
+        let list = [
+            Type::clamped(Scalar::I32, simd),
+            Type::clamped(Scalar::F32, simd),
+            Type::clamped(Scalar::I16, 5),
+            Type::scalar_of(Scalar::I64),
+            Type::clamped(Scalar::B1, simd),
+        ];
+        let count = 1 + rng.below(3);
+        (0..count)
+            .filter_map(|_| rng.pick(&list))
+            .collect::<Vec<Type>>()
+    };
+    let callee = options
+        .calls
+        .then(|| (FuncRef::new(1), types(&mut rng), types(&mut rng)));
+    module
+        .functions
+        .push(kernel(&mut rng, options, simd, callee.clone()));
+    if let Some((_, params, results)) = callee {
+        module
+            .functions
+            .push(subroutine(&mut rng, options, &params, &results));
+    }
+    module
+}
+
+fn kernel(
+    rng: &mut Rng,
+    options: &Options,
+    simd: u32,
+    callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
+) -> Function {
+    let mut func = Function::kernel("k", simd);
+    let mut b = FunctionBuilder::new(&mut func);
+    let (input, output) = (b.ptr_param(), b.ptr_param());
+    let pool = vec![
+        b.param(Type::scalar_of(Scalar::I32)),
+        b.param(Type::scalar_of(Scalar::F32)),
+    ];
+    let mut state = State {
+        rng: rng.clone(),
+        options,
+        simd,
+        pool,
+        memory: true,
+        input,
+        output,
+        out_used: 0,
+        callee,
+    };
+    let mut g = Gen {
+        b: &mut b,
+        state: &mut state,
+    };
+    g.body(options.size, 0);
+    g.store_values();
+    g.b.ins().return_(&[]);
+    *rng = state.rng;
+    finish(b);
+    func
+}
+
+/// A subroutine has no memory of its own: the operations of one block.
+fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type]) -> Function {
+    let mut func = Function::subroutine("f", results);
+    let mut b = FunctionBuilder::new(&mut func);
+    let pool: Vec<Value> = params.iter().map(|&t| b.param(t)).collect();
+    let zero = b.ins().iconst(Type::scalar_of(Scalar::I64), 0);
+    let mut state = State {
+        rng: rng.clone(),
+        options,
+        simd: 8,
+        pool,
+        memory: false,
+        input: zero,
+        output: zero,
+        out_used: super::OUT_BYTES,
+        callee: None,
+    };
+    let mut g = Gen {
+        b: &mut b,
+        state: &mut state,
+    };
+    for _ in 0..options.size / 8 {
+        let pure = Opcode::all()
+            .iter()
+            .map(|i| i.opcode)
+            .filter(|o| is_plain(*o));
+        let pure: Vec<Opcode> = pure.filter(|o| !options.without.contains(o)).collect();
+        if let Some(opcode) = g.rng.pick(&pure) {
+            g.instruction(opcode);
+        }
+    }
+    let args: Vec<Value> = results.iter().map(|&t| g.value(t)).collect();
+    g.b.ins().return_(&args);
+    *rng = state.rng;
+    finish(b);
+    func
+}
+
+/// Operations that every function may have.
+fn is_plain(opcode: Opcode) -> bool {
+    use crate::ir::opcode::Format;
+    let info = opcode.info();
+    let format = !matches!(
+        info.format,
+        Format::Launch | Format::Nullary | Format::Load | Format::Store | Format::Call
+    );
+    format && !info.effect
+}
+
+/// What the generator builds wrongly shows as a module that does not verify.
+fn finish(b: FunctionBuilder<'_>) {
+    let _ = b.finish();
+}
+
+impl Gen<'_, '_, '_> {
+    /// Instructions and control flow, `budget` steps.
+    fn body(&mut self, budget: u32, depth: u32) {
+        let ops: Vec<Opcode> = Opcode::all()
+            .iter()
+            .map(|i| i.opcode)
+            .filter(|o| !self.options.without.contains(o))
+            .collect();
+        let inner = budget / 4;
+        for _ in 0..budget {
+            match self.rng.below(40) {
+                0 if depth < 3 => self.uniform_if(inner, depth),
+                1 if depth < 2 => self.uniform_loop(inner, depth),
+                2 | 3 if depth < 3 => self.simd_if(inner, depth),
+                4 if depth < 2 => self.simd_loop(inner, depth),
+                _ => {
+                    if let Some(opcode) = self.rng.pick(&ops) {
+                        // One thread alone: barriers end at once.
+                        self.instruction(opcode);
+                    }
+                }
+            }
+        }
+    }
+
+    fn simd_type(&mut self) -> Type {
+        let scalar = match self.rng.one_in(2) {
+            true => self.int(),
+            false => self.float(),
+        };
+        Type::clamped(scalar, self.simd)
+    }
+
+    fn mask(&mut self) -> Value {
+        self.value(Type::clamped(Scalar::B1, self.simd))
+    }
+
+    /// A branch taken by the whole thread, that passes values to the block after it.
+    fn uniform_if(&mut self, budget: u32, depth: u32) {
+        let cond = self.value(Type::scalar_of(Scalar::B1));
+        let ty = self.data_type();
+        let (then, other, end) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let merged = self.b.append_block_param(end, ty);
+        self.b.ins().brif(cond, then, &[], other, &[]);
+        for block in [then, other] {
+            self.b.seal_block(block);
+            self.b.switch_to_block(block);
+            let before = self.pool.len();
+            self.body(budget, depth + 1);
+            let v = self.value(ty);
+            self.pool.truncate(before);
+            self.b.ins().jump(end, &[v]);
+        }
+        self.b.seal_block(end);
+        self.b.switch_to_block(end);
+        self.pool.push(merged);
+    }
+
+    /// A loop of the whole thread with a few iterations.
+    fn uniform_loop(&mut self, budget: u32, depth: u32) {
+        let i32 = Type::scalar_of(Scalar::I32);
+        let ty = self.data_type();
+        let start = self.value(ty);
+        let carried = self.b.var(start);
+        let zero = self.b.ins().iconst(i32, 0);
+        let count = self.b.var(zero);
+        let (head, end) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let before = self.pool.len();
+        let v = self.b.use_var(carried);
+        self.pool.push(v);
+        self.body(budget, depth + 1);
+        let v = self.value(ty);
+        self.b.def_var(carried, v);
+        self.pool.truncate(before);
+        let (n, one) = (self.b.use_var(count), self.b.ins().iconst(i32, 1));
+        let n = self.b.ins().iadd(n, one);
+        self.b.def_var(count, n);
+        let rounds = 1 + self.rng.below(3);
+        let rounds = self.b.ins().iconst(i32, i64::from(rounds));
+        let again = self.b.ins().icmp(IntCC::SignedLessThan, n, rounds);
+        self.b.ins().brif(again, head, &[], end, &[]);
+        self.b.seal_block(head);
+        self.b.seal_block(end);
+        self.b.switch_to_block(end);
+        let v = self.b.use_var(carried);
+        self.pool.push(v);
+    }
+
+    fn assign_random(&mut self, var: crate::builder::Variable, ty: Type) {
+        let v = self.value(ty);
+        self.b.assign(var, v);
+    }
+
+    fn simd_if(&mut self, budget: u32, depth: u32) {
+        let cond = self.mask();
+        let ty = self.simd_type();
+        let start = self.value(ty);
+        let var = self.b.var(start);
+        let both = self.rng.one_in(2);
+        // Both closures exist at once, and run one after the other.
+        let state = RefCell::new(&mut *self.state);
+        let branch = |b: &mut FunctionBuilder<'_>| {
+            let mut state = state.borrow_mut();
+            let mut g = Gen {
+                b,
+                state: &mut state,
+            };
+            g.branch(var, ty, budget, depth);
+        };
+        if both {
+            self.b.simd_if_else(cond, branch, branch);
+        } else {
+            self.b.simd_if(cond, branch);
+        }
+        let v = self.b.use_var(var);
+        self.pool.push(v);
+    }
+
+    fn branch(&mut self, var: crate::builder::Variable, ty: Type, budget: u32, depth: u32) {
+        let before = self.pool.len();
+        self.body(budget, depth + 1);
+        self.assign_random(var, ty);
+        self.pool.truncate(before);
+    }
+
+    /// A loop that each channel leaves after a few iterations of its own count.
+    fn simd_loop(&mut self, budget: u32, depth: u32) {
+        let i32 = Type::clamped(Scalar::I32, self.simd);
+        let any = self.value(i32);
+        let (few, one) = (self.b.ins().iconst(i32, 3), self.b.ins().iconst(i32, 1));
+        let rounds = self.b.ins().band(any, few);
+        let left = self.b.var(rounds);
+        let ty = self.simd_type();
+        let start = self.value(ty);
+        let var = self.b.var(start);
+        let again = self.rng.one_in(2);
+        let state = &mut *self.state;
+        self.b.simd_loop(|b| {
+            let g = &mut Gen { b, state };
+            let zero = g.b.ins().iconst(i32, 0);
+            let n = g.b.use_var(left);
+            let done = g.b.ins().icmp(IntCC::SignedLessThanOrEqual, n, zero);
+            g.b.simd_break_if(done);
+            let n = g.b.ins().isub(n, one);
+            g.b.assign(left, n);
+            let before = g.pool.len();
+            if again {
+                let c = g.mask();
+                g.b.simd_continue_if(c);
+            }
+            g.branch(var, ty, budget / 2, depth);
+            g.pool.truncate(before);
+        });
+        let v = self.b.use_var(var);
+        self.pool.push(v);
+    }
+
+    /// Room for a value in the output: its offset.
+    pub(super) fn out_room(&mut self, ty: Type) -> Option<u32> {
+        let at = self.out_used.next_multiple_of(8);
+        let end = at + ty.bytes();
+        // A part is kept for the values at the end.
+        (end <= super::OUT_BYTES / 2).then(|| {
+            self.out_used = end;
+            at
+        })
+    }
+
+    /// Stores what is left at the end.
+    fn store_values(&mut self) {
+        let mut at = super::OUT_BYTES / 2;
+        let last = self.pool.len().saturating_sub(24);
+        let out = self.output;
+        for v in self.pool.split_off(last) {
+            let v = match self.b.ty(v).is_pred() {
+                true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
+                false => v,
+            };
+            let bytes = self.b.ty(v).bytes();
+            if at + bytes <= super::OUT_BYTES {
+                self.b.ins().bstore(v, out, at as i32);
+                at = (at + bytes).next_multiple_of(8);
+            }
+        }
+    }
+}

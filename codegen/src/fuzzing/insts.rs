@@ -1,0 +1,341 @@
+//! One random instruction of an opcode.
+
+use super::generate::Gen;
+use crate::ir::opcode::{Class, Format, Out};
+use crate::ir::{Dim, FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
+
+impl Gen<'_, '_, '_> {
+    /// Appends an instruction of this opcode, and what its operands need; nothing for those that the control flow brings
+    /// or that the options leave out.
+    pub(super) fn instruction(&mut self, opcode: Opcode) {
+        let info = opcode.info();
+        match info.format {
+            Format::Nullary => self.nullary(opcode),
+            Format::Imm | Format::ImmVec => {
+                let ty = match opcode {
+                    Opcode::Bconst => self.pred_type(),
+                    Opcode::Iconst => Type::clamped(self.int(), self.lanes()),
+                    Opcode::Fconst => Type::clamped(self.float(), self.lanes()),
+                    _ => self.data_type(),
+                };
+                if info.format == Format::ImmVec {
+                    let lanes: Vec<u64> = (0..ty.lanes()).map(|_| self.lane(ty.scalar())).collect();
+                    let v = self.b.ins().vconst(ty.scalar(), &lanes);
+                    self.pool.push(v);
+                    return;
+                }
+                let bits = match ty.is_pred() {
+                    true => self.rng.bits() & ((1 << ty.lanes()) - 1),
+                    false => self.lane(ty.scalar()),
+                };
+                self.push(InstData::Imm { opcode, bits }, Some(ty));
+            }
+            Format::Launch => {
+                let dim = self.rng.pick(&[Dim::X, Dim::Y, Dim::Z]).unwrap_or(Dim::X);
+                let ty = match opcode {
+                    Opcode::LocalId => Type::clamped(Scalar::I16, self.simd),
+                    _ => Type::scalar_of(Scalar::I32),
+                };
+                self.push(InstData::Launch { opcode, dim }, Some(ty));
+            }
+            Format::Unary => self.unary(opcode),
+            Format::Binary => {
+                let ty = self.operand_type(opcode);
+                let args = [self.value(ty), self.value(ty)];
+                self.push(InstData::Binary { opcode, args }, None);
+            }
+            Format::Ternary => {
+                let ty = self.operand_type(opcode);
+                let args = match opcode {
+                    Opcode::Select => {
+                        let lanes = ty.lanes().min(Type::MAX_PRED_LANES);
+                        let mask = self.value(Type::clamped(Scalar::B1, lanes));
+                        [mask, self.value(ty.by(lanes)), self.value(ty.by(lanes))]
+                    }
+                    _ => [self.value(ty), self.value(ty), self.value(ty)],
+                };
+                self.push(InstData::Ternary { opcode, args }, None);
+            }
+            Format::IntCompare => {
+                let ty = self.compared(Class::Int);
+                let args = [self.value(ty), self.value(ty)];
+                let cond = self.rng.pick(&IntCC::ALL).unwrap_or(IntCC::Equal);
+                self.push(InstData::IntCompare { opcode, cond, args }, None);
+            }
+            Format::FloatCompare => {
+                let ty = self.compared(Class::Float);
+                let args = [self.value(ty), self.value(ty)];
+                let cond = self.rng.pick(&FloatCC::ALL).unwrap_or(FloatCC::Equal);
+                self.push(InstData::FloatCompare { opcode, cond, args }, None);
+            }
+            Format::RdRegion => self.rdregion(),
+            Format::WrRegion => self.wrregion(),
+            Format::RdPred | Format::WrPred => self.part_of_predicate(opcode),
+            Format::Load => self.load(opcode),
+            Format::Store => self.store(opcode),
+            Format::Call => self.call(),
+            Format::Jump | Format::Brif | Format::Return => {}
+        }
+    }
+
+    fn push(&mut self, data: InstData, ctrl: Option<Type>) {
+        let results = self.b.ins().raw(data, ctrl);
+        self.pool.extend(results);
+    }
+
+    fn compared(&mut self, class: Class) -> Type {
+        let ty = self.type_of(class);
+        ty.by(ty.lanes().min(Type::MAX_PRED_LANES))
+    }
+
+    fn operand_type(&mut self, opcode: Opcode) -> Type {
+        let ty = self.type_of(opcode.info().class);
+        match opcode {
+            Opcode::Flrp => Type::clamped(Scalar::F32, ty.lanes()),
+            Opcode::Savg | Opcode::Uavg if ty.scalar() == Scalar::I64 => {
+                Type::clamped(Scalar::I16, ty.lanes())
+            }
+            // Any: also floats.
+            Opcode::Select if self.rng.one_in(2) => self.data_type(),
+            _ => ty,
+        }
+    }
+
+    fn nullary(&mut self, opcode: Opcode) {
+        match opcode {
+            Opcode::Undef if self.options.runnable => {}
+            Opcode::Undef => {
+                let ty = self.type_of(Class::Any);
+                self.push(InstData::Nullary { opcode }, Some(ty));
+            }
+            Opcode::DispatchMask => {
+                let ty = Type::clamped(Scalar::B1, self.simd);
+                self.push(InstData::Nullary { opcode }, Some(ty));
+            }
+            _ => self.push(InstData::Nullary { opcode }, None),
+        }
+    }
+
+    fn unary(&mut self, opcode: Opcode) {
+        let mut from = self.type_of(opcode.info().class);
+        let mut to = None;
+        if opcode.info().out == Out::Ctrl {
+            let Some((f, t)) = self.conversion(opcode, from) else {
+                return;
+            };
+            (from, to) = (f, Some(t));
+        }
+        let arg = self.value(from);
+        self.push(InstData::Unary { opcode, arg }, to);
+    }
+
+    /// Operand and result types of a conversion.
+    fn conversion(&mut self, opcode: Opcode, from: Type) -> Option<(Type, Type)> {
+        let lanes = from.lanes();
+        let ty = |s| Type::clamped(s, lanes);
+        let ints = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
+        let floats = [Scalar::F16, Scalar::F32, Scalar::F64];
+        // Two different ones of a list, the narrower first.
+        let mut two = |list: &[Scalar]| {
+            let n = self.rng.below(list.len() as u32 - 1) as usize;
+            let m = n + 1 + self.rng.below((list.len() - n - 1) as u32) as usize;
+            Some((ty(*list.get(n)?), ty(*list.get(m)?)))
+        };
+        match opcode {
+            Opcode::Sextend | Opcode::Uextend => two(&ints),
+            Opcode::Ireduce
+            | Opcode::SstruncSat
+            | Opcode::SutruncSat
+            | Opcode::UstruncSat
+            | Opcode::UutruncSat => two(&ints).map(|(a, b)| (b, a)),
+            Opcode::Fpromote => two(&floats),
+            Opcode::Fdemote => two(&floats).map(|(a, b)| (b, a)),
+            Opcode::FcvtFromSint | Opcode::FcvtFromUint => Some((from, ty(self.float()))),
+            Opcode::FcvtToSint | Opcode::FcvtToUint => Some((from, ty(self.int()))),
+            Opcode::Bitcast => {
+                let all = [ints.as_slice(), floats.as_slice()].concat();
+                let to = self.rng.pick(&all)?;
+                let lanes = from.bytes() / to.bytes();
+                let to = Type::new(to, lanes)?;
+                (to.bytes() == from.bytes()).then_some((from, to))
+            }
+            Opcode::PredToBits => Some((from, Type::scalar_of(Scalar::I32))),
+            Opcode::BitsToPred => Some((Type::scalar_of(Scalar::I32), self.pred_type())),
+            _ => None,
+        }
+    }
+
+    /// A region of `part` lanes in `whole`, room left for `slack` elements of a variable index; contiguous if no other
+    /// is found.
+    fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
+        let size = whole.scalar().bytes().max(1);
+        let room = whole.lanes() - slack;
+        for _ in 0..20 {
+            let width = 1 + self.rng.below(part.min(16));
+            let (vs, hs) = (self.rng.below(20), self.rng.below(5));
+            let mut r = Region::new(vs as u16, width as u16, hs as u16, 0);
+            let last = r.last_element(part);
+            let mut seen = vec![false; whole.lanes() as usize];
+            let twice = (0..part).any(|l| {
+                let s = seen.get_mut(r.element(l) as usize);
+                s.is_some_and(|s| std::mem::replace(s, true))
+            });
+            if last < room && !(once && twice) {
+                r.offset = (self.rng.below(room - last) * size) as u16;
+                return r;
+            }
+        }
+        let start = self.rng.below(room - part + 1);
+        Region::contiguous(part as u16, (start * size) as u16)
+    }
+
+    /// An index of up to `slack` elements, a lane per row or one.
+    fn index(&mut self, size: u32, slack: u32, lanes: u32) -> Value {
+        let ty = Type::clamped(Scalar::I16, lanes);
+        let any = self.value(ty);
+        // The largest mask below the room left.
+        let mask =
+            (slack + 1).next_power_of_two() / if (slack + 1).is_power_of_two() { 1 } else { 2 } - 1;
+        let mask = self.b.ins().iconst(ty, i64::from(mask));
+        let index = self.b.ins().band(any, mask);
+        let shift = self.b.ins().iconst(ty, i64::from(size.trailing_zeros()));
+        self.b.ins().ishl(index, shift)
+    }
+
+    fn rdregion(&mut self) {
+        let whole = self.data_type();
+        let part = match self.rng.one_in(2) {
+            true => 1 + self.rng.below(whole.lanes().min(8)),
+            false => self.lanes(),
+        };
+        let slack = match self.rng.one_in(4) {
+            true => self.rng.below(whole.lanes()),
+            false => 0,
+        };
+        let part = match slack {
+            0 => part,
+            _ => part.min(whole.lanes() - slack),
+        };
+        let arg = self.value(whole);
+        let mut region = match part > whole.lanes() {
+            // More lanes than there are elements: some are read again.
+            true => Region::scalar(0),
+            false => self.region(whole, part, slack, false),
+        };
+        let index = (slack > 0).then(|| {
+            let rows = part.div_ceil(u32::from(region.width));
+            let lanes = if self.rng.one_in(2) { rows } else { 1 };
+            self.index(whole.scalar().bytes(), slack, lanes)
+        });
+        if index.is_some() && self.rng.one_in(3) {
+            region.parent_width = whole.lanes() as u16;
+        }
+        let v = self.b.ins().rdregion_at(whole.by(part), arg, region, index);
+        self.pool.push(v);
+    }
+
+    fn wrregion(&mut self) {
+        let whole = self.data_type();
+        let part = 1 + self.rng.below(whole.lanes());
+        let slack = match self.rng.one_in(4) {
+            true => self.rng.below(whole.lanes() - part + 1),
+            false => 0,
+        };
+        let (old, new) = (self.value(whole), self.value(whole.by(part)));
+        let region = self.region(whole, part, slack, true);
+        let index = (slack > 0).then(|| self.index(whole.scalar().bytes(), slack, 1));
+        let mask = match part <= Type::MAX_PRED_LANES && self.rng.one_in(3) {
+            true => Some(self.value(Type::clamped(Scalar::B1, part))),
+            false => None,
+        };
+        let v = self.b.ins().wrregion_at(old, region, index, new, mask);
+        self.pool.push(v);
+    }
+
+    fn part_of_predicate(&mut self, opcode: Opcode) {
+        let whole = self.pred_type();
+        let part = 1 + self.rng.below(whole.lanes());
+        let offset = self.rng.below(whole.lanes() - part + 1) as u8;
+        let arg = self.value(whole);
+        let v = match opcode {
+            Opcode::Rdpred => self.b.ins().rdpred(part, arg, offset),
+            _ => {
+                let new = self.value(Type::clamped(Scalar::B1, part));
+                self.b.ins().wrpred(arg, new, offset)
+            }
+        };
+        self.pool.push(v);
+    }
+
+    /// Addresses of `ty`'s lanes, each in bounds of a buffer of a power of two of bytes, and different if asked for.
+    fn addresses(&mut self, base: Value, ty: Type, first: u32, apart: bool) -> Value {
+        let lanes = ty.lanes();
+        let i64 = Type::clamped(Scalar::I64, lanes);
+        let size = ty.scalar().bytes();
+        let index = if apart {
+            let numbers: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * size)).collect();
+            self.b.ins().ints(Scalar::I64, &numbers)
+        } else {
+            let any = self.value(Type::clamped(Scalar::I32, lanes));
+            let mask = self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0xff);
+            let index = self.b.ins().band(any, mask);
+            let wide = self.b.ins().uextend(i64, index);
+            let shift = self.b.ins().iconst(i64, i64::from(size.trailing_zeros()));
+            self.b.ins().ishl(wide, shift)
+        };
+        let base = self.b.splat(base, lanes);
+        self.b.ins().iadd(base, index)
+    }
+
+    fn load(&mut self, opcode: Opcode) {
+        let ty = self.data_type();
+        let input = self.input;
+        if opcode == Opcode::Bload {
+            let offset = self.in_offset(ty);
+            let v = self.b.ins().bload(ty, input, offset);
+            self.pool.push(v);
+            return;
+        }
+        let addr = self.addresses(input, ty, 0, false);
+        let offset = (self.rng.below(64) * ty.scalar().bytes()) as i32;
+        let v = match ty.lanes() <= Type::MAX_PRED_LANES && self.rng.one_in(2) {
+            true => {
+                let mask = self.value(Type::clamped(Scalar::B1, ty.lanes()));
+                let old = self.value(ty);
+                self.b.ins().load_masked(ty, addr, offset, mask, old)
+            }
+            false => self.b.ins().load(ty, addr, offset),
+        };
+        self.pool.push(v);
+    }
+
+    fn store(&mut self, opcode: Opcode) {
+        let ty = self.data_type();
+        let Some(at) = self.out_room(ty) else {
+            return;
+        };
+        let v = self.value(ty);
+        let out = self.output;
+        if opcode == Opcode::Bstore {
+            self.b.ins().bstore(v, out, at as i32);
+            return;
+        }
+        let addr = self.addresses(out, ty, at, true);
+        match ty.lanes() <= Type::MAX_PRED_LANES && self.rng.one_in(2) {
+            true => {
+                let mask = self.value(Type::clamped(Scalar::B1, ty.lanes()));
+                self.b.ins().store_masked(v, addr, 0, mask);
+            }
+            false => self.b.ins().store(v, addr, 0),
+        }
+    }
+
+    fn call(&mut self) {
+        let Some((func, params, results)) = self.callee.clone() else {
+            return;
+        };
+        let args: Vec<Value> = params.iter().map(|&t| self.value(t)).collect();
+        let got = self.b.ins().call(func, &results, &args);
+        self.pool.extend(got);
+    }
+}

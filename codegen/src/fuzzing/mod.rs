@@ -1,0 +1,107 @@
+//! Random valid IR, for tests of everything that takes IR. A seed and options give the same module on every host.
+
+mod generate;
+mod insts;
+mod operands;
+
+use crate::ir::{Module, Opcode};
+
+/// A small generator of random numbers (xorshift64*): equal everywhere for equal seeds.
+#[derive(Clone, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    /// A generator from any seed.
+    pub fn new(seed: u64) -> Rng {
+        // Neighbouring seeds are spread, and zero, which would stay zero, is left out.
+        let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Rng((z ^ (z >> 31)) | 1)
+    }
+
+    /// 64 random bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number below `n`; 0 where `n` is 0.
+    pub fn below(&mut self, n: u32) -> u32 {
+        (((self.bits() >> 32) * u64::from(n)) >> 32) as u32
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    /// One of a list; `None` of an empty one.
+    pub fn pick<T: Copy>(&mut self, list: &[T]) -> Option<T> {
+        list.get(self.below(list.len() as u32) as usize).copied()
+    }
+}
+
+/// What to generate.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Only what has one meaning and ends without an error: no `undef`, accesses and indices in bounds.
+    pub runnable: bool,
+    /// Whether kernels call subroutines.
+    pub calls: bool,
+    /// Opcodes that are left out.
+    pub without: Vec<Opcode>,
+    /// About how many instructions the kernel gets, at each level of control flow less.
+    pub size: u32,
+}
+
+impl Options {
+    /// Anything that verifies.
+    pub fn any() -> Options {
+        Options {
+            runnable: false,
+            calls: true,
+            without: Vec::new(),
+            size: 60,
+        }
+    }
+
+    /// What runs: see [`Options::runnable`].
+    pub fn runnable() -> Options {
+        Options {
+            runnable: true,
+            calls: true,
+            without: Vec::new(),
+            size: 40,
+        }
+    }
+}
+
+/// Bytes of the buffer that a generated kernel reads, its first argument.
+pub const IN_BYTES: u32 = 4096;
+/// Bytes of the buffer that a generated kernel writes, its second argument.
+pub const OUT_BYTES: u32 = 16384;
+
+/// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32 with the arguments
+/// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`), meant to be launched as one thread.
+pub fn module(seed: u64, options: &Options) -> Module {
+    generate::module(Rng::new(seed), options)
+}
+
+/// Random contents for the kernel's input: all bit patterns, and many small numbers.
+pub fn input(seed: u64) -> Vec<u8> {
+    let mut rng = Rng::new(!seed);
+    let mut out = Vec::with_capacity(IN_BYTES as usize);
+    while out.len() < IN_BYTES as usize {
+        let word = match rng.below(4) {
+            0 => rng.bits() as u32,
+            1 => rng.below(64),
+            2 => (rng.below(2000) as f32 / 16.0 - 50.0).to_bits(),
+            _ => rng.below(16).wrapping_neg(),
+        };
+        out.extend(word.to_le_bytes());
+    }
+    out
+}

@@ -1,0 +1,138 @@
+//! Types and operands.
+
+use super::generate::Gen;
+use crate::ir::opcode::Class;
+use crate::ir::{Scalar, Type, Value};
+
+const INTS: [Scalar; 4] = [Scalar::I32, Scalar::I16, Scalar::I8, Scalar::I64];
+const FLOATS: [Scalar; 3] = [Scalar::F32, Scalar::F16, Scalar::F64];
+
+impl Gen<'_, '_, '_> {
+    /// A lane count: often one or the SIMD width, sometimes odd.
+    pub(super) fn lanes(&mut self) -> u32 {
+        match self.rng.below(8) {
+            0..=2 => self.simd,
+            3 | 4 => 1,
+            5 | 6 => self.rng.pick(&[2, 4, 8, 16]).unwrap_or(1),
+            _ => 1 + self.rng.below(20),
+        }
+    }
+
+    fn scalar(&mut self, of: &[Scalar]) -> Scalar {
+        // The first of a list is the common one.
+        match self.rng.one_in(2) {
+            true => of.first().copied(),
+            false => self.rng.pick(of),
+        }
+        .unwrap_or(Scalar::I32)
+    }
+
+    pub(super) fn int(&mut self) -> Scalar {
+        self.scalar(&INTS)
+    }
+
+    pub(super) fn float(&mut self) -> Scalar {
+        self.scalar(&FLOATS)
+    }
+
+    /// A type that is no predicate.
+    pub(super) fn data_type(&mut self) -> Type {
+        let scalar = match self.rng.one_in(2) {
+            true => self.int(),
+            false => self.float(),
+        };
+        Type::clamped(scalar, self.lanes())
+    }
+
+    pub(super) fn pred_type(&mut self) -> Type {
+        Type::clamped(Scalar::B1, self.lanes())
+    }
+
+    pub(super) fn type_of(&mut self, class: Class) -> Type {
+        let lanes = self.lanes();
+        match class {
+            Class::Int => Type::clamped(self.int(), lanes),
+            Class::I32 => Type::clamped(Scalar::I32, lanes),
+            Class::Float => Type::clamped(self.float(), lanes),
+            Class::Pred => self.pred_type(),
+            Class::Bits | Class::Any | Class::None => match self.rng.one_in(3) {
+                true => self.pred_type(),
+                false => Type::clamped(self.int(), lanes),
+            },
+            Class::Data => self.data_type(),
+        }
+    }
+
+    /// The bits of a lane: small numbers, edges, anything.
+    pub(super) fn lane(&mut self, scalar: Scalar) -> u64 {
+        let bits = match (self.rng.below(6), scalar) {
+            (0, _) => 0,
+            (1, _) => self.rng.bits(),
+            (2, s) if !s.is_float() => s.mask() >> self.rng.below(2),
+            (_, Scalar::F16) => {
+                let v = self.rng.below(64) as f32 / 4.0 - 4.0;
+                u64::from(half::f16::from_f32(v).to_bits())
+            }
+            (_, Scalar::F32) => u64::from((self.rng.below(512) as f32 / 8.0 - 16.0).to_bits()),
+            (_, Scalar::F64) => (f64::from(self.rng.below(512)) / 8.0 - 16.0).to_bits(),
+            _ => u64::from(self.rng.below(40)).wrapping_sub(8),
+        };
+        bits & scalar.mask()
+    }
+
+    /// A value of a type: one there is, or a new one.
+    pub(super) fn value(&mut self, ty: Type) -> Value {
+        let have: Vec<Value> = self
+            .pool
+            .iter()
+            .copied()
+            .filter(|&v| self.b.ty(v) == ty)
+            .collect();
+        if let Some(v) = self.rng.pick(&have)
+            && !self.rng.one_in(8)
+        {
+            return v;
+        }
+        let v = self.fresh(ty);
+        self.pool.push(v);
+        v
+    }
+
+    /// A new value of a type, from memory or a constant.
+    fn fresh(&mut self, ty: Type) -> Value {
+        if ty.is_pred() {
+            if self.rng.one_in(3) {
+                let bits = self.rng.bits() as u32;
+                return self.b.ins().bconst(ty.lanes(), bits);
+            }
+            let of = Type::clamped(self.int(), ty.lanes());
+            let (x, y) = (self.value(of), self.value(of));
+            let cond = self.rng.pick(&crate::ir::IntCC::ALL);
+            let cond = cond.unwrap_or(crate::ir::IntCC::Equal);
+            return self.b.ins().icmp(cond, x, y);
+        }
+        let ways = if self.memory { 4 } else { 2 };
+        match self.rng.below(ways) {
+            0 => {
+                let lanes: Vec<u64> = (0..ty.lanes()).map(|_| self.lane(ty.scalar())).collect();
+                self.b.ins().vconst(ty.scalar(), &lanes)
+            }
+            1 => {
+                let bits = self.lane(ty.scalar());
+                self.b.ins().imm(ty, bits)
+            }
+            _ => {
+                let offset = self.in_offset(ty);
+                let input = self.input;
+                self.b.ins().bload(ty, input, offset)
+            }
+        }
+    }
+
+    /// An aligned offset in the input at which a value of this type fits.
+    pub(super) fn in_offset(&mut self, ty: Type) -> i32 {
+        let size = ty.scalar().bytes().max(1);
+        let room = super::IN_BYTES.saturating_sub(ty.bytes()) / size;
+        (self.rng.below(room + 1) * size) as i32
+    }
+}
