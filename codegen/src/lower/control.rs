@@ -149,7 +149,7 @@ impl Lower<'_> {
         let params: Vec<Value> = self.func.dfg.block_params(block).to_vec();
         let mut flags = Vec::new();
         for v in params {
-            if self.ty(v).is_pred() {
+            if self.ty(v).is_pred() && self.needed.contains(v) {
                 flags.push(self.flag(v));
             }
         }
@@ -163,11 +163,14 @@ impl Lower<'_> {
         let mut flags = Vec::new();
         let mut late = Vec::new();
         for (&p, &a) in params.iter().zip(&args) {
+            if !self.needed.contains(p) {
+                continue;
+            }
             if self.ty(p).is_pred() {
                 flags.push(self.flag(a));
                 continue;
             }
-            if self.uses[p] == 0 || a == p {
+            if a == p {
                 continue;
             }
             let to = self.reg(p);

@@ -357,31 +357,34 @@ impl Lower<'_> {
         };
         let lanes = self.ty(em).lanes();
         let ty = flag_type(lanes);
-        let (em, rm, cond) = (self.flag(em), self.flag(rm), self.flag(cond));
+        let (em, cond) = (self.flag(em), self.flag(cond));
         let new_em = self.flag(results[0]);
-        self.flag_op(
-            Op::And,
-            new_em,
-            lanes,
-            flag_src(em, ty, false),
-            flag_src(cond, ty, true),
-        );
+        // A flag cannot be a second source: the condition goes through a GRF, once.
+        let c = self.temp(4);
+        let in_grf = |r| dst(VirtReg::Grf(r), 0, ty);
+        let none = Src::None;
+        self.emit_op(uniform(
+            Op::Mov,
+            in_grf(c),
+            [flag_src(cond, ty, false), none, none],
+        ));
+        let mut not_c = scalar_src(c, 0, ty);
+        if let Src::Direct { mods, .. } = &mut not_c {
+            mods.neg = true;
+        }
+        self.flag_op(Op::And, new_em, lanes, flag_src(em, ty, false), not_c);
         if self.value_flags[results[1]].is_some() {
             let new_rm = self.flag(results[1]);
-            let leaving = self.temp_flag(lanes);
-            self.flag_op(
-                Op::And,
-                leaving,
-                lanes,
-                flag_src(em, ty, false),
-                flag_src(cond, ty, false),
-            );
+            let rm = self.flag(rm);
+            let leaving = self.temp(4);
+            let leave = [flag_src(em, ty, false), scalar_src(c, 0, ty), none];
+            self.emit_op(uniform(Op::And, in_grf(leaving), leave));
             self.flag_op(
                 Op::Or,
                 new_rm,
                 lanes,
                 flag_src(rm, ty, false),
-                flag_src(leaving, ty, false),
+                scalar_src(leaving, 0, ty),
             );
         }
         if self.value_flags[results[2]].is_some() {

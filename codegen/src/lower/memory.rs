@@ -200,12 +200,16 @@ impl Lower<'_> {
             let view = at(steps, first * 4, n, Type::D);
             let v = Operation::new(Op::Mov, Type::D, &[BaleSrc::Imm(0x7654_3210, Type::V)]);
             self.bale_at(view, first == 0, n, v);
-            let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
-            let o = Operation::new(Op::Shl, Type::D, &[plain(view), shift]);
-            self.bale_at(view, false, n, o);
+            if size > 1 {
+                let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
+                let o = Operation::new(Op::Shl, Type::D, &[plain(view), shift]);
+                self.bale_at(view, false, n, o);
+            }
             let add = (offset + i64::from((part.first + first) * size)) as u64 & 0xffff_ffff;
-            let o = Operation::new(Op::Add, Type::D, &[plain(view), BaleSrc::Imm(add, Type::D)]);
-            self.bale_at(view, false, n, o);
+            if add != 0 {
+                let sum = [plain(view), BaleSrc::Imm(add, Type::D)];
+                self.bale_at(view, false, n, Operation::new(Op::Add, Type::D, &sum));
+            }
         }
         let base = self.reg(base);
         let scalar = plain(View::scalar(VirtReg::Grf(base), 0, Type::Q));

@@ -11,6 +11,7 @@ mod control;
 mod flags;
 mod launch;
 mod memory;
+mod needed;
 
 use crate::bale::{Bale, Operation, View};
 use crate::ir::{self, Block, Function, Inst, InstData, Value};
@@ -18,7 +19,7 @@ use crate::payload::{GRF, Payload};
 use crate::result::CodegenError;
 use crate::vcode::{MInst, Place, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;
 use isa::Platform;
 use smallvec::SmallVec;
@@ -95,6 +96,9 @@ pub(crate) struct Lower<'a> {
     flags: PrimaryMap<VFlag, u8>,
     value_regs: SecondaryMap<Value, PackedOption<VReg>>,
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
+    /// Values that the kernel's effects depend on.
+    needed: EntitySet<Value>,
+    /// Uses of each value by instructions that are needed.
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
     header: VReg,
@@ -135,6 +139,7 @@ pub fn lower(
         flags: PrimaryMap::new(),
         value_regs: SecondaryMap::new(),
         value_flags: SecondaryMap::new(),
+        needed: needed::needed(func),
         uses: SecondaryMap::new(),
         inst_block: SecondaryMap::new(),
         header,
@@ -156,11 +161,12 @@ impl Lower<'_> {
         for &block in self.func.layout.blocks() {
             for &inst in self.func.layout.insts(block) {
                 self.inst_block[inst] = block.into();
-                let uses = &mut self.uses;
-                self.func
-                    .dfg
-                    .data(inst)
-                    .for_each_arg(&self.func.dfg.pool, |v| uses[v] += 1);
+                let data = self.func.dfg.data(inst);
+                let results = self.func.dfg.results(inst);
+                if data.opcode().info().effect || results.iter().any(|&v| self.needed.contains(v)) {
+                    let uses = &mut self.uses;
+                    data.for_each_arg(&self.func.dfg.pool, |v| uses[v] += 1);
+                }
             }
         }
     }
@@ -190,8 +196,7 @@ impl Lower<'_> {
             .iter()
             .any(|&v| self.value_regs[v].is_some() || self.value_flags[v].is_some());
         let data = self.func.dfg.data(inst);
-        let effect = matches!(data, InstData::Store { .. } | InstData::Call { .. })
-            || matches!(data.opcode(), ir::Opcode::Barrier | ir::Opcode::Fence);
+        let effect = data.opcode().info().effect;
         if !wanted && !effect {
             return;
         }
