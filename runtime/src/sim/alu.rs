@@ -1,9 +1,9 @@
 //! Running ALU operations: operands to lanes, the operation from `isa-gen`'s semantics, lanes to the destination.
 
-use super::fast;
 use super::program::{DstOp, Kind, MicroOp, Pred, SrcOp};
 use super::regs::{self, GRF_BYTES};
 use super::thread::Thread;
+use super::{fast, fast64};
 use gantry_isa_gen::sem::{self, Bits, Extra, LANES};
 use gantry_isa_gen::{MathFn, Op, Type};
 
@@ -31,6 +31,11 @@ pub(super) fn execute(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), Str
             32 => fast::int::<u32, 32>(t, op, mask),
             16 => fast::int::<u32, 16>(t, op, mask),
             _ => fast::int::<u32, 8>(t, op, mask),
+        },
+        Kind::FastI64 => match op.n {
+            32 => fast64::int::<32>(t, op, mask),
+            16 => fast64::int::<16>(t, op, mask),
+            _ => fast64::int::<8>(t, op, mask),
         },
         _ => general(t, op, mask),
     }

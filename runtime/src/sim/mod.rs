@@ -8,6 +8,7 @@
 
 mod alu;
 mod fast;
+mod fast64;
 mod launch;
 mod memory;
 mod program;
@@ -38,7 +39,7 @@ impl Default for SimOptions {
     fn default() -> Self {
         SimOptions {
             platform: Platform::Gen9,
-            instruction_limit: 200_000_000,
+            instruction_limit: 50_000_000,
         }
     }
 }

@@ -59,6 +59,8 @@ pub(super) enum Kind {
     FastI32,
     /// Unsigned integers of at most 32 bits.
     FastU32,
+    /// Integers, 64-bit ones among them, computed modulo 2^64 or signed.
+    FastI64,
     /// Any ALU operation.
     Alu,
     /// `mov`, `movi` of indirect regions.
@@ -513,6 +515,9 @@ fn alu_kind(alu: &AluOp, inst: &Inst<Reg>) -> Kind {
         _ => {}
     }
     let small = |t: Type| t.is_int() && t.bytes() <= 4;
+    if wide_fast(alu) {
+        return Kind::FastI64;
+    }
     if alu.sat || !simple_cond || !types().all(small) || !small(alu.dst) {
         return Kind::Alu;
     }
@@ -567,6 +572,32 @@ fn alu_kind(alu: &AluOp, inst: &Inst<Reg>) -> Kind {
         }
         Op::Avg => Kind::Alu,
         _ => Kind::Alu,
+    }
+}
+
+/// Whether the path of 64-bit integers computes an operation.
+fn wide_fast(alu: &AluOp) -> bool {
+    let types = || alu.srcs.iter().flatten().copied();
+    let wide = alu.dst.bytes() == 8 || types().any(|t| t.bytes() == 8);
+    if !wide || alu.sat || alu.dst.is_float() || types().any(Type::is_float) {
+        return false;
+    }
+    let plain = alu.mods.iter().all(|m| !m.abs);
+    let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
+    match alu.op {
+        // Only low bits are kept.
+        Op::Mov | Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Not | Op::Shl => {
+            plain && alu.cond.is_none()
+        }
+        Op::Sel => plain && alu.cond.is_none(),
+        Op::Asr => unmodified && alu.cond.is_none() && alu.srcs[0] != Some(Type::Uq),
+        // 64 signed bits hold every value but an unsigned qword's.
+        Op::Cmp => {
+            unmodified
+                && !types().any(|t| t == Type::Uq)
+                && !matches!(alu.cond, Some(Cond::Ov | Cond::Un))
+        }
+        _ => false,
     }
 }
 

@@ -136,6 +136,22 @@ impl Regs {
         self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
     }
 
+    /// `N` qwords from `at` on, where they are all in the file.
+    #[inline(always)]
+    pub(super) fn qwords<const N: usize>(&self, at: u32) -> Option<&[[u8; 8]; N]> {
+        self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
+    }
+
+    /// `N` writable qwords from `at` on, where they are all in the file.
+    #[inline(always)]
+    pub(super) fn qwords_mut<const N: usize>(&mut self, at: u32) -> Option<&mut [[u8; 8]; N]> {
+        self.bytes
+            .get_mut(at as usize..)?
+            .as_chunks_mut()
+            .0
+            .first_chunk_mut()
+    }
+
     /// `N` words from `at` on, where they are all in the file.
     #[inline(always)]
     pub(super) fn words<const N: usize>(&self, at: u32) -> Option<&[[u8; 2]; N]> {

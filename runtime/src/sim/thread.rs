@@ -165,7 +165,12 @@ impl Thread {
             let mask = self.enabled(op);
             self.counts.channels += u64::from(mask.count_ones());
             match &op.kind {
-                Kind::FastF | Kind::FastI32 | Kind::FastU32 | Kind::Alu | Kind::Movi => {
+                Kind::FastF
+                | Kind::FastI32
+                | Kind::FastU32
+                | Kind::FastI64
+                | Kind::Alu
+                | Kind::Movi => {
                     if mask != 0 {
                         if op.special {
                             self.refresh(op);

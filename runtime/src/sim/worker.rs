@@ -9,8 +9,12 @@ use gantry_isa_gen::Platform;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Instructions that a thread runs before its group's other threads get their turn.
+/// Instructions that a thread runs before its group's other threads get their turn, at first. A turn without a barrier
+/// is followed by one sixteen times as long, so that an endless loop reaches its limit while the group's other threads
+/// have still run little.
 const SLICE: u64 = 1 << 16;
+/// Instructions between two looks at whether another core has ended the launch.
+const LOOK: u64 = 1 << 16;
 
 /// One host core's state: reused from group to group.
 pub(super) struct Worker<'p> {
@@ -210,40 +214,47 @@ fn run_threads(
             what,
         })
     };
+    let mut slice = SLICE;
     loop {
         let mut alive = false;
         let mut moved = false;
+        let mut waits = false;
         for (i, t) in threads.iter_mut().take(count).enumerate() {
             if t.done {
                 continue;
             }
             alive = true;
             let before = t.counts.instructions;
-            let stopped = t.run(plan.program, group, SLICE);
-            moved |= t.counts.instructions != before;
-            match stopped {
-                Stop::Ended | Stop::Waiting => {}
-                Stop::Fault(what) => return Err(fault(t, i, what)),
-                Stop::Slice => {
-                    if t.counts.instructions >= plan.instruction_limit {
-                        return Err(fault(
-                            t,
-                            i,
-                            format!(
-                                "the thread has run {} instructions without an end",
-                                t.counts.instructions
-                            ),
-                        ));
+            let end = before.saturating_add(slice);
+            while t.counts.instructions < end {
+                match t.run(plan.program, group, LOOK) {
+                    Stop::Ended => break,
+                    Stop::Waiting => {
+                        waits = true;
+                        break;
                     }
-                    if stop.load(Ordering::Relaxed) {
-                        return Ok(());
-                    }
+                    Stop::Fault(what) => return Err(fault(t, i, what)),
+                    Stop::Slice => {}
+                }
+                if t.counts.instructions >= plan.instruction_limit {
+                    let n = t.counts.instructions;
+                    let what = format!("the thread has run {n} instructions without an end");
+                    return Err(fault(t, i, what));
+                }
+                if stop.load(Ordering::Relaxed) {
+                    return Ok(());
                 }
             }
+            moved |= t.counts.instructions != before;
         }
         if !alive {
             return Ok(());
         }
+        slice = if waits {
+            SLICE
+        } else {
+            slice.saturating_mul(16)
+        };
         if !moved {
             // Every thread left waits, and nobody is left to arrive.
             let (i, t) = threads
