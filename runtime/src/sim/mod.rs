@@ -11,6 +11,8 @@ mod fast;
 mod fast64;
 mod launch;
 mod memory;
+mod operand;
+mod path;
 mod program;
 mod regs;
 mod send;

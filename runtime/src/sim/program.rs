@@ -1,12 +1,14 @@
 //! Decoding a kernel once, into micro-operations that the execution loop runs without looking anything up.
 
+use super::operand::{send, source};
+use super::path::alu_kind;
 use super::regs::{self, FileOffset};
 use gantry_isa_gen::message::Message;
-use gantry_isa_gen::sem::{AluOp, packed_imm};
+use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
-    Arf, Cond, Desc, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Region, Src,
-    SrcMods, Subfn, Target, Type, decode,
+    Arf, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Src, SrcMods, Subfn, Target,
+    Type, decode,
 };
 
 /// A kernel, decoded.
@@ -483,124 +485,6 @@ fn bad(ip: u32, why: String) -> MicroOp {
     }
 }
 
-/// Which execution path an ALU operation can take.
-fn alu_kind(alu: &AluOp, inst: &Inst<Reg>) -> Kind {
-    let touches_acc = inst.opts.contains(InstOpts::ACC_WR_EN)
-        || matches!(inst.dst, Dst::Direct { at, .. } if matches!(at.reg, Reg::Arf(Arf::Acc, _)));
-    if touches_acc {
-        return Kind::Alu;
-    }
-    let types = || alu.srcs.iter().flatten().copied();
-    let null = inst.dst.is_null();
-    let single = |t: Type| matches!(t, Type::F | Type::Vf);
-    let simple_cond = !matches!(alu.cond, Some(Cond::Ov | Cond::Un));
-    match alu.op {
-        Op::Mov
-        | Op::Add
-        | Op::Mul
-        | Op::Mad
-        | Op::Sel
-        | Op::Cmp
-        | Op::Lrp
-        | Op::Rndd
-        | Op::Rnde
-        | Op::Rndz
-        | Op::Rndu
-            if simple_cond
-                && types().all(single)
-                && (alu.dst == Type::F || (null && alu.op == Op::Cmp)) =>
-        {
-            return Kind::FastF;
-        }
-        _ => {}
-    }
-    let small = |t: Type| t.is_int() && t.bytes() <= 4;
-    if wide_fast(alu) {
-        return Kind::FastI64;
-    }
-    if alu.sat || !simple_cond || !types().all(small) || !small(alu.dst) {
-        return Kind::Alu;
-    }
-    let unsigned =
-        types().all(|t| !t.is_signed()) && alu.mods.iter().all(|m| *m == SrcMods::default());
-    let signed = types().all(|t| t.is_signed() || t.bytes() < 4);
-    // Only the low bits of the result are kept, and they depend on the low bits of the sources alone.
-    let modular = match alu.op {
-        Op::Mov | Op::Add | Op::Mul | Op::Mad | Op::Xor | Op::And | Op::Or | Op::Not | Op::Shl => {
-            !alu.mods.iter().any(|m| m.abs)
-        }
-        Op::Bfi1 | Op::Bfi2 | Op::Bfrev | Op::Cbit | Op::Lzd | Op::Fbl => {
-            alu.mods.iter().all(|m| *m == SrcMods::default())
-        }
-        _ => false,
-    };
-    // Flags look at the result as the destination has it: only a dword one is at hand.
-    let flags_ok = alu.cond.is_none() || alu.dst.bytes() == 4;
-    match alu.op {
-        _ if modular && flags_ok => {
-            let sign_matters = alu.cond.is_some() && alu.dst == Type::Ud;
-            if sign_matters {
-                Kind::FastU32
-            } else {
-                Kind::FastI32
-            }
-        }
-        Op::Cmp | Op::Sel if alu.cond.is_some() => {
-            let negated = alu.mods.iter().any(|m| *m != SrcMods::default());
-            if signed && !negated {
-                Kind::FastI32
-            } else if unsigned {
-                Kind::FastU32
-            } else {
-                Kind::Alu
-            }
-        }
-        Op::Sel if alu.mods.iter().all(|m| !m.abs) => Kind::FastI32,
-        Op::Asr
-            if signed
-                && alu.cond.is_none()
-                && alu.mods.iter().all(|m| *m == SrcMods::default()) =>
-        {
-            Kind::FastI32
-        }
-        Op::Shr
-            if alu.cond.is_none()
-                && matches!(alu.srcs[0], Some(Type::Ud | Type::Uw | Type::Ub))
-                && alu.mods.iter().all(|m| *m == SrcMods::default()) =>
-        {
-            Kind::FastU32
-        }
-        Op::Avg => Kind::Alu,
-        _ => Kind::Alu,
-    }
-}
-
-/// Whether the path of 64-bit integers computes an operation.
-fn wide_fast(alu: &AluOp) -> bool {
-    let types = || alu.srcs.iter().flatten().copied();
-    let wide = alu.dst.bytes() == 8 || types().any(|t| t.bytes() == 8);
-    if !wide || alu.sat || alu.dst.is_float() || types().any(Type::is_float) {
-        return false;
-    }
-    let plain = alu.mods.iter().all(|m| !m.abs);
-    let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
-    match alu.op {
-        // Only low bits are kept.
-        Op::Mov | Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Not | Op::Shl => {
-            plain && alu.cond.is_none()
-        }
-        Op::Sel => plain && alu.cond.is_none(),
-        Op::Asr => unmodified && alu.cond.is_none() && alu.srcs[0] != Some(Type::Uq),
-        // 64 signed bits hold every value but an unsigned qword's.
-        Op::Cmp => {
-            unmodified
-                && !types().any(|t| t == Type::Uq)
-                && !matches!(alu.cond, Some(Cond::Ov | Cond::Un))
-        }
-        _ => false,
-    }
-}
-
 /// The bit of a flag sub-register in f0 and f1 as one 64-bit number.
 fn flag_bit(r: RegRef<Reg>) -> Result<u8, String> {
     match r.reg {
@@ -616,137 +500,6 @@ fn wrap_flag(bit: u8, r: RegRef<Reg>) -> u8 {
         Reg::Grf(_) => 0,
     };
     base + (bit & 31)
-}
-
-fn send(platform: Platform, inst: &Inst<Reg>) -> Result<SendOp, String> {
-    let descs = inst.send.ok_or("a send without descriptors")?;
-    let desc = |d: Desc<Reg>| match d {
-        Desc::Imm(v) => Ok(DescOp::Imm(v)),
-        Desc::Reg(r) => regs::place(platform, r).map(|p| DescOp::Reg(p.at)),
-    };
-    let (ex, desc) = (desc(descs.ex)?, desc(descs.desc)?);
-    let message = match (ex, desc) {
-        (DescOp::Imm(ex), DescOp::Imm(d)) => {
-            Some(Message::decode(platform, ex, d).map_err(|e| e.to_string())?)
-        }
-        _ => None,
-    };
-    let grf = |r: RegRef<Reg>| match r.reg {
-        Reg::Grf(n) => Ok(u32::from(n) * platform.features().grf_bytes),
-        r => Err(format!("a payload cannot be in {r}")),
-    };
-    let payload = |s: &Src<Reg>| match *s {
-        Src::Direct { at, .. } if at.reg.is_null() => Ok(0),
-        Src::Direct { at, .. } => grf(at),
-        Src::None => Ok(0),
-        _ => Err("a payload must be a direct register".to_owned()),
-    };
-    let dst = match inst.dst {
-        Dst::Direct { at, .. } if !at.reg.is_null() => Some(grf(at)?),
-        Dst::Direct { .. } | Dst::None => None,
-        _ => return Err("a response must be to a direct register".to_owned()),
-    };
-    Ok(SendOp {
-        message,
-        ex,
-        desc,
-        src0: payload(&inst.srcs[0])?,
-        src1: payload(&inst.srcs[1])?,
-        dst,
-        eot: inst.opts.contains(InstOpts::EOT) || message.is_some_and(|m| m.eot),
-    })
-}
-
-/// A region's row stride, log2 of its width and element stride, in elements.
-fn strides(region: Region) -> Result<(u32, u32, u32), String> {
-    let log = |w: u8| {
-        if w.is_power_of_two() {
-            Ok(w.trailing_zeros())
-        } else {
-            Err(format!("a region of width {w}"))
-        }
-    };
-    Ok(match region {
-        Region::Rect { vs, w, hs } => (u32::from(vs), log(w)?, u32::from(hs)),
-        Region::VxH { w, hs } => (0, log(w)?, u32::from(hs)),
-        // The row's width follows from its strides.
-        Region::Ternary { vs, hs } => match (vs, hs) {
-            (vs, 0) => (u32::from(vs), 0, 0),
-            (vs, hs) => (u32::from(vs), log((vs / hs).max(1))?, u32::from(hs)),
-        },
-        Region::Scalar3 { hs } => (u32::from(hs), 0, 0),
-    })
-}
-
-fn source(
-    s: &Src<Reg>,
-    n: u32,
-    place: &mut impl FnMut(RegRef<Reg>) -> Result<FileOffset, String>,
-) -> Result<SrcOp, String> {
-    Ok(match *s {
-        Src::None | Src::Target(_) => SrcOp::None,
-        Src::Macro { .. } => return Err("math macros are not supported".to_owned()),
-        Src::Imm { bits, ty } => {
-            let mut lanes = Box::new([0; 32]);
-            let mask = gantry_isa_gen::sem::convert::element_mask(ty);
-            for (i, l) in lanes.iter_mut().enumerate() {
-                *l = if ty.is_packed_imm() {
-                    packed_imm(bits as u32, ty, i)
-                } else {
-                    bits & mask
-                };
-            }
-            SrcOp::Imm(lanes)
-        }
-        Src::Direct { at, region, ty, .. } => {
-            let p = place(at)?;
-            let (vs, width_log, hs) = strides(region)?;
-            let width = 1 << width_log;
-            let rows = n.div_ceil(width);
-            let scalar = (hs == 0 || width == 1) && (vs == 0 || rows == 1);
-            let packed = (hs == 1 && (rows == 1 || vs == width)) || (width == 1 && vs == 1);
-            if scalar {
-                SrcOp::Scalar { at: p.at }
-            } else if packed {
-                SrcOp::Packed { at: p.at }
-            } else {
-                SrcOp::Rect {
-                    at: p.at,
-                    vs: vs * ty.bytes(),
-                    width_log,
-                    hs: hs * ty.bytes(),
-                }
-            }
-        }
-        Src::Indirect {
-            addr,
-            imm,
-            region,
-            ty,
-            ..
-        } => {
-            let addr = place(addr)?.at;
-            let imm = i32::from(imm);
-            let (vs, width_log, hs) = strides(region)?;
-            let hs = hs * ty.bytes();
-            if matches!(region, Region::VxH { .. }) {
-                SrcOp::MultiIndirect {
-                    addr,
-                    imm,
-                    width_log,
-                    hs,
-                }
-            } else {
-                SrcOp::Indirect {
-                    addr,
-                    imm,
-                    vs: vs * ty.bytes(),
-                    width_log,
-                    hs,
-                }
-            }
-        }
-    })
 }
 
 impl Program {

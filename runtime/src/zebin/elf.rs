@@ -1,6 +1,6 @@
 //! The ELF side of a zebin: sections, notes, symbols and relocations.
 
-use super::{DataSection, Relocation, Zebin, ZebinError, info, platform_of_product};
+use super::{DataSection, Relocation, Zebin, ZebinError, platform_of_product, read};
 use object::LittleEndian as LE;
 use object::elf;
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
@@ -78,7 +78,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
         .ok_or_else(|| ZebinError::new("no .ze_info section"))?;
     let text = std::str::from_utf8(content(ze_info)).map_err(|e| err(".ze_info", e))?;
     // Writers may end the section with a NUL.
-    let parsed = info::parse(text.trim_end_matches('\0'), platform)?;
+    let parsed = read::parse(text.trim_end_matches('\0'), platform)?;
 
     let mut code = Vec::new();
     for k in &parsed.kernels {

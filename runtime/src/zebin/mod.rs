@@ -5,6 +5,7 @@
 
 mod elf;
 mod info;
+mod read;
 #[cfg(test)]
 mod tests;
 mod yaml;

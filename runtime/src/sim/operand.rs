@@ -1,0 +1,140 @@
+//! Lowering operands: regions to byte strides, immediates to lanes, payloads to register offsets.
+
+use super::program::{DescOp, SendOp, SrcOp};
+use super::regs::{self, FileOffset};
+use gantry_isa_gen::message::Message;
+use gantry_isa_gen::sem::packed_imm;
+use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, Platform, Reg, RegRef, Region, Src};
+
+/// A send, with its message where the descriptors are immediate.
+pub(super) fn send(platform: Platform, inst: &Inst<Reg>) -> Result<SendOp, String> {
+    let descs = inst.send.ok_or("a send without descriptors")?;
+    let desc = |d: Desc<Reg>| match d {
+        Desc::Imm(v) => Ok(DescOp::Imm(v)),
+        Desc::Reg(r) => regs::place(platform, r).map(|p| DescOp::Reg(p.at)),
+    };
+    let (ex, desc) = (desc(descs.ex)?, desc(descs.desc)?);
+    let message = match (ex, desc) {
+        (DescOp::Imm(ex), DescOp::Imm(d)) => {
+            Some(Message::decode(platform, ex, d).map_err(|e| e.to_string())?)
+        }
+        _ => None,
+    };
+    let grf = |r: RegRef<Reg>| match r.reg {
+        Reg::Grf(n) => Ok(u32::from(n) * platform.features().grf_bytes),
+        r => Err(format!("a payload cannot be in {r}")),
+    };
+    let payload = |s: &Src<Reg>| match *s {
+        Src::Direct { at, .. } if at.reg.is_null() => Ok(0),
+        Src::Direct { at, .. } => grf(at),
+        Src::None => Ok(0),
+        _ => Err("a payload must be a direct register".to_owned()),
+    };
+    let dst = match inst.dst {
+        Dst::Direct { at, .. } if !at.reg.is_null() => Some(grf(at)?),
+        Dst::Direct { .. } | Dst::None => None,
+        _ => return Err("a response must be to a direct register".to_owned()),
+    };
+    Ok(SendOp {
+        message,
+        ex,
+        desc,
+        src0: payload(&inst.srcs[0])?,
+        src1: payload(&inst.srcs[1])?,
+        dst,
+        eot: inst.opts.contains(InstOpts::EOT) || message.is_some_and(|m| m.eot),
+    })
+}
+
+/// A region's row stride, log2 of its width and element stride, in elements.
+fn strides(region: Region) -> Result<(u32, u32, u32), String> {
+    let log = |w: u8| {
+        if w.is_power_of_two() {
+            Ok(w.trailing_zeros())
+        } else {
+            Err(format!("a region of width {w}"))
+        }
+    };
+    Ok(match region {
+        Region::Rect { vs, w, hs } => (u32::from(vs), log(w)?, u32::from(hs)),
+        Region::VxH { w, hs } => (0, log(w)?, u32::from(hs)),
+        // The row's width follows from its strides.
+        Region::Ternary { vs, hs } => match (vs, hs) {
+            (vs, 0) => (u32::from(vs), 0, 0),
+            (vs, hs) => (u32::from(vs), log((vs / hs).max(1))?, u32::from(hs)),
+        },
+        Region::Scalar3 { hs } => (u32::from(hs), 0, 0),
+    })
+}
+
+/// A source.
+pub(super) fn source(
+    s: &Src<Reg>,
+    n: u32,
+    place: &mut impl FnMut(RegRef<Reg>) -> Result<FileOffset, String>,
+) -> Result<SrcOp, String> {
+    Ok(match *s {
+        Src::None | Src::Target(_) => SrcOp::None,
+        Src::Macro { .. } => return Err("math macros are not supported".to_owned()),
+        Src::Imm { bits, ty } => {
+            let mut lanes = Box::new([0; 32]);
+            let mask = gantry_isa_gen::sem::convert::element_mask(ty);
+            for (i, l) in lanes.iter_mut().enumerate() {
+                *l = if ty.is_packed_imm() {
+                    packed_imm(bits as u32, ty, i)
+                } else {
+                    bits & mask
+                };
+            }
+            SrcOp::Imm(lanes)
+        }
+        Src::Direct { at, region, ty, .. } => {
+            let p = place(at)?;
+            let (vs, width_log, hs) = strides(region)?;
+            let width = 1 << width_log;
+            let rows = n.div_ceil(width);
+            let scalar = (hs == 0 || width == 1) && (vs == 0 || rows == 1);
+            let packed = (hs == 1 && (rows == 1 || vs == width)) || (width == 1 && vs == 1);
+            if scalar {
+                SrcOp::Scalar { at: p.at }
+            } else if packed {
+                SrcOp::Packed { at: p.at }
+            } else {
+                SrcOp::Rect {
+                    at: p.at,
+                    vs: vs * ty.bytes(),
+                    width_log,
+                    hs: hs * ty.bytes(),
+                }
+            }
+        }
+        Src::Indirect {
+            addr,
+            imm,
+            region,
+            ty,
+            ..
+        } => {
+            let addr = place(addr)?.at;
+            let imm = i32::from(imm);
+            let (vs, width_log, hs) = strides(region)?;
+            let hs = hs * ty.bytes();
+            if matches!(region, Region::VxH { .. }) {
+                SrcOp::MultiIndirect {
+                    addr,
+                    imm,
+                    width_log,
+                    hs,
+                }
+            } else {
+                SrcOp::Indirect {
+                    addr,
+                    imm,
+                    vs: vs * ty.bytes(),
+                    width_log,
+                    hs,
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,419 @@
+//! Reading `.ze_info`.
+
+use super::ZebinError;
+use super::info::{
+    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, KernelInfo,
+    MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg,
+};
+use super::yaml::Node;
+use gantry_isa_gen::Platform;
+use yaml_rust2::YamlLoader;
+
+pub(super) struct ZeInfo {
+    pub(super) version: Option<String>,
+    pub(super) kernels: Vec<KernelInfo>,
+}
+
+/// Cross-thread data that no hardware could take: the whole register file.
+const MAX_PAYLOAD: u32 = 4096;
+
+pub(super) fn parse(text: &str, platform: Platform) -> Result<ZeInfo, ZebinError> {
+    // The parser recurses, so nesting is bounded before it starts; real files indent by less than this.
+    if text.lines().any(|l| nesting(l) > 64) {
+        return Err(ZebinError::new(".ze_info: nested too deeply"));
+    }
+    let docs =
+        YamlLoader::load_from_str(text).map_err(|e| ZebinError::new(format!(".ze_info: {e}")))?;
+    let doc = docs
+        .first()
+        .ok_or_else(|| ZebinError::new(".ze_info is empty"))?;
+    let root = Node::root(doc);
+    let version = root.get("version")?.map(|v| v.string()).transpose()?;
+    let mut kernels = Vec::new();
+    for node in root.need("kernels")?.list()? {
+        let name = node.need("name")?.string()?;
+        if kernels.iter().any(|k: &KernelInfo| k.name == name) {
+            return Err(node.error(&format!("a second kernel named `{name}`")));
+        }
+        let node = node.named(format!(".ze_info: kernel `{name}`"));
+        kernels.push(kernel(name, &node, platform)?);
+    }
+    for node in root.list_of("kernels_misc_info")? {
+        let name = node.need("name")?.string()?;
+        if let Some(k) = kernels.iter_mut().find(|k| k.name == name) {
+            misc_args(k, &node)?;
+        }
+    }
+    for k in &kernels {
+        check_args(k)?;
+    }
+    Ok(ZeInfo { version, kernels })
+}
+
+/// How deep a line could nest: its indentation and its brackets.
+fn nesting(line: &str) -> usize {
+    let indent = line.len() - line.trim_start_matches([' ', '-', '?', ':']).len();
+    let open = line.bytes().filter(|b| matches!(b, b'[' | b'{')).count();
+    indent + open
+}
+
+fn triple(n: &Node<'_>) -> Result<[u32; 3], ZebinError> {
+    let l = n.list()?;
+    match l.as_slice() {
+        [x, y, z] => Ok([x.u32()?, y.u32()?, z.u32()?]),
+        _ => Err(n.error("expected three numbers")),
+    }
+}
+
+fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInfo, ZebinError> {
+    let env = node.need("execution_env")?;
+    let simd_size = env.need("simd_size")?.u32()?;
+    if !matches!(simd_size, 1 | 8 | 16 | 32) {
+        return Err(env.error(&format!("simd_size {simd_size} is not 1, 8, 16 or 32")));
+    }
+    let grf_count = env.u32_or("grf_count", platform.features().grf_count)?;
+    if grf_count != platform.features().grf_count {
+        return Err(env.error(&format!(
+            "grf_count {grf_count}: {platform} has {}",
+            platform.features().grf_count
+        )));
+    }
+    let env = ExecutionEnv {
+        simd_size,
+        grf_count,
+        barrier_count: env.u32_or("barrier_count", 0)?,
+        slm_size: env.u32_or("slm_size", 0)?,
+        required_work_group_size: env
+            .get("required_work_group_size")?
+            .map(|n| triple(&n))
+            .transpose()?
+            .filter(|s| *s != [0, 0, 0]),
+    };
+    let mut payload = Vec::new();
+    for n in node.list_of("payload_arguments")? {
+        payload.push(payload_arg(&n)?);
+    }
+    let mut per_thread = Vec::new();
+    for n in node.list_of("per_thread_payload_arguments")? {
+        let ty = n.need("arg_type")?.string()?;
+        let offset = n.u32_or("offset", 0)?;
+        let size = n.u32_or("size", 0)?;
+        per_thread.push(match ty.as_str() {
+            "local_id" => {
+                let rows = if simd_size == 32 { 2 } else { 1 };
+                let whole = 3 * rows * platform.features().grf_bytes;
+                if size != whole || offset != 0 {
+                    return Err(n.error(&format!(
+                        "local_id must be {whole} bytes at 0 in SIMD{simd_size}, not {size} at {offset}"
+                    )));
+                }
+                PerThreadArg::LocalId { offset, size }
+            }
+            "packed_local_ids" => PerThreadArg::PackedLocalIds { offset, size },
+            other => return Err(n.error(&format!("unknown arg_type `{other}`"))),
+        });
+    }
+    let mut bindings = Vec::new();
+    for n in node.list_of("binding_table_indices")? {
+        let bti = n.need("bti_value")?.u32()?;
+        if bti > 252 {
+            return Err(n.error(&format!("bti_value {bti} is above 252")));
+        }
+        bindings.push((bti, n.need("arg_index")?.u32()?));
+    }
+    let mut memory = Vec::new();
+    for n in node.list_of("per_thread_memory_buffers")? {
+        let ty = n.need("type")?.string()?;
+        let usage = n.need("usage")?.string()?;
+        memory.push(MemoryBuffer {
+            global: match ty.as_str() {
+                "global" => true,
+                "scratch" => false,
+                _ => return Err(n.error(&format!("unknown type `{ty}`"))),
+            },
+            usage: match usage.as_str() {
+                "private_space" => MemoryUsage::Private,
+                "spill_fill_space" => MemoryUsage::Spill,
+                "single_space" => MemoryUsage::Single,
+                _ => return Err(n.error(&format!("unknown usage `{usage}`"))),
+            },
+            size: n.need("size")?.u32()?,
+            per_channel: n.flag("is_simt_thread")?,
+        });
+    }
+    let args = args_of_payload(node, &payload)?;
+    Ok(KernelInfo {
+        name,
+        env,
+        payload,
+        per_thread,
+        bindings,
+        memory,
+        args,
+    })
+}
+
+fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
+    let ty = n.need("arg_type")?.string()?;
+    let offset = n.u32_or("offset", 0)?;
+    let size = n.u32_or("size", 0)?;
+    if offset.checked_add(size).is_none_or(|end| end > MAX_PAYLOAD) {
+        return Err(n.error(&format!(
+            "offset {offset} and size {size} do not fit the register file"
+        )));
+    }
+    let index = || n.need("arg_index").and_then(|v| v.u32());
+    let exactly = |want: &[u32]| {
+        if want.contains(&size) {
+            Ok(())
+        } else {
+            Err(n.error(&format!("`{ty}` cannot have size {size}")))
+        }
+    };
+    let kind = match ty.as_str() {
+        "arg_bypointer" => {
+            exactly(&[0, 4, 8])?;
+            pointer(n, index()?)?
+        }
+        "arg_byvalue" => PayloadKind::Value {
+            index: index()?,
+            source_offset: n.u32_or("source_offset", 0)?,
+        },
+        "buffer_address" => {
+            exactly(&[4, 8])?;
+            PayloadKind::BufferAddress { index: index()? }
+        }
+        "buffer_offset" => {
+            exactly(&[4])?;
+            PayloadKind::BufferOffset { index: index()? }
+        }
+        "work_dimensions" => {
+            exactly(&[4])?;
+            PayloadKind::WorkDimensions
+        }
+        "private_base_stateless" => {
+            exactly(&[8])?;
+            PayloadKind::PrivateBase
+        }
+        "const_base" | "data_const_buffer" => PayloadKind::ConstBase,
+        "global_base" | "data_global_buffer" => PayloadKind::GlobalBase,
+        "local_size"
+        | "enqueued_local_size"
+        | "group_count"
+        | "global_size"
+        | "global_id_offset" => {
+            exactly(&[12])?;
+            match ty.as_str() {
+                "local_size" => PayloadKind::LocalSize,
+                "enqueued_local_size" => PayloadKind::EnqueuedLocalSize,
+                "group_count" => PayloadKind::GroupCount,
+                "global_size" => PayloadKind::GlobalSize,
+                _ => PayloadKind::GlobalIdOffset,
+            }
+        }
+        _ if OTHER_KINDS.contains(&ty.as_str()) => PayloadKind::Other(ty),
+        _ => return Err(n.error(&format!("unknown arg_type `{ty}`"))),
+    };
+    Ok(PayloadArg { kind, offset, size })
+}
+
+/// Kinds that the driver knows and launches here do not provide: a kernel with one loads, and its launch says which.
+const OTHER_KINDS: [&str; 33] = [
+    "assert_buffer",
+    "buffer_size",
+    "device_enqueue_data_parameter_buffer",
+    "device_enqueue_default_device_queue",
+    "device_enqueue_event_pool",
+    "device_enqueue_max_workgroup_size",
+    "device_enqueue_parent_event",
+    "device_enqueue_prefered_workgroup_multiple",
+    "flat_image_baseoffset",
+    "flat_image_height",
+    "flat_image_pitch",
+    "flat_image_width",
+    "image_array_size",
+    "image_channel_data_type",
+    "image_channel_order",
+    "image_depth",
+    "image_height",
+    "image_num_mip_levels",
+    "image_num_samples",
+    "image_srgb_channel_order",
+    "image_width",
+    "implicit_arg_buffer",
+    "inline_sampler",
+    "preferred_workgroup_multiple",
+    "printf_buffer",
+    "regular_inline_vme_data",
+    "sampler_address",
+    "sampler_normalized",
+    "sampler_snap_wa",
+    "scratch_pointer",
+    "sync_buffer",
+    "vme_mb_block_type",
+    "vme_subpixel_mode",
+];
+
+fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
+    let mode = n.need("addrmode")?.string()?;
+    let space = n.need("addrspace")?.string()?;
+    let access = match n.get("access_type")? {
+        None => "readwrite".to_owned(),
+        Some(a) => a.string()?,
+    };
+    Ok(PayloadKind::Pointer {
+        index,
+        mode: match mode.as_str() {
+            "stateful" => AddrMode::Stateful,
+            "stateless" => AddrMode::Stateless,
+            "bindless" => AddrMode::Bindless,
+            "slm" => AddrMode::Slm,
+            _ => return Err(n.error(&format!("unknown addrmode `{mode}`"))),
+        },
+        space: match space.as_str() {
+            "global" => AddrSpace::Global,
+            "constant" => AddrSpace::Constant,
+            "local" => AddrSpace::Local,
+            "image" => AddrSpace::Image,
+            "sampler" => AddrSpace::Sampler,
+            _ => return Err(n.error(&format!("unknown addrspace `{space}`"))),
+        },
+        access: match access.as_str() {
+            "readonly" => AccessType::ReadOnly,
+            "writeonly" => AccessType::WriteOnly,
+            "readwrite" => AccessType::ReadWrite,
+            _ => return Err(n.error(&format!("unknown access_type `{access}`"))),
+        },
+        slm_alignment: n.u32_or("slm_alignment", 0)?,
+    })
+}
+
+/// More arguments than any kernel has; bounds what a damaged index can ask for.
+const MAX_ARGS: u32 = 1024;
+
+/// What the payload says about the arguments a caller gives.
+fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInfo>, ZebinError> {
+    let mut kinds: Vec<Option<ArgKind>> = Vec::new();
+    for p in payload {
+        let (index, kind) = match p.kind {
+            PayloadKind::Pointer { index, space, .. } => (
+                index,
+                match space {
+                    AddrSpace::Global | AddrSpace::Constant => ArgKind::Buffer,
+                    AddrSpace::Local => ArgKind::Local,
+                    AddrSpace::Image => ArgKind::Image,
+                    AddrSpace::Sampler => ArgKind::Sampler,
+                },
+            ),
+            PayloadKind::Value {
+                index,
+                source_offset,
+            } => (
+                index,
+                ArgKind::Value {
+                    size: source_offset.saturating_add(p.size),
+                },
+            ),
+            PayloadKind::BufferAddress { index } | PayloadKind::BufferOffset { index } => {
+                (index, ArgKind::Buffer)
+            }
+            _ => continue,
+        };
+        let slot = slot(node, &mut kinds, index)?;
+        *slot = match (*slot, kind) {
+            (None, k) => Some(k),
+            (Some(ArgKind::Value { size: a }), ArgKind::Value { size: b }) => {
+                Some(ArgKind::Value { size: a.max(b) })
+            }
+            (Some(a), b) if a == b => Some(a),
+            _ => {
+                return Err(node.error(&format!("argument {index} is described in two ways")));
+            }
+        };
+    }
+    Ok(kinds
+        .into_iter()
+        .map(|k| ArgInfo {
+            // A gap is an argument the code does not use; `kernels_misc_info` may still describe it.
+            kind: k.unwrap_or(ArgKind::Value { size: 0 }),
+            names: None,
+        })
+        .collect())
+}
+
+fn slot<'v, T>(
+    node: &Node<'_>,
+    list: &'v mut Vec<Option<T>>,
+    index: u32,
+) -> Result<&'v mut Option<T>, ZebinError> {
+    if index >= MAX_ARGS {
+        return Err(node.error(&format!("argument index {index} is above {MAX_ARGS}")));
+    }
+    let index = index as usize;
+    while list.len() <= index {
+        list.push(None);
+    }
+    list.get_mut(index)
+        .ok_or_else(|| node.error("argument index"))
+}
+
+/// Names and, for arguments that the code does not use, kinds.
+fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
+    for a in node.list_of("args_info")? {
+        let index = a.need("index")?.u32()?;
+        if index >= MAX_ARGS {
+            return Err(a.error(&format!("argument index {index} is above {MAX_ARGS}")));
+        }
+        let names = ArgNames {
+            name: a.get("name")?.map_or(Ok(String::new()), |n| n.string())?,
+            ty: a
+                .get("type_name")?
+                .map_or(Ok(String::new()), |n| n.string())?,
+        };
+        let space = a
+            .get("address_qualifier")?
+            .map_or(Ok(String::new()), |n| n.string())?;
+        while k.args.len() <= index as usize {
+            k.args.push(ArgInfo {
+                kind: ArgKind::Value { size: 0 },
+                names: None,
+            });
+        }
+        let Some(arg) = k.args.get_mut(index as usize) else {
+            continue;
+        };
+        if let ArgKind::Value { size: payload } = arg.kind {
+            // `uchar;1`: the type, then its size in bytes. The payload may hold more (small integers) or less (parts
+            // of a structure that the code does not use).
+            let declared = names
+                .ty
+                .rsplit_once(';')
+                .and_then(|(_, n)| n.trim().parse().ok())
+                .unwrap_or(0);
+            arg.kind = match space.as_str() {
+                "__global" | "__constant" if payload == 0 => ArgKind::Buffer,
+                "__local" if payload == 0 => ArgKind::Local,
+                _ if declared == 0 => arg.kind,
+                _ => ArgKind::Value { size: declared },
+            };
+        }
+        arg.names = Some(names);
+    }
+    Ok(())
+}
+
+/// Every binding names a pointer argument.
+fn check_args(k: &KernelInfo) -> Result<(), ZebinError> {
+    for (bti, index) in &k.bindings {
+        match k.args.get(*index as usize).map(|a| a.kind) {
+            Some(ArgKind::Buffer | ArgKind::Image | ArgKind::Sampler) => {}
+            _ => {
+                return Err(ZebinError::new(format!(
+                    ".ze_info: kernel `{}`: binding table index {bti} is of argument {index}, which is no buffer or image",
+                    k.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
