@@ -97,7 +97,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .on(
             [Gen9],
-            op(0x49).types([(D, D), (UD, UD)]).pred().sat().mods().acc(),
+            op(0x49).types([(DWORD, DWORD)]).pred().sat().mods().acc(),
         ),
         Row::new(
             "addc",

@@ -47,7 +47,7 @@ pub(super) fn rows() -> Vec<Row> {
             "Finds the first set bit from the bottom.",
             Format::Unary,
         )
-        .on([Gen9], op(0x4C).types([(UD, UD)]).pred().acc()),
+        .on([Gen9], op(0x4C).types([(UD, UB | UW | UD)]).pred().acc()),
         Row::new("cbit", "Counts the set bits.", Format::Unary)
             .on([Gen9], op(0x4D).types([(UD, UB | UW | UD)]).pred().acc()),
     ]

@@ -23,18 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .on(
             [Gen9],
-            op(0x08)
-                .types([
-                    (UB | UW | UD, UB | UW | UD),
-                    (UQ, UW | UD),
-                    (UW | UD, UQ),
-                    (UQ, UQ),
-                ])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
+            op(0x08).types(INTS).pred().cond().sat().mods().acc(),
         ),
         Row::new(
             "shl",
