@@ -102,13 +102,15 @@ pub(crate) fn checks(file: &TestFile, actual: &str) -> Result<(), String> {
 pub(crate) fn lines(
     file: &TestFile,
     options: Options,
-    mut make: impl FnMut(&str) -> Result<Option<String>, String>,
+    mut make: impl FnMut(u32, &str) -> Result<Option<String>, String>,
 ) -> Result<Outcome, String> {
     let (mut failures, mut blessed) = (Vec::new(), Vec::new());
+    let code = |line: &str| line.split("//").next().unwrap_or_default().trim_end().len();
+    let width = file.body.lines().map(code).max().unwrap_or_default();
     let lines = file.body.lines().zip(file.source.lines());
     for (number, (body, source)) in (1..).zip(lines) {
         let (code, expected) = body.split_once("//").unwrap_or((body, ""));
-        let (made, expected) = (make(code.trim()), expected.trim());
+        let (made, expected) = (make(number, code.trim()), expected.trim());
         let made = match made {
             Ok(None) => {
                 blessed.push(source.to_owned());
@@ -129,7 +131,7 @@ pub(crate) fn lines(
                     "line {number}: {}\n  expected {expected}\n  got      {made}",
                     code.trim()
                 ));
-                blessed.push(format!("{} // {made}", code.trim_end()));
+                blessed.push(format!("{:width$} // {made}", code.trim_end()));
             }
         }
     }

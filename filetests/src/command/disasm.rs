@@ -18,7 +18,7 @@ impl Command for Disasm {
 
     fn run(&self, file: &TestFile, _test: &Test, options: Options) -> Result<Outcome, String> {
         let platform = platform(file)?;
-        expect::lines(file, options, |code| match code.is_empty() {
+        expect::lines(file, options, |_, code| match code.is_empty() {
             true => Ok(None),
             false => line(platform, code).map(Some),
         })

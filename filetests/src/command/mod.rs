@@ -1,5 +1,6 @@
 //! The test commands, a file each.
 
+mod asm;
 mod cat;
 mod disasm;
 mod run;
@@ -38,7 +39,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 11] = [
+pub const COMMANDS: [&dyn Command; 12] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -49,6 +50,7 @@ pub const COMMANDS: [&dyn Command; 11] = [
     &stage::REGALLOC,
     &stage::COMPILE,
     &run::Run,
+    &asm::Asm,
     &disasm::Disasm,
 ];
 

@@ -1,6 +1,7 @@
 //! The `gantry` command.
 
 mod args;
+mod asm;
 mod compile;
 mod devices;
 mod disasm;
@@ -24,6 +25,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Compile(compile::Args),
+    Asm(asm::Args),
     Disasm(disasm::Args),
     Run(run::Args),
     Devices(devices::Args),
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Compile(a) => compile::run(&a),
+        Command::Asm(a) => asm::run(&a),
         Command::Disasm(a) => disasm::run(&a),
         Command::Run(a) => run::run(&a),
         Command::Devices(a) => devices::run(&a),

@@ -1,0 +1,30 @@
+//! `gantry asm`.
+
+use crate::{Failure, input};
+use gantry::isa::text::assemble;
+use std::path::PathBuf;
+
+/// Assemble instructions in IGA syntax
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The assembly text
+    file: PathBuf,
+    /// The platform
+    #[arg(long, default_value = "skl")]
+    platform: String,
+    /// Where the bytes go; without it, FILE's name with `.krn`
+    #[arg(short)]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let platform = input::platform(&args.platform)?;
+    let source = input::read_text(&args.file)?;
+    let program = assemble(platform, &source)
+        .map_err(|d| Failure::Rendered(d.render(&args.file.display().to_string(), &source)))?;
+    let output = args.output.clone();
+    input::write(
+        &output.unwrap_or_else(|| input::beside(&args.file, "krn")),
+        &program.bytes,
+    )
+}

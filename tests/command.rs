@@ -1,0 +1,220 @@
+//! The `gantry` command used as people use it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+mod common;
+
+use common::{Scratch, bytes, corpus, gantry};
+use serde_json::Value;
+
+const SAXPY: &str = "run/launch/saxpy.gir";
+
+fn saxpy() -> String {
+    corpus(SAXPY).display().to_string()
+}
+
+const ONE: &str = "
+kernel %one(i64 ptr, f32x3, i64, i8) simd1 {
+block0(v0: i64, v1: f32x3, v2: i64, v3: i8):
+    bstore v1, v0
+    bstore v2, v0+16
+    bstore v3, v0+24
+    return
+}
+";
+
+#[test]
+fn every_kind_of_output() {
+    let dir = Scratch::new();
+    let path = dir.write("one.gir", ONE);
+    let to = |emit: &str| {
+        let out = dir.text(emit);
+        gantry([
+            "compile", &path, "--target", "skl", "--emit", emit, "-o", &out,
+        ])
+        .ok();
+        std::fs::read(out).unwrap()
+    };
+    assert!(to("zebin").starts_with(b"\x7fELF"));
+    let code = to("bin");
+    assert!(!code.is_empty() && code.len() % 8 == 0);
+    let ir = String::from_utf8(to("ir")).unwrap();
+    assert_eq!(ir, ONE.trim_start());
+    let mir = String::from_utf8(to("mir")).unwrap();
+    assert!(mir.contains("%r") && mir.contains("sends"), "{mir}");
+
+    // The text assembles to the code that it came from, and everything disassembles to it.
+    let asm = String::from_utf8(to("asm")).unwrap();
+    gantry([
+        "asm",
+        &dir.text("asm"),
+        "--platform",
+        "skl",
+        "-o",
+        &dir.text("krn"),
+    ])
+    .ok();
+    assert_eq!(std::fs::read(dir.path("krn")).unwrap(), code);
+    assert_eq!(
+        gantry(["disasm", &dir.text("krn"), "--platform", "skl"]).ok(),
+        asm
+    );
+    // Behind a kernel's end there are zeros for the prefetcher.
+    let whole = gantry(["disasm", &dir.text("zebin")]).ok();
+    let padding = whole.strip_prefix(&asm).unwrap();
+    assert!(padding.lines().all(|l| l.trim() == "illegal"), "{padding}");
+    assert_eq!(gantry(["compile", &path, "--emit", "asm"]).ok(), asm);
+}
+
+#[test]
+fn figures_of_a_compilation() {
+    let dir = Scratch::new();
+    let out = gantry(["compile", &saxpy(), "-o", &dir.text("k.zebin"), "--stats"]).ok();
+    let kernels: Vec<Value> = out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let widths: Vec<_> = kernels
+        .iter()
+        .map(|k| {
+            (
+                k["kernel"].as_str().unwrap(),
+                k["simd_width"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(widths, [("saxpy8", 8), ("saxpy32", 32)]);
+    for k in &kernels {
+        for name in ["instructions", "bytes", "grf_bytes_demand"] {
+            assert!(k[name].as_u64().unwrap() > 0, "{name}: {k}");
+        }
+        assert!(k["spill_bytes"].is_u64(), "{k}");
+        assert!(
+            k["compile_seconds"]["regalloc"].as_f64().unwrap() >= 0.0,
+            "{k}"
+        );
+    }
+}
+
+#[test]
+fn a_stage_printed() {
+    let dir = Scratch::new();
+    let result = gantry([
+        "compile",
+        &saxpy(),
+        "-o",
+        &dir.text("k.zebin"),
+        "--print-after",
+        "regalloc",
+    ]);
+    assert!(
+        result.err.contains("; after regalloc") && result.err.contains("%saxpy32"),
+        "{}",
+        result.err
+    );
+    result.ok();
+}
+
+#[test]
+fn text_and_zebin_run_alike() {
+    let dir = Scratch::new();
+    let zebin = dir.text("k.zebin");
+    gantry(["compile", &saxpy(), "-o", &zebin]).ok();
+    let x = dir.write("x", bytes((0..100).map(|i| i as f32)));
+    let y = dir.write("y", bytes((0..100).map(|_| 1.0)));
+    for file in [saxpy(), zebin] {
+        let out = dir.text("result");
+        let stats = gantry([
+            "run",
+            &file,
+            "--kernel",
+            "saxpy32",
+            "--global",
+            "128,1,1",
+            "--local",
+            "64",
+            "--device",
+            "sim",
+            "--stats",
+            "--arg",
+            &format!("in:{x}"),
+            "--arg",
+            &format!("inout:{y}:{out}"),
+            "--arg",
+            "f32:-0.5",
+            "--arg",
+            "i32:100",
+        ])
+        .ok();
+        let expected: Vec<f32> = (0..100).map(|i| 1.0 - 0.5 * i as f32).collect();
+        assert_eq!(dir.floats("result"), expected);
+        let stats: Value = serde_json::from_str(&stats).unwrap();
+        assert_eq!(
+            (&stats["kernel"], &stats["threads"]),
+            (&Value::from("saxpy32"), &Value::from(4))
+        );
+        for name in [
+            "instructions",
+            "channels",
+            "sends",
+            "bytes_read",
+            "bytes_written",
+        ] {
+            assert!(stats[name].as_u64().unwrap() > 0, "{name}: {stats}");
+        }
+        assert!(stats["wall_seconds"].as_f64().unwrap() > 0.0, "{stats}");
+    }
+}
+
+#[test]
+fn arguments_by_value() {
+    let dir = Scratch::new();
+    let path = dir.write("one.gir", ONE);
+    for (long, byte) in [
+        ("i64:-2", "i8:-1"),
+        ("u64:18446744073709551614", "u8:255"),
+        ("bytes:feffffffffffffff", "bytes:ff"),
+    ] {
+        gantry([
+            "run",
+            &path,
+            "--device",
+            "sim",
+            "--arg",
+            &format!("out:{}:25", dir.text("out")),
+            "--arg",
+            "f32x3:1,2,3",
+            "--arg",
+            long,
+            "--arg",
+            byte,
+        ])
+        .ok();
+        let out = std::fs::read(dir.path("out")).unwrap();
+        assert_eq!(out[..12], bytes([1.0, 2.0, 3.0]));
+        assert_eq!(out[16..24], (-2i64).to_le_bytes());
+        assert_eq!(out[24], 255);
+    }
+}
+
+#[test]
+fn devices_are_listed() {
+    let out = gantry(["devices"]).ok();
+    assert!(
+        out.starts_with("sim: simulator (gen9)\nlevel-zero: "),
+        "{out}"
+    );
+}
+
+#[test]
+fn filetests_run_and_fail() {
+    let out = gantry(["test", &saxpy()]).ok();
+    assert!(out.contains("1 files, 3 commands, 0 failures"), "{out}");
+    let dir = Scratch::new();
+    let text = std::fs::read_to_string(saxpy())
+        .unwrap()
+        .replace("f32[1, 3, 5,", "f32[1, 3, 6,");
+    let wrong = dir.write("wrong.gir", text);
+    let result = gantry(["test", &wrong]);
+    assert!(result.out.contains("element 2 differs"), "{}", result.out);
+    assert!(result.fails().contains("1 filetest commands failed"));
+}
