@@ -26,6 +26,14 @@ const PRED: [PredCtrl; 13] = [
     PredCtrl::AllH(32),
 ];
 
+/// In Align16 the other codes stand for one of a row's channels, which no [`PredCtrl`] says.
+fn align16_has(ctrl: PredCtrl) -> bool {
+    matches!(
+        ctrl,
+        PredCtrl::Sequential | PredCtrl::AnyH(4) | PredCtrl::AllH(4)
+    )
+}
+
 /// Conditions with their codes (PRM Vol. 2a, "CondModifier").
 const COND: [(Cond, u64); 8] = [
     (Cond::Eq, 1),
@@ -143,6 +151,13 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
                 operand: "predicate",
                 why: "a group is of 2, 4, 8, 16 or 32 channels",
             })?;
+        let align16 = macro_fn || info.format == Format::Ternary;
+        if align16 && !align16_has(p.ctrl) {
+            return Err(EncodeError::Operand {
+                operand: "predicate",
+                why: "in Align16 it goes by channels, `any4h` or `all4h`",
+            });
+        }
         f.set(Field::PredCtrl, code as u64 + 1);
         f.set(Field::PredInv, p.inverse.into());
         f.set(Field::Flag, flag_code(p.flag)?);
@@ -202,6 +217,7 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
     if info.pred && pred != 0 {
         let ctrl = *PRED
             .get(pred as usize - 1)
+            .filter(|c| !f.on(Field::AccessMode) || align16_has(**c))
             .ok_or_else(|| DecodeError::field(Field::PredCtrl, pred))?;
         i.pred = Some(Predicate {
             flag,

@@ -50,7 +50,12 @@ pub fn random_inst(
         i.pred = Some(Predicate {
             flag,
             inverse: g.rng.once_in(2),
-            ctrl: g.pred_ctrl()?,
+            ctrl: if info.format == Format::Ternary || function.is_some_and(MathFn::is_macro) {
+                g.rng
+                    .pick(&[PredCtrl::Sequential, PredCtrl::AnyH(4), PredCtrl::AllH(4)])?
+            } else {
+                g.pred_ctrl()?
+            },
         });
     }
     if info.cond && (g.rng.once_in(3) || matches!(op, Op::Cmp | Op::Cmpn | Op::Csel)) {

@@ -57,12 +57,12 @@ pub trait Oracle {
 }
 
 /// What became of a form.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// Everything agrees.
     Agrees,
-    /// The oracle does not take the text, so nothing was compared.
-    Refused,
+    /// The oracle does not take the text, so nothing was compared; its message.
+    Refused(String),
 }
 
 /// A property that does not hold.
@@ -166,8 +166,9 @@ pub fn check(
             hex(ours.get(at..).unwrap_or(&[])),
         );
     }
-    let Ok(theirs) = oracle.assemble(&text) else {
-        return Ok(Outcome::Refused);
+    let theirs = match oracle.assemble(&text) {
+        Ok(t) => t,
+        Err(e) => return Ok(Outcome::Refused(e)),
     };
     if theirs != ours {
         return fail(

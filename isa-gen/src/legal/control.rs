@@ -113,3 +113,22 @@ pub(super) fn condition_needed<R: Register>(c: &mut Ctx<'_, R>) {
         c.find(Part::Flag, format!("`{}` needs {what}", i.op));
     }
 }
+
+/// In Align16 a predicate goes by channels, or by groups of four.
+pub(super) fn align16_predicate<R: Register>(c: &mut Ctx<'_, R>) {
+    let i = c.inst;
+    let align16 = c.info.format == Format::Ternary && c.features.ternary_align16
+        || matches!(i.subfn, Subfn::Math(f) if f.is_macro());
+    let grouped = i.pred.is_some_and(|p| {
+        !matches!(
+            p.ctrl,
+            PredCtrl::Sequential | PredCtrl::AnyH(4) | PredCtrl::AllH(4)
+        )
+    });
+    if align16 && grouped {
+        c.find(
+            Part::Flag,
+            "an Align16 predicate goes by channels, `any4h` or `all4h`",
+        );
+    }
+}

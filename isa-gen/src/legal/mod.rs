@@ -205,16 +205,19 @@ fn element_type(ty: Type) -> Type {
 type Rule<R> = fn(&mut Ctx<'_, R>);
 
 /// Every rule with its name.
-fn rules<R: Register>() -> [(&'static str, Rule<R>); 43] {
+fn rules<R: Register>() -> [(&'static str, Rule<R>); 46] {
     [
         ("controls-allowed", control::controls_allowed),
         ("channel-range", control::channel_range),
         ("flag-shared", control::flag_shared),
         ("flag-channels", control::flag_channels),
         ("condition-needed", control::condition_needed),
+        ("align16-predicate", control::align16_predicate),
         ("operand-count", operands::operand_count),
         ("types-allowed", operands::types_allowed),
         ("source-null", operands::source_null),
+        ("source1-file", operands::source1_file),
+        ("math-operands", operands::math_operands),
         ("immediate-place", operands::immediate_place),
         ("immediate-type", operands::immediate_type),
         ("subregister-aligned", operands::subregister_aligned),

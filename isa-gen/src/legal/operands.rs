@@ -79,6 +79,37 @@ pub(super) fn source_null<R: Register>(c: &mut Ctx<'_, R>) {
     }
 }
 
+/// Source 1 is a GRF or an immediate.
+pub(super) fn source1_file<R: Register>(c: &mut Ctx<'_, R>) {
+    let arf = c
+        .srcs
+        .get(1)
+        .is_some_and(|s| s.arf().is_some() && !s.is_null());
+    if arf && c.is_align1_data() {
+        c.find(
+            Part::Src(1),
+            "only source 0 may be an architecture register",
+        );
+    }
+}
+
+/// The math box reads and writes direct GRFs.
+pub(super) fn math_operands<R: Register>(c: &mut Ctx<'_, R>) {
+    if c.info.format != Format::Math {
+        return;
+    }
+    let found: Vec<Part> = c
+        .dst
+        .iter()
+        .chain(&c.srcs)
+        .filter(|o| o.arf().is_some() || matches!(o.place, Place::Indirect(..) | Place::Imm(_)))
+        .map(|o| o.part)
+        .collect();
+    for part in found {
+        c.find(part, "a math operand is a direct GRF");
+    }
+}
+
 /// Only the last source of one or two may be an immediate, and a 64-bit one must be alone.
 pub(super) fn immediate_place<R: Register>(c: &mut Ctx<'_, R>) {
     if !c.info.format.has_types() {
