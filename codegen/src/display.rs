@@ -154,6 +154,9 @@ impl fmt::Display for MInst {
                 }
             }
             MInst::Start { dst } => write!(f, "start {dst}"),
+            MInst::Touch { reg, write } => {
+                write!(f, "{} {reg}", if *write { "written" } else { "read" })
+            }
             MInst::Copy { dst, src } => write!(f, "copy {dst} {src}"),
             MInst::LoadAddress {
                 sub,

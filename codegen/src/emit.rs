@@ -96,7 +96,7 @@ impl Emitter<'_> {
                 let inst = inst.map(|at, _| self.place(at))?;
                 self.out.push(inst);
             }
-            MInst::Start { .. } => {}
+            MInst::Start { .. } | MInst::Touch { .. } => {}
             MInst::Copy { dst, src } => {
                 let bytes = self.code.vregs[dst].bytes;
                 self.copy(self.address(dst, 0), self.address(src, 0), bytes)?;

@@ -116,6 +116,14 @@ pub enum MInst {
         /// Index in bytes, an unsigned word at a byte offset of a register.
         index: Option<(VReg, u32)>,
     },
+    /// Stands behind an instruction with indirect operands: the register is read, or partly written, through an
+    /// address that was loaded before. No instruction.
+    Touch {
+        /// The register.
+        reg: VReg,
+        /// Whether it is written.
+        write: bool,
+    },
     /// To the only successor.
     Jump,
     /// To the first successor where the flag's bit 0 is set (clear if inverse), else to the second.
@@ -215,6 +223,7 @@ impl MInst {
                 }
             }
             MInst::Start { dst } => f(dst, Access::Def),
+            MInst::Touch { reg, write } => f(reg, if write { Access::Modify } else { Access::Use }),
             MInst::Copy { dst, src } => {
                 f(src, Access::Use);
                 f(dst, Access::Def);
@@ -223,7 +232,6 @@ impl MInst {
                 if let Some((r, _)) = index {
                     f(r, Access::Use);
                 }
-                // The indirect access that follows touches it.
                 f(base, Access::Use);
             }
             MInst::EndThread { payload } => f(payload, Access::Use),

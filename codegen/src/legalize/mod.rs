@@ -114,6 +114,25 @@ impl Legalizer {
         for (n, piece) in pieces.iter().enumerate() {
             let last = n + 1 == pieces.len();
             self.piece(&bale, *piece, n == 0, last, &mut previous);
+            self.touch_indirect(&bale);
+        }
+    }
+
+    /// Keeps registers that a piece reaches through addresses alive up to it.
+    fn touch_indirect(&mut self, bale: &Bale) {
+        let views = bale
+            .operation
+            .srcs
+            .iter()
+            .flatten()
+            .filter_map(|s| match s {
+                BaleSrc::View(v, _) => Some((v, false)),
+                BaleSrc::Imm(..) => None,
+            });
+        for (v, write) in views.chain([(&bale.dst, true)]) {
+            if let (VirtReg::Grf(reg), Some(_)) = (v.reg, v.index) {
+                self.out.push(MInst::Touch { reg, write });
+            }
         }
     }
 

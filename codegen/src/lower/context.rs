@@ -148,6 +148,12 @@ impl Context for Lower<'_> {
         (self.func.dfg.data(inst).opcode() != Opcode::Select).then_some(inst)
     }
 
+    fn sinkable_under_saturation(&mut self, v: Value) -> Option<Inst> {
+        let inst = self.sinkable(v)?;
+        // `frc` has no saturation.
+        (self.func.dfg.data(inst).opcode() != Opcode::Ffrac).then_some(inst)
+    }
+
     fn no_value(&mut self, v: OptValue) -> Option<()> {
         v.is_none().then_some(())
     }
@@ -397,11 +403,16 @@ impl Context for Lower<'_> {
             }
         };
         let mask = mask.expand().map(|m| self.flag(m));
+        // The address of an indirect destination is taken before the write that would begin its value.
+        let starts = fresh && index.is_none();
+        if fresh && !starts {
+            self.emit(MInst::Start { dst });
+        }
         self.code.push(Lowered::Bale(Bale {
             lanes,
             operation,
             dst: view,
-            starts: fresh,
+            starts,
             mask,
             flag: None,
             under: None,
@@ -630,8 +641,13 @@ impl Context for Lower<'_> {
         self.lower_carry(inst, *op, a, b);
     }
 
-    fn undefined(&mut self, _: Inst) -> Unit {
-        // Whatever the register or the flag holds will do; flags need a definition, though.
+    fn undefined(&mut self, inst: Inst) -> Unit {
+        if let Some(v) = self.first_result(inst)
+            && let Some(dst) = self.value_regs[v].expand()
+        {
+            self.emit(MInst::Start { dst });
+        }
+        // A flag gets a definition in the prologue: see `Lower::undefined_flags`.
     }
 
     fn constant_vector(&mut self, inst: Inst, c: Constant) -> Unit {
