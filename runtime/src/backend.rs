@@ -12,7 +12,7 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn name(&self) -> String;
     /// Whether it computes in this process.
     fn is_simulator(&self) -> bool;
-    /// The platform it runs; `None` where any that the loader takes.
+    /// The platform it runs; `None` where it is none known here, and only the driver decides.
     fn platform(&self) -> Option<Platform>;
     /// Which device this is, as its buffers say.
     fn id(&self) -> usize;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Which device to open.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DeviceKind {
-    /// A GPU through Level Zero if there is one, else the simulator.
+    /// A GPU through Level Zero if there is one of a platform known here, else the simulator.
     #[default]
     Auto,
     /// The embedded simulator.
@@ -53,8 +53,8 @@ impl Device {
                 inner: level_zero::open()?,
             }),
             DeviceKind::Auto => match level_zero::open() {
-                Ok(inner) => Ok(Device { inner }),
-                Err(_) => Ok(Device::simulator(SimOptions::default())),
+                Ok(inner) if inner.platform().is_some() => Ok(Device { inner }),
+                _ => Ok(Device::simulator(SimOptions::default())),
             },
         }
     }

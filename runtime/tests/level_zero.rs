@@ -104,6 +104,8 @@ fn takes_launches_of_compiled_kernels() {
     let Some(d) = device() else { return };
     assert!(!d.is_simulator());
     assert!(d.name().contains("Level Zero"), "{}", d.name());
+    assert_eq!(d.platform(), Some(gantry_isa_gen::Platform::Gen9));
+    assert!(!Device::open(DeviceKind::Auto).unwrap().is_simulator());
     for simd in common::WIDTHS {
         let m = d.load(&core_zebin(simd)).unwrap();
         let x = d.buffer_from(&[1f32; 256]).unwrap();
