@@ -17,3 +17,8 @@ pub mod write;
 pub use generation::Generation;
 pub use row::{Column, Format, MathRow, Row, RowError};
 pub use types::{Ty, TypeSet};
+
+/// The walkthrough's examples, as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/add-a-gen-instruction.md")]
+struct AddAGenInstruction;
