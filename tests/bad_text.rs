@@ -109,7 +109,7 @@ fn too_much_for_the_registers() {
 #[test]
 fn files() {
     let dir = Scratch::new();
-    for command in ["compile", "asm", "disasm", "run", "test"] {
+    for command in ["compile", "asm", "disasm", "validate", "run", "test"] {
         let err = gantry([command, &dir.text("missing.gir")]).fails();
         assert!(
             err.contains("missing.gir: ") || command == "test",

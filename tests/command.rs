@@ -218,3 +218,42 @@ fn filetests_run_and_fail() {
     assert!(result.out.contains("element 2 differs"), "{}", result.out);
     assert!(result.fails().contains("1 filetest commands failed"));
 }
+
+#[test]
+fn validation() {
+    let dir = Scratch::new();
+    let zebin = dir.text("k.zebin");
+    gantry(["compile", &saxpy(), "-o", &zebin]).ok();
+    let out = gantry(["validate", &zebin]).ok();
+    assert!(out.ends_with("instructions, no findings\n"), "{out}");
+
+    let asm = dir.write("k.asm", "nop\n    mov (16|M0) r5.0<1>:df r7.0<8;8,1>:f\n");
+    gantry(["asm", &asm, "-o", &dir.text("k.krn")]).ok();
+    let text = gantry(["validate", &asm]);
+    assert!(
+        text.out
+            .contains("0x0010: dst: 16 channels of 8 bytes take 4 registers"),
+        "{}",
+        text.out
+    );
+    assert!(
+        text.out.contains("k.asm:2:5\n") && text.out.contains("[dst-span]"),
+        "{}",
+        text.out
+    );
+    let found = text.fails();
+    assert!(found.contains("in 2 instructions"), "{found}");
+    let code = gantry(["validate", &dir.text("k.krn"), "--platform", "skl"]);
+    assert!(
+        code.out.starts_with("0x0010: dst: 16 channels of 8 bytes"),
+        "{}",
+        code.out
+    );
+    code.fails();
+
+    let cut = std::fs::read(dir.path("k.krn")).unwrap();
+    let cut = dir.write("cut.krn", &cut[..27]);
+    let out = gantry(["validate", &cut]);
+    assert!(out.out.contains("11 bytes at the end"), "{}", out.out);
+    out.fails();
+}

@@ -1,9 +1,10 @@
 //! What executes `; run:` lines: every runner must come to the same.
 
+use crate::command::compile_checked;
 use crate::launch::{Arg, Run};
+use gantry_codegen::CompileOptions;
 use gantry_codegen::interp::{self, Buffers};
 use gantry_codegen::ir::{FuncKind, FuncRef, Module};
-use gantry_codegen::{CompileOptions, compile};
 use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions};
 
 /// Instructions of one simulated thread, or of one interpreted launch, before it ends as an endless loop: tests are small.
@@ -52,7 +53,7 @@ impl Runner for Simulator {
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
         options.check = true;
-        let compiled = compile(module, &options).map_err(|e| e.to_string())?;
+        let compiled = compile_checked(module, &options)?;
         let device = Device::simulator(SimOptions {
             instruction_limit: INSTRUCTION_LIMIT,
             ..SimOptions::default()

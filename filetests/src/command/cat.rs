@@ -56,21 +56,17 @@ impl Command for Cat {
 /// Text without comments and blank lines.
 fn bare(text: &str) -> String {
     text.lines()
-        .map(|l| {
-            l.split(';')
-                .enumerate()
-                .fold(String::new(), |out, (i, part)| {
-                    // The `;` of a region `<8;8,1>` is no comment.
-                    let inside = out.rfind('<') > out.rfind('>');
-                    match i {
-                        0 => part.to_owned(),
-                        _ if inside => format!("{out};{part}"),
-                        _ => out,
-                    }
-                })
-        })
-        .map(|l| l.trim_end().to_owned())
+        .map(|l| before_comment(l).trim_end())
         .filter(|l| !l.is_empty())
-        .map(|l| l + "\n")
+        .map(|l| format!("{l}\n"))
         .collect()
+}
+
+/// A line up to its comment. The `;` in a region `<8;8,1>` begins none.
+fn before_comment(line: &str) -> &str {
+    let starts = line
+        .match_indices(';')
+        .map(|(at, _)| line.get(..at).unwrap_or_default());
+    let mut outside = starts.filter(|before| before.rfind('<') <= before.rfind('>'));
+    outside.next().unwrap_or(line)
 }

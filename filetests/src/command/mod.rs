@@ -10,7 +10,9 @@ mod verifier;
 use crate::Options;
 use crate::file::{Test, TestFile};
 use gantry_codegen::ir::Module;
-use gantry_isa_gen::Platform;
+use gantry_codegen::{CompileOptions, Compiled, compile};
+use gantry_isa_gen::text::{disassemble, list};
+use gantry_isa_gen::{Platform, legal};
 
 /// What a command came to when it did not fail.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,6 +66,32 @@ fn parse(file: &TestFile) -> Result<Module, String> {
     gantry_codegen::text::parse(&file.body)
         .and_then(|p| gantry_codegen::verifier::verify_parsed(&p).map(|()| p.module))
         .map_err(|d| d.render(&file.path, &file.source))
+}
+
+/// Compiles a module, and checks every instruction that came of it against the hardware's rules.
+pub(crate) fn compile_checked(
+    module: &Module,
+    options: &CompileOptions,
+) -> Result<Compiled, String> {
+    let compiled = compile(module, options).map_err(|e| e.to_string())?;
+    for kernel in &compiled.kernels {
+        for l in list(options.platform, &kernel.code.bytes) {
+            let found = match &l.inst {
+                Ok(inst) => legal::check(options.platform, inst)
+                    .first()
+                    .map(ToString::to_string),
+                Err(e) => Some(e.to_string()),
+            };
+            if let Some(what) = found {
+                let text = disassemble(options.platform, &kernel.code.bytes);
+                return Err(format!(
+                    "%{}: illegal code at {:#x}: {what}\n{text}",
+                    kernel.name, l.offset
+                ));
+            }
+        }
+    }
+    Ok(compiled)
 }
 
 /// The platform of a file's target.

@@ -1,9 +1,9 @@
 //! `test lower` and its like: what a stage of the compiler makes.
 
-use super::{Command, Outcome, parse};
+use super::{Command, Outcome, compile_checked, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
-use gantry_codegen::{CompileOptions, Stage, compile};
+use gantry_codegen::{CompileOptions, Stage};
 
 /// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
 /// text is, and with `precise-output` it is the section of the command's name. With an `; error:` the compiler must
@@ -41,12 +41,12 @@ impl Command for StageTest {
         compile_options.dump = vec![self.stage];
         compile_options.check = true;
         let expected = file.named("error").next();
-        let compiled = match (compile(&module, &compile_options), expected) {
+        let compiled = match (compile_checked(&module, &compile_options), expected) {
             (Ok(c), None) => c,
             (Ok(_), Some(d)) => return Err(format!("it compiles, and should not: {}", d.text)),
-            (Err(e), Some(d)) if e.to_string().contains(&d.text) => return Ok(Outcome::Pass),
+            (Err(e), Some(d)) if e.contains(&d.text) => return Ok(Outcome::Pass),
             (Err(e), Some(d)) => return Err(format!("expected the error `{}`, got: {e}", d.text)),
-            (Err(e), None) => return Err(e.to_string()),
+            (Err(e), None) => return Err(e),
         };
         let text = compiled.dump(self.stage);
         expect::checks(file, &text)?;

@@ -8,6 +8,7 @@ mod disasm;
 mod input;
 mod run;
 mod test;
+mod validate;
 
 use clap::{Parser, Subcommand};
 use std::fmt;
@@ -27,6 +28,7 @@ enum Command {
     Compile(compile::Args),
     Asm(asm::Args),
     Disasm(disasm::Args),
+    Validate(validate::Args),
     Run(run::Args),
     Devices(devices::Args),
     Test(test::Args),
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Compile(a) => compile::run(&a),
         Command::Asm(a) => asm::run(&a),
         Command::Disasm(a) => disasm::run(&a),
+        Command::Validate(a) => validate::run(&a),
         Command::Run(a) => run::run(&a),
         Command::Devices(a) => devices::run(&a),
         Command::Test(a) => test::run(&a),

@@ -1,0 +1,109 @@
+//! `gantry validate`.
+
+use crate::{Failure, input, print};
+use gantry::isa::diag::{Diagnostic, Diagnostics};
+use gantry::isa::text::{assemble, disassemble, list};
+use gantry::isa::{Platform, legal};
+use std::path::{Path, PathBuf};
+
+/// Check instructions against the rules of the hardware, each finding with its offset in bytes
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A zebin, a file of bare instructions, or assembly text (`.asm`)
+    file: PathBuf,
+    /// The platform of bare instructions and of text
+    #[arg(long, default_value = "skl")]
+    platform: String,
+}
+
+/// What was found.
+#[derive(Default)]
+struct Report {
+    instructions: usize,
+    findings: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let report = match args.file.extension() {
+        Some(e) if e == "asm" => text(&args.file, input::platform(&args.platform)?)?,
+        _ => {
+            let (platform, code) = input::code(&args.file, &args.platform)?;
+            let mut report = Report::default();
+            for kernel in &code {
+                binary(platform, kernel, &mut report);
+            }
+            report
+        }
+    };
+    let Report {
+        instructions,
+        findings,
+    } = report;
+    print(&findings.concat())?;
+    match findings.len() {
+        0 => print(&format!("{instructions} instructions, no findings\n")),
+        n => Err(Failure::file(
+            &args.file,
+            format!("{n} findings in {instructions} instructions"),
+        )),
+    }
+}
+
+/// Findings in a text, each with its line.
+fn text(path: &Path, platform: Platform) -> Result<Report, Failure> {
+    let source = input::read_text(path)?;
+    let name = path.display().to_string();
+    let render = |d: Diagnostics| d.render(&name, &source);
+    let program = assemble(platform, &source).map_err(|d| Failure::Rendered(render(d)))?;
+    let mut report = Report::default();
+    for i in &program.insts {
+        report.instructions += 1;
+        for f in legal::check(platform, &i.inst) {
+            let at = Diagnostic::new(i.span, format!("{:#06x}: {f}", i.offset));
+            report.findings.push(render(Diagnostics(vec![at])));
+        }
+    }
+    Ok(report)
+}
+
+fn binary(platform: Platform, code: &input::Code, report: &mut Report) {
+    let name = code
+        .kernel
+        .as_ref()
+        .map_or(String::new(), |k| format!("{k}: "));
+    // The zeros behind a kernel are for the prefetcher.
+    let end = code
+        .bytes
+        .iter()
+        .rposition(|&b| b != 0)
+        .map_or(0, |at| at + 1);
+    let program = list(platform, &code.bytes);
+    for l in program.iter().take_while(|l| l.offset < end) {
+        report.instructions += 1;
+        let found = match &l.inst {
+            Ok(inst) => legal::check(platform, inst)
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            Err(e) => vec![e.to_string()],
+        };
+        let bytes = code
+            .bytes
+            .get(l.offset..l.offset + l.len)
+            .unwrap_or_default();
+        for f in found {
+            let text = disassemble(platform, bytes);
+            let inst = text.lines().last().unwrap_or_default().trim();
+            report
+                .findings
+                .push(format!("{name}{:#06x}: {f}\n  {inst}\n", l.offset));
+        }
+    }
+    let left = program.last().map_or(0, |l| l.offset + l.len);
+    if left < end {
+        let left = end - left;
+        report.findings.push(format!(
+            "{name}{left} bytes at the end are no whole instruction\n"
+        ));
+    }
+}
