@@ -83,11 +83,10 @@ pub(crate) fn compile_checked(
                 Err(e) => Some(e.to_string()),
             };
             if let Some(what) = found {
-                let text = disassemble(options.platform, &kernel.code.bytes);
-                return Err(format!(
-                    "%{}: illegal code at {:#x}: {what}\n{text}",
-                    kernel.name, l.offset
-                ));
+                let bytes = kernel.code.bytes.get(l.offset..).unwrap_or_default();
+                let text = disassemble(options.platform, bytes);
+                let inst = text.lines().find(|l| !l.ends_with(':')).unwrap_or_default();
+                return Err(format!("%{}: illegal code at {:#x}: {what}\n{inst}", kernel.name, l.offset));
             }
         }
     }
