@@ -19,6 +19,17 @@ impl Bale {
             Subfn::Math(MathFn::Iqot | MathFn::Irem | MathFn::Idiv) => 8,
             Subfn::Math(_) => 16,
             _ if self.is_ternary() => 16,
+            // Half floats make eight singles at a time (`mixed-float`).
+            _ if self.operation.ty == Type::F
+                && self
+                    .operation
+                    .srcs
+                    .iter()
+                    .flatten()
+                    .any(|s| s.ty() == Type::Hf) =>
+            {
+                8
+            }
             _ => 32,
         }
     }
@@ -73,6 +84,7 @@ impl Legalizer {
             return None;
         }
         b = self.in_two_steps(b);
+        b = self.round_in_singles(b);
         b = self.widen_bytes(b);
         b = self.order_factors(b);
         if b.is_ternary() {
@@ -145,6 +157,36 @@ impl Legalizer {
         b
     }
 
+    /// Rounding and fractions are of 32-bit floats only: half floats are widened, and what comes of it is narrowed.
+    fn round_in_singles(&mut self, b: Bale) -> Bale {
+        let rounds = matches!(
+            b.operation.op,
+            Op::Frc | Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz
+        );
+        if !rounds || b.operation.ty != Type::Hf {
+            return b;
+        }
+        let mut wide = b;
+        wide.operation.ty = Type::F;
+        wide.operation.srcs[0] = b.operation.srcs[0].map(|s| match s {
+            BaleSrc::View(v, m) => BaleSrc::View(self.copied(v, b.lanes, Type::F, b.lanes), m),
+            BaleSrc::Imm(bits, _) => {
+                let single = half::f16::from_bits(bits as u16).to_f32();
+                BaleSrc::Imm(u64::from(single.to_bits()), Type::F)
+            }
+        });
+        let r = self.temp(b.lanes * Type::F.bytes());
+        wide.dst = View::contiguous(VirtReg::Grf(r), b.lanes, Type::F);
+        wide.starts = true;
+        wide.mask = None;
+        self.bale(&wide);
+        let from = BaleSrc::View(wide.dst, SrcMods::default());
+        Bale {
+            operation: Operation::new(Op::Mov, Type::Hf, &[from]),
+            ..b
+        }
+    }
+
     /// Bytes do not stand beside 64-bit operands.
     fn widen_bytes(&mut self, mut b: Bale) -> Bale {
         let wide = b.operation.ty.bytes() == 8 || b.exec_bytes() == 8;
@@ -170,6 +212,20 @@ impl Legalizer {
             && x.ty().bytes() < y.ty().bytes()
         {
             match (x, y) {
+                // There is no byte immediate, and no product of bytes and words that is bytes.
+                (BaleSrc::View(v, _), BaleSrc::Imm(..)) if v.ty.bytes() == 1 => {
+                    let one = View::scalar(VirtReg::Grf(self.temp(1)), 0, v.ty);
+                    self.bale(&Bale {
+                        lanes: 1,
+                        operation: Operation::new(Op::Mov, v.ty, &[y]),
+                        dst: one,
+                        starts: true,
+                        mask: None,
+                        flag: None,
+                        under: None,
+                    });
+                    b.operation.srcs[1] = Some(BaleSrc::View(one, SrcMods::default()));
+                }
                 (BaleSrc::View(v, m), BaleSrc::Imm(..)) => {
                     let ty = dword(v.ty);
                     let v = self.copied(v, b.lanes, ty, b.lanes);
