@@ -86,7 +86,10 @@ pub(crate) fn compile_checked(
                 let bytes = kernel.code.bytes.get(l.offset..).unwrap_or_default();
                 let text = disassemble(options.platform, bytes);
                 let inst = text.lines().find(|l| !l.ends_with(':')).unwrap_or_default();
-                return Err(format!("%{}: illegal code at {:#x}: {what}\n{inst}", kernel.name, l.offset));
+                return Err(format!(
+                    "%{}: illegal code at {:#x}: {what}\n{inst}",
+                    kernel.name, l.offset
+                ));
             }
         }
     }
