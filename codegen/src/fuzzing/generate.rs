@@ -51,7 +51,14 @@ pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
     let types = |rng: &mut Rng| {
         let list = [
             Type::clamped(Scalar::I32, simd),
-            Type::clamped(Scalar::F32, simd),
+            Type::clamped(
+                if options.floats {
+                    Scalar::F32
+                } else {
+                    Scalar::I8
+                },
+                simd,
+            ),
             Type::clamped(Scalar::I16, 5),
             Type::scalar_of(Scalar::I64),
             Type::clamped(Scalar::B1, simd),
@@ -133,11 +140,8 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         state: &mut state,
     };
     for _ in 0..options.size / 8 {
-        let pure = Opcode::all()
-            .iter()
-            .map(|i| i.opcode)
-            .filter(|o| is_plain(*o));
-        let pure: Vec<Opcode> = pure.filter(|o| !options.without.contains(o)).collect();
+        let mut pure = options.opcodes();
+        pure.retain(|&o| is_plain(o));
         if let Some(opcode) = g.rng.pick(&pure) {
             g.instruction(opcode);
         }
@@ -168,11 +172,7 @@ fn finish(b: FunctionBuilder<'_>) {
 impl Gen<'_, '_, '_> {
     /// Instructions and control flow, `budget` steps.
     fn body(&mut self, budget: u32, depth: u32) {
-        let ops: Vec<Opcode> = Opcode::all()
-            .iter()
-            .map(|i| i.opcode)
-            .filter(|o| !self.options.without.contains(o))
-            .collect();
+        let ops = self.options.opcodes();
         let inner = budget / 4;
         for _ in 0..budget {
             match self.rng.below(40) {
@@ -191,10 +191,7 @@ impl Gen<'_, '_, '_> {
     }
 
     fn simd_type(&mut self) -> Type {
-        let scalar = match self.rng.one_in(2) {
-            true => self.int(),
-            false => self.float(),
-        };
+        let scalar = self.data();
         Type::clamped(scalar, self.simd)
     }
 

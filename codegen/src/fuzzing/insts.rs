@@ -153,7 +153,12 @@ impl Gen<'_, '_, '_> {
             Opcode::FcvtFromSint | Opcode::FcvtFromUint => Some((from, ty(self.float()))),
             Opcode::FcvtToSint | Opcode::FcvtToUint => Some((from, ty(self.int()))),
             Opcode::Bitcast => {
-                let all = [ints.as_slice(), floats.as_slice()].concat();
+                let some = if self.options.floats {
+                    &floats[..]
+                } else {
+                    &[]
+                };
+                let all = [ints.as_slice(), some].concat();
                 let to = self.rng.pick(&all)?;
                 let lanes = from.bytes() / to.bytes();
                 let to = Type::new(to, lanes)?;

@@ -4,6 +4,7 @@ mod generate;
 mod insts;
 mod operands;
 
+use crate::ir::opcode::{Class, Info};
 use crate::ir::{Module, Opcode};
 
 /// A small generator of random numbers (xorshift64*): equal everywhere for equal seeds.
@@ -51,6 +52,8 @@ pub struct Options {
     pub runnable: bool,
     /// Whether kernels call subroutines.
     pub calls: bool,
+    /// Whether there are floats: bits of NaNs and of approximate results differ between machines.
+    pub floats: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -58,11 +61,29 @@ pub struct Options {
 }
 
 impl Options {
+    /// The opcodes that may be made.
+    fn opcodes(&self) -> Vec<Opcode> {
+        let float = |i: &Info| {
+            i.class == Class::Float
+                || matches!(
+                    i.opcode,
+                    Opcode::Fconst | Opcode::FcvtFromSint | Opcode::FcvtFromUint
+                )
+        };
+        Opcode::all()
+            .iter()
+            .filter(|i| self.floats || !float(i))
+            .map(|i| i.opcode)
+            .filter(|o| !self.without.contains(o))
+            .collect()
+    }
+
     /// Anything that verifies.
     pub fn any() -> Options {
         Options {
             runnable: false,
             calls: true,
+            floats: true,
             without: Vec::new(),
             size: 60,
         }
@@ -73,6 +94,7 @@ impl Options {
         Options {
             runnable: true,
             calls: true,
+            floats: true,
             without: Vec::new(),
             size: 40,
         }

@@ -35,12 +35,17 @@ impl Gen<'_, '_, '_> {
         self.scalar(&FLOATS)
     }
 
+    /// Integers or floats.
+    pub(super) fn data(&mut self) -> Scalar {
+        match self.options.floats && self.rng.one_in(2) {
+            true => self.float(),
+            false => self.int(),
+        }
+    }
+
     /// A type that is no predicate.
     pub(super) fn data_type(&mut self) -> Type {
-        let scalar = match self.rng.one_in(2) {
-            true => self.int(),
-            false => self.float(),
-        };
+        let scalar = self.data();
         Type::clamped(scalar, self.lanes())
     }
 

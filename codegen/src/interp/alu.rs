@@ -38,6 +38,16 @@ fn clamp(v: i128, scalar: Scalar, to_signed: bool) -> u64 {
     v.clamp(low, high) as u64 & scalar.mask()
 }
 
+/// `v - floor(v)`: below 1 also where that rounds to 1, but for halves, which are computed in single.
+fn fraction(t: Scalar, v: f64) -> u64 {
+    let bits = round(t, v - v.floor());
+    let one = round(t, 1.0);
+    match t {
+        Scalar::F32 | Scalar::F64 if bits == one => one - 1,
+        _ => bits,
+    }
+}
+
 /// An operation of one operand; `None` for an opcode that is none.
 pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64> {
     let (f, t) = (from.scalar(), to.scalar());
@@ -88,7 +98,7 @@ pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64>
         Opcode::Fceil => math(f64::ceil),
         Opcode::Ftrunc => math(f64::trunc),
         Opcode::Fnearest => math(f64::round_ties_even),
-        Opcode::Ffrac => math(|v| v - v.floor()),
+        Opcode::Ffrac => fraction(t, float(f, x)),
         Opcode::Finv => math(|v| 1.0 / v),
         Opcode::Fsqrt => math(f64::sqrt),
         Opcode::Frsqrt => math(|v| 1.0 / v.sqrt()),

@@ -272,7 +272,12 @@ pub fn apply<T: FloatLane, const N: usize>(
                 let f = a[i].add(a[i].floor().neg(), Round::Nearest);
                 // Just below an integer the difference rounds up to 1, which no fraction is.
                 out[i] = if f.value() >= 1.0 {
-                    T::of(1.0f64 - f64::from(f32::EPSILON) / 2.0)
+                    let below = T::of(1.0 - f64::EPSILON / 2.0);
+                    if below.value() < 1.0 {
+                        below
+                    } else {
+                        T::of(1.0 - f64::from(f32::EPSILON) / 2.0)
+                    }
                 } else {
                     f
                 };

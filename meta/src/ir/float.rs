@@ -22,7 +22,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("fceil", Unary, Float, Same, "Rounded up."),
         op("ftrunc", Unary, Float, Same, "Rounded toward zero."),
         op("fnearest", Unary, Float, Same, "Rounded to nearest, ties to even."),
-        op("ffrac", Unary, Float, Same, "`x - floor(x)`."),
+        op("ffrac", Unary, Float, Same, "`x - floor(x)`, rounded; singles and doubles to below 1."),
         op("fdiv", Binary, Float, Same, "Quotient, by the math box: not correctly rounded."),
         op("fpow", Binary, Float, Same, "`abs(a)` to the power of b, by the math box."),
         op("finv", Unary, Float, Same, "Reciprocal, by the math box."),
