@@ -150,6 +150,15 @@ fn comments_labels_and_distances() {
 }
 
 #[test]
+fn branches_out_of_the_program_keep_their_distance() {
+    let lines = "nop\n(W) jmpi -160\n(W) jmpi 8\n(f0.0) if (8|M0) 4 160\n";
+    let a = assemble(PLATFORM, lines).unwrap();
+    let text = disassemble(PLATFORM, &a.bytes);
+    assert!(text.contains("-160") && !text.contains("L_N"), "{text}");
+    assert_eq!(assemble(PLATFORM, &text).unwrap().bytes, a.bytes);
+}
+
+#[test]
 fn compacted_instructions_take_eight_bytes() {
     let line = "mov (16|M0) r5.0<1>:f r7.0<8;8,1>:f {Compacted}\n";
     let a = assemble(PLATFORM, &format!("{line}nop\n")).unwrap();

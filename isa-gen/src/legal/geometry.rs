@@ -41,7 +41,10 @@ const fn is_stride(s: u32, most: u32) -> bool {
 pub fn element_offset(region: Region, channel: u32, type_bytes: u32) -> Option<u32> {
     let (vs, w, hs) = rect(region)?;
     let w = w.max(1);
-    Some((channel / w * vs + channel % w * hs) * type_bytes)
+    let elements = (channel / w)
+        .saturating_mul(vs)
+        .saturating_add((channel % w).saturating_mul(hs));
+    Some(elements.saturating_mul(type_bytes))
 }
 
 /// Bytes from the region's origin to the end of its last element. `None` for VxH.
@@ -57,12 +60,15 @@ pub fn span_bytes(region: Region, exec: ExecSize, type_bytes: u32) -> Option<u32
     let w = w.clamp(1, exec.channels());
     let rows = exec.channels() / w;
     let last = (rows - 1) * vs + (w - 1) * hs;
-    Some(last * type_bytes + type_bytes)
+    Some(last.saturating_add(1).saturating_mul(type_bytes))
 }
 
 /// Bytes from a destination's origin to the end of its last element, for a stride in elements.
 pub fn dst_span_bytes(hs: u32, exec: ExecSize, type_bytes: u32) -> u32 {
-    (exec.channels() - 1) * hs * type_bytes + type_bytes
+    (exec.channels() - 1)
+        .saturating_mul(hs)
+        .saturating_add(1)
+        .saturating_mul(type_bytes)
 }
 
 /// How many registers lie between the first and the last byte of a source that starts `byte_offset` into its
@@ -100,7 +106,8 @@ pub fn dst_grfs_spanned(
 
 fn registers(byte_offset: u32, span: u32, grf_bytes: u32) -> u32 {
     let grf = grf_bytes.max(1);
-    (byte_offset + span.max(1) - 1) / grf - byte_offset / grf + 1
+    let last = byte_offset.saturating_add(span.max(1) - 1);
+    (last / grf - byte_offset / grf).saturating_add(1)
 }
 
 /// Which register, counted from the operand's first, each channel's element starts in. `None` for VxH. The slots
@@ -114,7 +121,7 @@ pub fn register_of_channels(
 ) -> Option<[u8; 32]> {
     let mut out = [0; 32];
     for (c, slot) in out.iter_mut().enumerate().take(exec.channels() as usize) {
-        let at = byte_offset + element_offset(region, c as u32, type_bytes)?;
+        let at = byte_offset.saturating_add(element_offset(region, c as u32, type_bytes)?);
         *slot = (at / grf_bytes.max(1)).min(255) as u8;
     }
     Some(out)
@@ -133,8 +140,9 @@ pub fn row_crosses_grf(
     let w = w.clamp(1, exec.channels());
     let grf = grf_bytes.max(1);
     Some((0..exec.channels() / w).any(|row| {
-        let first = byte_offset + row * vs * type_bytes;
-        let last = first + (w - 1) * hs * type_bytes + type_bytes - 1;
+        let first = byte_offset.saturating_add((row * vs).saturating_mul(type_bytes));
+        let bytes = ((w - 1) * hs + 1).saturating_mul(type_bytes);
+        let last = first.saturating_add(bytes.max(1) - 1);
         first / grf != last / grf
     }))
 }
@@ -176,6 +184,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn any_number_is_taken() {
+        let r = Region::rect(255, 255, 255);
+        let n = u32::MAX;
+        assert_eq!(element_offset(r, n, n), Some(n));
+        assert_eq!(span_bytes(r, ExecSize::S32, n), Some(n));
+        assert_eq!(dst_span_bytes(n, ExecSize::S32, n), n);
+        assert_eq!(grfs_spanned(n, r, ExecSize::S32, n, 0), Some(1));
+        assert!(row_crosses_grf(n, r, ExecSize::S32, n, 0).is_some());
+        assert!(register_of_channels(n, r, ExecSize::S32, n, 0).is_some());
+        assert_eq!(dst_grfs_spanned(0, n, ExecSize::S32, n, 0), n);
     }
 
     #[test]

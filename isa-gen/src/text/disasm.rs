@@ -59,9 +59,12 @@ fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
 }
 
 /// A program as text, exactly as `iga64 -d` prints it except for the comments after sends. Where bytes are not an
-/// instruction, an `illegal` stands with the reason in a comment.
+/// instruction, an `illegal` stands with the reason in a comment; a branch to where no instruction starts shows its
+/// distance in bytes.
 pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
     let insts = list(platform, bytes);
+    let mut valid: BTreeSet<i64> = insts.iter().map(|l| l.offset as i64).collect();
+    valid.insert(insts.last().map_or(0, |l| (l.offset + l.len) as i64));
     // A block starts at the program's start, at targets, after branches and after the end of a thread.
     let mut starts = BTreeSet::from([0i64]);
     for l in &insts {
@@ -69,7 +72,8 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
         if i.op.format().is_branch() || i.opts.contains(InstOpts::EOT) {
             starts.insert((l.offset + l.len) as i64);
         }
-        starts.extend(i.srcs.iter().filter_map(|s| place(l, s)));
+        let places = i.srcs.iter().filter_map(|s| place(l, s));
+        starts.extend(places.filter(|p| valid.contains(p)));
     }
     let mut out = String::new();
     let mut next = starts.into_iter().peekable();
@@ -82,7 +86,11 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
     for l in &insts {
         head(&mut out, l.offset as i64);
         let label = |t| match t {
-            Target::Rel(r) => label_at(l.offset as i64 + i64::from(r)),
+            // What is no place in the program stays a distance, which assembles back.
+            Target::Rel(r) => match l.offset as i64 + i64::from(r) {
+                at if valid.contains(&at) => label_at(at),
+                _ => r.to_string(),
+            },
             Target::Label(n) => format!("label{n}"),
         };
         match &l.inst {
