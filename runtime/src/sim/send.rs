@@ -222,17 +222,10 @@ fn access(
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
             let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
-            for i in channels(mask) {
-                let address = at_channel[i as usize % 16];
-                let mut k = 0;
-                for c in 0..4 {
-                    if rgba.mask() >> c & 1 == 0 {
-                        continue;
-                    }
-                    let at = k * row + i * 4;
-                    move_element(t, &window, dir, address + c * 4, 4, p, at)?;
-                    k += 1;
-                }
+            let on = (0..4u64).filter(|c| rgba.mask() >> c & 1 == 1);
+            for (k, c) in on.enumerate() {
+                let row = k as u32 * row;
+                move_row(t, &window, dir, &at_channel, c * 4, mask, p, row)?;
             }
         }
         MsgOp::ByteScattered {
@@ -260,16 +253,15 @@ fn access(
             let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
             let window = Window::new(group, addr)?;
             let at_channel = addresses(t, p, addr);
-            for i in channels(mask) {
-                let mut address = at_channel[i as usize % 16];
-                if !addr.is_a64() {
-                    address *= 4;
+            let mut at_channel = at_channel;
+            if !addr.is_a64() {
+                for a in &mut at_channel {
+                    *a *= 4;
                 }
-                for k in 0..u32::from(count) {
-                    let at = k * row + i * 4;
-                    let a = address.wrapping_add(u64::from(k) * 4);
-                    move_element(t, &window, dir, a, 4, p, at)?;
-                }
+            }
+            for k in 0..u32::from(count) {
+                let offset = u64::from(k) * 4;
+                move_row(t, &window, dir, &at_channel, offset, mask, p, k * row)?;
             }
         }
         MsgOp::QwordScattered {
@@ -409,6 +401,56 @@ fn access(
             }
         }
         MsgOp::Fence { .. } | MsgOp::Barrier | MsgOp::ThreadEnd { .. } | MsgOp::Raw { .. } => {}
+    }
+    Ok(())
+}
+
+/// Moves a dword of each channel, `offset` bytes after its address, between memory and the row of the data that begins
+/// at byte `row`.
+#[inline(always)]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "one row of a message: all of it is used"
+)]
+fn move_row(
+    t: &mut Thread,
+    window: &Window<'_>,
+    dir: Dir,
+    at_channel: &[u64; 16],
+    offset: u64,
+    mask: u32,
+    p: &Payload,
+    row: u32,
+) -> Result<(), String> {
+    let bytes = u64::from(mask.count_ones()) * 4;
+    match (window, dir, p.response) {
+        (Window::Surface(block), Dir::Read, Some(dst)) => {
+            for i in channels(mask) {
+                let at = at_channel[i as usize % 16].wrapping_add(offset);
+                let v = if block.holds(at, 4) {
+                    block.load32(at)
+                } else {
+                    0
+                };
+                t.regs.set_u32(dst + row + i * 4, v);
+            }
+            t.counts.bytes_read += bytes;
+        }
+        (Window::Surface(block), Dir::Write, _) => {
+            for i in channels(mask) {
+                let at = at_channel[i as usize % 16].wrapping_add(offset);
+                if block.holds(at, 4) {
+                    block.store32(at, t.regs.u32(p.data + row + i * 4));
+                }
+            }
+            t.counts.bytes_written += bytes;
+        }
+        _ => {
+            for i in channels(mask) {
+                let at = at_channel[i as usize % 16].wrapping_add(offset);
+                move_element(t, window, dir, at, 4, p, row + i * 4)?;
+            }
+        }
     }
     Ok(())
 }

@@ -109,7 +109,14 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
                 }
                 PerThreadArg::LocalId { offset, size }
             }
-            "packed_local_ids" => PerThreadArg::PackedLocalIds { offset, size },
+            "packed_local_ids" => {
+                if offset.checked_add(size).is_none_or(|end| end > MAX_PAYLOAD) || size > 12 {
+                    return Err(n.error(&format!(
+                        "packed_local_ids cannot be {size} bytes at {offset}"
+                    )));
+                }
+                PerThreadArg::PackedLocalIds { offset, size }
+            }
             other => return Err(n.error(&format!("unknown arg_type `{other}`"))),
         });
     }

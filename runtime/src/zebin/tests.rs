@@ -100,6 +100,13 @@ fn mistakes_are_named() {
         "not a usable zebin: .ze_info: kernel `k`.execution_env: no `simd_size`"
     );
     assert!(with("size: 96", "size: 64").contains("local_id must be 96 bytes"));
+    assert!(
+        with(
+            "local_id\n        offset: 0\n        size: 96",
+            "packed_local_ids\n        offset: 4294967295\n        size: 6"
+        )
+        .contains("cannot be 6 bytes")
+    );
     assert!(with("offset: 16", "offset: 4095").contains("do not fit the register file"));
     assert!(with("stateless", "homeless").contains("unknown addrmode `homeless`"));
     assert!(with("bti_value: 3", "bti_value: 300").contains("above 252"));
