@@ -92,7 +92,8 @@ pub struct CompileOptions {
     pub platform: Platform,
     /// Stages whose result is wanted as text.
     pub dump: Vec<Stage>,
-    /// Run the checkers (IR verifier always runs; this is the symbolic checker of register allocation).
+    /// Run the checkers: the symbolic checker of register allocation, the legality rules on what is emitted. (The IR verifier always
+    /// runs.)
     pub check: bool,
 }
 
@@ -276,7 +277,7 @@ pub fn compile_kernel(
     )?;
     let out = pass.run(
         Stage::Emit,
-        || emit(name, &code, &alloc, platform),
+        || emit(name, &code, &alloc, platform, options.check),
         |c| text::disassemble(platform, &c.bytes),
     )?;
     let mut stats = pass.stats;

@@ -33,7 +33,7 @@ struct Emitter<'a> {
     out: Vec<isa::Inst<Reg>>,
 }
 
-/// Emits a function.
+/// Emits a function. `check`: every instruction also passes the legality rules.
 ///
 /// # Errors
 /// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
@@ -42,6 +42,7 @@ pub fn emit(
     code: &VCode,
     alloc: &Allocation,
     platform: Platform,
+    check: bool,
 ) -> Result<Code, CodegenError> {
     let fail = |i: usize, m: &MInst, what: String| {
         CodegenError::internal(name, format!("instruction {i} (`{m}`): {what}"))
@@ -68,6 +69,15 @@ pub fn emit(
                 let to = starts.get(b as usize).copied().unwrap_or_default();
                 *s = Src::Target(Target::Rel((to - i as i32) * NATIVE));
             }
+        }
+        if check && let Some(finding) = isa::legal::check(platform, inst).first() {
+            return Err(CodegenError::internal(
+                name,
+                format!(
+                    "instruction {i} is not legal: {finding}: {}",
+                    isa::text::print_inst(platform, inst, &|_| String::new()).trim()
+                ),
+            ));
         }
         let encoded = isa::encode::encode(platform, inst).map_err(|e| {
             CodegenError::internal(name, format!("instruction {i} ({inst:?}): {e}"))

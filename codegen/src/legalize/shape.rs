@@ -19,19 +19,16 @@ impl Bale {
             Subfn::Math(MathFn::Iqot | MathFn::Irem | MathFn::Idiv) => 8,
             Subfn::Math(_) => 16,
             _ if self.is_ternary() => 16,
-            // Half floats make eight singles at a time (`mixed-float`).
-            _ if self.operation.ty == Type::F
-                && self
-                    .operation
-                    .srcs
-                    .iter()
-                    .flatten()
-                    .any(|s| s.ty() == Type::Hf) =>
-            {
-                8
-            }
+            _ if self.is_mixed_float() => 8,
             _ => 32,
         }
+    }
+
+    /// Whether half and single floats meet: eight channels at most.
+    fn is_mixed_float(&self) -> bool {
+        let o = &self.operation;
+        let has = |ty: Type| o.ty == ty || o.srcs.iter().flatten().any(|s| s.ty() == ty);
+        has(Type::Hf) && has(Type::F)
     }
 
     pub(super) fn is_ternary(&self) -> bool {
@@ -83,10 +80,12 @@ impl Legalizer {
         if b.lanes == 0 {
             return None;
         }
+        b = self.in_singles(b);
+        b = self.vector_immediate(b);
         b = self.in_two_steps(b);
-        b = self.round_in_singles(b);
         b = self.widen_bytes(b);
         b = self.order_factors(b);
+        b = self.byte_product(b);
         if b.is_ternary() {
             return self.ternary(b);
         }
@@ -116,13 +115,70 @@ impl Legalizer {
         dst
     }
 
+    /// Half floats are rounded as singles.
+    fn in_singles(&mut self, mut b: Bale) -> Bale {
+        let o = b.operation;
+        let rounds = matches!(o.op, Op::Frc | Op::Rndu | Op::Rndd | Op::Rnde | Op::Rndz);
+        if !rounds || o.ty != Type::Hf {
+            return b;
+        }
+        let bytes = b.lanes * Type::F.bytes();
+        let (wide, rounded) = (self.temp(bytes), self.temp(bytes));
+        let view = |r| View::contiguous(VirtReg::Grf(r), b.lanes, Type::F);
+        let plain = |r| BaleSrc::View(view(r), SrcMods::default());
+        let mut extend = Operation::new(Op::Mov, Type::F, &[]);
+        extend.srcs = o.srcs;
+        let round = Operation {
+            srcs: [Some(plain(wide)), None, None],
+            ty: Type::F,
+            ..o
+        };
+        for (dst, operation) in [(wide, extend), (rounded, round)] {
+            self.bale(&Bale {
+                lanes: b.lanes,
+                operation,
+                dst: view(dst),
+                starts: true,
+                mask: None,
+                flag: None,
+                under: None,
+            });
+        }
+        b.operation = Operation::new(Op::Mov, Type::Hf, &[plain(rounded)]);
+        b
+    }
+
+    /// A packed vector goes, all eight lanes at once, to a place of 16 bytes' alignment.
+    fn vector_immediate(&mut self, mut b: Bale) -> Bale {
+        let packed = b
+            .operation
+            .srcs
+            .iter()
+            .flatten()
+            .any(|s| s.ty().is_packed_imm());
+        if !packed || b.lanes == 8 && self.is_packed(&b.dst, 8, ALIGN16) {
+            return b;
+        }
+        let r = self.temp((8 * b.operation.ty.bytes()).max(ALIGN16));
+        let dst = View::contiguous(VirtReg::Grf(r), 8, b.operation.ty);
+        self.bale(&Bale {
+            lanes: 8,
+            dst,
+            starts: true,
+            mask: None,
+            ..b
+        });
+        b = self.moved(&b, dst);
+        b
+    }
+
     /// There is no conversion between bytes or half floats and 64-bit types in one step.
     fn in_two_steps(&mut self, mut b: Bale) -> Bale {
         let o = &b.operation;
-        let Some(BaleSrc::View(v, mods)) = o.srcs[0] else {
+        let Some(src) = o.srcs[0] else {
             return b;
         };
-        let (from, to) = (v.ty, o.ty);
+        let (from, to) = (src.ty(), o.ty);
         if o.op != Op::Mov || b.is_raw_move() {
             return b;
         }
@@ -142,7 +198,7 @@ impl Legalizer {
         let first = Operation {
             // Between floats it would clamp to 0 .. 1.
             sat: o.sat && !middle.is_float(),
-            ..Operation::new(Op::Mov, middle, &[BaleSrc::View(v, mods)])
+            ..Operation::new(Op::Mov, middle, &[src])
         };
         self.bale(&Bale {
             lanes: b.lanes,
@@ -155,36 +211,6 @@ impl Legalizer {
         });
         b.operation.srcs[0] = Some(BaleSrc::View(dst, SrcMods::default()));
         b
-    }
-
-    /// Rounding and fractions are of 32-bit floats only: half floats are widened, and what comes of it is narrowed.
-    fn round_in_singles(&mut self, b: Bale) -> Bale {
-        let rounds = matches!(
-            b.operation.op,
-            Op::Frc | Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz
-        );
-        if !rounds || b.operation.ty != Type::Hf {
-            return b;
-        }
-        let mut wide = b;
-        wide.operation.ty = Type::F;
-        wide.operation.srcs[0] = b.operation.srcs[0].map(|s| match s {
-            BaleSrc::View(v, m) => BaleSrc::View(self.copied(v, b.lanes, Type::F, b.lanes), m),
-            BaleSrc::Imm(bits, _) => {
-                let single = half::f16::from_bits(bits as u16).to_f32();
-                BaleSrc::Imm(u64::from(single.to_bits()), Type::F)
-            }
-        });
-        let r = self.temp(b.lanes * Type::F.bytes());
-        wide.dst = View::contiguous(VirtReg::Grf(r), b.lanes, Type::F);
-        wide.starts = true;
-        wide.mask = None;
-        self.bale(&wide);
-        let from = BaleSrc::View(wide.dst, SrcMods::default());
-        Bale {
-            operation: Operation::new(Op::Mov, Type::Hf, &[from]),
-            ..b
-        }
     }
 
     /// Bytes do not stand beside 64-bit operands.
@@ -210,22 +236,9 @@ impl Legalizer {
         let o = &mut b.operation;
         if let (Op::Mul, Some(x), Some(y)) = (o.op, o.srcs[0], o.srcs[1])
             && x.ty().bytes() < y.ty().bytes()
+            && y.ty().bytes() == 4
         {
             match (x, y) {
-                // There is no byte immediate, and no product of bytes and words that is bytes.
-                (BaleSrc::View(v, _), BaleSrc::Imm(..)) if v.ty.bytes() == 1 => {
-                    let one = View::scalar(VirtReg::Grf(self.temp(1)), 0, v.ty);
-                    self.bale(&Bale {
-                        lanes: 1,
-                        operation: Operation::new(Op::Mov, v.ty, &[y]),
-                        dst: one,
-                        starts: true,
-                        mask: None,
-                        flag: None,
-                        under: None,
-                    });
-                    b.operation.srcs[1] = Some(BaleSrc::View(one, SrcMods::default()));
-                }
                 (BaleSrc::View(v, m), BaleSrc::Imm(..)) => {
                     let ty = dword(v.ty);
                     let v = self.copied(v, b.lanes, ty, b.lanes);
@@ -234,6 +247,27 @@ impl Legalizer {
                 _ => o.srcs.swap(0, 1),
             }
         }
+        b
+    }
+
+    /// A product of bytes is made in words; its low bytes are the result.
+    fn byte_product(&mut self, mut b: Bale) -> Bale {
+        if b.operation.op != Op::Mul || b.operation.ty.bytes() != 1 {
+            return b;
+        }
+        let r = self.temp(b.lanes * Type::W.bytes());
+        let words = View::contiguous(VirtReg::Grf(r), b.lanes, Type::W);
+        self.bale(&Bale {
+            operation: Operation {
+                ty: Type::W,
+                ..b.operation
+            },
+            dst: words,
+            starts: true,
+            mask: None,
+            ..b
+        });
+        b = self.moved(&b, words.narrowed(b.operation.ty));
         b
     }
 

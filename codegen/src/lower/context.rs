@@ -127,6 +127,11 @@ impl Context for Lower<'_> {
         self.is_i64(v)
     }
 
+    fn not_f64_result(&mut self, inst: Inst) -> Option<()> {
+        let v = self.first_result(inst)?;
+        (self.scalar(v) != Scalar::F64).then_some(())
+    }
+
     fn i32_result(&mut self, inst: Inst) -> Option<()> {
         let v = self.first_result(inst)?;
         (self.scalar(v) == Scalar::I32).then_some(())

@@ -196,7 +196,8 @@ impl Lower<'_> {
         let grfs = part.simd.channels() * 8 / GRF;
         let (t, steps) = (self.temp_grfs(grfs), self.temp(part.simd.channels() * 4));
         for first in (0..part.lanes).step_by(8) {
-            let n = (part.lanes - first).min(8);
+            // All eight, whatever the part needs: the register has room, and the vector immediate asks for it.
+            let n = 8;
             let view = at(steps, first * 4, n, Type::D);
             let v = Operation::new(Op::Mov, Type::D, &[BaleSrc::Imm(0x7654_3210, Type::V)]);
             self.bale_at(view, first == 0, n, v);

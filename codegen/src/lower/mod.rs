@@ -201,14 +201,9 @@ impl Lower<'_> {
             return;
         }
         if generated::constructor_lower(self, inst).is_none() {
-            self.fail(Some(inst), format!("`{}`", data.opcode().name()));
-        }
-        let no_double = self.code.iter().find_map(|l| match l {
-            Lowered::Bale(b) if b.operation.ty == isa::Type::Df => Some(b.operation.op),
-            _ => None,
-        });
-        if let Some(op) = no_double.filter(|op| single_only(*op)) {
-            self.fail(Some(inst), format!("`{op}` of doubles"));
+            let name = data.opcode().name();
+            let of = self.func.dfg.first_result(inst).map(|v| format!(" of {}", self.ty(v)));
+            self.fail(Some(inst), format!("`{name}`{}", of.unwrap_or_default()));
         }
     }
 
@@ -303,12 +298,6 @@ impl Lower<'_> {
             under: None,
         }));
     }
-}
-
-/// Operations that Gen9 has for floats of 32 bits, not of 64 (PRM Vol. 2a, each instruction's data types).
-fn single_only(op: isa::Op) -> bool {
-    use isa::Op::{Frc, Math, Rndd, Rnde, Rndu, Rndz};
-    matches!(op, Frc | Rndd | Rndu | Rnde | Rndz | Math)
 }
 
 /// Alignment of a register of so many bytes: it never crosses into a GRF that it would not need.
