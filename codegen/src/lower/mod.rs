@@ -202,7 +202,11 @@ impl Lower<'_> {
         }
         if generated::constructor_lower(self, inst).is_none() {
             let name = data.opcode().name();
-            let of = self.func.dfg.first_result(inst).map(|v| format!(" of {}", self.ty(v)));
+            let of = self
+                .func
+                .dfg
+                .first_result(inst)
+                .map(|v| format!(" of {}", self.ty(v)));
             self.fail(Some(inst), format!("`{name}`{}", of.unwrap_or_default()));
         }
     }
