@@ -295,8 +295,15 @@ pub(super) fn int<T: IntLane + Lane32, const N: usize>(
         other => int::apply(other, &a, &b, &[T::ZERO; N], 31).unwrap_or(a),
     };
     if let (Some(bit), Some(cond)) = (op.flag, op.alu.cond) {
+        // Flags look at the result as the destination has it.
+        let mut seen = r;
+        if op.alu.dst.bytes() < 4 {
+            for v in &mut seen {
+                *v = T::from_bits(extend(v.bits(), op.alu.dst));
+            }
+        }
         t.regs
-            .set_flags(bit, mask, int::compare(cond, &r, &[T::ZERO; N]));
+            .set_flags(bit, mask, int::compare(cond, &seen, &[T::ZERO; N]));
     }
     store(t, op, mask, &r)
 }

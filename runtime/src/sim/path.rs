@@ -55,10 +55,8 @@ pub(super) fn alu_kind(alu: &AluOp, inst: &Inst<Reg>) -> Kind {
         }
         _ => false,
     };
-    // Flags look at the result as the destination has it: only a dword one is at hand.
-    let flags_ok = alu.cond.is_none() || alu.dst.bytes() == 4;
     match alu.op {
-        _ if modular && flags_ok => {
+        _ if modular => {
             let sign_matters = alu.cond.is_some() && alu.dst == Type::Ud;
             if sign_matters {
                 Kind::FastU32
@@ -72,6 +70,9 @@ pub(super) fn alu_kind(alu: &AluOp, inst: &Inst<Reg>) -> Kind {
                 Kind::FastI32
             } else if unsigned {
                 Kind::FastU32
+            } else if alu.op == Op::Cmp {
+                // 64 bits hold either sign, negated or not.
+                Kind::FastI64
             } else {
                 Kind::Alu
             }
