@@ -1,7 +1,7 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a shape that some width can execute ([`shape`]): operands that no width can take go through a
-//! temporary. Then it is cut ([`cut`]) into the widest pieces whose every operand is encodable: a power of two of channels, at most
+//! A bale is first brought into a shape that some width can execute (`shape.rs`): operands that no width can take go through a
+//! temporary. Then it is cut (`cut.rs`) into the widest pieces whose every operand is encodable: a power of two of channels, at most
 //! two GRFs an operand, strides that fit, and flag bits at legal channel offsets.
 //!
 //! Needs: lowered blocks. Makes: [`VCode`] in which every instruction passes `isa_gen::legal` once registers are

@@ -259,7 +259,7 @@ pub enum Cache {
     Constant,
 }
 
-/// What a message does. Lengths are not here: see [`Message`].
+/// What a message does. Lengths are not here: see [`Message`](super::Message).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MsgOp {
     /// Untyped surface: up to four consecutive dwords per channel, each to its own GRF (two in SIMD16).
