@@ -25,6 +25,7 @@
 
 mod alu;
 mod memory;
+mod pure;
 mod thread;
 
 pub use memory::{Buffers, Memory, MemoryError};

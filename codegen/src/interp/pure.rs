@@ -1,0 +1,212 @@
+//! Operations that only compute.
+
+use super::memory::from_le;
+use super::{Lanes, alu};
+use crate::ir::{Function, Inst, InstData, Opcode, Region, Scalar, Type, Value};
+use cranelift_entity::SecondaryMap;
+
+pub(super) fn lane_of(lanes: &[u64], lane: usize) -> Result<u64, String> {
+    lanes
+        .get(lane)
+        .copied()
+        .ok_or_else(|| format!("there is no lane {lane} (the function was not verified)"))
+}
+
+/// Element of a region that a lane is, in elements of `bytes` from the vector's start.
+fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result<usize, String> {
+    let lane = lane as u32;
+    let row = lane / u32::from(r.width).max(1);
+    let (start, within) = match index {
+        None => (0, r.element(lane)),
+        Some(i) if i.len() == 1 => (alu::signed(Scalar::I16, lane_of(i, 0)?), r.element(lane)),
+        Some(i) => (
+            alu::signed(Scalar::I16, lane_of(i, row as usize)?),
+            lane % u32::from(r.width).max(1) * u32::from(r.hstride),
+        ),
+    };
+    let at = start + i64::from(r.offset) + i64::from(within) * i64::from(bytes);
+    let size = i64::from(bytes.max(1));
+    if at < 0 || at % size != 0 {
+        return Err(format!(
+            "lane {lane} of the region is at byte {at} of the vector"
+        ));
+    }
+    Ok((at / size) as usize)
+}
+
+/// The results of an operation that only computes.
+pub(super) fn evaluate(
+    func: &Function,
+    inst: Inst,
+    data: &InstData,
+    values: &SecondaryMap<Value, Lanes>,
+) -> Result<Vec<Lanes>, String> {
+    let dfg = &func.dfg;
+    let to = dfg
+        .first_result(inst)
+        .map(|v| dfg.ty(v))
+        .ok_or("no result")?;
+    let none = || format!("`{}` has no meaning here", data.opcode());
+    let lanes = |f: &mut dyn FnMut(usize) -> Result<u64, String>| -> Result<Lanes, String> {
+        (0..to.lanes() as usize).map(f).collect()
+    };
+    let one = match *data {
+        InstData::Imm { opcode, bits } => {
+            let pred = opcode == Opcode::Bconst;
+            lanes(&mut |l| Ok(if pred { bits >> l & 1 } else { bits }))?
+        }
+        InstData::ImmVec { constant, .. } => dfg.constant(constant).to_vec(),
+        InstData::Unary { opcode, arg } => {
+            let (from, x) = (dfg.ty(arg), &values[arg]);
+            match opcode {
+                Opcode::Any => vec![u64::from(x.contains(&1))],
+                Opcode::All => vec![u64::from(x.iter().all(|&b| b == 1))],
+                Opcode::PredToBits => {
+                    vec![x.iter().enumerate().fold(0, |v, (l, &b)| v | b << (l % 64))]
+                }
+                Opcode::BitsToPred => {
+                    let bits = lane_of(x, 0)?;
+                    lanes(&mut |l| Ok(bits >> l & 1))?
+                }
+                Opcode::Bitcast => bitcast(from, to, x),
+                _ => lanes(&mut |l| alu::unary(opcode, from, to, lane_of(x, l)?).ok_or_else(none))?,
+            }
+        }
+        InstData::Binary {
+            opcode: Opcode::Join,
+            args: [em, rm],
+        } => {
+            let new = lanes(&mut |l| Ok(lane_of(&values[em], l)? | lane_of(&values[rm], l)?))?;
+            let empty = u64::from(!new.contains(&1));
+            return Ok(vec![new, vec![empty]]);
+        }
+        InstData::Binary {
+            opcode,
+            args: [a, b],
+        } => {
+            let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
+            let first = lanes(&mut |l| {
+                alu::binary(opcode, t, lane_of(x, l)?, lane_of(y, l)?).ok_or_else(none)
+            })?;
+            if matches!(opcode, Opcode::Iaddc | Opcode::Isubb) {
+                let second =
+                    lanes(&mut |l| Ok(alu::carry(opcode, t, lane_of(x, l)?, lane_of(y, l)?)))?;
+                return Ok(vec![first, second]);
+            }
+            first
+        }
+        InstData::Ternary {
+            opcode: Opcode::Goto,
+            args: [em, rm, cond],
+        } => {
+            let at = |v: Value, l: usize| lane_of(&values[v], l);
+            let stay = lanes(&mut |l| Ok(at(em, l)? & !at(cond, l)? & 1))?;
+            let left = lanes(&mut |l| Ok(at(rm, l)? | at(em, l)? & at(cond, l)?))?;
+            let empty = u64::from(!stay.contains(&1));
+            return Ok(vec![stay, left, vec![empty]]);
+        }
+        InstData::Ternary {
+            opcode: Opcode::Select,
+            args: [mask, a, b],
+        } => lanes(&mut |l| match lane_of(&values[mask], l)? {
+            1 => lane_of(&values[a], l),
+            _ => lane_of(&values[b], l),
+        })?,
+        InstData::Ternary {
+            opcode,
+            args: [a, b, c],
+        } => {
+            let t = dfg.ty(a).scalar();
+            lanes(&mut |l| {
+                let at = |v: Value| lane_of(&values[v], l);
+                alu::ternary(opcode, t, at(a)?, at(b)?, at(c)?).ok_or_else(none)
+            })?
+        }
+        InstData::IntCompare {
+            cond, args: [a, b], ..
+        } => {
+            let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
+            lanes(&mut |l| {
+                Ok(u64::from(alu::int_compare(
+                    cond,
+                    t,
+                    lane_of(x, l)?,
+                    lane_of(y, l)?,
+                )))
+            })?
+        }
+        InstData::FloatCompare {
+            cond, args: [a, b], ..
+        } => {
+            let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
+            lanes(&mut |l| {
+                Ok(u64::from(alu::float_compare(
+                    cond,
+                    t,
+                    lane_of(x, l)?,
+                    lane_of(y, l)?,
+                )))
+            })?
+        }
+        InstData::RdRegion {
+            arg,
+            ref region,
+            index,
+            ..
+        } => {
+            let index = index.expand().map(|v| &values[v]);
+            let size = to.scalar().bytes();
+            lanes(&mut |l| lane_of(&values[arg], element(region, l, index, size)?))?
+        }
+        InstData::WrRegion {
+            args: [old, new],
+            ref region,
+            index,
+            mask,
+            ..
+        } => {
+            let index = index.expand().map(|v| &values[v]);
+            let mut out = values[old].clone();
+            for (l, &bits) in values[new].iter().enumerate() {
+                let on = mask.expand().is_none_or(|m| values[m].get(l) == Some(&1));
+                if on {
+                    let at = element(region, l, index, to.scalar().bytes())?;
+                    lane_of(&out, at)?;
+                    out[at] = bits;
+                }
+            }
+            out
+        }
+        InstData::RdPred { arg, offset, .. } => {
+            lanes(&mut |l| lane_of(&values[arg], l + usize::from(offset)))?
+        }
+        InstData::WrPred {
+            args: [old, new],
+            offset,
+            ..
+        } => {
+            let mut out = values[old].clone();
+            for (l, &b) in values[new].iter().enumerate() {
+                *out.get_mut(l + usize::from(offset)).ok_or_else(none)? = b;
+            }
+            out
+        }
+        _ => return Err(none()),
+    };
+    Ok(vec![one])
+}
+
+fn bitcast(from: Type, to: Type, x: &[u64]) -> Lanes {
+    let bytes: Vec<u8> = x
+        .iter()
+        .flat_map(|b| {
+            b.to_le_bytes()
+                .into_iter()
+                .take(from.scalar().bytes() as usize)
+        })
+        .collect();
+    bytes
+        .chunks(to.scalar().bytes().max(1) as usize)
+        .map(from_le)
+        .collect()
+}
