@@ -93,6 +93,9 @@ impl Legalizer {
             for n in 0..2 {
                 self.pack_source(&mut b, n);
             }
+            if b.dst.index.is_some() {
+                b = self.through_temporary(b);
+            }
         }
         self.stride_destination(b)
     }
@@ -113,6 +116,26 @@ impl Legalizer {
             under: None,
         });
         dst
+    }
+
+    /// The operation to a fresh register, and the move from there that is left.
+    fn through_temporary(&mut self, b: Bale) -> Bale {
+        let ty = b.operation.ty;
+        let r = self.temp(b.lanes * ty.bytes());
+        let view = View::contiguous(VirtReg::Grf(r), b.lanes, ty);
+        self.bale(&Bale {
+            dst: view,
+            starts: true,
+            mask: None,
+            under: None,
+            ..b
+        });
+        let from = BaleSrc::View(view, SrcMods::default());
+        Bale {
+            operation: Operation::new(Op::Mov, ty, &[from]),
+            flag: None,
+            ..b
+        }
     }
 
     /// Half floats are rounded as singles.
