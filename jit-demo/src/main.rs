@@ -7,11 +7,12 @@ use gantry_jit_demo::demo::Demo;
 use gantry_jit_demo::picture::Picture;
 use gantry_jit_demo::report::Table;
 use gantry_runtime::{Device, DeviceKind};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The picture that `linear` filters if none is named.
-const DEFAULT_PICTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/pictures/harbour.png");
+const DEFAULT_PICTURE: &[u8] = include_bytes!("../pictures/harbour.png");
 
 /// Compiles kernels with Gantry, launches them, checks them against the CPU and draws pictures.
 #[derive(Parser, Debug)]
@@ -46,8 +47,14 @@ fn run(args: &Args) -> Result<(), String> {
         [w, h] if (1..=16384).contains(&w) && (1..=16384).contains(&h) => (w, h),
         _ => return Err("--size takes a width and a height of 1 to 16384".to_string()),
     };
-    let input = args.input.as_deref().unwrap_or(Path::new(DEFAULT_PICTURE));
-    let picture = Picture::read(input).map_err(text)?;
+    let picture = match &args.input {
+        Some(path) => Picture::read(path),
+        None => Picture::decode(
+            Cursor::new(DEFAULT_PICTURE),
+            Path::new("the default picture"),
+        ),
+    }
+    .map_err(text)?;
     std::fs::create_dir_all(&args.output).map_err(|e| format!("{}: {e}", args.output.display()))?;
     let device = Device::open(kind).map_err(|e| e.to_string())?;
     // Intel's driver without hardware takes everything and computes nothing.

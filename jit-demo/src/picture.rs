@@ -3,7 +3,7 @@
 use crate::DemoError;
 use crate::kernels::linear::{TILE_HEIGHT, TILE_WIDTH};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
 /// Pixels of 8-bit RGB, row after row.
@@ -29,7 +29,7 @@ pub struct Bordered {
 }
 
 impl Picture {
-    /// Reads a PNG of any colour type; transparency is dropped.
+    /// Reads a PNG file of any colour type; transparency is dropped.
     ///
     /// # Errors
     /// The file cannot be opened, or is no PNG.
@@ -38,22 +38,27 @@ impl Picture {
             path: path.to_path_buf(),
             source,
         })?;
+        Picture::decode(BufReader::new(file), path)
+    }
+
+    /// Reads a PNG; `name` is what an error calls it.
+    ///
+    /// # Errors
+    /// It is no PNG.
+    pub fn decode(png: impl BufRead + Seek, name: &Path) -> Result<Picture, DemoError> {
         let wrong = |what: String| DemoError::Picture {
-            path: path.to_path_buf(),
+            path: name.to_path_buf(),
             what,
         };
-        let mut decoder = png::Decoder::new(BufReader::new(file));
+        let unreadable = |e: png::DecodingError| wrong(format!("not a readable PNG: {e}"));
+        let mut decoder = png::Decoder::new(png);
         decoder.set_transformations(png::Transformations::normalize_to_color8());
-        let mut reader = decoder
-            .read_info()
-            .map_err(|e| wrong(format!("not a readable PNG: {e}")))?;
+        let mut reader = decoder.read_info().map_err(unreadable)?;
         let size = reader
             .output_buffer_size()
             .ok_or_else(|| wrong("the picture is too large".to_string()))?;
         let mut data = vec![0; size];
-        let info = reader
-            .next_frame(&mut data)
-            .map_err(|e| wrong(format!("not a readable PNG: {e}")))?;
+        let info = reader.next_frame(&mut data).map_err(unreadable)?;
         let channels = info.color_type.samples();
         let pixels = data
             .get(..info.buffer_size())

@@ -1,5 +1,22 @@
 //! What a row says.
 
+/// Defines enums that stand in the generated Rust too: `SOURCE` is their text.
+macro_rules! shared {
+    ($($(#[$attribute:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident,)* })*) => {
+        $(
+            $(#[$attribute])*
+            pub enum $name { $($(#[$doc])* $variant,)* }
+
+            impl $name {
+                /// The definition, for the generated file.
+                pub(super) const SOURCE: &str =
+                    stringify!($(#[$attribute])* pub enum $name { $($(#[$doc])* $variant,)* });
+            }
+        )*
+    };
+}
+
+shared! {
 /// The shape of an instruction's operands: a variant of `ir::InstData`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
@@ -43,13 +60,6 @@ pub enum Format {
     Return,
 }
 
-impl Format {
-    /// The variant's name.
-    pub fn name(self) -> String {
-        format!("{self:?}")
-    }
-}
-
 /// What the value operands must be. Formats with operands of different kinds have rules of their own in the verifier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Class {
@@ -88,6 +98,14 @@ pub enum Out {
     Two,
     /// Said by the format: `goto`, `join`, `select`, `call`.
     Special,
+}
+}
+
+impl Format {
+    /// The variant's name.
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
 }
 
 /// One opcode.

@@ -1,11 +1,15 @@
 //! Rust and ISLE from the rows.
 
-use super::row::{Format, Out, Row};
+use super::row::{Class, Format, Out, Row};
 use std::fmt::Write as _;
 
-/// The `Opcode` enum and its constant table.
+/// The `Opcode` enum, its constant table, and the enums that the table's rows name.
 pub fn rust(rows: &[Row]) -> String {
-    let mut out = String::from(
+    let mut out = String::new();
+    for definition in [Format::SOURCE, Class::SOURCE, Out::SOURCE] {
+        let _ = writeln!(out, "{definition}\n");
+    }
+    out.push_str(
         "/// An IR opcode.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]\npub enum Opcode {\n",
     );
     for r in rows {

@@ -61,9 +61,9 @@ K void doubles(__global const double *a, __global const double *b, __global doub
 }
 
 // An escape-time loop: every channel has its own trip count.
-K void mandelbrot(__global int *o, int w, int h, int most) {
+K void mandelbrot(__global int *o, int w, float step, int most) {
     int px = get_global_id(0), py = get_global_id(1);
-    float cx = px * 3.0f / w - 2.2f, cy = py * 2.4f / h - 1.2f;
+    float cx = fma((float)px, step, -2.2f), cy = fma((float)py, step, -1.2f);
     float x = 0, y = 0;
     int n = 0;
     while (n < most && fma(x, x, y * y) <= 4.0f) {
