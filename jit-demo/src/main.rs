@@ -7,7 +7,7 @@ use gantry_jit_demo::demo::Demo;
 use gantry_jit_demo::picture::Picture;
 use gantry_jit_demo::report::Table;
 use gantry_runtime::{Device, DeviceKind};
-use std::io::Cursor;
+use std::io::{Cursor, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -38,6 +38,14 @@ struct Args {
     size: Vec<u32>,
 }
 
+/// Prints. A reader that has gone away is none of our errors: the pictures are drawn all the same.
+fn say(text: std::fmt::Arguments<'_>) -> Result<(), String> {
+    match std::io::stdout().write_fmt(text) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
+        _ => Ok(()),
+    }
+}
+
 fn run(args: &Args) -> Result<(), String> {
     let text = |e: DemoError| e.to_string();
     let options = CompileOptions::for_target(&args.target).map_err(|e| e.to_string())?;
@@ -59,7 +67,7 @@ fn run(args: &Args) -> Result<(), String> {
     let device = Device::open(kind).map_err(|e| e.to_string())?;
     // Intel's driver without hardware takes everything and computes nothing.
     let computes = device.is_simulator() || std::env::var_os("SetCommandStreamReceiver").is_none();
-    println!("device: {}; target: {}", device.name(), args.target);
+    say(format_args!("device: {}; target: {}\n", device.name(), args.target))?;
     let demo = Demo {
         device,
         options,
@@ -71,11 +79,11 @@ fn run(args: &Args) -> Result<(), String> {
     table.0.push(line);
     let (line, filtered) = demo.linear(&picture).map_err(text)?;
     table.0.push(line);
-    print!("{table}");
+    say(format_args!("{table}"))?;
     for (name, picture) in [("mandelbrot.png", set), ("linear.png", filtered)] {
         let path = args.output.join(name);
         picture.write(&path).map_err(text)?;
-        println!("picture: {}", path.display());
+        say(format_args!("picture: {}\n", path.display()))?;
     }
     Ok(())
 }
