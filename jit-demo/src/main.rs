@@ -67,7 +67,11 @@ fn run(args: &Args) -> Result<(), String> {
     let device = Device::open(kind).map_err(|e| e.to_string())?;
     // Intel's driver without hardware takes everything and computes nothing.
     let computes = device.is_simulator() || std::env::var_os("SetCommandStreamReceiver").is_none();
-    say(format_args!("device: {}; target: {}\n", device.name(), args.target))?;
+    say(format_args!(
+        "device: {}; target: {}\n",
+        device.name(),
+        args.target
+    ))?;
     let demo = Demo {
         device,
         options,

@@ -64,19 +64,13 @@ impl Lower<'_> {
             .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
     }
 
-    /// Whether a view, read as `ty`, can stand in an instruction as it is.
-    fn view_src(&self, view: View, ty: GenType) -> BaleSrc {
-        BaleSrc::View(View { ty, ..view }, SrcMods::default())
-    }
-
     /// A source in a register, for operations that take no immediate where this stands.
-    pub(super) fn force_reg(&mut self, src: BaleSrc, lanes: u32) -> BaleSrc {
+    pub(super) fn force_reg(&mut self, src: BaleSrc) -> BaleSrc {
         let BaleSrc::Imm(..) = src else { return src };
         // One lane serves all.
         let ty = src.ty();
         let r = self.temp(ty.bytes());
         self.bale(r, 1, Operation::new(Op::Mov, ty, &[src]));
-        let _ = lanes;
         BaleSrc::View(View::scalar(VirtReg::Grf(r), 0, ty), SrcMods::default())
     }
 
@@ -109,22 +103,14 @@ impl Context for Lower<'_> {
         (a[0], a[1], a[2])
     }
 
-    fn is_pred(&mut self, v: Value) -> Option<()> {
-        self.ty(v).is_pred().then_some(())
-    }
-
-    fn is_i64(&mut self, v: Value) -> Option<()> {
-        (self.scalar(v) == Scalar::I64).then_some(())
-    }
-
     fn pred_result(&mut self, inst: Inst) -> Option<()> {
         let v = self.first_result(inst)?;
-        self.is_pred(v)
+        self.ty(v).is_pred().then_some(())
     }
 
     fn i64_result(&mut self, inst: Inst) -> Option<()> {
         let v = self.first_result(inst)?;
-        self.is_i64(v)
+        (self.scalar(v) == Scalar::I64).then_some(())
     }
 
     fn not_f64_result(&mut self, inst: Inst) -> Option<()> {
@@ -150,7 +136,18 @@ impl Context for Lower<'_> {
 
     fn sinkable_under_mask(&mut self, v: Value) -> Option<Inst> {
         let inst = self.sinkable(v)?;
-        (self.func.dfg.data(inst).opcode() != Opcode::Select).then_some(inst)
+        // `sel` takes a predicate or a condition, as what it selects by.
+        let sel = matches!(
+            self.func.dfg.data(inst).opcode(),
+            Opcode::Select
+                | Opcode::Smin
+                | Opcode::Smax
+                | Opcode::Umin
+                | Opcode::Umax
+                | Opcode::Fmin
+                | Opcode::Fmax
+        );
+        (!sel).then_some(inst)
     }
 
     fn sinkable_under_saturation(&mut self, v: Value) -> Option<Inst> {
@@ -206,15 +203,15 @@ impl Context for Lower<'_> {
     }
 
     fn signed_src(&mut self, view: View) -> BaleSrc {
-        self.view_src(view, to_signed(view.ty))
+        view_src(view, to_signed(view.ty))
     }
 
     fn unsigned_src(&mut self, view: View) -> BaleSrc {
-        self.view_src(view, to_unsigned(view.ty))
+        view_src(view, to_unsigned(view.ty))
     }
 
     fn typed_src(&mut self, view: View) -> BaleSrc {
-        self.view_src(view, view.ty)
+        view_src(view, view.ty)
     }
 
     fn negate(&mut self, src: BaleSrc) -> BaleSrc {
@@ -293,19 +290,19 @@ impl Context for Lower<'_> {
         let commutes = matches!(op, Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Avg);
         let (a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) if commutes => (b, a),
-            (BaleSrc::Imm(..), _) => (self.force_reg(a, 1), b),
+            (BaleSrc::Imm(..), _) => (self.force_reg(a), b),
             _ => (a, b),
         };
         Operation::new(*op, ty, &[a, b])
     }
 
     fn op3(&mut self, ty: GenType, op: &Op, a: BaleSrc, b: BaleSrc, c: BaleSrc) -> Operation {
-        let srcs = [a, b, c].map(|s| self.force_reg(s, 1));
+        let srcs = [a, b, c].map(|s| self.force_reg(s));
         Operation::new(*op, ty, &srcs)
     }
 
     fn math1(&mut self, ty: GenType, f: &MathFn, a: BaleSrc) -> Operation {
-        let a = self.force_reg(a, 1);
+        let a = self.force_reg(a);
         Operation {
             subfn: Subfn::Math(*f),
             ..Operation::new(Op::Math, ty, &[a])
@@ -313,8 +310,8 @@ impl Context for Lower<'_> {
     }
 
     fn math2(&mut self, ty: GenType, f: &MathFn, a: BaleSrc, b: BaleSrc) -> Operation {
-        let a = self.force_reg(a, 1);
-        let b = self.force_reg(b, 1);
+        let a = self.force_reg(a);
+        let b = self.force_reg(b);
         Operation {
             subfn: Subfn::Math(*f),
             ..Operation::new(Op::Math, ty, &[a, b])
@@ -324,7 +321,7 @@ impl Context for Lower<'_> {
     fn minmax(&mut self, ty: GenType, cond: &Cond, a: BaleSrc, b: BaleSrc) -> Operation {
         let (a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (b, a),
-            (BaleSrc::Imm(..), _) => (self.force_reg(a, 1), b),
+            (BaleSrc::Imm(..), _) => (self.force_reg(a), b),
             _ => (a, b),
         };
         Operation {
@@ -334,7 +331,7 @@ impl Context for Lower<'_> {
     }
 
     fn select_op(&mut self, ty: GenType, mask: Value, a: BaleSrc, b: BaleSrc) -> Operation {
-        let a = self.force_reg(a, 1);
+        let a = self.force_reg(a);
         let flag = self.flag(mask);
         Operation {
             select: Some(flag),
@@ -450,12 +447,12 @@ impl Context for Lower<'_> {
         }
         let view = self.reg_view(v);
         match ty.scalar() {
-            Scalar::I32 => self.view_src(view, GenType::Ud),
+            Scalar::I32 => view_src(view, GenType::Ud),
             // The count is in the low word.
-            Scalar::I64 => self.view_src(view.narrowed(GenType::Uw), GenType::Uw),
+            Scalar::I64 => view_src(view.narrowed(GenType::Uw), GenType::Uw),
             _ => {
                 let r = self.temp(ty.lanes() * 2);
-                let src = self.view_src(view, to_unsigned(view.ty));
+                let src = view_src(view, to_unsigned(view.ty));
                 let mask = BaleSrc::Imm(u64::from(bits - 1), GenType::Uw);
                 self.bale(
                     r,
@@ -525,7 +522,7 @@ impl Context for Lower<'_> {
             self.mul_64(inst, a, b)
         } else {
             let (a, b) = (self.reg_view(a), self.reg_view(b));
-            let srcs = [self.view_src(a, ty), self.view_src(b, ty)];
+            let srcs = [view_src(a, ty), view_src(b, ty)];
             Operation::new(Op::Mul, ty, &srcs)
         };
         let r = self.temp(lanes * ty.bytes());
@@ -535,7 +532,7 @@ impl Context for Lower<'_> {
         Operation::new(
             Op::Add,
             ty,
-            &[BaleSrc::View(sum, SrcMods::default()), self.view_src(c, ty)],
+            &[BaleSrc::View(sum, SrcMods::default()), view_src(c, ty)],
         )
     }
 
@@ -546,7 +543,7 @@ impl Context for Lower<'_> {
             true => (GenType::Q, GenType::D),
             false => (GenType::Uq, GenType::Ud),
         };
-        let (a, b) = (self.force_reg(a, 1), self.force_reg(b, 1));
+        let (a, b) = (self.force_reg(a), self.force_reg(b));
         let p = self.temp(lanes * 8);
         self.bale(p, lanes, Operation::new(Op::Mul, wide, &[a, b]));
         let high = View {
@@ -749,6 +746,11 @@ fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Oper
 
 fn generated_view(l: &mut Lower<'_>, v: Value) -> View {
     super::generated::constructor_view(l, v)
+}
+
+/// A view read as a type, without modifiers.
+fn view_src(view: View, ty: GenType) -> BaleSrc {
+    BaleSrc::View(View { ty, ..view }, SrcMods::default())
 }
 
 /// All bits of an element.

@@ -147,7 +147,7 @@ impl Lower<'_> {
         let under = under.map(|(v, inverse)| (self.flag(v), inverse));
         let (cond, a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
-            (BaleSrc::Imm(..), _) => (cond, self.force_reg(a, 1), b),
+            (BaleSrc::Imm(..), _) => (cond, self.force_reg(a), b),
             _ => (cond, a, b),
         };
         // The null destination has the type that the comparison is made in; bytes compare as words.
