@@ -1,13 +1,14 @@
 //! Emission: machine code with places becomes instructions of the ISA crate, then bytes.
 //!
 //! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
-//! branch targets become distances in bytes.
+//! branch targets become distances in bytes. Blocks that only jump are left out.
 
 use crate::payload::GRF;
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::vcode::{MInst, VBlock, VCode, VReg, VirtReg};
-use cranelift_entity::EntityRef;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::message::{Message, MsgOp};
 use gantry_isa_gen::{
     self as isa, Arf, Desc, Dst, ExecSize, InstOpts, Op, Platform, PredCtrl, Predicate, Reg,
@@ -30,7 +31,35 @@ struct Emitter<'a> {
     code: &'a VCode,
     alloc: &'a Allocation,
     platform: Platform,
+    /// Where control goes that is sent to a block: past blocks that only jump.
+    goal: SecondaryMap<VBlock, PackedOption<VBlock>>,
     out: Vec<isa::Inst<Reg>>,
+}
+
+/// Whether a block, its registers placed, only jumps.
+fn only_jumps(code: &VCode, alloc: &Allocation, block: VBlock) -> bool {
+    code.block_insts(block).iter().all(|m| match *m {
+        MInst::Jump | MInst::Start { .. } | MInst::Touch { .. } => true,
+        MInst::Copy { dst, src } => alloc.address[dst] == alloc.address[src],
+        _ => false,
+    })
+}
+
+/// Per block, where control goes that is sent to it. A block that leads into a ring of such blocks stays.
+fn goals(code: &VCode, alloc: &Allocation) -> SecondaryMap<VBlock, PackedOption<VBlock>> {
+    let mut out = SecondaryMap::new();
+    for b in code.blocks.keys() {
+        let step = |at: &VBlock| match code.blocks[*at].succs[..] {
+            [next] if only_jumps(code, alloc, *at) => Some(next),
+            _ => None,
+        };
+        let path = std::iter::successors(Some(b), step).take(code.blocks.len() + 1);
+        // A path longer than there are blocks goes round in a ring.
+        let (length, last) = path.fold((0, b), |(n, _), at| (n + 1, at));
+        let goal = if length > code.blocks.len() { b } else { last };
+        out[b] = PackedOption::from(goal);
+    }
+    out
 }
 
 /// Emits a function. `check`: every instruction also passes the legality rules.
@@ -51,11 +80,15 @@ pub fn emit(
         code,
         alloc,
         platform,
+        goal: goals(code, alloc),
         out: Vec::with_capacity(code.insts.len()),
     };
     let mut starts = Vec::with_capacity(code.blocks.len());
     for (b, data) in &code.blocks {
         starts.push(e.out.len() as i32);
+        if e.goal(b) != b {
+            continue;
+        }
         for i in data.start..data.end {
             let m = &code.insts[i];
             e.inst(b, m).map_err(|what| fail(i, m, what))?;
@@ -143,7 +176,9 @@ impl Emitter<'_> {
                 let [then, other] = self.code.blocks[block].succs[..] else {
                     return Err("a branch without two successors".to_string());
                 };
-                if self.follows(block, then) && !self.follows(block, other) {
+                if self.goal(then) == self.goal(other) {
+                    self.jump(block, 0, None);
+                } else if self.follows(block, then) && !self.follows(block, other) {
                     self.jump(block, 1, Some((flag, true)));
                 } else {
                     self.jump(block, 0, Some((flag, false)));
@@ -177,8 +212,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn follows(&self, block: VBlock, next: VBlock) -> bool {
-        next.index() == block.index() + 1
+    fn goal(&self, block: VBlock) -> VBlock {
+        self.goal[block].expand().unwrap_or(block)
+    }
+
+    /// Whether control that leaves the end of a block is where it would go anyway.
+    fn follows(&self, block: VBlock, to: VBlock) -> bool {
+        let behind = self.code.blocks.keys().skip(block.index() + 1);
+        behind.into_iter().find(|&b| self.goal(b) == b) == Some(self.goal(to))
     }
 
     /// A jump to a successor, nothing if it is the next block and unconditional.
@@ -189,6 +230,7 @@ impl Emitter<'_> {
         if pred.is_none() && self.follows(block, to) {
             return;
         }
+        let to = self.goal(to);
         let mut inst = uniform(Op::Jmpi);
         inst.pred = pred.map(|(flag, inverse)| Predicate {
             flag,

@@ -80,6 +80,7 @@ impl Legalizer {
         if b.lanes == 0 {
             return None;
         }
+        b = self.direct_mixed_floats(b);
         b = self.in_singles(b);
         b = self.vector_immediate(b);
         b = self.in_two_steps(b);
@@ -136,6 +137,22 @@ impl Legalizer {
             flag: None,
             ..b
         }
+    }
+
+    /// Where half and single floats meet, sources are direct.
+    fn direct_mixed_floats(&mut self, mut b: Bale) -> Bale {
+        if !b.is_mixed_float() {
+            return b;
+        }
+        for n in 0..3 {
+            if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
+                && v.index.is_some()
+            {
+                let v = self.copied(v, b.lanes, v.ty, b.lanes);
+                b.operation.srcs[n] = Some(BaleSrc::View(v, m));
+            }
+        }
+        b
     }
 
     /// Half floats are rounded as singles.
