@@ -3,6 +3,7 @@
 //! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
 //! branch targets become distances in bytes. Blocks that only jump are left out.
 
+use crate::operand::{dst, imm, scalar, uniform};
 use crate::payload::GRF;
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
@@ -151,23 +152,15 @@ impl Emitter<'_> {
                 index,
             } => {
                 let a0 = Reg::Arf(Arf::Address, 0);
-                let start = Src::Imm {
-                    bits: self.address(base, offset).into(),
-                    ty: Type::Uw,
-                };
-                let mut inst = uniform(if index.is_some() { Op::Add } else { Op::Mov });
-                inst.dst = Dst::Direct {
-                    at: RegRef::new(a0, sub * 2),
-                    hs: 1,
-                    ty: Type::Uw,
-                };
-                match index {
+                let start = imm(self.address(base, offset).into(), Type::Uw);
+                let a0 = dst(RegRef::new(a0, sub * 2), Type::Uw);
+                let inst = match index {
                     Some((r, at)) => {
-                        inst.srcs[0] = scalar(grf(self.address(r, at))?, Type::Uw);
-                        inst.srcs[1] = start;
+                        let index = scalar(grf(self.address(r, at))?, Type::Uw);
+                        uniform(Op::Add, a0, [index, start])
                     }
-                    None => inst.srcs[0] = start,
-                }
+                    None => uniform(Op::Mov, a0, [start]),
+                };
                 self.out.push(inst);
             }
             MInst::Jump => self.jump(block, 0, None),
@@ -231,7 +224,7 @@ impl Emitter<'_> {
             return;
         }
         let to = self.goal(to);
-        let mut inst = uniform(Op::Jmpi);
+        let mut inst = uniform(Op::Jmpi, Dst::None, []);
         inst.pred = pred.map(|(flag, inverse)| Predicate {
             flag,
             inverse,
@@ -290,22 +283,6 @@ impl Emitter<'_> {
             moves.reverse();
         }
         Ok(())
-    }
-}
-
-fn uniform(op: Op) -> isa::Inst<Reg> {
-    isa::Inst {
-        no_mask: true,
-        ..isa::Inst::new(op, ExecSize::S1)
-    }
-}
-
-fn scalar(at: RegRef<Reg>, ty: Type) -> Src<Reg> {
-    Src::Direct {
-        at,
-        region: Region::SCALAR,
-        ty,
-        mods: SrcMods::default(),
     }
 }
 

@@ -5,13 +5,11 @@
 //!
 //! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are gone.
 
-use crate::lower::natural_align;
+use crate::operand::{begins, dst, scalar, uniform};
 use crate::result::CodegenError;
-use crate::vcode::{MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{MInst, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::EntityRef;
-use gantry_isa_gen::{
-    self as isa, Arf, Dst, ExecSize, Op, Reg, RegRef, Region, Src, SrcMods, Type,
-};
+use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
     Allocation, AllocationKind, Block, Edit, Inst, InstRange, MachineEnv, Operand,
     OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, ProgPoint, RegClass,
@@ -259,13 +257,7 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
         .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
     let starts = view.starts;
     let slots: Vec<VReg> = (0..output.num_spillslots)
-        .map(|_| {
-            code.vregs.push(VRegData {
-                bytes: 4,
-                align: natural_align(4),
-                place: Place::Any,
-            })
-        })
+        .map(|_| code.vregs.push(VRegData::anywhere(4)))
         .collect();
     let ty = if whole { Type::Ud } else { Type::Uw };
     let place = |a: Allocation| -> Option<RegRef<VirtReg>> {
@@ -292,7 +284,9 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
             let mut moves = |out: &mut Vec<MInst>, upto: ProgPoint| {
                 while let Some((_, Edit::Move { from, to })) = edits.next_if(|(p, _)| *p <= upto) {
                     match (place(*from), place(*to)) {
-                        (Some(from), Some(to)) => out.push(flag_move(from, to, ty)),
+                        (Some(from), Some(to)) => {
+                            out.push(begins(uniform(Op::Mov, dst(to, ty), [scalar(from, ty)])))
+                        }
                         _ => missing = true,
                     }
                 }
@@ -343,21 +337,4 @@ fn output_index(offsets: &[u32], inst: usize, operand: usize) -> usize {
     offsets
         .get(inst)
         .map_or(usize::MAX, |o| *o as usize + operand)
-}
-
-fn flag_move(from: RegRef<VirtReg>, to: RegRef<VirtReg>, ty: Type) -> MInst {
-    let mut mov = isa::Inst::new(Op::Mov, ExecSize::S1);
-    mov.no_mask = true;
-    mov.dst = Dst::Direct { at: to, hs: 1, ty };
-    mov.srcs[0] = Src::Direct {
-        at: from,
-        region: Region::SCALAR,
-        ty,
-        mods: SrcMods::default(),
-    };
-    MInst::Op {
-        inst: mov,
-        starts: true,
-        keeps: None,
-    }
 }

@@ -13,6 +13,7 @@ pub mod ir;
 pub mod legalize;
 pub mod liveness;
 pub mod lower;
+mod operand;
 pub mod payload;
 pub mod regalloc;
 pub mod result;

@@ -4,9 +4,8 @@
 //! operand touches more than two GRFs, and a destination in two GRFs has half of its elements in each.
 
 use crate::bale::View;
+use crate::payload::GRF;
 use gantry_isa_gen::Region;
-
-const GRF: u32 = 32;
 
 /// Where in a GRF a register starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,13 +12,14 @@ mod shape;
 
 use crate::bale::{Bale, BaleSrc, View};
 use crate::lower::{Lowered, LoweredFunction};
+use crate::operand::{begins, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform};
 use crate::result::CodegenError;
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;
 use gantry_isa_gen::{
     self as isa, ChannelOffset, CondMod, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
-    Src, SrcMods, Type,
+    Src, Type,
 };
 
 /// Cuts every bale of a lowered function.
@@ -79,11 +80,7 @@ struct Piece {
 
 impl Legalizer {
     fn temp(&mut self, bytes: u32) -> VReg {
-        self.vregs.push(VRegData {
-            bytes: bytes.max(1),
-            align: crate::lower::natural_align(bytes),
-            place: Place::Any,
-        })
+        self.vregs.push(VRegData::anywhere(bytes))
     }
 
     fn temp_flag(&mut self, lanes: u32) -> VFlag {
@@ -278,16 +275,8 @@ impl Legalizer {
         *previous = Some(target);
     }
 
-    fn op(&mut self, op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; 3]) {
-        let mut inst = isa::Inst::new(op, ExecSize::S1);
-        inst.no_mask = true;
-        inst.dst = dst;
-        inst.srcs = srcs;
-        self.out.push(MInst::Op {
-            inst,
-            starts: true,
-            keeps: None,
-        });
+    fn op<const N: usize>(&mut self, op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; N]) {
+        self.out.push(begins(uniform(op, dst, srcs)));
     }
 
     /// A piece's bits of a flag, moved to bit 0 of a flag of their own.
@@ -296,15 +285,15 @@ impl Legalizer {
         let (r, out) = (self.temp(4), self.temp_flag(p.lanes));
         self.op(
             Op::Shr,
-            grf_dst(r),
+            grf_dst(r, Type::Ud),
             [flag_src(flag, ty), imm(p.first.into(), Type::Uw), Src::None],
         );
-        let to = Dst::Direct {
-            at: RegRef::new(VirtReg::Flag(out), 0),
-            hs: 1,
-            ty: Type::Uw,
-        };
-        self.op(Op::Mov, to, [grf_src(r, Type::Uw), Src::None, Src::None]);
+        let to = flag_dst(out, Type::Uw);
+        self.op(
+            Op::Mov,
+            to,
+            [scalar_src(r, 0, Type::Uw), Src::None, Src::None],
+        );
         out
     }
 
@@ -315,7 +304,7 @@ impl Legalizer {
         let moved = self.temp(4);
         self.op(
             Op::Shl,
-            grf_dst(moved),
+            grf_dst(moved, Type::Ud),
             [
                 flag_src(bits, Type::Uw),
                 imm(p.first.into(), Type::Uw),
@@ -324,14 +313,18 @@ impl Legalizer {
         );
         self.op(
             Op::And,
-            grf_dst(moved),
-            [grf_src(moved, Type::Ud), imm(mask, Type::Ud), Src::None],
+            grf_dst(moved, Type::Ud),
+            [
+                scalar_src(moved, 0, Type::Ud),
+                imm(mask, Type::Ud),
+                Src::None,
+            ],
         );
         if let Some(f) = previous {
             let kept = self.temp(4);
             self.op(
                 Op::And,
-                grf_dst(kept),
+                grf_dst(kept, Type::Ud),
                 [
                     flag_src(f, ty),
                     imm(!mask & 0xffff_ffff, Type::Ud),
@@ -340,16 +333,20 @@ impl Legalizer {
             );
             self.op(
                 Op::Or,
-                grf_dst(moved),
-                [grf_src(moved, Type::Ud), grf_src(kept, Type::Ud), Src::None],
+                grf_dst(moved, Type::Ud),
+                [
+                    scalar_src(moved, 0, Type::Ud),
+                    scalar_src(kept, 0, Type::Ud),
+                    Src::None,
+                ],
             );
         }
-        let to = Dst::Direct {
-            at: RegRef::new(VirtReg::Flag(target), 0),
-            hs: 1,
-            ty,
-        };
-        self.op(Op::Mov, to, [grf_src(moved, ty), Src::None, Src::None]);
+        let to = flag_dst(target, ty);
+        self.op(
+            Op::Mov,
+            to,
+            [scalar_src(moved, 0, ty), Src::None, Src::None],
+        );
     }
 
     fn load_address(&mut self, v: &View, p: Piece, sub: u16) {
@@ -438,37 +435,4 @@ fn ternary_region(source: usize, region: Region) -> Region {
 /// `a0`.
 fn address() -> VirtReg {
     VirtReg::Phys(isa::Reg::Arf(isa::Arf::Address, 0))
-}
-
-fn flag_type(lanes: u32) -> Type {
-    if lanes > 16 { Type::Ud } else { Type::Uw }
-}
-
-fn imm(bits: u64, ty: Type) -> Src<VirtReg> {
-    Src::Imm { bits, ty }
-}
-
-fn scalar(reg: VirtReg, ty: Type) -> Src<VirtReg> {
-    Src::Direct {
-        at: RegRef::new(reg, 0),
-        region: Region::SCALAR,
-        ty,
-        mods: SrcMods::default(),
-    }
-}
-
-fn flag_src(f: VFlag, ty: Type) -> Src<VirtReg> {
-    scalar(VirtReg::Flag(f), ty)
-}
-
-fn grf_src(r: VReg, ty: Type) -> Src<VirtReg> {
-    scalar(VirtReg::Grf(r), ty)
-}
-
-fn grf_dst(r: VReg) -> Dst<VirtReg> {
-    Dst::Direct {
-        at: RegRef::new(VirtReg::Grf(r), 0),
-        hs: 1,
-        ty: Type::Ud,
-    }
 }

@@ -1,9 +1,9 @@
 //! Blocks, terminators and the copies on edges.
 
-use super::flags::{dst, imm, uniform};
 use super::{Lower, Lowered, LoweredBlock};
 use crate::bale::{Operation, View};
 use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::operand::{dst, imm, uniform};
 use crate::payload::GRF;
 use crate::result::CodegenError;
 use crate::vcode::{MInst, Place, VFlag, VRegData, VirtReg};
@@ -259,7 +259,7 @@ impl Lower<'_> {
         };
         let mut or = uniform(
             Op::Or,
-            dst(cr0, 0, Type::Ud),
+            dst(RegRef::new(cr0, 0), Type::Ud),
             [src, imm(0x4c0, Type::Uw), Src::None],
         );
         or.opts = InstOpts::SWITCH;

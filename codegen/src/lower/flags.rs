@@ -7,75 +7,16 @@ use super::Lower;
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Inst, Value};
 use crate::lower::Lowered;
-use crate::vcode::{MInst, VFlag, VReg, VirtReg};
-use gantry_isa_gen::{
-    self as isa, Cond, CondMod, Dst, ExecSize, Op, RegRef, Region, Src, SrcMods, Type,
+use crate::operand::{
+    begins, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src,
+    uniform,
 };
-
-/// The bits of a predicate's lanes.
-pub(super) fn lane_mask(lanes: u32) -> u64 {
-    u64::MAX >> (64 - lanes.clamp(1, 64))
-}
-
-/// The element type of a flag of so many lanes.
-pub(super) fn flag_type(lanes: u32) -> Type {
-    if lanes > 16 { Type::Ud } else { Type::Uw }
-}
-
-/// A flag as a scalar source.
-pub(super) fn flag_src(f: VFlag, ty: Type, invert: bool) -> Src<VirtReg> {
-    Src::Direct {
-        at: RegRef::new(VirtReg::Flag(f), 0),
-        region: Region::SCALAR,
-        ty,
-        mods: SrcMods {
-            neg: invert,
-            abs: false,
-        },
-    }
-}
-
-/// A register as a scalar source.
-pub(super) fn scalar_src(r: VReg, sub: u16, ty: Type) -> Src<VirtReg> {
-    Src::Direct {
-        at: RegRef::new(VirtReg::Grf(r), sub),
-        region: Region::SCALAR,
-        ty,
-        mods: SrcMods::default(),
-    }
-}
-
-/// An immediate source.
-pub(super) fn imm(bits: u64, ty: Type) -> Src<VirtReg> {
-    Src::Imm { bits, ty }
-}
-
-/// A direct destination.
-pub(super) fn dst(reg: VirtReg, sub: u16, ty: Type) -> Dst<VirtReg> {
-    Dst::Direct {
-        at: RegRef::new(reg, sub),
-        hs: 1,
-        ty,
-    }
-}
-
-/// `(W) op (1|M0) dst srcs`.
-pub(super) fn uniform(op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; 3]) -> isa::Inst<VirtReg> {
-    isa::Inst {
-        no_mask: true,
-        dst,
-        srcs,
-        ..isa::Inst::new(op, ExecSize::S1)
-    }
-}
+use crate::vcode::{VFlag, VirtReg};
+use gantry_isa_gen::{self as isa, Cond, CondMod, Dst, Op, RegRef, Src, Type};
 
 impl Lower<'_> {
     pub(super) fn emit_op(&mut self, inst: isa::Inst<VirtReg>) {
-        self.emit(MInst::Op {
-            inst,
-            starts: true,
-            keeps: None,
-        });
+        self.emit(begins(inst));
     }
 
     fn result_flag(&mut self, inst: Inst, n: usize) -> Option<(VFlag, u32)> {
@@ -89,31 +30,13 @@ impl Lower<'_> {
         let b = match b {
             Src::Direct { at, mods, .. } if matches!(at.reg, VirtReg::Flag(_)) => {
                 let r = self.temp(4);
-                let plain = Src::Direct {
-                    at,
-                    region: Region::SCALAR,
-                    ty,
-                    mods: SrcMods::default(),
-                };
-                self.emit_op(uniform(
-                    Op::Mov,
-                    dst(VirtReg::Grf(r), 0, ty),
-                    [plain, Src::None, Src::None],
-                ));
-                Src::Direct {
-                    at: RegRef::new(VirtReg::Grf(r), 0),
-                    region: Region::SCALAR,
-                    ty,
-                    mods,
-                }
+                self.emit_op(uniform(Op::Mov, grf_dst(r, ty), [scalar(at, ty)]));
+                let moved = scalar_src(r, 0, ty);
+                if mods.neg { inverted(moved) } else { moved }
             }
             b => b,
         };
-        self.emit_op(uniform(
-            op,
-            dst(VirtReg::Flag(out), 0, ty),
-            [a, b, Src::None],
-        ));
+        self.emit_op(uniform(op, flag_dst(out, ty), [a, b, Src::None]));
     }
 
     /// `out = (x & lanes) cond 0`, in bit 0.
@@ -176,13 +99,7 @@ impl Lower<'_> {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
             let ty = flag_type(lanes);
             let (a, b) = (self.flag(a), self.flag(b));
-            self.flag_op(
-                op,
-                out,
-                lanes,
-                flag_src(a, ty, false),
-                flag_src(b, ty, false),
-            );
+            self.flag_op(op, out, lanes, flag_src(a, ty), flag_src(b, ty));
         }
     }
 
@@ -193,7 +110,7 @@ impl Lower<'_> {
                 Op::Not,
                 out,
                 lanes,
-                flag_src(x, flag_type(lanes), false),
+                flag_src(x, flag_type(lanes)),
                 Src::None,
             );
         }
@@ -216,7 +133,8 @@ impl Lower<'_> {
             let x = self.flag(x);
             // All: no lane whose inverse is set.
             let cond = if any { Cond::Ne } else { Cond::Eq };
-            self.test(out, flag_src(x, flag_type(lanes), !any), lanes, cond);
+            let x = flag_src(x, flag_type(lanes));
+            self.test(out, if any { x } else { inverted(x) }, lanes, cond);
         }
     }
 
@@ -227,27 +145,15 @@ impl Lower<'_> {
         let ty = flag_type(lanes);
         let (m, a, b) = (self.flag(m), self.flag(a), self.flag(b));
         let (x, y) = (self.temp_flag(lanes), self.temp_flag(lanes));
-        self.flag_op(
-            Op::And,
-            x,
-            lanes,
-            flag_src(a, ty, false),
-            flag_src(m, ty, false),
-        );
+        self.flag_op(Op::And, x, lanes, flag_src(a, ty), flag_src(m, ty));
         self.flag_op(
             Op::And,
             y,
             lanes,
-            flag_src(b, ty, false),
-            flag_src(m, ty, true),
+            flag_src(b, ty),
+            inverted(flag_src(m, ty)),
         );
-        self.flag_op(
-            Op::Or,
-            out,
-            lanes,
-            flag_src(x, ty, false),
-            flag_src(y, ty, false),
-        );
+        self.flag_op(Op::Or, out, lanes, flag_src(x, ty), flag_src(y, ty));
     }
 
     pub(super) fn lower_flag_read(&mut self, inst: Inst, x: Value, offset: u8) {
@@ -259,9 +165,9 @@ impl Lower<'_> {
         let r = self.temp(4);
         self.emit_op(uniform(
             Op::Shr,
-            dst(VirtReg::Grf(r), 0, Type::Ud),
+            grf_dst(r, Type::Ud),
             [
-                flag_src(x, from, false),
+                flag_src(x, from),
                 imm(u64::from(offset), Type::Uw),
                 Src::None,
             ],
@@ -285,12 +191,12 @@ impl Lower<'_> {
         let ty = flag_type(lanes);
         let (old, new) = (self.flag(old), self.flag(new));
         let (kept, moved) = (self.temp(4), self.temp(4));
-        let grf = |r| dst(VirtReg::Grf(r), 0, Type::Ud);
+        let grf = |r| grf_dst(r, Type::Ud);
         self.emit_op(uniform(
             Op::And,
             grf(kept),
             [
-                flag_src(old, ty, false),
+                flag_src(old, ty),
                 imm(!mask & 0xffff_ffff, Type::Ud),
                 Src::None,
             ],
@@ -299,7 +205,7 @@ impl Lower<'_> {
             Op::Shl,
             grf(moved),
             [
-                flag_src(new, flag_type(new_lanes), false),
+                flag_src(new, flag_type(new_lanes)),
                 imm(u64::from(offset), Type::Uw),
                 Src::None,
             ],
@@ -331,8 +237,8 @@ impl Lower<'_> {
         let (out, x) = (self.reg(v), self.flag(x));
         self.emit_op(uniform(
             Op::And,
-            dst(VirtReg::Grf(out), 0, Type::Ud),
-            [flag_src(x, ty, false), imm(lane_mask(lanes), ty), Src::None],
+            grf_dst(out, Type::Ud),
+            [flag_src(x, ty), imm(lane_mask(lanes), ty), Src::None],
         ));
     }
 
@@ -361,35 +267,31 @@ impl Lower<'_> {
         let new_em = self.flag(results[0]);
         // A flag cannot be a second source: the condition goes through a GRF, once.
         let c = self.temp(4);
-        let in_grf = |r| dst(VirtReg::Grf(r), 0, ty);
         let none = Src::None;
         self.emit_op(uniform(
             Op::Mov,
-            in_grf(c),
-            [flag_src(cond, ty, false), none, none],
+            grf_dst(c, ty),
+            [flag_src(cond, ty), none, none],
         ));
-        let mut not_c = scalar_src(c, 0, ty);
-        if let Src::Direct { mods, .. } = &mut not_c {
-            mods.neg = true;
-        }
-        self.flag_op(Op::And, new_em, lanes, flag_src(em, ty, false), not_c);
+        let not_c = inverted(scalar_src(c, 0, ty));
+        self.flag_op(Op::And, new_em, lanes, flag_src(em, ty), not_c);
         if self.value_flags[results[1]].is_some() {
             let new_rm = self.flag(results[1]);
             let rm = self.flag(rm);
             let leaving = self.temp(4);
-            let leave = [flag_src(em, ty, false), scalar_src(c, 0, ty), none];
-            self.emit_op(uniform(Op::And, in_grf(leaving), leave));
+            let leave = [flag_src(em, ty), scalar_src(c, 0, ty), none];
+            self.emit_op(uniform(Op::And, grf_dst(leaving, ty), leave));
             self.flag_op(
                 Op::Or,
                 new_rm,
                 lanes,
-                flag_src(rm, ty, false),
+                flag_src(rm, ty),
                 scalar_src(leaving, 0, ty),
             );
         }
         if self.value_flags[results[2]].is_some() {
             let none = self.flag(results[2]);
-            self.test(none, flag_src(new_em, ty, false), lanes, Cond::Eq);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
         }
     }
 
@@ -403,16 +305,10 @@ impl Lower<'_> {
         let ty = flag_type(lanes);
         let (em, rm) = (self.flag(em), self.flag(rm));
         let new_em = self.flag(results[0]);
-        self.flag_op(
-            Op::Or,
-            new_em,
-            lanes,
-            flag_src(em, ty, false),
-            flag_src(rm, ty, false),
-        );
+        self.flag_op(Op::Or, new_em, lanes, flag_src(em, ty), flag_src(rm, ty));
         if self.value_flags[results[1]].is_some() {
             let none = self.flag(results[1]);
-            self.test(none, flag_src(new_em, ty, false), lanes, Cond::Eq);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Messages: scattered and block access to memory, barriers, fences.
 
-use super::flags::{dst, flag_src, flag_type, imm, lane_mask, scalar_src, uniform};
 use super::{Lower, gen_signed};
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Inst, Opcode, Value};
 use crate::lower::Lowered;
+use crate::operand::{
+    dst, flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform,
+};
 use crate::payload::GRF;
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
@@ -93,9 +95,9 @@ impl Lower<'_> {
         let r = self.temp(4);
         self.emit_op(uniform(
             Op::Shr,
-            dst(VirtReg::Grf(r), 0, Type::Ud),
+            grf_dst(r, Type::Ud),
             [
-                flag_src(mask, ty, false),
+                flag_src(mask, ty),
                 imm(u64::from(first), Type::Uw),
                 Src::None,
             ],
@@ -103,7 +105,7 @@ impl Lower<'_> {
         let f = self.temp_flag(16);
         self.emit_op(uniform(
             Op::And,
-            dst(VirtReg::Flag(f), 0, Type::Uw),
+            flag_dst(f, Type::Uw),
             [
                 scalar_src(r, 0, Type::Uw),
                 imm(lane_mask(n), Type::Uw),
@@ -452,7 +454,7 @@ impl Lower<'_> {
         self.emit(MInst::Op {
             inst: uniform(
                 Op::And,
-                dst(VirtReg::Grf(t), 8, Type::Ud),
+                dst(RegRef::new(VirtReg::Grf(t), 8), Type::Ud),
                 [
                     scalar_src(self.header, 8, Type::Ud),
                     imm(0x8f00_0000, Type::Ud),

@@ -213,20 +213,12 @@ impl Lower<'_> {
 
     /// A fresh register.
     fn temp(&mut self, bytes: u32) -> VReg {
-        self.vregs.push(VRegData {
-            bytes: bytes.max(1),
-            align: natural_align(bytes),
-            place: Place::Any,
-        })
+        self.vregs.push(VRegData::anywhere(bytes))
     }
 
     /// A fresh register of whole GRFs.
     fn temp_grfs(&mut self, grfs: u32) -> VReg {
-        self.vregs.push(VRegData {
-            bytes: grfs.max(1) * GRF,
-            align: GRF,
-            place: Place::Any,
-        })
+        self.vregs.push(VRegData::anywhere(grfs.max(1) * GRF))
     }
 
     fn temp_flag(&mut self, lanes: u32) -> VFlag {
@@ -258,9 +250,8 @@ impl Lower<'_> {
         }
         .map_or(Place::Any, Place::Fixed);
         let r = self.vregs.push(VRegData {
-            bytes: bytes.max(1),
-            align: natural_align(bytes),
             place,
+            ..VRegData::anywhere(bytes)
         });
         self.value_regs[v] = r.into();
         r
@@ -302,11 +293,6 @@ impl Lower<'_> {
             under: None,
         }));
     }
-}
-
-/// Alignment of a register of so many bytes: it never crosses into a GRF that it would not need.
-pub(crate) fn natural_align(bytes: u32) -> u32 {
-    bytes.next_power_of_two().clamp(1, GRF)
 }
 
 /// The Gen type of a lane, integers signed.

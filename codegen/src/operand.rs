@@ -1,0 +1,82 @@
+//! Short ways to write operands and one-channel instructions, for every stage that makes some.
+
+use crate::vcode::{MInst, VFlag, VReg, VirtReg};
+use gantry_isa_gen::{Dst, ExecSize, Inst, Op, RegRef, Region, Src, SrcMods, Type};
+
+/// The bits of a predicate's lanes.
+pub(crate) fn lane_mask(lanes: u32) -> u64 {
+    u64::MAX >> (64 - lanes.clamp(1, 64))
+}
+
+/// The element type of a flag of so many lanes.
+pub(crate) fn flag_type(lanes: u32) -> Type {
+    if lanes > 16 { Type::Ud } else { Type::Uw }
+}
+
+/// An immediate source.
+pub(crate) fn imm<R>(bits: u64, ty: Type) -> Src<R> {
+    Src::Imm { bits, ty }
+}
+
+/// One element as a source.
+pub(crate) fn scalar<R>(at: RegRef<R>, ty: Type) -> Src<R> {
+    Src::Direct {
+        at,
+        region: Region::SCALAR,
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+/// The element at a byte of a register as a source.
+pub(crate) fn scalar_src(r: VReg, sub: u16, ty: Type) -> Src<VirtReg> {
+    scalar(RegRef::new(VirtReg::Grf(r), sub), ty)
+}
+
+/// A flag as a source.
+pub(crate) fn flag_src(f: VFlag, ty: Type) -> Src<VirtReg> {
+    scalar(RegRef::new(VirtReg::Flag(f), 0), ty)
+}
+
+/// A source of a logic operation, inverted.
+pub(crate) fn inverted(mut src: Src<VirtReg>) -> Src<VirtReg> {
+    if let Src::Direct { mods, .. } = &mut src {
+        mods.neg = !mods.neg;
+    }
+    src
+}
+
+/// Neighbours from a place as a destination.
+pub(crate) fn dst<R>(at: RegRef<R>, ty: Type) -> Dst<R> {
+    Dst::Direct { at, hs: 1, ty }
+}
+
+/// Neighbours from the start of a register as a destination.
+pub(crate) fn grf_dst(r: VReg, ty: Type) -> Dst<VirtReg> {
+    dst(RegRef::new(VirtReg::Grf(r), 0), ty)
+}
+
+/// A flag as a destination.
+pub(crate) fn flag_dst(f: VFlag, ty: Type) -> Dst<VirtReg> {
+    dst(RegRef::new(VirtReg::Flag(f), 0), ty)
+}
+
+/// `(W) op (1|M0) dst srcs`.
+pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R>; N]) -> Inst<R> {
+    let mut inst = Inst::new(op, ExecSize::S1);
+    inst.no_mask = true;
+    inst.dst = dst;
+    for (to, from) in inst.srcs.iter_mut().zip(srcs) {
+        *to = from;
+    }
+    inst
+}
+
+/// An instruction that begins a new value of its destination.
+pub(crate) fn begins(inst: Inst<VirtReg>) -> MInst {
+    MInst::Op {
+        inst,
+        starts: true,
+        keeps: None,
+    }
+}
