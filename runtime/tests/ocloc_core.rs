@@ -8,21 +8,12 @@
 
 mod common;
 
-use common::{Rng, WIDTHS, close, have, launch, same, simulator};
+use common::{Rng, close, launch, same};
 use gantry_runtime::{Arg, Device, Grid, Local, Module};
 
 /// Runs `f` on the core kernels at each width.
 fn at_widths(f: impl Fn(&Device, &Module, u32)) {
-    if !have("ocloc") {
-        return;
-    }
-    for simd in WIDTHS {
-        let device = simulator();
-        let module = device
-            .load(&common::compile("core.cl", simd, "-cl-std=CL2.0"))
-            .unwrap();
-        f(&device, &module, simd);
-    }
+    common::at_widths("core.cl", f);
 }
 
 fn line(n: u32, group: u32) -> Grid {

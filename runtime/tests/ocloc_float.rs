@@ -8,21 +8,12 @@
 
 mod common;
 
-use common::{Rng, WIDTHS, close, have, launch, same, simulator};
+use common::{Rng, close, launch, same};
 use gantry_runtime::{Buffer, Device, Grid, Module};
 use half::f16;
 
 fn at_widths(f: impl Fn(&Device, &Module, u32)) {
-    if !have("ocloc") {
-        return;
-    }
-    for simd in WIDTHS {
-        let device = simulator();
-        let module = device
-            .load(&common::compile("float.cl", simd, "-cl-std=CL2.0"))
-            .unwrap();
-        f(&device, &module, simd);
-    }
+    common::at_widths("float.cl", f);
 }
 
 fn line(n: usize) -> Grid {

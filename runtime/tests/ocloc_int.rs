@@ -8,21 +8,8 @@
 
 mod common;
 
-use common::{Rng, WIDTHS, have, launch, same, simulator};
+use common::{Rng, at_widths, have, launch, same, simulator};
 use gantry_runtime::{Device, Grid, Module, Plain};
-
-fn at_widths(file: &str, f: impl Fn(&Device, &Module, u32)) {
-    if !have("ocloc") {
-        return;
-    }
-    for simd in WIDTHS {
-        let device = simulator();
-        let module = device
-            .load(&common::compile(file, simd, "-cl-std=CL2.0"))
-            .unwrap();
-        f(&device, &module, simd);
-    }
-}
 
 /// Runs a kernel of two inputs and an output of `per` elements for each work-item.
 fn two<T: Plain + PartialEq + std::fmt::Debug, A: Plain, B: Plain>(

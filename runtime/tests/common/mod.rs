@@ -199,3 +199,15 @@ pub fn close(what: &str, got: &Buffer, want: &[f32], ulps: i64) {
         assert!(ok, "{what}[{i}]: got {g:e}, want {w:e}");
     }
 }
+
+/// Runs `f` on the kernels of a file, compiled at each width, on a simulator of its own. Without ocloc: a line, and nothing.
+pub fn at_widths(file: &str, f: impl Fn(&Device, &Module, u32)) {
+    if !have("ocloc") {
+        return;
+    }
+    for simd in WIDTHS {
+        let device = simulator();
+        let module = device.load(&compile(file, simd, "-cl-std=CL2.0")).unwrap();
+        f(&device, &module, simd);
+    }
+}
