@@ -197,6 +197,7 @@ impl Emitter<'_> {
                 send.send = Some(SendDescs {
                     ex: Desc::Imm(ex),
                     desc: Desc::Imm(desc),
+                    src1_len: None,
                 });
                 send.opts = InstOpts::EOT;
                 self.out.push(send);

@@ -77,10 +77,10 @@ pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeEr
         layout,
     };
     let fields = lower(&ctx, format.fixed, inst)?;
-    let word = fields.pack(layout).map_err(|f| EncodeError::Field {
+    let word = fields.finish().map_err(|(f, value)| EncodeError::Field {
         field: format!("{f:?}"),
         layout: layout.name,
-        value: fields.get(f),
+        value,
     })?;
     Ok(word.to_le_bytes())
 }

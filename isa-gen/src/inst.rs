@@ -1,8 +1,10 @@
 //! The one machine instruction, [`Inst`], for compiler, encoder, decoder, text and simulator.
 
+use crate::message::Sfid;
 use crate::op::{MathFn, Op};
 use crate::reg::{Reg, RegRef, Register};
 use crate::region::{ChannelOffset, ExecSize, Region};
+use crate::swsb::Swsb;
 use crate::types::Type;
 use std::fmt;
 
@@ -28,6 +30,16 @@ bitflags::bitflags! {
         const BREAKPOINT = 1 << 7;
         /// `{NoSrcDepSet}`: do not set the source dependency (sends only).
         const NO_SRC_DEP_SET = 1 << 8;
+        /// `{Serialize}`: wait until the instruction is done (Xe).
+        const SERIALIZE = 1 << 9;
+        /// `{NoPreempt}`: no preemption here (Gen10 on).
+        const NO_PREEMPT = 1 << 10;
+        /// `{NoAccSBSet}`: sets no scoreboard of the accumulator (Xe).
+        const NO_ACC_SB_SET = 1 << 11;
+        /// `{ExBSO}`: the extended descriptor in a register is a surface offset (Xe-HPG on, sends only).
+        const EX_BSO = 1 << 12;
+        /// `{CPS}`: coarse pixel shading (Xe-HP on, sends only).
+        const CPS = 1 << 13;
     }
 }
 
@@ -206,10 +218,54 @@ pub enum Desc<R> {
 /// The descriptors of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SendDescs<R> {
-    /// Extended descriptor. Gen9: 3:0 shared function (SFID), 5 EOT, 9:6 length of source 1 in GRFs, 31:16 function's own.
+    /// Extended descriptor. Before Xe: 3:0 shared function (SFID), 5 EOT, 9:6 length of source 1 in GRFs, 31:16 the
+    /// function's own. In Xe the SFID is in [`Subfn::Send`] and EOT in the options.
     pub ex: Desc<R>,
     /// Descriptor. 18:0 function control, 19 header present, 24:20 response length, 28:25 length of source 0, in GRFs.
     pub desc: Desc<R>,
+    /// Length of source 1 in GRFs, where it is the instruction's own and not the extended descriptor's (Xe-HPG on).
+    pub src1_len: Option<u8>,
+}
+
+/// A function of `sync`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum SyncFn {
+    /// Waits for its own annotation only.
+    Nop,
+    /// Waits until sources of outstanding instructions are read.
+    Allrd,
+    /// Waits until destinations of outstanding instructions are written.
+    Allwr,
+    /// Waits on a fence.
+    Fence,
+    /// Waits on a barrier.
+    Bar,
+    /// Waits on the host.
+    Host,
+}
+
+impl SyncFn {
+    /// Every function.
+    pub const ALL: [SyncFn; 6] = [
+        SyncFn::Nop,
+        SyncFn::Allrd,
+        SyncFn::Allwr,
+        SyncFn::Fence,
+        SyncFn::Bar,
+        SyncFn::Host,
+    ];
+
+    /// The name after `sync.`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SyncFn::Nop => "nop",
+            SyncFn::Allrd => "allrd",
+            SyncFn::Allwr => "allwr",
+            SyncFn::Fence => "fence",
+            SyncFn::Bar => "bar",
+            SyncFn::Host => "host",
+        }
+    }
 }
 
 /// What an opcode's own control field says.
@@ -220,6 +276,19 @@ pub enum Subfn {
     None,
     /// `math.FN`.
     Math(MathFn),
+    /// `sync.FN`.
+    Sync(SyncFn),
+    /// `send.SFID`: the shared function (Xe; before, it is in the extended descriptor).
+    Send(Sfid),
+    /// `bfn.0x..`: the truth table of `(s2, s1, s0)` as an index.
+    Bfn(u8),
+    /// `dpas.8x4`: systolic depth and repeat count.
+    Dpas {
+        /// 2, 4, 8 or 16.
+        depth: u8,
+        /// 1 to 8.
+        repeat: u8,
+    },
     /// Branch control `.b` of `if`, `else`, `goto`. Where it is off, decoding gives [`Subfn::None`].
     BranchCtrl(bool),
 }
@@ -249,6 +318,8 @@ pub struct Inst<R> {
     pub srcs: [Src<R>; 3],
     /// Descriptors of a send.
     pub send: Option<SendDescs<R>>,
+    /// Software scoreboard annotation (Xe).
+    pub swsb: Swsb,
     /// Options.
     pub opts: InstOpts,
 }
@@ -268,6 +339,7 @@ impl<R: Copy> Inst<R> {
             dst: Dst::None,
             srcs: [Src::None; 3],
             send: None,
+            swsb: Swsb::NONE,
             opts: InstOpts::empty(),
         }
     }
@@ -362,6 +434,7 @@ impl<R: Copy> Inst<R> {
                 Some(SendDescs {
                     ex: one(s.ex)?,
                     desc: one(s.desc)?,
+                    src1_len: s.src1_len,
                 })
             }
         };
@@ -377,6 +450,7 @@ impl<R: Copy> Inst<R> {
             dst,
             srcs,
             send,
+            swsb: self.swsb,
             opts: self.opts,
         })
     }

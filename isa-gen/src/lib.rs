@@ -15,16 +15,18 @@ pub mod platform;
 pub mod reg;
 pub mod region;
 pub mod sem;
+pub mod swsb;
 mod table;
 pub mod text;
 pub mod types;
 
 pub use inst::{
     Cond, CondMod, Desc, Dst, Inst, InstOpts, PredCtrl, Predicate, RegRole, SendDescs, Src,
-    SrcMods, Subfn, Target,
+    SrcMods, Subfn, SyncFn, Target,
 };
 pub use op::{MathFn, Op};
-pub use platform::{Features, Platform};
+pub use platform::{Features, PRODUCTS, Platform, Product};
 pub use reg::{Arf, Reg, RegRef, Register};
 pub use region::{ChannelOffset, ExecSize, Region};
+pub use swsb::Swsb;
 pub use types::Type;

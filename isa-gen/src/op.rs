@@ -26,7 +26,7 @@ impl Op {
     pub fn info(self, platform: Platform) -> Option<&'static OpInfo> {
         OPS.get(self as usize)?
             .columns
-            .get(platform as usize)?
+            .get(platform.column())?
             .as_ref()
     }
 
@@ -76,7 +76,7 @@ impl MathFn {
 
     /// The function's number on a platform.
     pub fn code(self, platform: Platform) -> Option<u8> {
-        *self.info()?.codes.get(platform as usize)?
+        *self.info()?.codes.get(platform.column())?
     }
 
     /// The function with this number on a platform.

@@ -1,11 +1,11 @@
 //! The constant tables that `gantry-meta` generates, and the types of their entries.
 
-use crate::platform::Platform;
+use crate::platform::{COLUMNS, Platform};
 use crate::types::Type;
 
 /// A set of element types.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct TypeSet(u16);
+pub struct TypeSet(u32);
 
 impl TypeSet {
     /// The set of the types listed.
@@ -74,7 +74,7 @@ pub(crate) struct OpRow {
     pub mnemonic: &'static str,
     pub doc: &'static str,
     pub format: Format,
-    pub columns: [Option<OpInfo>; Platform::ALL.len()],
+    pub columns: [Option<OpInfo>; COLUMNS],
 }
 
 /// What is known of a math function.
@@ -88,48 +88,31 @@ pub struct MathInfo {
     pub is_macro: bool,
     /// Allowed types: destination set, source set.
     pub types: &'static [(TypeSet, TypeSet)],
-    /// The function's number on each platform of [`Platform::ALL`].
-    pub codes: [Option<u8>; Platform::ALL.len()],
+    /// The function's number in each column.
+    pub codes: [Option<u8>; COLUMNS],
 }
 
-/// A set of [`Case`]s.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Cases(u32);
-
-impl Cases {
-    pub(crate) const fn of(cases: &[Case]) -> Cases {
-        let mut bits = 0;
-        let mut i = 0;
-        while i < cases.len() {
-            bits |= 1 << cases[i] as u32;
-            i += 1;
-        }
-        Cases(bits)
-    }
-
-    pub(crate) fn insert(&mut self, c: Case) {
-        self.0 |= 1 << c as u32;
-    }
-
-    /// Whether a field with these conditions exists where the cases of `self` hold.
-    pub(crate) fn allow(self, when: Cases) -> bool {
-        when.0 == 0 || self.0 & when.0 != 0
-    }
+/// Where a field lives: its lowest run of bits as (lowest bit, bits), and the further runs as a range of
+/// [`Layout::more`], the least significant first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub first: (u8, u8),
+    pub more: (u8, u8),
 }
 
-/// Where a field lives: its runs of bits as (highest, lowest), the least significant run first.
-#[derive(Debug)]
-pub(crate) struct FieldBits {
-    pub field: Field,
-    pub parts: &'static [(u8, u8)],
-    pub when: Cases,
-}
+/// The place of a field that a layout does not have.
+pub(crate) const NOWHERE: Place = Place {
+    first: (0, 0),
+    more: (0, 0),
+};
 
 /// The fields of a group of formats.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub name: &'static str,
-    pub fields: &'static [FieldBits],
+    /// In the order of [`Field`].
+    pub places: [Place; Field::ALL.len()],
+    pub more: &'static [(u8, u8)],
 }
 
 /// How a format is laid out.
@@ -169,7 +152,7 @@ pub(crate) struct CompactForm {
 pub(crate) struct PlatformTables {
     pub ops: [Option<Op>; 128],
     pub layouts: &'static [Layout],
-    pub formats: &'static [FormatLayout],
+    pub formats: [Option<FormatLayout>; Format::ALL.len()],
     pub reg_types: &'static [(Type, u8)],
     pub imm_types: &'static [(Type, u8)],
     pub ternary_types: &'static [(Type, u8)],
@@ -179,14 +162,13 @@ pub(crate) struct PlatformTables {
 
 impl PlatformTables {
     pub(crate) fn of(p: Platform) -> &'static PlatformTables {
-        let [only] = &PLATFORMS;
-        match p {
-            Platform::Gen9 => only,
-        }
+        // Every platform's column is one of the table's.
+        let [first, ..] = &PLATFORMS;
+        PLATFORMS.get(p.column()).unwrap_or(first)
     }
 
-    pub(crate) fn format(&self, f: Format) -> Option<(&'static Layout, &'static FormatLayout)> {
-        let format = self.formats.get(f as usize)?;
+    pub(crate) fn format(&self, f: Format) -> Option<(&'static Layout, &FormatLayout)> {
+        let format = self.formats.get(f as usize)?.as_ref()?;
         Some((self.layouts.get(format.layout)?, format))
     }
 }
@@ -206,7 +188,7 @@ mod tests {
             assert_eq!(format!("{f:?}").to_lowercase(), row.name);
         }
         for p in Platform::ALL {
-            assert_eq!(PlatformTables::of(p).formats.len(), Format::ALL.len());
+            assert!(p.column() < COLUMNS);
         }
     }
 }

@@ -27,6 +27,24 @@ pub enum Type {
     F,
     /// Double float (8 bytes).
     Df,
+    /// Brain float: the upper 2 bytes of a single float (XeHP on).
+    Bf,
+    /// A single float of which 19 bits count (XeHPC, `dpas`).
+    Tf32,
+    /// Byte float with 5 exponent bits (XeHPC).
+    Bf8,
+    /// Byte float with 4 exponent bits (XeHPC).
+    Hf8,
+    /// Native float, 66 bits in an accumulator (Gen11).
+    Nf,
+    /// Unsigned 2-bit integers, packed (only in `dpas`).
+    U2,
+    /// Signed 2-bit integers, packed (only in `dpas`).
+    S2,
+    /// Unsigned 4-bit integers, packed (only in `dpas`).
+    U4,
+    /// Signed 4-bit integers, packed (only in `dpas`).
+    S4,
     /// Immediate only: eight unsigned 4-bit integers, read as unsigned words.
     Uv,
     /// Immediate only: eight signed 4-bit integers, read as signed words.
@@ -37,7 +55,7 @@ pub enum Type {
 
 impl Type {
     /// Every type, in declaration order.
-    pub const ALL: [Type; 14] = [
+    pub const ALL: [Type; 23] = [
         Type::Ub,
         Type::B,
         Type::Uw,
@@ -49,25 +67,53 @@ impl Type {
         Type::Hf,
         Type::F,
         Type::Df,
+        Type::Bf,
+        Type::Tf32,
+        Type::Bf8,
+        Type::Hf8,
+        Type::Nf,
+        Type::U2,
+        Type::S2,
+        Type::U4,
+        Type::S4,
         Type::Uv,
         Type::V,
         Type::Vf,
     ];
 
     /// Size of one element in bytes. The packed vector immediates count as the element that an
-    /// instruction sees: 2 for `uv` and `v`, 4 for `vf`.
+    /// instruction sees: 2 for `uv` and `v`, 4 for `vf`. The types below a byte come by the byte and count as 1; `nf`
+    /// takes 8 in a register.
     pub const fn bytes(self) -> u32 {
         match self {
-            Type::Ub | Type::B => 1,
-            Type::Uw | Type::W | Type::Hf | Type::Uv | Type::V => 2,
-            Type::Ud | Type::D | Type::F | Type::Vf => 4,
-            Type::Uq | Type::Q | Type::Df => 8,
+            Type::Ub
+            | Type::B
+            | Type::Bf8
+            | Type::Hf8
+            | Type::U2
+            | Type::S2
+            | Type::U4
+            | Type::S4 => 1,
+            Type::Uw | Type::W | Type::Hf | Type::Bf | Type::Uv | Type::V => 2,
+            Type::Ud | Type::D | Type::F | Type::Tf32 | Type::Vf => 4,
+            Type::Uq | Type::Q | Type::Df | Type::Nf => 8,
         }
     }
 
     /// Whether elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
-        matches!(self, Type::Hf | Type::F | Type::Df | Type::Vf)
+        matches!(
+            self,
+            Type::Hf
+                | Type::F
+                | Type::Df
+                | Type::Vf
+                | Type::Bf
+                | Type::Tf32
+                | Type::Bf8
+                | Type::Hf8
+                | Type::Nf
+        )
     }
 
     /// Whether elements are integers.
@@ -77,7 +123,15 @@ impl Type {
 
     /// Whether elements are integers with a sign, or floats.
     pub const fn is_signed(self) -> bool {
-        !matches!(self, Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv)
+        !matches!(
+            self,
+            Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv | Type::U2 | Type::U4
+        )
+    }
+
+    /// Whether elements are smaller than a byte (only in `dpas`).
+    pub const fn is_sub_byte(self) -> bool {
+        matches!(self, Type::U2 | Type::S2 | Type::U4 | Type::S4)
     }
 
     /// Whether this is one of the packed vector immediates (`uv`, `v`, `vf`).
@@ -99,6 +153,15 @@ impl Type {
             Type::Hf => "hf",
             Type::F => "f",
             Type::Df => "df",
+            Type::Bf => "bf",
+            Type::Tf32 => "tf32",
+            Type::Bf8 => "bf8",
+            Type::Hf8 => "hf8",
+            Type::Nf => "nf",
+            Type::U2 => "u2",
+            Type::S2 => "s2",
+            Type::U4 => "u4",
+            Type::S4 => "s4",
             Type::Uv => "uv",
             Type::V => "v",
             Type::Vf => "vf",

@@ -65,7 +65,9 @@ fn row(op: Op, function: Option<MathFn>, seed: u64, iga: &mut Iga, errors: &mut 
 
 #[test]
 fn every_row_in_random_forms() {
-    let Some(mut iga) = Iga::gen9() else { return };
+    let Some(mut iga) = Iga::open(PLATFORM) else {
+        return;
+    };
     let seed = seed();
     let mut errors = Vec::new();
     let mut rows = 0;
@@ -152,7 +154,9 @@ fn entry(
 
 #[test]
 fn every_compaction_table_entry_expands_as_intels_does() {
-    let Some(mut iga) = Iga::gen9() else { return };
+    let Some(mut iga) = Iga::open(PLATFORM) else {
+        return;
+    };
     let mut rng = Rng::new(seed());
     let mut never = Vec::new();
     let two = [
@@ -193,7 +197,9 @@ fn every_compaction_table_entry_expands_as_intels_does() {
 
 #[test]
 fn compacts_what_intels_assembler_compacts() {
-    let Some(mut iga) = Iga::gen9() else { return };
+    let Some(mut iga) = Iga::open(PLATFORM) else {
+        return;
+    };
     iga.auto_compact = true;
     let mut rng = Rng::new(seed());
     let (mut alike, mut more, mut neither) = (0, 0, 0);
@@ -342,7 +348,9 @@ fn text_sections(elf: &[u8]) -> Vec<(String, &[u8])> {
 
 #[test]
 fn intels_kernels_print_as_intel_prints_them() {
-    let Some(mut iga) = Iga::gen9() else { return };
+    let Some(mut iga) = Iga::open(PLATFORM) else {
+        return;
+    };
     let dir = std::env::temp_dir().join(format!("gantry-isa-{}", std::process::id()));
     let (mut kernels, mut lines, mut again) = (0, 0, 0);
     let mut findings = BTreeSet::new();

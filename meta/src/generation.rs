@@ -1,17 +1,44 @@
-//! The generations that have columns in the tables.
+//! The generations that have columns in the tables, and sets of them.
 
 use std::fmt;
+use std::ops::BitOr;
 
 /// A generation of the Gen ISA: one column of every table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
 pub enum Generation {
+    /// Gen7.5 (Haswell).
+    Gen7p5,
+    /// Gen8 (Broadwell, Cherryview).
+    Gen8,
     /// Gen9 (Skylake and its kin).
     Gen9,
+    /// Gen10 (Cannon Lake).
+    Gen10,
+    /// Gen11 (Ice Lake and its kin).
+    Gen11,
+    /// Xe-LP (Tiger Lake and the other Gen12LP), IGA's `12p1`.
+    XeLp,
+    /// Xe-HP.
+    XeHp,
+    /// Xe-HPG (DG2).
+    XeHpg,
+    /// Xe-HPC (Ponte Vecchio).
+    XeHpc,
 }
 
 impl Generation {
-    /// All of them, in column order; `gantry_isa_gen::Platform` has the same variants.
-    pub const ALL: [Generation; 1] = [Generation::Gen9];
+    /// All of them, in column order.
+    pub const ALL: [Generation; 9] = [
+        Generation::Gen7p5,
+        Generation::Gen8,
+        Generation::Gen9,
+        Generation::Gen10,
+        Generation::Gen11,
+        Generation::XeLp,
+        Generation::XeHp,
+        Generation::XeHpg,
+        Generation::XeHpc,
+    ];
 
     /// The column's position.
     pub const fn index(self) -> usize {
@@ -21,8 +48,87 @@ impl Generation {
 
 impl fmt::Display for Generation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Generation::Gen9 => f.write_str("Gen9"),
-        }
+        write!(f, "{self:?}")
     }
 }
+
+/// A set of generations, as rows name them.
+///
+/// ```
+/// use gantry_meta::generation::{GEN9, Generation, XE, XE_HPC};
+/// assert!((GEN9 | XE).contains(Generation::XeLp));
+/// assert_eq!((GEN9 | XE_HPC).to_string(), "Gen9+XeHpc");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Gens(u16);
+
+impl Gens {
+    /// The set of one.
+    pub const fn of(g: Generation) -> Gens {
+        Gens(1 << g as u16)
+    }
+
+    /// The generations in either set.
+    pub const fn and(self, o: Gens) -> Gens {
+        Gens(self.0 | o.0)
+    }
+
+    /// Whether the generation is in the set.
+    pub const fn contains(self, g: Generation) -> bool {
+        self.0 & (1 << g as u16) != 0
+    }
+
+    /// The generations, in column order.
+    pub fn iter(self) -> impl Iterator<Item = Generation> {
+        Generation::ALL
+            .into_iter()
+            .filter(move |g| self.contains(*g))
+    }
+}
+
+impl BitOr for Gens {
+    type Output = Gens;
+    fn bitor(self, o: Gens) -> Gens {
+        self.and(o)
+    }
+}
+
+impl fmt::Display for Gens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.iter().map(|g| g.to_string()).collect();
+        f.write_str(&names.join("+"))
+    }
+}
+
+/// Gen7.5.
+pub const GEN7P5: Gens = Gens::of(Generation::Gen7p5);
+/// Gen8.
+pub const GEN8: Gens = Gens::of(Generation::Gen8);
+/// Gen9.
+pub const GEN9: Gens = Gens::of(Generation::Gen9);
+/// Gen10.
+pub const GEN10: Gens = Gens::of(Generation::Gen10);
+/// Gen11.
+pub const GEN11: Gens = Gens::of(Generation::Gen11);
+/// Xe-LP.
+pub const XE_LP: Gens = Gens::of(Generation::XeLp);
+/// Xe-HP.
+pub const XE_HP: Gens = Gens::of(Generation::XeHp);
+/// Xe-HPG.
+pub const XE_HPG: Gens = Gens::of(Generation::XeHpg);
+/// Xe-HPC.
+pub const XE_HPC: Gens = Gens::of(Generation::XeHpc);
+/// Gen8 to Gen11.
+pub const GEN8_TO_11: Gens = GEN8.and(GEN9).and(GEN10).and(GEN11);
+/// Gen9 to Gen11: those with split sends.
+pub const GEN9_TO_11: Gens = GEN9.and(GEN10).and(GEN11);
+/// Gen7.5 to Gen10.
+pub const GEN7P5_TO_10: Gens = GEN7P5.and(GEN8).and(GEN9).and(GEN10);
+/// Gen7.5 to Gen11: before Xe.
+pub const PRE_XE: Gens = GEN7P5_TO_10.and(GEN11);
+/// Xe-HP and later.
+pub const XE_HP_ON: Gens = XE_HP.and(XE_HPG).and(XE_HPC);
+/// Xe-LP and later: those with SWSB.
+pub const XE: Gens = XE_LP.and(XE_HP_ON);
+/// Every generation.
+pub const ALL: Gens = PRE_XE.and(XE);

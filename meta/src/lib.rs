@@ -6,6 +6,7 @@
 //! Rust constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
+pub mod format;
 pub mod generation;
 pub mod instructions;
 pub mod ir;
@@ -14,8 +15,9 @@ pub mod row;
 pub mod types;
 pub mod write;
 
+pub use format::Format;
 pub use generation::Generation;
-pub use row::{Column, Format, MathRow, Row, RowError};
+pub use row::{Column, MathRow, Row, RowError};
 pub use types::{Ty, TypeSet};
 
 /// The walkthrough's examples, as documentation tests.

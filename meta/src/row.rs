@@ -1,248 +1,95 @@
 //! The row DSL: an instruction, its format, and a column per generation. Rows validate as they are built.
 
-use crate::generation::Generation;
+use crate::format::Format;
+use crate::generation::{Generation, Gens};
 use crate::types::TypeSet;
 use std::fmt;
+use std::ops::BitOr;
 use std::panic::Location;
 
-/// How an instruction's operands are laid out and written. The layouts of a generation map each of these to bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// No operands: `nop`, `illegal`.
-    Nullary,
-    /// Destination and one source.
-    Unary,
-    /// Destination and two sources, the second may be an immediate.
-    Binary,
-    /// `math.FN`: one or two sources, as the function says.
-    Math,
-    /// Destination and three sources.
-    Ternary,
-    /// `wait`: a notification register, which is also the destination.
-    Wait,
-    /// `send`: destination, one payload, two descriptors.
-    Send,
-    /// `sends`: destination, two payloads, two descriptors.
-    SplitSend,
-    /// `jmpi`: a scalar jump, by an offset from the next instruction or a register.
-    Jmpi,
-    /// A branch with JIP only.
-    BranchJip,
-    /// A branch with JIP and UIP.
-    BranchJipUip,
-    /// `brd`: JIP or a register.
-    BranchRegJip,
-    /// `brc`: JIP and UIP or a register.
-    BranchRegJipUip,
-    /// `call`, `calla`: a return address register and a target.
-    Call,
-    /// `ret`: a return address register.
-    Ret,
-}
+/// What an instruction may have beside its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct Controls(u16);
 
-impl Format {
-    /// Every format.
-    pub const ALL: [Format; 15] = [
-        Format::Nullary,
-        Format::Unary,
-        Format::Binary,
-        Format::Math,
-        Format::Ternary,
-        Format::Wait,
-        Format::Send,
-        Format::SplitSend,
-        Format::Jmpi,
-        Format::BranchJip,
-        Format::BranchJipUip,
-        Format::BranchRegJip,
-        Format::BranchRegJipUip,
-        Format::Call,
-        Format::Ret,
+/// Nothing.
+pub const NONE: Controls = Controls(0);
+/// A predicate.
+pub const PRED: Controls = Controls(1 << 0);
+/// A flag modifier.
+pub const COND: Controls = Controls(1 << 1);
+/// Saturation.
+pub const SAT: Controls = Controls(1 << 2);
+/// Negated and absolute sources (on bitwise operations: inverted).
+pub const MODS: Controls = Controls(1 << 3);
+/// Writing the accumulator too (`{AccWrEn}`).
+pub const ACC: Controls = Controls(1 << 4);
+/// The branch control `.b`.
+pub const BRANCH_CTRL: Controls = Controls(1 << 5);
+/// A bitwise operation: a negated source is written `~`.
+pub const BITWISE: Controls = Controls(1 << 6);
+/// Operands with special accumulators (`mme`).
+pub const MME: Controls = Controls(1 << 7);
+/// All that an arithmetic instruction can have.
+pub const ALU: Controls = PRED.and(COND).and(SAT).and(MODS).and(ACC);
+
+impl Controls {
+    const NAMES: [(Controls, &'static str); 8] = [
+        (PRED, "pred"),
+        (COND, "cond"),
+        (SAT, "sat"),
+        (MODS, "mods"),
+        (ACC, "acc"),
+        (BRANCH_CTRL, ".b"),
+        (BITWISE, "bitwise"),
+        (MME, "mme"),
     ];
 
-    /// One line on what it is, for generated documentation.
-    pub const fn doc(self) -> &'static str {
-        match self {
-            Format::Nullary => "No operands: `nop`, `illegal`.",
-            Format::Unary => "Destination and one source.",
-            Format::Binary => "Destination and two sources, the second may be an immediate.",
-            Format::Math => "`math.FN`: one or two sources, as the function says.",
-            Format::Ternary => "Destination and three sources.",
-            Format::Wait => "`wait`: a notification register, which is also the destination.",
-            Format::Send => "`send`: destination, one payload, two descriptors.",
-            Format::SplitSend => "`sends`: destination, two payloads, two descriptors.",
-            Format::Jmpi => "`jmpi`: a scalar jump, by an offset or a register.",
-            Format::BranchJip => "A branch with JIP only.",
-            Format::BranchJipUip => "A branch with JIP and UIP.",
-            Format::BranchRegJip => "`brd`: JIP or a register.",
-            Format::BranchRegJipUip => "`brc`: JIP and UIP, or a register.",
-            Format::Call => "`call`, `calla`: a return address register and a target.",
-            Format::Ret => "`ret`: a return address register.",
-        }
+    /// Those in either set.
+    pub const fn and(self, o: Controls) -> Controls {
+        Controls(self.0 | o.0)
     }
 
-    /// Whether the text form has a destination.
-    pub const fn has_dst(self) -> bool {
-        matches!(
-            self,
-            Format::Unary
-                | Format::Binary
-                | Format::Math
-                | Format::Ternary
-                | Format::Send
-                | Format::SplitSend
-                | Format::Call
-        )
+    /// Whether any of `o` is in the set.
+    pub const fn has(self, o: Controls) -> bool {
+        self.0 & o.0 != 0
     }
 
-    /// Whether this is a branch of any kind.
-    pub const fn is_branch(self) -> bool {
-        matches!(
-            self,
-            Format::Jmpi
-                | Format::BranchJip
-                | Format::BranchJipUip
-                | Format::BranchRegJip
-                | Format::BranchRegJipUip
-                | Format::Call
-                | Format::Ret
-        )
-    }
-
-    /// Whether operands are typed data, so that a row of it must list type combinations.
-    pub const fn has_types(self) -> bool {
-        matches!(
-            self,
-            Format::Unary | Format::Binary | Format::Math | Format::Ternary | Format::Wait
-        )
-    }
-
-    /// Number of sources in the text form (`math`: the most).
-    pub const fn sources(self) -> u8 {
-        match self {
-            Format::Nullary => 0,
-            Format::Unary
-            | Format::Wait
-            | Format::Send
-            | Format::Jmpi
-            | Format::BranchJip
-            | Format::BranchRegJip
-            | Format::Call
-            | Format::Ret => 1,
-            Format::Binary
-            | Format::Math
-            | Format::SplitSend
-            | Format::BranchJipUip
-            | Format::BranchRegJipUip => 2,
-            Format::Ternary => 3,
-        }
+    const fn without(self, o: Controls) -> Controls {
+        Controls(self.0 & !o.0)
     }
 }
 
-/// What one generation says about an instruction. Built by [`op`].
+impl BitOr for Controls {
+    type Output = Controls;
+    fn bitor(self, o: Controls) -> Controls {
+        self.and(o)
+    }
+}
+
+/// Allowed type combinations: destination set, source set.
+pub type Combo = (TypeSet, TypeSet);
+
+/// What one generation says about an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
+    /// Operand format.
+    pub format: Format,
     /// Opcode number, 7 bits.
     pub opcode: u8,
-    /// Allowed types: destination set, source set.
-    pub types: Vec<(TypeSet, TypeSet)>,
-    /// May be predicated.
-    pub pred: bool,
-    /// May have a flag modifier.
-    pub cond: bool,
-    /// May saturate.
-    pub sat: bool,
-    /// Sources may be negated and made absolute (on bitwise operations: inverted).
-    pub mods: bool,
-    /// May write the accumulator too (`{AccWrEn}`).
-    pub acc: bool,
-    /// Has the branch control `.b`.
-    pub branch_ctrl: bool,
-    /// A bitwise operation: a negated source is written `~`.
-    pub bitwise: bool,
-    /// Operands carry special accumulators (`mme`).
-    pub mme: bool,
-}
-
-/// A column with an opcode number and nothing allowed.
-pub const fn op(opcode: u8) -> Column {
-    Column {
-        opcode,
-        types: Vec::new(),
-        pred: false,
-        cond: false,
-        sat: false,
-        mods: false,
-        acc: false,
-        branch_ctrl: false,
-        bitwise: false,
-        mme: false,
-    }
-}
-
-impl Column {
-    /// Adds allowed type combinations, destination set first.
-    pub fn types(mut self, combos: impl IntoIterator<Item = (TypeSet, TypeSet)>) -> Self {
-        self.types.extend(combos);
-        self
-    }
-    /// May be predicated.
-    pub fn pred(mut self) -> Self {
-        self.pred = true;
-        self
-    }
-    /// May have a flag modifier.
-    pub fn cond(mut self) -> Self {
-        self.cond = true;
-        self
-    }
-    /// May saturate.
-    pub fn sat(mut self) -> Self {
-        self.sat = true;
-        self
-    }
-    /// Sources may have modifiers.
-    pub fn mods(mut self) -> Self {
-        self.mods = true;
-        self
-    }
-    /// May write the accumulator too.
-    pub fn acc(mut self) -> Self {
-        self.acc = true;
-        self
-    }
-    /// Has the branch control `.b`.
-    pub fn branch_ctrl(mut self) -> Self {
-        self.branch_ctrl = true;
-        self
-    }
-    /// A bitwise operation.
-    pub fn bitwise(mut self) -> Self {
-        self.bitwise = true;
-        self
-    }
-    /// Operands carry special accumulators.
-    pub fn mme(mut self) -> Self {
-        self.mme = true;
-        self
-    }
+    /// Allowed types.
+    pub types: Vec<Combo>,
+    /// What it may have.
+    pub controls: Controls,
 }
 
 impl fmt::Display for Column {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#04x}", self.opcode)?;
-        for (on, name) in [
-            (self.pred, "pred"),
-            (self.cond, "cond"),
-            (self.sat, "sat"),
-            (self.mods, "mods"),
-            (self.acc, "acc"),
-            (self.branch_ctrl, ".b"),
-            (self.mme, "mme"),
-        ] {
-            if on {
-                write!(f, " {name}")?;
-            }
+        for (_, name) in Controls::NAMES
+            .iter()
+            .filter(|(c, _)| self.controls.has(*c))
+        {
+            write!(f, " {name}")?;
         }
         for (i, (d, s)) in self.types.iter().enumerate() {
             write!(f, "{} {d} <- {s}", if i == 0 { " :" } else { ";" })?;
@@ -254,13 +101,17 @@ impl fmt::Display for Column {
 /// One instruction form: what it is called, how it is laid out, and a column per generation that has it.
 ///
 /// ```
-/// use gantry_meta::row::{Format, Row, op};
-/// use gantry_meta::{Generation::Gen9, types::UD};
+/// use gantry_meta::generation::{GEN9, XE, XE_LP};
+/// use gantry_meta::row::{ALU, PRED, Row, SAT};
+/// use gantry_meta::{Format, Generation::XeLp, types::*};
 /// let row = Row::new("lzd", "Counts leading zeros.", Format::Unary)
-///     .on([Gen9], op(0x4A).types([(UD, UD)]).pred())
+///     .code(GEN9 | XE_LP, 0x4A)
+///     .with(PRED | SAT)
+///     .without(XE, SAT)
+///     .types(GEN9 | XE_LP, [(UD, UD)])
 ///     .build()?;
-/// assert_eq!(row.to_string(), "lzd      Unary          Gen9: 0x4a pred : ud <- ud");
-/// let bad = Row::new("lzd", "Counts leading zeros.", Format::Unary).on([Gen9], op(0x4A)).build();
+/// assert_eq!(row.column(XeLp).map(|c| c.to_string()), Some("0x4a pred : ud <- ud".into()));
+/// let bad = Row::new("lzd", "Counts leading zeros.", Format::Unary).code(GEN9, 0x4A).build();
 /// assert!(bad.unwrap_err().to_string().contains("must list its type combinations"));
 /// # Ok::<(), gantry_meta::RowError>(())
 /// ```
@@ -270,13 +121,13 @@ pub struct Row {
     pub mnemonic: &'static str,
     /// What it does, a sentence.
     pub doc: &'static str,
-    /// Operand format.
+    /// Operand format, where a column does not say otherwise.
     pub format: Format,
     /// One entry per [`Generation::ALL`].
     pub columns: [Option<Column>; Generation::ALL.len()],
     /// Where the row was written.
     pub at: &'static Location<'static>,
-    duplicate: Option<Generation>,
+    wrong: Option<&'static str>,
 }
 
 impl Row {
@@ -289,20 +140,68 @@ impl Row {
             format,
             columns: [const { None }; Generation::ALL.len()],
             at: Location::caller(),
-            duplicate: None,
+            wrong: None,
         }
     }
 
-    /// Gives the generations listed this column.
-    pub fn on(mut self, gens: impl IntoIterator<Item = Generation>, column: Column) -> Self {
-        for g in gens {
+    /// Gives the generations a column with this opcode number.
+    pub fn code(mut self, gens: Gens, opcode: u8) -> Self {
+        for g in gens.iter() {
             if let Some(slot) = self.columns.get_mut(g.index())
-                && slot.replace(column.clone()).is_some()
+                && slot
+                    .replace(Column {
+                        format: self.format,
+                        opcode,
+                        types: Vec::new(),
+                        controls: NONE,
+                    })
+                    .is_some()
             {
-                self.duplicate = Some(g);
+                self.wrong = Some("code: a generation may have only one");
             }
         }
         self
+    }
+
+    fn each(mut self, gens: Option<Gens>, change: impl Fn(&mut Column)) -> Self {
+        for g in Generation::ALL {
+            match (gens, self.columns.get_mut(g.index())) {
+                (Some(gens), _) if !gens.contains(g) => {}
+                (_, Some(Some(c))) => change(c),
+                _ => {}
+            }
+        }
+        self
+    }
+
+    /// Every column so far may have these.
+    pub fn with(self, controls: Controls) -> Self {
+        self.each(None, |c| c.controls = c.controls | controls)
+    }
+
+    /// These generations may not have these.
+    pub fn without(self, gens: Gens, controls: Controls) -> Self {
+        self.each(Some(gens), |c| c.controls = c.controls.without(controls))
+    }
+
+    /// These generations have another format.
+    pub fn formatted(self, gens: Gens, format: Format) -> Self {
+        self.each(Some(gens), |c| c.format = format)
+    }
+
+    /// The generations' allowed types, beside those given before.
+    pub fn types(mut self, gens: Gens, combos: impl IntoIterator<Item = Combo>) -> Self {
+        let combos: Vec<Combo> = combos.into_iter().collect();
+        let missing = |g: Generation| self.columns.get(g.index()).is_none_or(Option::is_none);
+        if gens.iter().all(missing) {
+            self.wrong = Some("types: of generations that do not have the instruction");
+        }
+        self.each(Some(gens), |c| c.types.extend_from_slice(&combos))
+    }
+
+    /// What a generation says.
+    pub fn column(&self, g: Generation) -> Option<&Column> {
+        self.columns.get(g.index())?.as_ref()
     }
 
     /// The name of the enum variant: the mnemonic with a capital.
@@ -330,61 +229,70 @@ impl Row {
         if !self.doc.ends_with('.') {
             return fail("doc: must be a sentence with its full stop");
         }
-        if self.duplicate.is_some() {
-            return fail("column: a generation may have only one");
+        if let Some(rule) = self.wrong {
+            return fail(rule);
         }
         if self.columns.iter().all(Option::is_none) {
-            return fail("column: some generation must have the instruction");
+            return fail("code: some generation must have the instruction");
         }
         for c in self.columns.iter().flatten() {
-            if c.opcode > 0x7f {
-                return fail("opcode: must fit 7 bits");
-            }
-            if self.format.has_types() && c.types.is_empty() {
-                return fail("types: a format with data operands must list its type combinations");
-            }
-            if !self.format.has_types() && !c.types.is_empty() {
-                return fail("types: a format without data operands has no type combinations");
-            }
-            if c.types.iter().any(|(d, s)| d.is_empty() || s.is_empty()) {
-                return fail("types: a combination needs a destination and a source type");
-            }
-            if (c.sat || c.acc) && !(self.format.has_types() && self.format.has_dst()) {
-                return fail("sat, acc: only a format with a data destination has them");
-            }
-            if c.mods && !self.format.has_types() {
-                return fail("mods: only a format with data sources has them");
-            }
-            if c.mme && self.format != Format::Ternary {
-                return fail(
-                    "mme: of a row, only a three-source one (math functions have their own)",
-                );
-            }
-            if c.branch_ctrl && !self.format.is_branch() {
-                return fail("branch_ctrl: only a branch has it");
-            }
-            if c.branch_ctrl && c.acc {
-                return fail("branch_ctrl: shares its bit with acc");
-            }
-            if c.cond && self.format == Format::Math {
-                return fail("cond: shares its bits with the math function");
+            if let Some(rule) = broken(c) {
+                return fail(rule);
             }
         }
         Ok(self)
     }
 }
 
+/// The rule that a column breaks.
+fn broken(c: &Column) -> Option<&'static str> {
+    let has = |controls| c.controls.has(controls);
+    if c.opcode > 0x7f {
+        return Some("code: must fit 7 bits");
+    }
+    if c.format.has_types() && c.types.is_empty() {
+        return Some("types: a format with data operands must list its type combinations");
+    }
+    if !c.format.has_types() && !c.types.is_empty() {
+        return Some("types: a format without data operands has no type combinations");
+    }
+    if c.types.iter().any(|(d, s)| d.is_empty() || s.is_empty()) {
+        return Some("types: a combination needs a destination and a source type");
+    }
+    if has(SAT | ACC) && !(c.format.has_types() && c.format.has_dst()) {
+        return Some("sat, acc: only a format with a data destination has them");
+    }
+    if has(MODS) && !c.format.has_types() {
+        return Some("mods: only a format with data sources has them");
+    }
+    if has(MME) && c.format != Format::Ternary {
+        return Some("mme: of a row, only a three-source one (math functions have their own)");
+    }
+    if has(BRANCH_CTRL) && !c.format.is_branch() {
+        return Some("branch_ctrl: only a branch has it");
+    }
+    if has(COND) && c.format == Format::Math {
+        return Some("cond: shares its bits with the math function");
+    }
+    None
+}
+
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:<8} {:<14}",
-            self.mnemonic,
-            format!("{:?}", self.format)
-        )?;
-        for (g, c) in Generation::ALL.iter().zip(&self.columns) {
-            if let Some(c) = c {
-                write!(f, " {g}: {c}")?;
+        let format = format!("{:?}", self.format);
+        write!(f, "{:<8} {:<14}", self.mnemonic, format)?;
+        let mut rest: Vec<Generation> = Generation::ALL.into();
+        while let Some(g) = rest.first().copied() {
+            let column = self.column(g);
+            let alike: Vec<Generation> = rest
+                .iter()
+                .copied()
+                .filter(|g| self.column(*g) == column)
+                .collect();
+            rest.retain(|g| !alike.contains(g));
+            if let Some(c) = column {
+                let names: Vec<String> = alike.iter().map(|g| g.to_string()).collect();
+                write!(f, "\n    {}: {c}", names.join(" "))?;
             }
         }
         Ok(())
@@ -437,8 +345,8 @@ impl MathRow {
     }
 
     /// Gives the generations listed this function number.
-    pub fn on(mut self, gens: impl IntoIterator<Item = Generation>, code: u8) -> Self {
-        for g in gens {
+    pub fn code(mut self, gens: Gens, code: u8) -> Self {
+        for g in gens.iter() {
             if let Some(slot) = self.codes.get_mut(g.index()) {
                 *slot = Some(code);
             }
@@ -534,8 +442,8 @@ fn capital(s: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::*;
-    use Generation::Gen9;
+    use crate::generation::{GEN9, XE};
+    use crate::types::{self, D};
 
     fn rule(r: Row) -> &'static str {
         r.build().expect_err("breaks a rule").rule
@@ -543,28 +451,25 @@ mod tests {
 
     #[test]
     fn every_rule_is_named_when_broken() {
-        let row = |f| Row::new("x", "Does.", f);
+        let row = |f| Row::new("x", "Does.", f).code(GEN9, 0);
+        let typed = |f| row(f).types(GEN9, [(D, D)]);
+        let null = Format::Nullary;
+        assert!(rule(Row::new("X!", "Does.", null).code(GEN9, 0)).starts_with("mnemonic"));
+        assert!(rule(Row::new("x", "Does", null).code(GEN9, 0)).starts_with("doc"));
+        assert!(rule(Row::new("x", "Does.", null)).starts_with("code: some"));
+        assert!(rule(row(null).code(GEN9, 1)).starts_with("code: a gen"));
+        assert!(rule(row(null).code(XE, 0x80)).starts_with("code: must"));
+        assert!(rule(row(Format::Unary).types(XE, [(D, D)])).starts_with("types: of"));
+        assert!(rule(row(Format::Unary)).starts_with("types: a format with data"));
+        assert!(rule(typed(Format::Send)).starts_with("types: a format without"));
         assert!(
-            rule(Row::new("X!", "Does.", Format::Nullary).on([Gen9], op(0)))
-                .starts_with("mnemonic")
+            rule(row(Format::Unary).types(GEN9, [(D, types::NO_TYPE)]))
+                .starts_with("types: a comb")
         );
-        assert!(rule(Row::new("x", "Does", Format::Nullary).on([Gen9], op(0))).starts_with("doc"));
-        assert!(rule(row(Format::Nullary)).starts_with("column: some"));
-        assert!(
-            rule(row(Format::Nullary).on([Gen9], op(0)).on([Gen9], op(1)))
-                .starts_with("column: a gen")
-        );
-        assert!(rule(row(Format::Nullary).on([Gen9], op(0x80))).starts_with("opcode"));
-        assert!(rule(row(Format::Send).on([Gen9], op(1).types([(D, D)]))).starts_with("types"));
-        assert!(rule(row(Format::Unary).on([Gen9], op(1).types([(D, NONE)]))).starts_with("types"));
-        assert!(rule(row(Format::Send).on([Gen9], op(1).sat())).starts_with("sat"));
-        assert!(rule(row(Format::Send).on([Gen9], op(1).mods())).starts_with("mods"));
-        assert!(
-            rule(row(Format::Unary).on([Gen9], op(1).types([(D, D)]).branch_ctrl()))
-                .starts_with("branch_ctrl")
-        );
-        assert!(
-            rule(row(Format::Math).on([Gen9], op(1).types([(D, D)]).cond())).starts_with("cond")
-        );
+        assert!(rule(row(Format::Send).with(SAT)).starts_with("sat"));
+        assert!(rule(row(Format::Send).with(MODS)).starts_with("mods"));
+        assert!(rule(typed(Format::Unary).with(MME)).starts_with("mme"));
+        assert!(rule(typed(Format::Unary).with(BRANCH_CTRL)).starts_with("branch_ctrl"));
+        assert!(rule(typed(Format::Math).with(COND)).starts_with("cond"));
     }
 }

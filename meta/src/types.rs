@@ -18,6 +18,15 @@ pub enum Ty {
     Hf,
     F,
     Df,
+    Bf,
+    Tf32,
+    Bf8,
+    Hf8,
+    Nf,
+    U2,
+    S2,
+    U4,
+    S4,
     Uv,
     V,
     Vf,
@@ -25,7 +34,7 @@ pub enum Ty {
 
 impl Ty {
     /// Every type.
-    pub const ALL: [Ty; 14] = [
+    pub const ALL: [Ty; 23] = [
         Ty::Ub,
         Ty::B,
         Ty::Uw,
@@ -37,6 +46,15 @@ impl Ty {
         Ty::Hf,
         Ty::F,
         Ty::Df,
+        Ty::Bf,
+        Ty::Tf32,
+        Ty::Bf8,
+        Ty::Hf8,
+        Ty::Nf,
+        Ty::U2,
+        Ty::S2,
+        Ty::U4,
+        Ty::S4,
         Ty::Uv,
         Ty::V,
         Ty::Vf,
@@ -56,7 +74,7 @@ impl Ty {
 /// assert_eq!((BWD | F).to_string(), "ub,b,uw,w,ud,d,f");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub struct TypeSet(u16);
+pub struct TypeSet(u32);
 
 impl TypeSet {
     /// The set of the types listed.
@@ -101,7 +119,7 @@ impl fmt::Display for TypeSet {
 }
 
 /// No type: the operand is missing.
-pub const NONE: TypeSet = TypeSet::of(&[]);
+pub const NO_TYPE: TypeSet = TypeSet::of(&[]);
 /// `ub`, `b`.
 pub const BYTE: TypeSet = TypeSet::of(&[Ty::Ub, Ty::B]);
 /// `uw`, `w`.
@@ -136,3 +154,21 @@ pub const F: TypeSet = TypeSet::of(&[Ty::F]);
 pub const HF_F: TypeSet = TypeSet::of(&[Ty::Hf, Ty::F]);
 /// `df`.
 pub const DF: TypeSet = TypeSet::of(&[Ty::Df]);
+/// `bf`: bfloat16.
+pub const BF: TypeSet = TypeSet::of(&[Ty::Bf]);
+/// `bf`, `f`: mixed-mode bfloat.
+pub const BF_F: TypeSet = TypeSet::of(&[Ty::Bf, Ty::F]);
+/// `tf32`.
+pub const TF32: TypeSet = TypeSet::of(&[Ty::Tf32]);
+/// `bf8`.
+pub const BF8: TypeSet = TypeSet::of(&[Ty::Bf8]);
+/// `hf8`.
+pub const HF8: TypeSet = TypeSet::of(&[Ty::Hf8]);
+/// `nf`: the 66-bit native float of Gen11.
+pub const NF: TypeSet = TypeSet::of(&[Ty::Nf]);
+/// `u2`, `s2`, `u4`, `s4`: packed below a byte, only in `dpas`.
+pub const SUB_BYTE: TypeSet = TypeSet::of(&[Ty::U2, Ty::S2, Ty::U4, Ty::S4]);
+/// `q`.
+pub const Q: TypeSet = TypeSet::of(&[Ty::Q]);
+/// Words, doublewords and quadwords.
+pub const WDQ: TypeSet = TypeSet::of(&[Ty::Uw, Ty::W, Ty::Ud, Ty::D, Ty::Uq, Ty::Q]);

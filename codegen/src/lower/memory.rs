@@ -154,6 +154,7 @@ impl Lower<'_> {
         send.send = Some(SendDescs {
             ex: Desc::Imm(ex),
             desc: Desc::Imm(desc),
+            src1_len: None,
         });
         self.emit(MInst::Op {
             inst: send,

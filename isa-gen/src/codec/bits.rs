@@ -1,6 +1,6 @@
 //! The one place where fields meet bits: both directions walk the same layout.
 
-use crate::table::{Case, Cases, Field, Layout};
+use crate::table::{Field, Layout, NOWHERE, Place};
 
 /// Extracts bits `lo ..= hi` of a word.
 pub(crate) fn extract(word: u128, (hi, lo): (u8, u8)) -> u64 {
@@ -40,82 +40,85 @@ pub(crate) fn scatter(mut word: u128, parts: &[(u8, u8)], mut value: u64) -> u12
     word
 }
 
-/// The values of an instruction's fields, and the cases that decide which of them exist.
+/// The fields of a native instruction, read from and written to its bits by the layout of its format.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
-    values: [u64; Field::ALL.len()],
-    set: u128,
-    /// Which cases hold.
-    pub cases: Cases,
+    layout: &'static Layout,
+    /// The bits.
+    pub word: u128,
+    /// The first field that had no room for its value.
+    wrong: Option<(Field, u64)>,
 }
 
-const _: () = assert!(Field::ALL.len() <= 128 && Case::ALL.len() <= 32);
-
 impl Fields {
-    pub(crate) fn new() -> Self {
+    /// The fields of a word.
+    pub(crate) fn new(layout: &'static Layout, word: u128) -> Self {
         Fields {
-            values: [0; Field::ALL.len()],
-            set: 0,
-            cases: Cases::default(),
+            layout,
+            word,
+            wrong: None,
         }
     }
 
+    fn place(&self, f: Field) -> &'static Place {
+        self.layout.places.get(f as usize).unwrap_or(&NOWHERE)
+    }
+
+    fn more(&self, place: &Place) -> &'static [(u8, u8)] {
+        let (start, n) = (usize::from(place.more.0), usize::from(place.more.1));
+        self.layout.more.get(start..start + n).unwrap_or(&[])
+    }
+
+    /// The field's value; 0 where the layout does not have it.
+    #[inline]
     pub(crate) fn get(&self, f: Field) -> u64 {
-        self.values.get(f as usize).copied().unwrap_or(0)
-    }
-
-    pub(crate) fn set(&mut self, f: Field, value: u64) {
-        if let Some(v) = self.values.get_mut(f as usize) {
-            *v = value;
-            self.set |= 1 << f as u32;
+        let place = self.place(f);
+        let (lo, width) = place.first;
+        if width == 0 {
+            return 0;
         }
+        let mut value = (self.word >> lo) as u64 & mask(width.into());
+        if place.more.1 != 0 {
+            let mut at = u32::from(width);
+            for &(lo, width) in self.more(place) {
+                value |= ((self.word >> lo) as u64 & mask(width.into())) << at;
+                at += u32::from(width);
+            }
+        }
+        value
     }
 
+    /// Whether the field is not 0.
+    #[inline]
     pub(crate) fn on(&self, f: Field) -> bool {
         self.get(f) != 0
     }
 
-    /// Packs every field that exists. Fails with a field that was set but does not exist, or does not fit.
-    pub(crate) fn pack(&self, layout: &Layout) -> Result<u128, Field> {
-        let mut word = 0;
-        let mut left = self.set;
-        for f in layout.fields {
-            if !self.cases.allow(f.when) {
-                continue;
+    /// Writes a field. A value without room is remembered for [`Self::finish`].
+    #[inline]
+    pub(crate) fn set(&mut self, f: Field, value: u64) {
+        let place = self.place(f);
+        let mut left = value;
+        for &(lo, width) in std::iter::once(&place.first).chain(self.more(place)) {
+            if width == 0 {
+                break;
             }
-            left &= !(1 << f.field as u32);
-            let value = self.get(f.field);
-            if value == 0 {
-                continue;
-            }
-            let width: u32 = f.parts.iter().map(|p| u32::from(p.0 - p.1) + 1).sum();
-            if value & !mask(width) != 0 {
-                return Err(f.field);
-            }
-            word = scatter(word, f.parts, value);
+            let m = mask(width.into());
+            self.word = self.word & !(u128::from(m) << lo) | u128::from(left & m) << lo;
+            left = left.checked_shr(width.into()).unwrap_or(0);
         }
-        match Field::ALL.get(left.trailing_zeros() as usize) {
-            // A zero is what an absent field holds anyway.
-            Some(f) if self.get(*f) != 0 => Err(*f),
-            _ => Ok(word),
+        if left != 0 {
+            self.wrong = self.wrong.or(Some((f, value)));
         }
     }
 
-    /// Reads every field that exists under the cases known so far.
-    pub(crate) fn unpack(&mut self, layout: &Layout, word: u128) {
-        for f in layout.fields {
-            if self.cases.allow(f.when) {
-                self.set(f.field, gather(word, f.parts));
-            }
-        }
+    /// The bits, or the first field that had no room for its value.
+    pub(crate) fn finish(self) -> Result<u128, (Field, u64)> {
+        self.wrong.map_or(Ok(self.word), Err)
     }
 }
 
-/// Reads one field, whatever the cases.
-pub(crate) fn peek(layout: &Layout, word: u128, field: Field) -> u64 {
-    layout
-        .fields
-        .iter()
-        .find(|f| f.field == field)
-        .map_or(0, |f| gather(word, f.parts))
+/// Reads one field of a layout.
+pub(crate) fn peek(layout: &'static Layout, word: u128, field: Field) -> u64 {
+    Fields::new(layout, word).get(field)
 }

@@ -11,7 +11,7 @@ use crate::inst::{Dst, Inst, Src, SrcMods, Target};
 use crate::op::{Format, Op};
 use crate::reg::{Reg, RegRef};
 use crate::region::Region;
-use crate::table::{Case, Field};
+use crate::table::Field;
 use crate::types::Type;
 
 fn offset(t: Target) -> Result<i32, EncodeError> {
@@ -55,7 +55,6 @@ fn put_reg(
     if given != region {
         return Err(bad(s.name, "the region is fixed by the opcode"));
     }
-    f.cases.insert(s.direct);
     let (file, number) = reg_code(s.name, at.reg)?;
     f.set(s.file, file);
     f.set(s.reg, number);
@@ -96,34 +95,24 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         }
     } else if i.dst != Dst::None {
         return Err(bad("dst", "the opcode has none"));
-    } else {
-        f.cases.insert(Case::DstDirect);
     }
     match ctx.info.format {
         Format::BranchJip => {
             let Src::Target(t) = *s0 else {
                 return Err(bad("src0", "must be a target"));
             };
-            f.cases.insert(Case::Src0Direct);
-            f.cases.insert(Case::Jip);
             f.set(Field::Jip, field_value(offset(t)?));
         }
         Format::BranchJipUip => put_both(s0, s1, f)?,
-        Format::Jmpi => {
-            f.cases.insert(Case::Src0Direct);
-            match *s0 {
-                Src::Target(t) => {
-                    f.cases.insert(Case::Jip);
-                    f.set(Field::Src1File, IMM);
-                    f.set(Field::Jip, field_value(from_next(offset(t)?, 16)));
-                }
-                _ => put_reg(&SRC1, Region::SCALAR, s0, f)?,
+        Format::Jmpi => match *s0 {
+            Src::Target(t) => {
+                f.set(Field::Src1File, IMM);
+                f.set(Field::Jip, field_value(from_next(offset(t)?, 16)));
             }
-        }
+            _ => put_reg(&SRC1, Region::SCALAR, s0, f)?,
+        },
         Format::BranchRegJip => match *s0 {
             Src::Target(t) => {
-                f.cases.insert(Case::Src0Direct);
-                f.cases.insert(Case::Jip);
                 f.set(Field::Src0File, IMM);
                 f.set(Field::Jip, field_value(offset(t)?));
             }
@@ -142,34 +131,29 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
             }
             _ => return Err(bad("src1", "a register holds both targets")),
         },
-        Format::Call => {
-            f.cases.insert(Case::Src0Direct);
-            match *s0 {
-                Src::Imm {
-                    bits,
-                    ty: Type::D | Type::Ud,
-                } if i.op == Op::Calla && bits <= u32::MAX.into() => {
-                    f.cases.insert(Case::Jip);
-                    f.set(Field::Src1File, IMM);
-                    f.set(Field::Jip, bits);
-                }
-                Src::Target(t) if i.op == Op::Call => {
-                    f.cases.insert(Case::Jip);
-                    f.set(Field::Src1File, IMM);
-                    f.set(Field::Jip, field_value(offset(t)?));
-                }
-                Src::Direct { ty, .. } => {
-                    put_reg(&SRC1, Region::SCALAR, s0, f)?;
-                    f.set(Field::Src1Type, (ty == Type::D).into());
-                }
-                _ => {
-                    return Err(bad(
-                        "src0",
-                        "`call` takes a target, `calla` an absolute address, both a register",
-                    ));
-                }
+        Format::Call => match *s0 {
+            Src::Imm {
+                bits,
+                ty: Type::D | Type::Ud,
+            } if i.op == Op::Calla && bits <= u32::MAX.into() => {
+                f.set(Field::Src1File, IMM);
+                f.set(Field::Jip, bits);
             }
-        }
+            Src::Target(t) if i.op == Op::Call => {
+                f.set(Field::Src1File, IMM);
+                f.set(Field::Jip, field_value(offset(t)?));
+            }
+            Src::Direct { ty, .. } => {
+                put_reg(&SRC1, Region::SCALAR, s0, f)?;
+                f.set(Field::Src1Type, (ty == Type::D).into());
+            }
+            _ => {
+                return Err(bad(
+                    "src0",
+                    "`call` takes a target, `calla` an absolute address, both a register",
+                ));
+            }
+        },
         Format::Ret => {
             let ty = s0.ty();
             put_reg(&SRC0, PAIR, s0, f)?;
@@ -184,7 +168,6 @@ fn put_both(s0: &Src<Reg>, s1: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeEr
     let (Src::Target(jip), Src::Target(uip)) = (*s0, *s1) else {
         return Err(bad("src0", "both sources must be targets"));
     };
-    f.cases.insert(Case::JipUip);
     f.set(Field::Jip, field_value(offset(jip)?));
     f.set(Field::Uip, field_value(offset(uip)?));
     Ok(())
@@ -196,74 +179,56 @@ fn target(f: &Fields, field: Field) -> Src<Reg> {
 
 pub(super) fn lift(
     ctx: &Ctx<'_>,
-    word: u128,
     len: usize,
-    f: &mut Fields,
+    f: &Fields,
     i: &mut Inst<Reg>,
 ) -> Result<(), DecodeError> {
     if f.on(Field::AccessMode) {
         return Err(DecodeError::Align16);
     }
     let dword = |code| if code == 1 { Type::D } else { Type::Ud };
-    let read = |f: &mut Fields, cases: &[Case]| {
-        for c in cases {
-            f.cases.insert(*c);
-        }
-        f.unpack(ctx.layout, word);
-    };
     let s0;
     let mut s1 = Src::None;
     match ctx.info.format {
         Format::BranchJip => {
-            read(f, &[Case::Jip]);
             s0 = target(f, Field::Jip);
         }
         Format::BranchJipUip => {
-            read(f, &[Case::JipUip]);
             s0 = target(f, Field::Jip);
             s1 = target(f, Field::Uip);
         }
         Format::Jmpi => {
-            read(f, &[Case::Src0Direct]);
             if f.get(Field::Src1File) == IMM {
-                read(f, &[Case::Jip]);
                 let next = f.get(Field::Jip) as u32 as i32;
                 s0 = Src::Target(Target::Rel(next.wrapping_add(len as i32)));
             } else {
-                read(f, &[Case::Src1Direct]);
                 s0 = get_reg(&SRC1, Region::SCALAR, Type::D, f)?;
             }
         }
         Format::BranchRegJip => {
             if f.get(Field::Src0File) == IMM {
-                read(f, &[Case::Jip]);
                 s0 = target(f, Field::Jip);
             } else {
-                read(f, &[Case::Src0Direct]);
                 s0 = get_reg(&SRC0, Region::SCALAR, Type::D, f)?;
             }
         }
         Format::BranchRegJipUip => {
             if f.get(Field::Src0File) == IMM {
-                read(f, &[Case::JipUip]);
                 s0 = target(f, Field::Jip);
                 s1 = target(f, Field::Uip);
             } else {
-                read(f, &[Case::Src0Direct]);
                 s0 = get_reg(&SRC0, PAIR, Type::D, f)?;
             }
         }
         Format::Call => {
-            i.dst = get_dst(ctx, word, false, f)?;
+            i.dst = get_dst(ctx, false, f)?;
             if !matches!(i.dst, Dst::Direct { .. }) {
                 return Err(DecodeError::field(Field::DstAddrMode, 1));
             }
             if let Dst::Direct { hs, .. } = &mut i.dst {
                 *hs = 1;
             }
-            read(f, &[Case::Src0Direct]);
             if f.get(Field::Src1File) == IMM {
-                read(f, &[Case::Jip]);
                 s0 = if i.op == Op::Calla {
                     Src::Imm {
                         bits: f.get(Field::Jip),
@@ -273,17 +238,15 @@ pub(super) fn lift(
                     target(f, Field::Jip)
                 };
             } else {
-                read(f, &[Case::Src1Direct]);
                 let ty = dword(f.get(Field::Src1Type));
                 s0 = get_reg(&SRC1, Region::SCALAR, ty, f)?;
             }
         }
         Format::Ret => {
-            read(f, &[Case::Src0Direct]);
             let ty = dword(f.get(Field::Src0Type));
             s0 = get_reg(&SRC0, PAIR, ty, f)?;
         }
-        _ => s0 = get_src(ctx, &SRC0, word, false, f)?,
+        _ => s0 = get_src(ctx, &SRC0, false, f)?,
     }
     let [first, second, _] = &mut i.srcs;
     *first = s0;

@@ -31,7 +31,7 @@ pub(crate) fn lower(
     fixed: &[(Field, u64)],
     i: &Inst<Reg>,
 ) -> Result<Fields, EncodeError> {
-    let mut f = Fields::new();
+    let mut f = Fields::new(ctx.layout, 0);
     for (field, value) in fixed {
         f.set(*field, *value);
     }
@@ -54,6 +54,12 @@ pub(crate) fn lower(
             operand::lower(ctx, i, Some(function), &mut f)?;
         }
         Format::Ternary => ternary::lower(ctx, i, &mut f)?,
+        Format::Sync | Format::XeSend | Format::Dpas => {
+            return Err(EncodeError::NoSuchOp {
+                op: i.op,
+                platform: ctx.platform,
+            });
+        }
         Format::Send => send::lower(ctx, i, &mut f)?,
         Format::SplitSend => send::lower_split(ctx, i, &mut f)?,
         Format::Jmpi
@@ -74,32 +80,34 @@ pub(crate) fn lift(
     word: u128,
     len: usize,
 ) -> Result<Inst<Reg>, DecodeError> {
-    let mut f = Fields::new();
-    f.unpack(ctx.layout, word);
+    let f = Fields::new(ctx.layout, word);
     let mut i = Inst::new(op, ExecSize::S1);
     control::lift(ctx, &f, &mut i)?;
     match ctx.info.format {
         Format::Nullary => {}
         Format::Unary | Format::Binary | Format::Wait => {
-            operand::lift(ctx, word, None, &mut f, &mut i)?;
+            operand::lift(ctx, None, &f, &mut i)?;
         }
         Format::Math => {
             let code = f.get(Field::MathFn) as u8;
             let function =
                 MathFn::from_code(ctx.platform, code).ok_or(DecodeError::MathFunction(code))?;
             i.subfn = Subfn::Math(function);
-            operand::lift(ctx, word, Some(function), &mut f, &mut i)?;
+            operand::lift(ctx, Some(function), &f, &mut i)?;
         }
         Format::Ternary => ternary::lift(ctx, &f, &mut i)?,
-        Format::Send => send::lift(ctx, word, &mut f, &mut i)?,
-        Format::SplitSend => send::lift_split(ctx, word, &mut f, &mut i)?,
+        Format::Sync | Format::XeSend | Format::Dpas => {
+            return Err(DecodeError::Opcode(ctx.info.opcode));
+        }
+        Format::Send => send::lift(ctx, &f, &mut i)?,
+        Format::SplitSend => send::lift_split(ctx, &f, &mut i)?,
         Format::Jmpi
         | Format::BranchJip
         | Format::BranchJipUip
         | Format::BranchRegJip
         | Format::BranchRegJipUip
         | Format::Call
-        | Format::Ret => branch::lift(ctx, word, len, &mut f, &mut i)?,
+        | Format::Ret => branch::lift(ctx, len, &f, &mut i)?,
     }
     Ok(i)
 }

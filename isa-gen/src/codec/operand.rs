@@ -1,14 +1,14 @@
 //! Operands of one- and two-source instructions, and what other formats share of them.
 
 use super::Ctx;
-use super::bits::{Fields, peek};
+use super::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::op::{Format, MathFn};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::{Case, Field};
+use crate::table::Field;
 use crate::types::Type;
 
 /// The register files of the encoding.
@@ -32,9 +32,6 @@ pub(super) struct SrcFields {
     pub addr_sub: Field,
     pub addr_imm: Field,
     pub mme: Field,
-    pub direct: Case,
-    pub indirect: Case,
-    pub with_mme: Case,
 }
 
 pub(super) const SRC0: SrcFields = SrcFields {
@@ -52,9 +49,6 @@ pub(super) const SRC0: SrcFields = SrcFields {
     addr_sub: Field::Src0AddrSub,
     addr_imm: Field::Src0AddrImm,
     mme: Field::Src0Mme,
-    direct: Case::Src0Direct,
-    indirect: Case::Src0Indirect,
-    with_mme: Case::Src0Macro,
 };
 
 pub(super) const SRC1: SrcFields = SrcFields {
@@ -72,9 +66,6 @@ pub(super) const SRC1: SrcFields = SrcFields {
     addr_sub: Field::Src1AddrSub,
     addr_imm: Field::Src1AddrImm,
     mme: Field::Src1Mme,
-    direct: Case::Src1Direct,
-    indirect: Case::Src1Indirect,
-    with_mme: Case::Src1Macro,
 };
 
 pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
@@ -241,7 +232,6 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
     match *d {
         Dst::None => return Err(bad(name, "missing")),
         Dst::Direct { at, hs, ty } => {
-            f.cases.insert(Case::DstDirect);
             let (file, number) = reg_code(name, at.reg)?;
             f.set(Field::DstFile, file);
             f.set(Field::DstReg, number);
@@ -250,7 +240,6 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
             f.set(Field::DstType, type_code(name, types, ty)?);
         }
         Dst::Indirect { addr, imm, hs, ty } => {
-            f.cases.insert(Case::DstIndirect);
             f.set(Field::DstFile, GRF);
             f.set(Field::DstAddrMode, 1);
             f.set(Field::DstAddrSub, addr_sub(name, addr)?);
@@ -259,7 +248,6 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
             f.set(Field::DstType, type_code(name, types, ty)?);
         }
         Dst::Macro { at, mme, ty } => {
-            f.cases.insert(Case::DstMacro);
             let (file, number) = reg_code(name, at.reg)?;
             f.set(Field::DstFile, file);
             f.set(Field::DstReg, number);
@@ -271,19 +259,8 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
 }
 
 /// Decides a destination's case and reads it. `f` already has the fields that always exist.
-pub(super) fn get_dst(
-    ctx: &Ctx<'_>,
-    word: u128,
-    is_macro: bool,
-    f: &mut Fields,
-) -> Result<Dst<Reg>, DecodeError> {
+pub(super) fn get_dst(ctx: &Ctx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<Reg>, DecodeError> {
     let indirect = f.on(Field::DstAddrMode);
-    f.cases.insert(match (is_macro, indirect) {
-        (true, _) => Case::DstMacro,
-        (false, true) => Case::DstIndirect,
-        (false, false) => Case::DstDirect,
-    });
-    f.unpack(ctx.layout, word);
     let ty = type_of(ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
     let hs = stride(f.get(Field::DstHs));
     if indirect && !is_macro {
@@ -345,7 +322,6 @@ pub(super) fn put_src(
             ty,
             mods,
         } => {
-            f.cases.insert(s.direct);
             let (file, number) = reg_code(name, at.reg)?;
             f.set(s.file, file);
             f.set(s.ty, reg_type(ty)?);
@@ -361,7 +337,6 @@ pub(super) fn put_src(
             ty,
             mods,
         } => {
-            f.cases.insert(s.indirect);
             f.set(s.file, GRF);
             f.set(s.addr_mode, 1);
             f.set(s.ty, reg_type(ty)?);
@@ -371,7 +346,6 @@ pub(super) fn put_src(
             put_mods(ctx, s, mods, f)?;
         }
         Src::Macro { at, mme, ty, mods } => {
-            f.cases.insert(s.with_mme);
             let (file, number) = reg_code(name, at.reg)?;
             f.set(s.file, file);
             f.set(s.ty, reg_type(ty)?);
@@ -389,11 +363,9 @@ pub(super) fn put_src(
                     if !lone {
                         return Err(bad(name, "a 64-bit immediate needs a one-source opcode"));
                     }
-                    f.cases.insert(Case::Imm64);
                     f.set(Field::Imm64, bits);
                 }
                 _ => {
-                    f.cases.insert(Case::Imm32);
                     // A word immediate stands in both halves.
                     let wide = match ty {
                         Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
@@ -414,9 +386,8 @@ pub(super) fn put_src(
 pub(super) fn get_src(
     ctx: &Ctx<'_>,
     s: &SrcFields,
-    word: u128,
     is_macro: bool,
-    f: &mut Fields,
+    f: &Fields,
 ) -> Result<Src<Reg>, DecodeError> {
     if f.get(s.file) == IMM {
         let ty = type_of(ctx.tables.imm_types, f.get(s.ty), s.ty)?;
@@ -424,8 +395,6 @@ pub(super) fn get_src(
         if wide && s.file != Field::Src0File {
             return Err(DecodeError::field(s.ty, f.get(s.ty)));
         }
-        f.cases.insert(if wide { Case::Imm64 } else { Case::Imm32 });
-        f.unpack(ctx.layout, word);
         let bits = match ty {
             Type::Uq | Type::Q | Type::Df => f.get(Field::Imm64),
             Type::Uw | Type::W | Type::Hf => f.get(Field::Imm32) & 0xffff,
@@ -433,13 +402,7 @@ pub(super) fn get_src(
         };
         return Ok(Src::Imm { bits, ty });
     }
-    let indirect = peek(ctx.layout, word, s.addr_mode) == 1;
-    f.cases.insert(match (is_macro, indirect) {
-        (true, _) => s.with_mme,
-        (false, true) => s.indirect,
-        (false, false) => s.direct,
-    });
-    f.unpack(ctx.layout, word);
+    let indirect = f.get(s.addr_mode) == 1;
     let ty = type_of(ctx.tables.reg_types, f.get(s.ty), s.ty)?;
     let mods = SrcMods {
         neg: ctx.info.mods && f.on(s.neg),
@@ -520,9 +483,8 @@ pub(super) fn lower(
 
 pub(super) fn lift(
     ctx: &Ctx<'_>,
-    word: u128,
     function: Option<MathFn>,
-    f: &mut Fields,
+    f: &Fields,
     i: &mut Inst<Reg>,
 ) -> Result<(), DecodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
@@ -530,17 +492,17 @@ pub(super) fn lift(
         return Err(DecodeError::Align16);
     }
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
-    let dst = get_dst(ctx, word, is_macro, f)?;
+    let dst = get_dst(ctx, is_macro, f)?;
     if ctx.info.format.has_dst() {
         i.dst = dst;
     }
     let [s0, s1, _] = &mut i.srcs;
-    *s0 = get_src(ctx, &SRC0, word, is_macro, f)?;
+    *s0 = get_src(ctx, &SRC0, is_macro, f)?;
     if sources == 2 {
         if matches!(s0, Src::Imm { .. }) {
             return Err(DecodeError::field(Field::Src0File, IMM));
         }
-        *s1 = get_src(ctx, &SRC1, word, is_macro, f)?;
+        *s1 = get_src(ctx, &SRC1, is_macro, f)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::encode::EncodeError;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::{Case, Field};
+use crate::table::Field;
 use crate::types::Type;
 
 /// Bits of the extended descriptor as text writes it.
@@ -41,13 +41,11 @@ fn whole(operand: &'static str, at: RegRef<Reg>) -> Result<(u64, u64), EncodeErr
 fn put_src0(src: &Src<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
     match *src {
         Src::Direct { at, .. } => {
-            f.cases.insert(Case::Src0Direct);
             let (file, number) = whole("src0", at)?;
             f.set(Field::Src0Reg, number);
             Ok(file)
         }
         Src::Indirect { addr, imm, .. } => {
-            f.cases.insert(Case::Src0Indirect);
             f.set(Field::Src0AddrMode, 1);
             f.set(Field::Src0AddrSub, addr_sub("src0", addr)?);
             f.set(Field::Src0AddrImm, coarse("src0", imm)?);
@@ -57,20 +55,8 @@ fn put_src0(src: &Src<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
     }
 }
 
-fn get_src0(
-    ctx: &Ctx<'_>,
-    word: u128,
-    file: u64,
-    ty: Type,
-    f: &mut Fields,
-) -> Result<Src<Reg>, DecodeError> {
+fn get_src0(file: u64, ty: Type, f: &Fields) -> Result<Src<Reg>, DecodeError> {
     let indirect = f.on(Field::Src0AddrMode);
-    f.cases.insert(if indirect {
-        Case::Src0Indirect
-    } else {
-        Case::Src0Direct
-    });
-    f.unpack(ctx.layout, word);
     if indirect {
         return Ok(Src::Indirect {
             addr: addr_ref(f.get(Field::Src0AddrSub)),
@@ -105,13 +91,11 @@ fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, E
     f.set(Field::Eot, eot.into());
     match d.desc {
         Desc::Imm(v) if v >> 31 == 0 => {
-            f.cases.insert(Case::DescImm);
             f.set(Field::Desc, v.into());
             Ok(false)
         }
         Desc::Imm(_) => Err(bad("descriptor", "has 31 bits")),
         Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
-            f.cases.insert(Case::DescReg);
             // Gen9 takes this bit from the instruction even when the rest is in a0.0 (Skylake workaround).
             let half = i.dst.ty() == Some(Type::Hf)
                 || (i.srcs[0].ty() == Some(Type::Hf) && i.srcs[1] == Src::None);
@@ -172,16 +156,9 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn lift(
-    ctx: &Ctx<'_>,
-    word: u128,
-    f: &mut Fields,
-    i: &mut Inst<Reg>,
-) -> Result<(), DecodeError> {
+pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     let in_a0 = f.get(Field::Src1File) == ARF;
-    f.cases
-        .insert(if in_a0 { Case::DescReg } else { Case::DescImm });
-    i.dst = get_dst(ctx, word, false, f)?;
+    i.dst = get_dst(ctx, false, f)?;
     match &mut i.dst {
         Dst::Direct { at, hs, .. } => {
             at.sub = 0;
@@ -194,11 +171,12 @@ pub(super) fn lift(
         f.get(Field::Src0Type),
         Field::Src0Type,
     )?;
-    i.srcs[0] = get_src0(ctx, word, f.get(Field::Src0File), ty, f)?;
+    i.srcs[0] = get_src0(f.get(Field::Src0File), ty, f)?;
     i.opts.set(InstOpts::EOT, f.on(Field::Eot));
     i.send = Some(SendDescs {
         ex: Desc::Imm(common_ex(f)),
         desc: get_desc(f, in_a0),
+        src1_len: None,
     });
     Ok(())
 }
@@ -209,14 +187,12 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
     }
     match i.dst {
         Dst::Direct { at, ty, .. } => {
-            f.cases.insert(Case::DstDirect);
             let (file, number) = whole("dst", at)?;
             f.set(Field::DstFile, file);
             f.set(Field::DstReg, number);
             f.set(Field::DstType, type_code("dst", ctx.tables.reg_types, ty)?);
         }
         Dst::Indirect { addr, imm, ty, .. } => {
-            f.cases.insert(Case::DstIndirect);
             f.set(Field::DstFile, GRF);
             f.set(Field::DstAddrMode, 1);
             f.set(Field::DstAddrSub, addr_sub("dst", addr)?);
@@ -245,7 +221,6 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
             if ex & 0xfc10 != 0 {
                 return Err(bad("extended descriptor", "bits 4 and 15:10 have no place"));
             }
-            f.cases.insert(Case::ExImm);
             f.set(Field::Sfid, (ex & 15).into());
             f.set(Field::ExLen, (ex >> 6 & 15).into());
             f.set(Field::ExFunc, (ex >> 16).into());
@@ -255,7 +230,6 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
             if sub % 2 != 0 {
                 return Err(bad("extended descriptor", "must be a doubleword of a0"));
             }
-            f.cases.insert(Case::ExReg);
             f.set(Field::ExReg, 1);
             f.set(Field::ExAddrSub, sub / 2);
         }
@@ -263,25 +237,10 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
     Ok(())
 }
 
-pub(super) fn lift_split(
-    ctx: &Ctx<'_>,
-    word: u128,
-    f: &mut Fields,
-    i: &mut Inst<Reg>,
-) -> Result<(), DecodeError> {
+pub(super) fn lift_split(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     let in_a0 = f.on(Field::DescReg);
-    f.cases
-        .insert(if in_a0 { Case::DescReg } else { Case::DescImm });
     let ex_in_a0 = f.on(Field::ExReg);
-    f.cases
-        .insert(if ex_in_a0 { Case::ExReg } else { Case::ExImm });
     let indirect = f.on(Field::DstAddrMode);
-    f.cases.insert(if indirect {
-        Case::DstIndirect
-    } else {
-        Case::DstDirect
-    });
-    f.unpack(ctx.layout, word);
     let ty = type_of(ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
     i.dst = if indirect {
         Dst::Indirect {
@@ -298,7 +257,7 @@ pub(super) fn lift_split(
             ty,
         }
     };
-    i.srcs[0] = get_src0(ctx, word, GRF, Type::Ud, f)?;
+    i.srcs[0] = get_src0(GRF, Type::Ud, f)?;
     let r = reg(
         f.get(Field::Src1File),
         f.get(Field::Src1Reg),
@@ -314,6 +273,7 @@ pub(super) fn lift_split(
             Desc::Imm(common_ex(f) | (f.get(Field::ExLen) as u32) << 6)
         },
         desc: get_desc(f, in_a0),
+        src1_len: None,
     });
     Ok(())
 }

@@ -503,6 +503,7 @@ impl Gen<'_> {
             } else {
                 Desc::Imm(self.rng.bits() as u32 >> 1)
             },
+            src1_len: None,
         });
         Some(())
     }

@@ -35,7 +35,8 @@ impl Row {
     /// The type number on a platform, where it has the message.
     pub(super) fn number(&self, platform: Platform) -> Option<u8> {
         match platform {
-            Platform::Gen9 => self.gen9,
+            Platform::Gen9 | Platform::Gen9Lp => self.gen9,
+            _ => None,
         }
     }
 }

@@ -282,7 +282,11 @@ impl Parser<'_, '_> {
         if matches!(format, Format::Send | Format::SplitSend) {
             let ex = self.operand("extended descriptor", Self::desc)?;
             let desc = self.operand("descriptor", Self::desc)?;
-            self.inst.send = Some(SendDescs { ex, desc });
+            self.inst.send = Some(SendDescs {
+                ex,
+                desc,
+                src1_len: None,
+            });
         }
         Ok(())
     }

@@ -153,6 +153,10 @@ impl<R: Register> Printer<'_, R> {
         self.line.put(i.op.mnemonic());
         match i.subfn {
             Subfn::Math(f) => self.line.fmt(format_args!(".{f}")),
+            Subfn::Sync(f) => self.line.fmt(format_args!(".{}", f.name())),
+            Subfn::Send(f) => self.line.fmt(format_args!(".{f}")),
+            Subfn::Bfn(table) => self.line.fmt(format_args!(".{table:#04x}")),
+            Subfn::Dpas { depth, repeat } => self.line.fmt(format_args!(".{depth}x{repeat}")),
             Subfn::BranchCtrl(true) => self.line.put(".b"),
             Subfn::None | Subfn::BranchCtrl(false) => {}
         }
@@ -337,6 +341,8 @@ fn immediate(bits: u64, ty: Type) -> String {
         Type::Hf => float::half(bits as u16),
         Type::F => float::single(bits as u32),
         Type::Df => float::double(bits),
+        Type::Bf | Type::Tf32 | Type::Bf8 | Type::Hf8 | Type::Nf => format!("0x{bits:X}"),
+        Type::U2 | Type::S2 | Type::U4 | Type::S4 => format!("0x{bits:X}"),
         Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv | Type::V | Type::Vf => {
             format!("0x{bits:X}")
         }

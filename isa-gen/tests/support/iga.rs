@@ -1,14 +1,13 @@
 //! Intel's assembler in the process, through the C interface of libiga64 (`iga.h`). Other crates' tests may include
 //! this file by its path.
 
+use gantry_isa_gen::Platform;
 use gantry_isa_gen::fuzz::Oracle;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_void};
 
 /// Status of a call; 0 is success.
 type Status = i32;
-/// `iga_gen_t` of Gen9.
-const GEN9: i32 = 9 << 16;
 
 #[repr(C)]
 struct ContextOptions {
@@ -67,6 +66,23 @@ type Disassemble = unsafe extern "C" fn(
 ) -> Status;
 type Errors = unsafe extern "C" fn(Context, *mut *const IgaDiagnostic, *mut u32) -> Status;
 
+/// `iga_gen_t` of a platform.
+fn generation(p: Platform) -> i32 {
+    let gen_version = |major: i32, minor: i32| major << 16 | minor;
+    let xe_version = |major: i32, minor: i32| major << 24 | minor;
+    match p {
+        Platform::Gen7p5 => gen_version(7, 5),
+        Platform::Gen8 | Platform::Gen8Lp => gen_version(8, 0),
+        Platform::Gen9 | Platform::Gen9Lp => gen_version(9, 0),
+        Platform::Gen10 => gen_version(10, 0),
+        Platform::Gen11 => gen_version(11, 0),
+        Platform::XeLp => xe_version(1, 0),
+        Platform::XeHp => xe_version(1, 1),
+        Platform::XeHpg => xe_version(1, 2),
+        Platform::XeHpc => xe_version(1, 4),
+    }
+}
+
 /// A context of libiga64.
 pub struct Iga {
     context: Context,
@@ -81,10 +97,10 @@ pub struct Iga {
 }
 
 impl Iga {
-    /// Loads the library for Gen9. Where there is none: a line on standard error and `None`, or a failure if
+    /// Loads the library for a platform. Where there is none: a line on standard error and `None`, or a failure if
     /// `GANTRY_REQUIRE_ORACLES` is 1.
-    pub fn gen9() -> Option<Iga> {
-        match Self::load() {
+    pub fn open(platform: Platform) -> Option<Iga> {
+        match Self::load(generation(platform)) {
             Ok(iga) => Some(iga),
             Err(e) if std::env::var_os("GANTRY_REQUIRE_ORACLES").is_some_and(|v| v == "1") => {
                 panic!("libiga64.so.1 is required: {e}")
@@ -96,7 +112,7 @@ impl Iga {
         }
     }
 
-    fn load() -> Result<Iga, libloading::Error> {
+    fn load(generation: i32) -> Result<Iga, libloading::Error> {
         // SAFETY: the library's initialisers do nothing but set up its own data, and the signatures are those of iga.h.
         unsafe {
             let library = Library::new("libiga64.so.1")?;
@@ -113,7 +129,7 @@ impl Iga {
             let mut iga = iga;
             let options = ContextOptions {
                 cb: size_of::<ContextOptions>(),
-                generation: GEN9,
+                generation,
             };
             let status = create(&options, &mut iga.context);
             assert_eq!(status, 0, "iga_context_create");

@@ -33,7 +33,7 @@ pub struct Copy {
 }
 
 /// One compact form.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Form {
     /// Its tables.
     pub tables: Vec<Table>,
@@ -44,7 +44,7 @@ pub struct Form {
 }
 
 /// The compact forms of a generation.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GenCompact {
     /// One- and two-source instructions.
     pub basic: Form,
@@ -123,6 +123,7 @@ fn check(form: &Form) -> Result<(), CompactError> {
 pub fn tables(g: Generation) -> Result<GenCompact, CompactError> {
     let t = match g {
         Generation::Gen9 => gen9::tables(),
+        _ => GenCompact::default(),
     };
     check(&t.basic)?;
     check(&t.ternary)?;

@@ -1,41 +1,83 @@
 //! Adds, multiplies, rounding.
 
-use crate::generation::Generation::Gen9;
-use crate::row::{Column, Format, Row, op};
+use crate::format::Format;
+use crate::generation::*;
+use crate::row::*;
 use crate::types::*;
-
-/// Floats only, with everything allowed.
-fn float(opcode: u8) -> Column {
-    op(opcode).types([(F, F)]).pred().cond().sat().mods().acc()
-}
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        Row::new("add", "Adds.", Format::Binary).on(
-            [Gen9],
-            op(0x40)
-                .types([
+        Row::new("add", "Adds.", Format::Binary)
+            .code(ALL, 0x40)
+            .with(ALU)
+            .types(GEN7P5, [(BWD, BWD), (F, BWD), (F, F), (DF, DF)])
+            .types(
+                GEN8_TO_11,
+                [
                     (BWD, BWD),
                     (F, BWD),
-                    (F, F),
                     (DF, DF),
-                    (HF, HF),
                     (HF, BWD),
                     (QWORD, WD),
                     (WD, QWORD),
                     (QWORD, QWORD),
                     (HF_F, HF_F),
-                ])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
-        Row::new("mul", "Multiplies, keeping the low half.", Format::Binary).on(
-            [Gen9],
-            op(0x41)
-                .types([
+                ],
+            )
+            .types(XE_LP, [(BWD, BWD), (F, BWD), (F, F), (HF, HF), (HF, BWD)])
+            .types(
+                XE_HP_ON,
+                [
+                    (BWD, BWD),
+                    (HF, HF),
+                    (BF_F, BF_F),
+                    (DF, DF),
+                    (QWORD, WDQ),
+                    (WD, QWORD),
+                ],
+            ),
+        Row::new("add3", "Adds three sources.", Format::Ternary)
+            .code(XE_HP_ON, 0x52)
+            .with(PRED | COND | SAT | MODS)
+            .types(XE_HP_ON, [(WD, WD)]),
+        Row::new(
+            "addc",
+            "Adds; the accumulator gets the carry.",
+            Format::Binary,
+        )
+        .code(ALL, 0x4E)
+        .with(PRED | COND | ACC)
+        .types(ALL, [(UD, UD)]),
+        Row::new(
+            "subb",
+            "Subtracts; the accumulator gets the borrow.",
+            Format::Binary,
+        )
+        .code(ALL, 0x4F)
+        .with(PRED | COND | SAT | ACC)
+        .types(ALL, [(UD, UD)]),
+        Row::new("mul", "Multiplies, keeping the low half.", Format::Binary)
+            .code(ALL, 0x41)
+            .with(ALU)
+            .types(
+                GEN7P5,
+                [(B, B), (W, B), (D, B), (W, W), (D, W | D), (F, F), (DF, DF)],
+            )
+            .types(
+                GEN8,
+                [
+                    (BYTE, BYTE),
+                    (WORD, BYTE),
+                    (DWORD, BYTE),
+                    (WORD, WORD),
+                    (DWORD, WORD),
+                    (DF, DF),
+                    (HF_F, HF_F),
+                ],
+            )
+            .types(
+                GEN9_TO_11,
+                [
                     (BYTE, BYTE),
                     (WORD, BYTE),
                     (DWORD, BYTE),
@@ -43,150 +85,143 @@ pub(super) fn rows() -> Vec<Row> {
                     (DWORD, WORD),
                     (DWORD, DWORD),
                     (QWORD, DWORD),
-                    (F, F),
                     (DF, DF),
-                    (HF, HF),
                     (HF_F, HF_F),
-                ])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
-        Row::new("avg", "Averages, rounding up.", Format::Binary).on(
-            [Gen9],
-            op(0x42)
-                .types([(BWD, BWD)])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
+                ],
+            )
+            .types(
+                XE_LP,
+                [
+                    (BYTE, BYTE),
+                    (WORD, BYTE),
+                    (DWORD, BYTE),
+                    (WORD, WORD),
+                    (DWORD, WD),
+                    (F, F),
+                    (HF, HF),
+                ],
+            )
+            .types(
+                XE_HP | XE_HPG,
+                [
+                    (BYTE, BYTE),
+                    (WORD, BYTE),
+                    (DWORD, BYTE),
+                    (WORD, WORD),
+                    (DWORD, WD),
+                    (HF, HF),
+                    (BF_F, BF_F),
+                    (DF, DF),
+                    (QWORD, DWORD),
+                ],
+            )
+            .types(
+                XE_HPC,
+                [(WORD, WORD), (DWORD, WD), (HF, HF), (BF_F, BF_F), (DF, DF)],
+            ),
+        Row::new("avg", "Averages, rounding up.", Format::Binary)
+            .code(ALL, 0x42)
+            .with(ALU)
+            .types(ALL, [(BWD, BWD)]),
         Row::new("frc", "Fraction: x - floor(x).", Format::Unary)
-            .on([Gen9], op(0x43).types([(F, F)]).pred().cond().mods().acc()),
-        Row::new("rndu", "Rounds up.", Format::Unary).on([Gen9], float(0x44)),
-        Row::new("rndd", "Rounds down.", Format::Unary).on([Gen9], float(0x45)),
+            .code(ALL, 0x43)
+            .with(PRED | COND | MODS | ACC)
+            .types(ALL, [(F, F)]),
+        Row::new("rndu", "Rounds up.", Format::Unary)
+            .code(ALL, 0x44)
+            .with(ALU)
+            .types(ALL, [(F, F)]),
+        Row::new("rndd", "Rounds down.", Format::Unary)
+            .code(ALL, 0x45)
+            .with(ALU)
+            .types(ALL, [(F, F)]),
         Row::new(
             "rnde",
             "Rounds to the nearest, ties to even.",
             Format::Unary,
         )
-        .on([Gen9], float(0x46)),
-        Row::new("rndz", "Rounds towards zero.", Format::Unary).on([Gen9], float(0x47)),
+        .code(ALL, 0x46)
+        .with(ALU)
+        .types(ALL, [(F, F)]),
+        Row::new("rndz", "Rounds towards zero.", Format::Unary)
+            .code(ALL, 0x47)
+            .with(ALU)
+            .types(ALL, [(F, F)]),
         Row::new(
             "mac",
             "Multiplies and adds the accumulator.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x48)
-                .types([(BWD, BYTE | WORD), (F, F), (DF, DF), (HF, HF), (HF_F, HF_F)])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
+        .code(ALL, 0x48)
+        .with(ALU)
+        .types(GEN7P5, [(BWD, BYTE | WORD), (F, F), (DF, DF)])
+        .types(GEN8_TO_11, [(BWD, BYTE | WORD), (DF, DF), (HF_F, HF_F)])
+        .types(XE_LP, [(BWD, BYTE | WORD), (F, F), (HF, HF)])
+        .types(
+            XE_HP | XE_HPG,
+            [(BWD, BYTE | WORD), (HF, HF), (BF_F, BF_F), (DF, DF)],
+        )
+        .types(
+            XE_HPC,
+            [(WD, BYTE | WORD), (HF, HF), (BF_F, BF_F), (DF, DF)],
         ),
         Row::new(
             "mach",
             "Multiplies, adding to the accumulator; the destination gets the high half.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x49).types([(DWORD, DWORD)]).pred().sat().mods().acc(),
-        ),
+        .code(ALL, 0x49)
+        .with(PRED | SAT | MODS | ACC)
+        .without(XE, SAT)
+        .types(ALL, [(DWORD, DWORD)]),
         Row::new(
-            "addc",
-            "Adds; the accumulator gets the carry.",
+            "macl",
+            "Multiplies and adds the accumulator, keeping the low half.",
             Format::Binary,
         )
-        .on([Gen9], op(0x4E).types([(UD, UD)]).pred().cond().acc()),
-        Row::new(
-            "subb",
-            "Subtracts; the accumulator gets the borrow.",
-            Format::Binary,
-        )
-        .on([Gen9], op(0x4F).types([(UD, UD)]).pred().cond().sat().acc()),
-        Row::new(
-            "sad2",
-            "Sums the absolute differences of pairs of bytes.",
-            Format::Binary,
-        )
-        .on(
-            [Gen9],
-            op(0x50)
-                .types([(WORD, BYTE)])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
-        Row::new(
-            "sada2",
-            "Sums the absolute differences of pairs of bytes and the accumulator.",
-            Format::Binary,
-        )
-        .on(
-            [Gen9],
-            op(0x51)
-                .types([(WORD, BYTE)])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
-        Row::new("dp4", "Dot product of four.", Format::Binary).on([Gen9], float(0x54)),
-        Row::new("dph", "Homogeneous dot product.", Format::Binary).on([Gen9], float(0x55)),
-        Row::new("dp3", "Dot product of three.", Format::Binary).on([Gen9], float(0x56)),
-        Row::new("dp2", "Dot product of two.", Format::Binary).on([Gen9], float(0x57)),
-        Row::new("line", "Evaluates a line equation.", Format::Binary).on([Gen9], float(0x59)),
-        Row::new("pln", "Evaluates a plane equation.", Format::Binary)
-            .on([Gen9], op(0x5A).types([(F, F)]).pred().cond().sat().acc()),
+        .code(XE_HPC, 0x53)
+        .with(PRED | MODS)
+        .types(XE_HPC, [(D, D), (UD, UD)]),
         Row::new(
             "mad",
             "Source 0 plus source 1 times source 2.",
             Format::Ternary,
         )
-        .on(
-            [Gen9],
-            op(0x5B)
-                .types([(F, F), (DF, DF), (HF, HF), (HF_F, HF_F)])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
+        .code(ALL, 0x5B)
+        .with(ALU)
+        .types(GEN7P5, [(F, F), (DF, DF)])
+        .types(GEN8 | GEN9 | GEN10, [(DF, DF), (HF_F, HF_F)])
+        .types(
+            GEN11,
+            [
+                (DF, DF),
+                (HF_F, HF_F),
+                (W, B),
+                (W | D, W | D),
+                (F | NF, F | NF),
+            ],
+        )
+        .types(XE_LP, [(F, F), (HF, HF), (WORD, BYTE), (WD, WD)])
+        .types(
+            XE_HP_ON,
+            [(HF, HF), (BF_F, BF_F), (WORD, BYTE), (WD, WD), (DF, DF)],
         ),
         Row::new(
             "madm",
             "A step of a math macro: `mad` with special accumulators.",
             Format::Ternary,
         )
-        .on(
-            [Gen9],
-            op(0x5D)
-                .types([(F, F), (DF, DF)])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc()
-                .mme(),
-        ),
+        .code(GEN8_TO_11 | XE_HP_ON, 0x5D)
+        .with(ALU | MME)
+        .without(XE_HP_ON, COND | SAT)
+        .types(GEN8_TO_11 | XE_HP_ON, [(F, F), (DF, DF)]),
         Row::new(
             "lrp",
             "Interpolates from source 2 to source 1 by source 0.",
             Format::Ternary,
         )
-        .on(
-            [Gen9],
-            op(0x5C).types([(F, F)]).pred().cond().sat().mods().acc(),
-        ),
+        .code(GEN7P5_TO_10, 0x5C)
+        .with(ALU)
+        .types(GEN7P5_TO_10, [(F, F)]),
     ]
 }

@@ -1,8 +1,9 @@
-//! `illegal`, `nop`, `wait`.
+//! `illegal`, `nop`, `wait`, `sync`.
 
-use crate::generation::Generation::Gen9;
-use crate::row::{Format, Row, op};
-use crate::types::UD;
+use crate::format::Format;
+use crate::generation::*;
+use crate::row::*;
+use crate::types::*;
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
@@ -11,13 +12,22 @@ pub(super) fn rows() -> Vec<Row> {
             "Raises the illegal-opcode exception.",
             Format::Nullary,
         )
-        .on([Gen9], op(0x00)),
-        Row::new("nop", "Does nothing.", Format::Nullary).on([Gen9], op(0x7E)),
+        .code(ALL, 0x00),
+        Row::new("nop", "Does nothing.", Format::Nullary)
+            .code(PRE_XE, 0x7E)
+            .code(XE, 0x60),
         Row::new(
             "wait",
             "Waits until the notification register is not zero, then clears it.",
             Format::Wait,
         )
-        .on([Gen9], op(0x30).types([(UD, UD)])),
+        .code(PRE_XE, 0x30)
+        .types(PRE_XE, [(UD, UD)]),
+        Row::new(
+            "sync",
+            "Waits for, or signals, another part of the machine.",
+            Format::Sync,
+        )
+        .code(XE, 0x01),
     ]
 }

@@ -1,47 +1,99 @@
-//! Bitwise operations and shifts.
+//! Bitwise operations, shifts, rotates.
 
-use crate::generation::Generation::Gen9;
-use crate::row::{Column, Format, Row, op};
+use crate::format::Format;
+use crate::generation::*;
+use crate::row::*;
 use crate::types::*;
 
-const INTS: [(TypeSet, TypeSet); 4] = [(BWD, BWD), (QWORD, WD), (WD, QWORD), (QWORD, QWORD)];
-
-fn logic(opcode: u8) -> Column {
-    op(opcode).types(INTS).pred().cond().mods().acc().bitwise()
-}
+/// Integers of Gen8 to Gen11.
+const INTS: [Combo; 4] = [(BWD, BWD), (QWORD, WD), (WD, QWORD), (QWORD, QWORD)];
+/// Integers of Xe-HP on.
+const XE_INTS: [Combo; 3] = [(BWD, BWD), (QWORD, WDQ), (WD, QWORD)];
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        Row::new("not", "Inverts every bit.", Format::Unary).on([Gen9], logic(0x04)),
-        Row::new("and", "Bitwise and.", Format::Binary).on([Gen9], logic(0x05)),
-        Row::new("or", "Bitwise or.", Format::Binary).on([Gen9], logic(0x06)),
-        Row::new("xor", "Bitwise exclusive or.", Format::Binary).on([Gen9], logic(0x07)),
+        Row::new("not", "Inverts every bit.", Format::Unary)
+            .code(PRE_XE, 0x04)
+            .code(XE, 0x64)
+            .with(PRED | COND | MODS | ACC | BITWISE)
+            .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
+            .types(GEN8_TO_11, INTS)
+            .types(XE_HP | XE_HPG, XE_INTS),
+        Row::new("and", "Bitwise and.", Format::Binary)
+            .code(PRE_XE, 0x05)
+            .code(XE, 0x65)
+            .with(PRED | COND | MODS | ACC | BITWISE)
+            .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
+            .types(GEN8_TO_11, INTS)
+            .types(XE_HP | XE_HPG, XE_INTS),
+        Row::new("or", "Bitwise or.", Format::Binary)
+            .code(PRE_XE, 0x06)
+            .code(XE, 0x66)
+            .with(PRED | COND | MODS | ACC | BITWISE)
+            .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
+            .types(GEN8_TO_11, INTS)
+            .types(XE_HP | XE_HPG, XE_INTS),
+        Row::new("xor", "Bitwise exclusive or.", Format::Binary)
+            .code(PRE_XE, 0x07)
+            .code(XE, 0x67)
+            .with(PRED | COND | MODS | ACC | BITWISE)
+            .types(GEN7P5 | XE_LP | XE_HPC, [(BWD, BWD)])
+            .types(GEN8_TO_11, INTS)
+            .types(XE_HP | XE_HPG, XE_INTS),
+        Row::new(
+            "bfn",
+            "Any bitwise function of three sources, by its truth table.",
+            Format::Ternary,
+        )
+        .code(XE_HP_ON, 0x6B)
+        .with(PRED | COND)
+        .types(XE_HP_ON, [(UW | UD, UW | UD)]),
         Row::new(
             "shr",
             "Shifts right, filling with zeros; the count is taken modulo the width.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x08).types(INTS).pred().cond().sat().mods().acc(),
-        ),
+        .code(PRE_XE, 0x08)
+        .code(XE, 0x68)
+        .with(ALU)
+        .types(GEN7P5 | XE_LP, [(BWD, BWD)])
+        .types(GEN8_TO_11, INTS)
+        .types(XE_HP_ON, XE_INTS),
         Row::new(
             "shl",
             "Shifts left; the count is taken modulo the width.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x09).types(INTS).pred().cond().sat().mods().acc(),
-        ),
+        .code(PRE_XE, 0x09)
+        .code(XE, 0x69)
+        .with(ALU)
+        .types(GEN7P5 | XE_LP, [(BWD, BWD)])
+        .types(GEN8_TO_11, INTS)
+        .types(XE_HP_ON, XE_INTS),
         Row::new(
             "asr",
             "Shifts right, filling with the sign; the count is taken modulo the width.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x0C).types(INTS).pred().cond().sat().mods().acc(),
-        ),
+        .code(PRE_XE, 0x0C)
+        .code(XE, 0x6C)
+        .with(ALU)
+        .types(GEN7P5 | XE_LP, [(BWD, BWD)])
+        .types(GEN8_TO_11, INTS)
+        .types(XE_HP_ON, XE_INTS),
+        Row::new("ror", "Rotates right.", Format::Binary)
+            .code(GEN11, 0x0E)
+            .code(XE, 0x6E)
+            .with(PRED | COND | ACC)
+            .without(XE, ACC)
+            .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, UW | UD)])
+            .types(XE_HPC, [(UW | UD, UW | UD), (UQ, UQ)]),
+        Row::new("rol", "Rotates left.", Format::Binary)
+            .code(GEN11, 0x0F)
+            .code(XE, 0x6F)
+            .with(PRED | COND | ACC)
+            .without(XE, ACC)
+            .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, UW | UD)])
+            .types(XE_HPC, [(UW | UD, UW | UD), (UQ, UQ)]),
     ]
 }

@@ -9,6 +9,7 @@ mod bits;
 mod branch;
 mod compare;
 mod control;
+mod dot;
 mod logic;
 mod math;
 mod moves;
@@ -26,6 +27,7 @@ pub fn all() -> Result<Vec<Row>, RowError> {
         send::rows(),
         math::rows(),
         arithmetic::rows(),
+        dot::rows(),
     ]
     .into_iter()
     .flatten()
@@ -82,7 +84,7 @@ pub fn math_functions() -> Result<Vec<MathRow>, RowError> {
 mod tests {
     #[test]
     fn rows_keep_the_rules() {
-        assert_eq!(super::all().map(|r| r.len()), Ok(68));
+        assert_eq!(super::all().map(|r| r.len()), Ok(81));
         assert_eq!(super::math_functions().map(|r| r.len()), Ok(14));
     }
 }

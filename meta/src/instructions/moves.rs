@@ -1,15 +1,33 @@
-//! Moves and selects.
+//! Moves, conversions and selects.
 
-use crate::generation::Generation::Gen9;
-use crate::row::{Format, Row, op};
+use crate::format::Format;
+use crate::generation::*;
+use crate::row::*;
 use crate::types::*;
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        Row::new("mov", "Copies, converting between types.", Format::Unary).on(
-            [Gen9],
-            op(0x01)
-                .types([
+        Row::new("mov", "Copies, converting between types.", Format::Unary)
+            .code(PRE_XE, 0x01)
+            .code(XE, 0x61)
+            .with(ALU)
+            .types(
+                GEN7P5,
+                [
+                    (BWD, BWD),
+                    (F, BWD),
+                    (BWD, F),
+                    (F, F),
+                    (DF, WD),
+                    (DF, F),
+                    (WD, DF),
+                    (F, DF),
+                    (DF, DF),
+                ],
+            )
+            .types(
+                GEN8_TO_11,
+                [
                     (BWD, BWD),
                     (F, BWD),
                     (BWD, F),
@@ -31,69 +49,184 @@ pub(super) fn rows() -> Vec<Row> {
                     (BWD, HF),
                     (F, HF),
                     (HF, HF),
-                ])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
+                ],
+            )
+            .types(
+                XE_LP,
+                [
+                    (BWD, BWD),
+                    (F, BWD),
+                    (BWD, F),
+                    (F, F),
+                    (HF, BWD),
+                    (HF, F),
+                    (BWD, HF),
+                    (F, HF),
+                    (HF, HF),
+                ],
+            )
+            .types(
+                XE_HP,
+                [
+                    (BWD, BWD),
+                    (F, BWD),
+                    (BWD, F),
+                    (F, F),
+                    (HF, BWD),
+                    (HF, F),
+                    (BWD, HF),
+                    (F, HF),
+                    (HF, HF),
+                    (BF, F),
+                    (F, BF),
+                    (WDQ | F | DF, DF),
+                    (DF, WDQ | F),
+                    (WDQ | F, QWORD),
+                    (QWORD, WD | F),
+                ],
+            )
+            .types(
+                XE_HPG,
+                [
+                    (BWD, BWD),
+                    (F, BWD),
+                    (BWD, F),
+                    (F, F),
+                    (HF, BWD),
+                    (HF, F),
+                    (BWD, HF),
+                    (F, HF),
+                    (HF, HF),
+                    (BF, F),
+                    (WDQ | F | DF, DF),
+                    (DF, WDQ | F),
+                    (WDQ | F, QWORD),
+                    (QWORD, WD | F),
+                ],
+            )
+            .types(
+                XE_HPC,
+                [
+                    (BWD, BWD),
+                    (F, BWD),
+                    (BWD, F),
+                    (F, F),
+                    (HF, BWD),
+                    (HF, F),
+                    (BWD, HF),
+                    (F, HF),
+                    (HF, HF),
+                    (BF, F),
+                    (BF8, HF),
+                    (HF8, HF),
+                    (HF, BF8),
+                    (HF, HF8),
+                    (TF32, F),
+                    (WDQ | F | DF, DF),
+                    (DF, WDQ | F),
+                    (WDQ | F, QWORD),
+                    (QWORD, WD | F),
+                ],
+            ),
         Row::new(
             "movi",
             "Copies with an index: each channel's source address comes from the address register.",
+            Format::Binary,
+        )
+        .code(PRE_XE, 0x03)
+        .code(XE, 0x63)
+        .with(PRED | SAT | MODS | ACC)
+        .formatted(GEN7P5 | GEN8 | GEN9, Format::Unary)
+        .types(
+            PRE_XE,
+            [(B, B), (UB, UB), (W, W), (UW, UW), (D, D), (UD, UD), (F, F)],
+        )
+        .types(XE_LP, [(D, D), (UD, UD), (F, F)])
+        .types(XE_HP_ON, [(D, D), (UD, UD)]),
+        Row::new(
+            "dim",
+            "Copies a double from an immediate in two halves.",
             Format::Unary,
         )
-        .on(
-            [Gen9],
-            op(0x03)
-                .types([(B, B), (UB, UB), (W, W), (UW, UW), (D, D), (UD, UD), (F, F)])
-                .pred()
-                .sat()
-                .mods()
-                .acc(),
-        ),
+        .code(GEN7P5, 0x0A)
+        .with(PRED | COND | SAT | ACC)
+        .types(GEN7P5, [(DF, F)]),
+        Row::new("f16to32", "Converts half to single float.", Format::Unary)
+            .code(GEN7P5, 0x14)
+            .with(ALU)
+            .types(GEN7P5, [(F, W)]),
+        Row::new("f32to16", "Converts single to half float.", Format::Unary)
+            .code(GEN7P5, 0x13)
+            .with(ALU)
+            .types(GEN7P5, [(W, F)]),
+        Row::new(
+            "srnd",
+            "Rounds stochastically to a narrower float.",
+            Format::Binary,
+        )
+        .code(XE_HPC, 0x54)
+        .with(SAT)
+        .types(XE_HPC, [(HF, F), (BF8, HF)]),
         Row::new(
             "sel",
             "Selects source 0 or 1 by the predicate, or their minimum or maximum by the condition.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x02)
-                .types([
-                    (BWD, BWD),
-                    (F, F),
-                    (DF, DF),
-                    (QWORD, WD),
-                    (WD, QWORD),
-                    (QWORD, QWORD),
-                    (HF, HF),
-                    (HF_F, HF_F),
-                ])
-                .pred()
-                .cond()
-                .sat()
-                .mods()
-                .acc(),
-        ),
+        .code(PRE_XE, 0x02)
+        .code(XE, 0x62)
+        .with(ALU)
+        .types(GEN7P5, [(BWD, BWD), (F, F), (DF, DF)])
+        .types(
+            GEN8_TO_11,
+            [
+                (BWD, BWD),
+                (DF, DF),
+                (QWORD, WD),
+                (WD, QWORD),
+                (QWORD, QWORD),
+                (HF_F, HF_F),
+            ],
+        )
+        .types(XE_LP, [(BWD, BWD), (F, F), (HF, HF)])
+        .types(
+            XE_HP | XE_HPG,
+            [
+                (BWD, BWD),
+                (HF, HF),
+                (BF_F, BF_F),
+                (DF, DF),
+                (QWORD, WDQ),
+                (WD, QWORD),
+            ],
+        )
+        .types(XE_HPC, [(BWD, BWD), (HF, HF), (BF_F, BF_F), (DF, DF)]),
         Row::new(
             "smov",
             "Copies the element that the immediate's bits pick for each channel.",
             Format::Binary,
         )
-        .on(
-            [Gen9],
-            op(0x0A)
-                .types([(WD | HF_F, WD | HF_F), (QWORD | DF, QWORD | DF)])
-                .types([(QWORD | DF, WD | HF_F), (WD | HF_F, QWORD | DF)])
-                .pred()
-                .acc(),
+        .code(GEN8_TO_11, 0x0A)
+        .with(PRED | ACC)
+        .types(GEN8, [(WDQ | F | DF, WDQ | F | DF)])
+        .types(
+            GEN9_TO_11,
+            [
+                (WD | HF_F, WD | HF_F),
+                (QWORD | DF, WD | HF_F),
+                (WD | HF_F, QWORD | DF),
+                (QWORD | DF, QWORD | DF),
+            ],
         ),
         Row::new(
             "csel",
             "Selects source 0 or 1 by comparing source 2 with zero.",
             Format::Ternary,
         )
-        .on([Gen9], op(0x12).types([(F, F)]).cond().sat().mods().acc()),
+        .code(GEN8_TO_11, 0x12)
+        .code(XE, 0x72)
+        .with(COND | SAT | MODS | ACC)
+        .types(GEN8 | GEN9, [(F, F)])
+        .types(GEN10 | GEN11, [(F, F), (HF, HF), (D, D), (W, W)])
+        .types(XE, [(F, F), (HF, HF), (DWORD, DWORD), (WORD, WORD)]),
     ]
 }

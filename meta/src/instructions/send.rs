@@ -1,7 +1,8 @@
 //! Messages.
 
-use crate::generation::Generation::Gen9;
-use crate::row::{Format, Row, op};
+use crate::format::Format;
+use crate::generation::*;
+use crate::row::*;
 
 pub(super) fn rows() -> Vec<Row> {
     vec![
@@ -10,24 +11,30 @@ pub(super) fn rows() -> Vec<Row> {
             "Sends a message to a shared function.",
             Format::Send,
         )
-        .on([Gen9], op(0x31).pred()),
+        .code(ALL, 0x31)
+        .with(PRED)
+        .formatted(XE, Format::XeSend),
         Row::new(
             "sendc",
             "Sends once earlier threads of the same pixels are done.",
             Format::Send,
         )
-        .on([Gen9], op(0x32).pred()),
+        .code(ALL, 0x32)
+        .with(PRED)
+        .formatted(XE, Format::XeSend),
         Row::new(
             "sends",
             "Sends a message with a split payload.",
             Format::SplitSend,
         )
-        .on([Gen9], op(0x33).pred()),
+        .code(GEN9_TO_11, 0x33)
+        .with(PRED),
         Row::new(
             "sendsc",
             "Sends a split payload once earlier threads are done.",
             Format::SplitSend,
         )
-        .on([Gen9], op(0x34).pred()),
+        .code(GEN9_TO_11, 0x34)
+        .with(PRED),
     ]
 }

@@ -2,7 +2,7 @@
 //! assembler by `isa-gen/tests/iga.rs`.
 
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, split};
-use crate::row::Format;
+use crate::format::Format;
 use crate::types::Ty;
 use Field::*;
 

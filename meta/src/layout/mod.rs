@@ -1,7 +1,7 @@
 //! Bit layouts as data: which bits of the native 128-bit form hold which field, per generation and format.
 
+use crate::format::Format;
 use crate::generation::Generation;
-use crate::row::Format;
 use crate::types::Ty;
 use std::fmt;
 
@@ -94,6 +94,9 @@ impl Layout {
             if f.width() > 64 {
                 return fail(format!("{:?} is wider than 64 bits", f.field));
             }
+            if self.fields.iter().filter(|o| o.field == f.field).count() > 1 {
+                return fail(format!("{:?} has two places", f.field));
+            }
         }
         for shape in &self.shapes {
             let mut owner: [Option<Field>; 128] = [None; 128];
@@ -128,11 +131,11 @@ pub struct FormatLayout {
 }
 
 /// Everything about one generation's native encoding.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GenLayouts {
     /// The layouts.
     pub layouts: Vec<Layout>,
-    /// One entry per [`Format::ALL`], in that order.
+    /// The formats that the generation has.
     pub formats: Vec<FormatLayout>,
     /// Type codes of register operands.
     pub reg_types: Vec<(Ty, u8)>,
@@ -146,32 +149,27 @@ pub struct GenLayouts {
 pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
     let l = match g {
         Generation::Gen9 => gen9::layouts(),
+        _ => GenLayouts::default(),
     };
-    let formats_match = l.formats.len() == Format::ALL.len()
-        && l.formats
-            .iter()
-            .zip(Format::ALL)
-            .all(|(f, want)| f.format == want && f.layout < l.layouts.len());
-    if !formats_match {
-        return Err(LayoutError {
+    let fail = |message| {
+        Err(LayoutError {
             layout: "formats",
-            message: "must list every format once, in order, with a layout that exists".into(),
-        });
-    }
-    for f in &l.formats {
+            message,
+        })
+    };
+    for (n, f) in l.formats.iter().enumerate() {
+        if l.formats.iter().take(n).any(|o| o.format == f.format) {
+            return fail(format!("{:?} stands twice", f.format));
+        }
+        let Some(layout) = l.layouts.get(f.layout) else {
+            return fail(format!("{:?} has a layout that does not exist", f.format));
+        };
         for (field, _) in &f.fixed {
-            let known = l
-                .layouts
-                .get(f.layout)
-                .is_some_and(|l| l.fields.iter().any(|b| b.field == *field));
-            if !known {
-                return Err(LayoutError {
-                    layout: "formats",
-                    message: format!(
-                        "{:?} fixes {field:?}, which its layout does not have",
-                        f.format
-                    ),
-                });
+            if !layout.fields.iter().any(|b| b.field == *field) {
+                return fail(format!(
+                    "{:?} fixes {field:?}, which its layout does not have",
+                    f.format
+                ));
             }
         }
     }

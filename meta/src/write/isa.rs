@@ -2,10 +2,11 @@
 
 use super::Writer;
 use crate::compact::{self, Form};
+use crate::format::Format;
 use crate::generation::Generation;
 use crate::instructions;
-use crate::layout::{self, Bits, Case, Field, GenLayouts};
-use crate::row::{Format, Row};
+use crate::layout::{self, Bits, Field, FieldBits, GenLayouts};
+use crate::row::{self, Row};
 use crate::types::{Ty, TypeSet};
 use std::error::Error;
 
@@ -92,14 +93,6 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
         "pub(crate)",
         &list(&fields),
     );
-    let cases: Vec<_> = Case::ALL.map(|(c, d)| (format!("{c:?}"), d)).into();
-    plain_enum(
-        w,
-        "A condition on operands that decides which fields exist.",
-        "Case",
-        "pub(crate)",
-        &list(&cases),
-    );
     Ok(())
 }
 
@@ -123,6 +116,11 @@ fn format_methods(w: &mut Writer) {
             "Whether this is a branch of any kind.",
             "is_branch",
             which(&|f| f.is_branch()),
+        ),
+        (
+            "Whether this is a send of any kind.",
+            "is_send",
+            which(&|f| f.is_send()),
         ),
         (
             "Whether operands are typed data.",
@@ -178,20 +176,20 @@ fn ops(w: &mut Writer, rows: &[Row]) {
             };
             w.line("Some(OpInfo {");
             w.line(format!("mnemonic: {:?},", r.mnemonic));
-            w.line(format!("format: Format::{:?},", r.format));
+            w.line(format!("format: Format::{:?},", c.format));
             w.line(format!("opcode: {:#04x},", c.opcode));
             w.line(format!("types: {},", combos(&c.types)));
-            for (name, on) in [
-                ("pred", c.pred),
-                ("cond", c.cond),
-                ("sat", c.sat),
-                ("mods", c.mods),
-                ("acc", c.acc),
-                ("branch_ctrl", c.branch_ctrl),
-                ("bitwise", c.bitwise),
-                ("mme", c.mme),
+            for (name, control) in [
+                ("pred", row::PRED),
+                ("cond", row::COND),
+                ("sat", row::SAT),
+                ("mods", row::MODS),
+                ("acc", row::ACC),
+                ("branch_ctrl", row::BRANCH_CTRL),
+                ("bitwise", row::BITWISE),
+                ("mme", row::MME),
             ] {
-                w.line(format!("{name}: {on},"));
+                w.line(format!("{name}: {},", c.controls.has(control)));
             }
             w.line("}),");
         }
@@ -231,15 +229,19 @@ fn platform(w: &mut Writer, g: Generation, rows: &[Row]) -> Result<(), WriteErro
     w.line("PlatformTables {");
     opcode_map(w, g, rows);
     layouts(w, &l);
-    w.line("formats: &[");
-    for f in &l.formats {
+    w.line("formats: [");
+    for format in Format::ALL {
+        let Some(f) = l.formats.iter().find(|f| f.format == format) else {
+            w.line("None,");
+            continue;
+        };
         let fixed: Vec<String> = f
             .fixed
             .iter()
             .map(|(f, v)| format!("(Field::{f:?}, {v})"))
             .collect();
         w.line(format!(
-            "FormatLayout {{ layout: {}, fixed: &[{}] }},",
+            "Some(FormatLayout {{ layout: {}, fixed: &[{}] }}),",
             f.layout,
             fixed.join(", ")
         ));
@@ -286,25 +288,42 @@ fn type_codes(codes: &[(Ty, u8)]) -> String {
     format!("&[{}]", c.join(", "))
 }
 
+/// Each layout as its fields' places, by field: the first run of bits, and where the further runs stand in a list.
 fn layouts(w: &mut Writer, l: &GenLayouts) {
     w.line("layouts: &[");
     for layout in &l.layouts {
+        let mut more = Vec::new();
+        let places: Vec<String> = Field::ALL
+            .iter()
+            .map(|(field, _)| {
+                let found = layout.fields.iter().find(|f| f.field == *field);
+                found.map_or("NOWHERE".into(), |f| place(f, &mut more))
+            })
+            .collect();
         w.line("Layout {");
         w.line(format!("name: {:?},", layout.name));
-        w.line("fields: &[");
-        for f in &layout.fields {
-            let when: Vec<String> = f.when.iter().map(|c| format!("Case::{c:?}")).collect();
-            w.line(format!(
-                "FieldBits {{ field: Field::{:?}, parts: {}, when: Cases::of(&[{}]) }},",
-                f.field,
-                bits(&f.parts),
-                when.join(", ")
-            ));
-        }
-        w.line("],");
+        w.line(format!("places: [{}],", places.join(", ")));
+        w.line(format!("more: &[{}],", more.join(", ")));
         w.line("},");
     }
     w.line("],");
+}
+
+fn place(f: &FieldBits, more: &mut Vec<String>) -> String {
+    let runs: Vec<String> = f
+        .parts
+        .iter()
+        .map(|b| format!("({}, {})", b.lo, b.hi - b.lo + 1))
+        .collect();
+    let (first, rest) = runs
+        .split_first()
+        .map_or(("(0, 0)", &[][..]), |(f, r)| (f, r));
+    let start = more.len();
+    more.extend_from_slice(rest);
+    format!(
+        "Place {{ first: {first}, more: ({start}, {}) }}",
+        rest.len()
+    )
 }
 
 fn form(w: &mut Writer, f: &Form) {

@@ -1,0 +1,205 @@
+//! What each platform can do: facts that code asks for by name, never by generation number. Sources: the PRMs' "EU
+//! Overview" and "Register Region Restrictions" of each generation, and what Intel's assembler takes.
+
+use super::Platform;
+
+/// Facts about a platform.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Features {
+    /// Bytes in a GRF.
+    pub grf_bytes: u32,
+    /// GRFs of a thread in the normal mode.
+    pub grf_count: u32,
+    /// GRFs of a thread in the large mode; the same where there is none.
+    pub grf_count_large: u32,
+    /// Flag registers of 32 bits.
+    pub flag_regs: u32,
+    /// Accumulators `acc0`, `acc1`, ... of a GRF's size each.
+    pub accumulators: u32,
+    /// Whether instructions carry software scoreboard annotations (SWSB); if not, the hardware tracks dependencies.
+    pub swsb: bool,
+    /// Software scoreboard tokens (`$0`, `$1`, ...).
+    pub sb_tokens: u32,
+    /// Whether branch targets count bytes; if not, units of 8 bytes.
+    pub branch_bytes: bool,
+    /// Whether the ALU has `q` and `uq` (at least in `mov`).
+    pub native_i64: bool,
+    /// Whether the ALU has `df`.
+    pub native_f64: bool,
+    /// Whether `mul` takes two doublewords and keeps 32 bits of the product or more.
+    pub mul_32x32: bool,
+    /// Whether the math box divides integers.
+    pub math_int_div: bool,
+    /// Whether there is `hf` arithmetic.
+    pub half: bool,
+    /// Whether there is `bf` arithmetic.
+    pub bfloat: bool,
+    /// Whether there is the ternary add.
+    pub add3: bool,
+    /// Whether there is the ternary Boolean function.
+    pub bfn: bool,
+    /// Whether there is the four-byte dot product.
+    pub dp4a: bool,
+    /// Whether there is the systolic array.
+    pub dpas: bool,
+    /// Whether there is the load/store cache (LSC) with its own messages.
+    pub lsc: bool,
+    /// Whether there is the Align16 mode.
+    pub align16: bool,
+    /// Whether three-source instructions are in the Align16 form.
+    pub ternary_align16: bool,
+    /// Whether there is a split send of its own (`sends`).
+    pub split_send: bool,
+    /// Whether every send takes two payloads and names its shared function in the opcode.
+    pub unified_send: bool,
+    /// Whether one indirect operand's rows may lie across two GRFs.
+    pub indirect_grf_crossing: bool,
+    /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special restrictions").
+    pub restricted_64bit: bool,
+    /// Restrictions of the regions of floats and of 64 bits: source and destination lie in step (XeHP on).
+    pub regioning_in_step: bool,
+}
+
+impl Platform {
+    /// What the platform can do.
+    pub const fn features(self) -> &'static Features {
+        match self {
+            Platform::Gen7p5 => &GEN7P5,
+            Platform::Gen8 => &GEN8,
+            Platform::Gen8Lp => &GEN8_LP,
+            Platform::Gen9 => &GEN9,
+            Platform::Gen9Lp => &GEN9_LP,
+            Platform::Gen10 => &GEN10,
+            Platform::Gen11 => &GEN11,
+            Platform::XeLp => &XE_LP,
+            Platform::XeHp => &XE_HP,
+            Platform::XeHpg => &XE_HPG,
+            Platform::XeHpc => &XE_HPC,
+        }
+    }
+}
+
+const GEN7P5: Features = Features {
+    grf_bytes: 32,
+    grf_count: 128,
+    grf_count_large: 128,
+    flag_regs: 2,
+    accumulators: 2,
+    swsb: false,
+    sb_tokens: 0,
+    branch_bytes: false,
+    native_i64: false,
+    native_f64: true,
+    mul_32x32: false,
+    math_int_div: true,
+    half: false,
+    bfloat: false,
+    add3: false,
+    bfn: false,
+    dp4a: false,
+    dpas: false,
+    lsc: false,
+    align16: true,
+    ternary_align16: true,
+    split_send: false,
+    unified_send: false,
+    indirect_grf_crossing: false,
+    restricted_64bit: false,
+    regioning_in_step: false,
+};
+
+const GEN8: Features = Features {
+    branch_bytes: true,
+    native_i64: true,
+    mul_32x32: true,
+    half: true,
+    indirect_grf_crossing: true,
+    ..GEN7P5
+};
+
+const GEN8_LP: Features = Features {
+    restricted_64bit: true,
+    indirect_grf_crossing: false,
+    ..GEN8
+};
+
+const GEN9: Features = Features {
+    split_send: true,
+    ..GEN8
+};
+
+const GEN9_LP: Features = Features {
+    restricted_64bit: true,
+    ..GEN9
+};
+
+const GEN10: Features = Features {
+    ternary_align16: false,
+    ..GEN9
+};
+
+const GEN11: Features = Features {
+    native_i64: false,
+    native_f64: false,
+    align16: false,
+    ..GEN10
+};
+
+const XE_LP: Features = Features {
+    accumulators: 8,
+    swsb: true,
+    sb_tokens: 16,
+    dp4a: true,
+    split_send: false,
+    unified_send: true,
+    ..GEN11
+};
+
+const XE_HP: Features = Features {
+    grf_count_large: 256,
+    accumulators: 4,
+    native_i64: true,
+    native_f64: true,
+    math_int_div: false,
+    bfloat: true,
+    add3: true,
+    bfn: true,
+    dpas: true,
+    regioning_in_step: true,
+    ..XE_LP
+};
+
+const XE_HPG: Features = Features {
+    native_f64: false,
+    lsc: true,
+    ..XE_HP
+};
+
+const XE_HPC: Features = Features {
+    grf_bytes: 64,
+    flag_regs: 4,
+    sb_tokens: 32,
+    native_f64: true,
+    ..XE_HPG
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Op;
+
+    /// The features that say whether there is an opcode agree with the rows.
+    #[test]
+    fn features_agree_with_the_rows() {
+        for p in Platform::ALL {
+            let f = p.features();
+            let has = |op: Op| op.info(p).is_some();
+            assert_eq!(f.add3, has(Op::Add3), "{p}");
+            assert_eq!(f.bfn, has(Op::Bfn), "{p}");
+            assert_eq!(f.dp4a, has(Op::Dp4a), "{p}");
+            assert_eq!(f.dpas, has(Op::Dpas), "{p}");
+            assert_eq!(f.split_send, has(Op::Sends), "{p}");
+            assert_eq!(f.swsb, has(Op::Sync), "{p}");
+        }
+    }
+}

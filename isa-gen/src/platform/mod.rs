@@ -1,0 +1,235 @@
+//! Platforms: which there are, how people call them, and what each can do.
+
+mod devices;
+mod features;
+
+pub use devices::{PRODUCTS, Product};
+pub use features::Features;
+
+use std::fmt;
+
+/// A platform: what instructions there are, how they are encoded and what they may say.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Platform {
+    /// Gen7.5: Haswell.
+    Gen7p5,
+    /// Gen8: Broadwell.
+    Gen8,
+    /// Gen8 LP: Cherryview, Braswell.
+    Gen8Lp,
+    /// Gen9: Skylake, Kaby Lake, Coffee Lake.
+    Gen9,
+    /// Gen9 LP: Broxton, Apollo Lake, Gemini Lake.
+    Gen9Lp,
+    /// Gen10: Cannon Lake.
+    Gen10,
+    /// Gen11: Ice Lake, Elkhart Lake.
+    Gen11,
+    /// Xe-LP (Gen12 LP): Tiger Lake, Rocket Lake, Alder Lake, DG1.
+    XeLp,
+    /// Xe-HP.
+    XeHp,
+    /// Xe-HPG: DG2.
+    XeHpg,
+    /// Xe-HPC: Ponte Vecchio, with GRFs of 64 bytes.
+    XeHpc,
+}
+
+/// Columns of the tables: generations. Low-power parts share the column of their generation.
+pub(crate) const COLUMNS: usize = 9;
+
+/// Names of a platform itself, as `iga64`, `ocloc` and people type them, lower-case. The first is ours.
+const NAMES: [(Platform, &[&str]); 11] = [
+    (
+        Platform::Gen7p5,
+        &["gen7p5", "gen7.5", "7p5", "7.5", "gen75"],
+    ),
+    (Platform::Gen8, &["gen8", "8"]),
+    (Platform::Gen8Lp, &["gen8lp", "8lp", "8.1"]),
+    (Platform::Gen9, &["gen9", "9"]),
+    (Platform::Gen9Lp, &["gen9lp", "9lp", "9.1"]),
+    (Platform::Gen10, &["gen10", "10"]),
+    (Platform::Gen11, &["gen11", "11"]),
+    (
+        Platform::XeLp,
+        &[
+            "xelp", "xe-lp", "xe_lp", "xe", "gen12lp", "gen12p1", "gen12", "12p1", "12.1", "12",
+        ],
+    ),
+    (
+        Platform::XeHp,
+        &["xehp", "xe-hp", "xe_hp", "gen12p5", "12p5", "12.5"],
+    ),
+    (
+        Platform::XeHpg,
+        &[
+            "xehpg", "xe-hpg", "xe_hpg", "gen12p71", "12p71", "12.7", "12p7",
+        ],
+    ),
+    (
+        Platform::XeHpc,
+        &["xehpc", "xe-hpc", "xe_hpc", "gen12p72", "12p72", "12p8"],
+    ),
+];
+
+/// Versions as `ocloc` has them (major.minor, whatever the revision).
+const VERSIONS: [(u32, u32, u32, Platform); 12] = [
+    (8, 0, 0, Platform::Gen8),
+    (9, 0, 2, Platform::Gen9),
+    (9, 3, 6, Platform::Gen9Lp),
+    (9, 7, 7, Platform::Gen9),
+    (11, 0, 2, Platform::Gen11),
+    (12, 0, 10, Platform::XeLp),
+    (12, 50, 50, Platform::XeHp),
+    (12, 55, 57, Platform::XeHpg),
+    (12, 60, 61, Platform::XeHpc),
+    (12, 70, 71, Platform::XeHpg),
+    (7, 5, 5, Platform::Gen7p5),
+    (10, 0, 0, Platform::Gen10),
+];
+
+impl Platform {
+    /// Every platform.
+    pub const ALL: [Platform; 11] = [
+        Platform::Gen7p5,
+        Platform::Gen8,
+        Platform::Gen8Lp,
+        Platform::Gen9,
+        Platform::Gen9Lp,
+        Platform::Gen10,
+        Platform::Gen11,
+        Platform::XeLp,
+        Platform::XeHp,
+        Platform::XeHpg,
+        Platform::XeHpc,
+    ];
+
+    /// The platform of a name: of the platform (`gen9`, `9`, `12p1`, `xe-hpg`), of a product (`skl`, `tgllp`, `dg2`), a
+    /// version as `ocloc` takes it (`12.55.8`), or a PCI device id (`0x56a0`). Upper and lower case are alike.
+    ///
+    /// ```
+    /// use gantry_isa_gen::Platform;
+    /// assert_eq!(Platform::from_name("skl"), Some(Platform::Gen9));
+    /// assert_eq!(Platform::from_name("12p1"), Some(Platform::XeLp));
+    /// assert_eq!(Platform::from_name("DG2"), Some(Platform::XeHpg));
+    /// assert_eq!(Platform::from_name("0x0bd5"), Some(Platform::XeHpc));
+    /// assert_eq!(Platform::from_name("12.10.0"), Some(Platform::XeLp));
+    /// assert_eq!(Platform::from_name("m1"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Platform> {
+        let name = name.to_ascii_lowercase();
+        if let Some(hex) = name.strip_prefix("0x") {
+            return Platform::from_pci_id(u16::from_str_radix(hex, 16).ok()?);
+        }
+        let known = NAMES
+            .iter()
+            .find(|(_, names)| names.contains(&name.as_str()))
+            .map(|(p, _)| *p);
+        let product = || {
+            PRODUCTS
+                .iter()
+                .find(|p| p.names.contains(&name.as_str()))
+                .map(|p| p.platform)
+        };
+        known.or_else(product).or_else(|| from_version(&name))
+    }
+
+    /// The platform of a part.
+    pub fn from_pci_id(id: u16) -> Option<Platform> {
+        PRODUCTS
+            .iter()
+            .find(|p| p.pci_ids.contains(&id))
+            .map(|p| p.platform)
+    }
+
+    /// The name that [`Self::from_name`] takes and [`fmt::Display`] gives.
+    pub fn name(self) -> &'static str {
+        NAMES
+            .iter()
+            .find(|(p, _)| *p == self)
+            .and_then(|(_, names)| names.first())
+            .copied()
+            .unwrap_or("")
+    }
+
+    /// The name that `iga64 -p=` takes.
+    pub const fn iga_name(self) -> &'static str {
+        match self {
+            Platform::Gen7p5 => "7p5",
+            Platform::Gen8 | Platform::Gen8Lp => "8",
+            Platform::Gen9 | Platform::Gen9Lp => "9",
+            Platform::Gen10 => "10",
+            Platform::Gen11 => "11",
+            Platform::XeLp => "12p1",
+            Platform::XeHp => "12p5",
+            Platform::XeHpg => "12p71",
+            Platform::XeHpc => "12p72",
+        }
+    }
+
+    /// The platform's column in the tables.
+    pub(crate) const fn column(self) -> usize {
+        match self {
+            Platform::Gen7p5 => 0,
+            Platform::Gen8 | Platform::Gen8Lp => 1,
+            Platform::Gen9 | Platform::Gen9Lp => 2,
+            Platform::Gen10 => 3,
+            Platform::Gen11 => 4,
+            Platform::XeLp => 5,
+            Platform::XeHp => 6,
+            Platform::XeHpg => 7,
+            Platform::XeHpc => 8,
+        }
+    }
+}
+
+/// The platform of `major.minor.revision`.
+fn from_version(name: &str) -> Option<Platform> {
+    let mut parts = name.split('.');
+    let (major, minor, revision) = (parts.next()?, parts.next()?, parts.next()?);
+    if parts.next().is_some() || revision.parse::<u32>().is_err() {
+        return None;
+    }
+    let (major, minor): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+    VERSIONS
+        .iter()
+        .find(|(m, from, to, _)| *m == major && (*from..=*to).contains(&minor))
+        .map(|v| v.3)
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_known() {
+        let mut seen = std::collections::BTreeSet::new();
+        for (p, names) in NAMES {
+            for n in names {
+                assert_eq!(Platform::from_name(n), Some(p), "{n}");
+                assert!(seen.insert(*n), "{n}");
+            }
+            assert_eq!(
+                Platform::from_name(p.iga_name()).map(Platform::column),
+                Some(p.column())
+            );
+        }
+        let mut ids = std::collections::BTreeSet::new();
+        for p in &PRODUCTS {
+            for n in p.names {
+                assert_eq!(Platform::from_name(n), Some(p.platform), "{n}");
+                assert!(seen.insert(*n), "{n}");
+            }
+            for id in p.pci_ids {
+                assert!(ids.insert(*id), "{id:#06x}");
+                assert_eq!(Platform::from_name(&format!("{id:#06x}")), Some(p.platform));
+            }
+        }
+    }
+}
