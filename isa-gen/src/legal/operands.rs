@@ -93,7 +93,7 @@ pub(super) fn source1_file<R: Register>(c: &mut Ctx<'_, R>) {
     }
 }
 
-/// The math box reads and writes direct GRFs.
+/// The math box reads and writes direct GRFs; its second source may be an immediate.
 pub(super) fn math_operands<R: Register>(c: &mut Ctx<'_, R>) {
     if c.info.format != Format::Math {
         return;
@@ -102,7 +102,10 @@ pub(super) fn math_operands<R: Register>(c: &mut Ctx<'_, R>) {
         .dst
         .iter()
         .chain(&c.srcs)
-        .filter(|o| o.arf().is_some() || matches!(o.place, Place::Indirect(..) | Place::Imm(_)))
+        .filter(|o| match o.place {
+            Place::Imm(_) => o.part == Part::Src(0),
+            _ => o.arf().is_some() || matches!(o.place, Place::Indirect(..)),
+        })
         .map(|o| o.part)
         .collect();
     for part in found {

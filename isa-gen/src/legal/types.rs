@@ -82,7 +82,9 @@ pub(super) fn dst_exec_type_stride<R: Register>(c: &mut Ctx<'_, R>) {
     if d.bytes() == 1 && c.is_raw_move() {
         return;
     }
-    if c.dst_stride * d.bytes() != exec.bytes() {
+    // Intel's compiler writes bytes of words four apart as well.
+    let step = c.dst_stride * d.bytes();
+    if step != exec.bytes() && !(d.bytes() == 1 && step > exec.bytes()) {
         c.find(
             Part::Dst,
             format!(

@@ -11,7 +11,7 @@ pub(super) fn rows() -> Vec<Row> {
             .code(PRE_XE, 0x17)
             .code(XE, 0x77)
             .with(PRED | ACC)
-            .types(ALL, [(UD, UD)]),
+            .types(ALL, [(UD, UD), (D, D)]),
         Row::new(
             "bfe",
             "Extracts source 0 bits at offset source 1 from source 2.",

@@ -1,0 +1,261 @@
+//! The corpus: OpenCL kernels of our own, and what Intel's compiler makes of them. Other crates' tests may include this
+//! file by its path; it needs nothing but `std`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What a file of kernels asks of a device, in a `// needs:` line.
+pub type Need = &'static str;
+
+/// A device that `ocloc` compiles for.
+#[derive(Clone, Copy, Debug)]
+pub struct Device {
+    /// As `ocloc -device` takes it.
+    pub name: &'static str,
+    /// As `iga64 -p=` takes it.
+    #[allow(dead_code, reason = "not every user runs Intel's assembler")]
+    pub iga: &'static str,
+    /// The sub-group sizes that its compiler takes.
+    pub widths: &'static [u32],
+    /// The needs that it meets. What is missing, and what the compiler says of it:
+    /// - `fp64`: no double precision ("use of type 'double' requires cl_khr_fp64");
+    /// - `atomic64`: no 64-bit atomics (Gen9LP);
+    /// - `dp4a`: from Gen12 on ("Unsupported call to llvm.genx.GenISA.dp4a");
+    /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC; elsewhere the compiler emits an opcode
+    ///   that the device does not have, or says that the sub-group size is unsupported.
+    pub has: &'static [Need],
+}
+
+/// Every device of the corpus.
+///
+/// Block reads (`narrow`) are of 8 and 16 lanes: "Block reads not supported in SIMD32". PVC takes them at 32 too.
+pub const DEVICES: [Device; 7] = [
+    Device {
+        name: "bdw",
+        iga: "8",
+        widths: &[8, 16, 32],
+        has: &["images", "fp64", "atomic64"],
+    },
+    Device {
+        name: "skl",
+        iga: "9",
+        widths: &[8, 16, 32],
+        has: &["images", "fp64", "atomic64"],
+    },
+    Device {
+        name: "bxt",
+        iga: "9",
+        widths: &[8, 16, 32],
+        has: &["images", "fp64"],
+    },
+    Device {
+        name: "icllp",
+        iga: "11",
+        widths: &[8, 16, 32],
+        has: &["images", "atomic64"],
+    },
+    Device {
+        name: "tgllp",
+        iga: "12p1",
+        widths: &[8, 16, 32],
+        has: &["images", "atomic64", "dp4a"],
+    },
+    Device {
+        name: "dg2",
+        iga: "xehpg",
+        widths: &[8, 16, 32],
+        has: &["images", "atomic64", "dp4a", "dpas8"],
+    },
+    Device {
+        name: "pvc",
+        iga: "xehpc",
+        widths: &[16, 32],
+        has: &[
+            "images",
+            "fp64",
+            "atomic64",
+            "dp4a",
+            "dpas16",
+            "wide-blocks",
+        ],
+    },
+];
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        /// The kernels: a file's name without its suffix, and its text.
+        pub const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!($name, ".cl")))),*];
+    };
+}
+
+files![
+    "atomic", "atomic64", "block", "classics", "control", "dot", "double", "half", "image", "int",
+    "local", "math", "matrix16", "matrix8", "printf", "private", "subgroup", "vector",
+];
+
+/// A kernel, or a section of functions that kernels call, as compiled.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The device.
+    pub device: &'static str,
+    /// The file that it is from.
+    pub file: &'static str,
+    /// The sub-group size that the file was compiled at.
+    pub width: u32,
+    /// Its name.
+    pub name: String,
+    /// Its section, with the zeros behind its last instruction.
+    pub code: Vec<u8>,
+}
+
+impl Device {
+    /// The device of a name.
+    pub fn named(name: &str) -> Option<&'static Device> {
+        DEVICES.iter().find(|d| d.name == name)
+    }
+
+    /// Whether a file of kernels can be compiled at a width.
+    fn takes(&self, text: &str, width: u32) -> bool {
+        let needs = text
+            .lines()
+            .filter_map(|l| l.strip_prefix("// needs:"))
+            .flat_map(str::split_whitespace);
+        let mut needs = needs.map(|need| match need {
+            "narrow" => width < 32 || self.has.contains(&"wide-blocks"),
+            need => self.has.contains(&need),
+        });
+        // A file of one width has its own.
+        let fixed = !text.contains("intel_reqd_sub_group_size(SIMD)");
+        needs.all(|met| met) && !(fixed && width != 16)
+    }
+}
+
+/// Whether `ocloc` is on PATH. Where it is not: a line that says so, or a failure if `GANTRY_REQUIRE_ORACLES` is 1.
+pub fn have_ocloc() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let have = std::env::split_paths(&path).any(|d| d.join("ocloc").is_file());
+    if !have {
+        assert!(
+            std::env::var_os("GANTRY_REQUIRE_ORACLES").is_none_or(|v| v != "1"),
+            "ocloc is required"
+        );
+        eprintln!("skipped: ocloc is not on PATH");
+    }
+    have
+}
+
+/// Every kernel that a device takes, compiled at the widths asked for, by two processes at a time, in the order of the
+/// files.
+pub fn compile(device: &'static Device, widths: &[u32]) -> Vec<Kernel> {
+    let jobs: Vec<(&'static str, &'static str, u32)> = FILES
+        .iter()
+        .flat_map(|(file, text)| widths.iter().map(move |w| (*file, *text, *w)))
+        .filter(|(_, text, w)| device.widths.contains(w) && device.takes(text, *w))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Vec<Kernel>)>> = Mutex::new(Vec::new());
+    let work = || {
+        while let Some(&(file, text, width)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let at = jobs.iter().position(|j| (j.0, j.2) == (file, width));
+            let kernels = compile_file(device.name, file, text, width);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.push((at.unwrap_or_default(), kernels));
+        }
+    };
+    std::thread::scope(|s| {
+        s.spawn(work);
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().flat_map(|(_, kernels)| kernels).collect()
+}
+
+fn compile_file(device: &'static str, file: &'static str, text: &str, width: u32) -> Vec<Kernel> {
+    let dir = Scratch::new();
+    let source = dir.0.join(format!("{file}.cl"));
+    fs::write(&source, text).unwrap();
+    let out = Command::new("ocloc")
+        .args(["compile", "-device", device, "-file"])
+        .arg(&source)
+        .arg("-out_dir")
+        .arg(&dir.0)
+        .args(["-options", &format!("-cl-std=CL2.0 -DSIMD={width}")])
+        .args([
+            "-internal_options",
+            "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
+        ])
+        .current_dir(&dir.0)
+        .output()
+        .unwrap();
+    assert!(
+        out.status.success(),
+        "ocloc does not compile {file}.cl for {device} at {width}:\n{}{}",
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
+    let zebin = read_zebin(&dir.0);
+    let text = |(name, code): (String, Vec<u8>)| {
+        let name = name.strip_prefix(".text.")?.to_string();
+        Some(Kernel {
+            device,
+            file,
+            width,
+            name,
+            code,
+        })
+    };
+    sections(&zebin).into_iter().filter_map(text).collect()
+}
+
+fn read_zebin(dir: &Path) -> Vec<u8> {
+    let is_bin = |p: &PathBuf| p.extension().is_some_and(|e| e == "bin");
+    let mut entries = fs::read_dir(dir).unwrap().map(|e| e.unwrap().path());
+    fs::read(entries.find(is_bin).unwrap()).unwrap()
+}
+
+/// Name and contents of every section of a little-endian ELF64 file.
+pub fn sections(elf: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let number = |at: usize, bytes: usize| {
+        let le = elf[at..at + bytes].iter().rev();
+        le.fold(0usize, |n, b| n << 8 | usize::from(*b))
+    };
+    assert_eq!(&elf[..5], b"\x7fELF\x02");
+    let (table, count, names) = (number(0x28, 8), number(0x3c, 2), number(0x3e, 2));
+    let header = |i: usize| table + i * 64;
+    let strings = number(header(names) + 24, 8);
+    (0..count)
+        .map(|i| {
+            let h = header(i);
+            let name = elf[strings + number(h, 4)..].split(|b| *b == 0).next();
+            let (at, size) = (number(h + 24, 8), number(h + 32, 8));
+            let has_bits = number(h + 4, 4) != 8;
+            let data = if has_bits { &elf[at..at + size] } else { &[] };
+            let name = String::from_utf8_lossy(name.unwrap_or_default());
+            (name.into_owned(), data.to_vec())
+        })
+        .collect()
+}
+
+/// A directory that is gone when it is dropped.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("gantry-corpus-{}-{n}", std::process::id());
+        let dir = std::env::temp_dir().join(name);
+        fs::create_dir_all(&dir).unwrap();
+        Scratch(dir)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,103 @@
+// Private memory: arrays, indirect registers, spills, structures.
+#define SG __attribute__((intel_reqd_sub_group_size(SIMD)))
+
+SG kernel void small_array(global int *out, global const int *a) {
+    size_t i = get_global_id(0);
+    int t[8];
+    for (int k = 0; k < 8; k++) t[k] = a[i * 8 + k];
+    int s = 0;
+    for (int k = 0; k < 8; k++) s = s * 3 + t[(a[i] + k) & 7];
+    out[i] = s;
+}
+
+SG kernel void large_array(global float *out, global const float *a, int n) {
+    size_t i = get_global_id(0);
+    float t[200];
+    for (int k = 0; k < n; k++) t[(k * 7) % 200] = a[i + k];
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) s += t[(int)a[k] % 200];
+    out[i] = s;
+}
+
+SG kernel void byte_array(global uchar *out, global const uchar *a, int n) {
+    size_t i = get_global_id(0);
+    uchar t[16];
+    ushort w[8];
+    for (int k = 0; k < 16; k++) t[k] = a[i + k];
+    for (int k = 0; k < 8; k++) w[k] = a[i + k] * 5;
+    out[i] = t[n & 15] + t[a[i] & 15] + (uchar)w[a[i + 1] & 7] + (uchar)w[n & 7];
+}
+
+SG kernel void spills(global float *out, global const float *a) {
+    size_t i = get_global_id(0);
+    float v[96];
+#pragma unroll
+    for (int k = 0; k < 96; k++) v[k] = a[i * 96 + k];
+#pragma unroll
+    for (int k = 0; k < 96; k++) v[k] = fma(v[k], v[(k * 37 + 11) % 96], v[(k * 5 + 3) % 96]);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+#pragma unroll
+    for (int k = 0; k < 96; k++) v[k] = native_sin(v[k]) + v[(k * 29 + 7) % 96];
+#pragma unroll
+    for (int k = 0; k < 96; k++) out[i * 96 + k] = v[k];
+}
+
+typedef struct {
+    char kind;
+    short weight;
+    int id;
+    float3 position;
+    ulong mask;
+} Body;
+
+SG kernel void structures(global Body *bodies, float dt, Body by_value) {
+    size_t i = get_global_id(0);
+    Body b = bodies[i];
+    if (b.kind == by_value.kind) b.position += by_value.position * dt * (float)b.weight;
+    b.mask |= 1UL << (b.id & 63);
+    b.weight = -b.weight;
+    bodies[i] = b;
+}
+
+typedef union {
+    uint u;
+    uchar4 c;
+    float f;
+} Pun;
+
+SG kernel void unions(global uint *out, global const float *a) {
+    size_t i = get_global_id(0);
+    Pun p;
+    p.f = a[i];
+    p.c.y += p.c.w;
+    out[i] = p.u;
+}
+
+constant float table[16] = {0.5f, 1.5f, 2.25f, 3.0f, 4.0f, 5.5f, 6.0f, 7.0f, 8.0f, 9.0f, 1.0f, 1.25f, 12.0f, 1.3f, 14.0f, 15.0f};
+constant ushort squares[8] = {0, 1, 4, 9, 16, 25, 36, 49};
+
+SG kernel void constants(global float *out, global const uint *a, constant float4 *k) {
+    size_t i = get_global_id(0);
+    out[i] = table[a[i] & 15] * (float)squares[a[i] & 7] + k[a[i] & 3].y + k[2].x;
+}
+
+int sum_of(int *p, int n) {
+    int s = 0;
+    for (int k = 0; k < n; k++) s += p[k];
+    return s;
+}
+
+SG kernel void generic_pointers(global int *g, local int *l, int which) {
+    size_t i = get_global_id(0);
+    int t[4] = {g[i], g[i + 1], which, 7};
+    l[get_local_id(0)] = g[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int *p = which == 0 ? (int *)(g + i) : which == 1 ? (int *)l : t;
+    g[i] = sum_of(p, 4) + (to_local(p) ? 1 : 0);
+}
+
+SG kernel void many_arguments(global int *a, global int *b, global int *c, char k0, short k1, int k2, long k3, float k4,
+                              int4 k5, uchar3 k6, global int *d, global int *e) {
+    size_t i = get_global_id(0) + get_global_id(1) * get_global_size(0) + get_global_id(2) + get_global_offset(0);
+    a[i] = b[i] + c[i] * k0 + k1 + k2 + (int)k3 + (int)k4 + k5.x + k5.w + k6.y + d[i] + e[i] + get_work_dim();
+}
