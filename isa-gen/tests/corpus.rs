@@ -183,7 +183,9 @@ fn device(name: &str) {
     if !kernels::have_ocloc() {
         return;
     }
-    let Some(mut iga) = Iga::gen9() else { return };
+    let Some(mut iga) = Iga::open(platform) else {
+        return;
+    };
     let mut report = Report::default();
     let time = std::time::Instant::now();
     let kernels = kernels::compile(device, device.widths);
