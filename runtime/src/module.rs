@@ -19,7 +19,7 @@ pub struct Module {
 impl Module {
     pub(crate) fn load(device: &Device, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Module, Error> {
         if let Some(runs) = device.platform()
-            && runs != zebin.platform
+            && !runs.same_generation(zebin.platform)
         {
             return Err(Error::Platform {
                 module: zebin.platform.to_string(),

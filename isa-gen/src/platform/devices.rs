@@ -10,6 +10,8 @@ pub struct Product {
     pub title: &'static str,
     /// Its platform.
     pub platform: Platform,
+    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`).
+    pub families: &'static [u32],
     /// Short names that tools take.
     pub names: &'static [&'static str],
     /// PCI device ids.
@@ -21,6 +23,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Haswell",
         platform: Platform::Gen7p5,
+        families: &[],
         names: &["hsw"],
         pci_ids: &[
             0x0402, 0x0406, 0x040a, 0x040b, 0x040e, 0x0412, 0x0416, 0x041a, 0x041b, 0x041e, 0x0422,
@@ -34,6 +37,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Broadwell",
         platform: Platform::Gen8,
+        families: &[16],
         names: &["bdw"],
         pci_ids: &[
             0x1602, 0x1606, 0x160a, 0x160b, 0x160d, 0x160e, 0x1612, 0x1616, 0x161a, 0x161b, 0x161d,
@@ -43,12 +47,14 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Cherryview, Braswell",
         platform: Platform::Gen8Lp,
+        families: &[17],
         names: &["chv", "bsw"],
         pci_ids: &[0x22b0, 0x22b1, 0x22b2, 0x22b3],
     },
     Product {
         title: "Skylake",
         platform: Platform::Gen9,
+        families: &[18],
         names: &["skl"],
         pci_ids: &[
             0x1902, 0x1906, 0x190a, 0x190b, 0x190e, 0x1912, 0x1913, 0x1915, 0x1916, 0x1917, 0x191a,
@@ -59,6 +65,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Kaby Lake, Amber Lake",
         platform: Platform::Gen9,
+        families: &[19],
         names: &["kbl", "aml"],
         pci_ids: &[
             0x5902, 0x5906, 0x5908, 0x590a, 0x590b, 0x590e, 0x5912, 0x5913, 0x5915, 0x5916, 0x5917,
@@ -68,6 +75,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Coffee Lake, Whiskey Lake, Comet Lake",
         platform: Platform::Gen9,
+        families: &[20, 21],
         names: &["cfl", "whl", "cml"],
         pci_ids: &[
             0x3e90, 0x3e91, 0x3e92, 0x3e93, 0x3e94, 0x3e96, 0x3e98, 0x3e99, 0x3e9a, 0x3e9b, 0x3e9c,
@@ -79,18 +87,21 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Broxton, Apollo Lake",
         platform: Platform::Gen9Lp,
+        families: &[22],
         names: &["bxt", "apl"],
         pci_ids: &[0x0a84, 0x1a84, 0x1a85, 0x5a84, 0x5a85],
     },
     Product {
         title: "Gemini Lake",
         platform: Platform::Gen9Lp,
+        families: &[23],
         names: &["glk"],
         pci_ids: &[0x3184, 0x3185],
     },
     Product {
         title: "Cannon Lake",
         platform: Platform::Gen10,
+        families: &[24],
         names: &["cnl"],
         pci_ids: &[
             0x5a40, 0x5a41, 0x5a42, 0x5a44, 0x5a49, 0x5a4a, 0x5a4c, 0x5a50, 0x5a51, 0x5a52, 0x5a54,
@@ -100,6 +111,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Ice Lake",
         platform: Platform::Gen11,
+        families: &[26, 27],
         names: &["icl", "icllp", "lkf"],
         pci_ids: &[
             0x8a50, 0x8a51, 0x8a52, 0x8a53, 0x8a54, 0x8a56, 0x8a57, 0x8a58, 0x8a59, 0x8a5a, 0x8a5b,
@@ -109,6 +121,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Elkhart Lake, Jasper Lake",
         platform: Platform::Gen11,
+        families: &[28],
         names: &["ehl", "jsl"],
         pci_ids: &[
             0x4541, 0x4551, 0x4555, 0x4557, 0x4570, 0x4571, 0x4e51, 0x4e55, 0x4e57, 0x4e61, 0x4e71,
@@ -117,6 +130,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Tiger Lake",
         platform: Platform::XeLp,
+        families: &[29],
         names: &["tgl", "tgllp"],
         pci_ids: &[
             0x9a40, 0x9a49, 0x9a59, 0x9a60, 0x9a68, 0x9a70, 0x9a78, 0x9ac0, 0x9ac9, 0x9ad9, 0x9af8,
@@ -125,12 +139,14 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Rocket Lake",
         platform: Platform::XeLp,
+        families: &[30],
         names: &["rkl"],
         pci_ids: &[0x4c8a, 0x4c8b, 0x4c8c, 0x4c90, 0x4c9a],
     },
     Product {
         title: "Alder Lake, Raptor Lake",
         platform: Platform::XeLp,
+        families: &[31, 32, 33],
         names: &[
             "adl-s", "adl-p", "adl-n", "adls", "adlp", "adln", "rpl-s", "rpl-p", "rpl",
         ],
@@ -145,12 +161,14 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "DG1, SG1",
         platform: Platform::XeLp,
+        families: &[1210],
         names: &["dg1", "sg1"],
         pci_ids: &[0x4905, 0x4906, 0x4907, 0x4908, 0x4909],
     },
     Product {
         title: "Xe-HP SDV",
         platform: Platform::XeHp,
+        families: &[1250],
         names: &["xe_hp_sdv", "xe-hp-sdv"],
         pci_ids: &[
             0x0201, 0x0202, 0x0203, 0x0204, 0x0205, 0x0206, 0x0207, 0x0208, 0x0209, 0x020a, 0x020b,
@@ -160,6 +178,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "DG2 (Alchemist), ATS-M",
         platform: Platform::XeHpg,
+        families: &[1270],
         names: &[
             "dg2", "acm-g10", "acm-g11", "acm-g12", "dg2-g10", "dg2-g11", "dg2-g12", "ats-m75",
             "ats-m150",
@@ -173,6 +192,7 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Ponte Vecchio",
         platform: Platform::XeHpc,
+        families: &[1271],
         names: &["pvc", "pvc-sdv", "pvc-xl", "pvc-xt"],
         pci_ids: &[
             0x0b69, 0x0b6e, 0x0bd0, 0x0bd4, 0x0bd5, 0x0bd6, 0x0bd7, 0x0bd8, 0x0bd9, 0x0bda, 0x0bdb,

@@ -142,6 +142,19 @@ impl Platform {
             .map(|p| p.platform)
     }
 
+    /// The platform of a product family number, as a zebin's notes have it.
+    pub fn from_family(family: u32) -> Option<Platform> {
+        PRODUCTS
+            .iter()
+            .find(|p| p.families.contains(&family))
+            .map(|p| p.platform)
+    }
+
+    /// Whether code of one is code of the other: they are of one generation.
+    pub const fn same_generation(self, other: Platform) -> bool {
+        self.column() == other.column()
+    }
+
     /// The name that [`Self::from_name`] takes and [`fmt::Display`] gives.
     pub fn name(self) -> &'static str {
         NAMES
@@ -225,6 +238,9 @@ mod tests {
             for n in p.names {
                 assert_eq!(Platform::from_name(n), Some(p.platform), "{n}");
                 assert!(seen.insert(*n), "{n}");
+            }
+            for family in p.families {
+                assert_eq!(Platform::from_family(*family), Some(p.platform));
             }
             for id in p.pci_ids {
                 assert!(ids.insert(*id), "{id:#06x}");

@@ -25,29 +25,6 @@ struct LevelZero {
     queue: Arc<Mutex<()>>,
 }
 
-/// The platform of a PCI device id (Mesa, `include/pci_ids/iris_pci_ids.h`); `None` for GPUs that nothing here compiles
-/// for.
-fn platform_of_pci(id: u32) -> Option<Platform> {
-    match id >> 4 {
-        // Skylake, Kaby Lake and Amber Lake, Coffee Lake and Comet Lake, Broxton, Gemini Lake.
-        0x190..=0x193
-        | 0x590..=0x593
-        | 0x87c
-        | 0x3e9..=0x3ea
-        | 0x9b2
-        | 0x9b4
-        | 0x9ba
-        | 0x9bc
-        | 0x9be
-        | 0x9bf
-        | 0x0a8
-        | 0x1a8
-        | 0x5a8
-        | 0x318 => Some(Platform::Gen9),
-        _ => None,
-    }
-}
-
 fn hold(queue: &Mutex<()>) -> MutexGuard<'_, ()> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -62,7 +39,7 @@ impl DeviceBackend for LevelZero {
     }
 
     fn platform(&self) -> Option<Platform> {
-        platform_of_pci(self.gpu.pci_id)
+        Platform::from_pci_id(u16::try_from(self.gpu.pci_id).ok()?)
     }
 
     fn id(&self) -> usize {

@@ -1,6 +1,7 @@
 //! The ELF side of a zebin: sections, notes, symbols and relocations.
 
-use super::{DataSection, Relocation, Zebin, ZebinError, platform_of_product, read};
+use super::{DataSection, Relocation, Zebin, ZebinError, read};
+use gantry_isa_gen::Platform;
 use object::LittleEndian as LE;
 use object::elf;
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
@@ -210,9 +211,9 @@ fn product<'a>(
         let owner = name.split(|&b| b == 0).next().unwrap_or(&[]);
         if owner == b"IntelGT" && ty == NT_PRODUCT_FAMILY {
             let product = word(rest, desc_at).ok_or_else(damaged)?;
-            let platform = platform_of_product(product).ok_or_else(|| {
+            let platform = Platform::from_family(product).ok_or_else(|| {
                 ZebinError::new(format!(
-                    "product family {product} is of no platform known here (gen9 has 18 to 23)"
+                    "product family {product} is of no platform known here"
                 ))
             })?;
             return Ok((product, platform));

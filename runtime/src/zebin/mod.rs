@@ -111,12 +111,3 @@ impl Zebin {
         })
     }
 }
-
-/// The platform of a product family number (compute-runtime, `igfxfmid.h`).
-fn platform_of_product(product: u32) -> Option<Platform> {
-    match product {
-        // skl, kbl, cfl, (willow view), bxt, glk
-        18..=23 => Some(Platform::Gen9),
-        _ => None,
-    }
-}

@@ -49,7 +49,8 @@ pub(crate) fn is_gir(path: &Path) -> bool {
 pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     Platform::from_name(name).ok_or_else(|| {
         Failure::new(format!(
-            "unknown platform `{name}`; there are skl, kbl, bxt, glk, cfl"
+            "unknown platform `{name}`; there are {}, product names as ocloc has them, PCI ids",
+            Platform::ALL.map(Platform::name).join(", ")
         ))
     })
 }
