@@ -1,76 +1,200 @@
-//! Throughput of encoding, decoding, compaction and printing, over random legal instructions of every row.
+//! Throughput of encoding, decoding, compaction and text, over random legal instructions of every row, and the same work
+//! done by libiga64 in the same run: `cargo bench -p gantry-isa-gen` prints the ratios at its end.
 #![allow(missing_docs, reason = "criterion's macros make undocumented items")]
+#![allow(unsafe_code, reason = "FFI to libiga64")]
+
+#[path = "../tests/support/iga.rs"]
+#[allow(
+    clippy::panic,
+    reason = "the tests' support fails where an oracle is required"
+)]
+mod support;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gantry_isa_gen::compact::compact;
 use gantry_isa_gen::decode::decode;
 use gantry_isa_gen::encode::encode;
-use gantry_isa_gen::fuzz::{Rng, random_inst};
+use gantry_isa_gen::fuzz::{Oracle as _, Rng, random_inst};
 use gantry_isa_gen::{Inst, MathFn, Op, Platform, Reg, legal, text};
 use std::hint::black_box;
+use std::time::{Duration, Instant};
+use support::Iga;
 
-const PLATFORM: Platform = Platform::Gen9;
+/// One of each kind of encoding.
+const PLATFORMS: [Platform; 4] = [
+    Platform::Gen7p5,
+    Platform::Gen9,
+    Platform::XeLp,
+    Platform::XeHpc,
+];
+const COUNT: usize = 1000;
 
-fn insts() -> Vec<Inst<Reg>> {
+/// What is worked on.
+struct Sample {
+    platform: Platform,
+    insts: Vec<Inst<Reg>>,
+    native: Vec<[u8; 16]>,
+    program: Vec<u8>,
+    listing: String,
+}
+
+fn sample(platform: Platform) -> Option<Sample> {
     let mut rng = Rng::new(1);
-    let mut out = Vec::new();
-    while out.len() < 1000 {
+    let mut insts = Vec::new();
+    for _ in 0..1_000_000 {
+        if insts.len() == COUNT {
+            break;
+        }
         let (Some(op), f) = (rng.pick(&Op::ALL), rng.pick(&MathFn::ALL)) else {
             continue;
         };
-        out.extend(
-            random_inst(PLATFORM, op, f, &mut rng).filter(|i| legal::check(PLATFORM, i).is_empty()),
-        );
+        let legal = |i: &Inst<Reg>| {
+            legal::check(platform, i).is_empty()
+                && encode(platform, i).is_ok()
+                && !op.format().is_branch()
+        };
+        insts.extend(random_inst(platform, op, f, &mut rng).filter(legal));
     }
-    out
+    if insts.len() < COUNT {
+        eprintln!("{platform}: no random instructions");
+        return None;
+    }
+    let native: Vec<_> = insts.iter().flat_map(|i| encode(platform, i)).collect();
+    let program = native.concat();
+    let listing = text::disassemble(platform, &program);
+    Some(Sample {
+        platform,
+        insts,
+        native,
+        program,
+        listing,
+    })
 }
 
 fn codec(c: &mut Criterion) {
-    let insts = insts();
-    let bytes: Vec<[u8; 16]> = insts
-        .iter()
-        .filter_map(|i| encode(PLATFORM, i).ok())
-        .collect();
-    let program = bytes.concat();
-    let listing = text::disassemble(PLATFORM, &program);
-    let mut g = c.benchmark_group("isa");
-    g.throughput(Throughput::Elements(insts.len() as u64));
-    g.bench_function("encode", |b| {
-        b.iter(|| {
-            for i in &insts {
-                let _ = black_box(encode(PLATFORM, black_box(i)));
-            }
+    for s in PLATFORMS.into_iter().filter_map(sample) {
+        let p = s.platform;
+        let mut g = c.benchmark_group(p.name());
+        g.throughput(Throughput::Elements(COUNT as u64));
+        g.bench_function("encode", |b| {
+            b.iter(|| {
+                for i in &s.insts {
+                    let _ = black_box(encode(p, black_box(i)));
+                }
+            });
         });
-    });
-    g.bench_function("decode", |b| {
-        b.iter(|| {
-            for w in &bytes {
-                let _ = black_box(decode(PLATFORM, black_box(w)));
-            }
+        g.bench_function("decode", |b| {
+            b.iter(|| {
+                for w in &s.native {
+                    let _ = black_box(decode(p, black_box(w)));
+                }
+            });
         });
-    });
-    g.bench_function("compact", |b| {
-        b.iter(|| {
-            for w in &bytes {
-                let _ = black_box(compact(PLATFORM, black_box(w)));
-            }
+        g.bench_function("compact", |b| {
+            b.iter(|| {
+                for w in &s.native {
+                    let _ = black_box(compact(p, black_box(w)));
+                }
+            });
         });
-    });
-    g.bench_function("legal", |b| {
-        b.iter(|| {
-            for i in &insts {
-                black_box(legal::check(PLATFORM, black_box(i)));
-            }
+        g.bench_function("print", |b| {
+            b.iter(|| {
+                for i in &s.insts {
+                    black_box(text::print_inst(p, black_box(i), &|_| String::new()));
+                }
+            });
         });
-    });
-    g.bench_function("disassemble", |b| {
-        b.iter(|| black_box(text::disassemble(PLATFORM, black_box(&program))));
-    });
-    g.bench_function("assemble", |b| {
-        b.iter(|| black_box(text::assemble(PLATFORM, black_box(&listing))));
-    });
-    g.finish();
+        g.bench_function("legal", |b| {
+            b.iter(|| {
+                for i in &s.insts {
+                    black_box(legal::check(p, black_box(i)));
+                }
+            });
+        });
+        g.bench_function("disassemble", |b| {
+            b.iter(|| black_box(text::disassemble(p, black_box(&s.program))));
+        });
+        g.bench_function("assemble", |b| {
+            b.iter(|| black_box(text::assemble(p, black_box(&s.listing))));
+        });
+        g.finish();
+    }
 }
 
-criterion_group!(benches, codec);
+/// The fastest of some rounds.
+fn fastest(mut work: impl FnMut()) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..15 {
+        let start = Instant::now();
+        work();
+        best = best.min(start.elapsed());
+    }
+    best
+}
+
+/// The same instructions through libiga64, which knows text only on one side: its disassembly decodes and prints, its
+/// assembly parses and encodes.
+fn ratios(_: &mut Criterion) {
+    let million = |t: Duration| COUNT as f64 / 1e6 / t.as_secs_f64();
+    for s in PLATFORMS.into_iter().filter_map(sample) {
+        let p = s.platform;
+        let Some(mut iga) = Iga::open(p) else { return };
+        // Work that fails half-way is no measure.
+        for done in [
+            iga.assemble(&s.listing).map(|_| ()),
+            iga.disassemble(&s.program).map(|_| ()),
+        ] {
+            if let Err(e) = done {
+                eprintln!("{p}: libiga64 refuses the sample: {e}");
+            }
+        }
+        let each = |f: &dyn Fn(usize)| fastest(|| (0..COUNT).for_each(f));
+        let encoded = each(&|n| {
+            black_box(encode(p, black_box(&s.insts[n]))).ok();
+        });
+        let decoded = each(&|n| {
+            black_box(decode(p, black_box(&s.native[n]))).ok();
+        });
+        let compacted = each(&|n| {
+            black_box(compact(p, black_box(&s.native[n])));
+        });
+        let printed = each(&|n| {
+            black_box(text::print_inst(p, &s.insts[n], &|_| String::new()));
+        });
+        let disassembled = fastest(|| {
+            black_box(text::disassemble(p, &s.program));
+        });
+        let assembled = fastest(|| {
+            black_box(text::assemble(p, &s.listing)).ok();
+        });
+        let theirs_back = fastest(|| {
+            black_box(iga.disassemble(&s.program)).ok();
+        });
+        let theirs = fastest(|| {
+            black_box(iga.assemble(&s.listing)).ok();
+        });
+        println!(
+            "{p}: million instructions a second: encode {:.1}, decode {:.1}, compact {:.1}, print {:.1}",
+            million(encoded),
+            million(decoded),
+            million(compacted),
+            million(printed)
+        );
+        let ratio = |ours: Duration, theirs: Duration| theirs.as_secs_f64() / ours.as_secs_f64();
+        println!(
+            "{p}: against libiga64: text to bytes {:.1}x ({:.2} M/s and {:.3}), bytes to text {:.1}x ({:.2} and {:.3}); \
+             encode alone {:.0}x its assembly, decode alone {:.0}x its disassembly",
+            ratio(assembled, theirs),
+            million(assembled),
+            million(theirs),
+            ratio(disassembled, theirs_back),
+            million(disassembled),
+            million(theirs_back),
+            ratio(encoded, theirs),
+            ratio(decoded, theirs_back),
+        );
+    }
+}
+
+criterion_group!(benches, codec, ratios);
 criterion_main!(benches);
