@@ -179,6 +179,25 @@ include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 mod tests {
     use super::*;
 
+    /// Generated code is data; `cargo test -p gantry-isa-gen generated -- --nocapture` says how much.
+    #[test]
+    fn generated_tables_stay_small() {
+        let source = include_str!(concat!(env!("OUT_DIR"), "/tables.rs"));
+        let mut bytes = size_of_val(&OPS) + size_of_val(&MATH) + size_of_val(&PLATFORMS);
+        for t in &PLATFORMS {
+            bytes += size_of_val(t.layouts);
+            for l in t.layouts {
+                bytes += size_of_val(l.more);
+            }
+        }
+        for c in OPS.iter().flat_map(|o| o.columns.iter().flatten()) {
+            bytes += size_of_val(c.types);
+        }
+        let lines = source.lines().count();
+        println!("{lines} generated lines, {bytes} bytes of data without compaction tables");
+        assert!(bytes < 256 * 1024, "{bytes}");
+    }
+
     #[test]
     fn tables_are_in_the_order_of_their_enums() {
         for (op, row) in Op::ALL.iter().zip(&OPS) {

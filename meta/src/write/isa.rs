@@ -174,12 +174,7 @@ fn ops(w: &mut Writer, rows: &[Row]) {
                 w.line("None,");
                 continue;
             };
-            w.line("Some(OpInfo {");
-            w.line(format!("mnemonic: {:?},", r.mnemonic));
-            w.line(format!("format: Format::{:?},", c.format));
-            w.line(format!("opcode: {:#04x},", c.opcode));
-            w.line(format!("types: {},", combos(&c.types)));
-            for (name, control) in [
+            let controls: Vec<String> = [
                 ("pred", row::PRED),
                 ("cond", row::COND),
                 ("sat", row::SAT),
@@ -188,10 +183,17 @@ fn ops(w: &mut Writer, rows: &[Row]) {
                 ("branch_ctrl", row::BRANCH_CTRL),
                 ("bitwise", row::BITWISE),
                 ("mme", row::MME),
-            ] {
-                w.line(format!("{name}: {},", c.controls.has(control)));
-            }
-            w.line("}),");
+            ]
+            .map(|(name, control)| format!("{name}: {}", c.controls.has(control)))
+            .into();
+            w.line(format!(
+                "Some(OpInfo {{ mnemonic: {:?}, format: Format::{:?}, opcode: {:#04x}, {}, types: {} }}),",
+                r.mnemonic,
+                c.format,
+                c.opcode,
+                controls.join(", "),
+                combos(&c.types)
+            ));
         }
         w.line("],");
         w.line("},");
