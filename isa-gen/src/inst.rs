@@ -56,6 +56,10 @@ pub enum PredCtrl {
     AnyH(u8),
     /// `.allNh`: all of the channel's group of N (2, 4, 8, 16, 32).
     AllH(u8),
+    /// `.any`: any of the instruction's channels (Xe-HPC, instead of the groups).
+    Any,
+    /// `.all`: all of the instruction's channels (Xe-HPC, instead of the groups).
+    All,
 }
 
 /// Predication: which channels are enabled, by flag bits.
@@ -276,7 +280,7 @@ pub enum Subfn {
     None,
     /// `math.FN`.
     Math(MathFn),
-    /// `sync.FN`.
+    /// `sync.FN`. Source 0 is null, an immediate or a flag, all with a type (`ub` for null).
     Sync(SyncFn),
     /// `send.SFID`: the shared function (Xe; before, it is in the extended descriptor).
     Send(Sfid),

@@ -37,6 +37,8 @@ pub enum Type {
     Hf8,
     /// Native float, 66 bits in an accumulator (Gen11).
     Nf,
+    /// Single bits, packed (only in `dpas`).
+    U1,
     /// Unsigned 2-bit integers, packed (only in `dpas`).
     U2,
     /// Signed 2-bit integers, packed (only in `dpas`).
@@ -55,7 +57,7 @@ pub enum Type {
 
 impl Type {
     /// Every type, in declaration order.
-    pub const ALL: [Type; 23] = [
+    pub const ALL: [Type; 24] = [
         Type::Ub,
         Type::B,
         Type::Uw,
@@ -72,6 +74,7 @@ impl Type {
         Type::Bf8,
         Type::Hf8,
         Type::Nf,
+        Type::U1,
         Type::U2,
         Type::S2,
         Type::U4,
@@ -90,6 +93,7 @@ impl Type {
             | Type::B
             | Type::Bf8
             | Type::Hf8
+            | Type::U1
             | Type::U2
             | Type::S2
             | Type::U4
@@ -125,13 +129,13 @@ impl Type {
     pub const fn is_signed(self) -> bool {
         !matches!(
             self,
-            Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv | Type::U2 | Type::U4
+            Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv | Type::U1 | Type::U2 | Type::U4
         )
     }
 
     /// Whether elements are smaller than a byte (only in `dpas`).
     pub const fn is_sub_byte(self) -> bool {
-        matches!(self, Type::U2 | Type::S2 | Type::U4 | Type::S4)
+        matches!(self, Type::U1 | Type::U2 | Type::S2 | Type::U4 | Type::S4)
     }
 
     /// Whether this is one of the packed vector immediates (`uv`, `v`, `vf`).
@@ -158,6 +162,7 @@ impl Type {
             Type::Bf8 => "bf8",
             Type::Hf8 => "hf8",
             Type::Nf => "nf",
+            Type::U1 => "u1",
             Type::U2 => "u2",
             Type::S2 => "s2",
             Type::U4 => "u4",

@@ -23,6 +23,7 @@ pub enum Ty {
     Bf8,
     Hf8,
     Nf,
+    U1,
     U2,
     S2,
     U4,
@@ -34,7 +35,7 @@ pub enum Ty {
 
 impl Ty {
     /// Every type.
-    pub const ALL: [Ty; 23] = [
+    pub const ALL: [Ty; 24] = [
         Ty::Ub,
         Ty::B,
         Ty::Uw,
@@ -51,6 +52,7 @@ impl Ty {
         Ty::Bf8,
         Ty::Hf8,
         Ty::Nf,
+        Ty::U1,
         Ty::U2,
         Ty::S2,
         Ty::U4,
@@ -166,8 +168,8 @@ pub const BF8: TypeSet = TypeSet::of(&[Ty::Bf8]);
 pub const HF8: TypeSet = TypeSet::of(&[Ty::Hf8]);
 /// `nf`: the 66-bit native float of Gen11.
 pub const NF: TypeSet = TypeSet::of(&[Ty::Nf]);
-/// `u2`, `s2`, `u4`, `s4`: packed below a byte, only in `dpas`.
-pub const SUB_BYTE: TypeSet = TypeSet::of(&[Ty::U2, Ty::S2, Ty::U4, Ty::S4]);
+/// `u1`, `u2`, `s2`, `u4`, `s4`: packed below a byte, only in `dpas`.
+pub const SUB_BYTE: TypeSet = TypeSet::of(&[Ty::U1, Ty::U2, Ty::S2, Ty::U4, Ty::S4]);
 /// `q`.
 pub const Q: TypeSet = TypeSet::of(&[Ty::Q]);
 /// Words, doublewords and quadwords.

@@ -123,6 +123,8 @@ fn mask_and_predicate(c: &mut Cursor<'_>, inst: &mut Inst<Reg>) -> Parsed<()> {
         ctrl = match word {
             "anyv" => PredCtrl::AnyV,
             "allv" => PredCtrl::AllV,
+            "any" => PredCtrl::Any,
+            "all" => PredCtrl::All,
             w => match (
                 w.strip_prefix("any").and_then(group),
                 w.strip_prefix("all").and_then(group),

@@ -185,6 +185,8 @@ impl<R: Register> Printer<'_, R> {
             PredCtrl::AllV => self.line.put(".allv"),
             PredCtrl::AnyH(n) => self.line.fmt(format_args!(".any{n}h")),
             PredCtrl::AllH(n) => self.line.fmt(format_args!(".all{n}h")),
+            PredCtrl::Any => self.line.put(".any"),
+            PredCtrl::All => self.line.put(".all"),
         }
     }
 
@@ -342,7 +344,7 @@ fn immediate(bits: u64, ty: Type) -> String {
         Type::F => float::single(bits as u32),
         Type::Df => float::double(bits),
         Type::Bf | Type::Tf32 | Type::Bf8 | Type::Hf8 | Type::Nf => format!("0x{bits:X}"),
-        Type::U2 | Type::S2 | Type::U4 | Type::S4 => format!("0x{bits:X}"),
+        Type::U1 | Type::U2 | Type::S2 | Type::U4 | Type::S4 => format!("0x{bits:X}"),
         Type::Ub | Type::Uw | Type::Ud | Type::Uq | Type::Uv | Type::V | Type::Vf => {
             format!("0x{bits:X}")
         }

@@ -366,6 +366,9 @@ impl Program {
                         all: p.ctrl == PredCtrl::AllV,
                         invert,
                     },
+                    PredCtrl::Any | PredCtrl::All => {
+                        return Err("predicate controls of Xe-HPC are not supported".to_owned());
+                    }
                     PredCtrl::AnyH(group) | PredCtrl::AllH(group) => Pred::Horizontal {
                         bit: wrap_flag(bit, p.flag),
                         group,
