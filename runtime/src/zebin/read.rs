@@ -100,8 +100,9 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
         let size = n.u32_or("size", 0)?;
         per_thread.push(match ty.as_str() {
             "local_id" => {
-                let rows = if simd_size == 32 { 2 } else { 1 };
-                let whole = 3 * rows * platform.features().grf_bytes;
+                // A word a channel, x, y and z in whole GRFs each.
+                let grf = platform.features().grf_bytes;
+                let whole = 3 * (simd_size * 2).next_multiple_of(grf);
                 if size != whole || offset != 0 {
                     return Err(n.error(&format!(
                         "local_id must be {whole} bytes at 0 in SIMD{simd_size}, not {size} at {offset}"
