@@ -7,12 +7,22 @@
 //! ("Shared Functions - Data Port"). Message types are a table with a column per platform (`table`).
 
 mod codec;
+mod comment;
+mod describe;
 mod display;
+mod lsc;
 mod op;
 mod table;
 #[cfg(test)]
 mod tests;
+mod traits;
 
+pub use comment::{SendText, comment};
+pub use describe::{DescField, DescFinding, Description};
+pub use lsc::{
+    CacheOpt, CcsOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscPort,
+    LscScope, LscSurface, LscVector,
+};
 pub use op::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Lengths, MsgOp, Rgba, Simd, Surface,
 };
@@ -25,6 +35,10 @@ use std::fmt;
 pub struct Sfid(u8);
 
 impl Sfid {
+    /// Nobody.
+    pub const NULL: Sfid = Sfid(0);
+    /// Load/store cache, untyped global memory at low bandwidth (XeHPG and later).
+    pub const UGML: Sfid = Sfid(1);
     /// Sampler.
     pub const SAMPLER: Sfid = Sfid(2);
     /// Message gateway: barriers.
@@ -49,6 +63,16 @@ impl Sfid {
     pub const DATA_CACHE_1: Sfid = Sfid(12);
     /// Check and refinement engine.
     pub const CRE: Sfid = Sfid(13);
+    /// Bindless thread dispatch (XeHPG and later).
+    pub const BTD: Sfid = Sfid(7);
+    /// Ray tracing (XeHPG and later).
+    pub const RTA: Sfid = Sfid(8);
+    /// Load/store cache, typed global memory (XeHPG and later).
+    pub const TGM: Sfid = Sfid(13);
+    /// Load/store cache, shared local memory (XeHPG and later).
+    pub const SLM: Sfid = Sfid(14);
+    /// Load/store cache, untyped global memory (XeHPG and later).
+    pub const UGM: Sfid = Sfid(15);
 
     /// The shared function with this number; `None` above 15.
     pub const fn new(n: u8) -> Option<Sfid> {
@@ -83,6 +107,18 @@ impl Sfid {
             13 => "cre",
             _ => "reserved",
         }
+    }
+}
+
+impl Sfid {
+    /// The name in a mnemonic (`send.dc0`); `None` where the platform has no such shared function.
+    pub fn mnemonic(self, platform: Platform) -> Option<&'static str> {
+        traits::traits(platform).mnemonic(self)
+    }
+
+    /// The shared function that a mnemonic names.
+    pub fn from_mnemonic(platform: Platform, name: &str) -> Option<Sfid> {
+        traits::traits(platform).sfid(name)
     }
 }
 
@@ -140,6 +176,22 @@ pub enum MessageError {
         /// The value.
         value: u64,
     },
+}
+
+/// The fields of a descriptor with what each means, one line of what it asks, and what is wrong with it. `exec`: channels
+/// of the instruction. `ex`: the extended descriptor, or the subregister of a0 that holds it.
+pub fn describe(
+    platform: Platform,
+    sfid: Sfid,
+    exec: u32,
+    ex: Result<u32, u16>,
+    desc: u32,
+) -> Description {
+    let ex = match ex {
+        Ok(v) => describe::Ex::Imm(v),
+        Err(a) => describe::Ex::Reg(a),
+    };
+    describe::describe(&traits::traits(platform), Some(sfid), exec, ex, desc, true)
 }
 
 impl Message {

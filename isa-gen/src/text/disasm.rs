@@ -3,6 +3,7 @@
 use super::print::print_inst;
 use crate::decode::{DecodeError, Decoded, decode, len};
 use crate::inst::{Inst, InstOpts, Src, Target};
+use crate::message::{SendText, comment};
 use crate::op::Op;
 use crate::platform::Platform;
 use crate::reg::Reg;
@@ -58,7 +59,7 @@ fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
     }
 }
 
-/// A program as text, exactly as `iga64 -d` prints it except for the comments after sends. Where bytes are not an
+/// A program as text, exactly as `iga64 -d` prints it, with what each send asks in a comment. Where bytes are not an
 /// instruction, an `illegal` stands with the reason in a comment; a branch to where no instruction starts shows its
 /// distance in bytes.
 pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
@@ -94,7 +95,13 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
             Target::Label(n) => format!("label{n}"),
         };
         match &l.inst {
-            Ok(i) => out.push_str(&print_inst(platform, i, &label)),
+            Ok(i) => {
+                out.push_str(&print_inst(platform, i, &label));
+                if let Some(send) = SendText::of(i) {
+                    out.push_str(" // ");
+                    out.push_str(&comment(platform, &send));
+                }
+            }
             Err(e) => {
                 let mut i = Inst::<Reg>::new(Op::Illegal, ExecSize::S1);
                 i.opts.set(InstOpts::COMPACTED, l.len == 8);

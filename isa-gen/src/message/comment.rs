@@ -1,0 +1,137 @@
+//! The comment that Intel's disassembler prints after a send.
+
+use super::Sfid;
+use super::describe::{Ex, describe};
+use super::traits::{Traits, traits};
+use crate::inst::{Desc, Inst, Src, Subfn};
+use crate::platform::Platform;
+use crate::reg::Reg;
+use std::fmt::{self, Write as _};
+
+/// What of a send its comment depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SendText {
+    /// The shared function that the mnemonic names; `None` where the platform's mnemonics name none.
+    pub sfid: Option<Sfid>,
+    /// Channels of the instruction.
+    pub exec: u32,
+    /// Extended descriptor.
+    pub ex: Desc<Reg>,
+    /// Descriptor.
+    pub desc: Desc<Reg>,
+    /// GRFs of source 1 where the instruction has a field for them; otherwise they are taken from the extended
+    /// descriptor where that is immediate.
+    pub src1_len: Option<u8>,
+    /// Whether source 1 is null or absent.
+    pub src1_null: bool,
+}
+
+/// The comment, without the `// `: lengths of what is written and read back, on platforms without names in mnemonics the
+/// shared function, and the message.
+///
+/// ```
+/// use gantry_isa_gen::Platform;
+/// use gantry_isa_gen::inst::Desc;
+/// use gantry_isa_gen::message::{SendText, comment};
+/// let send = SendText {
+///     sfid: None,
+///     exec: 16,
+///     ex: Desc::Imm(0x8c),
+///     desc: Desc::Imm(0x0402_5e00),
+///     src1_len: None,
+///     src1_null: false,
+/// };
+/// assert_eq!(
+///     comment(Platform::Gen9, &send),
+///     "wr:2+2, rd:0; hdc.dc1; untyped surface write with x"
+/// );
+/// ```
+pub fn comment(platform: Platform, send: &SendText) -> String {
+    let mut out = String::new();
+    // A String takes everything.
+    let _ = write(&traits(platform), send, &mut out);
+    out
+}
+
+impl SendText {
+    /// What a send says; `None` for other instructions.
+    pub fn of(inst: &Inst<Reg>) -> Option<SendText> {
+        let descs = inst.send?;
+        Some(SendText {
+            sfid: match inst.subfn {
+                Subfn::Send(sfid) => Some(sfid),
+                _ => None,
+            },
+            exec: inst.exec.channels(),
+            ex: descs.ex,
+            desc: descs.desc,
+            src1_len: descs.src1_len,
+            src1_null: match inst.srcs[1] {
+                Src::Direct { at, .. } => at.reg.is_null(),
+                _ => true,
+            },
+        })
+    }
+}
+
+/// The doubleword of a0 that holds a descriptor.
+fn sub(d: &Desc<Reg>) -> u16 {
+    match d {
+        Desc::Reg(r) => r.sub / 4,
+        Desc::Imm(_) => 0,
+    }
+}
+
+fn write(t: &Traits, send: &SendText, out: &mut String) -> fmt::Result {
+    let ex = match send.ex {
+        Desc::Imm(v) => Ex::Imm(v),
+        Desc::Reg(_) => Ex::Reg(sub(&send.ex)),
+    };
+    let sfid = match ex {
+        _ if !t.sfid_in_ex => send.sfid,
+        Ex::Imm(v) => Some(Sfid::of_ex_desc(v)),
+        Ex::Reg(_) => None,
+    };
+    let lsc_port = matches!(sfid, Some(Sfid::UGM | Sfid::UGML | Sfid::SLM))
+        || (t.lsc && sfid == Some(Sfid::TGM));
+    match send.desc {
+        Desc::Imm(v) => {
+            write!(out, "wr:{}", v >> 25 & 15)?;
+            if v >> 19 & 1 == 1 && !lsc_port {
+                out.push('h');
+            }
+        }
+        Desc::Reg(_) => write!(out, "wr:a0.{}[28:25]", sub(&send.desc))?,
+    }
+    match (send.src1_len, ex) {
+        (Some(n), _) => write!(out, "+{n}")?,
+        (None, Ex::Imm(v)) => write!(out, "+{}", v >> 6 & 31)?,
+        (None, Ex::Reg(_)) if send.src1_null => out.push_str("+0"),
+        (None, Ex::Reg(a)) => write!(out, "+a0.{a}[10:6]")?,
+    }
+    match send.desc {
+        Desc::Imm(v) => write!(out, ", rd:{}", v >> 20 & 31)?,
+        Desc::Reg(_) => write!(out, ", rd:a0.{}[24:20]", sub(&send.desc))?,
+    }
+    match ex {
+        Ex::Reg(a) if t.sfid_in_ex => write!(out, "; sfid a0.{a}[3:0]")?,
+        Ex::Imm(v) if t.sfid_in_ex => {
+            write!(out, "; {}", t.long_name(Sfid::of_ex_desc(v)))?;
+        }
+        _ => {}
+    }
+    let Desc::Imm(desc) = send.desc else {
+        return Ok(());
+    };
+    let d = describe(t, sfid, send.exec, ex, desc, false);
+    write!(out, "; {}", if d.text.is_empty() { "?" } else { &d.text })?;
+    let names = ["u", "u,v", "u,v,r", "u,v,r,lod"];
+    let coordinates = d.coordinate_grfs.map_or(0, |each| (desc >> 25 & 15) / each);
+    if let Some(name) = coordinates
+        .checked_sub(1)
+        .and_then(|n| names.get(n as usize))
+    {
+        write!(out, "; {name}")?;
+    }
+    Ok(())
+}

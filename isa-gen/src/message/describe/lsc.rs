@@ -1,0 +1,252 @@
+//! Messages of the load/store cache. The line is the message in the assembler's load/store syntax where the descriptor
+//! is a good one, and only its operation where it is not.
+
+use super::{Ex, Reader};
+use crate::message::Sfid;
+use crate::message::lsc::{
+    CcsOp, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscRow, LscScope, OPS, VECTORS,
+};
+use std::fmt::Write as _;
+
+/// The parts of the syntax, in order of reading.
+#[derive(Default)]
+struct Syntax {
+    mnemonic: String,
+    controls: String,
+    surface: String,
+}
+
+fn put(to: &mut String, text: std::fmt::Arguments<'_>) {
+    // A String takes everything.
+    let _ = to.write_fmt(text);
+}
+
+pub(super) fn read(r: &mut Reader<'_>) {
+    let Some(row) = OPS.get(r.bits(0, 6) as usize) else {
+        r.field("Opcode", 0, 6, |_| "?".to_owned());
+        r.error(0, 6, "no such operation");
+        return;
+    };
+    // Older platforms have no names in their mnemonics, but the numbers read the same.
+    let port = match r.sfid {
+        Sfid::UGM => "ugm",
+        Sfid::UGML => "ugml",
+        Sfid::SLM => "slm",
+        _ => "tgm",
+    };
+    let mut s = Syntax {
+        mnemonic: row.name.to_owned(),
+        controls: format!(".{port}"),
+        surface: String::new(),
+    };
+    let mut line = row.line.to_owned();
+    r.field("Opcode", 0, 6, |_| row.name.to_owned());
+    match row.op {
+        LscOp::Ccs => ccs(r, &mut s, &mut line),
+        LscOp::Fence => fence(r, &mut s, &mut line),
+        LscOp::ReadState => {
+            if surface(r, &mut s) == 0 {
+                r.error(29, 2, "takes a surface");
+            }
+            r.coordinates(1, 64);
+        }
+        _ => access(r, &mut s, row),
+    }
+    if r.errors {
+        r.set(&line);
+        return;
+    }
+    r.set(&s.mnemonic);
+    r.say(format_args!("{}", s.controls));
+    if !s.surface.is_empty() {
+        r.say(format_args!(".{}", s.surface));
+    }
+}
+
+/// The address type and its surface; the type's number.
+fn surface(r: &mut Reader<'_>, s: &mut Syntax) -> u32 {
+    let names = ["flat", "bss", "ss", "bti"];
+    let kind = r.named("AddrType", 29, 2, &names);
+    let name = names[(kind & 3) as usize];
+    let at = &mut s.surface;
+    match (kind, r.ex) {
+        (0, _) => {}
+        (_, Ex::Reg(a)) => put(at, format_args!("{name}[a0.{a}]")),
+        (3, Ex::Imm(_)) => {
+            let bti = r.field("BTI", 32 + 24, 8, |v| format!("entry {v}"));
+            put(at, format_args!("{name}[{bti}]"));
+        }
+        (_, Ex::Imm(_)) => {
+            let state = r.bits(32 + 11, 21) << 11;
+            r.value("SurfaceStateOffset", 11, 21, state, |_| String::new());
+            put(at, format_args!("{name}[0x{state:X}]"));
+        }
+    }
+    kind
+}
+
+fn address(r: &mut Reader<'_>) -> Option<LscAddr> {
+    let bits = r.named("AddrSize", 7, 2, &["?", "16 bits", "32 bits", "64 bits"]);
+    let size = LscAddr::from_bits(bits);
+    if size.is_none() {
+        r.error(7, 2, "no such address size");
+    }
+    size
+}
+
+fn caching(r: &mut Reader<'_>, s: &mut Syntax, kind: LscKind) {
+    let bits = r.field("Caching", 17, 3, |v| {
+        LscCaching::from_bits(kind, v).to_string()
+    });
+    put(
+        &mut s.controls,
+        format_args!("{}", LscCaching::from_bits(kind, bits)),
+    );
+}
+
+/// An immediate extended descriptor has nothing below the surface.
+fn low_ex(r: &mut Reader<'_>) {
+    if matches!(r.ex, Ex::Imm(v) if v & 0x7ff != 0) {
+        r.error(0, 12, "bits 11:0 of the extended descriptor are 0");
+    }
+}
+
+fn access(r: &mut Reader<'_>, s: &mut Syntax, row: &LscRow) {
+    let block = matches!(row.op, LscOp::LoadBlock2d | LscOp::StoreBlock2d);
+    low_ex(r);
+    if row.op == LscOp::LoadStatus && r.bits(20, 5) != 1 {
+        r.error(20, 5, "one GRF comes back");
+    }
+    surface(r, s);
+    let addr = if block {
+        Some(LscAddr::A64)
+    } else {
+        address(r)
+    };
+    let bits = r.field("DataSize", 9, 3, |v| match LscData::ALL.get(v as usize) {
+        Some(d) => format!("{} bits", d.memory_bits()),
+        None => "?".to_owned(),
+    });
+    match LscData::ALL.get(bits as usize) {
+        Some(d) => put(&mut s.controls, format_args!(".{}", d.name())),
+        None => put(&mut s.controls, format_args!(".0x{bits:X}")),
+    }
+    if row.mask {
+        components(r, s);
+    } else {
+        elements(r, s, row.op, block);
+    }
+    if let Some(a) = addr {
+        put(&mut s.controls, format_args!(".{}", a.name()));
+    }
+    if r.sfid != Sfid::SLM {
+        caching(r, s, row.kind);
+    }
+    let atomic = matches!(row.kind, LscKind::Atomic(_));
+    if r.sfid == Sfid::TGM && (atomic || row.mask) {
+        let exec = r.exec;
+        r.coordinates(exec, addr.map_or(0, LscAddr::width));
+    }
+}
+
+fn components(r: &mut Reader<'_>, s: &mut Syntax) {
+    let name = |v: u32| -> String {
+        let on = |i: &usize| v >> i & 1 == 1;
+        (0..4).filter(on).map(|i| &"xyzw"[i..=i]).collect()
+    };
+    let bits = r.field("CompEn", 12, 4, name);
+    put(&mut s.controls, format_args!(".{}", name(bits)));
+    if bits == 0 {
+        r.error(12, 4, "no component is enabled");
+    }
+}
+
+fn elements(r: &mut Reader<'_>, s: &mut Syntax, op: LscOp, block: bool) {
+    let n = VECTORS[r.bits(12, 3) as usize];
+    let transposed = r.flag("DataOrder", 15, "a row per element", "transposed");
+    if !block {
+        r.field("VecSize", 12, 3, |_| format!("{n} per address"));
+    }
+    if n > 1 || (transposed && !block) {
+        put(&mut s.controls, format_args!("x{n}"));
+    }
+    if transposed {
+        s.controls.push('t');
+        if op == LscOp::LoadStatus {
+            r.error(15, 1, "a status is not transposed");
+        }
+    }
+    if op == LscOp::LoadBlock2d && r.flag("Block2dVnniTransform", 7, "disabled", "enabled") {
+        s.controls.push('v');
+    }
+}
+
+fn fence(r: &mut Reader<'_>, s: &mut Syntax, line: &mut String) {
+    fence_fields(r, &mut s.controls, line);
+}
+
+/// The operation and the scope of a fence.
+fn fence_fields(r: &mut Reader<'_>, controls: &mut String, line: &mut String) {
+    let (op, scope) = (r.bits(12, 3), r.bits(9, 3));
+    let does = match LscFenceOp::ALL.get(op as usize) {
+        Some(LscFenceOp::None) => "no op",
+        Some(LscFenceOp::Evict) => "evict (dirty lines invalidated and evicted)",
+        Some(LscFenceOp::Invalidate) => "invalidate (all clean lines, but do not evict)",
+        Some(LscFenceOp::Discard) => "discard (dirty and clean lines invalidated without eviction)",
+        Some(LscFenceOp::Clean) => "clean (dirty lines written out, but kept in clean state)",
+        Some(LscFenceOp::FlushL3) => "flush L3 only",
+        None => {
+            r.error(12, 3, "no such operation");
+            "invalid flush type"
+        }
+    };
+    let whom = match LscScope::ALL.get(scope as usize) {
+        Some(LscScope::Group) => "thread group",
+        Some(LscScope::Local) => "slice",
+        Some(LscScope::Tile) => "tile",
+        Some(LscScope::Gpu) => "gpu",
+        Some(LscScope::Gpus) => "all gpus",
+        Some(LscScope::SysRel) => "system release",
+        Some(LscScope::SysAcq) => "system acquire",
+        None => {
+            r.error(9, 3, "no such scope");
+            "invalid flush scope"
+        }
+    };
+    r.field("FlushOp", 12, 3, |_| does.to_owned());
+    r.field("FlushScope", 9, 3, |_| whom.to_owned());
+    put(line, format_args!(" {does} scoped to {whom}"));
+    let op = LscFenceOp::ALL.get(op as usize).map_or("", |o| o.name());
+    let scope = LscScope::ALL.get(scope as usize).map_or("", |o| o.name());
+    put(controls, format_args!(".{op}.{scope}"));
+}
+
+fn ccs(r: &mut Reader<'_>, s: &mut Syntax, line: &mut String) {
+    let bits = r.bits(17, 3);
+    let op = CcsOp::ALL.get(bits as usize).copied();
+    let does = match op {
+        Some(CcsOp::PageClear) => " page clear (64k)",
+        Some(CcsOp::SectorClear) => " sector clear (2-cachelines)",
+        Some(CcsOp::PageUncompress) => " page uncompress (64k)",
+        Some(CcsOp::SectorUncompress) => " sector uncompress (2-cachelines)",
+        None => {
+            r.error(17, 3, "no such operation");
+            "invalid ccs sop"
+        }
+    };
+    r.field("CcsOp", 17, 3, |_| does.trim().to_owned());
+    line.push_str(does);
+    let kind = surface(r, s);
+    let Some(op) = op else { return };
+    s.mnemonic = op.name().to_owned();
+    if op.is_page() {
+        if kind != 0 {
+            r.error(29, 2, "a page has a flat address");
+        }
+        if address(r) != Some(LscAddr::A64) {
+            r.error(7, 2, "a page has a 64-bit address");
+        }
+    } else {
+        s.controls.push_str(".a32");
+    }
+}

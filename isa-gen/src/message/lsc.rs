@@ -1,0 +1,570 @@
+//! Messages of the load/store cache (XeHPG and later): operations, their parameters and the names of all of them.
+//!
+//! Facts: the DP_* descriptor structures of the XeHPG and XeHPC PRMs ("Shared Functions - Data Port").
+
+use super::Sfid;
+use super::op::Rgba;
+use std::fmt;
+
+/// A port of the load/store cache.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscPort {
+    /// Untyped global memory.
+    Ugm,
+    /// Untyped global memory, low bandwidth.
+    Ugml,
+    /// Typed global memory: images.
+    Tgm,
+    /// Shared local memory.
+    Slm,
+}
+
+impl LscPort {
+    /// The shared function.
+    pub const fn sfid(self) -> Sfid {
+        match self {
+            LscPort::Ugm => Sfid::UGM,
+            LscPort::Ugml => Sfid::UGML,
+            LscPort::Tgm => Sfid::TGM,
+            LscPort::Slm => Sfid::SLM,
+        }
+    }
+
+    /// The port that is this shared function.
+    pub fn of_sfid(sfid: Sfid) -> Option<LscPort> {
+        [LscPort::Ugm, LscPort::Ugml, LscPort::Tgm, LscPort::Slm]
+            .into_iter()
+            .find(|p| p.sfid() == sfid)
+    }
+}
+
+/// What an operation does with memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscKind {
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+    /// Reads, computes with so many data operands and writes.
+    Atomic(u8),
+    /// Something else.
+    Other,
+}
+
+/// An operation of the load/store cache.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[allow(
+    missing_docs,
+    reason = "the names say it; the table has a line for each"
+)]
+pub enum LscOp {
+    Load,
+    LoadStrided,
+    LoadQuad,
+    LoadBlock2d,
+    Store,
+    StoreStrided,
+    StoreQuad,
+    StoreBlock2d,
+    AtomicIinc,
+    AtomicIdec,
+    AtomicLoad,
+    AtomicStore,
+    AtomicIadd,
+    AtomicIsub,
+    AtomicSmin,
+    AtomicSmax,
+    AtomicUmin,
+    AtomicUmax,
+    AtomicIcas,
+    AtomicFadd,
+    AtomicFsub,
+    AtomicFmin,
+    AtomicFmax,
+    AtomicFcas,
+    AtomicAnd,
+    AtomicOr,
+    AtomicXor,
+    LoadStatus,
+    StoreUncompressed,
+    Ccs,
+    ReadState,
+    Fence,
+    StoreUncompressedQuad,
+}
+
+/// A row of [`OPS`].
+pub(crate) struct LscRow {
+    pub(crate) op: LscOp,
+    pub(crate) name: &'static str,
+    /// What it is, for a listing that cannot name all its parts.
+    pub(crate) line: &'static str,
+    pub(crate) kind: LscKind,
+    /// Whether components are chosen by a mask instead of a count.
+    pub(crate) mask: bool,
+}
+
+const fn row(op: LscOp, name: &'static str, line: &'static str, kind: LscKind) -> LscRow {
+    LscRow {
+        op,
+        name,
+        line,
+        kind,
+        mask: false,
+    }
+}
+
+const fn masked(row: LscRow) -> LscRow {
+    LscRow { mask: true, ..row }
+}
+
+/// Every operation at its number (bits 5:0 of the descriptor).
+#[rustfmt::skip]
+pub(crate) static OPS: [LscRow; 33] = {
+    use LscKind::{Atomic, Load, Other, Store};
+    [
+        row(LscOp::Load, "load", "gathering load", Load),
+        row(LscOp::LoadStrided, "load_strided", "strided load (a.k.a load_block)", Load),
+        masked(row(LscOp::LoadQuad, "load_quad", "quad load (a.k.a. load_cmask)", Load)),
+        row(LscOp::LoadBlock2d, "load_block2d", "block2d load", Load),
+        row(LscOp::Store, "store", "scattering store", Store),
+        row(LscOp::StoreStrided, "store_strided", "strided store (a.k.a store_block)", Store),
+        masked(row(LscOp::StoreQuad, "store_quad", "quad store (a.k.a. store_cmask)", Store)),
+        row(LscOp::StoreBlock2d, "store_block2d", "block2d store", Store),
+        row(LscOp::AtomicIinc, "atomic_iinc", "atomic integer increment", Atomic(0)),
+        row(LscOp::AtomicIdec, "atomic_idec", "atomic integer decrement", Atomic(0)),
+        row(LscOp::AtomicLoad, "atomic_load", "atomic load", Atomic(0)),
+        row(LscOp::AtomicStore, "atomic_store", "atomic store", Atomic(1)),
+        row(LscOp::AtomicIadd, "atomic_iadd", "atomic integer add", Atomic(1)),
+        row(LscOp::AtomicIsub, "atomic_isub", "atomic integer subtract", Atomic(1)),
+        row(LscOp::AtomicSmin, "atomic_smin", "atomic signed-integer minimum", Atomic(1)),
+        row(LscOp::AtomicSmax, "atomic_smax", "atomic signed-integer maximum", Atomic(1)),
+        row(LscOp::AtomicUmin, "atomic_umin", "atomic unsigned-integer minimum", Atomic(1)),
+        row(LscOp::AtomicUmax, "atomic_umax", "atomic unsigned-integer maximum", Atomic(1)),
+        row(LscOp::AtomicIcas, "atomic_icas", "atomic integer compare and swap", Atomic(2)),
+        row(LscOp::AtomicFadd, "atomic_fadd", "atomic float add", Atomic(1)),
+        row(LscOp::AtomicFsub, "atomic_fsub", "atomic float subtract", Atomic(1)),
+        row(LscOp::AtomicFmin, "atomic_fmin", "atomic float minimum", Atomic(1)),
+        row(LscOp::AtomicFmax, "atomic_fmax", "atomic float maximum", Atomic(1)),
+        row(LscOp::AtomicFcas, "atomic_fcas", "atomic float compare and swap", Atomic(2)),
+        row(LscOp::AtomicAnd, "atomic_and", "atomic logical and", Atomic(1)),
+        row(LscOp::AtomicOr, "atomic_or", "atomic logical or", Atomic(1)),
+        row(LscOp::AtomicXor, "atomic_xor", "atomic logical xor", Atomic(1)),
+        row(LscOp::LoadStatus, "load_status", "load status", Load),
+        row(LscOp::StoreUncompressed, "store_uncompressed", "scattering store uncompressed", Store),
+        row(LscOp::Ccs, "ccs", "compression-state control", Other),
+        row(LscOp::ReadState, "read_state", "read state information", Other),
+        row(LscOp::Fence, "fence", "fence", Other),
+        masked(row(LscOp::StoreUncompressedQuad, "store_uncompressed_quad", "store quad uncompressed", Store)),
+    ]
+};
+
+impl LscOp {
+    /// The operation of a number.
+    pub fn from_bits(bits: u32) -> Option<LscOp> {
+        OPS.get(bits as usize).map(|r| r.op)
+    }
+
+    /// The number.
+    pub const fn bits(self) -> u32 {
+        self as u32
+    }
+
+    pub(crate) fn row(self) -> &'static LscRow {
+        &OPS[self as usize]
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it does with memory.
+    pub fn kind(self) -> LscKind {
+        self.row().kind
+    }
+
+    /// Whether components are chosen by a mask (`load_quad`) instead of a count.
+    pub fn has_mask(self) -> bool {
+        self.row().mask
+    }
+}
+
+impl fmt::Display for LscOp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The size of an element in memory and in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscData {
+    /// 8 bits (block messages).
+    D8,
+    /// 16 bits (block messages).
+    D16,
+    /// 32 bits.
+    D32,
+    /// 64 bits.
+    D64,
+    /// 8 bits in the low part of a doubleword.
+    D8U32,
+    /// 16 bits in the low half of a doubleword.
+    D16U32,
+    /// 16 bits in the high half of a doubleword.
+    D16U32H,
+}
+
+impl LscData {
+    /// Every size, at its number (bits 11:9 of the descriptor).
+    pub const ALL: [LscData; 7] = [
+        LscData::D8,
+        LscData::D16,
+        LscData::D32,
+        LscData::D64,
+        LscData::D8U32,
+        LscData::D16U32,
+        LscData::D16U32H,
+    ];
+
+    /// Bits of an element in memory.
+    pub const fn memory_bits(self) -> u32 {
+        match self {
+            LscData::D8 | LscData::D8U32 => 8,
+            LscData::D16 | LscData::D16U32 | LscData::D16U32H => 16,
+            LscData::D32 => 32,
+            LscData::D64 => 64,
+        }
+    }
+
+    /// Bits of an element in registers.
+    pub const fn register_bits(self) -> u32 {
+        match self {
+            LscData::D8U32 | LscData::D16U32 | LscData::D16U32H => 32,
+            d => d.memory_bits(),
+        }
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LscData::D8 => "d8",
+            LscData::D16 => "d16",
+            LscData::D32 => "d32",
+            LscData::D64 => "d64",
+            LscData::D8U32 => "d8u32",
+            LscData::D16U32 => "d16u32",
+            LscData::D16U32H => "d16u32h",
+        }
+    }
+}
+
+/// The size of an address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscAddr {
+    /// 16 bits (SLM).
+    A16,
+    /// 32 bits.
+    A32,
+    /// 64 bits.
+    A64,
+}
+
+impl LscAddr {
+    /// The size of bits 8:7 of the descriptor.
+    pub const fn from_bits(bits: u32) -> Option<LscAddr> {
+        match bits {
+            1 => Some(LscAddr::A16),
+            2 => Some(LscAddr::A32),
+            3 => Some(LscAddr::A64),
+            _ => None,
+        }
+    }
+
+    /// Bits of an address.
+    pub const fn width(self) -> u32 {
+        16 << self as u32
+    }
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LscAddr::A16 => "a16",
+            LscAddr::A32 => "a32",
+            LscAddr::A64 => "a64",
+        }
+    }
+}
+
+/// How many elements each address names, at their numbers (bits 14:12 of the descriptor).
+pub(crate) const VECTORS: [u8; 8] = [1, 2, 3, 4, 8, 16, 32, 64];
+
+/// The elements of one address.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscVector {
+    /// Consecutive elements.
+    Count {
+        /// 1, 2, 3, 4, 8, 16, 32 or 64.
+        n: u8,
+        /// They stand side by side in a register (one address), instead of each channel's in its own row.
+        transposed: bool,
+    },
+    /// Components x, y, z, w.
+    Mask(Rgba),
+}
+
+impl LscVector {
+    /// One element.
+    pub const ONE: LscVector = LscVector::Count {
+        n: 1,
+        transposed: false,
+    };
+
+    /// How many elements.
+    pub const fn count(self) -> u32 {
+        match self {
+            LscVector::Count { n, .. } => n as u32,
+            LscVector::Mask(m) => m.count(),
+        }
+    }
+}
+
+/// Where addresses point.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscSurface {
+    /// Virtual memory (or SLM), no surface.
+    Flat,
+    /// A bindless surface state at this offset of the bindless base.
+    Bss(u32),
+    /// A surface state at this offset of the surface state base.
+    Ss(u32),
+    /// An entry of the binding table.
+    Bti(u8),
+}
+
+/// What a cache does with the lines of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CacheOpt {
+    /// What the surface or the memory object says.
+    Default,
+    /// Not kept.
+    Uncached,
+    /// Kept.
+    Cached,
+    /// Written through.
+    WriteThrough,
+    /// Written back.
+    WriteBack,
+    /// Kept as the first to go.
+    Streaming,
+    /// Read for the last time.
+    ReadInvalidate,
+}
+
+impl CacheOpt {
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CacheOpt::Default => "df",
+            CacheOpt::Uncached => "uc",
+            CacheOpt::Cached => "ca",
+            CacheOpt::WriteThrough => "wt",
+            CacheOpt::WriteBack => "wb",
+            CacheOpt::Streaming => "st",
+            CacheOpt::ReadInvalidate => "ri",
+        }
+    }
+}
+
+/// The policies of both caches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LscCaching {
+    /// Of the first level.
+    pub l1: CacheOpt,
+    /// Of the third level.
+    pub l3: CacheOpt,
+}
+
+const fn both(l1: CacheOpt, l3: CacheOpt) -> LscCaching {
+    LscCaching { l1, l3 }
+}
+
+/// Policies by number (bits 19:17 of the descriptor): of loads, and of stores and atomics.
+#[rustfmt::skip]
+static CACHING: [[LscCaching; 8]; 2] = {
+    use CacheOpt::*;
+    [
+        [both(Default, Default), both(Uncached, Uncached), both(Uncached, Cached), both(Cached, Uncached),
+         both(Cached, Cached), both(Streaming, Uncached), both(Streaming, Cached), both(ReadInvalidate, Cached)],
+        [both(Default, Default), both(Uncached, Uncached), both(Uncached, WriteBack), both(WriteThrough, Uncached),
+         both(WriteThrough, WriteBack), both(Streaming, Uncached), both(Streaming, WriteBack), both(WriteBack, WriteBack)],
+    ]
+};
+
+impl LscCaching {
+    /// As the state says.
+    pub const DEFAULT: LscCaching = both(CacheOpt::Default, CacheOpt::Default);
+
+    /// The policies of a number.
+    pub fn from_bits(kind: LscKind, bits: u32) -> LscCaching {
+        CACHING[usize::from(kind != LscKind::Load)][(bits & 7) as usize]
+    }
+
+    /// The number, where there is one.
+    pub fn bits(self, kind: LscKind) -> Option<u32> {
+        let of = &CACHING[usize::from(kind != LscKind::Load)];
+        of.iter().position(|c| *c == self).map(|n| n as u32)
+    }
+}
+
+impl fmt::Display for LscCaching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == LscCaching::DEFAULT {
+            return Ok(());
+        }
+        write!(f, ".{}.{}", self.l1.name(), self.l3.name())
+    }
+}
+
+/// What a fence does to caches, at their numbers (bits 14:12 of the descriptor).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscFenceOp {
+    /// Nothing.
+    None,
+    /// Dirty lines are written and dropped.
+    Evict,
+    /// Clean lines are dropped.
+    Invalidate,
+    /// All lines are dropped.
+    Discard,
+    /// Dirty lines are written and kept.
+    Clean,
+    /// Only the third level is flushed.
+    FlushL3,
+}
+
+impl LscFenceOp {
+    /// All of them.
+    pub const ALL: [LscFenceOp; 6] = [
+        LscFenceOp::None,
+        LscFenceOp::Evict,
+        LscFenceOp::Invalidate,
+        LscFenceOp::Discard,
+        LscFenceOp::Clean,
+        LscFenceOp::FlushL3,
+    ];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LscFenceOp::None => "none",
+            LscFenceOp::Evict => "evict",
+            LscFenceOp::Invalidate => "invalidate",
+            LscFenceOp::Discard => "discard",
+            LscFenceOp::Clean => "clean",
+            LscFenceOp::FlushL3 => "flushl3",
+        }
+    }
+}
+
+/// Whom a fence orders, at their numbers (bits 11:9 of the descriptor).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LscScope {
+    /// The thread group.
+    Group,
+    /// The slice.
+    Local,
+    /// The tile.
+    Tile,
+    /// The GPU.
+    Gpu,
+    /// All GPUs.
+    Gpus,
+    /// The system, as a release.
+    SysRel,
+    /// The system, as an acquire.
+    SysAcq,
+}
+
+impl LscScope {
+    /// All of them.
+    pub const ALL: [LscScope; 7] = [
+        LscScope::Group,
+        LscScope::Local,
+        LscScope::Tile,
+        LscScope::Gpu,
+        LscScope::Gpus,
+        LscScope::SysRel,
+        LscScope::SysAcq,
+    ];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LscScope::Group => "group",
+            LscScope::Local => "local",
+            LscScope::Tile => "tile",
+            LscScope::Gpu => "gpu",
+            LscScope::Gpus => "gpus",
+            LscScope::SysRel => "sysrel",
+            LscScope::SysAcq => "sysacq",
+        }
+    }
+}
+
+/// A compression control operation, at their numbers (bits 19:17 of the descriptor).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CcsOp {
+    /// Clears a page of 64 KiB.
+    PageClear,
+    /// Clears a sector of two cache lines.
+    SectorClear,
+    /// Uncompresses a page.
+    PageUncompress,
+    /// Uncompresses a sector.
+    SectorUncompress,
+}
+
+impl CcsOp {
+    /// All of them.
+    pub const ALL: [CcsOp; 4] = [
+        CcsOp::PageClear,
+        CcsOp::SectorClear,
+        CcsOp::PageUncompress,
+        CcsOp::SectorUncompress,
+    ];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CcsOp::PageClear => "ccs_pc",
+            CcsOp::SectorClear => "ccs_sc",
+            CcsOp::PageUncompress => "ccs_pu",
+            CcsOp::SectorUncompress => "ccs_su",
+        }
+    }
+
+    /// Whether it takes one page instead of an address per channel.
+    pub const fn is_page(self) -> bool {
+        matches!(self, CcsOp::PageClear | CcsOp::PageUncompress)
+    }
+}
+
+/// An access: load, store or atomic.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct LscAccess {
+    /// Through which port.
+    pub port: LscPort,
+    /// What: any operation whose kind is not [`LscKind::Other`], but no 2D block.
+    pub op: LscOp,
+    /// The size of an element.
+    pub data: LscData,
+    /// The elements of an address.
+    pub vector: LscVector,
+    /// The size of an address.
+    pub addr: LscAddr,
+    /// Where.
+    pub surface: LscSurface,
+    /// Cache policies; [`LscCaching::DEFAULT`] on SLM.
+    pub caching: LscCaching,
+}
