@@ -96,7 +96,7 @@ pub fn decode(platform: Platform, bytes: &[u8]) -> Result<Decoded, DecodeError> 
         .ok_or(DecodeError::Opcode(opcode))?;
     let info = op.info(platform).ok_or(DecodeError::Opcode(opcode))?;
     if need == 8 {
-        word = compact::expand(platform, info.format, word as u64);
+        word = compact::expand(platform, word as u64).ok_or(DecodeError::Compact)?;
     }
     let (layout, _) = tables
         .format(info.format)

@@ -1,5 +1,9 @@
 //! The constant tables that `gantry-meta` generates, and the types of their entries.
 
+use crate::compact::table::{
+    CompactClass, CompactColumn, CompactCopy, CompactImm, CompactShape, CompactTable, ImmKind,
+    ImmPlace,
+};
 use crate::platform::{COLUMNS, Platform};
 use crate::types::Type;
 
@@ -122,31 +126,6 @@ pub(crate) struct FormatLayout {
     pub fixed: &'static [(Field, u64)],
 }
 
-/// A table of the compact form.
-#[derive(Debug)]
-pub(crate) struct CompactTable {
-    pub index: (u8, u8),
-    pub to: &'static [(u8, u8)],
-    pub unless_imm: bool,
-    pub entries: &'static [u64],
-}
-
-/// Bits that the compact form holds as they are.
-#[derive(Debug)]
-pub(crate) struct CompactCopy {
-    pub from: (u8, u8),
-    pub to: (u8, u8),
-    pub unless_imm: bool,
-}
-
-/// A compact form.
-#[derive(Debug)]
-pub(crate) struct CompactForm {
-    pub tables: &'static [CompactTable],
-    pub copies: &'static [CompactCopy],
-    pub imm: &'static [(u8, u8)],
-}
-
 /// The tables of a platform.
 #[derive(Debug)]
 pub(crate) struct PlatformTables {
@@ -156,8 +135,7 @@ pub(crate) struct PlatformTables {
     pub reg_types: &'static [(Type, u8)],
     pub imm_types: &'static [(Type, u8)],
     pub ternary_types: &'static [(Type, u8)],
-    /// Of one- and two-source instructions, of three-source instructions.
-    pub compact: [CompactForm; 2],
+    pub compact: CompactColumn,
 }
 
 impl PlatformTables {

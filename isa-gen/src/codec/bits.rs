@@ -2,42 +2,9 @@
 
 use crate::table::{Field, Layout, NOWHERE, Place};
 
-/// Extracts bits `lo ..= hi` of a word.
-pub(crate) fn extract(word: u128, (hi, lo): (u8, u8)) -> u64 {
-    let width = u32::from(hi.saturating_sub(lo)) + 1;
-    ((word >> lo) as u64) & mask(width)
-}
-
-/// The word with bits `lo ..= hi` replaced.
-pub(crate) fn deposit(word: u128, (hi, lo): (u8, u8), value: u64) -> u128 {
-    let m = mask(u32::from(hi.saturating_sub(lo)) + 1);
-    (word & !(u128::from(m) << lo)) | (u128::from(value & m) << lo)
-}
-
 /// The lowest `width` bits set, for a width of 1 to 64.
 pub(crate) fn mask(width: u32) -> u64 {
     u64::MAX >> 64u32.saturating_sub(width).min(63)
-}
-
-/// Several runs of bits as one number, the first run least significant.
-pub(crate) fn gather(word: u128, parts: &[(u8, u8)]) -> u64 {
-    let mut value = 0;
-    let mut at = 0;
-    for part in parts {
-        value |= extract(word, *part).checked_shl(at).unwrap_or(0);
-        at += u32::from(part.0.saturating_sub(part.1)) + 1;
-    }
-    value
-}
-
-/// Writes a number to several runs of bits.
-pub(crate) fn scatter(mut word: u128, parts: &[(u8, u8)], mut value: u64) -> u128 {
-    for part in parts {
-        word = deposit(word, *part, value);
-        let width = u32::from(part.0.saturating_sub(part.1)) + 1;
-        value = value.checked_shr(width).unwrap_or(0);
-    }
-    word
 }
 
 /// The fields of a native instruction, read from and written to its bits by the layout of its format.

@@ -92,6 +92,8 @@ pub struct Iga {
     release: Release,
     /// Whether assembly compacts what it can.
     pub auto_compact: bool,
+    /// Whether disassembly writes branch targets as distances.
+    pub numeric_labels: bool,
     // The functions above live as long as the library.
     _library: Library,
 }
@@ -124,6 +126,7 @@ impl Iga {
                 errors: *library.get(b"iga_context_get_errors\0")?,
                 release: *library.get(b"iga_context_release\0")?,
                 auto_compact: false,
+                numeric_labels: false,
                 _library: library,
             };
             let mut iga = iga;
@@ -194,7 +197,7 @@ impl Oracle for Iga {
     fn disassemble(&mut self, bytes: &[u8]) -> Result<String, String> {
         let options = DisassembleOptions {
             cb: size_of::<DisassembleOptions>() as u32,
-            formatting_opts: 0,
+            formatting_opts: u32::from(self.numeric_labels),
             reserved: [0; 2],
             decoder_opts: 0,
             base_pc_offset: 0,

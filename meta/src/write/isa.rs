@@ -1,11 +1,11 @@
 //! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and decoder walk.
 
 use super::Writer;
-use crate::compact::{self, Form};
+use super::compact::Compact;
 use crate::format::Format;
 use crate::generation::Generation;
 use crate::instructions;
-use crate::layout::{self, Bits, Field, FieldBits, GenLayouts};
+use crate::layout::{self, Field, FieldBits, GenLayouts};
 use crate::row::{self, Row};
 use crate::types::{Ty, TypeSet};
 use std::error::Error;
@@ -20,13 +20,14 @@ pub fn isa_tables() -> Result<String, WriteError> {
     enums(&mut w, &rows)?;
     ops(&mut w, &rows);
     math(&mut w)?;
-    w.line("/// Native layouts, by platform.");
+    let compact = Compact::write(&mut w)?;
+    w.line("/// Native layouts and compact forms, by platform.");
     w.line(format!(
         "pub(crate) static PLATFORMS: [PlatformTables; {}] = [",
         Generation::ALL.len()
     ));
     for g in Generation::ALL {
-        platform(&mut w, g, &rows)?;
+        platform(&mut w, g, &rows, &compact)?;
     }
     w.line("];");
     Ok(w.finish())
@@ -221,12 +222,12 @@ fn math(w: &mut Writer) -> Result<(), WriteError> {
     Ok(())
 }
 
-fn bits(b: &[Bits]) -> String {
-    let parts: Vec<String> = b.iter().map(|b| format!("({}, {})", b.hi, b.lo)).collect();
-    format!("&[{}]", parts.join(", "))
-}
-
-fn platform(w: &mut Writer, g: Generation, rows: &[Row]) -> Result<(), WriteError> {
+fn platform(
+    w: &mut Writer,
+    g: Generation,
+    rows: &[Row],
+    compact: &Compact,
+) -> Result<(), WriteError> {
     let l = layout::layouts(g)?;
     w.line("PlatformTables {");
     opcode_map(w, g, rows);
@@ -256,11 +257,7 @@ fn platform(w: &mut Writer, g: Generation, rows: &[Row]) -> Result<(), WriteErro
     ] {
         w.line(format!("{name}: {},", type_codes(codes)));
     }
-    let c = compact::tables(g)?;
-    w.line("compact: [");
-    form(w, &c.basic);
-    form(w, &c.ternary);
-    w.line("],");
+    compact.column(w, g, rows)?;
     w.line("},");
     Ok(())
 }
@@ -326,34 +323,6 @@ fn place(f: &FieldBits, more: &mut Vec<String>) -> String {
         "Place {{ first: {first}, more: ({start}, {}) }}",
         rest.len()
     )
-}
-
-fn form(w: &mut Writer, f: &Form) {
-    w.line("CompactForm {");
-    w.line("tables: &[");
-    for t in &f.tables {
-        w.line("CompactTable {");
-        w.line(format!("index: ({}, {}),", t.index.hi, t.index.lo));
-        w.line(format!("to: {},", bits(&t.to)));
-        w.line(format!("unless_imm: {},", t.unless_imm));
-        w.line("entries: &[");
-        for e in &t.entries {
-            w.line(format!("{e:#x},"));
-        }
-        w.line("],");
-        w.line("},");
-    }
-    w.line("],");
-    w.line("copies: &[");
-    for c in &f.copies {
-        w.line(format!(
-            "CompactCopy {{ from: ({}, {}), to: ({}, {}), unless_imm: {} }},",
-            c.from.hi, c.from.lo, c.to.hi, c.to.lo, c.unless_imm
-        ));
-    }
-    w.line("],");
-    w.line(format!("imm: {},", bits(&f.imm)));
-    w.line("},");
 }
 
 #[cfg(test)]

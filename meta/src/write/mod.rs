@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::panic::Location;
 
+mod compact;
 mod isa;
 
 pub use isa::{WriteError, isa_tables};

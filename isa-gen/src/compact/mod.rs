@@ -1,0 +1,203 @@
+//! The 8-byte form: tables give the bits that it leaves out.
+
+pub(crate) mod table;
+
+use crate::platform::Platform;
+use crate::table::PlatformTables;
+use table::{CompactClass, CompactColumn, CompactImm, CompactShape, ImmKind, ImmPlace, Run};
+
+/// The bit that says that an instruction has 8 bytes.
+const COMPACTED: u64 = 1 << 29;
+/// Where a native immediate begins. It goes to the end.
+const IMM: u32 = 96;
+/// The class that stands for that of the `math` function, which both forms have in the same place.
+const MATH_CLASS: u8 = 0xfe;
+const MATH_FN: Run = (24, 4);
+
+fn mask(width: u8) -> u64 {
+    u64::MAX >> (64 - u32::from(width)).min(63)
+}
+
+fn get((lo, width): Run, word: u128) -> u64 {
+    (word >> lo) as u64 & mask(width)
+}
+
+/// Several runs of bits as one number, the first run least significant.
+fn gather(runs: &[Run], word: u128) -> u64 {
+    let (mut value, mut at) = (0, 0);
+    for run in runs {
+        value |= get(*run, word) << (at & 63);
+        at += run.1;
+    }
+    value
+}
+
+/// A number spread over several runs of bits, which are clear.
+fn scatter(runs: &[Run], mut value: u64) -> u128 {
+    let mut word = 0;
+    for (lo, width) in runs {
+        word |= u128::from(value & mask(*width)) << lo;
+        value = value.checked_shr(u32::from(*width)).unwrap_or(0);
+    }
+    word
+}
+
+impl CompactColumn {
+    /// The class of an instruction by its lowest 32 bits, which hold the opcode and function alike in both forms.
+    fn class(&self, low: u32) -> Option<&'static CompactClass> {
+        let mut class = *self.opcodes.get((low & 0x7f) as usize)?;
+        if class == MATH_CLASS {
+            let f = get(MATH_FN, u128::from(low));
+            class = *self.math.get(f as usize)?;
+        }
+        self.classes.get(usize::from(class))
+    }
+}
+
+impl CompactClass {
+    fn shape(&self, word: u128) -> Option<&'static CompactShape> {
+        let value = get(self.test, word) as usize;
+        self.shapes.get(value).copied().flatten()
+    }
+}
+
+impl CompactImm {
+    fn kind(&self, word: u128) -> Option<ImmKind> {
+        match self.kinds {
+            [only] => *only,
+            kinds => kinds
+                .get(get(self.type_at, word) as usize)
+                .copied()
+                .flatten(),
+        }
+    }
+
+    fn width(&self) -> u32 {
+        self.from.iter().map(|r| u32::from(r.1)).sum()
+    }
+}
+
+impl ImmKind {
+    /// The native 32 bits of `width` compact bits.
+    fn expand(self, narrow: u64, width: u32) -> u32 {
+        let full = if self.halves { 16 } else { 32u32 };
+        let spare = full.saturating_sub(width);
+        let up = (narrow << spare) as u32;
+        let value = match self.place {
+            ImmPlace::Low => narrow as u32,
+            ImmPlace::High => up,
+            ImmPlace::Signed if self.halves => ((up as u16 as i16) >> spare) as u16 as u32,
+            ImmPlace::Signed => ((up as i32) >> spare) as u32,
+        };
+        if self.halves {
+            (value & 0xffff) | value << 16
+        } else {
+            value
+        }
+    }
+
+    /// The `width` compact bits of native 32 bits, where they suffice.
+    fn compact(self, native: u32, width: u32) -> Option<u64> {
+        let full = if self.halves { 16 } else { 32u32 };
+        let down = match self.place {
+            ImmPlace::High => full.saturating_sub(width),
+            ImmPlace::Low | ImmPlace::Signed => 0,
+        };
+        let narrow = u64::from(native >> down) & ((1 << width) - 1);
+        (self.expand(narrow, width) == native).then_some(narrow)
+    }
+}
+
+impl CompactShape {
+    fn expand(&self, narrow: u64) -> Option<u128> {
+        let compact = u128::from(narrow);
+        let mut word = 0;
+        for c in self.copies {
+            word |= u128::from((narrow >> c.from) & mask(c.width)) << c.to;
+        }
+        for t in self.tables {
+            let entry = t.entries.get(gather(t.index, compact) as usize)?;
+            word |= scatter(t.to, *entry);
+        }
+        if let Some(imm) = &self.imm {
+            let bits = imm
+                .kind(word)?
+                .expand(gather(imm.from, compact), imm.width());
+            word |= u128::from(bits) << IMM;
+        }
+        Some(word)
+    }
+
+    fn compact(&self, word: u128) -> Option<u64> {
+        if word & !self.covered != 0 {
+            return None;
+        }
+        let mut narrow = COMPACTED;
+        for t in self.tables {
+            let entry = gather(t.to, word);
+            let slot = entry.wrapping_mul(t.multiplier) >> (t.shift & 63);
+            let index = *t.slots.get(slot as usize)?;
+            if t.entries.get(usize::from(index)) != Some(&entry) {
+                return None;
+            }
+            narrow |= scatter(t.index, u64::from(index)) as u64;
+        }
+        for c in self.copies {
+            narrow |= get((c.to, c.width), word) << c.from;
+        }
+        if let Some(imm) = &self.imm {
+            let bits = imm.kind(word)?.compact((word >> IMM) as u32, imm.width())?;
+            narrow |= scatter(imm.from, bits) as u64;
+        }
+        Some(narrow)
+    }
+}
+
+/// The native bits of a compacted instruction, where it has a meaning. The compaction bit itself is clear in them.
+pub(crate) fn expand(platform: Platform, compact: u64) -> Option<u128> {
+    let class = PlatformTables::of(platform).compact.class(compact as u32)?;
+    // The bits that tell the shape are themselves in the tables, in every shape the same.
+    let mut fallback = None;
+    for shape in class.shapes.into_iter().flatten() {
+        let Some(word) = shape.expand(compact) else {
+            continue;
+        };
+        match class.shape(word) {
+            Some(s) if std::ptr::eq(s, shape) => return Some(word),
+            // Intel's assembler makes no such word, but what it means is clear.
+            None if shape.imm.is_none() => fallback = Some(word),
+            _ => {}
+        }
+    }
+    fallback
+}
+
+/// The 8-byte form of a native instruction, where it has one: what Intel's assembler would make of it.
+///
+/// ```
+/// use gantry_isa_gen::{Platform, compact::compact};
+/// // nop has none.
+/// assert_eq!(compact(Platform::Gen9, &[0x7e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
+/// ```
+pub fn compact(platform: Platform, native: &[u8; 16]) -> Option<[u8; 8]> {
+    let word = u128::from_le_bytes(*native);
+    let class = PlatformTables::of(platform).compact.class(word as u32)?;
+    let narrow = class.shape(word)?.compact(word)?;
+    Some(narrow.to_le_bytes())
+}
+
+/// The native form of an 8-byte instruction, where it has one.
+///
+/// ```
+/// use gantry_isa_gen::{Platform, compact::{compact, native}};
+/// let sync = [0x01, 0, 0x8c, 0x24, 0, 0, 0, 0];
+/// let long = native(Platform::XeHpc, &sync).expect("a compacted `sync.nop`");
+/// assert_eq!(compact(Platform::XeHpc, &long), Some(sync));
+/// ```
+pub fn native(platform: Platform, compact: &[u8; 8]) -> Option<[u8; 16]> {
+    let narrow = u64::from_le_bytes(*compact);
+    if narrow & COMPACTED == 0 {
+        return None;
+    }
+    expand(platform, narrow).map(u128::to_le_bytes)
+}

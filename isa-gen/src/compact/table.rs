@@ -1,0 +1,84 @@
+//! The types of the generated compaction tables.
+
+/// A run of bits: the lowest, and how many.
+pub(crate) type Run = (u8, u8);
+
+/// A table of the compact form, in one shape.
+#[derive(Debug)]
+pub(crate) struct CompactTable {
+    /// The index's bits in the compact form, the least significant run first.
+    pub index: &'static [Run],
+    /// Where an entry's bits go in the native form, the least significant run first.
+    pub to: &'static [Run],
+    /// One entry per index value.
+    pub entries: &'static [u64],
+    /// The inverse: the entry times this, shifted down, is a slot, and the slot holds its index.
+    pub multiplier: u64,
+    pub shift: u32,
+    pub slots: &'static [u8],
+}
+
+/// Bits that the compact form holds as they are.
+#[derive(Debug)]
+pub(crate) struct CompactCopy {
+    pub from: u8,
+    pub to: u8,
+    pub width: u8,
+}
+
+/// Where in the native 32 bits of an immediate its compact bits are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ImmPlace {
+    /// The lowest; zeros above.
+    Low,
+    /// The lowest; copies of the highest of them above.
+    Signed,
+    /// The highest; zeros below.
+    High,
+}
+
+/// How the compact bits of an immediate become 32 native bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ImmKind {
+    pub place: ImmPlace,
+    /// The value has 16 bits and fills both halves.
+    pub halves: bool,
+}
+
+/// An immediate of the compact form.
+#[derive(Debug)]
+pub(crate) struct CompactImm {
+    pub from: &'static [Run],
+    /// By the value of the native type field; if there is but one, for all.
+    pub kinds: &'static [Option<ImmKind>],
+    pub type_at: Run,
+}
+
+/// The compact form of instructions of one shape (how many sources, and whether the last is an immediate).
+#[derive(Debug)]
+pub(crate) struct CompactShape {
+    pub tables: &'static [&'static CompactTable],
+    pub copies: &'static [CompactCopy],
+    pub imm: Option<CompactImm>,
+    /// The native bits that it can give.
+    pub covered: u128,
+}
+
+/// Instructions that are compacted alike.
+#[derive(Debug)]
+pub(crate) struct CompactClass {
+    /// The native bits that tell the shape.
+    pub test: Run,
+    /// The shapes by the value of those bits.
+    pub shapes: [Option<&'static CompactShape>; 4],
+}
+
+/// What a generation compacts.
+#[derive(Debug)]
+pub(crate) struct CompactColumn {
+    pub classes: &'static [CompactClass],
+    /// The class of each opcode: an index, or a number beyond every index.
+    pub opcodes: [u8; 128],
+    /// The class of each `math` function.
+    pub math: [u8; 16],
+}
