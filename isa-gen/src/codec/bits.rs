@@ -84,8 +84,3 @@ impl Fields {
         self.wrong.map_or(Ok(self.word), Err)
     }
 }
-
-/// Reads one field of a layout.
-pub(crate) fn peek(layout: &'static Layout, word: u128, field: Field) -> u64 {
-    Fields::new(layout, word).get(field)
-}

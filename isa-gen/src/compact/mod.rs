@@ -182,6 +182,9 @@ pub(crate) fn expand(platform: Platform, compact: u64) -> Option<u128> {
 pub fn compact(platform: Platform, native: &[u8; 16]) -> Option<[u8; 8]> {
     let word = u128::from_le_bytes(*native);
     let class = PlatformTables::of(platform).compact.class(word as u32)?;
+    if class.only_expand {
+        return None;
+    }
     let narrow = class.shape(word)?.compact(word)?;
     Some(narrow.to_le_bytes())
 }

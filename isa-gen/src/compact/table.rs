@@ -71,6 +71,8 @@ pub(crate) struct CompactClass {
     pub test: Run,
     /// The shapes by the value of those bits.
     pub shapes: [Option<&'static CompactShape>; 4],
+    /// Such words exist and have a meaning, but to compact one would change what it means.
+    pub only_expand: bool,
 }
 
 /// What a generation compacts.

@@ -57,20 +57,25 @@ pub(super) fn compact(form: &Basic, ternary: Option<Form>, send: &'static [Forma
             at: bits(at),
             shapes,
         },
+        only_expand: false,
     };
     let [src0, src1] = form.files;
     // Files are ARF, GRF, (MRF), immediate. Intel's assembler compacts no second source in an ARF but in `math`.
     let mut classes = vec![
-        class(
-            "one source",
-            &[Format::Unary, Format::Wait, Format::Ret],
-            Some(1),
-            src0,
-            [Some(OneReg), Some(OneReg), None, Some(OneImm)],
-        ),
+        Class {
+            // Its source is a 64-bit immediate.
+            but: &["dim"],
+            ..class(
+                "one source",
+                &[Format::Unary, Format::Wait, Format::Ret],
+                Some(1),
+                src0,
+                [Some(OneReg), Some(OneReg), None, Some(OneImm)],
+            )
+        },
         class(
             "two sources",
-            &[Format::Binary, Format::Jmpi],
+            &[Format::Binary],
             None,
             src1,
             [None, Some(TwoReg), None, Some(TwoImm)],
@@ -82,6 +87,17 @@ pub(super) fn compact(form: &Basic, ternary: Option<Form>, send: &'static [Forma
             src1,
             [Some(TwoReg), Some(TwoReg), None, Some(TwoImm)],
         ),
+        // The distance of a jump counts from its end, so that a shorter jump would go elsewhere.
+        Class {
+            only_expand: true,
+            ..class(
+                "jump",
+                &[Format::Jmpi],
+                None,
+                src1,
+                [None, Some(TwoReg), None, Some(TwoImm)],
+            )
+        },
         // The descriptor of a `send` is in a0 or an immediate.
         class(
             "send",

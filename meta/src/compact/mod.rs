@@ -172,6 +172,8 @@ pub struct Class {
     pub form: usize,
     /// How to tell the shape.
     pub test: Test,
+    /// Such words exist and have a meaning, but to compact one would change what it means.
+    pub only_expand: bool,
 }
 
 /// The compact forms of a generation.

@@ -95,6 +95,7 @@ pub(super) fn compact(forms: Vec<Form>, o: Classes) -> GenCompact {
             at: bits((at, at)),
             shapes,
         },
+        only_expand: false,
     };
     let classes = vec![
         class(

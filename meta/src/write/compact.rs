@@ -94,9 +94,10 @@ impl Compact {
                 })
                 .collect();
             w.line(format!(
-                "CompactClass {{ test: {}, shapes: [{}] }},",
+                "CompactClass {{ test: {}, shapes: [{}], only_expand: {} }},",
                 run(class.test.at),
-                names.join(", ")
+                names.join(", "),
+                class.only_expand
             ));
         }
         w.line("],");
