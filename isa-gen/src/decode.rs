@@ -98,7 +98,7 @@ pub fn decode(platform: Platform, bytes: &[u8]) -> Result<Decoded, DecodeError> 
     if need == 8 {
         word = compact::expand(platform, word as u64).ok_or(DecodeError::Compact)?;
     }
-    let (layout, _) = tables
+    let layout = tables
         .format(info.format)
         .ok_or(DecodeError::Opcode(opcode))?;
     let ctx = Ctx {

@@ -69,14 +69,14 @@ pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeEr
         platform,
     };
     let info = inst.op.info(platform).ok_or_else(|| missing.clone())?;
-    let (layout, format) = tables.format(info.format).ok_or(missing)?;
+    let layout = tables.format(info.format).ok_or(missing)?;
     let ctx = Ctx {
         platform,
         tables,
         info,
         layout,
     };
-    let fields = lower(&ctx, format.fixed, inst)?;
+    let fields = lower(&ctx, inst)?;
     let word = fields.finish().map_err(|(f, value)| EncodeError::Field {
         field: format!("{f:?}"),
         layout: layout.name,

@@ -117,13 +117,37 @@ pub(crate) struct Layout {
     /// In the order of [`Field`].
     pub places: [Place; Field::ALL.len()],
     pub more: &'static [(u8, u8)],
+    /// Bytes that a branch target counts.
+    pub target_unit: i32,
 }
 
-/// How a format is laid out.
+/// The codes of types, both ways.
 #[derive(Debug)]
-pub(crate) struct FormatLayout {
-    pub layout: usize,
-    pub fixed: &'static [(Field, u64)],
+pub(crate) struct TypeCodes {
+    /// In the order of [`Type::ALL`]; [`NO_CODE`] where a type has none.
+    pub of: [u8; Type::ALL.len()],
+    /// The type of each code.
+    pub back: [Option<Type>; 16],
+}
+
+/// The code of a type that has none.
+pub(crate) const NO_CODE: u8 = 0xff;
+
+impl TypeCodes {
+    /// The code of a type.
+    #[inline]
+    pub(crate) fn code(&self, t: Type) -> Option<u64> {
+        match self.of.get(t as usize) {
+            Some(&c) if c != NO_CODE => Some(c.into()),
+            _ => None,
+        }
+    }
+
+    /// The type of a code.
+    #[inline]
+    pub(crate) fn ty(&self, code: u64) -> Option<Type> {
+        self.back.get(code as usize).copied().flatten()
+    }
 }
 
 /// The tables of a platform.
@@ -131,10 +155,20 @@ pub(crate) struct FormatLayout {
 pub(crate) struct PlatformTables {
     pub ops: [Option<Op>; 128],
     pub layouts: &'static [Layout],
-    pub formats: [Option<FormatLayout>; Format::ALL.len()],
-    pub reg_types: &'static [(Type, u8)],
-    pub imm_types: &'static [(Type, u8)],
-    pub ternary_types: &'static [(Type, u8)],
+    /// What is the same in every instruction of an opcode, by its number.
+    pub bases: [u128; 128],
+    /// The layout of each format.
+    pub formats: [Option<usize>; Format::ALL.len()],
+    pub reg_types: TypeCodes,
+    pub imm_types: TypeCodes,
+    /// Of three-source operands in Align16.
+    pub ternary_types: TypeCodes,
+    /// Of three-source operands in Align1, with the execution type as bit 3.
+    pub align1_types: TypeCodes,
+    /// The layout of three-source instructions in Align16.
+    pub ternary_align16: Option<usize>,
+    /// Bytes that a sub-register of a three-source source counts in Align16.
+    pub ternary_unit: u8,
     pub compact: CompactColumn,
 }
 
@@ -145,9 +179,21 @@ impl PlatformTables {
         PLATFORMS.get(p.column()).unwrap_or(first)
     }
 
-    pub(crate) fn format(&self, f: Format) -> Option<(&'static Layout, &FormatLayout)> {
-        let format = self.formats.get(f as usize)?.as_ref()?;
-        Some((self.layouts.get(format.layout)?, format))
+    /// How a format is laid out.
+    #[inline]
+    pub(crate) fn format(&self, f: Format) -> Option<&'static Layout> {
+        self.layouts.get((*self.formats.get(f as usize)?)?)
+    }
+
+    /// How three-source instructions are laid out in Align16.
+    pub(crate) fn align16(&self) -> Option<&'static Layout> {
+        self.layouts.get(self.ternary_align16?)
+    }
+
+    /// What is the same in every instruction of the opcode with this number.
+    #[inline]
+    pub(crate) fn base(&self, opcode: u8) -> u128 {
+        self.bases.get(usize::from(opcode)).copied().unwrap_or(0)
     }
 }
 

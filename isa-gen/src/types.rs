@@ -86,7 +86,7 @@ impl Type {
 
     /// Size of one element in bytes. The packed vector immediates count as the element that an
     /// instruction sees: 2 for `uv` and `v`, 4 for `vf`. The types below a byte come by the byte and count as 1; `nf`
-    /// takes 8 in a register.
+    /// counts as 4, as IGA has it.
     pub const fn bytes(self) -> u32 {
         match self {
             Type::Ub
@@ -99,8 +99,8 @@ impl Type {
             | Type::U4
             | Type::S4 => 1,
             Type::Uw | Type::W | Type::Hf | Type::Bf | Type::Uv | Type::V => 2,
-            Type::Ud | Type::D | Type::F | Type::Tf32 | Type::Vf => 4,
-            Type::Uq | Type::Q | Type::Df | Type::Nf => 8,
+            Type::Ud | Type::D | Type::F | Type::Tf32 | Type::Vf | Type::Nf => 4,
+            Type::Uq | Type::Q | Type::Df => 8,
         }
     }
 

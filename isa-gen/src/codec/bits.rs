@@ -55,6 +55,17 @@ impl Fields {
         value
     }
 
+    /// Bytes that a branch target counts.
+    pub(crate) fn target_unit(&self) -> i32 {
+        self.layout.target_unit.max(1)
+    }
+
+    /// How many bits the field's first run has; 0 where the layout does not have the field.
+    #[inline]
+    pub(crate) fn width(&self, f: Field) -> u8 {
+        self.place(f).first.1
+    }
+
     /// Whether the field is not 0.
     #[inline]
     pub(crate) fn on(&self, f: Field) -> bool {

@@ -1,10 +1,8 @@
 //! Branches: targets in bytes, and the few that take a register.
 
 use super::Ctx;
-use super::bits::Fields;
-use super::operand::{
-    IMM, SRC0, SRC1, SrcFields, bad, get_dst, get_src, put_dst, put_src, put_sub, reg, reg_code,
-};
+use super::bits::{Fields, mask};
+use super::operand::{IMM, SRC0, SRC1, SrcFields, bad, get_dst, put_dst, put_sub, reg, reg_code};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods, Target};
@@ -21,8 +19,23 @@ fn offset(t: Target) -> Result<i32, EncodeError> {
     }
 }
 
-fn field_value(bytes: i32) -> u64 {
-    u64::from(bytes as u32)
+fn put_offset(bytes: i32, field: Field, f: &mut Fields) -> Result<(), EncodeError> {
+    let (width, unit) = (u32::from(f.width(field)), f.target_unit());
+    let value = bytes / unit;
+    let most = i64::MAX >> 64u32.saturating_sub(width).min(63);
+    if value * unit != bytes {
+        return Err(bad("target", "must be a multiple of 8 bytes away"));
+    }
+    if i64::from(value) > most || i64::from(value) < -most - 1 {
+        return Err(bad("target", "is too far away"));
+    }
+    f.set(field, value as u64 & mask(width));
+    Ok(())
+}
+
+fn get_offset(f: &Fields, field: Field) -> i32 {
+    let up = 32u32.saturating_sub(f.width(field).into()).min(31);
+    ((((f.get(field) as u32) << up) as i32) >> up).wrapping_mul(f.target_unit())
 }
 
 /// The offset that `jmpi` holds counts from the next instruction.
@@ -33,25 +46,25 @@ fn from_next(bytes: i32, len: usize) -> i32 {
 /// A register target; the region is fixed by the opcode.
 fn put_reg(
     s: &SrcFields,
-    region: Region,
+    (region, types): (Region, [Type; 2]),
     src: &Src<Reg>,
     f: &mut Fields,
 ) -> Result<(), EncodeError> {
     let Src::Direct {
         at,
         region: given,
-        ty: Type::D | Type::Ud,
+        ty,
         mods: SrcMods {
             neg: false,
             abs: false,
         },
     } = *src
     else {
-        return Err(bad(
-            s.name,
-            "a branch takes a target or a doubleword register",
-        ));
+        return Err(bad(s.name, "a branch takes a target or a register"));
     };
+    if !types.contains(&ty) {
+        return Err(bad(s.name, "the register's type is fixed by the opcode"));
+    }
     if given != region {
         return Err(bad(s.name, "the region is fixed by the opcode"));
     }
@@ -71,6 +84,15 @@ fn get_reg(s: &SrcFields, region: Region, ty: Type, f: &Fields) -> Result<Src<Re
         ty,
         mods: SrcMods::default(),
     })
+}
+
+/// The types of a register target where either will do.
+const DWORDS: [Type; 2] = [Type::D, Type::Ud];
+
+/// The type that the opcode fixes for its register target.
+fn fixed_type(ctx: &Ctx<'_>, f: &Fields) -> Type {
+    let code = f.get(Field::Src0Type);
+    ctx.tables.reg_types.ty(code).unwrap_or(Type::D)
 }
 
 /// The region that `brc` and `ret` read their register with: a pair.
@@ -101,22 +123,25 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
             let Src::Target(t) = *s0 else {
                 return Err(bad("src0", "must be a target"));
             };
-            f.set(Field::Jip, field_value(offset(t)?));
+            put_offset(offset(t)?, Field::Jip, f)?;
         }
         Format::BranchJipUip => put_both(s0, s1, f)?,
         Format::Jmpi => match *s0 {
             Src::Target(t) => {
                 f.set(Field::Src1File, IMM);
-                f.set(Field::Jip, field_value(from_next(offset(t)?, 16)));
+                put_offset(from_next(offset(t)?, 16), Field::Jip, f)?;
             }
-            _ => put_reg(&SRC1, Region::SCALAR, s0, f)?,
+            _ => put_reg(&SRC1, (Region::SCALAR, DWORDS), s0, f)?,
         },
         Format::BranchRegJip => match *s0 {
             Src::Target(t) => {
                 f.set(Field::Src0File, IMM);
-                f.set(Field::Jip, field_value(offset(t)?));
+                put_offset(offset(t)?, Field::Jip, f)?;
             }
-            _ => put_reg(&SRC0, Region::SCALAR, s0, f)?,
+            _ => {
+                let types = [fixed_type(ctx, f); 2];
+                put_reg(&SRC0, (Region::SCALAR, types), s0, f)?;
+            }
         },
         Format::BranchRegJipUip => match *s0 {
             Src::Target(_) => {
@@ -124,7 +149,8 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
                 put_both(s0, s1, f)?;
             }
             _ if *s1 == Src::None => {
-                put_reg(&SRC0, PAIR, s0, f)?;
+                let types = [fixed_type(ctx, f); 2];
+                put_reg(&SRC0, (PAIR, types), s0, f)?;
                 f.set(Field::Src0Vs, 2);
                 f.set(Field::Src0Width, 1);
                 f.set(Field::Src0Hs, 1);
@@ -141,10 +167,10 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
             }
             Src::Target(t) if i.op == Op::Call => {
                 f.set(Field::Src1File, IMM);
-                f.set(Field::Jip, field_value(offset(t)?));
+                put_offset(offset(t)?, Field::Jip, f)?;
             }
             Src::Direct { ty, .. } => {
-                put_reg(&SRC1, Region::SCALAR, s0, f)?;
+                put_reg(&SRC1, (Region::SCALAR, DWORDS), s0, f)?;
                 f.set(Field::Src1Type, (ty == Type::D).into());
             }
             _ => {
@@ -156,10 +182,10 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         },
         Format::Ret => {
             let ty = s0.ty();
-            put_reg(&SRC0, PAIR, s0, f)?;
+            put_reg(&SRC0, (PAIR, DWORDS), s0, f)?;
             f.set(Field::Src0Type, (ty == Some(Type::D)).into());
         }
-        _ => put_src(ctx, &SRC0, s0, true, f)?,
+        _ => return Err(bad("src0", "no branch")),
     }
     Ok(())
 }
@@ -168,13 +194,13 @@ fn put_both(s0: &Src<Reg>, s1: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeEr
     let (Src::Target(jip), Src::Target(uip)) = (*s0, *s1) else {
         return Err(bad("src0", "both sources must be targets"));
     };
-    f.set(Field::Jip, field_value(offset(jip)?));
-    f.set(Field::Uip, field_value(offset(uip)?));
+    put_offset(offset(jip)?, Field::Jip, f)?;
+    put_offset(offset(uip)?, Field::Uip, f)?;
     Ok(())
 }
 
 fn target(f: &Fields, field: Field) -> Src<Reg> {
-    Src::Target(Target::Rel(f.get(field) as u32 as i32))
+    Src::Target(Target::Rel(get_offset(f, field)))
 }
 
 pub(super) fn lift(
@@ -199,7 +225,7 @@ pub(super) fn lift(
         }
         Format::Jmpi => {
             if f.get(Field::Src1File) == IMM {
-                let next = f.get(Field::Jip) as u32 as i32;
+                let next = get_offset(f, Field::Jip);
                 s0 = Src::Target(Target::Rel(next.wrapping_add(len as i32)));
             } else {
                 s0 = get_reg(&SRC1, Region::SCALAR, Type::D, f)?;
@@ -209,7 +235,7 @@ pub(super) fn lift(
             if f.get(Field::Src0File) == IMM {
                 s0 = target(f, Field::Jip);
             } else {
-                s0 = get_reg(&SRC0, Region::SCALAR, Type::D, f)?;
+                s0 = get_reg(&SRC0, Region::SCALAR, fixed_type(ctx, f), f)?;
             }
         }
         Format::BranchRegJipUip => {
@@ -217,7 +243,7 @@ pub(super) fn lift(
                 s0 = target(f, Field::Jip);
                 s1 = target(f, Field::Uip);
             } else {
-                s0 = get_reg(&SRC0, PAIR, Type::D, f)?;
+                s0 = get_reg(&SRC0, PAIR, fixed_type(ctx, f), f)?;
             }
         }
         Format::Call => {
@@ -246,7 +272,7 @@ pub(super) fn lift(
             let ty = dword(f.get(Field::Src0Type));
             s0 = get_reg(&SRC0, PAIR, ty, f)?;
         }
-        _ => s0 = get_src(ctx, &SRC0, false, f)?,
+        _ => return Err(DecodeError::Opcode(ctx.info.opcode)),
     }
     let [first, second, _] = &mut i.srcs;
     *first = s0;

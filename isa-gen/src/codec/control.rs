@@ -5,7 +5,7 @@ use super::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
-use crate::op::{Format, MathFn};
+use crate::op::{Format, MathFn, Op};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize};
 use crate::table::Field;
@@ -103,16 +103,27 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         !(send || nullary) || !has(InstOpts::NO_DD_CHK) && !has(InstOpts::NO_DD_CLR),
         "{NoDDChk} or {NoDDClr}",
     )?;
+    let thread = [InstOpts::ATOMIC, InstOpts::SWITCH, InstOpts::NO_PREEMPT];
     allow(
-        !(has(InstOpts::ATOMIC) && has(InstOpts::SWITCH)),
-        "both {Atomic} and {Switch}",
+        thread.into_iter().filter(|o| has(*o)).count() <= 1,
+        "more than one of {Atomic}, {Switch} and {NoPreempt}",
+    )?;
+    let no_preempt = ctx.platform.features().no_preempt;
+    allow(no_preempt || !has(InstOpts::NO_PREEMPT), "{NoPreempt}")?;
+    allow(!(no_preempt && send && has(InstOpts::SWITCH)), "{Switch}")?;
+    allow(
+        !has(InstOpts::NO_SRC_DEP_SET) || f.width(Field::NoSrcDepSet) != 0,
+        "{NoSrcDepSet}",
     )?;
     allow(
-        !nullary || !has(InstOpts::ATOMIC) && !has(InstOpts::SWITCH) && !i.no_mask,
+        !nullary || thread.into_iter().all(|o| !has(o)) && !i.no_mask,
         "thread control or a mask",
     )?;
 
-    f.set(Field::Opcode, info.opcode.into());
+    allow(
+        i.op != Op::Illegal || !has(InstOpts::BREAKPOINT),
+        "{Breakpoint}",
+    )?;
     f.set(Field::Debug, has(InstOpts::BREAKPOINT).into());
     if nullary {
         return Ok(());
@@ -123,6 +134,8 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         1
     } else if has(InstOpts::SWITCH) {
         2
+    } else if has(InstOpts::NO_PREEMPT) {
+        3
     } else {
         0
     };
@@ -151,7 +164,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
                 operand: "predicate",
                 why: "a group is of 2, 4, 8, 16 or 32 channels",
             })?;
-        let align16 = macro_fn || info.format == Format::Ternary;
+        let align16 = (macro_fn && ctx.platform.features().align16) || f.on(Field::AccessMode);
         if align16 && !align16_has(p.ctrl) {
             return Err(EncodeError::Operand {
                 operand: "predicate",
@@ -180,8 +193,11 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
 
 pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     let info = ctx.info;
+    let illegal = i.op == Op::Illegal;
     let mut opt = |field, o| i.opts.set(o, f.on(field));
-    opt(Field::Debug, InstOpts::BREAKPOINT);
+    if !illegal {
+        opt(Field::Debug, InstOpts::BREAKPOINT);
+    }
     if info.format == Format::Nullary {
         return Ok(());
     }
@@ -198,6 +214,7 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
     match f.get(Field::ThreadCtrl) {
         1 => i.opts.insert(InstOpts::ATOMIC),
         2 => i.opts.insert(InstOpts::SWITCH),
+        3 if ctx.platform.features().no_preempt => i.opts.insert(InstOpts::NO_PREEMPT),
         _ => {}
     }
     if info.branch_ctrl && f.on(Field::BranchCtrl) {

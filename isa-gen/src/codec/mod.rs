@@ -25,15 +25,19 @@ pub(crate) struct Ctx<'a> {
     pub layout: &'static Layout,
 }
 
+impl Ctx<'_> {
+    /// The same in Align16, where three-source instructions have a layout of their own there.
+    fn in_align16(&self) -> Option<Self> {
+        let layout = self.tables.align16()?;
+        Some(Ctx { layout, ..*self })
+    }
+}
+
 /// Turns an instruction into the fields of its format.
-pub(crate) fn lower(
-    ctx: &Ctx<'_>,
-    fixed: &[(Field, u64)],
-    i: &Inst<Reg>,
-) -> Result<Fields, EncodeError> {
-    let mut f = Fields::new(ctx.layout, 0);
-    for (field, value) in fixed {
-        f.set(*field, *value);
+pub(crate) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>) -> Result<Fields, EncodeError> {
+    let mut f = Fields::new(ctx.layout, ctx.tables.base(ctx.info.opcode));
+    if ctx.info.format == Format::Ternary {
+        return ternary::lower(ctx, i, f);
     }
     control::lower(ctx, i, &mut f)?;
     match ctx.info.format {
@@ -53,8 +57,7 @@ pub(crate) fn lower(
             f.set(Field::MathFn, code.into());
             operand::lower(ctx, i, Some(function), &mut f)?;
         }
-        Format::Ternary => ternary::lower(ctx, i, &mut f)?,
-        Format::Sync | Format::XeSend | Format::Dpas => {
+        Format::Ternary | Format::Sync | Format::XeSend | Format::Dpas => {
             return Err(EncodeError::NoSuchOp {
                 op: i.op,
                 platform: ctx.platform,
@@ -82,6 +85,10 @@ pub(crate) fn lift(
 ) -> Result<Inst<Reg>, DecodeError> {
     let f = Fields::new(ctx.layout, word);
     let mut i = Inst::new(op, ExecSize::S1);
+    if ctx.info.format == Format::Ternary {
+        ternary::lift(ctx, f, &mut i)?;
+        return Ok(i);
+    }
     control::lift(ctx, &f, &mut i)?;
     match ctx.info.format {
         Format::Nullary => {}
@@ -95,8 +102,7 @@ pub(crate) fn lift(
             i.subfn = Subfn::Math(function);
             operand::lift(ctx, Some(function), &f, &mut i)?;
         }
-        Format::Ternary => ternary::lift(ctx, &f, &mut i)?,
-        Format::Sync | Format::XeSend | Format::Dpas => {
+        Format::Ternary | Format::Sync | Format::XeSend | Format::Dpas => {
             return Err(DecodeError::Opcode(ctx.info.opcode));
         }
         Format::Send => send::lift(ctx, &f, &mut i)?,

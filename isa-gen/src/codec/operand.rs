@@ -7,8 +7,8 @@ use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::op::{Format, MathFn};
 use crate::reg::{Arf, Reg, RegRef};
-use crate::region::Region;
-use crate::table::Field;
+use crate::region::{ExecSize, Region};
+use crate::table::{Field, TypeCodes};
 use crate::types::Type;
 
 /// The register files of the encoding.
@@ -93,28 +93,26 @@ pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeErr
     }
 }
 
+#[inline]
 pub(super) fn type_code(
     operand: &'static str,
-    codes: &[(Type, u8)],
+    codes: &TypeCodes,
     t: Type,
 ) -> Result<u64, EncodeError> {
     codes
-        .iter()
-        .find(|(x, _)| *x == t)
-        .map(|(_, c)| u64::from(*c))
+        .code(t)
         .ok_or(bad(operand, "the type is not possible here"))
 }
 
-pub(super) fn type_of(codes: &[(Type, u8)], code: u64, field: Field) -> Result<Type, DecodeError> {
+#[inline]
+pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
     codes
-        .iter()
-        .find(|(_, c)| u64::from(*c) == code)
-        .map(|(t, _)| *t)
+        .ty(code)
         .ok_or_else(|| DecodeError::field(field, code))
 }
 
 /// The code of a stride: 0, or one more than its log2.
-fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
+pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
         s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
@@ -122,7 +120,7 @@ fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, Encod
     }
 }
 
-fn stride(code: u64) -> u8 {
+pub(super) fn stride(code: u64) -> u8 {
     match code {
         0 => 0,
         c => 1u8.checked_shl(c as u32 - 1).unwrap_or(0),
@@ -228,7 +226,7 @@ pub(super) fn put_sub(
 /// A destination's fields.
 pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
     let name = "dst";
-    let types = ctx.tables.reg_types;
+    let types = &ctx.tables.reg_types;
     match *d {
         Dst::None => return Err(bad(name, "missing")),
         Dst::Direct { at, hs, ty } => {
@@ -253,6 +251,9 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
             f.set(Field::DstReg, number);
             f.set(Field::DstMme, mme_code(name, mme)?);
             f.set(Field::DstType, type_code(name, types, ty)?);
+            if !ctx.platform.features().align16 {
+                f.set(Field::DstHs, 1);
+            }
         }
     }
     Ok(())
@@ -261,7 +262,7 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
 /// Decides a destination's case and reads it. `f` already has the fields that always exist.
 pub(super) fn get_dst(ctx: &Ctx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<Reg>, DecodeError> {
     let indirect = f.on(Field::DstAddrMode);
-    let ty = type_of(ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
+    let ty = type_of(&ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
     let hs = stride(f.get(Field::DstHs));
     if indirect && !is_macro {
         return Ok(Dst::Indirect {
@@ -303,16 +304,30 @@ fn put_mods(
     Ok(())
 }
 
-/// A source's fields. `lone` says that there is no other source, so that a 64-bit immediate has room.
+/// What a source's encoding depends on beside the source.
+#[derive(Clone, Copy)]
+pub(super) struct Among {
+    /// There is no other source, so that a 64-bit immediate has room.
+    pub lone: bool,
+    /// The execution size is 1.
+    pub scalar: bool,
+}
+
+/// The vertical stride of a math macro in Align16: four elements a row, two of eight bytes.
+fn macro_rows(ty: Type) -> u64 {
+    if ty.bytes() == 8 { 2 } else { 3 }
+}
+
+/// A source's fields.
 pub(super) fn put_src(
     ctx: &Ctx<'_>,
     s: &SrcFields,
     src: &Src<Reg>,
-    lone: bool,
+    Among { lone, scalar }: Among,
     f: &mut Fields,
 ) -> Result<(), EncodeError> {
     let name = s.name;
-    let reg_type = |ty| type_code(name, ctx.tables.reg_types, ty);
+    let reg_type = |ty| type_code(name, &ctx.tables.reg_types, ty);
     match *src {
         Src::None => return Err(bad(name, "missing")),
         Src::Target(_) => return Err(bad(name, "a branch target is not data")),
@@ -351,13 +366,18 @@ pub(super) fn put_src(
             f.set(s.ty, reg_type(ty)?);
             f.set(s.reg, number);
             f.set(s.mme, mme_code(name, mme)?);
-            // Align16 counts four elements a row, two of eight bytes.
-            f.set(s.vs, if ty.bytes() == 8 { 2 } else { 3 });
+            if ctx.platform.features().align16 {
+                f.set(s.vs, macro_rows(ty));
+            } else if scalar {
+                put_region(name, s, Region::SCALAR, f)?;
+            } else {
+                put_region(name, s, Region::rect(2, 2, 1), f)?;
+            }
             put_mods(ctx, s, mods, f)?;
         }
         Src::Imm { bits, ty } => {
             f.set(s.file, IMM);
-            f.set(s.ty, type_code(name, ctx.tables.imm_types, ty)?);
+            f.set(s.ty, type_code(name, &ctx.tables.imm_types, ty)?);
             match ty {
                 Type::Uq | Type::Q | Type::Df => {
                     if !lone {
@@ -390,7 +410,7 @@ pub(super) fn get_src(
     f: &Fields,
 ) -> Result<Src<Reg>, DecodeError> {
     if f.get(s.file) == IMM {
-        let ty = type_of(ctx.tables.imm_types, f.get(s.ty), s.ty)?;
+        let ty = type_of(&ctx.tables.imm_types, f.get(s.ty), s.ty)?;
         let wide = matches!(ty, Type::Uq | Type::Q | Type::Df);
         if wide && s.file != Field::Src0File {
             return Err(DecodeError::field(s.ty, f.get(s.ty)));
@@ -403,14 +423,13 @@ pub(super) fn get_src(
         return Ok(Src::Imm { bits, ty });
     }
     let indirect = f.get(s.addr_mode) == 1;
-    let ty = type_of(ctx.tables.reg_types, f.get(s.ty), s.ty)?;
+    let ty = type_of(&ctx.tables.reg_types, f.get(s.ty), s.ty)?;
     let mods = SrcMods {
         neg: ctx.info.mods && f.on(s.neg),
         abs: ctx.info.mods && f.on(s.abs),
     };
     if is_macro {
-        let rows = if ty.bytes() == 8 { 2 } else { 3 };
-        if f.get(s.vs) != rows || indirect {
+        if indirect || (ctx.platform.features().align16 && f.get(s.vs) != macro_rows(ty)) {
             return Err(DecodeError::field(s.vs, f.get(s.vs)));
         }
         return Ok(Src::Macro {
@@ -451,7 +470,7 @@ pub(super) fn lower(
     let is_macro = function.is_some_and(MathFn::is_macro);
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
     let [s0, s1, s2] = &i.srcs;
-    if is_macro {
+    if is_macro && ctx.platform.features().align16 {
         f.set(Field::AccessMode, 1);
     }
     let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
@@ -467,9 +486,13 @@ pub(super) fn lower(
     if sources == 2 && matches!(s0, Src::Imm { .. }) {
         return Err(bad("src0", "only the last source may be an immediate"));
     }
-    put_src(ctx, &SRC0, s0, sources == 1, f)?;
+    let among = |lone| Among {
+        lone,
+        scalar: i.exec == ExecSize::S1,
+    };
+    put_src(ctx, &SRC0, s0, among(sources == 1), f)?;
     if sources == 2 {
-        put_src(ctx, &SRC1, s1, false, f)?;
+        put_src(ctx, &SRC1, s1, among(false), f)?;
     }
     if ctx.info.format == Format::Wait {
         // The notification register is the destination too.
@@ -488,7 +511,7 @@ pub(super) fn lift(
     i: &mut Inst<Reg>,
 ) -> Result<(), DecodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
-    if f.on(Field::AccessMode) != is_macro {
+    if f.on(Field::AccessMode) != (is_macro && ctx.platform.features().align16) {
         return Err(DecodeError::Align16);
     }
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);

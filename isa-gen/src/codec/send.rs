@@ -90,16 +90,18 @@ fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, E
     let eot = i.opts.contains(InstOpts::EOT) || matches!(d.ex, Desc::Imm(ex) if ex & EX_EOT != 0);
     f.set(Field::Eot, eot.into());
     match d.desc {
-        Desc::Imm(v) if v >> 31 == 0 => {
+        Desc::Imm(v) if u64::from(v) >> f.width(Field::Desc) == 0 => {
             f.set(Field::Desc, v.into());
             Ok(false)
         }
-        Desc::Imm(_) => Err(bad("descriptor", "has 31 bits")),
+        Desc::Imm(_) => Err(bad("descriptor", "the field has fewer bits")),
         Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
             // Gen9 takes this bit from the instruction even when the rest is in a0.0 (Skylake workaround).
             let half = i.dst.ty() == Some(Type::Hf)
                 || (i.srcs[0].ty() == Some(Type::Hf) && i.srcs[1] == Src::None);
-            f.set(Field::DescHf, half.into());
+            if half && f.width(Field::DescHf) != 0 {
+                f.set(Field::DescHf, 1);
+            }
             Ok(true)
         }
         Desc::Reg(_) => Err(bad("descriptor", "a register descriptor is a0.0")),
@@ -132,7 +134,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     let ty = i.srcs[0].ty().unwrap_or(Type::Ud);
     f.set(
         Field::Src0Type,
-        type_code("src0", ctx.tables.reg_types, ty)?,
+        type_code("src0", &ctx.tables.reg_types, ty)?,
     );
     let d = descs(i)?;
     if put_desc(i, &d, f)? {
@@ -152,7 +154,12 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         ));
     }
     f.set(Field::Sfid, (ex & 15).into());
-    f.set(Field::ExFunc, (ex >> 16).into());
+    if ex >> 16 != 0 {
+        if f.width(Field::ExFunc) == 0 {
+            return Err(bad("extended descriptor", "has no bits above 5"));
+        }
+        f.set(Field::ExFunc, (ex >> 16).into());
+    }
     Ok(())
 }
 
@@ -167,7 +174,7 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
         Dst::Indirect { .. } | Dst::Macro { .. } | Dst::None => {}
     }
     let ty = type_of(
-        ctx.tables.reg_types,
+        &ctx.tables.reg_types,
         f.get(Field::Src0Type),
         Field::Src0Type,
     )?;
@@ -190,14 +197,14 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
             let (file, number) = whole("dst", at)?;
             f.set(Field::DstFile, file);
             f.set(Field::DstReg, number);
-            f.set(Field::DstType, type_code("dst", ctx.tables.reg_types, ty)?);
+            f.set(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
         }
         Dst::Indirect { addr, imm, ty, .. } => {
             f.set(Field::DstFile, GRF);
             f.set(Field::DstAddrMode, 1);
             f.set(Field::DstAddrSub, addr_sub("dst", addr)?);
             f.set(Field::DstAddrImm, coarse("dst", imm)?);
-            f.set(Field::DstType, type_code("dst", ctx.tables.reg_types, ty)?);
+            f.set(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
         }
         _ => return Err(bad("dst", "a send writes registers")),
     }
@@ -241,7 +248,7 @@ pub(super) fn lift_split(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result
     let in_a0 = f.on(Field::DescReg);
     let ex_in_a0 = f.on(Field::ExReg);
     let indirect = f.on(Field::DstAddrMode);
-    let ty = type_of(ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
+    let ty = type_of(&ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
     i.dst = if indirect {
         Dst::Indirect {
             addr: addr_ref(f.get(Field::DstAddrSub)),

@@ -1,328 +1,125 @@
-//! Three-source instructions in the Align16 form. Text and [`Inst`] speak of channels as Align1 does; the encoding
-//! speaks of swizzles and a write mask, and has one channel only as a masked row of four (of two for `df`).
+//! Three-source instructions, in Align16 (up to Gen9, and math macros on Gen10) and in Align1.
 
-use super::Ctx;
+mod align1;
+mod align16;
+
 use super::bits::Fields;
-use super::operand::{bad, reg_code, type_code, type_of};
+use super::operand::bad;
+use super::{Ctx, control};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
-use crate::inst::{Dst, Inst, Src, SrcMods};
-use crate::reg::{Reg, RegRef};
-use crate::region::{ExecSize, Region};
+use crate::inst::Inst;
+use crate::reg::Reg;
 use crate::table::Field;
-use crate::types::Type;
 
 struct TernaryFields {
     name: &'static str,
+    file: Field,
+    ty: Field,
     neg: Field,
     abs: Field,
+    vs: Field,
+    hs: Field,
     reg: Field,
     sub: Field,
+    mme: Field,
+    imm: Field,
     rep: Field,
     swizzle: Field,
 }
 
+/// Where a source has no such field, one that no layout of the format has stands for it.
 const SRCS: [TernaryFields; 3] = [
     TernaryFields {
         name: "src0",
+        file: Field::Src0File,
+        ty: Field::Src0Type,
         neg: Field::Src0Neg,
         abs: Field::Src0Abs,
+        vs: Field::Src0Vs,
+        hs: Field::Src0Hs,
         reg: Field::Src0Reg,
         sub: Field::Src0Sub,
+        mme: Field::Src0Mme,
+        imm: Field::Src0Imm,
         rep: Field::Src0Rep,
         swizzle: Field::Src0Swizzle,
     },
     TernaryFields {
         name: "src1",
+        file: Field::Src1File,
+        ty: Field::Src1Type,
         neg: Field::Src1Neg,
         abs: Field::Src1Abs,
+        vs: Field::Src1Vs,
+        hs: Field::Src1Hs,
         reg: Field::Src1Reg,
         sub: Field::Src1Sub,
+        mme: Field::Src1Mme,
+        imm: Field::Imm64,
         rep: Field::Src1Rep,
         swizzle: Field::Src1Swizzle,
     },
     TernaryFields {
         name: "src2",
+        file: Field::Src2File,
+        ty: Field::Src2Type,
         neg: Field::Src2Neg,
         abs: Field::Src2Abs,
+        vs: Field::Imm64,
+        hs: Field::Src2Hs,
         reg: Field::Src2Reg,
         sub: Field::Src2Sub,
+        mme: Field::Src2Mme,
+        imm: Field::Src2Imm,
         rep: Field::Src2Rep,
         swizzle: Field::Src2Swizzle,
     },
 ];
 
-/// Swizzles: every channel its own; the first or second of two `df` elements for all.
-const XYZW: u64 = 0xE4;
-const XYXY: u64 = 0x44;
-const ZWZW: u64 = 0xEE;
-
-/// The packed region of source `n`.
-fn packed(n: usize) -> Region {
-    if n == 2 {
-        Region::Scalar3 { hs: 1 }
-    } else {
-        Region::Ternary { vs: 2, hs: 1 }
-    }
-}
-
-/// The region of source `n` that gives one element to all channels.
-fn scalar(n: usize) -> Region {
-    if n == 2 {
-        Region::Scalar3 { hs: 0 }
-    } else {
-        Region::Ternary { vs: 0, hs: 0 }
-    }
-}
-
-fn put_dst_mask(
-    i: &Inst<Reg>,
-    at: RegRef<Reg>,
-    ty: Type,
-    f: &mut Fields,
-) -> Result<(), EncodeError> {
-    let bytes = ty.bytes() as u16;
-    let mut sub = at.sub;
-    if sub >= 32 || !sub.is_multiple_of(bytes) {
-        return Err(bad("dst", "the sub-register is not one of the type"));
-    }
-    if i.exec == ExecSize::S1 {
-        let (channels, exec, mask) = if bytes == 8 {
-            (2, ExecSize::S2, 0b11 << ((sub / bytes) % 2 * 2))
-        } else {
-            (4, ExecSize::S4, 1 << ((sub / bytes) % 4))
-        };
-        sub -= sub % (bytes * channels);
-        f.set(Field::ExecSize, exec.log2().into());
-        f.set(Field::DstMask, mask);
-    } else {
-        f.set(Field::DstMask, 0b1111);
-    }
-    if !sub.is_multiple_of(4) {
-        return Err(bad("dst", "the sub-register must start a doubleword"));
-    }
-    f.set(Field::DstSub, (sub / 4).into());
-    Ok(())
-}
-
-/// The region and sub-register of a source as replication, swizzle and aligned sub-register.
-fn put_region(
-    n: usize,
-    s: &TernaryFields,
-    at: RegRef<Reg>,
-    region: Region,
-    ty: Type,
-    f: &mut Fields,
-) -> Result<(), EncodeError> {
-    let bytes = ty.bytes() as u16;
-    if at.sub >= 32 || !at.sub.is_multiple_of(bytes) {
-        return Err(bad(s.name, "the sub-register is not one of the type"));
-    }
-    let mut sub = at.sub;
-    f.set(s.swizzle, XYZW);
-    if region == scalar(n) {
-        if bytes == 8 {
-            f.set(s.swizzle, if sub % 16 == 8 { ZWZW } else { XYXY });
-            sub -= sub % 16;
-        } else {
-            f.set(s.rep, 1);
-        }
-    } else if region != packed(n) {
-        return Err(bad(
-            s.name,
-            "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
-        ));
-    }
-    f.set(s.sub, (sub / 2).into());
-    Ok(())
-}
-
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let mme = |operand, mme: u8| match mme {
+fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
+    match mme {
         0..=8 => Ok(u64::from(mme)),
         _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
-    };
-    let (at, ty) = match i.dst {
-        Dst::Direct { at, hs: 1, ty } if !ctx.info.mme => {
-            put_dst_mask(i, at, ty, f)?;
-            (at, ty)
-        }
-        Dst::Macro { at, mme: m, ty } if ctx.info.mme => {
-            f.set(Field::DstMask, mme("dst", m)?);
-            (at, ty)
-        }
-        _ => {
-            return Err(bad(
-                "dst",
-                "must be direct and packed (of a math macro, have an mme)",
-            ));
-        }
-    };
-    let (1, number) = reg_code("dst", at.reg)? else {
-        return Err(bad("dst", "must be a GRF"));
-    };
-    f.set(Field::DstReg, number);
-    f.set(
-        Field::DstType,
-        type_code("dst", ctx.tables.ternary_types, ty)?,
-    );
-
-    let first = i.srcs[0].ty();
-    for (n, (src, s)) in i.srcs.iter().zip(&SRCS).enumerate() {
-        let (at, ty, mods) = match *src {
-            Src::Direct {
-                at,
-                region,
-                ty,
-                mods,
-            } if !ctx.info.mme => {
-                put_region(n, s, at, region, ty, f)?;
-                (at, ty, mods)
-            }
-            Src::Macro {
-                at,
-                mme: m,
-                ty,
-                mods,
-            } if ctx.info.mme => {
-                f.set(s.swizzle, mme(s.name, m)?);
-                (at, ty, mods)
-            }
-            _ => {
-                return Err(bad(
-                    s.name,
-                    "must be a direct register (of a math macro, with an mme)",
-                ));
-            }
-        };
-        let (1, number) = reg_code(s.name, at.reg)? else {
-            return Err(bad(s.name, "must be a GRF"));
-        };
-        let half = |f: &mut Fields, field| match (first, ty) {
-            (Some(Type::F | Type::Hf), Type::F | Type::Hf) => {
-                f.set(field, (ty == Type::Hf).into());
-                Ok(())
-            }
-            (Some(t), _) if t == ty => Ok(()),
-            _ => Err(bad(s.name, "the sources' types do not go together")),
-        };
-        match n {
-            0 => f.set(
-                Field::SrcType,
-                type_code(s.name, ctx.tables.ternary_types, ty)?,
-            ),
-            1 => half(f, Field::Src1Half)?,
-            _ => half(f, Field::Src2Half)?,
-        }
-        if (mods.neg || mods.abs) && !ctx.info.mods {
-            return Err(bad(s.name, "the opcode has no source modifiers"));
-        }
-        f.set(s.neg, mods.neg.into());
-        f.set(s.abs, mods.abs.into());
-        f.set(s.reg, number);
     }
-    Ok(())
 }
 
-/// The execution size that text gives, and the destination's offset in bytes.
-fn dst_place(exec: ExecSize, f: &Fields, bytes: u32) -> Result<(ExecSize, u16), DecodeError> {
-    let field = |field| DecodeError::field(field, f.get(field));
-    let sub = f.get(Field::DstSub) as u16 * 4;
-    let (exec, sub) = match (exec, f.get(Field::DstMask), bytes) {
-        (ExecSize::S1, ..) => return Err(field(Field::ExecSize)),
-        (_, 0b1111, _) => (exec, sub),
-        (ExecSize::S4, mask @ (1 | 2 | 4 | 8), 2 | 4) => {
-            (ExecSize::S1, sub + (mask.trailing_zeros() * bytes) as u16)
-        }
-        (ExecSize::S2, 0b0011, 8) => (ExecSize::S1, sub),
-        (ExecSize::S2, 0b1100, 8) => (ExecSize::S1, sub + 8),
-        _ => return Err(field(Field::DstMask)),
-    };
-    if sub >= 32 || u32::from(sub) % bytes != 0 {
-        return Err(field(Field::DstSub));
+fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
+    match f.get(field) {
+        m @ 0..=8 => Ok(m as u8),
+        m => Err(DecodeError::field(field, m)),
     }
-    Ok((exec, sub))
 }
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    if !f.on(Field::AccessMode) {
+/// `f` has what every instruction of the opcode has.
+pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: Fields) -> Result<Fields, EncodeError> {
+    let features = ctx.platform.features();
+    let mut f = f;
+    if features.ternary_align16 || (ctx.info.mme && features.align16) {
+        let ctx = ctx
+            .in_align16()
+            .ok_or(bad("opcode", "has no Align16 form"))?;
+        let mut f = Fields::new(ctx.layout, f.word);
+        f.set(Field::AccessMode, 1);
+        control::lower(&ctx, i, &mut f)?;
+        align16::lower(&ctx, i, &mut f)?;
+        return Ok(f);
+    }
+    control::lower(ctx, i, &mut f)?;
+    align1::lower(ctx, i, &mut f)?;
+    Ok(f)
+}
+
+pub(super) fn lift(ctx: &Ctx<'_>, f: Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    if f.on(Field::AccessMode) {
+        let ctx = ctx.in_align16().ok_or(DecodeError::Align16)?;
+        let f = Fields::new(ctx.layout, f.word);
+        control::lift(&ctx, &f, i)?;
+        return align16::lift(&ctx, &f, i);
+    }
+    if ctx.platform.features().ternary_align16 {
         return Err(DecodeError::Align1Ternary);
     }
-    let field = |field| DecodeError::field(field, f.get(field));
-    let grf = |r| match f.get(r) {
-        n @ 0..=127 => Ok(Reg::Grf(n as u8)),
-        _ => Err(field(r)),
-    };
-    let types = ctx.tables.ternary_types;
-    let ty = type_of(types, f.get(Field::DstType), Field::DstType)?;
-    let mme = |of| match f.get(of) {
-        m @ 0..=8 => Ok(m as u8),
-        _ => Err(field(of)),
-    };
-    let reg = grf(Field::DstReg)?;
-    i.dst = if ctx.info.mme {
-        Dst::Macro {
-            at: RegRef::new(reg, 0),
-            mme: mme(Field::DstMask)?,
-            ty,
-        }
-    } else {
-        let (exec, sub) = dst_place(i.exec, f, ty.bytes())?;
-        i.exec = exec;
-        Dst::Direct {
-            at: RegRef::new(reg, sub),
-            hs: 1,
-            ty,
-        }
-    };
-    let first = type_of(types, f.get(Field::SrcType), Field::SrcType)?;
-    for (n, (src, s)) in i.srcs.iter_mut().zip(&SRCS).enumerate() {
-        let half = match n {
-            1 => f.on(Field::Src1Half),
-            2 => f.on(Field::Src2Half),
-            _ => first == Type::Hf,
-        };
-        let ty = match (first, half) {
-            (Type::F | Type::Hf, true) => Type::Hf,
-            (Type::F | Type::Hf, false) => Type::F,
-            (t, _) => t,
-        };
-        let mods = SrcMods {
-            neg: ctx.info.mods && f.on(s.neg),
-            abs: ctx.info.mods && f.on(s.abs),
-        };
-        if ctx.info.mme {
-            *src = Src::Macro {
-                at: RegRef::new(grf(s.reg)?, 0),
-                mme: mme(s.swizzle)?,
-                ty,
-                mods,
-            };
-            continue;
-        }
-        let mut sub = f.get(s.sub) as u16 * 2;
-        let region = if f.on(s.rep) {
-            scalar(n)
-        } else {
-            match f.get(s.swizzle) {
-                XYZW => packed(n),
-                XYXY if ty == Type::Df => scalar(n),
-                ZWZW if ty == Type::Df => {
-                    sub += 8;
-                    scalar(n)
-                }
-                _ => return Err(field(s.swizzle)),
-            }
-        };
-        if sub >= 32 || u32::from(sub) % ty.bytes() != 0 {
-            return Err(field(s.sub));
-        }
-        *src = Src::Direct {
-            at: RegRef::new(grf(s.reg)?, sub),
-            region,
-            ty,
-            mods,
-        };
-    }
-    Ok(())
+    control::lift(ctx, &f, i)?;
+    align1::lift(ctx, &f, i)
 }

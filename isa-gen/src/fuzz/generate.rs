@@ -7,13 +7,16 @@ use crate::inst::{
 };
 use crate::legal::geometry::{dst_grfs_spanned, grfs_spanned};
 use crate::op::{Format, MathFn, Op, OpInfo, TypeSet};
-use crate::platform::Platform;
+use crate::platform::{Features, Platform};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize, Region};
+use crate::table::PlatformTables;
 use crate::types::Type;
 
 struct Gen<'a> {
     rng: &'a mut Rng,
+    features: &'static Features,
+    tables: &'static PlatformTables,
     info: &'static OpInfo,
     exec: ExecSize,
 }
@@ -28,10 +31,21 @@ pub fn random_inst(
 ) -> Option<Inst<Reg>> {
     let info = op.info(platform)?;
     let exec = ExecSize::from_log2(rng.below(6) as u8)?;
-    let mut g = Gen { rng, info, exec };
+    let mut g = Gen {
+        rng,
+        features: platform.features(),
+        tables: PlatformTables::of(platform),
+        info,
+        exec,
+    };
     let mut i = Inst::new(op, exec);
     match info.format {
-        Format::Nullary => return Some(Inst::new(op, ExecSize::S1)),
+        Format::Nullary => {
+            let mut i = Inst::new(op, ExecSize::S1);
+            i.opts
+                .set(InstOpts::BREAKPOINT, op == Op::Nop && g.rng.once_in(8));
+            return Some(i);
+        }
         Format::Jmpi | Format::Wait => g.exec = ExecSize::S1,
         // One row of four or two is how the encoding holds one channel: a math macro has none.
         Format::Ternary if info.mme => {
@@ -50,7 +64,7 @@ pub fn random_inst(
         i.pred = Some(Predicate {
             flag,
             inverse: g.rng.once_in(2),
-            ctrl: if info.format == Format::Ternary || function.is_some_and(MathFn::is_macro) {
+            ctrl: if g.in_align16(function) {
                 g.rng
                     .pick(&[PredCtrl::Sequential, PredCtrl::AnyH(4), PredCtrl::AllH(4)])?
             } else {
@@ -96,7 +110,8 @@ pub fn random_inst(
             }
         }
         Format::Ternary if info.mme => g.with_mme(&mut i, info.types, 3)?,
-        Format::Ternary => g.ternary(&mut i)?,
+        Format::Ternary if g.features.ternary_align16 => g.ternary_align16(&mut i)?,
+        Format::Ternary => g.ternary_align1(&mut i)?,
         Format::Wait => {
             i.srcs[0] = Src::Direct {
                 at: RegRef::new(Reg::Arf(Arf::Notification, 0), g.rng.below(3) as u16 * 4),
@@ -120,6 +135,12 @@ impl Gen<'_> {
         )
     }
 
+    fn in_align16(&self, function: Option<MathFn>) -> bool {
+        let is_macro = self.info.mme || function.is_some_and(MathFn::is_macro);
+        is_macro && self.features.align16
+            || self.info.format == Format::Ternary && self.features.ternary_align16
+    }
+
     fn pred_ctrl(&mut self) -> Option<PredCtrl> {
         if !self.rng.once_in(3) {
             return Some(PredCtrl::Sequential);
@@ -135,24 +156,33 @@ impl Gen<'_> {
 
     fn options(&mut self, i: &mut Inst<Reg>) {
         let send = i.op.is_send();
+        // Before Gen9 the oracle has no thread control of sends (`tests/disagreements.rs`).
+        let thread = !send || self.features.split_send;
         let mut maybe = |o, ok: bool| {
             if ok && self.rng.once_in(12) {
                 i.opts.insert(o);
             }
         };
-        maybe(InstOpts::ATOMIC, true);
+        maybe(InstOpts::ATOMIC, thread);
         maybe(InstOpts::NO_DD_CHK, !send);
         maybe(InstOpts::NO_DD_CLR, !send);
         maybe(InstOpts::BREAKPOINT, true);
         maybe(InstOpts::ACC_WR_EN, self.info.acc);
-        maybe(InstOpts::NO_SRC_DEP_SET, send);
-        if !i.opts.contains(InstOpts::ATOMIC) && self.rng.once_in(12) {
-            i.opts.insert(InstOpts::SWITCH);
+        maybe(InstOpts::NO_SRC_DEP_SET, send && self.features.split_send);
+        let no_preempt = self.features.no_preempt;
+        if thread && !i.opts.contains(InstOpts::ATOMIC) && self.rng.once_in(12) {
+            if no_preempt && (send || self.rng.once_in(2)) {
+                i.opts.insert(InstOpts::NO_PREEMPT);
+            } else {
+                i.opts.insert(InstOpts::SWITCH);
+            }
         }
     }
 
+    /// One of the types that registers have on the platform.
     fn ty(&mut self, set: TypeSet) -> Option<Type> {
-        let types: Vec<Type> = set.iter().collect();
+        let has = |t: &Type| self.tables.reg_types.code(*t).is_some();
+        let types: Vec<Type> = set.iter().filter(has).collect();
         self.rng.pick(&types)
     }
 
@@ -177,7 +207,7 @@ impl Gen<'_> {
     }
 
     fn address(&mut self) -> (RegRef<Reg>, i16) {
-        let sub = self.rng.below(16) as u16 * 2;
+        let sub = self.rng.below(self.features.address_words.into()) as u16 * 2;
         let imm = if self.rng.once_in(3) {
             0
         } else {
@@ -192,7 +222,21 @@ impl Gen<'_> {
         let ty = self.ty(d)?;
         i.dst = self.dst(ty)?;
         if i.op == Op::Movi {
-            // Only an indirect source means anything to it.
+            // Only an indirect source means anything to it. Where there is a second one, it is `null` or picks.
+            if sources == 2 {
+                i.srcs[1] = if self.rng.once_in(2) {
+                    self.value(Type::Ud)
+                } else {
+                    Src::Direct {
+                        at: RegRef::new(Reg::NULL, 0),
+                        region: self
+                            .rng
+                            .pick(&[Region::rect(1, 1, 0), Region::rect(8, 8, 1)])?,
+                        ty,
+                        mods: SrcMods::default(),
+                    }
+                };
+            }
             let (addr, imm) = self.address();
             i.srcs[0] = Src::Indirect {
                 addr,
@@ -214,26 +258,38 @@ impl Gen<'_> {
             *i.srcs.get_mut(usize::from(n))? = if immediate {
                 self.immediate(ty, sources)?
             } else {
-                self.src(ty)?
+                self.src(ty, last && sources == 2)?
             };
         }
         Some(())
     }
 
+    /// Math takes direct GRFs only.
+    fn only_grf(&self) -> bool {
+        self.info.format == Format::Math
+    }
+
     fn dst(&mut self, ty: Type) -> Option<Dst<Reg>> {
         for _ in 0..50 {
             let hs = self.rng.pick(&[1u8, 1, 2, 4])?;
-            if self.rng.once_in(10) {
+            let grf = self.only_grf();
+            if !grf && self.rng.once_in(10) {
                 let (addr, imm) = self.address();
                 return Some(Dst::Indirect { addr, imm, hs, ty });
             }
-            if self.rng.once_in(12) {
+            if !grf && self.rng.once_in(12) {
                 let at = RegRef::new(Reg::NULL, 0);
                 return Some(Dst::Direct { at, hs: 1, ty });
             }
-            if self.rng.once_in(16) && ty.bytes() >= 2 && ty.bytes() < 8 {
+            if !grf && self.rng.once_in(16) && ty.bytes() >= 2 && ty.bytes() < 8 {
                 let at = RegRef::new(Reg::Arf(Arf::Acc, 0), 0);
                 return Some(Dst::Direct { at, hs, ty });
+            }
+            if !grf
+                && self.rng.once_in(24)
+                && let Some(at) = self.arf(ty)
+            {
+                return Some(Dst::Direct { at, hs: 1, ty });
             }
             let sub = self.sub(ty);
             if dst_grfs_spanned(sub.into(), hs.into(), self.exec, ty.bytes(), 32) <= 2 {
@@ -268,13 +324,15 @@ impl Gen<'_> {
         (vs <= 32).then_some(Region::Rect { vs, w, hs })
     }
 
-    fn src(&mut self, ty: Type) -> Option<Src<Reg>> {
+    /// A source; the last of two is no register with a name of its own.
+    fn src(&mut self, ty: Type, last: bool) -> Option<Src<Reg>> {
+        let grf = self.only_grf();
         for _ in 0..50 {
             let Some(region) = self.region() else {
                 continue;
             };
             let mods = self.mods();
-            if self.rng.once_in(10) {
+            if !grf && self.rng.once_in(10) {
                 let (addr, imm) = self.address();
                 let region = if self.rng.once_in(4) && self.exec.channels() >= 2 {
                     let w = self
@@ -296,10 +354,22 @@ impl Gen<'_> {
                     mods,
                 });
             }
-            if self.rng.once_in(16) && ty.bytes() >= 2 && ty.bytes() < 8 {
+            let arf = !grf && !last;
+            if arf && self.rng.once_in(16) && ty.bytes() >= 2 && ty.bytes() < 8 {
                 return Some(Src::Direct {
                     at: RegRef::new(Reg::Arf(Arf::Acc, 0), 0),
                     region: Region::packed(self.exec),
+                    ty,
+                    mods,
+                });
+            }
+            if arf
+                && self.rng.once_in(24)
+                && let Some(at) = self.arf(ty)
+            {
+                return Some(Src::Direct {
+                    at,
+                    region: self.rng.pick(&[Region::SCALAR, region])?,
                     ty,
                     mods,
                 });
@@ -317,6 +387,32 @@ impl Gen<'_> {
         None
     }
 
+    /// One of the registers with a name of their own, and a place in it.
+    fn arf(&mut self, ty: Type) -> Option<RegRef<Reg>> {
+        let (kind, number, bytes) = self.rng.pick(&[
+            (Arf::Address, 0, 16),
+            (Arf::Acc, 0, 32),
+            (Arf::Acc, 1, 32),
+            (Arf::Flag, 0, 4),
+            (Arf::Flag, 1, 4),
+            (Arf::ChannelEnable, 0, 4),
+            (Arf::Sp, 0, 8),
+            (Arf::State, 0, 16),
+            (Arf::Control, 0, 12),
+            (Arf::Notification, 0, 12),
+            (Arf::Ip, 0, 4),
+            (Arf::Tdr, 0, 16),
+            (Arf::Timestamp, 0, 16),
+            (Arf::Dbg, 0, 4),
+        ])?;
+        let bytes: u32 = bytes;
+        // These two have one place.
+        let one = matches!(kind, Arf::Ip | Arf::ChannelEnable);
+        let places = if one { 1 } else { bytes / ty.bytes() };
+        let sub = self.rng.below(places.max(1).into()) as u32 * ty.bytes();
+        (places > 0).then(|| RegRef::new(Reg::Arf(kind, number), sub as u16))
+    }
+
     fn immediate(&mut self, ty: Type, sources: u8) -> Option<Src<Reg>> {
         let ty = match ty {
             Type::Ub | Type::B => self.rng.pick(&[Type::Uw, Type::W])?,
@@ -326,6 +422,12 @@ impl Gen<'_> {
             Type::Uw if self.rng.once_in(6) => Type::Uv,
             t => t,
         };
+        self.tables.imm_types.code(ty)?;
+        Some(self.value(ty))
+    }
+
+    /// An immediate of a type.
+    fn value(&mut self, ty: Type) -> Src<Reg> {
         let bits = match (ty, self.rng.below(4)) {
             (Type::F, 0) => u64::from(((self.rng.below(2000) as f32 - 1000.0) / 8.0).to_bits()),
             (Type::Df, 0) => ((self.rng.below(2000) as f64 - 1000.0) / 8.0).to_bits(),
@@ -344,13 +446,13 @@ impl Gen<'_> {
             Type::Hf => half::f16::from_bits(bits as u16).is_nan(),
             _ => false,
         };
-        Some(Src::Imm {
+        Src::Imm {
             bits: if nan { 0 } else { bits },
             ty,
-        })
+        }
     }
 
-    fn ternary(&mut self, i: &mut Inst<Reg>) -> Option<()> {
+    fn ternary_align16(&mut self, i: &mut Inst<Reg>) -> Option<()> {
         let (d, s) = self.rng.pick(self.info.types)?;
         let ty = self.ty(d)?;
         if ty.bytes() == 8 && self.exec > ExecSize::S8 || self.exec > ExecSize::S16 {
@@ -380,7 +482,9 @@ impl Gen<'_> {
         for n in 0..3 {
             let src_ty = match first {
                 Some(t @ (Type::F | Type::Hf)) => {
-                    if s.contains(Type::F) && s.contains(Type::Hf) {
+                    // Before Gen9 one type is for all sources.
+                    if s.contains(Type::F) && s.contains(Type::Hf) && self.tables.ternary_unit == 2
+                    {
                         self.ty(s)?
                     } else {
                         t
@@ -401,7 +505,8 @@ impl Gen<'_> {
                 (_, false) => Region::Ternary { vs: 2, hs: 1 },
             };
             let sub = if scalar {
-                self.sub(src_ty)
+                let sub = self.sub(src_ty);
+                sub - sub % u16::from(self.tables.ternary_unit.max(1))
             } else {
                 row(self, src_ty)
             };
@@ -413,6 +518,89 @@ impl Gen<'_> {
             };
         }
         Some(())
+    }
+
+    fn ternary_align1(&mut self, i: &mut Inst<Reg>) -> Option<()> {
+        let (d, s) = self.rng.pick(self.info.types)?;
+        let ty = self.ty(d)?;
+        self.tables.align1_types.code(ty)?;
+        let hs = self.rng.pick(&[1, 1, 2])?;
+        let sub = self.rng.below(4) as u16 * 8;
+        let spans = dst_grfs_spanned(sub.into(), hs.into(), self.exec, ty.bytes(), 32);
+        if spans > 2 {
+            return None;
+        }
+        let acc = Reg::Arf(Arf::Acc, self.rng.below(2) as u8);
+        i.dst = Dst::Direct {
+            at: if ty == Type::Nf || self.rng.once_in(10) {
+                RegRef::new(acc, 0)
+            } else {
+                RegRef::new(self.grf(), sub)
+            },
+            hs,
+            ty,
+        };
+        for n in 0..3 {
+            let ty = self.ty(s).filter(|t| t.is_float() == ty.is_float())?;
+            self.tables.align1_types.code(ty)?;
+            let immediate = n != 1 && ty.bytes() == 2 && self.rng.once_in(4);
+            *i.srcs.get_mut(n)? = if immediate {
+                self.value(ty)
+            } else {
+                self.ternary_source(n, ty)?
+            };
+        }
+        Some(())
+    }
+
+    fn ternary_source(&mut self, n: usize, ty: Type) -> Option<Src<Reg>> {
+        let mods = self.mods();
+        if n == 1 && (ty == Type::Nf || self.rng.once_in(12)) {
+            let region = self.rng.pick(&[(0, 0), (2, 1), (4, 1), (8, 1)])?;
+            return Some(Src::Direct {
+                at: RegRef::new(Reg::Arf(Arf::Acc, self.rng.below(2) as u8), 0),
+                region: Region::Ternary {
+                    vs: region.0,
+                    hs: region.1,
+                },
+                ty,
+                mods,
+            });
+        }
+        for _ in 0..50 {
+            let scalar = self.rng.once_in(3);
+            let hs = if scalar {
+                0
+            } else {
+                self.rng.pick(&[0, 1, 1, 1, 2, 4])?
+            };
+            let vs = if scalar {
+                0
+            } else {
+                self.rng.pick(&[0, 2, 4, 8, 8])?
+            };
+            let region = if n == 2 {
+                Region::Scalar3 { hs }
+            } else {
+                Region::Ternary { vs, hs }
+            };
+            let sub = self.sub(ty);
+            // A row is as many elements as its stride says.
+            let flat = if n == 2 || hs == 0 || vs == 0 {
+                Region::rect(0, 1, 0)
+            } else {
+                Region::rect(vs, (vs / hs).max(1), hs)
+            };
+            if grfs_spanned(sub.into(), flat, self.exec, ty.bytes(), 32)? <= 2 {
+                return Some(Src::Direct {
+                    at: RegRef::new(self.grf(), sub),
+                    region,
+                    ty,
+                    mods,
+                });
+            }
+        }
+        None
     }
 
     fn with_mme(
@@ -483,7 +671,10 @@ impl Gen<'_> {
             i.srcs[1] = self.payload(Type::Ud);
         }
         let eot = self.rng.once_in(4);
-        let mut ex = self.rng.below(16) as u32 | (self.rng.bits() as u32 & 0xffff_0000);
+        let mut ex = self.rng.below(14) as u32;
+        if self.features.split_send {
+            ex |= self.rng.bits() as u32 & 0xffff_0000;
+        }
         if eot {
             ex |= 1 << 5;
         }
@@ -501,7 +692,9 @@ impl Gen<'_> {
             desc: if self.rng.once_in(4) {
                 a0(0)
             } else {
-                Desc::Imm(self.rng.bits() as u32 >> 1)
+                // Gen9 is the first with bits 30 and 29.
+                let bits = if self.features.split_send { 31 } else { 29 };
+                Desc::Imm(self.rng.bits() as u32 >> (32 - bits))
             },
             src1_len: None,
         });
@@ -514,11 +707,20 @@ impl Gen<'_> {
         Src::Target(Target::Rel(n as i32 * 16))
     }
 
-    fn register(&mut self, region: Region) -> Src<Reg> {
+    /// The type of the register of `brd` and `brc`.
+    fn fixed_type(&self) -> Type {
+        if self.features.branch_words {
+            Type::W
+        } else {
+            Type::D
+        }
+    }
+
+    fn register(&mut self, region: Region, ty: Type) -> Src<Reg> {
         Src::Direct {
             at: RegRef::new(self.grf(), self.rng.below(4) as u16 * 8),
             region,
-            ty: Type::D,
+            ty,
             mods: SrcMods::default(),
         }
     }
@@ -532,14 +734,16 @@ impl Gen<'_> {
                 i.srcs[0] = self.target();
                 i.srcs[1] = self.target();
             }
-            Format::Jmpi | Format::BranchRegJip => {
-                i.srcs[0] = if by_register {
-                    self.register(Region::SCALAR)
-                } else {
-                    self.target()
-                };
+            Format::Jmpi if by_register => i.srcs[0] = self.register(Region::SCALAR, Type::D),
+            Format::BranchRegJip if by_register => {
+                let ty = self.fixed_type();
+                i.srcs[0] = self.register(Region::SCALAR, ty);
             }
-            Format::BranchRegJipUip if by_register => i.srcs[0] = self.register(pair),
+            Format::Jmpi | Format::BranchRegJip => i.srcs[0] = self.target(),
+            Format::BranchRegJipUip if by_register => {
+                let ty = self.fixed_type();
+                i.srcs[0] = self.register(pair, ty);
+            }
             Format::BranchRegJipUip => {
                 i.srcs[0] = self.target();
                 i.srcs[1] = self.target();
@@ -551,7 +755,7 @@ impl Gen<'_> {
                     ty: Type::D,
                 };
                 i.srcs[0] = if by_register {
-                    self.register(Region::SCALAR)
+                    self.register(Region::SCALAR, Type::D)
                 } else if i.op == Op::Calla {
                     Src::Imm {
                         bits: self.rng.below(AROUND as u64 * 2) * 16,
@@ -561,7 +765,7 @@ impl Gen<'_> {
                     self.target()
                 };
             }
-            Format::Ret => i.srcs[0] = self.register(pair),
+            Format::Ret => i.srcs[0] = self.register(pair, Type::D),
             _ => return None,
         }
         Some(())

@@ -1,6 +1,7 @@
 //! Random instructions driven by the rows, and the properties that encoder, decoder, printer and assembler must have
 //! for each of them, against an oracle that is a parameter. Used by the tests and by fuzz targets.
 
+mod bulk;
 mod generate;
 
 use crate::compact::compact;
@@ -12,6 +13,7 @@ use crate::reg::Reg;
 use crate::text::{assemble, disassemble, print_inst};
 use std::fmt;
 
+pub use bulk::{Bulk, check_many};
 pub use generate::random_inst;
 
 /// A small, seedable random number generator (SplitMix64).
@@ -52,6 +54,13 @@ impl Rng {
 pub trait Oracle {
     /// The bytes of a program in IGA syntax, or the oracle's message.
     fn assemble(&mut self, text: &str) -> Result<Vec<u8>, String>;
+    /// The same, with a line of the text for each message; 0 where that is not known.
+    ///
+    /// # Errors
+    /// The oracle's messages.
+    fn assemble_lines(&mut self, text: &str) -> Result<Vec<u8>, Vec<(u32, String)>> {
+        self.assemble(text).map_err(|e| vec![(0, e)])
+    }
     /// The text of a program, or the oracle's message.
     fn disassemble(&mut self, bytes: &[u8]) -> Result<String, String>;
 }

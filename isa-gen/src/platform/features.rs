@@ -2,7 +2,6 @@
 //! Overview" and "Register Region Restrictions" of each generation, and what Intel's assembler takes.
 
 use super::Platform;
-use crate::swsb::Pipe;
 
 /// Facts about a platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,38 +52,20 @@ pub struct Features {
     pub split_send: bool,
     /// Whether every send takes two payloads and names its shared function in the opcode.
     pub unified_send: bool,
+    /// Whether the targets of `brd` and `brc` are words, and written so.
+    pub branch_words: bool,
+    /// Whether the destination of a send is `ud` where the text does not say its type.
+    pub send_dst_implied: bool,
+    /// Words of the address register `a0`.
+    pub address_words: u32,
+    /// Whether there is the option `{NoPreempt}`.
+    pub no_preempt: bool,
     /// Whether one indirect operand's rows may lie across two GRFs.
     pub indirect_grf_crossing: bool,
     /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special restrictions").
     pub restricted_64bit: bool,
     /// Restrictions of the regions of floats and of 64 bits: source and destination lie in step (XeHP on).
     pub regioning_in_step: bool,
-    /// Whether a result in two registers is split evenly between them, whatever the opcode.
-    pub even_split: bool,
-    /// Whether a result in two registers comes from sources in two registers, half from half.
-    pub spans_alike: bool,
-    /// Whether a compare to null needs the option `Switch`.
-    pub cmp_null_switch: bool,
-    /// Whether accumulators are no destinations of compares and no sources of multiplies.
-    pub acc_restricted: bool,
-    /// Whether a product of two doublewords cannot go to the accumulator.
-    pub acc_no_dword_mul: bool,
-    /// Whether source 1 of two may be an accumulator.
-    pub src1_acc: bool,
-    /// Whether source 1 of two may be of bytes.
-    pub byte_src1: bool,
-    /// Whether halves made of singles lie in all even or all odd words, or packed from a 16-byte boundary.
-    pub half_dst_words: bool,
-    /// Whether one instruction may mix `hf` and `f`.
-    pub mixed_float: bool,
-    /// Whether a `mov` widens 16 halves to singles at once, where other mixed operations make 8.
-    pub half_mov_wide: bool,
-    /// Whether a factor narrower than the doubleword that it is multiplied by may have modifiers.
-    pub mul_mixed_mods: bool,
-    /// The pipes that a software scoreboard distance can name.
-    pub swsb_pipes: &'static [Pipe],
-    /// Whether `df` runs out of order, in the math box.
-    pub out_of_order_f64: bool,
 }
 
 impl Platform {
@@ -130,22 +111,13 @@ const GEN7P5: Features = Features {
     ternary_align16: true,
     split_send: false,
     unified_send: false,
+    branch_words: true,
+    send_dst_implied: false,
+    address_words: 8,
+    no_preempt: false,
     indirect_grf_crossing: false,
     restricted_64bit: false,
     regioning_in_step: false,
-    even_split: true,
-    spans_alike: true,
-    cmp_null_switch: true,
-    acc_restricted: true,
-    acc_no_dword_mul: false,
-    src1_acc: false,
-    byte_src1: true,
-    half_dst_words: false,
-    mixed_float: false,
-    half_mov_wide: false,
-    mul_mixed_mods: true,
-    swsb_pipes: &[],
-    out_of_order_f64: false,
 };
 
 const GEN8: Features = Features {
@@ -153,30 +125,21 @@ const GEN8: Features = Features {
     native_i64: true,
     mul_32x32: true,
     half: true,
+    branch_words: false,
+    send_dst_implied: true,
+    address_words: 16,
     indirect_grf_crossing: true,
-    spans_alike: false,
-    cmp_null_switch: false,
-    acc_restricted: false,
-    acc_no_dword_mul: true,
-    mixed_float: true,
-    half_mov_wide: true,
     ..GEN7P5
 };
 
 const GEN8_LP: Features = Features {
     restricted_64bit: true,
     indirect_grf_crossing: false,
-    half_dst_words: true,
-    half_mov_wide: false,
     ..GEN8
 };
 
 const GEN9: Features = Features {
     split_send: true,
-    even_split: false,
-    acc_no_dword_mul: false,
-    half_dst_words: true,
-    half_mov_wide: false,
     ..GEN8
 };
 
@@ -187,6 +150,7 @@ const GEN9_LP: Features = Features {
 
 const GEN10: Features = Features {
     ternary_align16: false,
+    no_preempt: true,
     ..GEN9
 };
 
@@ -194,7 +158,6 @@ const GEN11: Features = Features {
     native_i64: false,
     native_f64: false,
     align16: false,
-    byte_src1: false,
     ..GEN10
 };
 
@@ -204,10 +167,8 @@ const XE_LP: Features = Features {
     sb_tokens: 16,
     dp4a: true,
     split_send: false,
+    no_preempt: false,
     unified_send: true,
-    src1_acc: true,
-    mul_mixed_mods: false,
-    swsb_pipes: &[Pipe::All],
     ..GEN11
 };
 
@@ -222,15 +183,12 @@ const XE_HP: Features = Features {
     bfn: true,
     dpas: true,
     regioning_in_step: true,
-    mixed_float: false,
-    swsb_pipes: &[Pipe::All, Pipe::Float, Pipe::Int, Pipe::Long],
     ..XE_LP
 };
 
 const XE_HPG: Features = Features {
     native_f64: false,
     lsc: true,
-    out_of_order_f64: true,
     ..XE_HP
 };
 
@@ -239,8 +197,6 @@ const XE_HPC: Features = Features {
     flag_regs: 4,
     sb_tokens: 32,
     native_f64: true,
-    swsb_pipes: &[Pipe::All, Pipe::Float, Pipe::Int, Pipe::Long, Pipe::Math],
-    out_of_order_f64: false,
     ..XE_HPG
 };
 

@@ -22,7 +22,7 @@ const SEND_SRC: usize = 6;
 const SEND_DESC: usize = 10;
 
 /// Options in the order they are written.
-pub(super) const OPTS: [(InstOpts, &str); 9] = [
+pub(super) const OPTS: [(InstOpts, &str); 10] = [
     (InstOpts::ACC_WR_EN, "AccWrEn"),
     (InstOpts::ATOMIC, "Atomic"),
     (InstOpts::BREAKPOINT, "Breakpoint"),
@@ -30,6 +30,7 @@ pub(super) const OPTS: [(InstOpts, &str); 9] = [
     (InstOpts::EOT, "EOT"),
     (InstOpts::NO_DD_CHK, "NoDDChk"),
     (InstOpts::NO_DD_CLR, "NoDDClr"),
+    (InstOpts::NO_PREEMPT, "NoPreempt"),
     (InstOpts::NO_SRC_DEP_SET, "NoSrcDepSet"),
     (InstOpts::SWITCH, "Switch"),
 ];

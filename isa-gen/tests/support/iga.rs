@@ -140,20 +140,28 @@ impl Iga {
         }
     }
 
-    fn message(&self, status: Status) -> String {
+    /// Line and message of every error of the last call.
+    fn diagnostics(&self) -> Vec<(u32, String)> {
         let mut list = std::ptr::null();
         let mut n = 0;
         // SAFETY: the context is alive; the list that it gives holds `n` diagnostics until its next call.
-        let messages: Vec<String> = unsafe {
+        unsafe {
             if (self.errors)(self.context, &mut list, &mut n) != 0 || list.is_null() {
                 Vec::new()
             } else {
                 std::slice::from_raw_parts(list, n as usize)
                     .iter()
-                    .map(|d| CStr::from_ptr(d.message).to_string_lossy().into_owned())
+                    .map(|d| {
+                        let message = CStr::from_ptr(d.message).to_string_lossy().into_owned();
+                        (d.line, message)
+                    })
                     .collect()
             }
-        };
+        }
+    }
+
+    fn message(&self, status: Status) -> String {
+        let messages: Vec<String> = self.diagnostics().into_iter().map(|d| d.1).collect();
         format!("status {status}: {}", messages.join("; "))
     }
 }
@@ -168,6 +176,13 @@ impl Drop for Iga {
 }
 
 impl Oracle for Iga {
+    fn assemble_lines(&mut self, text: &str) -> Result<Vec<u8>, Vec<(u32, String)>> {
+        self.assemble(text).map_err(|e| match self.diagnostics() {
+            known if known.is_empty() => vec![(0, e)],
+            known => known,
+        })
+    }
+
     fn assemble(&mut self, text: &str) -> Result<Vec<u8>, String> {
         let text = CString::new(text).map_err(|e| e.to_string())?;
         let options = AssembleOptions {

@@ -139,6 +139,20 @@ pub enum Field {
     Src1Half,
     /// Three-source: source 2 is `hf`.
     Src2Half,
+    /// Three-source Align1: 1 if the types are floats.
+    ExecType,
+    /// Three-source Align1: 16-bit immediate.
+    Src0Imm,
+    /// Three-source Align1: register file, 0 GRF, 1 immediate.
+    Src2File,
+    /// Three-source Align1: type code.
+    Src2Type,
+    /// Three-source Align1: horizontal stride code.
+    Src2Hs,
+    /// Three-source Align1: special accumulator.
+    Src2Mme,
+    /// Three-source Align1: 16-bit immediate.
+    Src2Imm,
     /// 32-bit immediate.
     Imm32,
     /// 64-bit immediate.
@@ -169,7 +183,7 @@ pub enum Field {
 
 impl Field {
     /// Every one of them, with the line that says what it is.
-    pub const ALL: [(Field, &'static str); 81] = [
+    pub const ALL: [(Field, &'static str); 88] = [
         (Field::Opcode, "Opcode number."),
         (Field::AccessMode, "0 for Align1, 1 for Align16."),
         (Field::NoDdClr, "Do not clear the destination dependency."),
@@ -256,6 +270,22 @@ impl Field {
         ),
         (Field::Src1Half, "Three-source: source 1 is `hf`."),
         (Field::Src2Half, "Three-source: source 2 is `hf`."),
+        (
+            Field::ExecType,
+            "Three-source Align1: 1 if the types are floats.",
+        ),
+        (Field::Src0Imm, "Three-source Align1: 16-bit immediate."),
+        (
+            Field::Src2File,
+            "Three-source Align1: register file, 0 GRF, 1 immediate.",
+        ),
+        (Field::Src2Type, "Three-source Align1: type code."),
+        (
+            Field::Src2Hs,
+            "Three-source Align1: horizontal stride code.",
+        ),
+        (Field::Src2Mme, "Three-source Align1: special accumulator."),
+        (Field::Src2Imm, "Three-source Align1: 16-bit immediate."),
         (Field::Imm32, "32-bit immediate."),
         (Field::Imm64, "64-bit immediate."),
         (Field::Jip, "Jump target in bytes."),
@@ -320,6 +350,14 @@ pub enum Case {
     ExImm,
     /// The extended descriptor is in a0.
     ExReg,
+    /// Source 2 is a register.
+    Src2Direct,
+    /// Source 2 has a special accumulator.
+    Src2Macro,
+    /// Source 0 is a 16-bit immediate (three-source).
+    Src0Imm,
+    /// Source 2 is a 16-bit immediate (three-source).
+    Src2Imm,
     /// There is a jump target.
     Jip,
     /// There are a jump and an update target.
@@ -328,7 +366,7 @@ pub enum Case {
 
 impl Case {
     /// Every one of them, with the line that says what it is.
-    pub const ALL: [(Case, &'static str); 17] = [
+    pub const ALL: [(Case, &'static str); 21] = [
         (Case::DstDirect, "The destination is a register."),
         (Case::DstIndirect, "The destination is addressed by a0."),
         (Case::DstMacro, "The destination has a special accumulator."),
@@ -347,6 +385,16 @@ impl Case {
         (Case::DescReg, "The descriptor is in a0."),
         (Case::ExImm, "The extended descriptor is immediate."),
         (Case::ExReg, "The extended descriptor is in a0."),
+        (Case::Src2Direct, "Source 2 is a register."),
+        (Case::Src2Macro, "Source 2 has a special accumulator."),
+        (
+            Case::Src0Imm,
+            "Source 0 is a 16-bit immediate (three-source).",
+        ),
+        (
+            Case::Src2Imm,
+            "Source 2 is a 16-bit immediate (three-source).",
+        ),
         (Case::Jip, "There is a jump target."),
         (Case::JipUip, "There are a jump and an update target."),
     ];

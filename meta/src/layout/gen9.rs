@@ -1,7 +1,7 @@
 //! Gen9's native form. Source: PRM for Skylake, Vol. 2a "EU instruction fields"; each bit is checked against Intel's
 //! assembler by `isa-gen/tests/iga.rs`.
 
-use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, split};
+use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, gen8, split};
 use crate::format::Format;
 use crate::types::Ty;
 use Field::*;
@@ -63,14 +63,7 @@ pub(super) fn layouts() -> GenLayouts {
             format(
                 Format::Call,
                 BRANCH,
-                &[
-                    (DstHs, 1),
-                    (DstType, 1),
-                    (Src0Vs, 2),
-                    (Src0Width, 1),
-                    (Src0Hs, 1),
-                    (Src1Type, 1),
-                ],
+                &[(DstHs, 1), (DstType, 1), (Src1Type, 1)],
             ),
             format(
                 Format::Ret,
@@ -111,6 +104,7 @@ pub(super) fn layouts() -> GenLayouts {
             (Ty::Df, 10),
             (Ty::Hf, 11),
         ],
+        align1_types: Vec::new(),
         ternary_types: vec![
             (Ty::F, 0),
             (Ty::D, 1),
@@ -118,11 +112,15 @@ pub(super) fn layouts() -> GenLayouts {
             (Ty::Df, 3),
             (Ty::Hf, 4),
         ],
+        ternary_align16: Some(TERNARY),
+        ternary_unit: 2,
+        qword_targets: Vec::new(),
+        ops: gen8::calls(&["call", "calla"]),
     }
 }
 
 /// Bits 0 to 34, without those that depend on the format (24 to 28).
-fn header() -> Vec<FieldBits> {
+pub(super) fn header() -> Vec<FieldBits> {
     vec![
         at(Opcode, 6, 0),
         at(AccessMode, 8, 8),
@@ -141,7 +139,7 @@ fn header() -> Vec<FieldBits> {
     ]
 }
 
-fn nullary() -> Layout {
+pub(super) fn nullary() -> Layout {
     Layout {
         name: "nullary",
         fields: vec![at(Opcode, 6, 0), at(Compacted, 29, 29), at(Debug, 30, 30)],
@@ -149,7 +147,7 @@ fn nullary() -> Layout {
     }
 }
 
-fn dst() -> Vec<FieldBits> {
+pub(super) fn dst() -> Vec<FieldBits> {
     vec![
         at(DstFile, 36, 35),
         at(DstType, 40, 37),
@@ -163,7 +161,7 @@ fn dst() -> Vec<FieldBits> {
     ]
 }
 
-fn src0() -> Vec<FieldBits> {
+pub(super) fn src0() -> Vec<FieldBits> {
     use Case::{Src0Direct, Src0Indirect, Src0Macro};
     let any = [Src0Direct, Src0Indirect, Src0Macro];
     vec![
@@ -183,7 +181,7 @@ fn src0() -> Vec<FieldBits> {
     ]
 }
 
-fn src1() -> Vec<FieldBits> {
+pub(super) fn src1() -> Vec<FieldBits> {
     use Case::{Imm32, Src0Direct, Src0Indirect, Src0Macro, Src1Direct, Src1Indirect, Src1Macro};
     let any = [Src1Direct, Src1Indirect, Src1Macro];
     vec![
@@ -206,7 +204,7 @@ fn src1() -> Vec<FieldBits> {
     ]
 }
 
-fn operand_shapes() -> Vec<Vec<Case>> {
+pub(super) fn operand_shapes() -> Vec<Vec<Case>> {
     use Case::*;
     let mut shapes = Vec::new();
     for d in [DstDirect, DstIndirect, DstMacro] {
@@ -222,11 +220,11 @@ fn operand_shapes() -> Vec<Vec<Case>> {
     shapes
 }
 
-fn join(parts: impl IntoIterator<Item = Vec<FieldBits>>) -> Vec<FieldBits> {
+pub(super) fn join(parts: impl IntoIterator<Item = Vec<FieldBits>>) -> Vec<FieldBits> {
     parts.into_iter().flatten().collect()
 }
 
-fn basic() -> Layout {
+pub(super) fn basic() -> Layout {
     Layout {
         name: "basic",
         fields: join([
@@ -240,7 +238,7 @@ fn basic() -> Layout {
     }
 }
 
-fn math() -> Layout {
+pub(super) fn math() -> Layout {
     Layout {
         name: "math",
         fields: join([
@@ -254,7 +252,7 @@ fn math() -> Layout {
     }
 }
 
-fn ternary() -> Layout {
+pub(super) fn ternary() -> Layout {
     Layout {
         name: "ternary",
         fields: join([
@@ -294,7 +292,7 @@ fn ternary() -> Layout {
     }
 }
 
-fn branch() -> Layout {
+pub(super) fn branch() -> Layout {
     use Case::{DstDirect, DstIndirect};
     let registers = vec![
         at(DstFile, 36, 35),
@@ -357,7 +355,7 @@ fn branch() -> Layout {
     }
 }
 
-fn send() -> Layout {
+pub(super) fn send() -> Layout {
     use Case::{DescImm, DescReg};
     Layout {
         name: "send",
@@ -398,7 +396,7 @@ fn send() -> Layout {
     }
 }
 
-fn sends() -> Layout {
+pub(super) fn sends() -> Layout {
     use Case::{DescImm, ExImm, ExReg};
     Layout {
         name: "sends",

@@ -2,10 +2,15 @@
 
 use crate::format::Format;
 use crate::generation::Generation;
+use crate::row::Row;
 use crate::types::Ty;
 use std::fmt;
 
 mod field;
+mod gen10;
+mod gen11;
+mod gen7p5;
+mod gen8;
 mod gen9;
 
 pub use field::{Case, Field};
@@ -130,6 +135,15 @@ pub struct FormatLayout {
     pub fixed: Vec<(Field, u64)>,
 }
 
+/// Fields that an opcode fixes beside those of its format.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpFixed {
+    /// The mnemonic.
+    pub op: &'static str,
+    /// Fields that always hold a value.
+    pub fixed: Vec<(Field, u64)>,
+}
+
 /// Everything about one generation's native encoding.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GenLayouts {
@@ -141,14 +155,66 @@ pub struct GenLayouts {
     pub reg_types: Vec<(Ty, u8)>,
     /// Type codes of immediates.
     pub imm_types: Vec<(Ty, u8)>,
-    /// Type codes of three-source operands.
+    /// Type codes of three-source operands in Align16.
     pub ternary_types: Vec<(Ty, u8)>,
+    /// Type codes of three-source operands in Align1, with the execution type as bit 3.
+    pub align1_types: Vec<(Ty, u8)>,
+    /// The layout of three-source instructions in Align16, as an index into [`Self::layouts`].
+    pub ternary_align16: Option<usize>,
+    /// Bytes that a sub-register of a three-source source counts in Align16.
+    pub ternary_unit: u8,
+    /// The layouts whose targets count 8 bytes, as indices into [`Self::layouts`]; those of the others count one.
+    pub qword_targets: Vec<usize>,
+    /// Opcodes that fix more than their format does.
+    pub ops: Vec<OpFixed>,
+}
+
+impl GenLayouts {
+    /// The bits that are the same in every instruction of an opcode: its number and the fixed fields.
+    pub fn base(&self, row: &Row, g: Generation) -> Result<u128, LayoutError> {
+        let Some(column) = row.column(g) else {
+            return Ok(0);
+        };
+        let Some((format, layout)) = self
+            .formats
+            .iter()
+            .find(|f| f.format == column.format)
+            .and_then(|f| Some((f, self.layouts.get(f.layout)?)))
+        else {
+            return Ok(0);
+        };
+        let of_op = self.ops.iter().filter(|o| o.op == row.mnemonic);
+        let opcode = (Field::Opcode, u64::from(column.opcode));
+        let mut word = 0;
+        for (field, value) in std::iter::once(&opcode)
+            .chain(&format.fixed)
+            .chain(of_op.flat_map(|o| &o.fixed))
+        {
+            let bits = layout
+                .fields
+                .iter()
+                .find(|b| b.field == *field)
+                .and_then(|b| b.word(*value));
+            let Some(bits) = bits else {
+                return Err(LayoutError {
+                    layout: layout.name,
+                    message: format!("{field:?} cannot hold {value} of `{}`", row.mnemonic),
+                });
+            };
+            word |= bits;
+        }
+        Ok(word)
+    }
 }
 
 /// The layouts of a generation, checked.
 pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
     let l = match g {
+        Generation::Gen7p5 => gen7p5::layouts(),
+        Generation::Gen8 => gen8::layouts(),
         Generation::Gen9 => gen9::layouts(),
+        Generation::Gen10 => gen10::layouts(),
+        Generation::Gen11 => gen11::layouts(),
         _ => GenLayouts::default(),
     };
     let fail = |message| {
@@ -200,6 +266,18 @@ pub fn split<const N: usize>(field: Field, parts: [(u8, u8); N]) -> FieldBits {
 }
 
 impl FieldBits {
+    /// The bits of a native instruction in which the field holds a value; none where the value is too wide for it.
+    pub fn word(&self, value: u64) -> Option<u128> {
+        let mut word = 0u128;
+        let mut left = u128::from(value);
+        for part in &self.parts {
+            let width = u32::from(part.hi.saturating_sub(part.lo)) + 1;
+            word |= (left & ((1 << width) - 1)) << part.lo;
+            left >>= width;
+        }
+        (left == 0).then_some(word)
+    }
+
     /// The field exists only when one of the cases holds.
     pub fn when<const N: usize>(mut self, cases: [Case; N]) -> Self {
         self.when = cases.into();

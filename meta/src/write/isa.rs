@@ -231,6 +231,16 @@ fn platform(
     let l = layout::layouts(g)?;
     w.line("PlatformTables {");
     opcode_map(w, g, rows);
+    w.line("bases: [");
+    for n in 0..128u8 {
+        let of = |r: &&Row| r.column(g).is_some_and(|c| c.opcode == n);
+        let base = match rows.iter().find(of) {
+            Some(r) => l.base(r, g)?,
+            None => 0,
+        };
+        w.line(format!("{base:#x},"));
+    }
+    w.line("],");
     layouts(w, &l);
     w.line("formats: [");
     for format in Format::ALL {
@@ -238,25 +248,19 @@ fn platform(
             w.line("None,");
             continue;
         };
-        let fixed: Vec<String> = f
-            .fixed
-            .iter()
-            .map(|(f, v)| format!("(Field::{f:?}, {v})"))
-            .collect();
-        w.line(format!(
-            "Some(FormatLayout {{ layout: {}, fixed: &[{}] }}),",
-            f.layout,
-            fixed.join(", ")
-        ));
+        w.line(format!("Some({}),", f.layout));
     }
     w.line("],");
     for (name, codes) in [
         ("reg_types", &l.reg_types),
         ("imm_types", &l.imm_types),
         ("ternary_types", &l.ternary_types),
+        ("align1_types", &l.align1_types),
     ] {
         w.line(format!("{name}: {},", type_codes(codes)));
     }
+    w.line(format!("ternary_align16: {:?},", l.ternary_align16));
+    w.line(format!("ternary_unit: {},", l.ternary_unit));
     compact.column(w, g, rows)?;
     w.line("},");
     Ok(())
@@ -279,18 +283,32 @@ fn opcode_map(w: &mut Writer, g: Generation, rows: &[Row]) {
     w.line("],");
 }
 
+/// Both ways: the code of each type, the type of each code.
 fn type_codes(codes: &[(Ty, u8)]) -> String {
-    let c: Vec<String> = codes
+    let of: Vec<String> = Ty::ALL
         .iter()
-        .map(|(t, n)| format!("(Type::{t:?}, {n})"))
+        .map(|t| {
+            let code = codes.iter().find(|(x, _)| x == t);
+            code.map_or("NO_CODE".into(), |(_, n)| n.to_string())
+        })
         .collect();
-    format!("&[{}]", c.join(", "))
+    let back: Vec<String> = (0..16)
+        .map(|n| {
+            let ty = codes.iter().find(|(_, c)| *c == n);
+            ty.map_or("None".into(), |(t, _)| format!("Some(Type::{t:?})"))
+        })
+        .collect();
+    format!(
+        "TypeCodes {{ of: [{}], back: [{}] }}",
+        of.join(", "),
+        back.join(", ")
+    )
 }
 
 /// Each layout as its fields' places, by field: the first run of bits, and where the further runs stand in a list.
 fn layouts(w: &mut Writer, l: &GenLayouts) {
     w.line("layouts: &[");
-    for layout in &l.layouts {
+    for (n, layout) in l.layouts.iter().enumerate() {
         let mut more = Vec::new();
         let places: Vec<String> = Field::ALL
             .iter()
@@ -303,6 +321,8 @@ fn layouts(w: &mut Writer, l: &GenLayouts) {
         w.line(format!("name: {:?},", layout.name));
         w.line(format!("places: [{}],", places.join(", ")));
         w.line(format!("more: &[{}],", more.join(", ")));
+        let unit = if l.qword_targets.contains(&n) { 8 } else { 1 };
+        w.line(format!("target_unit: {unit},"));
         w.line("},");
     }
     w.line("],");

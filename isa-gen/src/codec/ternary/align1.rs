@@ -1,0 +1,238 @@
+//! The Align1 form: each source with a type and a region of its own, immediates of 16 bits as sources 0 and 2,
+//! accumulators as destination and source 1.
+
+use super::super::Ctx;
+use super::super::bits::Fields;
+use super::super::operand::{bad, reg, reg_code, stride, stride_code, type_code, type_of};
+use super::{SRCS, TernaryFields, mme, mme_code};
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Dst, Inst, Src, SrcMods};
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::Region;
+use crate::table::Field;
+use crate::types::Type;
+
+/// The bit of a type code that says float; the instruction has it once.
+const FLOAT: u64 = 8;
+/// Bytes that the destination's sub-register counts.
+const DST_UNIT: u16 = 8;
+/// Vertical strides by code.
+const VS: [u8; 4] = [0, 2, 4, 8];
+
+fn put_type(
+    ctx: &Ctx<'_>,
+    name: &'static str,
+    field: Field,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<u64, EncodeError> {
+    let code = type_code(name, &ctx.tables.align1_types, ty)?;
+    f.set(field, code & !FLOAT);
+    Ok(code & FLOAT)
+}
+
+fn get_type(ctx: &Ctx<'_>, field: Field, f: &Fields) -> Result<Type, DecodeError> {
+    let float = if f.on(Field::ExecType) { FLOAT } else { 0 };
+    type_of(&ctx.tables.align1_types, f.get(field) | float, field)
+}
+
+fn put_sub(
+    name: &'static str,
+    field: Field,
+    at: RegRef<Reg>,
+    unit: u16,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    if at.sub >= 32 || !at.sub.is_multiple_of(unit) {
+        return Err(bad(
+            name,
+            "the sub-register is beyond the register or not aligned",
+        ));
+    }
+    f.set(field, (at.sub / unit).into());
+    Ok(())
+}
+
+fn put_file(
+    name: &'static str,
+    (file, number): (Field, Field),
+    r: Reg,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let (code, n) = match r {
+        Reg::Grf(_) | Reg::Arf(Arf::Acc, _) => reg_code(name, r)?,
+        Reg::Arf(..) => return Err(bad(name, "must be a GRF or an accumulator")),
+    };
+    f.set(file, 1 - code);
+    f.set(number, n);
+    Ok(())
+}
+
+fn get_file((file, number): (Field, Field), f: &Fields) -> Result<Reg, DecodeError> {
+    reg(1 - f.get(file).min(1), f.get(number), number)
+}
+
+fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
+    let name = "dst";
+    let place = (Field::DstFile, Field::DstReg);
+    match *d {
+        Dst::Direct { at, hs, ty } if !ctx.info.mme => {
+            put_file(name, place, at.reg, f)?;
+            put_sub(name, Field::DstSub, at, DST_UNIT, f)?;
+            match hs {
+                1 => {}
+                2 => f.set(Field::DstHs, 1),
+                _ => return Err(bad(name, "the stride must be 1 or 2")),
+            }
+            put_type(ctx, name, Field::DstType, ty, f)
+        }
+        Dst::Macro { at, mme, ty } if ctx.info.mme => {
+            put_file(name, place, at.reg, f)?;
+            f.set(Field::DstMme, mme_code(name, mme)?);
+            put_type(ctx, name, Field::DstType, ty, f)
+        }
+        _ => Err(bad(name, "must be direct (of a math macro, have an mme)")),
+    }
+}
+
+fn put_region(
+    n: usize,
+    s: &TernaryFields,
+    region: Region,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let (vs, hs) = match region {
+        Region::Ternary { vs, hs } if n < 2 => (Some(vs), hs),
+        Region::Scalar3 { hs } if n == 2 => (None, hs),
+        _ => return Err(bad(s.name, "the region must be <vs;hs>, for source 2 <hs>")),
+    };
+    if let Some(vs) = vs {
+        let code = VS.iter().position(|v| *v == vs);
+        let code = code.ok_or(bad(s.name, "the vertical stride must be 0, 2, 4 or 8"))?;
+        f.set(s.vs, code as u64);
+    }
+    f.set(s.hs, stride_code(s.name, hs, 4)?);
+    Ok(())
+}
+
+fn put_src(
+    ctx: &Ctx<'_>,
+    (n, s): (usize, &TernaryFields),
+    src: &Src<Reg>,
+    f: &mut Fields,
+) -> Result<u64, EncodeError> {
+    let mods = match *src {
+        Src::Direct { mods, .. } | Src::Macro { mods, .. } => mods,
+        _ => SrcMods::default(),
+    };
+    if (mods.neg || mods.abs) && !ctx.info.mods {
+        return Err(bad(s.name, "the opcode has no source modifiers"));
+    }
+    f.set(s.neg, mods.neg.into());
+    f.set(s.abs, mods.abs.into());
+    match *src {
+        Src::Direct { at, region, ty, .. } if !ctx.info.mme => {
+            if n != 1 && !matches!(at.reg, Reg::Grf(_)) {
+                return Err(bad(s.name, "must be a GRF or an immediate"));
+            }
+            put_file(s.name, (s.file, s.reg), at.reg, f)?;
+            put_sub(s.name, s.sub, at, 1, f)?;
+            put_region(n, s, region, f)?;
+            put_type(ctx, s.name, s.ty, ty, f)
+        }
+        Src::Macro { at, mme, ty, .. } if ctx.info.mme => {
+            put_file(s.name, (s.file, s.reg), at.reg, f)?;
+            f.set(s.mme, mme_code(s.name, mme)?);
+            if n < 2 {
+                f.set(s.vs, MACRO_VS);
+            }
+            f.set(s.hs, 1);
+            put_type(ctx, s.name, s.ty, ty, f)
+        }
+        Src::Imm { bits, ty } if n != 1 && !ctx.info.mme && ty.bytes() <= 2 => {
+            if bits >> 16 != 0 {
+                return Err(bad(s.name, "an immediate of 16 bits"));
+            }
+            f.set(s.file, 1);
+            f.set(s.imm, bits);
+            put_type(ctx, s.name, s.ty, ty, f)
+        }
+        _ => Err(bad(
+            s.name,
+            "must be a direct register or, as source 0 or 2, an immediate of 16 bits",
+        )),
+    }
+}
+
+/// The vertical stride's code in a math macro: four elements.
+const MACRO_VS: u64 = 2;
+
+pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let float = put_dst(ctx, &i.dst, f)?;
+    f.set(Field::ExecType, (float != 0).into());
+    for ((n, s), src) in SRCS.iter().enumerate().zip(&i.srcs) {
+        if put_src(ctx, (n, s), src, f)? != float {
+            return Err(bad(s.name, "floats and integers do not go together"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    let ty = get_type(ctx, Field::DstType, f)?;
+    let r = get_file((Field::DstFile, Field::DstReg), f)?;
+    i.dst = if ctx.info.mme {
+        Dst::Macro {
+            at: RegRef::new(r, 0),
+            mme: mme(Field::DstMme, f)?,
+            ty,
+        }
+    } else {
+        Dst::Direct {
+            at: RegRef::new(r, f.get(Field::DstSub) as u16 * DST_UNIT),
+            hs: f.get(Field::DstHs) as u8 + 1,
+            ty,
+        }
+    };
+    for ((n, s), src) in SRCS.iter().enumerate().zip(&mut i.srcs) {
+        let ty = get_type(ctx, s.ty, f)?;
+        if n != 1 && f.on(s.file) {
+            if ctx.info.mme {
+                return Err(DecodeError::field(s.file, 1));
+            }
+            *src = Src::Imm {
+                bits: f.get(s.imm),
+                ty,
+            };
+            continue;
+        }
+        let mods = SrcMods {
+            neg: ctx.info.mods && f.on(s.neg),
+            abs: ctx.info.mods && f.on(s.abs),
+        };
+        let r = get_file((s.file, s.reg), f)?;
+        if ctx.info.mme {
+            *src = Src::Macro {
+                at: RegRef::new(r, 0),
+                mme: mme(s.mme, f)?,
+                ty,
+                mods,
+            };
+            continue;
+        }
+        let hs = stride(f.get(s.hs));
+        let vs = VS.get(f.get(s.vs) as usize).copied().unwrap_or(0);
+        *src = Src::Direct {
+            at: RegRef::new(r, f.get(s.sub) as u16),
+            region: if n == 2 {
+                Region::Scalar3 { hs }
+            } else {
+                Region::Ternary { vs, hs }
+            },
+            ty,
+            mods,
+        };
+    }
+    Ok(())
+}

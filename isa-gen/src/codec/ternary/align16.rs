@@ -1,0 +1,282 @@
+//! Three-source instructions in the Align16 form. Text and [`Inst`] speak of channels as Align1 does; the encoding
+//! speaks of swizzles and a write mask, and has one channel only as a masked row of four (of two for `df`).
+
+use super::super::Ctx;
+use super::super::bits::Fields;
+use super::super::operand::{bad, reg_code, type_code, type_of};
+use super::{SRCS, TernaryFields, mme, mme_code};
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Dst, Inst, Src, SrcMods};
+use crate::reg::{Reg, RegRef};
+use crate::region::{ExecSize, Region};
+use crate::table::Field;
+use crate::types::Type;
+
+/// Swizzles: every channel its own; the first or second of two `df` elements for all.
+const XYZW: u64 = 0xE4;
+const XYXY: u64 = 0x44;
+const ZWZW: u64 = 0xEE;
+
+/// The packed region of source `n`.
+fn packed(n: usize) -> Region {
+    if n == 2 {
+        Region::Scalar3 { hs: 1 }
+    } else {
+        Region::Ternary { vs: 2, hs: 1 }
+    }
+}
+
+/// The region of source `n` that gives one element to all channels.
+fn scalar(n: usize) -> Region {
+    if n == 2 {
+        Region::Scalar3 { hs: 0 }
+    } else {
+        Region::Ternary { vs: 0, hs: 0 }
+    }
+}
+
+fn put_dst_mask(
+    i: &Inst<Reg>,
+    at: RegRef<Reg>,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let bytes = ty.bytes() as u16;
+    let mut sub = at.sub;
+    if sub >= 32 || !sub.is_multiple_of(bytes) {
+        return Err(bad("dst", "the sub-register is not one of the type"));
+    }
+    if i.exec == ExecSize::S1 {
+        let (channels, exec, mask) = if bytes == 8 {
+            (2, ExecSize::S2, 0b11 << ((sub / bytes) % 2 * 2))
+        } else {
+            (4, ExecSize::S4, 1 << ((sub / bytes) % 4))
+        };
+        sub -= sub % (bytes * channels);
+        f.set(Field::ExecSize, exec.log2().into());
+        f.set(Field::DstMask, mask);
+    } else {
+        f.set(Field::DstMask, 0b1111);
+    }
+    if !sub.is_multiple_of(4) {
+        return Err(bad("dst", "the sub-register must start a doubleword"));
+    }
+    f.set(Field::DstSub, (sub / 4).into());
+    Ok(())
+}
+
+/// The region and sub-register of a source as replication, swizzle and aligned sub-register.
+fn put_region(
+    ctx: &Ctx<'_>,
+    (n, s): (usize, &TernaryFields),
+    at: RegRef<Reg>,
+    region: Region,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let bytes = ty.bytes() as u16;
+    if at.sub >= 32 || !at.sub.is_multiple_of(bytes) {
+        return Err(bad(s.name, "the sub-register is not one of the type"));
+    }
+    let mut sub = at.sub;
+    f.set(s.swizzle, XYZW);
+    if region == scalar(n) {
+        if bytes == 8 {
+            f.set(s.swizzle, if sub % 16 == 8 { ZWZW } else { XYXY });
+            sub -= sub % 16;
+        } else {
+            f.set(s.rep, 1);
+        }
+    } else if region != packed(n) {
+        return Err(bad(
+            s.name,
+            "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
+        ));
+    }
+    let unit = u16::from(ctx.tables.ternary_unit.max(1));
+    if !sub.is_multiple_of(unit) {
+        return Err(bad(s.name, "the sub-register is not aligned"));
+    }
+    f.set(s.sub, (sub / unit).into());
+    Ok(())
+}
+
+pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let (at, ty) = match i.dst {
+        Dst::Direct { at, hs: 1, ty } if !ctx.info.mme => {
+            put_dst_mask(i, at, ty, f)?;
+            (at, ty)
+        }
+        Dst::Macro { at, mme: m, ty } if ctx.info.mme => {
+            f.set(Field::DstMask, mme_code("dst", m)?);
+            (at, ty)
+        }
+        _ => {
+            return Err(bad(
+                "dst",
+                "must be direct and packed (of a math macro, have an mme)",
+            ));
+        }
+    };
+    let (1, number) = reg_code("dst", at.reg)? else {
+        return Err(bad("dst", "must be a GRF"));
+    };
+    f.set(Field::DstReg, number);
+    f.set(
+        Field::DstType,
+        type_code("dst", &ctx.tables.ternary_types, ty)?,
+    );
+
+    let first = i.srcs[0].ty();
+    for (n, (src, s)) in i.srcs.iter().zip(&SRCS).enumerate() {
+        let (at, ty, mods) = match *src {
+            Src::Direct {
+                at,
+                region,
+                ty,
+                mods,
+            } if !ctx.info.mme => {
+                put_region(ctx, (n, s), at, region, ty, f)?;
+                (at, ty, mods)
+            }
+            Src::Macro {
+                at,
+                mme: m,
+                ty,
+                mods,
+            } if ctx.info.mme => {
+                f.set(s.swizzle, mme_code(s.name, m)?);
+                (at, ty, mods)
+            }
+            _ => {
+                return Err(bad(
+                    s.name,
+                    "must be a direct register (of a math macro, with an mme)",
+                ));
+            }
+        };
+        let (1, number) = reg_code(s.name, at.reg)? else {
+            return Err(bad(s.name, "must be a GRF"));
+        };
+        let half = |f: &mut Fields, field| match (first, ty) {
+            (Some(Type::F | Type::Hf), Type::F | Type::Hf) if f.width(field) != 0 => {
+                f.set(field, (ty == Type::Hf).into());
+                Ok(())
+            }
+            (Some(t), _) if t == ty => Ok(()),
+            _ => Err(bad(s.name, "the sources' types do not go together")),
+        };
+        match n {
+            0 => f.set(
+                Field::SrcType,
+                type_code(s.name, &ctx.tables.ternary_types, ty)?,
+            ),
+            1 => half(f, Field::Src1Half)?,
+            _ => half(f, Field::Src2Half)?,
+        }
+        if (mods.neg || mods.abs) && !ctx.info.mods {
+            return Err(bad(s.name, "the opcode has no source modifiers"));
+        }
+        f.set(s.neg, mods.neg.into());
+        f.set(s.abs, mods.abs.into());
+        f.set(s.reg, number);
+    }
+    Ok(())
+}
+
+/// The execution size that text gives, and the destination's offset in bytes.
+fn dst_place(exec: ExecSize, f: &Fields, bytes: u32) -> Result<(ExecSize, u16), DecodeError> {
+    let field = |field| DecodeError::field(field, f.get(field));
+    let sub = f.get(Field::DstSub) as u16 * 4;
+    let (exec, sub) = match (exec, f.get(Field::DstMask), bytes) {
+        (ExecSize::S1, ..) => return Err(field(Field::ExecSize)),
+        (_, 0b1111, _) => (exec, sub),
+        (ExecSize::S4, mask @ (1 | 2 | 4 | 8), 2 | 4) => {
+            (ExecSize::S1, sub + (mask.trailing_zeros() * bytes) as u16)
+        }
+        (ExecSize::S2, 0b0011, 8) => (ExecSize::S1, sub),
+        (ExecSize::S2, 0b1100, 8) => (ExecSize::S1, sub + 8),
+        _ => return Err(field(Field::DstMask)),
+    };
+    if sub >= 32 || u32::from(sub) % bytes != 0 {
+        return Err(field(Field::DstSub));
+    }
+    Ok((exec, sub))
+}
+
+pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    let field = |field| DecodeError::field(field, f.get(field));
+    let grf = |r| match f.get(r) {
+        n @ 0..=127 => Ok(Reg::Grf(n as u8)),
+        _ => Err(field(r)),
+    };
+    let types = &ctx.tables.ternary_types;
+    let ty = type_of(types, f.get(Field::DstType), Field::DstType)?;
+    let reg = grf(Field::DstReg)?;
+    i.dst = if ctx.info.mme {
+        Dst::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(Field::DstMask, f)?,
+            ty,
+        }
+    } else {
+        let (exec, sub) = dst_place(i.exec, f, ty.bytes())?;
+        i.exec = exec;
+        Dst::Direct {
+            at: RegRef::new(reg, sub),
+            hs: 1,
+            ty,
+        }
+    };
+    let first = type_of(types, f.get(Field::SrcType), Field::SrcType)?;
+    for (n, (src, s)) in i.srcs.iter_mut().zip(&SRCS).enumerate() {
+        let half = match n {
+            1 if f.width(Field::Src1Half) != 0 => f.on(Field::Src1Half),
+            2 if f.width(Field::Src2Half) != 0 => f.on(Field::Src2Half),
+            _ => first == Type::Hf,
+        };
+        let ty = match (first, half) {
+            (Type::F | Type::Hf, true) => Type::Hf,
+            (Type::F | Type::Hf, false) => Type::F,
+            (t, _) => t,
+        };
+        let mods = SrcMods {
+            neg: ctx.info.mods && f.on(s.neg),
+            abs: ctx.info.mods && f.on(s.abs),
+        };
+        if ctx.info.mme {
+            *src = Src::Macro {
+                at: RegRef::new(grf(s.reg)?, 0),
+                mme: mme(s.swizzle, f)?,
+                ty,
+                mods,
+            };
+            continue;
+        }
+        let mut sub = f.get(s.sub) as u16 * u16::from(ctx.tables.ternary_unit);
+        let region = if f.on(s.rep) {
+            scalar(n)
+        } else {
+            match f.get(s.swizzle) {
+                XYZW => packed(n),
+                XYXY if ty == Type::Df => scalar(n),
+                ZWZW if ty == Type::Df => {
+                    sub += 8;
+                    scalar(n)
+                }
+                _ => return Err(field(s.swizzle)),
+            }
+        };
+        if sub >= 32 || u32::from(sub) % ty.bytes() != 0 {
+            return Err(field(s.sub));
+        }
+        *src = Src::Direct {
+            at: RegRef::new(grf(s.reg)?, sub),
+            region,
+            ty,
+            mods,
+        };
+    }
+    Ok(())
+}
