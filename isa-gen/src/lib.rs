@@ -46,3 +46,8 @@ pub use reg::{Arf, Reg, RegRef, Register};
 pub use region::{ChannelOffset, ExecSize, Region};
 pub use swsb::Swsb;
 pub use types::Type;
+
+/// The walkthrough's examples, as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/add-a-platform.md")]
+struct AddAPlatform;
