@@ -79,7 +79,7 @@ const BROKEN: &[(&str, &str)] = &[
         "mad (16|M0) r5.0<1>:df r7.0<2;1>:df r9.0<2;1>:df r11.0<1>:df",
     ),
     ("send-lengths", "send (8|M0) r5 r126 0xA 0x08106E02"),
-    ("send-lengths", "sends (8|M0) null r5 r6 0x4C 0x06026E02"),
+    ("send-overlap", "sends (8|M0) null r5 r6 0x4C 0x06026E02"),
     ("send-operands", "send (8|M0) r5 a0 0xA 0x02106E02"),
     ("send-eot", "send (8|M0) null r5 0x27 0x02000010 {EOT}"),
     ("branch-targets", "(W) jmpi 12"),
@@ -89,7 +89,7 @@ fn rules_of(line: &str) -> Vec<&'static str> {
     let code = text::assemble(Platform::Gen9, line).unwrap_or_else(|e| panic!("{line}: {e}"));
     legal::check(Platform::Gen9, &code.insts[0].inst)
         .iter()
-        .map(|f| f.rule)
+        .map(|f| f.rule.name)
         .collect()
 }
 
@@ -218,18 +218,8 @@ fn rules_beyond_text_are_found() {
     for (rule, i) in by_hand() {
         let found: Vec<_> = legal::check(Platform::Gen9, &i)
             .iter()
-            .map(|f| f.rule)
+            .map(|f| f.rule.name)
             .collect();
         assert!(found.contains(&rule), "{rule} not in {found:?}: {i:?}");
-    }
-}
-
-#[test]
-fn every_rule_has_something_that_breaks_it() {
-    let by_hand = by_hand();
-    for name in legal::rule_names() {
-        let line = BROKEN.iter().any(|(rule, _)| *rule == name);
-        let hand = by_hand.iter().any(|(rule, _)| *rule == name);
-        assert!(line || hand, "{name}");
     }
 }

@@ -4,7 +4,9 @@ pub(crate) mod table;
 
 use crate::platform::Platform;
 use crate::table::PlatformTables;
-use table::{CompactClass, CompactColumn, CompactImm, CompactShape, ImmKind, ImmPlace, Run};
+use table::{
+    CompactClass, CompactColumn, CompactImm, CompactShape, CompactTable, ImmKind, ImmPlace, Run,
+};
 
 /// The bit that says that an instruction has 8 bytes.
 const COMPACTED: u64 = 1 << 29;
@@ -23,23 +25,35 @@ fn get((lo, width): Run, word: u128) -> u64 {
 }
 
 /// Several runs of bits as one number, the first run least significant.
-fn gather(runs: &[Run], word: u128) -> u64 {
+fn gather(runs: &[Run], word: u64) -> u64 {
     let (mut value, mut at) = (0, 0);
-    for run in runs {
-        value |= get(*run, word) << (at & 63);
-        at += run.1;
+    for (lo, width) in runs {
+        value |= (word >> (lo & 63) & mask(*width)) << (at & 63);
+        at += width;
     }
     value
 }
 
 /// A number spread over several runs of bits, which are clear.
-fn scatter(runs: &[Run], mut value: u64) -> u128 {
+fn scatter(runs: &[Run], mut value: u64) -> u64 {
     let mut word = 0;
     for (lo, width) in runs {
-        word |= u128::from(value & mask(*width)) << lo;
-        value = value.checked_shr(u32::from(*width)).unwrap_or(0);
+        word |= (value & mask(*width)) << (lo & 63);
+        value >>= width & 63;
     }
     word
+}
+
+impl CompactTable {
+    /// The index of an entry.
+    fn find(&self, entry: u128) -> Option<u64> {
+        let (low, high) = (entry as u64, (entry >> 64) as u64);
+        let product = low
+            .wrapping_mul(self.multiplier)
+            .wrapping_add(high.wrapping_mul(self.multiplier.rotate_left(32)));
+        let index = *self.slots.get((product >> (self.shift & 63)) as usize)?;
+        (self.entries.get(usize::from(index)) == Some(&entry)).then_some(u64::from(index))
+    }
 }
 
 impl CompactColumn {
@@ -110,19 +124,17 @@ impl ImmKind {
 
 impl CompactShape {
     fn expand(&self, narrow: u64) -> Option<u128> {
-        let compact = u128::from(narrow);
         let mut word = 0;
         for c in self.copies {
             word |= u128::from((narrow >> c.from) & mask(c.width)) << c.to;
         }
         for t in self.tables {
-            let entry = t.entries.get(gather(t.index, compact) as usize)?;
-            word |= scatter(t.to, *entry);
+            word |= t.entries.get(gather(t.index, narrow) as usize)?;
         }
         if let Some(imm) = &self.imm {
             let bits = imm
                 .kind(word)?
-                .expand(gather(imm.from, compact), imm.width());
+                .expand(gather(imm.from, narrow), imm.width());
             word |= u128::from(bits) << IMM;
         }
         Some(word)
@@ -134,20 +146,14 @@ impl CompactShape {
         }
         let mut narrow = COMPACTED;
         for t in self.tables {
-            let entry = gather(t.to, word);
-            let slot = entry.wrapping_mul(t.multiplier) >> (t.shift & 63);
-            let index = *t.slots.get(slot as usize)?;
-            if t.entries.get(usize::from(index)) != Some(&entry) {
-                return None;
-            }
-            narrow |= scatter(t.index, u64::from(index)) as u64;
+            narrow |= scatter(t.index, t.find(word & t.mask)?);
         }
         for c in self.copies {
             narrow |= get((c.to, c.width), word) << c.from;
         }
         if let Some(imm) = &self.imm {
             let bits = imm.kind(word)?.compact((word >> IMM) as u32, imm.width())?;
-            narrow |= scatter(imm.from, bits) as u64;
+            narrow |= scatter(imm.from, bits);
         }
         Some(narrow)
     }

@@ -8,11 +8,12 @@ pub(crate) type Run = (u8, u8);
 pub(crate) struct CompactTable {
     /// The index's bits in the compact form, the least significant run first.
     pub index: &'static [Run],
-    /// Where an entry's bits go in the native form, the least significant run first.
-    pub to: &'static [Run],
-    /// One entry per index value.
-    pub entries: &'static [u64],
-    /// The inverse: the entry times this, shifted down, is a slot, and the slot holds its index.
+    /// The native bits that it gives.
+    pub mask: u128,
+    /// One entry per index value, its bits where they are in the native form.
+    pub entries: &'static [u128],
+    /// The inverse: a hash of the entry by this, shifted down, is a slot, and the slot holds the index. No two entries
+    /// have the same slot.
     pub multiplier: u64,
     pub shift: u32,
     pub slots: &'static [u8],

@@ -3,15 +3,16 @@
 
 use crate::region::{ExecSize, Region};
 
-/// A rectangle of elements: `(vertical stride, width, horizontal stride)`, in elements. The reduced regions of
-/// three-source instructions are written out for Align16, which reads rows of four; `None` for VxH, whose rows lie
-/// anywhere.
+/// A rectangle of elements: `(vertical stride, width, horizontal stride)`, in elements, of the reduced regions of
+/// three-source instructions too. `None` for VxH, whose rows lie anywhere.
 pub fn rect(region: Region) -> Option<(u32, u32, u32)> {
     match region {
         Region::Rect { vs, w, hs } => Some((vs.into(), w.into(), hs.into())),
         Region::VxH { .. } => None,
-        Region::Ternary { vs: 0, hs: 0 } | Region::Scalar3 { hs: 0 } => Some((0, 1, 0)),
-        Region::Ternary { vs, hs } => Some((vs.into(), vs.into(), hs.into())),
+        Region::Scalar3 { hs: 0 } => Some((0, 1, 0)),
+        Region::Ternary { vs, hs: 0 } => Some((vs.into(), 1, 0)),
+        // A row is as wide as the next one lets it.
+        Region::Ternary { vs, hs } => Some((vs.into(), u32::from(vs / hs).max(1), hs.into())),
         Region::Scalar3 { hs } => Some((hs.into(), 1, 0)),
     }
 }

@@ -1,251 +1,381 @@
 //! Which operands, of which types, in which registers.
 
-use super::{Ctx, Part, Place, element_type};
-use crate::inst::{Src, Subfn, Target};
+use super::Part;
+use super::rule::{Kinds, Rule, Sink, always};
+use super::view::{Place, Slot, View};
+use crate::inst::{Subfn, Target};
 use crate::op::{Format, Op};
-use crate::reg::{Arf, Reg, Register};
+use crate::reg::Arf;
 use crate::types::Type;
 
-/// There are as many operands as the format has.
-pub(super) fn operand_count<R: Register>(c: &mut Ctx<'_, R>) {
-    let format = c.info.format;
-    let want = match c.inst.subfn {
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "operand-count",
+        text: "there are as many operands, descriptors and functions as the format has",
+        hint: "see the opcode's row for its operands",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: operand_count,
+    },
+    Rule {
+        name: "types-allowed",
+        text: "each source's type goes with the destination's, as the opcode's table of types says",
+        hint: "convert with a `mov` first",
+        kinds: Kinds::TYPED.union(Kinds::SYNC),
+        applies: always,
+        check: types_allowed,
+    },
+    Rule {
+        name: "source-null",
+        text: "null is no source of data",
+        hint: "read a register or an immediate",
+        kinds: Kinds::ALU.union(Kinds::MACRO),
+        applies: always,
+        check: |v, out| {
+            for s in v.srcs().filter(|s| s.is_null()) {
+                out.find(s.part, format_args!("null cannot be read"));
+            }
+        },
+    },
+    Rule {
+        name: "register-exists",
+        text: "a register is one of the platform's",
+        hint: "there are 128 GRFs (256 in large mode), and as many accumulators as the platform has",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: register_exists,
+    },
+    Rule {
+        name: "source1-file",
+        text: "source 1 is a GRF or an immediate; on Xe an accumulator too",
+        hint: "swap the sources, or copy the register first",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: source1_file,
+    },
+    Rule {
+        name: "math-operands",
+        text: "math operands are direct GRFs, the second source may be an immediate",
+        hint: "copy the operand to a GRF first",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: math_operands,
+    },
+    Rule {
+        name: "immediate-place",
+        text: "only the last of one or two sources may be an immediate, and one of 64 bits must be alone",
+        hint: "swap the sources, or move the immediate to a register first",
+        kinds: Kinds::DATA.union(Kinds::MACRO).union(Kinds::DPAS),
+        applies: always,
+        check: immediate_place,
+    },
+    Rule {
+        name: "immediate-type",
+        text: "there are no byte immediates, and an immediate is no wider than its type",
+        hint: "use a word immediate",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: immediate_type,
+    },
+    Rule {
+        name: "subregister-aligned",
+        text: "a register operand starts at a multiple of its type's size",
+        hint: "move the element to where it may start",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: subregister_aligned,
+    },
+    Rule {
+        name: "address-register",
+        text: "an indirect operand's address is a word of a0, its offset has ten bits",
+        hint: "add the rest of the offset to the address register",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: address_register,
+    },
+    Rule {
+        name: "accumulator-type",
+        text: "accumulators hold no bytes, and are no payloads",
+        hint: "convert to words first",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: accumulator_type,
+    },
+    Rule {
+        name: "accumulator-cmp",
+        text: "the destination of a compare is no accumulator",
+        hint: "write a GRF or null",
+        kinds: Kinds::DATA,
+        applies: |f| f.acc_restricted,
+        check: |v, out| {
+            if matches!(v.op, Op::Cmp | Op::Cmpn) && v.dst.is_some_and(|d| d.is_acc()) {
+                let what = format_args!("a compare cannot write the accumulator");
+                out.find(Part::Dst, what);
+            }
+        },
+    },
+    Rule {
+        name: "accumulator-mul",
+        text: "an integer source of a multiply is no accumulator (on Gen7.5 no source is)",
+        hint: "copy the accumulator to a GRF first",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            let bad = |t: Type| t.is_int() || v.f.acc_restricted;
+            for s in v.srcs().filter(|s| s.is_acc() && bad(s.ty)) {
+                if v.op == Op::Mul {
+                    out.find(s.part, format_args!("`mul` cannot read this accumulator"));
+                }
+            }
+        },
+    },
+    Rule {
+        name: "accumulator-dword-mul",
+        text: "a multiply of two doublewords does not write the accumulator",
+        hint: "multiply by a word, and go on with `mach`",
+        kinds: Kinds::DATA,
+        applies: |f| f.acc_no_dword_mul,
+        check: |v, out| {
+            if v.op == Op::Mul && v.is_dword_multiply() && v.dst.is_some_and(|d| d.is_acc()) {
+                let what = format_args!("a product of doublewords cannot go to the accumulator");
+                out.find(Part::Dst, what);
+            }
+        },
+    },
+    Rule {
+        name: "accumulator-logic-mods",
+        text: "a bitwise operation does not invert an accumulator",
+        hint: "invert it with `not` from a GRF",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            for s in v.srcs().filter(|s| s.is_acc() && s.is_modified()) {
+                if v.info.bitwise {
+                    out.find(s.part, format_args!("an accumulator cannot be inverted"));
+                }
+            }
+        },
+    },
+    Rule {
+        name: "movi-source",
+        text: "`movi` reads through the address register",
+        hint: "use `mov` for a direct source",
+        kinds: Kinds::DATA,
+        applies: |f| f.align16,
+        check: |v, out| {
+            if v.op == Op::Movi && v.src(0).is_some_and(|s| !s.is_indirect()) {
+                out.find(Part::Src(0), format_args!("the source must be indirect"));
+            }
+        },
+    },
+    Rule {
+        name: "wait-register",
+        text: "`wait` reads and clears a notification register",
+        hint: "wait on n0.0, n0.1 or n0.2",
+        kinds: Kinds::SYNC,
+        applies: |f| !f.swsb,
+        check: |v, out| {
+            for s in v.srcs().filter(|s| s.arf() != Some(Arf::Notification)) {
+                out.find(s.part, format_args!("not a notification register"));
+            }
+        },
+    },
+];
+
+fn operand_count(v: &View, out: &mut Sink<'_>) {
+    let (format, op) = (v.info.format, v.op);
+    let want = match v.subfn {
         Subfn::Math(f) => f.sources(),
         _ => format.sources(),
     };
-    let have = c.inst.srcs.iter().filter(|s| **s != Src::None).count();
-    let gap = c.inst.srcs.iter().skip(have).any(|s| *s != Src::None);
+    let have = v.slots.iter().filter(|s| **s != Slot::None).count();
+    let gap = v.slots.iter().skip(have).any(|s| *s != Slot::None);
     let by_register = format == Format::BranchRegJipUip
         && have == 1
-        && !matches!(
-            c.inst.srcs[0],
-            Src::Target(Target::Rel(_) | Target::Label(_))
-        );
-    if gap || (have != usize::from(want) && !by_register) {
-        c.find(
-            Part::Inst,
-            format!("`{}` has {want} sources, not {have}", c.inst.op),
-        );
+        && !matches!(v.slots[0], Slot::Target(Target::Rel(_) | Target::Label(_)));
+    // A `sync` without an operand, a send of Xe without a second payload.
+    let fewer = matches!(format, Format::Sync | Format::XeSend) && have < usize::from(want);
+    if gap || (have != usize::from(want) && !by_register && !fewer) {
+        let what = format_args!("`{op}` has {want} sources, not {have}");
+        out.find(Part::Inst, what);
     }
-    if format.has_dst() != c.dst.is_some() {
+    if format.has_dst() != v.dst.is_some() {
         let has = if format.has_dst() { "a" } else { "no" };
-        c.find(Part::Dst, format!("`{}` has {has} destination", c.inst.op));
+        out.find(Part::Dst, format_args!("`{op}` has {has} destination"));
     }
-    if matches!(format, Format::Send | Format::SplitSend) != c.inst.send.is_some() {
-        c.find(Part::Desc, "a send, and only a send, has descriptors");
+    if format.is_send() != v.send.is_some() {
+        let what = format_args!("a send, and only a send, has descriptors");
+        out.find(Part::Desc, what);
     }
-    if format == Format::Math && !matches!(c.inst.subfn, Subfn::Math(_)) {
-        c.find(Part::Inst, "`math` needs a function");
+    let (needs, name) = match (format, v.subfn) {
+        (Format::Math, s) => (matches!(s, Subfn::Math(_)), "math"),
+        (Format::Sync, s) => (matches!(s, Subfn::Sync(_)), "sync"),
+        (Format::XeSend, s) => (matches!(s, Subfn::Send(_)), "send"),
+        (Format::Dpas, s) => (matches!(s, Subfn::Dpas { .. }), "dpas"),
+        (_, s) if op == Op::Bfn => (matches!(s, Subfn::Bfn(_)), "bfn"),
+        (_, Subfn::None | Subfn::BranchCtrl(_)) => (true, ""),
+        _ => (false, "a data instruction"),
+    };
+    if !needs {
+        let what = format_args!("`{op}` has the function of {name}, and no other");
+        out.find(Part::Inst, what);
+    }
+    if let Subfn::Math(f) = v.subfn
+        && f.code(v.platform).is_none()
+    {
+        let p = v.platform;
+        out.find(Part::Inst, format_args!("`math.{f}` does not exist on {p}"));
     }
 }
 
-/// Each source's type goes with the destination's.
-pub(super) fn types_allowed<R: Register>(c: &mut Ctx<'_, R>) {
-    let (Some(dst), true) = (c.dst, c.info.format.has_types()) else {
+fn types_allowed(v: &View, out: &mut Sink<'_>) {
+    let (Some(dst), true) = (v.dst, v.info.format.has_types()) else {
         return;
     };
-    let combos = c.combos();
-    let wrong: Vec<(Part, Type)> = c
-        .srcs
-        .iter()
-        .map(|s| (s.part, element_type(s.ty)))
-        .filter(|(_, t)| {
-            !combos
-                .iter()
-                .any(|(d, s)| d.contains(dst.ty) && s.contains(*t))
-        })
-        .collect();
-    for (part, ty) in wrong {
-        c.find(
-            part,
-            format!("`{}` does not make `{}` of `{ty}`", c.inst.op, dst.ty),
-        );
+    let op = v.op;
+    for s in v.srcs() {
+        // The accumulator of the systolic array may be null.
+        if v.kind == Kinds::DPAS && s.is_null() {
+            continue;
+        }
+        if !v.allows(dst.ty, s.elements()) {
+            let (d, t) = (dst.ty, s.elements());
+            out.find(s.part, format_args!("`{op}` does not make `{d}` of `{t}`"));
+        }
     }
 }
 
-/// Null is no source of data.
-pub(super) fn source_null<R: Register>(c: &mut Ctx<'_, R>) {
-    if !c.info.format.has_types() {
+fn register_exists(v: &View, out: &mut Sink<'_>) {
+    for o in v.operands() {
+        let sub = match o.place {
+            Place::Grf(Some(n), _) if n >= v.f.grf_count_large => {
+                let most = v.f.grf_count_large - 1;
+                out.find(o.part, format_args!("r{n} is beyond r{most}"));
+                continue;
+            }
+            Place::Grf(_, sub) => sub,
+            Place::Arf(Arf::Acc, n, sub) => {
+                // Beyond the accumulators there are those of the math macros.
+                if n >= v.f.accumulators.max(10) {
+                    out.find(o.part, format_args!("there is no acc{n}"));
+                }
+                sub
+            }
+            _ => continue,
+        };
+        if sub >= v.grf() {
+            let grf = v.grf();
+            let what = format_args!("byte {sub} is beyond the register's {grf}");
+            out.find(o.part, what);
+        }
+    }
+}
+
+fn source1_file(v: &View, out: &mut Sink<'_>) {
+    let Some(s) = v.src(1) else { return };
+    let ok = match s.arf() {
+        None | Some(Arf::Null) => true,
+        Some(Arf::Acc) => v.f.src1_acc,
+        Some(_) => false,
+    };
+    if !ok {
+        let what = format_args!("only source 0 may be an architecture register");
+        out.find(s.part, what);
+    }
+}
+
+fn math_operands(v: &View, out: &mut Sink<'_>) {
+    if v.info.format != Format::Math {
         return;
     }
-    let nulls: Vec<Part> = c
-        .srcs
-        .iter()
-        .filter(|s| s.is_null())
-        .map(|s| s.part)
-        .collect();
-    for part in nulls {
-        c.find(part, "null cannot be read");
-    }
-}
-
-/// Source 1 is a GRF or an immediate.
-pub(super) fn source1_file<R: Register>(c: &mut Ctx<'_, R>) {
-    let arf = c
-        .srcs
-        .get(1)
-        .is_some_and(|s| s.arf().is_some() && !s.is_null());
-    if arf && c.is_align1_data() {
-        c.find(
-            Part::Src(1),
-            "only source 0 may be an architecture register",
-        );
-    }
-}
-
-/// The math box reads and writes direct GRFs; its second source may be an immediate.
-pub(super) fn math_operands<R: Register>(c: &mut Ctx<'_, R>) {
-    if c.info.format != Format::Math {
-        return;
-    }
-    let found: Vec<Part> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter(|o| match o.place {
+    for o in v.operands() {
+        let bad = match o.place {
             Place::Imm(_) => o.part == Part::Src(0),
-            _ => o.arf().is_some() || matches!(o.place, Place::Indirect(..)),
-        })
-        .map(|o| o.part)
-        .collect();
-    for part in found {
-        c.find(part, "a math operand is a direct GRF");
+            Place::Indirect(..) => true,
+            _ => o.arf().is_some(),
+        };
+        if bad {
+            out.find(o.part, format_args!("a math operand is a direct GRF"));
+        }
     }
 }
 
-/// Only the last source of one or two may be an immediate, and a 64-bit one must be alone.
-pub(super) fn immediate_place<R: Register>(c: &mut Ctx<'_, R>) {
-    if !c.info.format.has_types() {
-        return;
-    }
-    let n = c.srcs.len();
-    let found: Vec<(Part, &'static str)> = c
-        .srcs
-        .iter()
-        .enumerate()
-        .filter(|(_, s)| s.is_imm())
-        .filter_map(|(k, s)| {
-            if n == 3 {
-                Some((s.part, "a three-source instruction has no immediates"))
-            } else if k + 1 < n {
-                Some((s.part, "only the last source may be an immediate"))
-            } else if n > 1 && s.bytes() == 8 {
-                Some((s.part, "a 64-bit immediate must be the only source"))
-            } else if c.info.format == Format::Wait || c.inst.op == Op::Movi {
-                Some((s.part, "the opcode takes a register"))
-            } else {
-                None
-            }
-        })
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
+fn immediate_place(v: &View, out: &mut Sink<'_>) {
+    let n = v.srcs().count();
+    for (k, s) in v.srcs().enumerate().filter(|(_, s)| s.is_imm()) {
+        if v.kind != Kinds::DATA {
+            out.find(s.part, format_args!("the opcode takes no immediates"));
+        } else if k + 1 < n {
+            let what = format_args!("only the last source may be an immediate");
+            out.find(s.part, what);
+        } else if n > 1 && s.bytes() == 8 {
+            let what = format_args!("a 64-bit immediate must be the only source");
+            out.find(s.part, what);
+        } else if v.op == Op::Movi && n == 1 {
+            out.find(s.part, format_args!("the opcode takes a register"));
+        }
     }
 }
 
-/// There are no byte immediates, and an immediate's bits are no wider than its type.
-pub(super) fn immediate_type<R: Register>(c: &mut Ctx<'_, R>) {
-    let found: Vec<(Part, String)> = c
-        .srcs
-        .iter()
-        .filter_map(|s| {
-            let Place::Imm(bits) = s.place else {
-                return None;
-            };
-            let width = if s.ty.is_packed_imm() {
-                32
-            } else {
-                s.bytes() * 8
-            };
-            if s.bytes() == 1 {
-                Some((s.part, format!("there are no `{}` immediates", s.ty)))
-            } else if width < 64 && bits >> width != 0 {
-                Some((s.part, format!("the immediate is wider than `{}`", s.ty)))
-            } else {
-                None
-            }
-        })
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
+fn immediate_type(v: &View, out: &mut Sink<'_>) {
+    for s in v.srcs() {
+        let Place::Imm(bits) = s.place else { continue };
+        let (ty, width) = (s.ty, s.ty.bytes() * 8);
+        let width = if ty.is_packed_imm() { 32 } else { width };
+        if s.bytes() == 1 {
+            out.find(s.part, format_args!("there are no `{ty}` immediates"));
+        } else if width < 64 && bits >> width != 0 {
+            out.find(s.part, format_args!("the immediate is wider than `{ty}`"));
+        }
     }
-    let packed: Vec<Part> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter(|s| s.ty.is_packed_imm() && !s.is_imm())
-        .map(|s| s.part)
-        .collect();
-    for part in packed {
-        c.find(part, "a packed vector type is an immediate's");
+    for o in v.operands().filter(|o| !o.is_imm()) {
+        if o.ty.is_packed_imm() {
+            let what = format_args!("a packed vector type is an immediate's");
+            out.find(o.part, what);
+        }
     }
 }
 
-/// A register operand starts at an element of its type.
-pub(super) fn subregister_aligned<R: Register>(c: &mut Ctx<'_, R>) {
-    let found: Vec<(Part, u16, Type)> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter_map(|o| match o.place {
-            Place::Direct(at) if !u32::from(at.sub).is_multiple_of(o.bytes()) => {
-                Some((o.part, at.sub, o.ty))
-            }
-            _ => None,
-        })
-        .collect();
-    for (part, sub, ty) in found {
-        c.find(part, format!("byte {sub} is not where a `{ty}` can start"));
+fn subregister_aligned(v: &View, out: &mut Sink<'_>) {
+    for o in v.operands() {
+        let sub = match o.place {
+            Place::Grf(_, sub) | Place::Arf(_, _, sub) | Place::Macro(sub, _) => sub,
+            Place::Indirect(..) | Place::Imm(_) => continue,
+        };
+        if !sub.is_multiple_of(o.bytes()) {
+            let ty = o.ty;
+            let what = format_args!("byte {sub} is not where a `{ty}` can start");
+            out.find(o.part, what);
+        }
     }
 }
 
-/// An indirect operand's address is a word of a0, and its offset has ten bits.
-pub(super) fn address_register<R: Register>(c: &mut Ctx<'_, R>) {
-    let found: Vec<(Part, &'static str)> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter_map(|o| {
-            let Place::Indirect(addr, imm) = o.place else {
-                return None;
-            };
-            let a0 = match addr.reg.as_phys() {
-                Some(r) => r == Reg::Arf(Arf::Address, 0),
-                None => true,
-            };
-            if !a0 || addr.sub % 2 != 0 || addr.sub >= 32 {
-                Some((o.part, "the address must be a word of a0"))
-            } else if !(-512..512).contains(&imm) {
-                Some((o.part, "the address offset must be -512 to 511"))
-            } else {
-                None
-            }
-        })
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
+fn address_register(v: &View, out: &mut Sink<'_>) {
+    for o in v.operands() {
+        let Place::Indirect(a0, sub, imm) = o.place else {
+            continue;
+        };
+        if !a0 || sub % 2 != 0 || sub >= 32 {
+            out.find(o.part, format_args!("the address must be a word of a0"));
+        } else if !(-512..512).contains(&imm) {
+            let what = format_args!("the address offset must be -512 to 511");
+            out.find(o.part, what);
+        }
     }
 }
 
-/// Accumulators hold no bytes and are no operands of three-source instructions or sends.
-pub(super) fn accumulator_type<R: Register>(c: &mut Ctx<'_, R>) {
-    let format = c.info.format;
-    let found: Vec<(Part, &'static str)> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter(|o| o.is_acc())
-        .filter_map(|o| {
-            if matches!(format, Format::Ternary | Format::Send | Format::SplitSend) {
-                Some((o.part, "an accumulator cannot be this operand"))
-            } else if o.bytes() == 1 {
-                Some((o.part, "an accumulator holds no bytes"))
-            } else {
-                None
-            }
-        })
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
+fn accumulator_type(v: &View, out: &mut Sink<'_>) {
+    let none = match v.kind {
+        Kinds::TERNARY => v.f.ternary_align16,
+        Kinds::SEND | Kinds::DPAS | Kinds::BRANCH => true,
+        _ => false,
+    };
+    for o in v.operands().filter(|o| o.is_acc()) {
+        if none {
+            let what = format_args!("an accumulator cannot be this operand");
+            out.find(o.part, what);
+        } else if o.bytes() == 1 {
+            out.find(o.part, format_args!("an accumulator holds no bytes"));
+        }
     }
 }

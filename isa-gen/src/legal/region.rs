@@ -1,226 +1,439 @@
 //! "General restrictions on regioning parameters" and "region alignment rules".
 
+use super::Part;
 use super::geometry::{
-    dst_grfs_spanned, dst_span_bytes, grfs_spanned, is_dst_stride, is_encodable, row_crosses_grf,
+    dst_grfs_spanned, dst_span_bytes, element_offset, grfs_spanned, is_dst_stride, is_encodable,
+    register_of_channels, row_crosses_grf, span_bytes,
 };
-use super::{Ctx, Operand, Part};
-use crate::inst::Src;
+use super::rule::{Kinds, Rule, Sink, always};
+use super::view::{Operand, View};
 use crate::op::Format;
-use crate::reg::Register;
-use crate::region::Region;
+use crate::region::{ExecSize, Region};
+use crate::types::Type;
 
-/// Runs a test over every source with a rectangle; the test gives the message.
-fn each<R: Register>(
-    c: &mut Ctx<'_, R>,
-    test: impl Fn(&Ctx<'_, R>, &Operand<R>, (u32, u32, u32)) -> Option<String>,
-) {
-    if !c.is_align1_data() {
-        return;
-    }
-    let found: Vec<(Part, String)> = c
-        .srcs
-        .iter()
-        .filter_map(|s| Some((s.part, test(c, s, s.rect?)?)))
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "region-encodable",
+        text: "strides are 0 or powers of two, to 32 and to 4; the width is a power of two to 16",
+        hint: "split the instruction, or copy to a plainer region",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: region_encodable,
+    },
+    Rule {
+        name: "width-within-exec",
+        text: "the execution size is at least the width",
+        hint: "take a region as wide as the execution size",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            each(v, |s, r| {
+                if r.1 > v.exec {
+                    let (t, n) = (Text(r), v.exec);
+                    out.find(s.part, format_args!("{t} is wider than the {n} channels"));
+                }
+            });
+        },
+    },
+    Rule {
+        name: "full-width-stride",
+        text: "a row of all channels with a horizontal stride has their product as its vertical stride",
+        hint: "set the vertical stride to width times horizontal stride",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            each(v, |s, r| {
+                if r.1 == v.exec && r.2 != 0 && r.0 != r.1 * r.2 {
+                    let (t, n, want) = (Text(r), v.exec, r.1 * r.2);
+                    out.find(
+                        s.part,
+                        format_args!(
+                            "{t} is one row of {n} channels, so its vertical stride must be {want}"
+                        ),
+                    );
+                }
+            });
+        },
+    },
+    Rule {
+        name: "width-one-stride",
+        text: "a width of 1 has a horizontal stride of 0",
+        hint: "set the horizontal stride to 0",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            each(v, |s, r| {
+                if r.1 == 1 && r.2 != 0 {
+                    let t = Text(r);
+                    let what =
+                        format_args!("{t} has a width of 1, so its horizontal stride must be 0");
+                    out.find(s.part, what);
+                }
+            });
+        },
+    },
+    Rule {
+        name: "one-channel-strides",
+        text: "one channel and a width of 1 have strides of 0",
+        hint: "write the region <0;1,0>",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            each(v, |s, r| {
+                if v.exec == 1 && r.1 == 1 && (r.0 != 0 || r.2 != 0) {
+                    let t = Text(r);
+                    let what = format_args!("{t} is read by one channel, so it must be <0;1,0>");
+                    out.find(s.part, what);
+                }
+            });
+        },
+    },
+    Rule {
+        name: "zero-strides-width",
+        text: "strides of 0 have a width of 1",
+        hint: "write the region <0;1,0>",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            each(v, |s, r| {
+                if r.0 == 0 && r.2 == 0 && r.1 != 1 {
+                    let t = Text(r);
+                    let what = format_args!("{t} has strides of 0, so its width must be 1");
+                    out.find(s.part, what);
+                }
+            });
+        },
+    },
+    Rule {
+        name: "row-within-grf",
+        text: "the vertical stride crosses registers: no row lies in two",
+        hint: "take rows that end with the register",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: row_within_grf,
+    },
+    Rule {
+        name: "source-span",
+        text: "a direct source spans two adjacent registers at most",
+        hint: "split the instruction by channels",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: source_span,
+    },
+    Rule {
+        name: "indirect-span",
+        text: "an indirect operand spans two adjacent registers at most, and lies in one where indirect operands do not cross",
+        hint: "split the instruction by channels",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: indirect_span,
+    },
+    Rule {
+        name: "vxh-indirect",
+        text: "regions of an address per row are for an indirect source 0",
+        hint: "use an address register, in source 0",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: vxh_indirect,
+    },
+    Rule {
+        name: "vxh-addresses",
+        text: "the addresses of the rows lie within a0",
+        hint: "start lower in a0, or take fewer channels",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: vxh_addresses,
+    },
+    Rule {
+        name: "dst-stride",
+        text: "a destination's stride is 1, 2 or 4 elements",
+        hint: "write to a temporary, and move from there",
+        kinds: Kinds::ANY,
+        applies: always,
+        check: |v, out| {
+            if v.dst.is_some() && !is_dst_stride(v.dst_stride) {
+                let hs = v.dst_stride;
+                out.find(Part::Dst, format_args!("a stride of {hs} is not 1, 2 or 4"));
+            }
+        },
+    },
+    Rule {
+        name: "dst-span",
+        text: "a destination spans two adjacent registers at most",
+        hint: "split the instruction by channels",
+        kinds: Kinds::ALU,
+        applies: always,
+        check: dst_span,
+    },
+    Rule {
+        name: "math-dst-split",
+        text: "a math result in two registers is split evenly between them",
+        hint: "align the destination to the register, or split the instruction",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            if v.info.format == Format::Math {
+                dst_split(v, out);
+            }
+        },
+    },
+    Rule {
+        name: "dst-split",
+        text: "a result in two registers is split evenly between them",
+        hint: "align the destination to the register, or split the instruction",
+        kinds: Kinds::DATA,
+        applies: |f| f.even_split,
+        check: |v, out| {
+            if v.info.format != Format::Math {
+                dst_split(v, out);
+            }
+        },
+    },
+    Rule {
+        name: "dst-owords",
+        text: "a source of two registers makes a result of one: in one half of it, or evenly in both",
+        hint: "align the destination to 16 bytes, or split the instruction",
+        kinds: Kinds::DATA,
+        applies: |f| f.even_split,
+        check: dst_owords,
+    },
+    Rule {
+        name: "source-spans-as-dst",
+        text: "a result in two registers has sources in two registers, but for scalars and packed words",
+        hint: "split the instruction by channels",
+        kinds: Kinds::DATA,
+        applies: |f| f.spans_alike,
+        check: source_spans_as_dst,
+    },
+    Rule {
+        name: "halves-of-registers",
+        text: "of sources and a result in two registers, each register of the result comes from one of the source",
+        hint: "split the instruction by channels",
+        kinds: Kinds::DATA,
+        applies: |f| f.spans_alike,
+        check: halves_of_registers,
+    },
+];
+
+/// A region as people write it.
+struct Text((u32, u32, u32));
+
+impl std::fmt::Display for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (vs, w, hs) = self.0;
+        write!(f, "<{vs};{w},{hs}>")
     }
 }
 
-fn text((vs, w, hs): (u32, u32, u32)) -> String {
-    format!("<{vs};{w},{hs}>")
-}
-
-/// Strides and widths have encodings, and the region is of the kind that the format takes.
-pub(super) fn region_encodable<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |_, _, r| {
-        (!is_encodable(r.0, r.1, r.2)).then(|| format!("{} cannot be encoded", text(r)))
-    });
-    if c.is_align1_data() {
-        let reduced: Vec<u8> = (0u8..)
-            .zip(&c.inst.srcs)
-            .filter(|(_, s)| {
-                matches!(
-                    s,
-                    Src::Direct {
-                        region: Region::Ternary { .. } | Region::Scalar3 { .. },
-                        ..
-                    } | Src::Indirect {
-                        region: Region::Ternary { .. } | Region::Scalar3 { .. },
-                        ..
-                    }
-                )
-            })
-            .map(|(n, _)| n)
-            .collect();
-        for n in reduced {
-            c.find(
-                Part::Src(n),
-                "the region is one of three-source instructions",
-            );
+/// Every source with a rectangle.
+fn each(v: &View, mut test: impl FnMut(&Operand, (u32, u32, u32))) {
+    for s in v.srcs() {
+        if let Some(r) = s.rect {
+            test(s, r);
         }
     }
 }
 
-/// Execution size is at least the width.
-pub(super) fn width_within_exec<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |c, _, r| {
-        (r.1 > c.channels())
-            .then(|| format!("{} is wider than the {} channels", text(r), c.channels()))
+fn exec(v: &View) -> ExecSize {
+    ExecSize::new(v.exec).unwrap_or(ExecSize::S1)
+}
+
+fn region_encodable(v: &View, out: &mut Sink<'_>) {
+    each(v, |s, r| {
+        if matches!(
+            s.region,
+            Some(Region::Ternary { .. } | Region::Scalar3 { .. })
+        ) {
+            let what = format_args!("the region is one of three-source instructions");
+            out.find(s.part, what);
+        } else if !is_encodable(r.0, r.1, r.2) {
+            let t = Text(r);
+            out.find(s.part, format_args!("{t} cannot be encoded"));
+        }
     });
 }
 
-/// If the width is the execution size and the horizontal stride is not 0, the vertical stride is their product.
-pub(super) fn full_width_stride<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |c, _, r| {
-        (r.1 == c.channels() && r.2 != 0 && r.0 != r.1 * r.2).then(|| {
-            format!(
-                "{} is one row of {} channels, so its vertical stride must be {}",
-                text(r),
-                c.channels(),
-                r.1 * r.2
-            )
-        })
+fn row_within_grf(v: &View, out: &mut Sink<'_>) {
+    each(v, |s, r| {
+        let (Some(sub), Some(region)) = (s.grf_sub(), s.rectangle()) else {
+            return;
+        };
+        if row_crosses_grf(sub, region, exec(v), s.bytes(), v.grf()) == Some(true) {
+            let t = Text(r);
+            out.find(s.part, format_args!("a row of {t} lies in two registers"));
+        }
     });
 }
 
-/// A width of 1 has a horizontal stride of 0.
-pub(super) fn width_one_stride<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |_, _, r| {
-        (r.1 == 1 && r.2 != 0).then(|| {
-            format!(
-                "{} has a width of 1, so its horizontal stride must be 0",
-                text(r)
-            )
-        })
+fn registers(v: &View, s: &Operand) -> Option<u32> {
+    grfs_spanned(s.grf_sub()?, s.rectangle()?, exec(v), s.bytes(), v.grf())
+}
+
+fn dst_registers(v: &View, d: &Operand) -> Option<u32> {
+    Some(dst_grfs_spanned(
+        d.grf_sub()?,
+        v.dst_stride,
+        exec(v),
+        d.bytes(),
+        v.grf(),
+    ))
+}
+
+fn source_span(v: &View, out: &mut Sink<'_>) {
+    each(v, |s, r| {
+        if let Some(n) = registers(v, s)
+            && n > 2
+        {
+            let (t, channels) = (Text(r), v.exec);
+            let what =
+                format_args!("{t} over {channels} channels takes {n} registers, 2 is the most");
+            out.find(s.part, what);
+        }
     });
 }
 
-/// One channel and a width of 1 have strides of 0.
-pub(super) fn one_channel_strides<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |c, _, r| {
-        (c.channels() == 1 && r.1 == 1 && (r.0 != 0 || r.2 != 0))
-            .then(|| format!("{} is read by one channel, so it must be <0;1,0>", text(r)))
-    });
-}
-
-/// Strides of 0 have a width of 1.
-pub(super) fn zero_strides_width<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |_, _, r| {
-        (r.0 == 0 && r.2 == 0 && r.1 != 1)
-            .then(|| format!("{} has strides of 0, so its width must be 1", text(r)))
-    });
-}
-
-/// The vertical stride crosses registers, the horizontal one does not: no row lies in two.
-pub(super) fn row_within_grf<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |c, s, r| {
-        let crosses = row_crosses_grf(
-            s.offset(c.grf())?,
-            s.region()?,
-            c.inst.exec,
-            s.bytes(),
-            c.grf(),
-        )?;
-        crosses.then(|| format!("a row of {} lies in two registers", text(r)))
-    });
-}
-
-/// A direct source spans two adjacent registers at most.
-pub(super) fn source_span<R: Register>(c: &mut Ctx<'_, R>) {
-    each(c, |c, s, r| {
-        let n = grfs_spanned(
-            s.offset(c.grf())?,
-            s.region()?,
-            c.inst.exec,
-            s.bytes(),
-            c.grf(),
-        )?;
-        (n > 2).then(|| {
-            format!(
-                "{} over {} channels takes {n} registers, 2 is the most",
-                text(r),
-                c.channels()
-            )
-        })
-    });
-}
-
-/// VxH and Vx1 regions are for indirect source 0.
-pub(super) fn vxh_indirect<R: Register>(c: &mut Ctx<'_, R>) {
-    let found: Vec<(u8, &'static str)> = (0u8..)
-        .zip(&c.inst.srcs)
-        .filter_map(|(n, s)| match s {
-            Src::Direct {
-                region: Region::VxH { .. },
-                ..
-            } => Some((n, "a region of two numbers needs an indirect source")),
-            Src::Indirect {
-                region: Region::VxH { .. },
-                ..
-            } if n > 0 => Some((n, "only source 0 may take an address per row")),
-            Src::Indirect {
-                region: Region::VxH { w, hs },
-                ..
-            } if !is_encodable(0, (*w).into(), (*hs).into()) || u32::from(*w) > c.channels() => {
-                Some((n, "the region cannot be encoded"))
-            }
-            _ => None,
-        })
-        .collect();
-    for (n, message) in found {
-        c.find(Part::Src(n), message);
+fn indirect_span(v: &View, out: &mut Sink<'_>) {
+    let most = if v.f.indirect_grf_crossing { 2 } else { 1 } * v.grf();
+    for o in v.operands().filter(|o| o.is_indirect()) {
+        let span = match o.region {
+            None => Some(dst_span_bytes(v.dst_stride, exec(v), o.bytes())),
+            Some(Region::VxH { w, hs }) => span_bytes(Region::rect(0, w, hs), exec(v), o.bytes()),
+            Some(_) => o
+                .rectangle()
+                .and_then(|r| span_bytes(r, exec(v), o.bytes())),
+        };
+        if let Some(span) = span
+            && span > most
+        {
+            let what = format_args!("{span} bytes are more than the {most} that it may lie in");
+            out.find(o.part, what);
+        }
     }
 }
 
-/// A destination's stride is 1, 2 or 4 elements.
-pub(super) fn dst_stride<R: Register>(c: &mut Ctx<'_, R>) {
-    if c.dst.is_some() && !is_dst_stride(c.dst_stride) {
-        c.find(
-            Part::Dst,
-            format!("a stride of {} is not 1, 2 or 4", c.dst_stride),
-        );
+fn vxh_indirect(v: &View, out: &mut Sink<'_>) {
+    for (n, s) in v.srcs().enumerate() {
+        let Some(Region::VxH { w, hs }) = s.region else {
+            continue;
+        };
+        if !s.is_indirect() {
+            let what = format_args!("a region of two numbers needs an indirect source");
+            out.find(s.part, what);
+        } else if n > 0 {
+            let what = format_args!("only source 0 may take an address per row");
+            out.find(s.part, what);
+        } else if !is_encodable(0, w.into(), hs.into()) || u32::from(w) > v.exec {
+            out.find(s.part, format_args!("the region cannot be encoded"));
+        }
     }
 }
 
-/// A destination spans two adjacent registers at most.
-pub(super) fn dst_span<R: Register>(c: &mut Ctx<'_, R>) {
-    if !c.info.format.has_types() {
-        return;
+fn vxh_addresses(v: &View, out: &mut Sink<'_>) {
+    for s in v.srcs() {
+        let (Some(Region::VxH { w, .. }), super::view::Place::Indirect(true, sub, _)) =
+            (s.region, s.place)
+        else {
+            continue;
+        };
+        let rows = v.exec / u32::from(w).max(1);
+        if sub / 2 + rows > 16 {
+            let first = sub / 2;
+            let what = format_args!("{rows} addresses from a0.{first} go beyond a0.15");
+            out.find(s.part, what);
+        }
     }
-    let Some(d) = c.written() else { return };
-    let Some(offset) = d.offset(c.grf()) else {
+}
+
+fn dst_span(v: &View, out: &mut Sink<'_>) {
+    let Some(n) = v.written().and_then(|d| dst_registers(v, d)) else {
         return;
     };
-    let n = dst_grfs_spanned(offset, c.dst_stride, c.inst.exec, d.bytes(), c.grf());
     if n > 2 {
-        let channels = c.channels();
-        let bytes = d.bytes() * c.dst_stride;
-        c.find(
-            Part::Dst,
-            format!("{channels} channels of {bytes} bytes take {n} registers, 2 is the most"),
-        );
+        let (channels, bytes) = (v.exec, v.dst_step());
+        let what =
+            format_args!("{channels} channels of {bytes} bytes take {n} registers, 2 is the most");
+        out.find(Part::Dst, what);
     }
 }
 
-/// Where a math destination spans two registers, half of its elements lie in each.
-pub(super) fn math_dst_split<R: Register>(c: &mut Ctx<'_, R>) {
-    if c.info.format != Format::Math {
-        return;
-    }
-    let (Some(d), grf) = (c.written(), c.grf()) else {
+fn dst_split(v: &View, out: &mut Sink<'_>) {
+    let Some((d, sub)) = v.written().and_then(|d| Some((d, d.grf_sub()?))) else {
         return;
     };
-    let Some(offset) = d.offset(grf) else { return };
-    let step = c.dst_stride * d.bytes();
-    if offset + dst_span_bytes(c.dst_stride, c.inst.exec, d.bytes()) <= grf {
+    let grf = v.grf();
+    if sub + dst_span_bytes(v.dst_stride, exec(v), d.bytes()) <= grf {
         return;
     }
-    let first = (grf - offset).div_ceil(step.max(1));
-    if first * 2 != c.channels() {
-        c.find(
-            Part::Dst,
-            "the result must be split evenly between its two registers",
-        );
+    let first = grf.saturating_sub(sub).div_ceil(v.dst_step().max(1));
+    if first * 2 != v.exec {
+        let what = format_args!("the result must be split evenly between its two registers");
+        out.find(Part::Dst, what);
+    }
+}
+
+fn dst_owords(v: &View, out: &mut Sink<'_>) {
+    let Some((d, sub)) = v.written().and_then(|d| Some((d, d.grf_sub()?))) else {
+        return;
+    };
+    let two = v.srcs().any(|s| registers(v, s) == Some(2));
+    if !two || dst_registers(v, d) != Some(1) {
+        return;
+    }
+    let upper = (0..v.exec)
+        .filter(|c| sub + c * v.dst_step() >= v.grf() / 2)
+        .count();
+    let lower = v.exec as usize - upper;
+    if upper != 0 && lower != 0 && upper != lower {
+        let what = format_args!("{lower} elements lie in the lower half, {upper} in the upper");
+        out.find(Part::Dst, what);
+    }
+}
+
+fn is_packed(v: &View, s: &Operand) -> bool {
+    let at = |c| s.rectangle().and_then(|r| element_offset(r, c, s.bytes()));
+    (0..v.exec).all(|c| at(c) == Some(c * s.bytes()))
+}
+
+fn source_spans_as_dst(v: &View, out: &mut Sink<'_>) {
+    let Some(d) = v.written() else { return };
+    if dst_registers(v, d) != Some(2) {
+        return;
+    }
+    let packed_dwords = v.dst_stride == 1 && d.bytes() == 4;
+    for (n, s) in v.srcs().enumerate() {
+        let packed_words =
+            n == 0 && packed_dwords && matches!(s.ty, Type::W | Type::Uw) && is_packed(v, s);
+        if registers(v, s) == Some(1) && !s.is_scalar() && !packed_words {
+            let what = format_args!("the result lies in two registers, so this must too");
+            out.find(s.part, what);
+        }
+    }
+}
+
+fn halves_of_registers(v: &View, out: &mut Sink<'_>) {
+    let Some((d, sub)) = v.written().and_then(|d| Some((d, d.grf_sub()?))) else {
+        return;
+    };
+    if dst_registers(v, d) != Some(2) {
+        return;
+    }
+    for s in v.srcs() {
+        if registers(v, s) != Some(2) {
+            continue;
+        }
+        let (Some(from), Some(region)) = (s.grf_sub(), s.rectangle()) else {
+            continue;
+        };
+        let Some(of) = register_of_channels(from, region, exec(v), s.bytes(), v.grf()) else {
+            continue;
+        };
+        let wrong = (0..v.exec).any(|c| {
+            let second = (sub + c * v.dst_step()) / v.grf().max(1) > 0;
+            of.get(c as usize).is_some_and(|r| (*r > 0) != second)
+        });
+        if wrong {
+            let what = format_args!("a register of the result comes from two of this source");
+            out.find(s.part, what);
+        }
     }
 }

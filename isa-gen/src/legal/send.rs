@@ -1,136 +1,213 @@
 //! Sends.
 
-use super::{Ctx, Operand, Part, Place};
-use crate::inst::{Desc, InstOpts};
+use super::Part;
+use super::rule::{Kinds, Rule, Sink, always};
+use super::view::{DescView, Place, View};
+use crate::inst::{InstOpts, Subfn};
 use crate::op::Format;
-use crate::reg::{Arf, Reg, Register};
 
-fn is_send<R: Register>(c: &Ctx<'_, R>) -> bool {
-    matches!(c.info.format, Format::Send | Format::SplitSend)
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "send-operands",
+        text: "payloads and response are whole GRFs; only a response or a second payload may be null",
+        hint: "align the payload to its register",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: send_operands,
+    },
+    Rule {
+        name: "send-descriptors",
+        text: "a descriptor in a register is in a0.0, an extended one in a doubleword of a0",
+        hint: "move the descriptor to a0.0",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: send_descriptors,
+    },
+    Rule {
+        name: "send-message-length",
+        text: "a message has one register or more",
+        hint: "give the length of the payload in bits 28:25 of the descriptor",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: |v, out| {
+            if let Some(Lengths { src0: 0, .. }) = lengths(v) {
+                out.find(Part::Desc, format_args!("a message of no registers"));
+            }
+        },
+    },
+    Rule {
+        name: "send-lengths",
+        text: "payloads and response lie within the register file",
+        hint: "start at a lower register, or mend the lengths in the descriptors",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: send_lengths,
+    },
+    Rule {
+        name: "send-overlap",
+        text: "the two payloads do not overlap",
+        hint: "put the payloads into registers of their own",
+        kinds: Kinds::SEND,
+        applies: |f| f.split_send || f.unified_send,
+        check: send_overlap,
+    },
+    Rule {
+        name: "send-r127",
+        text: "a response that reaches r127 does not overlap the payload",
+        hint: "allocate the response below r127",
+        kinds: Kinds::SEND,
+        applies: |f| !f.unified_send,
+        check: send_r127,
+    },
+    Rule {
+        name: "send-eot",
+        text: "the thread's last message comes from the last sixteen registers and has no response",
+        hint: "copy the payload to r112 or above",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: send_eot,
+    },
+    Rule {
+        name: "lsc-transpose-exec",
+        text: "a transposed message of the load/store cache is of one channel",
+        hint: "send it with (1|M0)",
+        kinds: Kinds::SEND,
+        applies: |f| f.lsc,
+        check: lsc_transpose_exec,
+    },
+];
+
+/// Lengths in GRFs, as far as they are known.
+struct Lengths {
+    dst: u32,
+    src0: u32,
+    src1: u32,
 }
 
-/// Destination and payloads are whole GRFs; only a destination or a second payload may be null.
-pub(super) fn send_operands<R: Register>(c: &mut Ctx<'_, R>) {
-    if !is_send(c) {
-        return;
-    }
-    let found: Vec<(Part, &'static str)> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter_map(|o| match o.place {
-            Place::Direct(at) => {
-                let null_ok = matches!(o.part, Part::Dst | Part::Src(1));
-                if o.arf().is_some() && !(o.is_null() && null_ok) {
-                    Some((o.part, "a send operand is a GRF"))
-                } else if u32::from(at.sub) % c.grf() != 0 {
-                    Some((o.part, "a send operand starts at a register's start"))
-                } else {
-                    None
-                }
+fn lengths(v: &View) -> Option<Lengths> {
+    let send = v.send?;
+    let (src0, dst) = match send.desc {
+        DescView::Imm(d) => (d >> 25 & 15, d >> 20 & 31),
+        DescView::Reg(..) => (1, 0),
+    };
+    let src1 = match (send.src1_len, send.ex) {
+        (Some(n), _) => n.into(),
+        (None, DescView::Imm(ex)) if v.info.format == Format::XeSend => ex >> 6 & 31,
+        (None, DescView::Imm(ex)) => ex >> 6 & 15,
+        (None, DescView::Reg(..)) => 1,
+    };
+    Some(Lengths { dst, src0, src1 })
+}
+
+fn send_operands(v: &View, out: &mut Sink<'_>) {
+    for o in v.operands() {
+        let null_ok = matches!(o.part, Part::Dst | Part::Src(1));
+        match o.place {
+            Place::Grf(_, sub) if sub % v.grf() != 0 => {
+                let what = format_args!("a send operand starts at a register's start");
+                out.find(o.part, what);
             }
-            Place::Indirect(..) => None,
-            Place::Imm(_) | Place::Macro(_) => Some((o.part, "a send operand is a GRF")),
-        })
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
-    }
-    if let Some(Desc::Reg(r)) = c.inst.send.map(|s| s.desc) {
-        let a0 = match r.reg.as_phys() {
-            Some(p) => p == Reg::Arf(Arf::Address, 0) && r.sub == 0,
-            None => true,
-        };
-        if !a0 {
-            c.find(Part::Desc, "a register descriptor is in a0.0");
+            Place::Grf(..) => {}
+            Place::Indirect(..) if !v.f.unified_send => {}
+            _ if o.is_null() && null_ok => {}
+            _ => out.find(o.part, format_args!("a send operand is a GRF")),
         }
     }
 }
 
-fn grf_number<R: Register>(o: Option<&Operand<R>>) -> Option<u32> {
-    match o?.place {
-        Place::Direct(at) => match at.reg.as_phys()? {
-            Reg::Grf(n) => Some(n.into()),
-            Reg::Arf(..) => None,
-        },
-        _ => None,
+fn send_descriptors(v: &View, out: &mut Sink<'_>) {
+    let Some(send) = v.send else { return };
+    if let DescView::Reg(a0, sub) = send.desc
+        && (!a0 || sub != 0)
+    {
+        out.find(Part::Desc, format_args!("a register descriptor is in a0.0"));
+    }
+    if let DescView::Reg(a0, sub) = send.ex
+        && (!a0 || sub % 4 != 0 || sub >= 32)
+    {
+        let what = format_args!("an extended descriptor is in a doubleword of a0");
+        out.find(Part::Desc, what);
     }
 }
 
-/// Payloads and response lie within the register file, and the two payloads do not overlap.
-pub(super) fn send_lengths<R: Register>(c: &mut Ctx<'_, R>) {
-    let Some(send) = c.inst.send.filter(|_| is_send(c)) else {
-        return;
-    };
-    let (mlen, rlen) = match send.desc {
-        Desc::Imm(d) => (d >> 25 & 15, d >> 20 & 31),
-        Desc::Reg(_) => (1, 0),
-    };
-    if mlen == 0 {
-        c.find(Part::Desc, "a message of no registers");
-    }
-    let ex_len = match send.ex {
-        Desc::Imm(ex) => ex >> 6 & 15,
-        Desc::Reg(_) => 1,
-    };
-    let count = c.features.grf_count;
-    let (dst, s0, s1) = (
-        grf_number(c.dst.as_ref()),
-        grf_number(c.srcs.first()),
-        grf_number(c.srcs.get(1)),
-    );
-    for (part, at, len) in [
-        (Part::Dst, dst, rlen),
-        (Part::Src(0), s0, mlen),
-        (Part::Src(1), s1, ex_len),
+fn grf(v: &View, part: Part) -> Option<u32> {
+    v.operands().find(|o| o.part == part)?.grf()
+}
+
+fn send_lengths(v: &View, out: &mut Sink<'_>) {
+    let Some(l) = lengths(v) else { return };
+    let count = v.f.grf_count_large;
+    for (part, len) in [
+        (Part::Dst, l.dst),
+        (Part::Src(0), l.src0),
+        (Part::Src(1), l.src1),
     ] {
-        if let Some(at) = at
+        if let Some(at) = grf(v, part)
             && at + len > count
         {
-            c.find(
-                part,
-                format!("{len} registers from r{at} go beyond r{}", count - 1),
-            );
+            let most = count - 1;
+            let what = format_args!("{len} registers from r{at} go beyond r{most}");
+            out.find(part, what);
         }
-    }
-    if let (Some(a), Some(b)) = (s0, s1)
-        && a < b + ex_len
-        && b < a + mlen
-        && ex_len > 0
-    {
-        c.find(Part::Src(1), "the two payloads overlap");
-    }
-    if let (Some(d), Some(a)) = (dst, s0)
-        && c.info.format == Format::Send
-        && d + rlen > 127
-        && a + mlen > d
-    {
-        c.find(
-            Part::Dst,
-            "a response that reaches r127 must not overlap the payload",
-        );
     }
 }
 
-/// A message that ends the thread takes its payloads from the last sixteen registers and has no response.
-pub(super) fn send_eot<R: Register>(c: &mut Ctx<'_, R>) {
-    if !is_send(c) || !c.inst.opts.contains(InstOpts::EOT) {
+fn send_overlap(v: &View, out: &mut Sink<'_>) {
+    let Some(l) = lengths(v) else { return };
+    if let (Some(a), Some(b)) = (grf(v, Part::Src(0)), grf(v, Part::Src(1)))
+        && a < b + l.src1
+        && b < a + l.src0
+        && l.src1 > 0
+    {
+        out.find(Part::Src(1), format_args!("the two payloads overlap"));
+    }
+}
+
+fn send_r127(v: &View, out: &mut Sink<'_>) {
+    let Some(l) = lengths(v) else { return };
+    if let (Some(d), Some(a)) = (grf(v, Part::Dst), grf(v, Part::Src(0)))
+        && v.info.format == Format::Send
+        && d + l.dst > 127
+        && a + l.src0 > d
+    {
+        let what = format_args!("a response that reaches r127 must not overlap the payload");
+        out.find(Part::Dst, what);
+    }
+}
+
+fn send_eot(v: &View, out: &mut Sink<'_>) {
+    if !v.opts.contains(InstOpts::EOT) {
         return;
     }
-    let first = c.features.grf_count - 16;
-    let wrong: Vec<Part> = c
-        .srcs
-        .iter()
-        .filter(|s| grf_number(Some(s)).is_some_and(|n| n < first))
-        .map(|s| s.part)
-        .collect();
-    for part in wrong {
-        c.find(
-            part,
-            format!("the thread's last message must come from r{first} or above"),
-        );
+    // In the large mode these are the last sixteen of 256.
+    let first = v.f.grf_count - 16;
+    for s in v.srcs() {
+        if s.grf().is_some_and(|n| n < first) {
+            let what = format_args!("the thread's last message must come from r{first} or above");
+            out.find(s.part, what);
+        }
     }
-    if c.written().is_some() {
-        c.find(Part::Dst, "the thread's last message has no response");
+    if v.written().is_some() {
+        let what = format_args!("the thread's last message has no response");
+        out.find(Part::Dst, what);
+    }
+}
+
+/// Shared functions of the load/store cache: `tgm`, `slm`, `ugm`.
+const LSC: [u8; 3] = [13, 14, 15];
+/// Operations that can be transposed: load, strided load, store, strided store.
+const TRANSPOSABLE: [u32; 4] = [0, 1, 4, 5];
+
+fn lsc_transpose_exec(v: &View, out: &mut Sink<'_>) {
+    let (Subfn::Send(sfid), Some(send)) = (v.subfn, v.send) else {
+        return;
+    };
+    let DescView::Imm(desc) = send.desc else {
+        return;
+    };
+    let lsc = LSC.contains(&sfid.number()) && TRANSPOSABLE.contains(&(desc & 63));
+    if lsc && desc >> 15 & 1 == 1 && v.exec != 1 {
+        let what = format_args!("a transposed message has one channel");
+        out.find(Part::Inst, what);
     }
 }

@@ -1,93 +1,402 @@
-//! Three-source instructions in their Align16 form.
+//! Three-source instructions: in the Align16 form, in Align1, and the systolic array.
 
-use super::{Ctx, Operand, Part, Place};
-use crate::inst::Src;
-use crate::op::Format;
-use crate::reg::Register;
-use crate::region::Region;
+use super::Part;
+use super::geometry::{dst_grfs_spanned, grfs_spanned};
+use super::rule::{Kinds, Rule, Sink, always};
+use super::view::{Operand, Place, View};
+use crate::inst::{InstOpts, Subfn};
+use crate::op::Op;
+use crate::platform::Features;
+use crate::region::{ExecSize, Region};
+use crate::types::Type;
 
-/// Operands are direct GRFs with the regions that Align16 has.
-pub(super) fn ternary_operands<R: Register>(c: &mut Ctx<'_, R>) {
-    if c.info.format != Format::Ternary || c.info.mme || !c.features.ternary_align16 {
-        return;
+fn align16(f: &Features) -> bool {
+    f.ternary_align16
+}
+
+fn align1(f: &Features) -> bool {
+    !f.ternary_align16
+}
+
+fn dpas(f: &Features) -> bool {
+    f.dpas
+}
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "ternary-operands",
+        text: "Align16 operands of three-source instructions are direct GRFs with the regions <2;1>, <0;0>, and <1>, <0> for source 2",
+        hint: "copy the operand to a packed GRF region first",
+        kinds: Kinds::TERNARY,
+        applies: align16,
+        check: ternary_operands,
+    },
+    Rule {
+        name: "ternary-alignment",
+        text: "a row of channels of an Align16 operand starts at 16 bytes",
+        hint: "move the operand to a 16-byte boundary",
+        kinds: Kinds::TERNARY,
+        applies: align16,
+        check: ternary_alignment,
+    },
+    Rule {
+        name: "ternary-exec",
+        text: "an Align16 instruction of three sources has as many channels as two registers hold, and 16 at most",
+        hint: "split the instruction by channels",
+        kinds: Kinds::TERNARY,
+        applies: align16,
+        check: ternary_exec,
+    },
+    Rule {
+        name: "ternary-regions",
+        text: "regions of three-source instructions: vertical stride 0, 1 (2 before Xe), 4 or 8, horizontal stride 0, 1, 2 or 4",
+        hint: "copy the source to a region that can be said",
+        kinds: Kinds::TERNARY,
+        applies: align1,
+        check: ternary_regions,
+    },
+    Rule {
+        name: "ternary-direct",
+        text: "operands of three-source instructions are direct GRFs, accumulators or, for sources 0 and 2, word immediates",
+        hint: "copy the operand to a GRF first",
+        kinds: Kinds::TERNARY,
+        applies: align1,
+        check: ternary_direct,
+    },
+    Rule {
+        name: "ternary-dst-stride",
+        text: "a destination of three sources has a stride of 1 or 2",
+        hint: "write packed, and spread with a `mov`",
+        kinds: Kinds::TERNARY,
+        applies: align1,
+        check: |v, out| {
+            if v.dst_stride > 2 {
+                let hs = v.dst_stride;
+                out.find(Part::Dst, format_args!("a stride of {hs} is not 1 or 2"));
+            }
+        },
+    },
+    Rule {
+        name: "ternary-span",
+        text: "a source of three spans two adjacent registers at most",
+        hint: "split the instruction by channels",
+        kinds: Kinds::TERNARY,
+        applies: align1,
+        check: ternary_span,
+    },
+    Rule {
+        name: "ternary-bytes",
+        text: "sources 1 and 2 of three are no bytes, but for `mad` to words",
+        hint: "convert the bytes to words first",
+        kinds: Kinds::TERNARY,
+        applies: align1,
+        check: |v, out| {
+            for s in v.srcs().skip(1).filter(|s| s.bytes() == 1) {
+                if v.op != Op::Mad {
+                    out.find(s.part, format_args!("this source may not be of bytes"));
+                }
+            }
+        },
+    },
+    Rule {
+        name: "bfi2-types",
+        text: "`bfe` and `bfi2` have one type throughout",
+        hint: "use `d` or `ud` for all operands",
+        kinds: Kinds::TERNARY,
+        applies: always,
+        check: |v, out| {
+            let Some(d) = v.dst else { return };
+            for s in v.srcs().filter(|s| s.ty != d.ty && !s.is_imm()) {
+                if matches!(v.op, Op::Bfe | Op::Bfi2) && s.bytes() != d.bytes() {
+                    let ty = d.ty;
+                    out.find(
+                        s.part,
+                        format_args!("the destination is `{ty}`, so must this be"),
+                    );
+                }
+            }
+        },
+    },
+    Rule {
+        name: "dp4a-accumulators",
+        text: "one of the sources 0 and 1 of `dp4a` may be an accumulator, not both",
+        hint: "copy one to a GRF first",
+        kinds: Kinds::TERNARY,
+        applies: |f| f.dp4a,
+        check: |v, out| {
+            let acc = |n| v.src(n).is_some_and(Operand::is_acc);
+            if v.op == Op::Dp4a && acc(0) && acc(1) {
+                let what = format_args!("only one of the sources may be an accumulator");
+                out.find(Part::Src(1), what);
+            }
+        },
+    },
+    Rule {
+        name: "dpas-exec",
+        text: "the systolic array runs as many channels as a GRF has doublewords, from M0 on, without a predicate",
+        hint: "use 8 channels (16 on Xe-HPC)",
+        kinds: Kinds::DPAS,
+        applies: dpas,
+        check: dpas_exec,
+    },
+    Rule {
+        name: "dpas-depth",
+        text: "the systolic depth is 8, the repeat count 1 to 8",
+        hint: "split the repeats",
+        kinds: Kinds::DPAS,
+        applies: dpas,
+        check: |v, out| {
+            let Subfn::Dpas { depth, repeat } = v.subfn else {
+                return;
+            };
+            if depth != 8 || !(1..=8).contains(&repeat) {
+                let what =
+                    format_args!("{depth}x{repeat} is not a depth of 8 repeated 1 to 8 times");
+                out.find(Part::Inst, what);
+            }
+        },
+    },
+    Rule {
+        name: "dpas-operands",
+        text: "systolic operands are whole GRFs (source 0 may be null, source 2 may start at a multiple of its row)",
+        hint: "align the operand to its register",
+        kinds: Kinds::DPAS,
+        applies: dpas,
+        check: dpas_operands,
+    },
+    Rule {
+        name: "dpas-types",
+        text: "sources 1 and 2 are both integers of a byte or less, or have one float type; source 0 has the destination's",
+        hint: "convert to one type first",
+        kinds: Kinds::DPAS,
+        applies: dpas,
+        check: dpas_types,
+    },
+    Rule {
+        name: "dpas-range",
+        text: "systolic operands lie within the register file",
+        hint: "start at a lower register",
+        kinds: Kinds::DPAS,
+        applies: dpas,
+        check: dpas_range,
+    },
+];
+
+fn exec(v: &View) -> ExecSize {
+    ExecSize::new(v.exec).unwrap_or(ExecSize::S1)
+}
+
+fn ternary_operands(v: &View, out: &mut Sink<'_>) {
+    for o in v.operands() {
+        if !matches!(o.place, Place::Grf(..)) {
+            let what = format_args!("a three-source operand is a direct GRF");
+            out.find(o.part, what);
+        }
     }
-    let found: Vec<Part> = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .filter(|o| !o.is_direct() || o.arf().is_some())
-        .map(|o| o.part)
-        .collect();
-    for part in found {
-        c.find(part, "a three-source operand is a direct GRF");
+    if v.dst_stride != 1 {
+        let what = format_args!("a three-source destination is packed");
+        out.find(Part::Dst, what);
     }
-    if c.dst_stride != 1 {
-        c.find(Part::Dst, "a three-source destination is packed");
-    }
-    let wrong: Vec<u8> = (0u8..)
-        .zip(&c.inst.srcs)
-        .filter(|(n, s)| match s {
-            Src::Direct { region, .. } => !match (n, region) {
-                (2, Region::Scalar3 { hs }) => *hs <= 1,
-                (0 | 1, Region::Ternary { vs, hs }) => matches!((vs, hs), (2, 1) | (0, 0)),
-                _ => false,
-            },
-            _ => false,
-        })
-        .map(|(n, _)| n)
-        .collect();
-    for n in wrong {
-        let want = if n == 2 {
-            "<1> or <0>"
-        } else {
-            "<2;1> or <0;0>"
+    for s in v.srcs() {
+        let Some(region) = s.region else { continue };
+        let (ok, want) = match (s.part, region) {
+            (Part::Src(2), Region::Scalar3 { hs }) => (hs <= 1, "<1> or <0>"),
+            (Part::Src(2), _) => (false, "<1> or <0>"),
+            (_, Region::Ternary { vs, hs }) => {
+                (matches!((vs, hs), (2, 1) | (0, 0)), "<2;1> or <0;0>")
+            }
+            _ => (false, "<2;1> or <0;0>"),
         };
-        c.find(Part::Src(n), format!("the region must be {want}"));
+        if !ok {
+            out.find(s.part, format_args!("the region must be {want}"));
+        }
     }
 }
 
-/// Rows of channels start at 16 bytes.
-pub(super) fn ternary_alignment<R: Register>(c: &mut Ctx<'_, R>) {
-    if c.info.format != Format::Ternary || c.info.mme || !c.features.ternary_align16 {
-        return;
+fn ternary_alignment(v: &View, out: &mut Sink<'_>) {
+    let rows = |o: &Operand| o.grf_sub().is_some_and(|sub| sub % 16 != 0);
+    let dst = v.dst.iter().filter(|_| v.exec > 1);
+    for o in dst.chain(v.srcs().filter(|s| !s.is_scalar())) {
+        if rows(o) {
+            let what = format_args!("a row of channels must start at a 16-byte boundary");
+            out.find(o.part, what);
+        }
     }
-    let rows = |o: &Operand<R>| match o.place {
-        Place::Direct(at) => at.sub % 16 != 0,
-        _ => false,
+}
+
+fn ternary_exec(v: &View, out: &mut Sink<'_>) {
+    let widest = v.operands().map(Operand::bytes).max().unwrap_or(1);
+    let most = (2 * v.grf() / widest).min(16);
+    if v.exec > most {
+        let n = v.exec;
+        let what = format_args!("{n} channels are more than the {most} that two registers hold");
+        out.find(Part::Inst, what);
+    }
+}
+
+fn ternary_regions(v: &View, out: &mut Sink<'_>) {
+    let unit = if v.f.swsb { 1 } else { 2 };
+    for s in v.srcs() {
+        let Some(region) = s.region else { continue };
+        let stride = |hs| matches!(hs, 0 | 1 | 2 | 4);
+        let ok = match (s.part, region) {
+            (Part::Src(2), Region::Scalar3 { hs }) => stride(hs),
+            // A scalar of sources 0 and 1 may be written so.
+            (_, Region::Scalar3 { hs: 0 }) => true,
+            (Part::Src(0 | 1), Region::Ternary { vs, hs }) => {
+                (vs == unit || matches!(vs, 0 | 4 | 8)) && stride(hs)
+            }
+            _ => false,
+        };
+        if !ok {
+            out.find(
+                s.part,
+                format_args!("{region} is no region of three sources"),
+            );
+        }
+    }
+}
+
+fn ternary_direct(v: &View, out: &mut Sink<'_>) {
+    for o in v.operands() {
+        let bad = match o.place {
+            Place::Grf(..) | Place::Macro(..) => false,
+            Place::Imm(_) => o.part == Part::Src(1) || o.bytes() != 2 || o.ty.is_packed_imm(),
+            Place::Indirect(..) => true,
+            Place::Arf(..) => !(o.is_acc() || o.is_null() && o.part == Part::Dst),
+        };
+        if bad {
+            let what = format_args!("not an operand of a three-source instruction");
+            out.find(o.part, what);
+        }
+    }
+}
+
+fn ternary_span(v: &View, out: &mut Sink<'_>) {
+    for s in v.srcs() {
+        let (Some(sub), Some(region)) = (s.grf_sub(), s.rectangle()) else {
+            continue;
+        };
+        if let Some(n) = grfs_spanned(sub, region, exec(v), s.bytes(), v.grf())
+            && n > 2
+        {
+            let what = format_args!("it takes {n} registers, 2 is the most");
+            out.find(s.part, what);
+        }
+    }
+    if let Some(d) = v.written()
+        && let Some(sub) = d.grf_sub()
+    {
+        let n = dst_grfs_spanned(sub, v.dst_stride, exec(v), d.bytes(), v.grf());
+        if n > 2 {
+            let what = format_args!("it takes {n} registers, 2 is the most");
+            out.find(d.part, what);
+        }
+    }
+}
+
+fn dpas_exec(v: &View, out: &mut Sink<'_>) {
+    let want = v.grf() / 4;
+    if v.exec != want {
+        let n = v.exec;
+        out.find(Part::Inst, format_args!("it has {want} channels, not {n}"));
+    }
+    if !v.first.is_multiple_of(want.max(1)) {
+        let n = v.first;
+        out.find(Part::Inst, format_args!("channels cannot start at {n}"));
+    }
+    let dep = InstOpts::ACC_WR_EN | InstOpts::EOT;
+    if v.pred.is_some() || v.cond.is_some() || v.sat || v.opts.intersects(dep) {
+        let what = format_args!("no predicate, flag modifier, saturation or accumulator");
+        out.find(Part::Inst, what);
+    }
+}
+
+/// Bits of an element.
+fn bits(ty: Type) -> u32 {
+    match ty {
+        Type::U2 | Type::S2 => 2,
+        Type::U4 | Type::S4 => 4,
+        t => t.bytes() * 8,
+    }
+}
+
+/// Operations of an element in a channel of 32 bits.
+fn per_channel(ty: Type) -> u32 {
+    match bits(ty) {
+        2 | 4 => 8,
+        n => 32 / n.max(1),
+    }
+}
+
+fn dpas_operands(v: &View, out: &mut Sink<'_>) {
+    let null_ok = |o: &Operand| o.part == Part::Src(0) && o.is_null();
+    for o in v.operands().filter(|o| !null_ok(o)) {
+        let Some(sub) = o.grf_sub() else {
+            out.find(o.part, format_args!("a systolic operand is a GRF"));
+            continue;
+        };
+        // A row of source 2 is as long as the depth.
+        let row = 8 * per_channel(o.ty) * bits(o.ty) / 8;
+        let unit = match o.part {
+            Part::Src(2) => row.min(v.grf()),
+            _ if o.bytes() == 2 => v.grf() / 2,
+            _ => v.grf(),
+        };
+        if sub % unit.max(1) != 0 {
+            let what = format_args!("byte {sub} is not a multiple of {unit}");
+            out.find(o.part, what);
+        }
+        if o.is_modified() {
+            let what = format_args!("a systolic operand has no modifiers");
+            out.find(o.part, what);
+        }
+    }
+    if v.dst_stride != 1 {
+        out.find(Part::Dst, format_args!("a systolic result is packed"));
+    }
+}
+
+fn dpas_types(v: &View, out: &mut Sink<'_>) {
+    let small = |t: Type| t.is_int() && t.bytes() == 1;
+    if let (Some(a), Some(b)) = (v.src(1), v.src(2)) {
+        let floats = a.ty.is_float() && a.ty == b.ty;
+        // Byte floats of both kinds go together.
+        let byte_floats = a.ty.is_float() && b.ty.is_float() && a.bytes() == 1 && b.bytes() == 1;
+        if !(floats || byte_floats || small(a.ty) && small(b.ty)) {
+            let (s, t) = (a.ty, b.ty);
+            let what = format_args!("`{s}` and `{t}` cannot be multiplied");
+            out.find(b.part, what);
+        }
+    }
+    if let (Some(d), Some(c)) = (v.dst, v.src(0))
+        && !c.is_null()
+        && d.ty.is_int() != c.ty.is_int()
+    {
+        let ty = d.ty;
+        out.find(c.part, format_args!("it cannot be added to a `{ty}`"));
+    }
+}
+
+fn dpas_range(v: &View, out: &mut Sink<'_>) {
+    let Subfn::Dpas { depth, repeat } = v.subfn else {
+        return;
     };
-    let mut found: Vec<Part> = Vec::new();
-    if c.channels() > 1 && c.dst.is_some_and(|d| rows(&d)) {
-        found.push(Part::Dst);
-    }
-    found.extend(
-        c.srcs
-            .iter()
-            .filter(|s| !s.is_scalar() && rows(s))
-            .map(|s| s.part),
-    );
-    for part in found {
-        c.find(part, "a row of channels must start at a 16-byte boundary");
-    }
-}
-
-/// 16 channels at most, and as many as two registers hold.
-pub(super) fn ternary_exec<R: Register>(c: &mut Ctx<'_, R>) {
-    if c.info.format != Format::Ternary {
-        return;
-    }
-    let most = c
-        .dst
-        .iter()
-        .chain(&c.srcs)
-        .map(|o| 2 * c.grf() / o.bytes())
-        .min()
-        .unwrap_or(16)
-        .min(16);
-    if c.channels() > most {
-        let n = c.channels();
-        c.find(
-            Part::Inst,
-            format!("{n} channels are more than the {most} that two registers hold"),
-        );
+    let count = v.f.grf_count_large;
+    let regs = |bytes: u32| bytes.div_ceil(v.grf());
+    for o in v.operands() {
+        let Some(n) = o.grf() else { continue };
+        let sub = o.grf_sub().unwrap_or(0);
+        let row = u32::from(depth) * per_channel(o.ty) * bits(o.ty) / 8;
+        let bytes = match o.part {
+            Part::Src(1) => u32::from(depth) * v.grf(),
+            Part::Src(2) => row * u32::from(repeat),
+            _ => v.exec * o.bytes() * u32::from(repeat),
+        };
+        let last = n + regs(sub + bytes.max(1));
+        if last > count {
+            let most = count - 1;
+            out.find(o.part, format_args!("it goes beyond r{most}"));
+        }
     }
 }

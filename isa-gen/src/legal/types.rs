@@ -1,314 +1,362 @@
-//! "General restrictions based on operand types" and the rules of mixed half and single floats.
+//! "General restrictions based on operand types", the rules of mixed floats, and those of single opcodes.
 
-use super::{Ctx, Part, Place, element_type, reads_acc};
+use super::Part;
+use super::rule::{Kinds, Rule, Sink, always};
+use super::view::View;
 use crate::inst::Subfn;
 use crate::op::{MathFn, Op};
-use crate::reg::Register;
 use crate::types::Type;
 
-/// What a source of a type makes the execution type.
-fn exec_type_of(ty: Type) -> Type {
-    match ty {
-        Type::Uq | Type::Q => Type::Q,
-        Type::Ud | Type::D => Type::D,
-        Type::Uw | Type::W | Type::Ub | Type::B | Type::V | Type::Uv => Type::W,
-        Type::Vf => Type::F,
-        t => t,
-    }
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "dst-exec-type-stride",
+        text: "a destination narrower than the execution type is strided to its size",
+        hint: "widen the stride, and pack with a `mov` of the same type",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: dst_exec_type_stride,
+    },
+    Rule {
+        name: "dst-exec-type-align",
+        text: "a destination narrower than the execution type is aligned to it; a byte or word may take the second place",
+        hint: "move the destination to a multiple of the execution type's size",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: dst_exec_type_align,
+    },
+    Rule {
+        name: "byte-dst-packed",
+        text: "packed bytes are written by raw moves alone",
+        hint: "write every other byte, and pack with a `mov` of bytes",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            if let Some(d) = v.written_by_many()
+                && d.bytes() == 1
+                && v.dst_stride == 1
+                && !v.is_raw_move()
+            {
+                let what = format_args!("only a raw move of bytes may write them packed");
+                out.find(Part::Dst, what);
+            }
+        },
+    },
+    Rule {
+        name: "byte-source1",
+        text: "source 1 is no byte",
+        hint: "convert the bytes to words first, or swap the sources",
+        kinds: Kinds::DATA,
+        applies: |f| !f.byte_src1,
+        check: |v, out| {
+            for s in v.srcs().skip(1).filter(|s| s.bytes() == 1) {
+                out.find(s.part, format_args!("only source 0 may be of bytes"));
+            }
+        },
+    },
+    Rule {
+        name: "byte-and-64-bit",
+        text: "bytes and 64-bit types do not convert into each other",
+        hint: "go through a doubleword",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| not_together(v, out, |t| t.bytes() == 1, "a byte"),
+    },
+    Rule {
+        name: "half-and-64-bit",
+        text: "half floats and 64-bit types do not convert into each other",
+        hint: "go through a single float",
+        kinds: Kinds::DATA,
+        applies: |f| f.half,
+        check: |v, out| not_together(v, out, |t| t == Type::Hf, "a half float"),
+    },
+    Rule {
+        name: "half-and-int",
+        text: "conversions between half float and integer are strided by and aligned to doublewords",
+        hint: "convert to every other word, and pack with a `mov` of words",
+        kinds: Kinds::DATA,
+        applies: |f| f.half,
+        check: half_and_int,
+    },
+    Rule {
+        name: "half-dst-words",
+        text: "halves made of singles are every other word, or packed from a 16-byte boundary",
+        hint: "convert to every other word, and pack with a `mov` of words",
+        kinds: Kinds::DATA,
+        applies: |f| f.half_dst_words,
+        check: half_dst_words,
+    },
+    Rule {
+        name: "vector-immediate",
+        text: "with a vector immediate the destination is aligned to 16 bytes and strided by its elements' size or more",
+        hint: "align the destination to 16 bytes",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: vector_immediate,
+    },
+    Rule {
+        name: "mixed-float",
+        text: "mixed half and single floats: direct sources, 8 channels to singles, aligned accumulators, strided math",
+        hint: "convert the halves with a `mov` first",
+        kinds: Kinds::DATA,
+        applies: |f| f.mixed_float,
+        check: mixed_float,
+    },
+    Rule {
+        name: "mixed-float-packed",
+        text: "packed halves of mixed floats: 8 channels, on a 16-byte boundary",
+        hint: "write every other word, or align the destination",
+        kinds: Kinds::DATA,
+        applies: |f| f.mixed_float,
+        check: mixed_float_packed,
+    },
+    Rule {
+        name: "math-int-exec",
+        text: "integer division takes 8 channels at most",
+        hint: "split the instruction by channels",
+        kinds: Kinds::DATA,
+        applies: |f| f.math_int_div,
+        check: |v, out| {
+            if int_division(v) && v.exec > 8 {
+                let what = format_args!("integer division takes 8 channels at most");
+                out.find(Part::Inst, what);
+            }
+        },
+    },
+    Rule {
+        name: "math-int-mods",
+        text: "integer division has no source modifiers",
+        hint: "negate with a `mov` first",
+        kinds: Kinds::DATA,
+        applies: |f| f.math_int_div,
+        check: |v, out| {
+            for s in v.srcs().filter(|s| s.is_modified()) {
+                if int_division(v) {
+                    out.find(s.part, format_args!("integer division modifies no source"));
+                }
+            }
+        },
+    },
+    Rule {
+        name: "mul-dword-first",
+        text: "where a doubleword is multiplied by something narrower, the doubleword is source 0",
+        hint: "swap the sources",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            let (Some(a), Some(b)) = (v.src(0), v.src(1)) else {
+                return;
+            };
+            if v.op == Op::Mul && b.ty.is_int() && a.bytes() < 4 && b.bytes() == 4 {
+                let what = format_args!("the doubleword must be source 0");
+                out.find(Part::Src(1), what);
+            }
+        },
+    },
+    Rule {
+        name: "mul-dword-flags",
+        text: "a product of a doubleword that is cut to 32 bits has no flag modifier and does not saturate",
+        hint: "compare with a `cmp`, or keep the whole product",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            let dword = v.srcs().any(|s| matches!(s.ty, Type::D | Type::Ud));
+            let cut = v.dst.is_some_and(|d| d.ty.is_int() && d.bytes() <= 4);
+            if v.op == Op::Mul && dword && cut && (v.sat || v.cond.is_some()) {
+                let what = format_args!("the product's upper half is gone before it is judged");
+                out.find(Part::Inst, what);
+            }
+        },
+    },
+    Rule {
+        name: "mul-mixed-mods",
+        text: "where a doubleword is multiplied by something narrower, the narrower one has no modifiers",
+        hint: "modify it with a `mov` first",
+        kinds: Kinds::DATA,
+        applies: |f| !f.mul_mixed_mods,
+        check: |v, out| {
+            let int_dword = matches!(v.exec_type, Some(Type::D));
+            for s in v.srcs().filter(|s| s.bytes() < 4 && s.is_modified()) {
+                if v.op == Op::Mul && int_dword {
+                    let what = format_args!("the narrower factor cannot be modified");
+                    out.find(s.part, what);
+                }
+            }
+        },
+    },
+    Rule {
+        name: "mach-types",
+        text: "the sources of `mach` have one type",
+        hint: "use one signedness for both",
+        kinds: Kinds::DATA,
+        applies: always,
+        check: |v, out| {
+            if let (Op::Mach, Some(a), Some(b)) = (v.op, v.src(0), v.src(1))
+                && a.bytes() != b.bytes()
+            {
+                let what = format_args!("the sources of `mach` must have one type");
+                out.find(Part::Src(1), what);
+            }
+        },
+    },
+];
+
+fn int_division(v: &View) -> bool {
+    matches!(
+        v.subfn,
+        Subfn::Math(MathFn::Idiv | MathFn::Iqot | MathFn::Irem)
+    )
 }
 
-fn mixes(a: Type, b: Type) -> bool {
-    matches!((a, b), (Type::F, Type::Hf) | (Type::Hf, Type::F))
-}
-
-impl<R: Register> Ctx<'_, R> {
-    /// Whether half and single floats are mixed.
-    fn is_mixed_float(&self) -> bool {
-        let types: Vec<Type> = self
-            .dst
-            .iter()
-            .chain(&self.srcs)
-            .map(|o| element_type(o.ty))
-            .collect();
-        types.iter().any(|a| types.iter().any(|b| mixes(*a, *b)))
-    }
-
-    /// The execution type: that of the sources, except in mixed float mode.
-    fn exec_type(&self) -> Option<Type> {
-        let types: Vec<Type> = self.srcs.iter().map(|s| exec_type_of(s.ty)).collect();
-        if self.is_mixed_float() && types.iter().all(|t| t.is_float()) {
-            return Some(Type::F);
-        }
-        let dst = self.dst.map(|d| d.ty);
-        if types == [Type::Hf] {
-            return dst.map(|d| if d == Type::Hf { Type::Hf } else { Type::F });
-        }
-        [Type::Df, Type::Q, Type::F, Type::D, Type::Hf, Type::W]
-            .into_iter()
-            .find(|t| types.contains(t))
-    }
-
-    /// Whether this copies bits: a move between integers of one size, without saturation or modifiers.
-    fn is_raw_move(&self) -> bool {
-        let (Some(d), [s]) = (self.dst, self.srcs.as_slice()) else {
-            return false;
-        };
-        self.inst.op == Op::Mov
-            && !self.inst.sat
-            && !s.modified
-            && !s.ty.is_packed_imm()
-            && d.bytes() == s.bytes()
-            && d.ty.is_int() == s.ty.is_int()
-    }
-
-    /// Where the destination lies in its register, of a direct GRF one that several channels write.
-    fn dst_of_channels(&self) -> Option<(super::Operand<R>, Option<u32>)> {
-        if !self.is_align1_data() || self.channels() == 1 {
-            return None;
-        }
-        let d = self.written()?;
-        Some((d, d.offset(self.grf())))
-    }
-}
-
-/// A destination narrower than the execution type is strided to its size.
-pub(super) fn dst_exec_type_stride<R: Register>(c: &mut Ctx<'_, R>) {
-    let (Some((d, _)), Some(exec)) = (c.dst_of_channels(), c.exec_type()) else {
+fn dst_exec_type_stride(v: &View, out: &mut Sink<'_>) {
+    let (Some(d), Some(exec)) = (v.written_by_many(), v.exec_type) else {
         return;
     };
-    if c.is_mixed_float() || exec.bytes() <= d.bytes() {
-        return;
-    }
-    if d.bytes() == 1 && c.is_raw_move() {
+    if v.mixed_float || exec.bytes() <= d.bytes() || (d.bytes() == 1 && v.is_raw_move()) {
         return;
     }
     // Intel's compiler writes bytes of words four apart as well.
-    let step = c.dst_stride * d.bytes();
+    let step = v.dst_step();
     if step != exec.bytes() && !(d.bytes() == 1 && step > exec.bytes()) {
-        c.find(
-            Part::Dst,
-            format!(
-                "`{}` elements must be {} bytes apart, the size of the execution type",
-                d.ty,
-                exec.bytes()
-            ),
+        let (ty, size) = (d.ty, exec.bytes());
+        let what = format_args!(
+            "`{ty}` elements must be {size} bytes apart, the size of the execution type"
         );
+        out.find(Part::Dst, what);
     }
 }
 
-/// A destination narrower than the execution type is aligned to it; a byte may take the second place.
-pub(super) fn dst_exec_type_align<R: Register>(c: &mut Ctx<'_, R>) {
-    let (Some((d, Some(offset))), Some(exec)) = (c.dst_of_channels(), c.exec_type()) else {
+fn dst_exec_type_align(v: &View, out: &mut Sink<'_>) {
+    let (Some(d), Some(exec)) = (v.written_by_many(), v.exec_type) else {
         return;
     };
-    if c.is_mixed_float() || exec.bytes() <= d.bytes() || (d.bytes() == 1 && c.is_raw_move()) {
+    let Some(sub) = d.grf_sub() else { return };
+    if v.mixed_float || exec.bytes() <= d.bytes() || (d.bytes() == 1 && v.is_raw_move()) {
         return;
     }
-    let over = offset % exec.bytes();
+    let over = sub % exec.bytes();
     // The relaxed rule for words: all in the lower or all in the upper half of the channel.
-    let relaxed = if d.bytes() == 1 {
-        over == 1
-    } else {
-        d.bytes() == 2 && over == 2
+    let relaxed = match d.bytes() {
+        1 => over == 1,
+        2 => over == 2,
+        _ => false,
     };
     if over != 0 && !relaxed {
-        c.find(
-            Part::Dst,
-            format!(
-                "byte {offset} is not aligned to the execution type of {} bytes",
-                exec.bytes()
-            ),
-        );
+        let size = exec.bytes();
+        let what = format_args!("byte {sub} is not aligned to the execution type of {size} bytes");
+        out.find(Part::Dst, what);
     }
 }
 
-/// Packed bytes are written by raw moves alone.
-pub(super) fn byte_dst_packed<R: Register>(c: &mut Ctx<'_, R>) {
-    let Some((d, _)) = c.dst_of_channels() else {
-        return;
-    };
-    if d.bytes() == 1 && c.dst_stride == 1 && !c.is_raw_move() {
-        c.find(Part::Dst, "only a raw move of bytes may write them packed");
+fn not_together(v: &View, out: &mut Sink<'_>, small: fn(Type) -> bool, what: &str) {
+    let Some(d) = v.dst else { return };
+    for s in v.srcs() {
+        if (small(d.ty) && s.bytes() == 8) || (d.bytes() == 8 && small(s.elements())) {
+            let what = format_args!("{what} and a 64-bit type do not convert into each other");
+            out.find(s.part, what);
+        }
     }
 }
 
-/// Bytes and 64-bit types do not convert into each other.
-pub(super) fn byte_and_64_bit<R: Register>(c: &mut Ctx<'_, R>) {
-    not_together(c, |t| t.bytes() == 1, "a byte");
-}
-
-/// Half floats and 64-bit types do not convert into each other.
-pub(super) fn half_and_64_bit<R: Register>(c: &mut Ctx<'_, R>) {
-    not_together(c, |t| t == Type::Hf, "a half float");
-}
-
-fn not_together<R: Register>(c: &mut Ctx<'_, R>, small: fn(Type) -> bool, what: &str) {
-    let (true, Some(d)) = (c.is_align1_data(), c.dst) else {
-        return;
-    };
-    let found: Vec<Part> = c
-        .srcs
-        .iter()
-        .filter(|s| {
-            (small(d.ty) && s.bytes() == 8) || (d.bytes() == 8 && small(element_type(s.ty)))
-        })
-        .map(|s| s.part)
-        .collect();
-    for part in found {
-        c.find(
-            part,
-            format!("{what} and a 64-bit type do not convert into each other"),
-        );
-    }
-}
-
-/// A conversion between half float and integer is strided and aligned by doublewords.
-pub(super) fn half_and_int<R: Register>(c: &mut Ctx<'_, R>) {
-    let Some((d, offset)) = c.dst_of_channels() else {
-        return;
-    };
-    let converts = c.srcs.iter().any(|s| {
-        let t = element_type(s.ty);
+fn half_and_int(v: &View, out: &mut Sink<'_>) {
+    let Some(d) = v.written_by_many() else { return };
+    let converts = v.srcs().any(|s| {
+        let t = s.elements();
         (d.ty == Type::Hf && t.is_int()) || (d.ty.is_int() && t == Type::Hf)
     });
     if !converts {
         return;
     }
-    if c.dst_stride * d.bytes() != 4 {
-        c.find(
-            Part::Dst,
-            "a conversion between half float and integer must be strided by 4 bytes",
-        );
+    if v.dst_step() != 4 {
+        let what =
+            format_args!("a conversion between half float and integer must be strided by 4 bytes");
+        out.find(Part::Dst, what);
     }
-    if offset.is_some_and(|o| o % 4 != 0) {
-        c.find(
-            Part::Dst,
-            "a conversion between half float and integer must be aligned to 4 bytes",
-        );
+    if d.grf_sub().is_some_and(|o| o % 4 != 0) {
+        let what =
+            format_args!("a conversion between half float and integer must be aligned to 4 bytes");
+        out.find(Part::Dst, what);
     }
 }
 
-/// Single floats that become half are all in even or all in odd words, or packed and aligned to 16 bytes.
-pub(super) fn half_dst_words<R: Register>(c: &mut Ctx<'_, R>) {
-    let Some((d, offset)) = c.dst_of_channels() else {
-        return;
-    };
-    let from_single = c.srcs.iter().any(|s| element_type(s.ty) == Type::F);
+fn half_dst_words(v: &View, out: &mut Sink<'_>) {
+    let Some(d) = v.written_by_many() else { return };
+    let from_single = v.srcs().any(|s| s.elements() == Type::F);
     if d.ty != Type::Hf || !from_single {
         return;
     }
-    let packed = c.dst_stride == 1 && offset.is_none_or(|o| o % 16 == 0);
-    if c.dst_stride != 2 && !packed {
-        c.find(
-            Part::Dst,
-            "half floats made of singles must be every other word, or packed from a 16-byte boundary",
+    let packed = v.dst_stride == 1 && d.grf_sub().is_none_or(|o| o % 16 == 0);
+    if v.dst_stride != 2 && !packed {
+        let what = format_args!(
+            "half floats made of singles must be every other word, or packed from a 16-byte boundary"
         );
+        out.find(Part::Dst, what);
     }
 }
 
-/// With a vector immediate the destination starts at 16 bytes and has the stride of its elements.
-pub(super) fn vector_immediate<R: Register>(c: &mut Ctx<'_, R>) {
-    let Some((d, offset)) = c.dst_of_channels() else {
+fn vector_immediate(v: &View, out: &mut Sink<'_>) {
+    let Some(d) = v.written_by_many() else { return };
+    let Some(imm) = v.srcs().find(|s| s.ty.is_packed_imm()) else {
         return;
     };
-    let Some(v) = c.srcs.iter().find(|s| s.ty.is_packed_imm()).copied() else {
-        return;
-    };
-    if offset.is_some_and(|o| o % 16 != 0) {
-        c.find(
-            Part::Dst,
-            "with a vector immediate it must start at a 16-byte boundary",
-        );
+    if d.grf_sub().is_some_and(|o| o % 16 != 0) {
+        let what = format_args!("with a vector immediate it must start at a 16-byte boundary");
+        out.find(Part::Dst, what);
     }
     // Intel's compilers write doublewords from word vectors as well.
-    let stride = c.dst_stride * d.bytes();
-    let bytes = v.bytes();
-    if stride < bytes {
-        c.find(
-            Part::Dst,
-            format!(
-                "with a `{}` immediate its stride must be {bytes} bytes or more",
-                v.ty
-            ),
-        );
+    let (ty, bytes) = (imm.ty, imm.bytes());
+    if v.dst_step() < bytes {
+        let what = format_args!("with a `{ty}` immediate its stride must be {bytes} bytes or more");
+        out.find(Part::Dst, what);
     }
 }
 
-/// Mixed half and single floats: direct sources, 8 channels to singles, aligned accumulators, strided math.
-pub(super) fn mixed_float<R: Register>(c: &mut Ctx<'_, R>) {
-    let (true, true, Some(d)) = (c.is_align1_data(), c.is_mixed_float(), c.dst) else {
+/// Half and single floats and nothing else.
+fn mixed(v: &View) -> bool {
+    v.mixed_float && v.srcs().all(|s| s.ty.is_float())
+}
+
+fn mixed_float(v: &View, out: &mut Sink<'_>) {
+    let (true, Some(d)) = (mixed(v), v.dst) else {
         return;
     };
-    if c.srcs.iter().any(|s| !s.ty.is_float()) {
-        return;
+    let wide = v.op == Op::Mov && v.f.half_mov_wide;
+    if v.exec > 8 && d.ty == Type::F && !wide {
+        let what = format_args!("mixed half and single floats make 8 singles at most");
+        out.find(Part::Dst, what);
     }
-    if c.channels() > 8 && d.ty == Type::F {
-        c.find(
-            Part::Dst,
-            "mixed half and single floats make 8 singles at most",
-        );
+    let math = matches!(v.subfn, Subfn::Math(_));
+    for s in v.srcs() {
+        if s.is_indirect() {
+            let what = format_args!("a mixed float source cannot be indirect");
+            out.find(s.part, what);
+        } else if s.is_acc() && d.ty == Type::Hf && v.dst_stride == 1 && s.sub() != Some(0) {
+            let what = format_args!("the accumulator must be read from its start");
+            out.find(s.part, what);
+        } else if math && s.ty == Type::Hf && s.rect.is_some_and(|(_, _, hs)| hs == 1) {
+            let what = format_args!("half floats of mixed math must be strided");
+            out.find(s.part, what);
+        }
     }
-    let math = matches!(c.inst.subfn, Subfn::Math(_));
-    let found: Vec<(Part, &'static str)> = c
-        .srcs
-        .iter()
-        .filter_map(|s| {
-            let aligned = match s.place {
-                Place::Direct(at) => at.sub == 0,
-                _ => true,
-            };
-            if matches!(s.place, Place::Indirect(..)) {
-                Some((s.part, "a mixed float source cannot be indirect"))
-            } else if s.is_acc() && d.ty == Type::Hf && c.dst_stride == 1 && !aligned {
-                Some((s.part, "the accumulator must be read from its start"))
-            } else if math && s.ty == Type::Hf && s.rect.is_some_and(|(_, _, hs)| hs == 1) {
-                Some((s.part, "half floats of mixed math must be strided"))
-            } else {
-                None
-            }
-        })
-        .collect();
-    for (part, message) in found {
-        c.find(part, message);
-    }
-    let acc = reads_acc(c.inst.op) || c.srcs.iter().any(super::Operand::is_acc);
-    if d.ty == Type::Hf && acc && c.dst_stride != 2 && c.channels() > 1 {
-        c.find(
-            Part::Dst,
-            "half floats made with the accumulator must be every other word",
-        );
+    let acc = v.reads_acc() || v.srcs().any(|s| s.is_acc());
+    if d.ty == Type::Hf && acc && v.dst_stride != 2 && v.exec > 1 {
+        let what = format_args!("half floats made with the accumulator must be every other word");
+        out.find(Part::Dst, what);
     }
 }
 
-/// Packed half floats in mixed mode: 8 channels, on a 16-byte boundary.
-pub(super) fn mixed_float_packed<R: Register>(c: &mut Ctx<'_, R>) {
-    if !c.is_mixed_float() || c.srcs.iter().any(|s| !s.ty.is_float()) {
-        return;
-    }
-    let Some((d, offset)) = c.dst_of_channels() else {
+fn mixed_float_packed(v: &View, out: &mut Sink<'_>) {
+    let (true, Some(d)) = (mixed(v), v.written_by_many()) else {
         return;
     };
-    if d.ty != Type::Hf || c.dst_stride != 1 {
+    if d.ty != Type::Hf || v.dst_stride != 1 {
         return;
     }
-    if c.channels() > 8 {
-        c.find(Part::Dst, "mixed floats make 8 packed halves at most");
+    if v.exec > 8 {
+        let what = format_args!("mixed floats make 8 packed halves at most");
+        out.find(Part::Dst, what);
     }
-    if offset.is_some_and(|o| o % 16 != 0) {
-        c.find(
-            Part::Dst,
-            "packed halves of mixed floats must start at a 16-byte boundary",
-        );
-    }
-}
-
-/// Integer division takes 8 channels.
-pub(super) fn math_int_exec<R: Register>(c: &mut Ctx<'_, R>) {
-    let int = matches!(
-        c.inst.subfn,
-        Subfn::Math(MathFn::Idiv | MathFn::Iqot | MathFn::Irem)
-    );
-    if int && c.channels() > 8 {
-        c.find(Part::Inst, "integer division takes 8 channels at most");
+    if d.grf_sub().is_some_and(|o| o % 16 != 0) {
+        let what = format_args!("packed halves of mixed floats must start at a 16-byte boundary");
+        out.find(Part::Dst, what);
     }
 }

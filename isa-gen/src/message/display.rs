@@ -1,6 +1,11 @@
 //! Names of messages, for people.
 
-use super::{AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Message, MsgOp, Surface};
+use super::lsc::{LscAccess, LscPort, LscSurface, LscVector};
+use super::ports::UrbOp;
+use super::{
+    AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Message, MsgOp, Rgba, Simd, Slots,
+    Surface,
+};
 use std::fmt;
 
 impl fmt::Display for Surface {
@@ -30,6 +35,69 @@ impl fmt::Display for Dir {
             Dir::Read => "read",
             Dir::Write => "write",
         })
+    }
+}
+
+impl fmt::Display for Rgba {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(".")?;
+        for (i, c) in "xyzw".chars().enumerate() {
+            if self.mask() >> i & 1 == 1 {
+                write!(f, "{c}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for LscPort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LscPort::Ugm => "ugm",
+            LscPort::Ugml => "ugml",
+            LscPort::Tgm => "tgm",
+            LscPort::Slm => "slm",
+        })
+    }
+}
+
+/// With the dot before it; nothing where addresses are flat.
+impl fmt::Display for LscSurface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LscSurface::Flat => Ok(()),
+            LscSurface::Bss(v) => write!(f, ".bss[0x{v:X}]"),
+            LscSurface::Ss(v) => write!(f, ".ss[0x{v:X}]"),
+            LscSurface::Bti(n) => write!(f, ".bti[{n}]"),
+        }
+    }
+}
+
+/// As in the data size of the assembler's syntax: `x4`, `x16t`, `.xyz`.
+impl fmt::Display for LscVector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            LscVector::Mask(m) => m.fmt(f),
+            LscVector::ONE => Ok(()),
+            LscVector::Count { n, transposed } => {
+                write!(f, "x{n}{}", if transposed { "t" } else { "" })
+            }
+        }
+    }
+}
+
+impl fmt::Display for LscAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (data, addr) = (self.data.name(), self.addr.name());
+        let LscAccess {
+            port,
+            op,
+            vector,
+            surface,
+            caching,
+            ..
+        } = self;
+        write!(f, "{op}.{port}.{data}{vector}.{addr}{caching}{surface}")
     }
 }
 
@@ -64,6 +132,8 @@ impl FloatAtomicOp {
             FloatAtomicOp::FMax => "fmax",
             FloatAtomicOp::FMin => "fmin",
             FloatAtomicOp::FCmpWr => "fcmpwr",
+            FloatAtomicOp::FAdd => "fadd",
+            FloatAtomicOp::FSub => "fsub",
         }
     }
 }
@@ -85,13 +155,7 @@ impl fmt::Display for MsgOp {
                 rgba,
                 simd,
             } => {
-                write!(f, "untyped {dir} {addr} simd{} .", simd.channels())?;
-                for (i, c) in "xyzw".chars().enumerate() {
-                    if rgba.mask() >> i & 1 == 1 {
-                        write!(f, "{c}")?;
-                    }
-                }
-                Ok(())
+                write!(f, "untyped {dir} {addr} simd{} {rgba}", simd.channels())
             }
             MsgOp::ByteScattered {
                 dir,
@@ -178,6 +242,115 @@ impl fmt::Display for MsgOp {
             ),
             MsgOp::Barrier => f.write_str("barrier"),
             MsgOp::ThreadEnd { .. } => f.write_str("end of thread"),
+            MsgOp::HalfAtomic {
+                op,
+                addr,
+                returns,
+                simd,
+            } => write!(
+                f,
+                "atomic {} {addr} simd{} d16{}",
+                op.name(),
+                simd.channels(),
+                ret(returns)
+            ),
+            MsgOp::SizedFloatAtomic {
+                op,
+                bits,
+                addr,
+                returns,
+                simd,
+            } => write!(
+                f,
+                "atomic {} {addr} simd{} f{bits}{}",
+                op.name(),
+                simd.channels(),
+                ret(returns)
+            ),
+            MsgOp::Typed {
+                dir,
+                surface,
+                rgba,
+                slots,
+                status,
+            } => write!(
+                f,
+                "typed {dir} {surface} {rgba}{}{}",
+                match slots {
+                    Slots::Dual => " simd4x2",
+                    Slots::Low => "",
+                    Slots::High => " upper slots",
+                },
+                if status { " with status" } else { "" }
+            ),
+            MsgOp::TypedAtomic {
+                op,
+                surface,
+                half,
+                high,
+                returns,
+            } => write!(
+                f,
+                "typed atomic {} {surface} d{}{}{}",
+                op.name(),
+                if half { 16 } else { 32 },
+                if high { " upper slots" } else { "" },
+                ret(returns)
+            ),
+            MsgOp::CounterAtomic {
+                op,
+                surface,
+                half,
+                simd,
+                returns,
+            } => write!(
+                f,
+                "counter atomic {} {surface} simd{} d{}{}",
+                op.name(),
+                simd.channels(),
+                if half { 16 } else { 32 },
+                ret(returns)
+            ),
+            MsgOp::MediaBlock { dir, surface, .. } => write!(f, "media block {dir} {surface}"),
+            MsgOp::Lsc(a) => a.fmt(f),
+            MsgOp::LscBlock2d {
+                port,
+                dir,
+                data,
+                transposed,
+                vnni,
+                surface,
+                caching,
+            } => write!(
+                f,
+                "{}_block2d.{port}.{}{}{}.a64{caching}{surface}",
+                if dir == Dir::Read { "load" } else { "store" },
+                data.name(),
+                if transposed { "t" } else { "" },
+                if vnni { "v" } else { "" },
+            ),
+            MsgOp::LscFence { port, op, scope } => {
+                write!(f, "fence.{port}.{}.{}", op.name(), scope.name())
+            }
+            MsgOp::LscCcs { port, op, surface } => write!(f, "{}.{port}{surface}", op.name()),
+            MsgOp::LscReadState { port, surface } => write!(f, "read_state.{port}{surface}"),
+            MsgOp::Gateway(op) => f.write_str(op.name()),
+            MsgOp::Sample(s) => write!(
+                f,
+                "sampler {} mode {} sampler {} bti[{}]",
+                s.op.name(),
+                s.mode,
+                s.sampler,
+                s.surface
+            ),
+            MsgOp::Urb(u) => match u.op {
+                UrbOp::Write { .. } => write!(f, "urb write at {}", u.offset),
+                UrbOp::Read => write!(f, "urb read at {}", u.offset),
+                UrbOp::Fence => f.write_str("urb fence"),
+            },
+            MsgOp::Render { dir, surface, .. } => write!(f, "render target {dir} bti[{surface}]"),
+            MsgOp::TraceRay(s) => write!(f, "trace ray simd{}", Simd::channels(s)),
+            MsgOp::Spawn(s) => write!(f, "spawn simd{}", Simd::channels(s)),
             MsgOp::Raw { sfid, control } => {
                 write!(f, "{sfid} message with control {:#x}", control as u32)
             }

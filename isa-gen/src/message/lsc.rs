@@ -3,7 +3,8 @@
 //! Facts: the DP_* descriptor structures of the XeHPG and XeHPC PRMs ("Shared Functions - Data Port").
 
 use super::Sfid;
-use super::op::Rgba;
+use super::op::Lengths;
+use super::params::Rgba;
 use std::fmt;
 
 /// A port of the load/store cache.
@@ -567,4 +568,48 @@ pub struct LscAccess {
     pub surface: LscSurface,
     /// Cache policies; [`LscCaching::DEFAULT`] on SLM.
     pub caching: LscCaching,
+}
+
+impl LscAccess {
+    /// What the payloads need, in GRFs of so many bytes, for so many channels. The cache works on half of a full message
+    /// at least, and on one address where elements are transposed or strided.
+    pub(super) fn lengths(&self, grf: u32, exec: u32) -> Lengths {
+        let exec = exec.max(grf / 4);
+        let rows = |bits: u32| (exec * bits).div_ceil(8 * grf);
+        let bits = self.data.register_bits();
+        let n = self.vector.count();
+        let (transposed, strided) = (
+            matches!(
+                self.vector,
+                LscVector::Count {
+                    transposed: true,
+                    ..
+                }
+            ),
+            matches!(self.op, LscOp::LoadStrided | LscOp::StoreStrided),
+        );
+        let address = if transposed || strided {
+            1
+        } else {
+            rows(self.addr.width()) * if self.port == LscPort::Tgm { 4 } else { 1 }
+        };
+        let moved = if transposed {
+            (bits * n).div_ceil(8 * grf)
+        } else {
+            rows(bits) * n
+        };
+        let (data, response) = match self.op.kind() {
+            _ if self.op == LscOp::LoadStatus => (0, 1),
+            LscKind::Load => (0, moved),
+            LscKind::Store => (moved, 0),
+            LscKind::Atomic(sources) => (u32::from(sources) * moved, moved),
+            LscKind::Other => (0, 0),
+        };
+        Lengths {
+            header: false,
+            address,
+            data,
+            response,
+        }
+    }
 }

@@ -2,9 +2,12 @@
 //!
 //! [`Message::decode`] reads the descriptors of a send, [`Message::descs`] writes them. A [`Message`] is an operation
 //! ([`MsgOp`]) and the lengths of its payloads in GRFs. [`Message::new`] fills the lengths in from the operation.
+//! [`SendBits`] is what the instruction says, wherever the platform keeps it. [`comment`] and [`describe`] put any
+//! descriptor in words.
 //!
 //! Facts: the descriptor tables of the Skylake PRM, Vol. 2d ("Structures", MSD and MDC entries) and Vol. 7
-//! ("Shared Functions - Data Port"). Message types are a table with a column per platform (`table`).
+//! ("Shared Functions - Data Port"), and the same of the other generations. Message types are a table with a column
+//! per generation (`table`), what else differs are named facts (`traits`).
 
 mod codec;
 mod comment;
@@ -12,6 +15,9 @@ mod describe;
 mod display;
 mod lsc;
 mod op;
+mod params;
+mod ports;
+mod sfid;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -23,110 +29,16 @@ pub use lsc::{
     CacheOpt, CcsOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscKind, LscOp, LscPort,
     LscScope, LscSurface, LscVector,
 };
-pub use op::{
-    AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Lengths, MsgOp, Rgba, Simd, Surface,
+pub use op::{Lengths, MsgOp};
+pub use params::{
+    AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
+pub use ports::{GatewayOp, RenderLayout, Sample, SampleOp, Urb, UrbOp};
+pub use sfid::Sfid;
 
+use crate::inst::{Inst, InstOpts, Subfn};
 use crate::platform::Platform;
-use std::fmt;
-
-/// A shared function: who receives a message. Bits 3:0 of the extended descriptor.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub struct Sfid(u8);
-
-impl Sfid {
-    /// Nobody.
-    pub const NULL: Sfid = Sfid(0);
-    /// Load/store cache, untyped global memory at low bandwidth (XeHPG and later).
-    pub const UGML: Sfid = Sfid(1);
-    /// Sampler.
-    pub const SAMPLER: Sfid = Sfid(2);
-    /// Message gateway: barriers.
-    pub const GATEWAY: Sfid = Sfid(3);
-    /// Sampler cache data port ("data cache 2").
-    pub const DATA_CACHE_2: Sfid = Sfid(4);
-    /// Render cache data port.
-    pub const RENDER_CACHE: Sfid = Sfid(5);
-    /// Unified return buffer.
-    pub const URB: Sfid = Sfid(6);
-    /// Thread spawner: end of thread.
-    pub const THREAD_SPAWNER: Sfid = Sfid(7);
-    /// Video motion estimation.
-    pub const VME: Sfid = Sfid(8);
-    /// Constant cache data port, read-only.
-    pub const CONSTANT_CACHE: Sfid = Sfid(9);
-    /// Data cache data port 0.
-    pub const DATA_CACHE_0: Sfid = Sfid(10);
-    /// Pixel interpolator.
-    pub const PIXEL_INTERPOLATOR: Sfid = Sfid(11);
-    /// Data cache data port 1.
-    pub const DATA_CACHE_1: Sfid = Sfid(12);
-    /// Check and refinement engine.
-    pub const CRE: Sfid = Sfid(13);
-    /// Bindless thread dispatch (XeHPG and later).
-    pub const BTD: Sfid = Sfid(7);
-    /// Ray tracing (XeHPG and later).
-    pub const RTA: Sfid = Sfid(8);
-    /// Load/store cache, typed global memory (XeHPG and later).
-    pub const TGM: Sfid = Sfid(13);
-    /// Load/store cache, shared local memory (XeHPG and later).
-    pub const SLM: Sfid = Sfid(14);
-    /// Load/store cache, untyped global memory (XeHPG and later).
-    pub const UGM: Sfid = Sfid(15);
-
-    /// The shared function with this number; `None` above 15.
-    pub const fn new(n: u8) -> Option<Sfid> {
-        if n < 16 { Some(Sfid(n)) } else { None }
-    }
-
-    /// The shared function that an extended descriptor names.
-    pub const fn of_ex_desc(ex: u32) -> Sfid {
-        Sfid((ex & 0xf) as u8)
-    }
-
-    /// The number.
-    pub const fn number(self) -> u8 {
-        self.0
-    }
-
-    /// The field's short name.
-    pub const fn name(self) -> &'static str {
-        match self.0 {
-            0 => "null",
-            2 => "sampler",
-            3 => "gateway",
-            4 => "dc2",
-            5 => "render cache",
-            6 => "urb",
-            7 => "thread spawner",
-            8 => "vme",
-            9 => "constant cache",
-            10 => "dc0",
-            11 => "pixel interpolator",
-            12 => "dc1",
-            13 => "cre",
-            _ => "reserved",
-        }
-    }
-}
-
-impl Sfid {
-    /// The name in a mnemonic (`send.dc0`); `None` where the platform has no such shared function.
-    pub fn mnemonic(self, platform: Platform) -> Option<&'static str> {
-        traits::traits(platform).mnemonic(self)
-    }
-
-    /// The shared function that a mnemonic names.
-    pub fn from_mnemonic(platform: Platform, name: &str) -> Option<Sfid> {
-        traits::traits(platform).sfid(name)
-    }
-}
-
-impl fmt::Display for Sfid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use crate::reg::Reg;
 
 /// A send's message: operation and payload lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -143,6 +55,74 @@ pub struct Message {
     pub response_grfs: u8,
     /// End of thread.
     pub eot: bool,
+}
+
+/// What a send says to its shared function, wherever the platform has it: in the mnemonic, in fields of the instruction or
+/// in the descriptors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SendBits {
+    /// Who receives it.
+    pub sfid: Sfid,
+    /// The extended descriptor's own bits: shared function, EOT and length of source 1 are 0.
+    pub ex: u32,
+    /// The descriptor.
+    pub desc: u32,
+    /// GRFs of source 1.
+    pub src1_len: u8,
+    /// End of thread.
+    pub eot: bool,
+}
+
+impl SendBits {
+    /// Of a pair of descriptors that say everything, as before Xe.
+    pub const fn of_descs(ex: u32, desc: u32) -> SendBits {
+        SendBits {
+            sfid: Sfid::of_ex_desc(ex),
+            ex: ex & 0xffff_0000,
+            desc,
+            src1_len: (ex >> 6 & 15) as u8,
+            eot: ex >> 5 & 1 == 1,
+        }
+    }
+
+    /// Of a send whose descriptors have these values; they are the instruction's own where those are immediate.
+    pub fn of(platform: Platform, inst: &Inst<Reg>, ex: u32, desc: u32) -> SendBits {
+        let old = SendBits::of_descs(ex, desc);
+        let eot = inst.opts.contains(InstOpts::EOT);
+        let Subfn::Send(sfid) = inst.subfn else {
+            return SendBits {
+                eot: eot || old.eot,
+                ..old
+            };
+        };
+        let own = inst.send.and_then(|s| s.src1_len);
+        let ex_len = if traits::traits(platform).src1_len_in_ex || own.is_none() {
+            (ex >> 6 & 31) as u8
+        } else {
+            0
+        };
+        SendBits {
+            sfid,
+            ex: ex & if own.is_some() { !0x3f } else { !0x7ff },
+            desc,
+            src1_len: own.unwrap_or(ex_len),
+            eot,
+        }
+    }
+
+    /// The extended descriptor as the platform's instruction has it where the descriptor is immediate: with what is not
+    /// in the mnemonic, the options or a field of the instruction.
+    pub fn ex_desc(&self, platform: Platform) -> u32 {
+        let t = traits::traits(platform);
+        let mut ex = self.ex;
+        if t.sfid_in_ex {
+            ex |= u32::from(self.sfid.number()) | u32::from(self.eot) << 5;
+        }
+        if t.src1_len_in_ex {
+            ex |= u32::from(self.src1_len) << 6;
+        }
+        ex
+    }
 }
 
 /// Why descriptors cannot be read or written.
@@ -199,7 +179,10 @@ impl Message {
     /// source 1), a header only where one is required. Lengths beyond a field stay too large and [`Self::descs`]
     /// says so.
     pub fn new(platform: Platform, op: MsgOp) -> Message {
-        let l = op.lengths(platform);
+        Message::of_lengths(op, op.lengths(platform))
+    }
+
+    fn of_lengths(op: MsgOp, l: Lengths) -> Message {
         let clip = |n: u32| n.min(255) as u8;
         Message {
             op,
@@ -207,35 +190,66 @@ impl Message {
             src0_grfs: clip(u32::from(l.header) + l.address + l.data),
             src1_grfs: 0,
             response_grfs: clip(l.response),
-            eot: matches!(op, MsgOp::ThreadEnd { .. }),
+            eot: matches!(
+                op,
+                MsgOp::ThreadEnd { .. } | MsgOp::Gateway(GatewayOp::ThreadEnd)
+            ),
         }
     }
 
     /// The same as [`Self::new`] for a split send: addresses (and the header) in source 0, data in source 1.
     pub fn split(platform: Platform, op: MsgOp) -> Message {
-        let l = op.lengths(platform);
+        Message::split_of(op, op.lengths(platform))
+    }
+
+    /// The same as [`Self::split`] for an instruction of so many channels, where the message does not say it.
+    pub fn split_for(platform: Platform, op: MsgOp, exec: u32) -> Message {
+        Message::split_of(op, op.lengths_for(platform, exec))
+    }
+
+    fn split_of(op: MsgOp, l: Lengths) -> Message {
         let clip = |n: u32| n.min(255) as u8;
         Message {
             src0_grfs: clip(u32::from(l.header) + l.address),
             src1_grfs: clip(l.data),
-            ..Message::new(platform, op)
+            ..Message::of_lengths(op, l)
         }
     }
 
-    /// Reads a send's descriptors.
+    /// Reads what a send says.
     ///
     /// # Errors
     /// A reserved value in a message that is described here. Anything else of an unknown kind is [`MsgOp::Raw`].
-    pub fn decode(platform: Platform, ex: u32, desc: u32) -> Result<Message, MessageError> {
-        codec::decode(platform, ex, desc)
+    pub fn read(platform: Platform, send: &SendBits) -> Result<Message, MessageError> {
+        codec::decode(platform, send)
     }
 
-    /// The extended descriptor and the descriptor.
+    /// What a send of this message says.
     ///
     /// # Errors
     /// The platform has no such message, or a value does not fit its field.
-    pub fn descs(&self, platform: Platform) -> Result<(u32, u32), MessageError> {
+    pub fn bits(&self, platform: Platform) -> Result<SendBits, MessageError> {
         codec::encode(platform, self)
+    }
+
+    /// Reads a pair of descriptors, shared function, length of source 1 and EOT in the extended descriptor. Sends of Xe
+    /// have those elsewhere: see [`Self::read`].
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn decode(platform: Platform, ex: u32, desc: u32) -> Result<Message, MessageError> {
+        codec::decode(platform, &SendBits::of_descs(ex, desc))
+    }
+
+    /// The extended descriptor and the descriptor of a send without fields of its own: see [`Self::bits`].
+    ///
+    /// # Errors
+    /// As [`Self::bits`].
+    pub fn descs(&self, platform: Platform) -> Result<(u32, u32), MessageError> {
+        let s = self.bits(platform)?;
+        let eot = u32::from(s.eot) << 5;
+        let len = u32::from(s.src1_len) << 6;
+        Ok((s.ex | len | eot | u32::from(s.sfid.number()), s.desc))
     }
 
     /// Who receives it.

@@ -1,263 +1,14 @@
 //! What messages do: operations, their parameters, and the payload lengths they need.
 
 use super::Sfid;
+use super::lsc::{
+    CcsOp, LscAccess, LscCaching, LscData, LscFenceOp, LscPort, LscScope, LscSurface,
+};
+use super::params::{
+    AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
+};
+use super::ports::{GatewayOp, RenderLayout, Sample, Urb};
 use crate::platform::Platform;
-
-/// What a data port message addresses: bits 7:0 of its descriptor.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Surface {
-    /// An entry of the kernel's binding table, 0 .. 252 (252 is bindless).
-    Bti(u8),
-    /// Shared local memory (254).
-    Slm,
-    /// Stateless, coherent with the host (255).
-    Stateless,
-    /// Stateless, not coherent (253).
-    StatelessNonCoherent,
-}
-
-impl Surface {
-    /// The surface of a binding table index field.
-    pub const fn from_bits(bits: u8) -> Surface {
-        match bits {
-            253 => Surface::StatelessNonCoherent,
-            254 => Surface::Slm,
-            255 => Surface::Stateless,
-            n => Surface::Bti(n),
-        }
-    }
-
-    /// The binding table index field. A `Bti` of 253 or more is read back as what that index means.
-    pub const fn bits(self) -> u8 {
-        match self {
-            Surface::Bti(n) => n,
-            Surface::Slm => 254,
-            Surface::Stateless => 255,
-            Surface::StatelessNonCoherent => 253,
-        }
-    }
-
-    /// Whether addresses are relative to general state base, without a surface.
-    pub const fn is_stateless(self) -> bool {
-        matches!(self, Surface::Stateless | Surface::StatelessNonCoherent)
-    }
-}
-
-/// How a data port message forms addresses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AddrModel {
-    /// 32-bit byte offsets into a surface.
-    A32(Surface),
-    /// 64-bit virtual addresses; the surface says only how coherent (`Stateless` or `StatelessNonCoherent`).
-    A64(Surface),
-}
-
-impl AddrModel {
-    /// A64 as compilers use it by default: coherent, index 255.
-    pub const FLAT: AddrModel = AddrModel::A64(Surface::Stateless);
-
-    /// The surface of either model.
-    pub const fn surface(self) -> Surface {
-        match self {
-            AddrModel::A32(s) | AddrModel::A64(s) => s,
-        }
-    }
-
-    /// Whether addresses have 64 bits.
-    pub const fn is_a64(self) -> bool {
-        matches!(self, AddrModel::A64(_))
-    }
-}
-
-/// Whether a message reads or writes memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Dir {
-    /// Memory to registers.
-    Read,
-    /// Registers to memory.
-    Write,
-}
-
-/// How many channels a scattered message has.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Simd {
-    /// Eight channels.
-    S8,
-    /// Sixteen channels.
-    S16,
-}
-
-impl Simd {
-    /// How many channels.
-    pub const fn channels(self) -> u32 {
-        match self {
-            Simd::S8 => 8,
-            Simd::S16 => 16,
-        }
-    }
-
-    /// The mode of so many channels (8 or 16).
-    pub const fn new(channels: u32) -> Option<Simd> {
-        match channels {
-            8 => Some(Simd::S8),
-            16 => Some(Simd::S16),
-            _ => None,
-        }
-    }
-}
-
-/// The channels (x, y, z, w: dwords 0 to 3) of an untyped surface message: bit n set means that channel n moves.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Rgba(u8);
-
-impl Rgba {
-    /// A mask of 1 to 15.
-    pub const fn new(mask: u8) -> Option<Rgba> {
-        if mask >= 1 && mask <= 15 {
-            Some(Rgba(mask))
-        } else {
-            None
-        }
-    }
-
-    /// The first `n` channels, `n` from 1 to 4.
-    pub const fn first(n: u32) -> Option<Rgba> {
-        if n >= 1 && n <= 4 {
-            Some(Rgba(((1u32 << n) - 1) as u8))
-        } else {
-            None
-        }
-    }
-
-    /// The mask.
-    pub const fn mask(self) -> u8 {
-        self.0
-    }
-
-    /// How many channels move.
-    pub const fn count(self) -> u32 {
-        self.0.count_ones()
-    }
-}
-
-/// An integer atomic operation, in encoding order (MDC_AOP).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AtomicOp {
-    /// Compare and write two dwords.
-    CmpWr2W,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise xor.
-    Xor,
-    /// Exchange.
-    Mov,
-    /// Increment.
-    Inc,
-    /// Decrement; returns the old value.
-    Dec,
-    /// Add.
-    Add,
-    /// Memory minus source.
-    Sub,
-    /// Source minus memory.
-    RevSub,
-    /// Signed maximum.
-    IMax,
-    /// Signed minimum.
-    IMin,
-    /// Unsigned maximum.
-    UMax,
-    /// Unsigned minimum.
-    UMin,
-    /// Compare and write: source 1 is written where memory equals source 0.
-    CmpWr,
-    /// Decrement; returns the new value.
-    PreDec,
-}
-
-impl AtomicOp {
-    /// Every operation, in encoding order.
-    pub const ALL: [AtomicOp; 16] = [
-        AtomicOp::CmpWr2W,
-        AtomicOp::And,
-        AtomicOp::Or,
-        AtomicOp::Xor,
-        AtomicOp::Mov,
-        AtomicOp::Inc,
-        AtomicOp::Dec,
-        AtomicOp::Add,
-        AtomicOp::Sub,
-        AtomicOp::RevSub,
-        AtomicOp::IMax,
-        AtomicOp::IMin,
-        AtomicOp::UMax,
-        AtomicOp::UMin,
-        AtomicOp::CmpWr,
-        AtomicOp::PreDec,
-    ];
-
-    /// How many data operands follow the addresses.
-    pub const fn sources(self) -> u32 {
-        match self {
-            AtomicOp::Inc | AtomicOp::Dec | AtomicOp::PreDec => 0,
-            AtomicOp::CmpWr => 2,
-            AtomicOp::CmpWr2W => 4,
-            _ => 1,
-        }
-    }
-}
-
-/// A single-float atomic operation (MDC_FOP).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FloatAtomicOp {
-    /// Maximum.
-    FMax,
-    /// Minimum.
-    FMin,
-    /// Compare (as floats) and write.
-    FCmpWr,
-}
-
-impl FloatAtomicOp {
-    /// Every operation; encodings 1, 2, 3.
-    pub const ALL: [FloatAtomicOp; 3] = [
-        FloatAtomicOp::FMax,
-        FloatAtomicOp::FMin,
-        FloatAtomicOp::FCmpWr,
-    ];
-
-    /// How many data operands follow the addresses.
-    pub const fn sources(self) -> u32 {
-        match self {
-            FloatAtomicOp::FCmpWr => 2,
-            _ => 1,
-        }
-    }
-}
-
-/// The unit of a block message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BlockUnit {
-    /// 16 bytes; addresses are a multiple of 16, and count owords in A32.
-    Oword,
-    /// One oword, in the upper half of its GRF.
-    OwordHigh,
-    /// 16 bytes; addresses are a multiple of 4, and count bytes. Reads only.
-    OwordUnaligned,
-    /// 32 bytes; addresses are a multiple of 4. A64 only.
-    Hword,
-}
-
-/// Which data port carries a message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Cache {
-    /// The data cache.
-    Data,
-    /// The constant cache, read-only.
-    Constant,
-}
 
 /// What a message does. Lengths are not here: see [`Message`](super::Message).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -372,12 +123,157 @@ pub enum MsgOp {
         /// The URB handle in the header is not dereferenced (bit 4; set by every compute compiler).
         no_dereference: bool,
     },
+    /// Integer atomic on a word (Xe to XeHPG).
+    HalfAtomic {
+        /// The operation.
+        op: AtomicOp,
+        /// Where.
+        addr: AddrModel,
+        /// Whether a value comes back.
+        returns: bool,
+        /// How many channels.
+        simd: Simd,
+    },
+    /// Float atomic on a half float, or on a double (add and subtract only).
+    SizedFloatAtomic {
+        /// The operation.
+        op: FloatAtomicOp,
+        /// 16 or 64.
+        bits: u8,
+        /// Where.
+        addr: AddrModel,
+        /// Whether a value comes back.
+        returns: bool,
+        /// How many channels; a double in A64 has 8 only.
+        simd: Simd,
+    },
+    /// Typed surface: texels by coordinates, converted by the surface's format.
+    Typed {
+        /// Read or write.
+        dir: Dir,
+        /// Where.
+        surface: Surface,
+        /// Which components.
+        rgba: Rgba,
+        /// Which slots.
+        slots: Slots,
+        /// A read also returns whether pages were there (Gen10 and later).
+        status: bool,
+    },
+    /// Typed atomic on a texel.
+    TypedAtomic {
+        /// The operation.
+        op: AtomicOp,
+        /// Where.
+        surface: Surface,
+        /// On 16 bits instead of 32.
+        half: bool,
+        /// The upper eight slots, instead of the lower.
+        high: bool,
+        /// Whether a value comes back.
+        returns: bool,
+    },
+    /// Atomic on the append counter of a surface.
+    CounterAtomic {
+        /// The operation.
+        op: AtomicOp,
+        /// Where.
+        surface: Surface,
+        /// On 16 bits instead of 32.
+        half: bool,
+        /// How many channels.
+        simd: Simd,
+        /// Whether a value comes back.
+        returns: bool,
+    },
+    /// Media block: a rectangle of bytes; position and size are in the header.
+    MediaBlock {
+        /// Read or write.
+        dir: Dir,
+        /// Where.
+        surface: Surface,
+        /// Override of the vertical line stride: bits 10:8 of the descriptor.
+        stride: u8,
+    },
+    /// Load, store or atomic of the load/store cache.
+    Lsc(LscAccess),
+    /// 2D block of the load/store cache: rectangles of elements; position and size are in the payload.
+    LscBlock2d {
+        /// Through which port.
+        port: LscPort,
+        /// Read or write.
+        dir: Dir,
+        /// The size of an element.
+        data: LscData,
+        /// Columns of the rectangle become rows.
+        transposed: bool,
+        /// Elements of several rows are packed into doublewords, as the systolic array takes them (reads).
+        vnni: bool,
+        /// Where.
+        surface: LscSurface,
+        /// Cache policies.
+        caching: LscCaching,
+    },
+    /// Fence of a port of the load/store cache.
+    LscFence {
+        /// Which port.
+        port: LscPort,
+        /// What it does to the caches.
+        op: LscFenceOp,
+        /// Whom it orders.
+        scope: LscScope,
+    },
+    /// Compression control.
+    LscCcs {
+        /// Through which port.
+        port: LscPort,
+        /// What.
+        op: CcsOp,
+        /// Where; a page is flat.
+        surface: LscSurface,
+    },
+    /// Reads the state of a surface.
+    LscReadState {
+        /// Through which port.
+        port: LscPort,
+        /// Which surface.
+        surface: LscSurface,
+    },
+    /// An operation of the gateway other than a barrier.
+    Gateway(GatewayOp),
+    /// Sampler.
+    Sample(Sample),
+    /// Unified return buffer, eight channels.
+    Urb(Urb),
+    /// Render target read or write.
+    Render {
+        /// Read or write.
+        dir: Dir,
+        /// The render target.
+        surface: u8,
+        /// Which pixels are where.
+        layout: RenderLayout,
+        /// Half floats (writes).
+        half: bool,
+        /// The upper slots.
+        high: bool,
+        /// The last message to its target (writes).
+        last: bool,
+        /// Per sample, not per pixel.
+        per_sample: bool,
+        /// Per coarse pixel (writes, Gen11 and later).
+        coarse: bool,
+    },
+    /// Ray tracing: traces a ray per channel.
+    TraceRay(Simd),
+    /// Bindless thread dispatch: spawns a thread per channel.
+    Spawn(Simd),
     /// A message that is not described here: named by its shared function.
     Raw {
         /// Who receives it.
         sfid: Sfid,
-        /// Function control: descriptor bits 18:0, 31:29 where they are, and (split send) the extended descriptor's
-        /// upper half in 63:32.
+        /// Function control: descriptor bits 18:0 and 31:29 where they are, and the extended descriptor's bits 31:11
+        /// in 63:43.
         control: u64,
     },
 }
@@ -400,9 +296,24 @@ impl MsgOp {
     pub fn sfid(&self) -> Sfid {
         match *self {
             MsgOp::Untyped { .. }
-            | MsgOp::QwordScattered { .. }
             | MsgOp::Atomic { .. }
-            | MsgOp::FloatAtomic { .. } => Sfid::DATA_CACHE_1,
+            | MsgOp::FloatAtomic { .. }
+            | MsgOp::HalfAtomic { .. }
+            | MsgOp::SizedFloatAtomic { .. }
+            | MsgOp::Typed { .. }
+            | MsgOp::TypedAtomic { .. }
+            | MsgOp::CounterAtomic { .. }
+            | MsgOp::MediaBlock { .. } => Sfid::DATA_CACHE_1,
+            MsgOp::Lsc(a) => a.port.sfid(),
+            MsgOp::LscBlock2d { port, .. }
+            | MsgOp::LscFence { port, .. }
+            | MsgOp::LscCcs { port, .. }
+            | MsgOp::LscReadState { port, .. } => port.sfid(),
+            MsgOp::Sample(_) => Sfid::SAMPLER,
+            MsgOp::Urb(_) => Sfid::URB,
+            MsgOp::Render { .. } => Sfid::RENDER_CACHE,
+            MsgOp::TraceRay(_) => Sfid::RTA,
+            MsgOp::Spawn(_) => Sfid::BTD,
             MsgOp::DwordScattered {
                 cache: Cache::Constant,
                 ..
@@ -413,6 +324,7 @@ impl MsgOp {
             } => Sfid::CONSTANT_CACHE,
             MsgOp::ByteScattered { addr, .. }
             | MsgOp::DwordScattered { addr, .. }
+            | MsgOp::QwordScattered { addr, .. }
             | MsgOp::Block { addr, .. } => {
                 if addr.is_a64() {
                     Sfid::DATA_CACHE_1
@@ -421,14 +333,21 @@ impl MsgOp {
                 }
             }
             MsgOp::Scratch { .. } | MsgOp::Fence { .. } => Sfid::DATA_CACHE_0,
-            MsgOp::Barrier => Sfid::GATEWAY,
+            MsgOp::Barrier | MsgOp::Gateway(_) => Sfid::GATEWAY,
             MsgOp::ThreadEnd { .. } => Sfid::THREAD_SPAWNER,
             MsgOp::Raw { sfid, .. } => sfid,
         }
     }
 
-    /// What the payloads need, in GRFs. Zero throughout for [`MsgOp::Raw`].
+    /// What the payloads of a full message need, in GRFs: see [`Self::lengths_for`].
     pub fn lengths(&self, platform: Platform) -> Lengths {
+        self.lengths_for(platform, platform.features().grf_bytes / 2)
+    }
+
+    /// What the payloads need, in GRFs, where the instruction has so many channels: that counts for messages that do not
+    /// say it themselves (load/store cache). Zero throughout for [`MsgOp::Raw`] and others whose payload the descriptor
+    /// does not determine (sampler, render target).
+    pub fn lengths_for(&self, platform: Platform, exec: u32) -> Lengths {
         let grf = platform.features().grf_bytes;
         // GRFs of one element per channel.
         let rows = |simd: Simd, bytes: u32| (simd.channels() * bytes).div_ceil(grf);
@@ -511,14 +430,74 @@ impl MsgOp {
                 data: 0,
                 response: u32::from(commit),
             }),
+            MsgOp::HalfAtomic {
+                op,
+                addr,
+                returns,
+                simd,
+            } => Lengths {
+                header: false,
+                address: addresses(addr, simd),
+                data: op.sources() * rows(simd, 4),
+                response: u32::from(returns) * rows(simd, 4),
+            },
+            MsgOp::SizedFloatAtomic {
+                op,
+                bits,
+                addr,
+                returns,
+                simd,
+            } => {
+                let row = rows(simd, if bits == 64 { 8 } else { 4 });
+                Lengths {
+                    header: false,
+                    address: addresses(addr, simd),
+                    data: op.sources() * row,
+                    response: u32::from(returns) * row,
+                }
+            }
+            // Coordinates u, v, r and the level of detail, a GRF each.
+            MsgOp::Typed {
+                dir, rgba, status, ..
+            } => moved(dir, 4, rgba.count() + u32::from(status)),
+            MsgOp::TypedAtomic { op, returns, .. } => Lengths {
+                header: false,
+                address: 4,
+                data: op.sources(),
+                response: u32::from(returns),
+            },
+            MsgOp::CounterAtomic {
+                op, simd, returns, ..
+            } => headed(Lengths {
+                header: true,
+                address: 0,
+                data: op.sources() * rows(simd, 4),
+                response: u32::from(returns) * rows(simd, 4),
+            }),
+            MsgOp::Lsc(a) => a.lengths(grf, exec),
+            MsgOp::LscFence { .. } => moved(Dir::Read, 1, 1),
+            MsgOp::LscReadState { .. } => moved(Dir::Read, 1, if grf == 32 { 2 } else { 1 }),
+            MsgOp::LscBlock2d { .. } | MsgOp::Spawn(_) | MsgOp::TraceRay(_) => {
+                moved(Dir::Read, 1, 0)
+            }
+            MsgOp::LscCcs { op, .. } => {
+                let n = if op.is_page() {
+                    1
+                } else {
+                    (exec * 8).div_ceil(grf)
+                };
+                moved(Dir::Write, n, 0)
+            }
+            MsgOp::Urb(u) => u.lengths(),
+            MsgOp::MediaBlock { .. } => headed(moved(Dir::Read, 0, 0)),
             // The gateway and the thread spawner take one GRF that the descriptor does not call a header.
-            MsgOp::Barrier | MsgOp::ThreadEnd { .. } => Lengths {
+            MsgOp::Barrier | MsgOp::ThreadEnd { .. } | MsgOp::Gateway(_) => Lengths {
                 header: false,
                 address: 1,
                 data: 0,
                 response: 0,
             },
-            MsgOp::Raw { .. } => Lengths {
+            MsgOp::Sample(_) | MsgOp::Render { .. } | MsgOp::Raw { .. } => Lengths {
                 header: false,
                 address: 0,
                 data: 0,

@@ -2,6 +2,7 @@
 //! Overview" and "Register Region Restrictions" of each generation, and what Intel's assembler takes.
 
 use super::Platform;
+use crate::swsb::Pipe;
 
 /// Facts about a platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +67,32 @@ pub struct Features {
     pub restricted_64bit: bool,
     /// Restrictions of the regions of floats and of 64 bits: source and destination lie in step (XeHP on).
     pub regioning_in_step: bool,
+    /// Whether a result in two registers is split evenly between them, whatever the opcode.
+    pub even_split: bool,
+    /// Whether a result in two registers comes from sources in two registers, half from half.
+    pub spans_alike: bool,
+    /// Whether a compare to null needs the option `Switch`.
+    pub cmp_null_switch: bool,
+    /// Whether accumulators are no destinations of compares and no sources of multiplies.
+    pub acc_restricted: bool,
+    /// Whether a product of two doublewords cannot go to the accumulator.
+    pub acc_no_dword_mul: bool,
+    /// Whether source 1 of two may be an accumulator.
+    pub src1_acc: bool,
+    /// Whether source 1 of two may be of bytes.
+    pub byte_src1: bool,
+    /// Whether halves made of singles lie in all even or all odd words, or packed from a 16-byte boundary.
+    pub half_dst_words: bool,
+    /// Whether one instruction may mix `hf` and `f`.
+    pub mixed_float: bool,
+    /// Whether a `mov` widens 16 halves to singles at once, where other mixed operations make 8.
+    pub half_mov_wide: bool,
+    /// Whether a factor narrower than the doubleword that it is multiplied by may have modifiers.
+    pub mul_mixed_mods: bool,
+    /// The pipes that a software scoreboard distance can name.
+    pub swsb_pipes: &'static [Pipe],
+    /// Whether `df` runs out of order, in the math box.
+    pub out_of_order_f64: bool,
 }
 
 impl Platform {
@@ -118,6 +145,19 @@ const GEN7P5: Features = Features {
     indirect_grf_crossing: false,
     restricted_64bit: false,
     regioning_in_step: false,
+    even_split: true,
+    spans_alike: true,
+    cmp_null_switch: true,
+    acc_restricted: true,
+    acc_no_dword_mul: false,
+    src1_acc: false,
+    byte_src1: true,
+    half_dst_words: false,
+    mixed_float: false,
+    half_mov_wide: false,
+    mul_mixed_mods: true,
+    swsb_pipes: &[],
+    out_of_order_f64: false,
 };
 
 const GEN8: Features = Features {
@@ -129,17 +169,29 @@ const GEN8: Features = Features {
     send_dst_implied: true,
     address_words: 16,
     indirect_grf_crossing: true,
+    spans_alike: false,
+    cmp_null_switch: false,
+    acc_restricted: false,
+    acc_no_dword_mul: true,
+    mixed_float: true,
+    half_mov_wide: true,
     ..GEN7P5
 };
 
 const GEN8_LP: Features = Features {
     restricted_64bit: true,
     indirect_grf_crossing: false,
+    half_dst_words: true,
+    half_mov_wide: false,
     ..GEN8
 };
 
 const GEN9: Features = Features {
     split_send: true,
+    even_split: false,
+    acc_no_dword_mul: false,
+    half_dst_words: true,
+    half_mov_wide: false,
     ..GEN8
 };
 
@@ -158,6 +210,7 @@ const GEN11: Features = Features {
     native_i64: false,
     native_f64: false,
     align16: false,
+    byte_src1: false,
     ..GEN10
 };
 
@@ -169,6 +222,9 @@ const XE_LP: Features = Features {
     split_send: false,
     no_preempt: false,
     unified_send: true,
+    src1_acc: true,
+    mul_mixed_mods: false,
+    swsb_pipes: &[Pipe::All],
     ..GEN11
 };
 
@@ -183,12 +239,15 @@ const XE_HP: Features = Features {
     bfn: true,
     dpas: true,
     regioning_in_step: true,
+    mixed_float: false,
+    swsb_pipes: &[Pipe::All, Pipe::Float, Pipe::Int, Pipe::Long],
     ..XE_LP
 };
 
 const XE_HPG: Features = Features {
     native_f64: false,
     lsc: true,
+    out_of_order_f64: true,
     ..XE_HP
 };
 
@@ -197,6 +256,8 @@ const XE_HPC: Features = Features {
     flag_regs: 4,
     sb_tokens: 32,
     native_f64: true,
+    swsb_pipes: &[Pipe::All, Pipe::Float, Pipe::Int, Pipe::Long, Pipe::Math],
+    out_of_order_f64: false,
     ..XE_HPG
 };
 

@@ -19,7 +19,7 @@ pub(super) fn mask(b: Bits) -> u128 {
 /// The inverse of a table: where an entry is by a multiplicative hash without collisions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Find {
-    /// The multiplier; the upper bits of the product name the slot.
+    /// The multiplier; see [`Find::slot`].
     pub multiplier: u64,
     /// How far to shift the product down.
     pub shift: u32,
@@ -29,8 +29,8 @@ pub struct Find {
 
 impl Find {
     /// The inverse of the entries; of equal entries, the first counts.
-    pub fn of(entries: &[u64]) -> Find {
-        let mut first: Vec<(u64, u8)> = Vec::new();
+    pub fn of(entries: &[u128]) -> Find {
+        let mut first: Vec<(u128, u8)> = Vec::new();
         for (i, e) in (0..).zip(entries) {
             if !first.iter().any(|(x, _)| x == e) {
                 first.push((*e, i));
@@ -57,10 +57,19 @@ impl Find {
         }
     }
 
-    fn slots(first: &[(u64, u8)], multiplier: u64, bits: u32) -> Option<Vec<u8>> {
+    /// The slot of an entry. `gantry_isa_gen::compact` computes the same.
+    pub fn slot(entry: u128, multiplier: u64, shift: u32) -> usize {
+        let (low, high) = (entry as u64, (entry >> 64) as u64);
+        let product = low
+            .wrapping_mul(multiplier)
+            .wrapping_add(high.wrapping_mul(multiplier.rotate_left(32)));
+        (product >> shift) as usize
+    }
+
+    fn slots(first: &[(u128, u8)], multiplier: u64, bits: u32) -> Option<Vec<u8>> {
         let mut slots: Vec<Option<u8>> = vec![None; 1 << bits];
         for (e, i) in first {
-            let slot = slots.get_mut((e.wrapping_mul(multiplier) >> (64 - bits)) as usize)?;
+            let slot = slots.get_mut(Find::slot(*e, multiplier, 64 - bits))?;
             if slot.replace(*i).is_some() {
                 return None;
             }
@@ -74,10 +83,10 @@ impl Find {
 pub struct FlatTable {
     /// The index's bits in the compact form, the least significant first.
     pub index: Vec<Bits>,
-    /// Where an entry's bits go in the native form, the least significant first.
-    pub to: Vec<Bits>,
-    /// One entry per index value.
-    pub entries: Vec<u64>,
+    /// The native bits that it gives.
+    pub mask: u128,
+    /// One entry per index value, its bits where they are in the native form.
+    pub entries: Vec<u128>,
     /// From an entry to its index.
     pub find: Find,
 }
@@ -129,11 +138,12 @@ impl Form {
                 _ => i.type_at[1],
             },
         });
-        let parts = tables.iter().flat_map(|t| &t.to);
-        let covered = parts
-            .chain(copies.iter().map(|c| &c.to))
-            .chain(imm.iter().map(|_| &IMM))
-            .fold(0, |m, b| m | mask(*b));
+        let covered = tables
+            .iter()
+            .map(|t| t.mask)
+            .chain(copies.iter().map(|c| mask(c.to)))
+            .chain(imm.iter().map(|_| mask(IMM)))
+            .fold(0, |all, m| all | m);
         FlatShape {
             tables,
             copies,
@@ -149,17 +159,26 @@ fn flat_table(t: &Table, shape: Shape) -> Option<FlatTable> {
             .filter(|(_, s)| s.contains(shape))
             .map(|(b, _)| *b)
             .collect();
-    let bits: u32 = to.iter().map(|b| width(*b)).sum();
-    if bits == 0 {
+    if to.is_empty() {
         return None;
     }
-    let entries: Vec<u64> = t.entries.iter().map(|e| e & ((1 << bits) - 1)).collect();
+    let entries: Vec<u128> = t.entries.iter().map(|e| spread(*e, &to)).collect();
     Some(FlatTable {
         index: t.index.clone(),
+        mask: to.iter().fold(0, |all, b| all | mask(*b)),
         find: Find::of(&entries),
-        to,
         entries,
     })
+}
+
+/// The lowest bits of an entry, where they go.
+fn spread(mut entry: u64, to: &[Bits]) -> u128 {
+    let mut word = 0;
+    for b in to {
+        word |= (u128::from(entry) << b.lo) & mask(*b);
+        entry = entry.checked_shr(width(*b)).unwrap_or(0);
+    }
+    word
 }
 
 #[cfg(test)]
@@ -168,9 +187,15 @@ mod tests {
 
     #[test]
     fn the_inverse_finds_the_first() {
-        let entries = [7, 3, 7, 9];
+        let entries = [7, 3 << 90, 7, 9];
         let f = Find::of(&entries);
-        let find = |e: u64| f.slots[(e.wrapping_mul(f.multiplier) >> f.shift) as usize];
+        let find = |e| f.slots[Find::slot(e, f.multiplier, f.shift)];
         assert_eq!(entries.map(find), [0, 1, 0, 3]);
+    }
+
+    #[test]
+    fn an_entry_goes_where_its_runs_are() {
+        let to = [Bits { hi: 9, lo: 8 }, Bits { hi: 100, lo: 99 }];
+        assert_eq!(spread(0b1_10_01, &to), 1 << 8 | 1 << 100);
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn rows() -> Vec<Row> {
                     (HF_F, HF_F),
                 ],
             )
-            .types(XE_LP, [(BWD, BWD), (F, BWD), (F, F), (HF, HF), (HF, BWD)])
+            .types(XE_LP, [(BWD, BWD), (F, BWD), (HF_F, HF_F), (HF, BWD)])
             .types(
                 XE_HP_ON,
                 [
@@ -47,7 +47,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .code(ALL, 0x4E)
         .with(PRED | COND | ACC)
-        .types(ALL, [(UD, UD)]),
+        .types(ALL, [(UD, UD | W)]),
         Row::new(
             "subb",
             "Subtracts; the accumulator gets the borrow.",
@@ -71,6 +71,8 @@ pub(super) fn rows() -> Vec<Row> {
                     (DWORD, BYTE),
                     (WORD, WORD),
                     (DWORD, WORD),
+                    (DWORD, DWORD),
+                    (QWORD, DWORD),
                     (DF, DF),
                     (HF_F, HF_F),
                 ],
@@ -97,8 +99,7 @@ pub(super) fn rows() -> Vec<Row> {
                     (DWORD, BYTE),
                     (WORD, WORD),
                     (DWORD, WD),
-                    (F, F),
-                    (HF, HF),
+                    (HF_F, HF_F),
                 ],
             )
             .types(
@@ -117,7 +118,13 @@ pub(super) fn rows() -> Vec<Row> {
             )
             .types(
                 XE_HPC,
-                [(WORD, WORD), (DWORD, WD), (HF, HF), (BF_F, BF_F), (DF, DF)],
+                [
+                    (WORD, BYTE | WORD),
+                    (DWORD, WD),
+                    (HF, HF),
+                    (BF_F, BF_F),
+                    (DF, DF),
+                ],
             ),
         Row::new("avg", "Averages, rounding up.", Format::Binary)
             .code(ALL, 0x42)
@@ -155,8 +162,11 @@ pub(super) fn rows() -> Vec<Row> {
         .code(ALL, 0x48)
         .with(ALU)
         .types(GEN7P5, [(BWD, BYTE | WORD), (F, F), (DF, DF)])
-        .types(GEN8_TO_11, [(BWD, BYTE | WORD), (DF, DF), (HF_F, HF_F)])
-        .types(XE_LP, [(BWD, BYTE | WORD), (F, F), (HF, HF)])
+        .types(
+            GEN8_TO_11,
+            [(BWD, BYTE | WORD), (DWORD, WD), (DF, DF), (HF_F, HF_F)],
+        )
+        .types(XE_LP, [(BWD, BYTE | WORD), (HF_F, HF_F)])
         .types(
             XE_HP | XE_HPG,
             [(BWD, BYTE | WORD), (HF, HF), (BF_F, BF_F), (DF, DF)],
@@ -181,7 +191,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .code(XE_HPC, 0x53)
         .with(PRED | MODS)
-        .types(XE_HPC, [(D, D), (UD, UD)]),
+        .types(XE_HPC, [(DWORD, DWORD)]),
         Row::new(
             "mad",
             "Source 0 plus source 1 times source 2.",
@@ -197,11 +207,11 @@ pub(super) fn rows() -> Vec<Row> {
                 (DF, DF),
                 (HF_F, HF_F),
                 (W, B),
-                (W | D, W | D),
+                (W | D, WD),
                 (F | NF, F | NF),
             ],
         )
-        .types(XE_LP, [(F, F), (HF, HF), (WORD, BYTE), (WD, WD)])
+        .types(XE_LP, [(HF_F, HF_F), (WORD, BYTE), (WD, WD)])
         .types(
             XE_HP_ON,
             [(HF, HF), (BF_F, BF_F), (WORD, BYTE), (WD, WD), (DF, DF)],

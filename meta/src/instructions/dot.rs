@@ -54,7 +54,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .code(XE, 0x58)
         .with(PRED | COND | SAT)
-        .types(XE, [(DWORD, DWORD)]),
+        .types(XE, [(DWORD, DWORD | WORD)]),
         Row::new(
             "dpas",
             "Multiplies and accumulates on the systolic array.",

@@ -86,14 +86,14 @@ pub(super) fn rows() -> Vec<Row> {
             .code(XE, 0x6E)
             .with(PRED | COND | ACC)
             .without(XE, ACC)
-            .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, UW | UD)])
-            .types(XE_HPC, [(UW | UD, UW | UD), (UQ, UQ)]),
+            .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, WD)])
+            .types(XE_HPC, [(UW | UD, WD), (UQ, UQ | WD)]),
         Row::new("rol", "Rotates left.", Format::Binary)
             .code(GEN11, 0x0F)
             .code(XE, 0x6F)
             .with(PRED | COND | ACC)
             .without(XE, ACC)
-            .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, UW | UD)])
-            .types(XE_HPC, [(UW | UD, UW | UD), (UQ, UQ)]),
+            .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, WD)])
+            .types(XE_HPC, [(UW | UD, WD), (UQ, UQ | WD)]),
     ]
 }

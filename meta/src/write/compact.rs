@@ -150,7 +150,7 @@ fn table(w: &mut Writer, n: usize, t: &FlatTable) {
         "static COMPACT_TABLE_{n}: CompactTable = CompactTable {{"
     ));
     w.line(format!("index: {},", runs(&t.index)));
-    w.line(format!("to: {},", runs(&t.to)));
+    w.line(format!("mask: {:#x},", t.mask));
     let entries: Vec<String> = t.entries.iter().map(|e| format!("{e:#x}")).collect();
     w.line(format!("entries: &[{}],", entries.join(", ")));
     w.line(format!("multiplier: {:#x},", t.find.multiplier));

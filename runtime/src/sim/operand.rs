@@ -2,7 +2,7 @@
 
 use super::program::{DescOp, SendOp, SrcOp};
 use super::regs::{self, FileOffset};
-use gantry_isa_gen::message::Message;
+use gantry_isa_gen::message::{Message, SendBits};
 use gantry_isa_gen::sem::packed_imm;
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, Platform, Reg, RegRef, Region, Src};
 
@@ -16,7 +16,8 @@ pub(super) fn send(platform: Platform, inst: &Inst<Reg>) -> Result<SendOp, Strin
     let (ex, desc) = (desc(descs.ex)?, desc(descs.desc)?);
     let message = match (ex, desc) {
         (DescOp::Imm(ex), DescOp::Imm(d)) => {
-            Some(Message::decode(platform, ex, d).map_err(|e| e.to_string())?)
+            let bits = SendBits::of(platform, inst, ex, d);
+            Some(Message::read(platform, &bits).map_err(|e| e.to_string())?)
         }
         _ => None,
     };

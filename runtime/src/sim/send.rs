@@ -66,7 +66,24 @@ pub(super) fn execute(
         }
         // Memory is coherent at every instruction here.
         MsgOp::Fence { .. } => {}
-        MsgOp::Raw { .. } => {
+        MsgOp::Raw { .. }
+        | MsgOp::HalfAtomic { .. }
+        | MsgOp::SizedFloatAtomic { .. }
+        | MsgOp::Typed { .. }
+        | MsgOp::TypedAtomic { .. }
+        | MsgOp::CounterAtomic { .. }
+        | MsgOp::MediaBlock { .. }
+        | MsgOp::Lsc(_)
+        | MsgOp::LscBlock2d { .. }
+        | MsgOp::LscFence { .. }
+        | MsgOp::LscCcs { .. }
+        | MsgOp::LscReadState { .. }
+        | MsgOp::Gateway(_)
+        | MsgOp::Sample(_)
+        | MsgOp::Urb(_)
+        | MsgOp::Render { .. }
+        | MsgOp::TraceRay(_)
+        | MsgOp::Spawn(_) => {
             return Err(format!("unsupported message: {}", message.op));
         }
         _ => {
@@ -387,6 +404,8 @@ fn access(
                     match fop {
                         FloatAtomicOp::FMax => o.max(s).to_bits(),
                         FloatAtomicOp::FMin => o.min(s).to_bits(),
+                        FloatAtomicOp::FAdd => (o + s).to_bits(),
+                        FloatAtomicOp::FSub => (o - s).to_bits(),
                         FloatAtomicOp::FCmpWr => {
                             if o == s {
                                 src1
@@ -400,7 +419,8 @@ fn access(
                 respond(t, p, returns, i * 4, old);
             }
         }
-        MsgOp::Fence { .. } | MsgOp::Barrier | MsgOp::ThreadEnd { .. } | MsgOp::Raw { .. } => {}
+        // What is no access to memory, or was refused before.
+        _ => {}
     }
     Ok(())
 }

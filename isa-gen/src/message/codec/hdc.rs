@@ -1,42 +1,13 @@
-//! Descriptors to [`Message`] and back: decode and encode of each field stand side by side.
+//! Messages of the data cache ports and the read-only port.
 
-use super::table::{self, Kind};
-use super::{
-    AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Message, MessageError, MsgOp, Rgba,
-    Sfid, Simd, Surface,
+use super::{bits, put, reserved};
+use crate::message::params::{
+    AddrModel, AtomicOp, BlockUnit, Cache, Dir, FloatAtomicOp, Rgba, Simd, Slots, Surface,
 };
+use crate::message::table::{self, Kind};
+use crate::message::traits::traits;
+use crate::message::{MessageError, MsgOp, Sfid};
 use crate::platform::Platform;
-
-/// Bits `lo + len - 1 : lo`.
-fn bits(v: u32, lo: u32, len: u32) -> u32 {
-    (v >> lo) & ((1 << len) - 1)
-}
-
-/// A value placed at its field, checked to fit.
-fn put(
-    message: &'static str,
-    field: &'static str,
-    value: u64,
-    lo: u32,
-    len: u32,
-) -> Result<u32, MessageError> {
-    if value >= 1 << len {
-        return Err(MessageError::Range {
-            message,
-            field,
-            value,
-        });
-    }
-    Ok((value as u32) << lo)
-}
-
-fn reserved<T>(message: &'static str, field: &'static str, value: u32) -> Result<T, MessageError> {
-    Err(MessageError::Reserved {
-        message,
-        field,
-        value,
-    })
-}
 
 /// log2 of a count of 1, 2, 4 or 8.
 fn log2_count(
@@ -73,16 +44,12 @@ fn untyped(dir: Dir, addr: AddrModel, desc: u32) -> Result<Option<MsgOp>, Messag
         2 => Simd::S8,
         v => return reserved("untyped surface", "SIMD mode 13:12", v),
     };
-    let off = bits(desc, 8, 4);
-    match Rgba::new(!off as u8 & 0xf) {
-        Some(rgba) => Ok(Some(MsgOp::Untyped {
-            dir,
-            addr,
-            rgba,
-            simd,
-        })),
-        None => reserved("untyped surface", "channel disable mask 11:8", off),
-    }
+    Ok(Some(MsgOp::Untyped {
+        dir,
+        addr,
+        rgba: components("untyped surface", desc)?,
+        simd,
+    }))
 }
 
 fn block_unit(sub: u32, size: u32) -> Result<(BlockUnit, u8), MessageError> {
@@ -117,6 +84,17 @@ fn block_size_bits(unit: BlockUnit, count: u8) -> Result<u32, MessageError> {
     }
 }
 
+fn hword_block(dir: Dir, addr: AddrModel, desc: u32) -> Result<MsgOp, MessageError> {
+    let (unit, count) = block_unit(3, bits(desc, 8, 3))?;
+    Ok(MsgOp::Block {
+        dir,
+        addr,
+        unit,
+        count,
+        cache: Cache::Data,
+    })
+}
+
 fn a64(s: Surface) -> Result<AddrModel, MessageError> {
     match s {
         Surface::Stateless | Surface::StatelessNonCoherent => Ok(AddrModel::A64(s)),
@@ -124,13 +102,83 @@ fn a64(s: Surface) -> Result<AddrModel, MessageError> {
     }
 }
 
-fn float_op(desc: u32) -> Result<FloatAtomicOp, MessageError> {
+/// Add and subtract came with compression control (XeHP), on 32 bits and, as numbers of their own, on 64.
+fn float_op(platform: Platform, desc: u32) -> Result<(FloatAtomicOp, u8), MessageError> {
     let v = bits(desc, 8, 4);
+    let adds = traits(platform).ccs;
     match v {
-        1 => Ok(FloatAtomicOp::FMax),
-        2 => Ok(FloatAtomicOp::FMin),
-        3 => Ok(FloatAtomicOp::FCmpWr),
+        1 => Ok((FloatAtomicOp::FMax, 32)),
+        2 => Ok((FloatAtomicOp::FMin, 32)),
+        3 => Ok((FloatAtomicOp::FCmpWr, 32)),
+        4 if adds => Ok((FloatAtomicOp::FAdd, 32)),
+        5 if adds => Ok((FloatAtomicOp::FSub, 32)),
+        6 if adds => Ok((FloatAtomicOp::FAdd, 64)),
+        7 if adds => Ok((FloatAtomicOp::FSub, 64)),
         _ => reserved("float atomic", "operation 11:8", v),
+    }
+}
+
+fn float_op_bits(platform: Platform, op: FloatAtomicOp, size: u8) -> Result<u32, MessageError> {
+    let n = match (op, size) {
+        (FloatAtomicOp::FAdd, 64) => 6,
+        (FloatAtomicOp::FSub, 64) => 7,
+        (_, 16 | 32) => op as u32 + 1,
+        _ => 0,
+    };
+    if n == 0 || (n > 3 && !traits(platform).ccs) {
+        return Err(MessageError::Unsupported {
+            platform,
+            what: format!("{} of {size} bits", op.name()),
+        });
+    }
+    Ok(n)
+}
+
+/// A float atomic of 32 bits or another size.
+fn float_atomic(
+    (op, bits): (FloatAtomicOp, u8),
+    addr: AddrModel,
+    returns: bool,
+    simd: Simd,
+) -> MsgOp {
+    if bits == 32 {
+        MsgOp::FloatAtomic {
+            op,
+            addr,
+            returns,
+            simd,
+        }
+    } else {
+        MsgOp::SizedFloatAtomic {
+            op,
+            bits,
+            addr,
+            returns,
+            simd,
+        }
+    }
+}
+
+/// The enabled components of a mask of disabled ones (11:8).
+fn components(message: &'static str, desc: u32) -> Result<Rgba, MessageError> {
+    let off = bits(desc, 8, 4);
+    match Rgba::new(!off as u8 & 0xf) {
+        Some(rgba) => Ok(rgba),
+        None => reserved(message, "channel disable mask 11:8", off),
+    }
+}
+
+fn typed(dir: Dir, status: bool, surface: Surface, desc: u32) -> Result<MsgOp, MessageError> {
+    let slots = bits(desc, 12, 2);
+    match Slots::ALL.get(slots as usize) {
+        Some(slots) => Ok(MsgOp::Typed {
+            dir,
+            surface,
+            rgba: components("typed surface", desc)?,
+            slots: *slots,
+            status,
+        }),
+        None => reserved("typed surface", "slot group 13:12", slots),
     }
 }
 
@@ -142,7 +190,11 @@ fn int_op(desc: u32) -> AtomicOp {
 }
 
 /// What a data port descriptor means; `None` where it is of a kind that is not described here.
-fn data_port(platform: Platform, sfid: Sfid, desc: u32) -> Result<Option<MsgOp>, MessageError> {
+pub(super) fn decode(
+    platform: Platform,
+    sfid: Sfid,
+    desc: u32,
+) -> Result<Option<MsgOp>, MessageError> {
     let surface = Surface::from_bits(bits(desc, 0, 8) as u8);
     let a32 = AddrModel::A32(surface);
     if sfid == Sfid::DATA_CACHE_0 && bits(desc, 18, 1) == 1 {
@@ -172,6 +224,11 @@ fn data_port(platform: Platform, sfid: Sfid, desc: u32) -> Result<Option<MsgOp>,
                 count,
                 cache: Cache::Data,
             }
+        }
+        // A subtype of the unaligned oword block where it is a read.
+        Kind::HwordBlock(dir) => hword_block(dir, a32, desc)?,
+        Kind::OwordUnalignedBlock if traits(platform).lsc && bits(desc, 13, 1) == 1 => {
+            hword_block(Dir::Read, a32, desc)?
         }
         Kind::OwordUnalignedBlock => {
             let (unit, count) = block_unit(1, bits(desc, 8, 3))?;
@@ -242,20 +299,66 @@ fn data_port(platform: Platform, sfid: Sfid, desc: u32) -> Result<Option<MsgOp>,
             returns,
             simd: Simd::S8,
         },
-        Kind::FloatAtomic => MsgOp::FloatAtomic {
-            op: float_op(desc)?,
-            addr: a32,
+        Kind::FloatAtomic => float_atomic(
+            float_op(platform, desc)?,
+            a32,
+            returns,
+            simd2(1 - bits(desc, 12, 1)),
+        ),
+        Kind::A64FloatAtomic => match bits(desc, 12, 1) {
+            0 => float_atomic(float_op(platform, desc)?, a64(surface)?, returns, Simd::S8),
+            v => return reserved("A64 float atomic", "SIMD mode 12", v),
+        },
+        Kind::HalfFloatAtomic | Kind::A64HalfFloatAtomic => {
+            let (addr, simd) = if kind == Kind::HalfFloatAtomic {
+                (a32, simd2(1 - bits(desc, 12, 1)))
+            } else {
+                (a64(surface)?, simd2(bits(desc, 12, 1)))
+            };
+            match float_op(platform, desc)? {
+                (op, 32) => float_atomic((op, 16), addr, returns, simd),
+                _ => {
+                    let v = bits(desc, 8, 4);
+                    return reserved("half float atomic", "operation 11:8", v);
+                }
+            }
+        }
+        Kind::HalfAtomic | Kind::A64HalfAtomic => MsgOp::HalfAtomic {
+            op: int_op(desc),
+            addr: if kind == Kind::HalfAtomic {
+                a32
+            } else {
+                a64(surface)?
+            },
             returns,
             simd: simd2(1 - bits(desc, 12, 1)),
         },
-        Kind::A64FloatAtomic => MsgOp::FloatAtomic {
-            op: float_op(desc)?,
-            addr: a64(surface)?,
+        Kind::TypedAtomic { half } => MsgOp::TypedAtomic {
+            op: int_op(desc),
+            surface,
+            half,
+            high: bits(desc, 12, 1) == 1,
             returns,
-            simd: match bits(desc, 12, 1) {
-                0 => Simd::S8,
-                v => return reserved("A64 float atomic", "SIMD mode 12", v),
-            },
+        },
+        Kind::CounterAtomic { half } => MsgOp::CounterAtomic {
+            op: int_op(desc),
+            surface,
+            half,
+            simd: simd2(1 - bits(desc, 12, 1)),
+            returns,
+        },
+        Kind::Media(dir) => MsgOp::MediaBlock {
+            dir,
+            surface,
+            stride: bits(desc, 8, 3) as u8,
+        },
+        Kind::Typed(dir) => typed(dir, false, surface, desc)?,
+        Kind::TypedStatus => typed(Dir::Read, true, surface, desc)?,
+        Kind::QwordScattered(dir) => MsgOp::QwordScattered {
+            dir,
+            addr: a32,
+            count: 1 << bits(desc, 10, 2),
+            simd: simd2(bits(desc, 8, 1)),
         },
         Kind::A64Scattered(dir) => {
             let addr = a64(surface)?;
@@ -299,33 +402,8 @@ fn data_port(platform: Platform, sfid: Sfid, desc: u32) -> Result<Option<MsgOp>,
     Ok(Some(op))
 }
 
-pub(super) fn decode(platform: Platform, ex: u32, desc: u32) -> Result<Message, MessageError> {
-    let sfid = Sfid::of_ex_desc(ex);
-    let op = match sfid {
-        Sfid::DATA_CACHE_0 | Sfid::DATA_CACHE_1 | Sfid::CONSTANT_CACHE => {
-            data_port(platform, sfid, desc)?
-        }
-        Sfid::GATEWAY if bits(desc, 0, 3) == 4 => Some(MsgOp::Barrier),
-        Sfid::THREAD_SPAWNER if bits(desc, 0, 4) == 0 => Some(MsgOp::ThreadEnd {
-            no_dereference: bits(desc, 4, 1) == 1,
-        }),
-        _ => None,
-    };
-    Ok(Message {
-        op: op.unwrap_or(MsgOp::Raw {
-            sfid,
-            control: u64::from(desc & 0xe007_ffff) | u64::from(ex & 0xffff_0000) << 16,
-        }),
-        header: bits(desc, 19, 1) == 1,
-        src0_grfs: bits(desc, 25, 4) as u8,
-        src1_grfs: bits(ex, 6, 4) as u8,
-        response_grfs: bits(desc, 20, 5) as u8,
-        eot: bits(ex, 5, 1) == 1,
-    })
-}
-
 /// The message type and its function control bits.
-fn control(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
+pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
     let typed = |kind: Kind, what: &str, control: u32| match table::number(platform, kind) {
         Some(n) => Ok(u32::from(n) << 14 | control),
         None => Err(MessageError::Unsupported {
@@ -404,10 +482,12 @@ fn control(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
             count,
             simd,
         } => {
-            if !addr.is_a64() {
-                return unsupported();
-            }
             let count = log2_count("qword scattered", "count", count, 3)? << 10;
+            if !addr.is_a64() {
+                // Bit 9 as for dwords.
+                let c = count | 1 << 9 | simd2_bit(simd) << 8 | surface_bits(addr)?;
+                return typed(Kind::QwordScattered(dir), "qword scattered", c);
+            }
             let c = simd2_bit(simd) << 12 | count | 2 << 8 | surface_bits(addr)?;
             typed(Kind::A64Scattered(dir), "A64 qword scattered", c)
         }
@@ -433,7 +513,8 @@ fn control(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
             returns,
             simd,
         } => {
-            let c = u32::from(returns) << 13 | (fop as u32 + 1) << 8 | surface_bits(addr)?;
+            let fop = float_op_bits(platform, fop, 32)? << 8;
+            let c = u32::from(returns) << 13 | fop | surface_bits(addr)?;
             match (addr.is_a64(), simd) {
                 (true, Simd::S8) => typed(Kind::A64FloatAtomic, "A64 float atomic", c),
                 (true, Simd::S16) => unsupported(),
@@ -464,6 +545,11 @@ fn control(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
                 }
                 return typed(Kind::A64Block(dir), "A64 block", sub << 11 | size | bti);
             }
+            if unit == BlockUnit::Hword && cache == Cache::Data {
+                let subtype = u32::from(dir == Dir::Read) << 13;
+                let c = subtype | size | bti;
+                return typed(Kind::HwordBlock(dir), "hword block", c);
+            }
             let kind = match (unit, dir, cache) {
                 (BlockUnit::Oword | BlockUnit::OwordHigh, _, Cache::Data) => Kind::OwordBlock(dir),
                 (BlockUnit::OwordUnaligned, Dir::Read, Cache::Data) => Kind::OwordUnalignedBlock,
@@ -492,10 +578,102 @@ fn control(platform: Platform, op: &MsgOp) -> Result<u32, MessageError> {
             let bti = if slm { 254 } else { 0 };
             typed(Kind::Fence, "fence", u32::from(commit) << 13 | flush | bti)
         }
-        MsgOp::Barrier => Ok(4),
-        MsgOp::ThreadEnd { no_dereference } => Ok(u32::from(no_dereference) << 4),
-        MsgOp::Raw { control, .. } => Ok(control as u32 & 0xe007_ffff),
+        MsgOp::HalfAtomic {
+            op: aop,
+            addr,
+            returns,
+            simd,
+        } => {
+            let kind = if addr.is_a64() {
+                Kind::A64HalfAtomic
+            } else {
+                Kind::HalfAtomic
+            };
+            let c = atomic_bits(aop, returns, 1 - simd2_bit(simd)) | surface_bits(addr)?;
+            typed(kind, "16-bit atomic", c)
+        }
+        MsgOp::SizedFloatAtomic {
+            op: fop,
+            bits,
+            addr,
+            returns,
+            simd,
+        } => {
+            let a64 = addr.is_a64();
+            let kind = match (bits, a64, simd) {
+                (16, true, _) => Kind::A64HalfFloatAtomic,
+                (16, false, _) => Kind::HalfFloatAtomic,
+                (64, true, Simd::S8) => Kind::A64FloatAtomic,
+                (64, false, _) => Kind::FloatAtomic,
+                _ => return unsupported(),
+            };
+            let mode = if a64 {
+                simd2_bit(simd)
+            } else {
+                1 - simd2_bit(simd)
+            };
+            let fop = float_op_bits(platform, fop, bits)? << 8;
+            let c = u32::from(returns) << 13 | mode << 12 | fop | surface_bits(addr)?;
+            typed(kind, "float atomic", c)
+        }
+        MsgOp::Typed {
+            dir,
+            surface,
+            rgba,
+            slots,
+            status,
+        } => {
+            let kind = match (dir, status) {
+                (Dir::Read, true) => Kind::TypedStatus,
+                (Dir::Write, true) => return unsupported(),
+                (dir, false) => Kind::Typed(dir),
+            };
+            let mask = u32::from(!rgba.mask() & 0xf);
+            let bti = surface_bits(AddrModel::A32(surface))?;
+            typed(
+                kind,
+                "typed surface",
+                (slots as u32) << 12 | mask << 8 | bti,
+            )
+        }
+        MsgOp::TypedAtomic {
+            op: aop,
+            surface,
+            half,
+            high,
+            returns,
+        } => {
+            let bti = surface_bits(AddrModel::A32(surface))?;
+            let c = atomic_bits(aop, returns, u32::from(high)) | bti;
+            typed(Kind::TypedAtomic { half }, "typed atomic", c)
+        }
+        MsgOp::CounterAtomic {
+            op: aop,
+            surface,
+            half,
+            simd,
+            returns,
+        } => {
+            let bti = surface_bits(AddrModel::A32(surface))?;
+            let c = atomic_bits(aop, returns, 1 - simd2_bit(simd)) | bti;
+            typed(Kind::CounterAtomic { half }, "counter atomic", c)
+        }
+        MsgOp::MediaBlock {
+            dir,
+            surface,
+            stride,
+        } => {
+            let bti = surface_bits(AddrModel::A32(surface))?;
+            let stride = put("media block", "stride override", u64::from(stride), 8, 3)?;
+            typed(Kind::Media(dir), "media block", stride | bti)
+        }
+        _ => unsupported(),
     }
+}
+
+/// Operation, return and mode of an integer atomic.
+fn atomic_bits(op: AtomicOp, returns: bool, mode: u32) -> u32 {
+    u32::from(returns) << 13 | mode << 12 | (op as u32) << 8
 }
 
 /// The binding table index field, refused where it would be read back as something else.
@@ -513,21 +691,4 @@ fn surface_bits(addr: AddrModel) -> Result<u32, MessageError> {
         });
     }
     Ok(u32::from(s.bits()))
-}
-
-pub(super) fn encode(platform: Platform, m: &Message) -> Result<(u32, u32), MessageError> {
-    let what = "send";
-    let ex_own = match m.op {
-        MsgOp::Raw { control, .. } => (control >> 16) as u32 & 0xffff_0000,
-        _ => 0,
-    };
-    let ex = ex_own
-        | put(what, "source 1 length", u64::from(m.src1_grfs), 6, 4)?
-        | u32::from(m.eot) << 5
-        | u32::from(m.sfid().number());
-    let desc = put(what, "source 0 length", u64::from(m.src0_grfs), 25, 4)?
-        | put(what, "response length", u64::from(m.response_grfs), 20, 5)?
-        | u32::from(m.header) << 19
-        | control(platform, &m.op)?;
-    Ok((ex, desc))
 }
