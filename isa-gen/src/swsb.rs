@@ -64,6 +64,17 @@ pub enum TokenKind {
     Src,
 }
 
+impl TokenKind {
+    /// What follows the token in IGA syntax.
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            TokenKind::Set => "",
+            TokenKind::Dst => ".dst",
+            TokenKind::Src => ".src",
+        }
+    }
+}
+
 /// An out-of-order token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Token {
@@ -103,11 +114,6 @@ impl fmt::Display for Distance {
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${}", self.sbid)?;
-        f.write_str(match self.kind {
-            TokenKind::Set => "",
-            TokenKind::Dst => ".dst",
-            TokenKind::Src => ".src",
-        })
+        write!(f, "${}{}", self.sbid, self.kind.suffix())
     }
 }

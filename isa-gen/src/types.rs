@@ -104,6 +104,16 @@ impl Type {
         }
     }
 
+    /// Size of one element in bits, also of those below a byte.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Type::U1 => 1,
+            Type::U2 | Type::S2 => 2,
+            Type::U4 | Type::S4 => 4,
+            _ => self.bytes() * 8,
+        }
+    }
+
     /// Whether elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(

@@ -13,10 +13,16 @@ pub struct Features {
     pub grf_count: u32,
     /// GRFs of a thread in the large mode; the same where there is none.
     pub grf_count_large: u32,
+    /// GRFs that an instruction can name.
+    pub grf_names: u32,
+    /// The offset of an indirect operand is below this many bytes, or not below its negative.
+    pub indirect_reach: i32,
     /// Flag registers of 32 bits.
     pub flag_regs: u32,
     /// Accumulators `acc0`, `acc1`, ... of a GRF's size each.
     pub accumulators: u32,
+    /// Number of the first accumulator that is a math macro's own, `mme0`.
+    pub mme_base: u8,
     /// Whether instructions carry software scoreboard annotations (SWSB); if not, the hardware tracks dependencies.
     pub swsb: bool,
     /// Software scoreboard tokens (`$0`, `$1`, ...).
@@ -61,6 +67,11 @@ pub struct Features {
     pub address_words: u32,
     /// Whether there is the option `{NoPreempt}`.
     pub no_preempt: bool,
+    /// Whether the extended descriptor in a register may be a surface's offset (`{ExBSO}`); source 1's length is then in
+    /// the instruction.
+    pub ex_bso: bool,
+    /// Whether source 1's length is in the instruction beside an immediate extended descriptor too.
+    pub src1_len: bool,
     /// Whether one indirect operand's rows may lie across two GRFs.
     pub indirect_grf_crossing: bool,
     /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special restrictions").
@@ -118,8 +129,11 @@ const GEN7P5: Features = Features {
     grf_bytes: 32,
     grf_count: 128,
     grf_count_large: 128,
+    grf_names: 128,
+    indirect_reach: 512,
     flag_regs: 2,
     accumulators: 2,
+    mme_base: 2,
     swsb: false,
     sb_tokens: 0,
     branch_bytes: false,
@@ -142,6 +156,8 @@ const GEN7P5: Features = Features {
     send_dst_implied: false,
     address_words: 8,
     no_preempt: false,
+    ex_bso: false,
+    src1_len: false,
     indirect_grf_crossing: false,
     restricted_64bit: false,
     regioning_in_step: false,
@@ -215,7 +231,9 @@ const GEN11: Features = Features {
 };
 
 const XE_LP: Features = Features {
+    grf_names: 256,
     accumulators: 8,
+    mme_base: 8,
     swsb: true,
     sb_tokens: 16,
     dp4a: true,
@@ -235,6 +253,7 @@ const XE_HP: Features = Features {
     native_f64: true,
     math_int_div: false,
     bfloat: true,
+    ex_bso: true,
     add3: true,
     bfn: true,
     dpas: true,
@@ -246,6 +265,7 @@ const XE_HP: Features = Features {
 
 const XE_HPG: Features = Features {
     native_f64: false,
+    src1_len: true,
     lsc: true,
     out_of_order_f64: true,
     ..XE_HP
@@ -253,6 +273,8 @@ const XE_HPG: Features = Features {
 
 const XE_HPC: Features = Features {
     grf_bytes: 64,
+    indirect_reach: 1024,
+    mme_base: 16,
     flag_regs: 4,
     sb_tokens: 32,
     native_f64: true,

@@ -109,6 +109,28 @@ pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics
     Err(Diagnostics(errors))
 }
 
+/// Reads one line that has an instruction and nothing else but a comment. A target that is a label is
+/// [`Target::Label`] of its position among the names that come with the instruction; the absolute target of `calla` is
+/// 0 where it is one.
+///
+/// ```
+/// use gantry_isa_gen::{Platform, text::{parse_inst, print_inst}};
+/// let line = "        sync.allrd                           ($0,$3)                 {$5.dst}";
+/// let (inst, _) = parse_inst(Platform::XeLp, line)?;
+/// assert_eq!(print_inst(Platform::XeLp, &inst, &|_| String::new()), line);
+/// # Ok::<(), gantry_isa_gen::diag::Diagnostic>(())
+/// ```
+///
+/// # Errors
+/// What is wrong with the line, and where.
+pub fn parse_inst(platform: Platform, line: &str) -> Result<(Inst<Reg>, Vec<String>), Diagnostic> {
+    let text = without_comments(line);
+    let mut labels = Labels::default();
+    let line = instruction(platform, Cursor::new(&text, 1), &mut labels)?;
+    let names = labels.first.into_iter().map(|(name, _)| name);
+    Ok((line.inst, names.collect()))
+}
+
 /// A label's definition, if one comes next.
 fn label<'a>(c: &mut Cursor<'a>) -> Option<(&'a str, Span)> {
     let mut ahead = c.clone();

@@ -2,16 +2,27 @@
 
 use std::fmt::Write as _;
 
-/// One line being laid out.
-#[derive(Default)]
-pub(super) struct Line {
-    out: String,
+const BLANKS: &str = "                                                                ";
+
+/// One line being laid out, at the end of a text.
+pub(super) struct Line<'a> {
+    out: &'a mut String,
     column: Option<usize>,
     used: usize,
     debt: usize,
 }
 
-impl Line {
+impl<'a> Line<'a> {
+    /// A line that starts where the text ends.
+    pub(super) fn new(out: &'a mut String) -> Self {
+        Line {
+            out,
+            column: None,
+            used: 0,
+            debt: 0,
+        }
+    }
+
     /// Starts a column of this width.
     pub(super) fn start(&mut self, width: usize) {
         self.column = Some(width);
@@ -38,6 +49,25 @@ impl Line {
         self.used += s.len();
     }
 
+    /// A decimal number, counted.
+    pub(super) fn number(&mut self, n: u32) {
+        let mut digits = [0u8; 10];
+        let mut rest = n;
+        let mut len = 0;
+        for d in digits.iter_mut().rev() {
+            *d = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            len += 1;
+            if rest == 0 {
+                break;
+            }
+        }
+        for d in digits.get(10 - len..).unwrap_or_default() {
+            self.out.push(char::from(*d));
+        }
+        self.used += len;
+    }
+
     /// As [`Line::put`], formatted.
     pub(super) fn fmt(&mut self, args: std::fmt::Arguments<'_>) {
         let before = self.out.len();
@@ -50,14 +80,19 @@ impl Line {
         self.out.push_str(s);
     }
 
-    /// Blanks.
-    pub(super) fn spaces(&mut self, n: usize) {
-        let _ = write!(self.out, "{:n$}", "");
-        self.used += n;
+    /// As [`Line::uncounted`], formatted.
+    pub(super) fn fmt_uncounted(&mut self, args: std::fmt::Arguments<'_>) {
+        let _ = self.out.write_fmt(args);
     }
 
-    /// The line, without its end.
-    pub(super) fn done(self) -> String {
-        self.out
+    /// Blanks.
+    pub(super) fn spaces(&mut self, n: usize) {
+        let mut rest = n;
+        while rest > 0 {
+            let some = rest.min(BLANKS.len());
+            self.out.push_str(BLANKS.get(..some).unwrap_or_default());
+            rest -= some;
+        }
+        self.used += n;
     }
 }

@@ -1,6 +1,6 @@
 //! Programs as text.
 
-use super::print::print_inst;
+use super::print::write_inst;
 use crate::decode::{DecodeError, Decoded, decode, len};
 use crate::inst::{Inst, InstOpts, Src, Target};
 use crate::message::{SendText, comment};
@@ -96,7 +96,7 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
         };
         match &l.inst {
             Ok(i) => {
-                out.push_str(&print_inst(platform, i, &label));
+                write_inst(&mut out, platform, i, &label);
                 if let Some(send) = SendText::of(i) {
                     out.push_str(" // ");
                     out.push_str(&comment(platform, &send));
@@ -105,7 +105,7 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
             Err(e) => {
                 let mut i = Inst::<Reg>::new(Op::Illegal, ExecSize::S1);
                 i.opts.set(InstOpts::COMPACTED, l.len == 8);
-                out.push_str(&print_inst(platform, &i, &label));
+                write_inst(&mut out, platform, &i, &label);
                 out.push_str(" // ");
                 out.push_str(&e.to_string());
             }

@@ -1,15 +1,18 @@
 //! Assembly text in IGA's syntax, both ways.
 
 mod assemble;
+mod bfn;
 mod columns;
 mod cursor;
 mod disasm;
 mod float;
 mod number;
 mod operands;
+mod options;
 mod parse;
 mod print;
+mod send;
 
-pub use assemble::{Assembled, Located, assemble};
+pub use assemble::{Assembled, Located, assemble, parse_inst};
 pub use disasm::{Listing, disassemble, list};
-pub use print::print_inst;
+pub use print::{print_inst, write_inst};

@@ -3,12 +3,13 @@
 use super::cursor::{Cursor, Parsed};
 use super::number::{literal, sees_literal};
 use crate::inst::{Dst, Src, SrcMods};
+use crate::platform::Features;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
 use crate::types::Type;
 
 /// A register by name; `None` where the word is none.
-pub(super) fn register(word: &str) -> Option<Reg> {
+pub(super) fn register(word: &str, f: &Features) -> Option<Reg> {
     let digits = word
         .find(|c: char| c.is_ascii_digit())
         .unwrap_or(word.len());
@@ -19,8 +20,13 @@ pub(super) fn register(word: &str) -> Option<Reg> {
         number.parse().ok()?
     };
     match name {
-        "r" if !number.is_empty() && n < 128 => return Some(Reg::Grf(n)),
-        "mme" if !number.is_empty() && n < 8 => return Some(Reg::Arf(Arf::Acc, n + 2)),
+        "r" if !number.is_empty() && u32::from(n) < f.grf_names => {
+            return Some(Reg::Grf(n));
+        }
+        "mme" if !number.is_empty() && n < 8 && f.mme_base + n < 16 => {
+            return Some(Reg::Arf(Arf::Acc, f.mme_base + n));
+        }
+        "acc" if n >= f.mme_base => return None,
         _ => {}
     }
     let kind = Arf::ALL.into_iter().find(|k| k.name() == name)?;
@@ -29,11 +35,16 @@ pub(super) fn register(word: &str) -> Option<Reg> {
 }
 
 /// `f0.1` or `a0.2`: a sub-register of a kind, counted in units of `bytes`.
-pub(super) fn scalar(c: &mut Cursor<'_>, kind: Arf, bytes: u16) -> Parsed<RegRef<Reg>> {
+pub(super) fn scalar(
+    c: &mut Cursor<'_>,
+    f: &Features,
+    kind: Arf,
+    bytes: u16,
+) -> Parsed<RegRef<Reg>> {
     c.skip_blanks();
     let start = c.pos();
     let word = c.word();
-    match register(word) {
+    match register(word, f) {
         Some(r @ Reg::Arf(k, _)) if k == kind => {
             let sub = if c.eat_close(".") {
                 c.number("a sub-register", 31)? as u16
@@ -109,25 +120,29 @@ enum Place {
     Indirect(RegRef<Reg>, i16),
 }
 
-fn place(c: &mut Cursor<'_>) -> Parsed<Place> {
+fn place(c: &mut Cursor<'_>, f: &Features) -> Parsed<Place> {
     c.skip_blanks();
     let start = c.pos();
     let word = c.word();
     if word == "r" && c.eat_close("[") {
-        let addr = scalar(c, Arf::Address, 2)?;
+        let addr = scalar(c, f, Arf::Address, 2)?;
         let mut imm = 0;
         if c.eat(",") {
             c.skip_blanks();
             let at = c.pos();
             imm = super::number::distance(c)?;
-            if !(-512..512).contains(&imm) {
-                return c.error_from(at, "the address offset must be -512 to 511");
+            let reach = f.indirect_reach;
+            if !(-reach..reach).contains(&imm) {
+                return c.error_from(
+                    at,
+                    format!("the address offset must be -{reach} to {}", reach - 1),
+                );
             }
         }
         c.expect("]")?;
         return Ok(Place::Indirect(addr, imm as i16));
     }
-    let Some(reg) = register(word) else {
+    let Some(reg) = register(word, f) else {
         return c.error_from(start, format!("expected a register, found `{word}`"));
     };
     if !c.eat_close(".") {
@@ -142,7 +157,7 @@ fn place(c: &mut Cursor<'_>) -> Parsed<Place> {
     };
     match (mme, sub.parse::<u32>()) {
         (Some(n), _) => Ok(Place::Mme(reg, n)),
-        (_, Ok(n)) if n < 32 => Ok(Place::Direct(reg, Some(n))),
+        (_, Ok(n)) if n < 1024 => Ok(Place::Direct(reg, Some(n))),
         _ => c.error_from(at, format!("expected a sub-register, found `{sub}`")),
     }
 }
@@ -150,34 +165,41 @@ fn place(c: &mut Cursor<'_>) -> Parsed<Place> {
 /// The byte offset of a numbered sub-register.
 fn sub_bytes(
     c: &Cursor<'_>,
+    f: &Features,
     start: usize,
     reg: Reg,
     sub: Option<u32>,
     ty: Type,
 ) -> Parsed<RegRef<Reg>> {
     let unit = match reg {
-        Reg::Arf(Arf::Msg | Arf::FlowControl, _) => 1,
-        _ => ty.bytes(),
+        Reg::Arf(Arf::Msg | Arf::FlowControl, _) => 8,
+        _ => ty.bits(),
     };
-    let bytes = sub.unwrap_or(0) * unit;
-    if bytes >= 32 {
+    let bits = sub.unwrap_or(0) * unit;
+    if bits >= f.grf_bytes * 8 {
         return c.error_from(start, "the sub-register is beyond the register");
     }
+    if !bits.is_multiple_of(8) {
+        return c.error_from(start, "the sub-register does not start at a byte");
+    }
+    let bytes = bits / 8;
     Ok(RegRef::new(reg, bytes as u16))
 }
 
 /// What may be left out of an operand, and what it then is.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Defaults {
+    /// The platform's facts.
+    pub features: &'static Features,
     pub ty: Option<Type>,
     pub region: Option<Region>,
 }
 
 /// A destination operand.
-pub(super) fn dst(c: &mut Cursor<'_>, default: Option<Type>) -> Parsed<Dst<Reg>> {
+pub(super) fn dst(c: &mut Cursor<'_>, f: &Features, default: Option<Type>) -> Parsed<Dst<Reg>> {
     c.skip_blanks();
     let start = c.pos();
-    let place = place(c)?;
+    let place = place(c, f)?;
     let at = c.pos();
     let hs = match region(c)? {
         None => 1,
@@ -189,7 +211,7 @@ pub(super) fn dst(c: &mut Cursor<'_>, default: Option<Type>) -> Parsed<Dst<Reg>>
     let ty = want_type(c, default)?;
     Ok(match place {
         Place::Direct(reg, sub) => Dst::Direct {
-            at: sub_bytes(c, start, reg, sub, ty)?,
+            at: sub_bytes(c, f, start, reg, sub, ty)?,
             hs,
             ty,
         },
@@ -202,8 +224,8 @@ pub(super) fn dst(c: &mut Cursor<'_>, default: Option<Type>) -> Parsed<Dst<Reg>>
     })
 }
 
-/// A source operand that is data. `tilde` says that negation is written `~`.
-pub(super) fn src(c: &mut Cursor<'_>, tilde: bool, default: Defaults) -> Parsed<Src<Reg>> {
+/// A source operand that is data. Negation is written `-`, or `~` where it is of bits; either is read.
+pub(super) fn src(c: &mut Cursor<'_>, default: Defaults) -> Parsed<Src<Reg>> {
     if sees_literal(c) {
         let l = literal(c)?;
         let ty = want_type(c, default.ty)?;
@@ -214,12 +236,12 @@ pub(super) fn src(c: &mut Cursor<'_>, tilde: bool, default: Defaults) -> Parsed<
     }
     c.skip_blanks();
     let start = c.pos();
-    let sign = if tilde { "~" } else { "-" };
     let mods = SrcMods {
-        neg: c.eat(sign),
+        neg: c.eat("-") || c.eat("~"),
         abs: c.eat("(abs)"),
     };
-    let place = place(c)?;
+    let f = default.features;
+    let place = place(c, f)?;
     let region = region(c)?.or(default.region);
     let ty = want_type(c, default.ty)?;
     let want = |c: &mut Cursor<'_>| match region {
@@ -228,7 +250,7 @@ pub(super) fn src(c: &mut Cursor<'_>, tilde: bool, default: Defaults) -> Parsed<
     };
     Ok(match place {
         Place::Direct(reg, sub) => Src::Direct {
-            at: sub_bytes(c, start, reg, sub, ty)?,
+            at: sub_bytes(c, f, start, reg, sub, ty)?,
             region: want(c)?,
             ty,
             mods,

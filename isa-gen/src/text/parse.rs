@@ -1,15 +1,18 @@
 //! One line as one instruction.
 
 use super::cursor::{Cursor, Parsed};
-use super::number::{descriptor, distance, sees_literal};
+use super::number::{distance, sees_literal};
 use super::operands::{Defaults, dst, register, scalar, src};
-use super::print::{OPTS, has_exec};
+use super::print::{has_exec, takes_tokens};
+use super::{bfn, options, send};
 use crate::diag::Span;
 use crate::inst::{
-    Cond, CondMod, Desc, Inst, InstOpts, PredCtrl, Predicate, SendDescs, Src, Subfn, Target,
+    Cond, CondMod, Desc, Dst, Inst, InstOpts, PredCtrl, Predicate, SendDescs, Src, SrcMods, Subfn,
+    SyncFn, Target,
 };
+use crate::message::Sfid;
 use crate::op::{Format, MathFn, Op, OpInfo};
-use crate::platform::Platform;
+use crate::platform::{Features, Platform};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize, Region};
 use crate::types::Type;
@@ -46,10 +49,21 @@ pub(super) struct Line {
     pub operands: Vec<(&'static str, Span)>,
 }
 
+fn null_source() -> Src<Reg> {
+    Src::Direct {
+        at: RegRef::new(Reg::NULL, 0),
+        region: Region::SCALAR,
+        ty: Type::Ub,
+        mods: SrcMods::default(),
+    }
+}
+
 const SRC_NAMES: [&str; 3] = ["src0", "src1", "src2"];
 
 struct Parser<'a, 'l> {
     c: Cursor<'a>,
+    platform: Platform,
+    features: &'static Features,
     labels: &'l mut Labels,
     inst: Inst<Reg>,
     absolute: Option<u32>,
@@ -65,7 +79,7 @@ pub(super) fn instruction(
 ) -> Parsed<Line> {
     let mut inst = Inst::new(Op::Nop, ExecSize::S1);
     if c.eat("(") {
-        mask_and_predicate(&mut c, &mut inst)?;
+        mask_and_predicate(&mut c, platform.features(), &mut inst)?;
     }
     c.skip_blanks();
     let start = c.pos();
@@ -82,6 +96,8 @@ pub(super) fn instruction(
     inst.no_mask |= info.format == Format::Jmpi;
     let mut p = Parser {
         c,
+        platform,
+        features: platform.features(),
         labels,
         inst,
         absolute: None,
@@ -96,7 +112,7 @@ pub(super) fn instruction(
     if !p.c.at_end() {
         return p.c.error("unexpected text after the instruction");
     }
-    p.settle_eot();
+    p.settle()?;
     Ok(Line {
         inst: p.inst,
         absolute: p.absolute,
@@ -105,7 +121,7 @@ pub(super) fn instruction(
     })
 }
 
-fn mask_and_predicate(c: &mut Cursor<'_>, inst: &mut Inst<Reg>) -> Parsed<()> {
+fn mask_and_predicate(c: &mut Cursor<'_>, f: &Features, inst: &mut Inst<Reg>) -> Parsed<()> {
     if c.eat("W") {
         inst.no_mask = true;
         if c.eat(")") {
@@ -114,7 +130,7 @@ fn mask_and_predicate(c: &mut Cursor<'_>, inst: &mut Inst<Reg>) -> Parsed<()> {
         c.expect("&")?;
     }
     let inverse = c.eat("~");
-    let flag = scalar(c, Arf::Flag, 2)?;
+    let flag = scalar(c, f, Arf::Flag, 2)?;
     let mut ctrl = PredCtrl::Sequential;
     if c.eat_close(".") {
         let start = c.pos();
@@ -144,27 +160,56 @@ fn mask_and_predicate(c: &mut Cursor<'_>, inst: &mut Inst<Reg>) -> Parsed<()> {
     Ok(())
 }
 
+/// `8x4`: depth and repeat count.
+fn dpas(word: &str) -> Option<Subfn> {
+    let (depth, repeat) = word.split_once('x')?;
+    let (depth, repeat) = (depth.parse().ok()?, repeat.parse().ok()?);
+    let known = matches!(depth, 2 | 4 | 8 | 16) && (1..=8).contains(&repeat);
+    known.then_some(Subfn::Dpas { depth, repeat })
+}
+
 impl Parser<'_, '_> {
     fn subfunction(&mut self, start: usize) -> Parsed<()> {
         let c = &mut self.c;
+        let name = self.info.mnemonic;
+        let (op, format) = (self.inst.op, self.info.format);
         if !c.eat_close(".") {
-            if self.info.format == Format::Math {
-                return c.error_from(start, "`math` needs a function, as in `math.inv`");
-            }
+            let example = match (op, format) {
+                (Op::Bfn, _) => "bfn.(s0&s1|s2)",
+                (_, Format::Math) => "math.inv",
+                (_, Format::Sync) => "sync.nop",
+                (_, Format::XeSend) => "send.dc0",
+                (_, Format::Dpas) => "dpas.8x8",
+                _ => return Ok(()),
+            };
+            return c.error_from(
+                start,
+                format!("`{name}` needs a function, as in `{example}`"),
+            );
+        }
+        if op == Op::Bfn {
+            self.inst.subfn = Subfn::Bfn(bfn::function(c)?);
             return Ok(());
         }
         let at = c.pos();
         let word = c.word();
-        self.inst.subfn = match (self.info.format, MathFn::from_name(word), word) {
-            (Format::Math, Some(f), _) => Subfn::Math(f),
-            (_, _, "b") if self.info.branch_ctrl => Subfn::BranchCtrl(true),
-            _ => {
-                return c.error_from(
-                    at,
-                    format!("`{}` has no function `{word}`", self.info.mnemonic),
-                );
-            }
+        let subfn = match format {
+            Format::Math => MathFn::from_name(word).map(Subfn::Math),
+            Format::Sync => SyncFn::ALL
+                .into_iter()
+                .find(|f| f.name() == word)
+                .map(Subfn::Sync),
+            Format::XeSend => Sfid::from_mnemonic(self.platform, word).map(Subfn::Send),
+            Format::Dpas => dpas(word),
+            _ if self.info.branch_ctrl && word == "b" => Some(Subfn::BranchCtrl(true)),
+            _ => None,
         };
+        match subfn {
+            Some(subfn) => self.inst.subfn = subfn,
+            None => {
+                return c.error_from(at, format!("`{name}` has no function `{word}`"));
+            }
+        }
         Ok(())
     }
 
@@ -221,7 +266,7 @@ impl Parser<'_, '_> {
             if let Some(cond) = cond {
                 *c = ahead;
                 c.expect(")")?;
-                let flag = scalar(c, Arf::Flag, 2)?;
+                let flag = scalar(c, self.features, Arf::Flag, 2)?;
                 self.inst.cond = Some(CondMod { cond, flag });
             }
         }
@@ -254,18 +299,22 @@ impl Parser<'_, '_> {
 
     fn operands(&mut self) -> Parsed<()> {
         let format = self.info.format;
+        let f = self.features;
         if format.has_dst() {
             let default = match format {
-                Format::Send | Format::SplitSend => Some(Type::Ud),
+                f if f.is_send() => Some(Type::Ud),
                 Format::Call => Some(Type::D),
                 _ => None,
             };
             let (sat, d) = self.operand("dst", |p| {
                 let sat = p.c.eat("(sat)");
-                Ok((sat, dst(&mut p.c, default)?))
+                Ok((sat, dst(&mut p.c, f, default)?))
             })?;
             self.inst.sat = sat;
             self.inst.dst = d;
+        }
+        if format == Format::XeSend {
+            return self.xe_send();
         }
         let sources = match self.inst.subfn {
             Subfn::Math(f) => f.sources(),
@@ -276,20 +325,50 @@ impl Parser<'_, '_> {
             if format == Format::BranchRegJipUip && n == 1 && !self.takes_uip() {
                 break;
             }
+            // A bare `sync` waits for its annotation only.
+            if format == Format::Sync && (self.c.at_end() || self.c.sees("{")) {
+                self.inst.srcs[0] = null_source();
+                break;
+            }
             let s = self.operand(name, Self::source)?;
             if let Some(slot) = self.inst.srcs.get_mut(n) {
                 *slot = s;
             }
         }
-        if matches!(format, Format::Send | Format::SplitSend) {
-            let ex = self.operand("extended descriptor", Self::desc)?;
-            let desc = self.operand("descriptor", Self::desc)?;
+        if format.is_send() {
+            let (ex, desc) = self.descriptors()?;
             self.inst.send = Some(SendDescs {
                 ex,
                 desc,
                 src1_len: None,
             });
         }
+        Ok(())
+    }
+
+    fn descriptors(&mut self) -> Parsed<(Desc<Reg>, Desc<Reg>)> {
+        let f = self.features;
+        let ex = self.operand("extended descriptor", |p| send::desc(&mut p.c, f))?;
+        let desc = self.operand("descriptor", |p| send::desc(&mut p.c, f))?;
+        Ok((ex, desc))
+    }
+
+    /// The sources and descriptors of a send of Xe.
+    fn xe_send(&mut self) -> Parsed<()> {
+        let f = self.features;
+        // Types mean nothing here, and the destination's neither.
+        if let Dst::Direct { ty, .. } = &mut self.inst.dst {
+            *ty = Type::Ud;
+        }
+        let (s, len) = self.operand("src0", |p| send::payload(&mut p.c, f))?;
+        if len.is_some() {
+            return self.c.error("only source 1 is written with its length");
+        }
+        self.inst.srcs[0] = s;
+        let (s, src1_len) = self.operand("src1", |p| send::payload(&mut p.c, f))?;
+        self.inst.srcs[1] = s;
+        let (ex, desc) = self.descriptors()?;
+        self.inst.send = Some(SendDescs { ex, desc, src1_len });
         Ok(())
     }
 
@@ -306,30 +385,43 @@ impl Parser<'_, '_> {
 
     fn source(&mut self) -> Parsed<Src<Reg>> {
         let format = self.info.format;
-        let scalar_region = Some(Region::SCALAR);
-        let defaults = match format {
-            Format::Send | Format::SplitSend => Defaults {
-                ty: Some(Type::Ud),
-                region: scalar_region,
-            },
-            Format::Wait => Defaults {
-                ty: None,
-                region: scalar_region,
-            },
-            Format::Ret => {
-                return src(
-                    &mut self.c,
-                    false,
-                    Defaults {
-                        ty: Some(Type::D),
-                        region: Some(Region::rect(2, 2, 1)),
-                    },
-                );
+        let (ty, region) = match format {
+            Format::Send | Format::SplitSend => (Some(Type::Ud), Some(Region::SCALAR)),
+            Format::Wait | Format::Dpas => (None, Some(Region::SCALAR)),
+            Format::Sync if takes_tokens(self.inst.subfn) && self.c.sees("(") => {
+                return self.tokens();
             }
+            Format::Sync if sees_literal(&mut self.c) => (Some(Type::Ud), None),
+            Format::Sync => (Some(Type::Ub), Some(Region::SCALAR)),
+            Format::Ret => (Some(Type::D), Some(Region::rect(2, 2, 1))),
             f if f.is_branch() => return self.target(),
-            _ => Defaults::default(),
+            _ => (None, None),
         };
-        src(&mut self.c, self.info.bitwise, defaults)
+        let defaults = self.defaults(ty, region);
+        src(&mut self.c, defaults)
+    }
+
+    fn defaults(&self, ty: Option<Type>, region: Option<Region>) -> Defaults {
+        Defaults {
+            features: self.features,
+            ty,
+            region,
+        }
+    }
+
+    /// `($0,$3)`: the tokens that `sync.allrd` and `sync.allwr` wait for.
+    fn tokens(&mut self) -> Parsed<Src<Reg>> {
+        let c = &mut self.c;
+        let mut bits = 0u64;
+        c.expect("(")?;
+        while !c.eat(")") {
+            c.expect("$")?;
+            bits |= 1 << c.number("a scoreboard token", 31)?;
+            if !c.eat(",") && !c.sees(")") {
+                return c.error("expected `,` or `)`");
+            }
+        }
+        Ok(Src::Imm { bits, ty: Type::Ud })
     }
 
     /// A label, a distance in bytes, or a register.
@@ -351,7 +443,7 @@ impl Parser<'_, '_> {
         let start = self.c.pos();
         let mut ahead = self.c.clone();
         let word = ahead.word();
-        if register(word).is_some()
+        if register(word, self.features).is_some()
             && !matches!(self.info.format, Format::BranchJip | Format::BranchJipUip)
         {
             let region = if self.info.format == Format::BranchRegJipUip {
@@ -359,14 +451,8 @@ impl Parser<'_, '_> {
             } else {
                 Region::SCALAR
             };
-            return src(
-                &mut self.c,
-                false,
-                Defaults {
-                    ty: Some(Type::D),
-                    region: Some(region),
-                },
-            );
+            let defaults = self.defaults(Some(Type::D), Some(region));
+            return src(&mut self.c, defaults);
         }
         if word.is_empty() {
             return self.c.error("expected a label");
@@ -383,30 +469,25 @@ impl Parser<'_, '_> {
         Ok(Src::Target(Target::Label(id)))
     }
 
-    fn desc(&mut self) -> Parsed<Desc<Reg>> {
-        if self.c.sees("a") {
-            return scalar(&mut self.c, Arf::Address, 4).map(Desc::Reg);
-        }
-        descriptor(&mut self.c).map(Desc::Imm)
+    fn options(&mut self) -> Parsed<()> {
+        let (opts, swsb) = options::parse(&mut self.c, self.platform)?;
+        self.inst.opts = opts;
+        self.inst.swsb = swsb;
+        Ok(())
     }
 
-    fn options(&mut self) -> Parsed<()> {
-        let c = &mut self.c;
-        if !c.eat("{") {
+    /// What is said in two places, or in one for another.
+    fn settle(&mut self) -> Parsed<()> {
+        let Some(mut send) = self.inst.send else {
             return Ok(());
-        }
-        while !c.eat("}") {
-            c.skip_blanks();
-            let start = c.pos();
-            let word = c.word();
-            match OPTS.iter().find(|(_, n)| *n == word) {
-                Some((o, _)) => self.inst.opts.insert(*o),
-                None if word == "NoCompact" => {}
-                None => return c.error_from(start, format!("unknown instruction option `{word}`")),
-            }
-            if !c.eat(",") && !c.sees("}") {
-                return c.error("expected `,` or `}`");
-            }
+        };
+        if self.features.unified_send {
+            let at = self.operands.get(2).map_or(0, |(_, s)| s.col as usize - 1);
+            let opts = &mut self.inst.opts;
+            send::settle_length(&self.c, self.platform, at, &mut send, opts)?;
+            self.inst.send = Some(send);
+        } else {
+            self.settle_eot();
         }
         Ok(())
     }

@@ -98,6 +98,7 @@ files![
 
 /// A kernel, or a section of functions that kernels call, as compiled.
 #[derive(Clone, Debug)]
+#[allow(dead_code, reason = "not every user asks where a kernel is from")]
 pub struct Kernel {
     /// The device.
     pub device: &'static str,

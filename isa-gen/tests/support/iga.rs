@@ -212,7 +212,8 @@ impl Oracle for Iga {
     fn disassemble(&mut self, bytes: &[u8]) -> Result<String, String> {
         let options = DisassembleOptions {
             cb: size_of::<DisassembleOptions>() as u32,
-            formatting_opts: u32::from(self.numeric_labels),
+            // As `iga64 -d` prints: the function of a `bfn` as an expression.
+            formatting_opts: 0x80 | u32::from(self.numeric_labels),
             reserved: [0; 2],
             decoder_opts: 0,
             base_pc_offset: 0,

@@ -1,0 +1,100 @@
+//! What only sends have: payloads as whole registers, descriptors.
+
+use super::cursor::{Cursor, Parsed};
+use super::number::descriptor;
+use super::operands::{opt_type, register, scalar};
+use crate::inst::{Desc, InstOpts, SendDescs, Src, SrcMods};
+use crate::platform::{Features, Platform};
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::Region;
+use crate::types::Type;
+
+/// Where the extended descriptor has the length of source 1 on platforms on which it is not the instruction's own.
+const EX_SRC1_LEN: u32 = 6;
+
+/// The most that a length can be.
+const MOST: u32 = 31;
+
+/// A descriptor: an address sub-register or a number.
+pub(super) fn desc(c: &mut Cursor<'_>, f: &Features) -> Parsed<Desc<Reg>> {
+    if c.sees("a") {
+        return scalar(c, f, Arf::Address, 4).map(Desc::Reg);
+    }
+    descriptor(c).map(Desc::Imm)
+}
+
+/// A payload and, where `:N` follows, its length. A type may stand there; it means nothing.
+pub(super) fn payload(c: &mut Cursor<'_>, f: &Features) -> Parsed<(Src<Reg>, Option<u8>)> {
+    c.skip_blanks();
+    let start = c.pos();
+    let word = c.word();
+    let Some(reg) = register(word, f) else {
+        return c.error_from(start, format!("expected a register, found `{word}`"));
+    };
+    let mut len = None;
+    for _ in 0..2 {
+        let mut ahead = c.clone();
+        if len.is_none()
+            && ahead.eat_close(":")
+            && ahead.rest().starts_with(|c: char| c.is_ascii_digit())
+        {
+            len = Some(ahead.number("a payload's length", MOST)? as u8);
+            *c = ahead;
+        } else {
+            opt_type(c)?;
+        }
+    }
+    let s = Src::Direct {
+        at: RegRef::new(reg, 0),
+        region: Region::SCALAR,
+        ty: Type::Ud,
+        mods: SrcMods::default(),
+    };
+    Ok((s, len))
+}
+
+/// What the length of source 1 means beside the extended descriptor and the options, as Intel's assembler has it.
+/// `start`: where source 1 stands.
+pub(super) fn settle_length(
+    c: &Cursor<'_>,
+    platform: Platform,
+    start: usize,
+    send: &mut SendDescs<Reg>,
+    opts: &mut InstOpts,
+) -> Parsed<()> {
+    let f = platform.features();
+    match (&mut send.ex, send.src1_len) {
+        (Desc::Reg(_), Some(_)) if f.ex_bso => opts.insert(InstOpts::EX_BSO),
+        (Desc::Imm(ex), len) if f.src1_len => {
+            let inside = (*ex >> EX_SRC1_LEN & MOST) as u8;
+            match len {
+                Some(len) if inside != 0 && inside != len => {
+                    return c.error_from(
+                        start,
+                        format!(
+                            "source 1 is {len} long, but the extended descriptor says {inside}"
+                        ),
+                    );
+                }
+                _ => send.src1_len = len.or(Some(inside)),
+            }
+            *ex &= !(MOST << EX_SRC1_LEN);
+        }
+        (_, Some(_)) => {
+            return c.error_from(
+                start,
+                format!("on {platform} the length of source 1 is in the extended descriptor"),
+            );
+        }
+        (_, None) => {}
+    }
+    if opts.contains(InstOpts::EX_BSO) {
+        if matches!(send.ex, Desc::Imm(_)) {
+            return c.error_from(start, "{ExBSO} needs the extended descriptor in a register");
+        }
+        if send.src1_len.is_none() {
+            return c.error_from(start, "{ExBSO} needs the length of source 1, as in `r10:4`");
+        }
+    }
+    Ok(())
+}
