@@ -105,10 +105,17 @@ fn our_reason(e: &DecodeError) -> String {
     }
 }
 
-/// What Intel's disassembler says, without the numbers.
+/// What Intel's disassembler says, without the numbers and the bytes.
 fn their_reason(e: &str) -> String {
-    let words = |s: &str| s.chars().filter(|c| !c.is_ascii_digit()).collect();
-    words(e.split(';').next().unwrap_or(e))
+    let first = e.lines().next().unwrap_or(e);
+    let what = first.split_once(": ").map_or(first, |(_, what)| what);
+    let what = what.split([';', '(']).next().unwrap_or(what).trim();
+    if what.contains("targets") {
+        return "a target outside the program".into();
+    }
+    // An operand, its register, and what is wrong.
+    let what = what.rsplit(": ").next().unwrap_or(what);
+    what.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 #[test]
