@@ -1,7 +1,7 @@
 //! The 8-byte form against Intel's: every entry of every table expands as Intel's disassembler expands it, and what
 //! Intel's assembler compacts we compact to the same bytes, and nothing else.
 //!
-//! `GANTRY_CASES` is the number of random words of each platform in the second test.
+//! `GANTRY_CASES` is the number of random words of each platform in the tests that take any.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -146,6 +146,14 @@ fn seed() -> u64 {
     seed
 }
 
+/// Random words of each platform.
+fn cases() -> u32 {
+    std::env::var("GANTRY_CASES")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(20_000)
+}
+
 fn opcodes(p: Platform, formats: &[Format]) -> Vec<u8> {
     Op::ALL
         .iter()
@@ -260,10 +268,7 @@ fn rare(p: Platform, index: &str, entry: u64) -> bool {
 #[test]
 fn compacts_what_intels_assembler_compacts() {
     let seed = seed();
-    let cases: u32 = std::env::var("GANTRY_CASES")
-        .ok()
-        .and_then(|s| s.parse().ok())
-        .unwrap_or(20_000);
+    let cases = cases();
     for p in Platform::ALL {
         let Some(mut iga) = Iga::open(p) else { return };
         iga.numeric_labels = true;
@@ -369,5 +374,54 @@ fn what_expands_compacts_again() {
         }
         println!("{p}: {expanded} expand, {again} of them compact again");
         assert!(again > expanded / 2 && again > 2000);
+    }
+}
+
+/// Whether Intel's decoder refuses some compacted words of the opcode, but not what they expand to
+/// (docs/oracle-differences.md).
+fn refused(p: Platform, opcode: u8) -> bool {
+    match p {
+        Platform::Gen10 | Platform::Gen11 => Op::Movi.info(p).map(|i| i.opcode) == Some(opcode),
+        Platform::XeLp => Op::Sync.info(p).map(|i| i.opcode) == Some(opcode),
+        _ => false,
+    }
+}
+
+#[test]
+fn expands_what_intels_decoder_expands() {
+    let seed = seed();
+    for p in Platform::ALL {
+        let Some(mut iga) = Iga::open(p) else { return };
+        let mut rng = Rng::new(seed);
+        let odd: Vec<u8> = (0..128).filter(|o| refused(p, *o)).collect();
+        let (mut both, mut ours_alone) = (0, 0);
+        for n in 0..cases() {
+            // Any opcode, whether it exists or not, and now and then one of which there is more to see.
+            let w = match n % 8 {
+                0 if !odd.is_empty() => word(&mut rng, &odd),
+                _ => rng.bits() | 1 << 29,
+            }
+            .to_le_bytes();
+            match (native(p, &w), iga.disassemble(&w)) {
+                (Some(long), Ok(theirs)) => {
+                    both += 1;
+                    // The distance of a jump counts from its end.
+                    if Op::Jmpi.info(p).map(|i| i.opcode) != Some(w[0] & 0x7f) {
+                        let ours = iga.disassemble(&long).unwrap_or_default();
+                        assert_eq!(bare(&ours), bare(&theirs), "{p}: {w:02x?}");
+                    }
+                }
+                (None, Ok(text)) => panic!("{p}: {w:02x?} does not expand: {text}"),
+                (Some(long), Err(_)) => {
+                    if let Ok(text) = iga.disassemble(&long) {
+                        assert!(refused(p, w[0] & 0x7f), "{p}: {w:02x?} expands to {text}");
+                        ours_alone += 1;
+                    }
+                }
+                (None, Err(_)) => {}
+            }
+        }
+        println!("{p}: {both} words mean something to both, {ours_alone} to us alone");
+        assert_eq!(ours_alone > 0, !odd.is_empty(), "{p}");
     }
 }
