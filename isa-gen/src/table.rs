@@ -1,10 +1,13 @@
 //! The constant tables that `gantry-meta` generates, and the types of their entries.
 
+use crate::codec::xe::table::{NO_BASE, SwsbTable, XeTables};
 use crate::compact::table::{
     CompactClass, CompactColumn, CompactCopy, CompactImm, CompactShape, CompactTable, ImmKind,
     ImmPlace,
 };
+use crate::inst::SyncFn;
 use crate::platform::{COLUMNS, Platform};
+use crate::swsb::{Pipe, TokenKind};
 use crate::types::Type;
 
 /// A set of element types.
@@ -127,7 +130,7 @@ pub(crate) struct TypeCodes {
     /// In the order of [`Type::ALL`]; [`NO_CODE`] where a type has none.
     pub of: [u8; Type::ALL.len()],
     /// The type of each code.
-    pub back: [Option<Type>; 16],
+    pub back: &'static [Option<Type>],
 }
 
 /// The code of a type that has none.
@@ -169,6 +172,8 @@ pub(crate) struct PlatformTables {
     pub ternary_align16: Option<usize>,
     /// Bytes that a sub-register of a three-source source counts in Align16.
     pub ternary_unit: u8,
+    /// The codes of Xe.
+    pub xe: Option<XeTables>,
     pub compact: CompactColumn,
 }
 

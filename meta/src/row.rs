@@ -209,8 +209,11 @@ impl Row {
         capital(self.mnemonic)
     }
 
-    /// The row, if it keeps every rule.
-    pub fn build(self) -> Result<Row, RowError> {
+    /// The row, if it keeps every rule. Xe-HPC has no accumulator write control: its column loses it here.
+    pub fn build(mut self) -> Result<Row, RowError> {
+        if let Some(Some(c)) = self.columns.get_mut(Generation::XeHpc.index()) {
+            c.controls = c.controls.without(ACC);
+        }
         let fail = |rule: &'static str| {
             Err(RowError {
                 row: self.mnemonic,

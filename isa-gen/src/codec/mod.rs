@@ -6,6 +6,7 @@ mod control;
 mod operand;
 mod send;
 mod ternary;
+pub(crate) mod xe;
 
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -35,6 +36,9 @@ impl Ctx<'_> {
 
 /// Turns an instruction into the fields of its format.
 pub(crate) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>) -> Result<Fields, EncodeError> {
+    if let Some(x) = &ctx.tables.xe {
+        return xe::lower(ctx, x, i);
+    }
     let mut f = Fields::new(ctx.layout, ctx.tables.base(ctx.info.opcode));
     if ctx.info.format == Format::Ternary {
         return ternary::lower(ctx, i, f);
@@ -83,6 +87,9 @@ pub(crate) fn lift(
     word: u128,
     len: usize,
 ) -> Result<Inst<Reg>, DecodeError> {
+    if let Some(x) = &ctx.tables.xe {
+        return xe::lift(ctx, x, op, word);
+    }
     let f = Fields::new(ctx.layout, word);
     let mut i = Inst::new(op, ExecSize::S1);
     if ctx.info.format == Format::Ternary {

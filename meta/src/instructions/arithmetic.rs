@@ -38,7 +38,7 @@ pub(super) fn rows() -> Vec<Row> {
             ),
         Row::new("add3", "Adds three sources.", Format::Ternary)
             .code(XE_HP_ON, 0x52)
-            .with(PRED | COND | SAT | MODS)
+            .with(ALU)
             .types(XE_HP_ON, [(WD, WD)]),
         Row::new(
             "addc",

@@ -42,7 +42,6 @@ pub(super) fn rows() -> Vec<Row> {
         Row::new("lzd", "Counts leading zeros.", Format::Unary)
             .code(ALL, 0x4A)
             .with(ALU)
-            .without(XE, SAT)
             .types(PRE_XE, [(UD, DWORD)])
             .types(XE, [(UD, BWD)]),
         Row::new(

@@ -53,7 +53,7 @@ pub(super) fn rows() -> Vec<Row> {
             Format::Ternary,
         )
         .code(XE, 0x58)
-        .with(PRED | COND | SAT)
+        .with(PRED | COND | SAT | ACC)
         .types(XE, [(DWORD, DWORD | WORD)]),
         Row::new(
             "dpas",
@@ -61,6 +61,7 @@ pub(super) fn rows() -> Vec<Row> {
             Format::Dpas,
         )
         .code(XE_HP_ON, 0x59)
+        .with(ACC)
         .types(
             XE_HP,
             [(DWORD, BYTE | DWORD | SUB_BYTE), (F, BF_F), (F, HF_F)],
@@ -93,6 +94,7 @@ pub(super) fn rows() -> Vec<Row> {
             Format::Dpas,
         )
         .code(XE_HP | XE_HPG, 0x5A)
+        .with(ACC)
         .types(
             XE_HP,
             [(DWORD, BYTE | DWORD | SUB_BYTE), (F, BF_F), (F, HF_F)],

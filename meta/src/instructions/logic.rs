@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<Row> {
             Format::Ternary,
         )
         .code(XE_HP_ON, 0x6B)
-        .with(PRED | COND)
+        .with(PRED | COND | ACC)
         .types(XE_HP_ON, [(UW | UD, UW | UD)]),
         Row::new(
             "shr",
@@ -85,14 +85,12 @@ pub(super) fn rows() -> Vec<Row> {
             .code(GEN11, 0x0E)
             .code(XE, 0x6E)
             .with(PRED | COND | ACC)
-            .without(XE, ACC)
             .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, WD)])
             .types(XE_HPC, [(UW | UD, WD), (UQ, UQ | WD)]),
         Row::new("rol", "Rotates left.", Format::Binary)
             .code(GEN11, 0x0F)
             .code(XE, 0x6F)
             .with(PRED | COND | ACC)
-            .without(XE, ACC)
             .types(GEN11 | XE_LP | XE_HP | XE_HPG, [(UW | UD, WD)])
             .types(XE_HPC, [(UW | UD, WD), (UQ, UQ | WD)]),
     ]

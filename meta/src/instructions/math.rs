@@ -28,17 +28,17 @@ pub(super) fn functions() -> Vec<MathRow> {
         MathRow::new("rsqt", "1 / square root.", 1, float).code(ALL, 5),
         MathRow::new("sin", "Sine of radians.", 1, float).code(ALL, 6),
         MathRow::new("cos", "Cosine of radians.", 1, float).code(ALL, 7),
-        MathRow::new("fdiv", "x / y.", 2, float).code(ALL, 9),
-        MathRow::new("pow", "|x| to the power y.", 2, float).code(ALL, 10),
+        MathRow::new("fdiv", "x / y.", 2, float).code(PRE_XE, 9),
+        MathRow::new("pow", "|x| to the power y.", 2, float).code(PRE_XE, 10),
         MathRow::new(
             "idiv",
             "Quotient, and the remainder in the next register.",
             2,
             int,
         )
-        .code(ALL, 11),
-        MathRow::new("iqot", "Quotient.", 2, int).code(ALL, 12),
-        MathRow::new("irem", "Remainder.", 2, int).code(ALL, 13),
+        .code(PRE_XE | XE_LP | XE_HP, 11),
+        MathRow::new("iqot", "Quotient.", 2, int).code(PRE_XE | XE_LP | XE_HP, 12),
+        MathRow::new("irem", "Remainder.", 2, int).code(PRE_XE | XE_LP | XE_HP, 13),
         MathRow::new(
             "invm",
             "First step of a correctly rounded x / y; the flag says it is done.",

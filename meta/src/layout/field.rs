@@ -179,11 +179,37 @@ pub enum Field {
     ExReg,
     /// Address sub-register of the extended descriptor, in doublewords.
     ExAddrSub,
+    /// Software scoreboard annotation (Xe).
+    Swsb,
+    /// Xe: source 0 is an immediate, or there is a jump target.
+    Src0IsImm,
+    /// Xe: source 1 is an immediate, or there is an update target.
+    Src1IsImm,
+    /// Xe: source 2 is an immediate.
+    Src2IsImm,
+    /// Truth table of `bfn`.
+    TruthTable,
+    /// Function of `sync`.
+    SyncFn,
+    /// Systolic depth of `dpas`.
+    DpasDepth,
+    /// Repeat count of `dpas`, less 1.
+    DpasRepeat,
+    /// `dpas`: how many elements of source 1 share a byte.
+    Src1Precision,
+    /// `dpas`: how many elements of source 2 share a byte.
+    Src2Precision,
+    /// Send of Xe: the fused threads go one after the other.
+    Serialize,
+    /// Send of Xe: the extended descriptor is the offset of a surface state.
+    ExBso,
+    /// Send of Xe: coarse pixel shading.
+    Cps,
 }
 
 impl Field {
     /// Every one of them, with the line that says what it is.
-    pub const ALL: [(Field, &'static str); 88] = [
+    pub const ALL: [(Field, &'static str); 101] = [
         (Field::Opcode, "Opcode number."),
         (Field::AccessMode, "0 for Align1, 1 for Align16."),
         (Field::NoDdClr, "Do not clear the destination dependency."),
@@ -314,6 +340,37 @@ impl Field {
             Field::ExAddrSub,
             "Address sub-register of the extended descriptor, in doublewords.",
         ),
+        (Field::Swsb, "Software scoreboard annotation (Xe)."),
+        (
+            Field::Src0IsImm,
+            "Xe: source 0 is an immediate, or there is a jump target.",
+        ),
+        (
+            Field::Src1IsImm,
+            "Xe: source 1 is an immediate, or there is an update target.",
+        ),
+        (Field::Src2IsImm, "Xe: source 2 is an immediate."),
+        (Field::TruthTable, "Truth table of `bfn`."),
+        (Field::SyncFn, "Function of `sync`."),
+        (Field::DpasDepth, "Systolic depth of `dpas`."),
+        (Field::DpasRepeat, "Repeat count of `dpas`, less 1."),
+        (
+            Field::Src1Precision,
+            "`dpas`: how many elements of source 1 share a byte.",
+        ),
+        (
+            Field::Src2Precision,
+            "`dpas`: how many elements of source 2 share a byte.",
+        ),
+        (
+            Field::Serialize,
+            "Send of Xe: the fused threads go one after the other.",
+        ),
+        (
+            Field::ExBso,
+            "Send of Xe: the extended descriptor is the offset of a surface state.",
+        ),
+        (Field::Cps, "Send of Xe: coarse pixel shading."),
     ];
 }
 
@@ -362,11 +419,13 @@ pub enum Case {
     Jip,
     /// There are a jump and an update target.
     JipUip,
+    /// The extended descriptor in a0 is the offset of a surface state.
+    ExBase,
 }
 
 impl Case {
     /// Every one of them, with the line that says what it is.
-    pub const ALL: [(Case, &'static str); 21] = [
+    pub const ALL: [(Case, &'static str); 22] = [
         (Case::DstDirect, "The destination is a register."),
         (Case::DstIndirect, "The destination is addressed by a0."),
         (Case::DstMacro, "The destination has a special accumulator."),
@@ -397,5 +456,9 @@ impl Case {
         ),
         (Case::Jip, "There is a jump target."),
         (Case::JipUip, "There are a jump and an update target."),
+        (
+            Case::ExBase,
+            "The extended descriptor in a0 is the offset of a surface state.",
+        ),
     ];
 }

@@ -12,6 +12,7 @@ mod gen11;
 mod gen7p5;
 mod gen8;
 mod gen9;
+pub mod xe;
 
 pub use field::{Case, Field};
 
@@ -215,7 +216,9 @@ pub fn layouts(g: Generation) -> Result<GenLayouts, LayoutError> {
         Generation::Gen9 => gen9::layouts(),
         Generation::Gen10 => gen10::layouts(),
         Generation::Gen11 => gen11::layouts(),
-        _ => GenLayouts::default(),
+        Generation::XeLp | Generation::XeHp | Generation::XeHpg | Generation::XeHpc => {
+            xe::layouts(g)
+        }
     };
     let fail = |message| {
         Err(LayoutError {

@@ -1,7 +1,7 @@
 //! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and decoder walk.
 
-use super::Writer;
 use super::compact::Compact;
+use super::{Writer, xe};
 use crate::format::Format;
 use crate::generation::Generation;
 use crate::instructions;
@@ -261,6 +261,7 @@ fn platform(
     }
     w.line(format!("ternary_align16: {:?},", l.ternary_align16));
     w.line(format!("ternary_unit: {},", l.ternary_unit));
+    xe::tables(w, g);
     compact.column(w, g, rows)?;
     w.line("},");
     Ok(())
@@ -284,7 +285,7 @@ fn opcode_map(w: &mut Writer, g: Generation, rows: &[Row]) {
 }
 
 /// Both ways: the code of each type, the type of each code.
-fn type_codes(codes: &[(Ty, u8)]) -> String {
+pub(super) fn type_codes(codes: &[(Ty, u8)]) -> String {
     let of: Vec<String> = Ty::ALL
         .iter()
         .map(|t| {
@@ -292,14 +293,15 @@ fn type_codes(codes: &[(Ty, u8)]) -> String {
             code.map_or("NO_CODE".into(), |(_, n)| n.to_string())
         })
         .collect();
-    let back: Vec<String> = (0..16)
+    let most = codes.iter().map(|(_, c)| *c + 1).max().unwrap_or(0);
+    let back: Vec<String> = (0..most)
         .map(|n| {
             let ty = codes.iter().find(|(_, c)| *c == n);
             ty.map_or("None".into(), |(t, _)| format!("Some(Type::{t:?})"))
         })
         .collect();
     format!(
-        "TypeCodes {{ of: [{}], back: [{}] }}",
+        "TypeCodes {{ of: [{}], back: &[{}] }}",
         of.join(", "),
         back.join(", ")
     )

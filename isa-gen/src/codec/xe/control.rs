@@ -1,0 +1,283 @@
+//! The fields before the operands: annotation, execution size, masks, predicate, flag modifier, options.
+
+use super::{Cx, bad, swsb, type_at, wrong};
+use crate::codec::bits::Fields;
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
+use crate::op::{Format, MathFn, Op};
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::{ChannelOffset, ExecSize};
+use crate::table::Field;
+
+/// The code of a predicate control: by groups, or (Xe-HPC) of the whole.
+fn pred_code(ctrl: PredCtrl, whole: bool) -> Option<u64> {
+    let group = |n: u8| {
+        (n.is_power_of_two() && (2..=32).contains(&n)).then(|| 2 + 2 * u64::from(n.ilog2()))
+    };
+    match (ctrl, whole) {
+        (PredCtrl::Sequential, _) => Some(1),
+        (PredCtrl::Any, true) => Some(2),
+        (PredCtrl::All, true) => Some(3),
+        (PredCtrl::AnyV, false) => Some(2),
+        (PredCtrl::AllV, false) => Some(3),
+        (PredCtrl::AnyH(n), false) => group(n),
+        (PredCtrl::AllH(n), false) => group(n).map(|c| c + 1),
+        _ => None,
+    }
+}
+
+fn pred_ctrl(code: u64, whole: bool) -> Option<PredCtrl> {
+    let group = 1u8.checked_shl((code as u32 >> 1).wrapping_sub(1));
+    match (code, whole) {
+        (1, _) => Some(PredCtrl::Sequential),
+        (2, true) => Some(PredCtrl::Any),
+        (3, true) => Some(PredCtrl::All),
+        (2, false) => Some(PredCtrl::AnyV),
+        (3, false) => Some(PredCtrl::AllV),
+        (4..=13, false) => group.map(|n| {
+            if code.is_multiple_of(2) {
+                PredCtrl::AnyH(n)
+            } else {
+                PredCtrl::AllH(n)
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// The code of a condition; `bfn` has two bits for it.
+fn cond_code(op: Op, cond: Cond) -> Option<u64> {
+    let narrow = op == Op::Bfn;
+    match cond {
+        Cond::Eq => Some(1),
+        Cond::Gt if narrow => Some(2),
+        Cond::Lt if narrow => Some(3),
+        _ if narrow => None,
+        Cond::Ne => Some(2),
+        Cond::Gt => Some(3),
+        Cond::Ge => Some(4),
+        Cond::Lt => Some(5),
+        Cond::Le => Some(6),
+        Cond::Ov => Some(8),
+        Cond::Un => Some(9),
+        Cond::Eo => None,
+    }
+}
+
+fn cond_of(op: Op, code: u64) -> Option<Cond> {
+    match (code, op) {
+        (1, _) => Some(Cond::Eq),
+        (2, Op::Bfn) => Some(Cond::Gt),
+        (3, Op::Bfn) => Some(Cond::Lt),
+        (2, _) => Some(Cond::Ne),
+        (3, _) => Some(Cond::Gt),
+        (4, _) => Some(Cond::Ge),
+        (5, _) => Some(Cond::Lt),
+        (6, _) => Some(Cond::Le),
+        (8, _) => Some(Cond::Ov),
+        (9, _) => Some(Cond::Un),
+        _ => None,
+    }
+}
+
+fn flag_code(cx: &Cx<'_>, r: RegRef<Reg>) -> Result<u64, EncodeError> {
+    match (r.reg, r.sub) {
+        (Reg::Arf(Arf::Flag, n), 0 | 2) if u32::from(n) < cx.c.platform.features().flag_regs => {
+            Ok(u64::from(n) * 2 + u64::from(r.sub / 2))
+        }
+        _ => Err(bad("flag", "the platform has no such flag sub-register")),
+    }
+}
+
+fn flag(code: u64) -> RegRef<Reg> {
+    RegRef::new(
+        Reg::Arf(Arf::Flag, (code >> 1) as u8),
+        ((code & 1) * 2) as u16,
+    )
+}
+
+/// Whether the format has an execution size and a channel offset.
+fn has_exec(format: Format) -> bool {
+    !matches!(format, Format::Nullary | Format::Sync | Format::Jmpi)
+}
+
+/// Checks that the opcode takes what the instruction has beside its operands.
+fn check(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<(), EncodeError> {
+    let info = cx.c.info;
+    let allow = |ok, what| {
+        if ok {
+            Ok(())
+        } else {
+            Err(EncodeError::NotAllowed { op: i.op, what })
+        }
+    };
+    let macro_fn = matches!(i.subfn, Subfn::Math(m) if m.is_macro());
+    allow(i.pred.is_none() || info.pred, "a predicate")?;
+    allow(
+        match i.cond {
+            None => true,
+            Some(c) if c.cond == Cond::Eo => macro_fn,
+            Some(_) => info.cond,
+        },
+        "this flag modifier",
+    )?;
+    allow(!i.sat || info.sat, "saturation")?;
+    allow(
+        match i.subfn {
+            Subfn::None | Subfn::BranchCtrl(false) => true,
+            Subfn::BranchCtrl(true) => info.branch_ctrl,
+            Subfn::Math(_) => info.format == Format::Math,
+            Subfn::Sync(_) => info.format == Format::Sync,
+            Subfn::Send(_) => info.format == Format::XeSend,
+            Subfn::Dpas { .. } => info.format == Format::Dpas,
+            Subfn::Bfn(_) => i.op == Op::Bfn,
+        },
+        "this function",
+    )?;
+    let mut may =
+        InstOpts::ATOMIC | InstOpts::BREAKPOINT | InstOpts::COMPACTED | InstOpts::NO_ACC_SB_SET;
+    may.set(InstOpts::ACC_WR_EN, info.acc);
+    let send = InstOpts::EOT | InstOpts::SERIALIZE | InstOpts::EX_BSO | InstOpts::CPS;
+    may.set(send, info.format == Format::XeSend);
+    if info.format == Format::Nullary {
+        may.remove(InstOpts::ATOMIC);
+    }
+    if i.op == Op::Illegal {
+        may = InstOpts::COMPACTED;
+        allow(i.swsb.is_empty(), "an annotation")?;
+    }
+    allow(may.contains(i.opts), "one of its options")?;
+    allow(
+        info.format != Format::Nullary || !i.no_mask,
+        "a mask control",
+    )?;
+    allow(
+        has_exec(info.format) || i.exec == ExecSize::S1 && i.offset == ChannelOffset::M0,
+        "an execution size or channel offset",
+    )
+}
+
+pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    check(cx, i)?;
+    let info = cx.c.info;
+    let has = |o| i.opts.contains(o);
+    if i.op == Op::Illegal {
+        return Ok(());
+    }
+    f.set(Field::Swsb, swsb::lower(cx, i)?);
+    f.set(Field::Debug, has(InstOpts::BREAKPOINT).into());
+    if info.format == Format::Nullary {
+        return Ok(());
+    }
+    f.set(Field::ThreadCtrl, has(InstOpts::ATOMIC).into());
+    f.set(Field::AccWr, has(InstOpts::ACC_WR_EN).into());
+    f.set(
+        Field::BranchCtrl,
+        (i.subfn == Subfn::BranchCtrl(true)).into(),
+    );
+    f.set(Field::NoMask, i.no_mask.into());
+    f.set(Field::Sat, i.sat.into());
+    if has_exec(info.format) {
+        f.set(Field::ExecSize, i.exec.log2().into());
+        let channels = u64::from(i.offset.channels());
+        if channels & ((1 << cx.x.chan_shift) - 1) != 0 {
+            return Err(bad("channel offset", "must be a multiple of 8"));
+        }
+        f.set(Field::ChanOff, channels >> cx.x.chan_shift);
+    }
+    if let Some(p) = i.pred {
+        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(bad(
+            "predicate",
+            "the platform does not combine flag bits so",
+        ))?;
+        f.set(Field::PredCtrl, code);
+        f.set(Field::PredInv, p.inverse.into());
+        f.set(Field::Flag, flag_code(cx, p.flag)?);
+    }
+    if let Some(c) = i.cond {
+        let code = flag_code(cx, c.flag)?;
+        if i.pred.is_some() && f.get(Field::Flag) != code {
+            return Err(bad(
+                "flag",
+                "predicate and flag modifier must name the same one",
+            ));
+        }
+        f.set(Field::Flag, code);
+        if c.cond != Cond::Eo {
+            let code = cond_code(i.op, c.cond)
+                .ok_or(bad("flag modifier", "the opcode has no such condition"))?;
+            f.set(Field::CondMod, code);
+        }
+    }
+    Ok(())
+}
+
+/// Whether source 0 is an immediate of 64 bits, which lies over the flag modifier.
+fn wide_imm(cx: &Cx<'_>, f: &Fields) -> bool {
+    let ty = || {
+        type_at(
+            &cx.c.tables.imm_types,
+            f.get(Field::Src0Type),
+            Field::Src0Type,
+        )
+    };
+    cx.c.info.format == Format::Unary
+        && f.on(Field::Src0IsImm)
+        && ty().is_ok_and(|t| t.bytes() == 8)
+}
+
+pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    let info = cx.c.info;
+    if i.op == Op::Illegal {
+        return Ok(());
+    }
+    swsb::lift(cx, f.get(Field::Swsb), i)?;
+    let mut opt = |field, o| i.opts.set(o, f.on(field));
+    opt(Field::Debug, InstOpts::BREAKPOINT);
+    if info.format == Format::Nullary {
+        return Ok(());
+    }
+    opt(Field::ThreadCtrl, InstOpts::ATOMIC);
+    if info.acc {
+        opt(Field::AccWr, InstOpts::ACC_WR_EN);
+    }
+    if info.branch_ctrl && f.on(Field::BranchCtrl) {
+        i.subfn = Subfn::BranchCtrl(true);
+    }
+    i.no_mask = f.on(Field::NoMask);
+    i.sat = info.sat && f.on(Field::Sat);
+    if has_exec(info.format) {
+        i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
+            .ok_or_else(|| wrong(Field::ExecSize, f))?;
+        i.offset = ChannelOffset::new((f.get(Field::ChanOff) as u32) << cx.x.chan_shift)
+            .ok_or_else(|| wrong(Field::ChanOff, f))?;
+    } else if info.format == Format::Jmpi && f.on(Field::ExecSize) {
+        return Err(wrong(Field::ExecSize, f));
+    }
+    let flag = flag(f.get(Field::Flag));
+    let pred = f.get(Field::PredCtrl);
+    if info.pred && pred != 0 {
+        i.pred = Some(Predicate {
+            flag,
+            inverse: f.on(Field::PredInv),
+            ctrl: pred_ctrl(pred, cx.x.whole_preds).ok_or_else(|| wrong(Field::PredCtrl, f))?,
+        });
+    }
+    let cond = f.get(Field::CondMod);
+    if info.cond && cond != 0 && !wide_imm(cx, f) {
+        let cond = cond_of(i.op, cond).ok_or_else(|| wrong(Field::CondMod, f))?;
+        i.cond = Some(CondMod { cond, flag });
+    }
+    // The math macros always set the flag.
+    if info.format == Format::Math
+        && MathFn::from_code(cx.c.platform, f.get(Field::MathFn) as u8)
+            .is_some_and(MathFn::is_macro)
+    {
+        i.cond = Some(CondMod {
+            cond: Cond::Eo,
+            flag,
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,524 @@
+//! Operands of one- and two-source instructions, and registers, which all formats share.
+
+use super::{Cx, bad, code, type_at, wrong};
+use crate::codec::bits::Fields;
+use crate::codec::operand::{SRC0, SRC1, SrcFields, addr_ref, addr_sub};
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Dst, Inst, Src, SrcMods};
+use crate::op::MathFn;
+use crate::reg::{Arf, Reg, RegRef};
+use crate::region::Region;
+use crate::table::{Field, TypeCodes};
+use crate::types::Type;
+
+/// The register files of the encoding; an immediate has a bit of its own.
+const ARF: u64 = 0;
+const GRF: u64 = 1;
+
+/// The kinds of architecture registers by code.
+const KINDS: [Option<Arf>; 16] = {
+    let mut kinds = [None; 16];
+    let mut n = 0;
+    while n < Arf::ALL.len() {
+        kinds[Arf::ALL[n].code() as usize] = Some(Arf::ALL[n]);
+        n += 1;
+    }
+    kinds
+};
+
+/// The file and the number of a register.
+pub(super) fn reg_code(
+    cx: &Cx<'_>,
+    operand: &'static str,
+    r: Reg,
+) -> Result<(u64, u64), EncodeError> {
+    match r {
+        Reg::Grf(n) => Ok((GRF, n.into())),
+        Reg::Arf(kind, n)
+            if cx
+                .x
+                .arfs
+                .get(usize::from(kind.code()))
+                .is_some_and(|most| n < *most) =>
+        {
+            Ok((ARF, u64::from(kind.code()) << 4 | u64::from(n)))
+        }
+        Reg::Arf(..) => Err(bad(operand, "the platform has no such register")),
+    }
+}
+
+/// The register that two fields name.
+pub(super) fn reg(cx: &Cx<'_>, file: Field, number: Field, f: &Fields) -> Result<Reg, DecodeError> {
+    let n = f.get(number) as u8;
+    if f.get(file) == GRF {
+        return Ok(Reg::Grf(n));
+    }
+    let code = usize::from(n >> 4);
+    match (KINDS.get(code), cx.x.arfs.get(code)) {
+        (Some(Some(kind)), Some(most)) if n & 15 < *most => Ok(Reg::Arf(*kind, n & 15)),
+        _ => Err(wrong(number, f)),
+    }
+}
+
+/// Writes a register's file and number.
+pub(super) fn put_reg(
+    cx: &Cx<'_>,
+    operand: &'static str,
+    (file, number): (Field, Field),
+    r: Reg,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let (is, n) = reg_code(cx, operand, r)?;
+    f.set(file, is);
+    f.set(number, n);
+    Ok(())
+}
+
+/// A sub-register in the units of its field.
+pub(super) fn sub_code(
+    cx: &Cx<'_>,
+    operand: &'static str,
+    sub: u16,
+    shift: u8,
+) -> Result<u64, EncodeError> {
+    if u32::from(sub) >= cx.c.platform.features().grf_bytes {
+        return Err(bad(operand, "the sub-register is beyond the register"));
+    }
+    if sub & ((1 << shift) - 1) != 0 {
+        return Err(bad(
+            operand,
+            "the sub-register cannot begin at this byte here",
+        ));
+    }
+    Ok((sub >> shift).into())
+}
+
+/// Checks that the opcode has the type, if it is one that only some opcodes have.
+fn has_type(cx: &Cx<'_>, t: Type) -> bool {
+    !matches!(t, Type::Bf | Type::Bf8 | Type::Hf8 | Type::Tf32)
+        || cx
+            .c
+            .info
+            .types
+            .iter()
+            .any(|(d, s)| d.contains(t) || s.contains(t))
+}
+
+pub(super) fn type_code(
+    cx: &Cx<'_>,
+    operand: &'static str,
+    types: &TypeCodes,
+    t: Type,
+) -> Result<u64, EncodeError> {
+    if !has_type(cx, t) {
+        return Err(bad(operand, "the opcode does not have the type"));
+    }
+    code(operand, types, t)
+}
+
+pub(super) fn type_of(
+    cx: &Cx<'_>,
+    types: &TypeCodes,
+    field: Field,
+    f: &Fields,
+) -> Result<Type, DecodeError> {
+    let t = type_at(types, f.get(field), field)?;
+    if has_type(cx, t) {
+        Ok(t)
+    } else {
+        Err(wrong(field, f))
+    }
+}
+
+/// The code of a stride: 0, or one more than its log2.
+pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
+    match stride {
+        0 => Ok(0),
+        s if s.is_power_of_two() && s <= most => Ok(u64::from(s.trailing_zeros()) + 1),
+        _ => Err(bad(operand, "the stride is not possible")),
+    }
+}
+
+/// The stride of a code below 8.
+pub(super) fn stride(code: u64) -> u8 {
+    1u8.checked_shl((code as u32).wrapping_sub(1)).unwrap_or(0)
+}
+
+fn put_region(
+    cx: &Cx<'_>,
+    s: &SrcFields,
+    region: Region,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let (vs, w, hs) = match region {
+        Region::Rect { vs, w, hs } => (stride_code(s.name, vs, 32)?, w, hs),
+        Region::VxH { w, hs } => (cx.x.vxh.into(), w, hs),
+        _ => {
+            return Err(bad(
+                s.name,
+                "the region is one of three-source instructions",
+            ));
+        }
+    };
+    if !w.is_power_of_two() || w > 16 {
+        return Err(bad(s.name, "the region's width is not possible"));
+    }
+    f.set(s.vs, vs);
+    f.set(s.width, w.trailing_zeros().into());
+    f.set(s.hs, stride_code(s.name, hs, 4)?);
+    Ok(())
+}
+
+fn get_region(cx: &Cx<'_>, s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
+    let width = f.get(s.width);
+    if width > 4 {
+        return Err(wrong(s.width, f));
+    }
+    let w = 1 << width;
+    let hs = stride(f.get(s.hs));
+    match f.get(s.vs) {
+        c if c == u64::from(cx.x.vxh) => Ok(Region::VxH { w, hs }),
+        c @ 0..=6 => Ok(Region::Rect {
+            vs: stride(c),
+            w,
+            hs,
+        }),
+        _ => Err(wrong(s.vs, f)),
+    }
+}
+
+/// Bits of an address offset: it counts the bytes of 16 GRFs both ways.
+fn offset_bits(cx: &Cx<'_>) -> u32 {
+    (cx.c.platform.features().grf_bytes * 32).ilog2()
+}
+
+/// An address offset in units of 2 to the `shift` bytes.
+fn offset_code(
+    cx: &Cx<'_>,
+    operand: &'static str,
+    imm: i16,
+    shift: u8,
+) -> Result<u64, EncodeError> {
+    let bits = offset_bits(cx);
+    let half = 1i32 << (bits - 1);
+    if !(-half..half).contains(&imm.into()) {
+        return Err(bad(operand, "the address offset is out of range"));
+    }
+    if imm & ((1 << shift) - 1) != 0 {
+        return Err(bad(operand, "the address offset must be even here"));
+    }
+    Ok((imm as u64 & ((1 << bits) - 1)) >> shift)
+}
+
+fn offset(cx: &Cx<'_>, code: u64, shift: u8) -> i16 {
+    let up = 16u32.saturating_sub(offset_bits(cx));
+    ((code << shift << up) as i16) >> up
+}
+
+pub(super) fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
+    match mme {
+        0..=8 => Ok(mme.into()),
+        _ => Err(bad(operand, "the special accumulator must be 0 to 8")),
+    }
+}
+
+pub(super) fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
+    match f.get(field) {
+        m @ 0..=8 => Ok(m as u8),
+        _ => Err(wrong(field, f)),
+    }
+}
+
+fn put_dst(cx: &Cx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let name = "dst";
+    let file = (Field::DstFile, Field::DstReg);
+    let (hs, ty) = match *d {
+        Dst::None => return Err(bad(name, "missing")),
+        Dst::Direct { at, hs, ty } => {
+            put_reg(cx, name, file, at.reg, f)?;
+            f.set(Field::DstSub, sub_code(cx, name, at.sub, 0)?);
+            (hs, ty)
+        }
+        Dst::Indirect { addr, imm, hs, ty } => {
+            f.set(Field::DstAddrMode, 1);
+            f.set(Field::DstAddrSub, addr_sub(name, addr)?);
+            f.set(Field::DstAddrImm, offset_code(cx, name, imm, 0)?);
+            (hs, ty)
+        }
+        Dst::Macro { at, mme, ty } => {
+            put_reg(cx, name, file, at.reg, f)?;
+            f.set(Field::DstMme, mme_code(name, mme)?);
+            (1, ty)
+        }
+    };
+    f.set(Field::DstHs, stride_code(name, hs, 4)?);
+    f.set(
+        Field::DstType,
+        type_code(cx, name, &cx.c.tables.reg_types, ty)?,
+    );
+    Ok(())
+}
+
+fn get_dst(cx: &Cx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<Reg>, DecodeError> {
+    let ty = type_of(cx, &cx.c.tables.reg_types, Field::DstType, f)?;
+    let hs = stride(f.get(Field::DstHs));
+    let indirect = f.on(Field::DstAddrMode);
+    if is_macro && (indirect || hs != 1) {
+        return Err(wrong(Field::DstHs, f));
+    }
+    if indirect {
+        return Ok(Dst::Indirect {
+            addr: addr_ref(f.get(Field::DstAddrSub)),
+            imm: offset(cx, f.get(Field::DstAddrImm), 0),
+            hs,
+            ty,
+        });
+    }
+    let reg = reg(cx, Field::DstFile, Field::DstReg, f)?;
+    if is_macro {
+        return Ok(Dst::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(Field::DstMme, f)?,
+            ty,
+        });
+    }
+    Ok(Dst::Direct {
+        at: RegRef::new(reg, f.get(Field::DstSub) as u16),
+        hs,
+        ty,
+    })
+}
+
+/// A source of one- and two-source instructions.
+struct Source {
+    fields: &'static SrcFields,
+    is_imm: Field,
+    /// Whether sub-register and address offset count in larger units where the GRF is larger.
+    coarse: bool,
+}
+
+const FIRST: Source = Source {
+    fields: &SRC0,
+    is_imm: Field::Src0IsImm,
+    coarse: false,
+};
+
+const SECOND: Source = Source {
+    fields: &SRC1,
+    is_imm: Field::Src1IsImm,
+    coarse: true,
+};
+
+impl Source {
+    fn shift(&self, cx: &Cx<'_>) -> u8 {
+        if self.coarse { cx.x.sub_shift } else { 0 }
+    }
+
+    fn put_mods(&self, cx: &Cx<'_>, mods: SrcMods, f: &mut Fields) -> Result<(), EncodeError> {
+        let s = self.fields;
+        if (mods.neg || mods.abs) && !cx.c.info.mods {
+            return Err(bad(s.name, "the opcode has no source modifiers"));
+        }
+        f.set(s.neg, mods.neg.into());
+        f.set(s.abs, mods.abs.into());
+        Ok(())
+    }
+
+    /// `last` says whether an immediate may stand here, `lone` whether one of 64 bits has room.
+    fn put(
+        &self,
+        cx: &Cx<'_>,
+        src: &Src<Reg>,
+        last: bool,
+        lone: bool,
+        f: &mut Fields,
+    ) -> Result<(), EncodeError> {
+        let s = self.fields;
+        let file = (s.file, s.reg);
+        let (ty, mods) = match *src {
+            Src::None => return Err(bad(s.name, "missing")),
+            Src::Target(_) => return Err(bad(s.name, "a branch target is not data")),
+            Src::Imm { bits, ty } => {
+                if !last {
+                    return Err(bad(s.name, "only the last source may be an immediate"));
+                }
+                return self.put_imm(cx, bits, ty, lone, f);
+            }
+            Src::Direct {
+                at,
+                region,
+                ty,
+                mods,
+            } => {
+                put_reg(cx, s.name, file, at.reg, f)?;
+                f.set(s.sub, sub_code(cx, s.name, at.sub, self.shift(cx))?);
+                put_region(cx, s, region, f)?;
+                (ty, mods)
+            }
+            Src::Indirect {
+                addr,
+                imm,
+                region,
+                ty,
+                mods,
+            } => {
+                f.set(s.addr_mode, 1);
+                f.set(s.addr_sub, addr_sub(s.name, addr)?);
+                f.set(s.addr_imm, offset_code(cx, s.name, imm, self.shift(cx))?);
+                put_region(cx, s, region, f)?;
+                (ty, mods)
+            }
+            Src::Macro { at, mme, ty, mods } => {
+                put_reg(cx, s.name, file, at.reg, f)?;
+                f.set(s.mme, mme_code(s.name, mme)?);
+                put_region(cx, s, Region::rect(1, 1, 0), f)?;
+                (ty, mods)
+            }
+        };
+        f.set(s.ty, type_code(cx, s.name, &cx.c.tables.reg_types, ty)?);
+        self.put_mods(cx, mods, f)
+    }
+
+    fn put_imm(
+        &self,
+        cx: &Cx<'_>,
+        bits: u64,
+        ty: Type,
+        lone: bool,
+        f: &mut Fields,
+    ) -> Result<(), EncodeError> {
+        let s = self.fields;
+        f.set(self.is_imm, 1);
+        f.set(s.ty, code(s.name, &cx.c.tables.imm_types, ty)?);
+        if ty.bytes() == 8 {
+            if !lone {
+                return Err(bad(s.name, "a 64-bit immediate needs a one-source opcode"));
+            }
+            if f.on(Field::CondMod) {
+                return Err(bad(
+                    s.name,
+                    "a 64-bit immediate leaves no room for a flag modifier",
+                ));
+            }
+            f.set(Field::Imm64, bits);
+            return Ok(());
+        }
+        // A word immediate stands in both halves.
+        let wide = match ty {
+            Type::Uw | Type::W | Type::Hf if bits < 1 << 16 => bits * 0x1_0001,
+            _ => bits,
+        };
+        if wide >= 1 << 32 {
+            return Err(bad(s.name, "the immediate's bits are wider than its type"));
+        }
+        f.set(Field::Imm32, wide);
+        Ok(())
+    }
+
+    fn get(
+        &self,
+        cx: &Cx<'_>,
+        is_macro: bool,
+        last: bool,
+        lone: bool,
+        f: &Fields,
+    ) -> Result<Src<Reg>, DecodeError> {
+        let s = self.fields;
+        if f.on(self.is_imm) {
+            if !last {
+                return Err(wrong(self.is_imm, f));
+            }
+            let ty = type_at(&cx.c.tables.imm_types, f.get(s.ty), s.ty)?;
+            let bits = match ty.bytes() {
+                8 if !lone => return Err(wrong(s.ty, f)),
+                8 => f.get(Field::Imm64),
+                2 if !ty.is_packed_imm() => f.get(Field::Imm32) & 0xffff,
+                _ => f.get(Field::Imm32),
+            };
+            return Ok(Src::Imm { bits, ty });
+        }
+        let ty = type_of(cx, &cx.c.tables.reg_types, s.ty, f)?;
+        let mods = SrcMods {
+            neg: cx.c.info.mods && f.on(s.neg),
+            abs: cx.c.info.mods && f.on(s.abs),
+        };
+        let indirect = f.on(s.addr_mode);
+        if is_macro {
+            if indirect {
+                return Err(wrong(s.addr_mode, f));
+            }
+            return Ok(Src::Macro {
+                at: RegRef::new(reg(cx, s.file, s.reg, f)?, 0),
+                mme: mme(s.mme, f)?,
+                ty,
+                mods,
+            });
+        }
+        let region = get_region(cx, s, f)?;
+        let shift = self.shift(cx);
+        if indirect {
+            return Ok(Src::Indirect {
+                addr: addr_ref(f.get(s.addr_sub)),
+                imm: offset(cx, f.get(s.addr_imm), shift),
+                region,
+                ty,
+                mods,
+            });
+        }
+        Ok(Src::Direct {
+            at: RegRef::new(reg(cx, s.file, s.reg, f)?, (f.get(s.sub) as u16) << shift),
+            region,
+            ty,
+            mods,
+        })
+    }
+}
+
+/// Operands of `mov`, `add`, `math` and their like.
+pub(super) fn lower(
+    cx: &Cx<'_>,
+    i: &Inst<Reg>,
+    function: Option<MathFn>,
+    f: &mut Fields,
+) -> Result<(), EncodeError> {
+    let is_macro = function.is_some_and(MathFn::is_macro);
+    let sources = function.map_or(cx.c.info.format.sources(), MathFn::sources);
+    let [s0, s1, s2] = &i.srcs;
+    let fits = |s: &Src<Reg>| match s {
+        Src::Macro { .. } => is_macro,
+        Src::Direct { .. } | Src::Indirect { .. } => !is_macro,
+        _ => true,
+    };
+    if !fits(s0) || !fits(s1) {
+        return Err(bad("src0", "math macros, and only they, take mme operands"));
+    }
+    if matches!(i.dst, Dst::Macro { .. }) != is_macro {
+        return Err(bad("dst", "math macros, and only they, take mme operands"));
+    }
+    if *s2 != Src::None || (sources < 2 && *s1 != Src::None) {
+        return Err(bad("src1", "the opcode has fewer sources"));
+    }
+    FIRST.put(cx, s0, sources == 1, function.is_none(), f)?;
+    if sources == 2 {
+        SECOND.put(cx, s1, true, false, f)?;
+    }
+    put_dst(cx, &i.dst, f)
+}
+
+pub(super) fn lift(
+    cx: &Cx<'_>,
+    function: Option<MathFn>,
+    f: &Fields,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let is_macro = function.is_some_and(MathFn::is_macro);
+    let sources = function.map_or(cx.c.info.format.sources(), MathFn::sources);
+    i.dst = get_dst(cx, is_macro, f)?;
+    let [s0, s1, _] = &mut i.srcs;
+    *s0 = FIRST.get(cx, is_macro, sources == 1, function.is_none(), f)?;
+    if sources == 2 {
+        *s1 = SECOND.get(cx, is_macro, true, false, f)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,392 @@
+//! Three-source instructions, and `dpas`, whose operands are whole registers.
+
+use super::operand::{mme, mme_code, put_reg, reg, stride, stride_code, sub_code, type_code};
+use super::{Cx, bad, wrong};
+use crate::codec::bits::Fields;
+use crate::decode::DecodeError;
+use crate::encode::EncodeError;
+use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
+use crate::op::Op;
+use crate::reg::{Reg, RegRef};
+use crate::region::Region;
+use crate::table::{Field, TypeCodes};
+use crate::types::Type;
+
+struct Source {
+    name: &'static str,
+    /// Bit that says whether the source is an immediate, and the immediate.
+    imm: Option<(Field, Field)>,
+    file: Field,
+    ty: Field,
+    neg: Field,
+    abs: Field,
+    reg: Field,
+    sub: Field,
+    mme: Field,
+    /// The vertical stride, which source 2 does not have.
+    vs: Option<Field>,
+    hs: Field,
+    precision: Option<Field>,
+}
+
+impl Source {
+    /// Whether the source of `dpas` may be the register: only the accumulator may be null, which counts as zero.
+    fn takes(&self, r: Reg) -> bool {
+        matches!(r, Reg::Grf(_)) || self.precision.is_none() && r.is_null()
+    }
+}
+
+const SRCS: [Source; 3] = [
+    Source {
+        name: "src0",
+        imm: Some((Field::Src0IsImm, Field::Src0Imm)),
+        file: Field::Src0File,
+        ty: Field::Src0Type,
+        neg: Field::Src0Neg,
+        abs: Field::Src0Abs,
+        reg: Field::Src0Reg,
+        sub: Field::Src0Sub,
+        mme: Field::Src0Mme,
+        vs: Some(Field::Src0Vs),
+        hs: Field::Src0Hs,
+        precision: None,
+    },
+    Source {
+        name: "src1",
+        imm: None,
+        file: Field::Src1File,
+        ty: Field::Src1Type,
+        neg: Field::Src1Neg,
+        abs: Field::Src1Abs,
+        reg: Field::Src1Reg,
+        sub: Field::Src1Sub,
+        mme: Field::Src1Mme,
+        vs: Some(Field::Src1Vs),
+        hs: Field::Src1Hs,
+        precision: Some(Field::Src1Precision),
+    },
+    Source {
+        name: "src2",
+        imm: Some((Field::Src2IsImm, Field::Src2Imm)),
+        file: Field::Src2File,
+        ty: Field::Src2Type,
+        neg: Field::Src2Neg,
+        abs: Field::Src2Abs,
+        reg: Field::Src2Reg,
+        sub: Field::Src2Sub,
+        mme: Field::Src2Mme,
+        vs: None,
+        hs: Field::Src2Hs,
+        precision: Some(Field::Src2Precision),
+    },
+];
+
+/// Vertical strides by code.
+const STRIDES: [u8; 4] = [0, 1, 4, 8];
+/// What the region's fields hold beside a special accumulator.
+const MACRO_VS: u64 = 2;
+const MACRO_HS: u64 = 1;
+/// The bit of a type's code that says whether it is a float.
+const FLOAT: u64 = 8;
+
+const DST: (Field, Field) = (Field::DstFile, Field::DstReg);
+
+/// Writes a type: its own field, and the one that says of all whether they are floats.
+fn put_type(
+    cx: &Cx<'_>,
+    operand: &'static str,
+    types: &TypeCodes,
+    field: Field,
+    ty: Type,
+    f: &mut Fields,
+) -> Result<u64, EncodeError> {
+    let code = type_code(cx, operand, types, ty)?;
+    f.set(field, code & 7);
+    let float = u64::from(code & FLOAT != 0);
+    if field == Field::DstType {
+        f.set(Field::ExecType, float);
+    } else if f.get(Field::ExecType) != float {
+        return Err(bad(operand, "the types must be all floats or all integers"));
+    }
+    Ok(code)
+}
+
+/// Reads a type; `above` has the bits of its code above the float bit.
+fn get_type(types: &TypeCodes, field: Field, above: u64, f: &Fields) -> Result<Type, DecodeError> {
+    let float = if f.on(Field::ExecType) { FLOAT } else { 0 };
+    types
+        .ty(f.get(field) | float | above)
+        .ok_or_else(|| wrong(field, f))
+}
+
+fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let info = cx.c.info;
+    let (ty, mods) = match *src {
+        Src::Imm { bits, ty } if !info.mme => {
+            let Some((is_imm, imm)) = s.imm else {
+                return Err(bad(s.name, "source 1 cannot be an immediate"));
+            };
+            if bits >> 16 != 0 || ty.bytes() == 1 && bits >> 8 != 0 {
+                return Err(bad(s.name, "the immediate must fit 16 bits"));
+            }
+            f.set(is_imm, 1);
+            f.set(imm, bits);
+            (ty, SrcMods::default())
+        }
+        Src::Direct {
+            at,
+            region,
+            ty,
+            mods,
+        } if !info.mme => {
+            put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
+            f.set(s.sub, sub_code(cx, s.name, at.sub, cx.x.sub_shift)?);
+            let hs = match (region, s.vs) {
+                (Region::Ternary { vs, hs }, Some(field)) => {
+                    let code = STRIDES
+                        .iter()
+                        .position(|s| *s == vs)
+                        .ok_or(bad(s.name, "the stride is not possible"))?;
+                    f.set(field, code as u64);
+                    hs
+                }
+                (Region::Scalar3 { hs }, None) => hs,
+                _ => {
+                    return Err(bad(s.name, "the region must be <V;H>, for source 2 <H>"));
+                }
+            };
+            f.set(s.hs, stride_code(s.name, hs, 4)?);
+            (ty, mods)
+        }
+        Src::Macro {
+            at,
+            mme: m,
+            ty,
+            mods,
+        } if info.mme => {
+            put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
+            f.set(s.mme, mme_code(s.name, m)?);
+            if let Some(vs) = s.vs {
+                f.set(vs, MACRO_VS);
+            }
+            f.set(s.hs, MACRO_HS);
+            (ty, mods)
+        }
+        _ => {
+            return Err(bad(
+                s.name,
+                "must be a direct register or an immediate (of a math macro, have an mme)",
+            ));
+        }
+    };
+    put_type(cx, s.name, &cx.c.tables.align1_types, s.ty, ty, f)?;
+    if (mods.neg || mods.abs) && !info.mods {
+        return Err(bad(s.name, "the opcode has no source modifiers"));
+    }
+    f.set(s.neg, mods.neg.into());
+    f.set(s.abs, mods.abs.into());
+    Ok(())
+}
+
+fn get_src(cx: &Cx<'_>, s: &Source, f: &Fields) -> Result<Src<Reg>, DecodeError> {
+    let info = cx.c.info;
+    let ty = get_type(&cx.c.tables.align1_types, s.ty, 0, f)?;
+    if let Some((is_imm, imm)) = s.imm
+        && f.on(is_imm)
+    {
+        if info.mme {
+            return Err(wrong(is_imm, f));
+        }
+        let bits = match ty.bytes() {
+            1 => f.get(imm) & 0xff,
+            _ => f.get(imm),
+        };
+        return Ok(Src::Imm { bits, ty });
+    }
+    let reg = reg(cx, s.file, s.reg, f)?;
+    let mods = SrcMods {
+        neg: info.mods && f.on(s.neg),
+        abs: info.mods && f.on(s.abs),
+    };
+    if info.mme {
+        return Ok(Src::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(s.mme, f)?,
+            ty,
+            mods,
+        });
+    }
+    let hs = stride(f.get(s.hs));
+    let region = match s.vs {
+        Some(vs) => Region::Ternary {
+            vs: STRIDES.get(f.get(vs) as usize).copied().unwrap_or(0),
+            hs,
+        },
+        None => Region::Scalar3 { hs },
+    };
+    Ok(Src::Direct {
+        at: RegRef::new(reg, (f.get(s.sub) as u16) << cx.x.sub_shift),
+        region,
+        ty,
+        mods,
+    })
+}
+
+pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    if i.op == Op::Bfn {
+        let Subfn::Bfn(table) = i.subfn else {
+            return Err(bad("function", "`bfn` needs a truth table"));
+        };
+        f.set(Field::TruthTable, table.into());
+    }
+    let info = cx.c.info;
+    let ty = match i.dst {
+        Dst::Direct { at, hs, ty } if !info.mme => {
+            put_reg(cx, "dst", DST, at.reg, f)?;
+            f.set(
+                Field::DstSub,
+                sub_code(cx, "dst", at.sub, cx.x.ternary_dst_shift)?,
+            );
+            match hs {
+                1 | 2 => f.set(Field::DstHs, u64::from(hs) - 1),
+                _ => return Err(bad("dst", "the stride must be 1 or 2")),
+            }
+            ty
+        }
+        Dst::Macro { at, mme: m, ty } if info.mme => {
+            put_reg(cx, "dst", DST, at.reg, f)?;
+            f.set(Field::DstMme, mme_code("dst", m)?);
+            ty
+        }
+        _ => {
+            return Err(bad("dst", "must be direct (of a math macro, have an mme)"));
+        }
+    };
+    put_type(cx, "dst", &cx.c.tables.align1_types, Field::DstType, ty, f)?;
+    for (src, s) in i.srcs.iter().zip(&SRCS) {
+        put_src(cx, s, src, f)?;
+    }
+    Ok(())
+}
+
+pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    if i.op == Op::Bfn {
+        i.subfn = Subfn::Bfn(f.get(Field::TruthTable) as u8);
+    }
+    let ty = get_type(&cx.c.tables.align1_types, Field::DstType, 0, f)?;
+    let reg = reg(cx, Field::DstFile, Field::DstReg, f)?;
+    i.dst = if cx.c.info.mme {
+        Dst::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(Field::DstMme, f)?,
+            ty,
+        }
+    } else {
+        Dst::Direct {
+            at: RegRef::new(reg, (f.get(Field::DstSub) as u16) << cx.x.ternary_dst_shift),
+            hs: f.get(Field::DstHs) as u8 + 1,
+            ty,
+        }
+    };
+    for (src, s) in i.srcs.iter_mut().zip(&SRCS) {
+        *src = get_src(cx, s, f)?;
+    }
+    Ok(())
+}
+
+/// Systolic depths by code.
+const DEPTHS: [u8; 4] = [16, 2, 4, 8];
+
+pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let Subfn::Dpas { depth, repeat } = i.subfn else {
+        return Err(bad("function", "`dpas` needs a depth and a repeat count"));
+    };
+    let code = DEPTHS
+        .iter()
+        .position(|d| *d == depth)
+        .ok_or(bad("function", "the depth must be 2, 4, 8 or 16"))?;
+    f.set(Field::DpasDepth, code as u64);
+    if !(1..=8).contains(&repeat) {
+        return Err(bad("function", "the repeat count must be 1 to 8"));
+    }
+    f.set(Field::DpasRepeat, u64::from(repeat) - 1);
+    let Dst::Direct { at, hs: 1, ty } = i.dst else {
+        return Err(bad("dst", "must be a direct, packed register"));
+    };
+    put_reg(cx, "dst", DST, at.reg, f)?;
+    f.set(Field::DstSub, sub_code(cx, "dst", at.sub, cx.x.sub_shift)?);
+    put_type(cx, "dst", &cx.x.dpas_acc_types, Field::DstType, ty, f)?;
+    for (src, s) in i.srcs.iter().zip(&SRCS) {
+        let Src::Direct {
+            at,
+            region: _,
+            ty,
+            mods: SrcMods {
+                neg: false,
+                abs: false,
+            },
+        } = *src
+        else {
+            return Err(bad(s.name, "must be a direct register without modifiers"));
+        };
+        if !s.takes(at.reg) {
+            return Err(bad(s.name, "must be a GRF (source 0: or null)"));
+        }
+        put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
+        f.set(s.sub, sub_code(cx, s.name, at.sub, cx.x.sub_shift)?);
+        match s.precision {
+            None => {
+                put_type(cx, s.name, &cx.x.dpas_acc_types, s.ty, ty, f)?;
+            }
+            Some(precision) => {
+                let code = put_type(cx, s.name, &cx.x.dpas_types, s.ty, ty, f)?;
+                f.set(precision, code >> 4);
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn lift_dpas(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    i.subfn = Subfn::Dpas {
+        depth: DEPTHS
+            .get(f.get(Field::DpasDepth) as usize)
+            .copied()
+            .unwrap_or(8),
+        repeat: f.get(Field::DpasRepeat) as u8 + 1,
+    };
+    let whole = |file, number, sub| {
+        let at = RegRef::new(
+            reg(cx, file, number, f)?,
+            (f.get(sub) as u16) << cx.x.sub_shift,
+        );
+        Ok::<_, DecodeError>(at)
+    };
+    i.dst = Dst::Direct {
+        at: whole(Field::DstFile, Field::DstReg, Field::DstSub)?,
+        hs: 1,
+        ty: get_type(&cx.x.dpas_acc_types, Field::DstType, 0, f)?,
+    };
+    for (src, s) in i.srcs.iter_mut().zip(&SRCS) {
+        if let Some((is_imm, _)) = s.imm
+            && f.on(is_imm)
+        {
+            return Err(wrong(is_imm, f));
+        }
+        let at = whole(s.file, s.reg, s.sub)?;
+        if !s.takes(at.reg) {
+            return Err(wrong(s.file, f));
+        }
+        let ty = match s.precision {
+            None => get_type(&cx.x.dpas_acc_types, s.ty, 0, f)?,
+            Some(p) => get_type(&cx.x.dpas_types, s.ty, f.get(p) << 4, f)?,
+        };
+        *src = Src::Direct {
+            at,
+            region: Region::SCALAR,
+            ty,
+            mods: SrcMods::default(),
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,250 @@
+//! What the fields of Xe hold: codes of types, annotations, functions, per generation. Sources as for the layouts.
+
+use super::BFN;
+use crate::generation::Generation;
+use crate::types::Ty;
+
+/// A distance in a pipe and a kind of token that go together in one annotation, by the names of their variants.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PairRule {
+    /// The pipe.
+    pub pipe: &'static str,
+    /// What is done with the token.
+    pub kind: &'static str,
+    /// The bits that say so.
+    pub base: u16,
+}
+
+/// How the SWSB field is coded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Swsb {
+    /// Bits of a distance alone, by the pipe: `Own All Float Int Long Math`.
+    pub pipes: [Option<u16>; 6],
+    /// Bits of a token alone: `Set Dst Src`.
+    pub tokens: [u16; 3],
+    /// Bits of a token's number, which are the lowest.
+    pub token_bits: u8,
+    /// Distance and token together, of `send`, `math`, `dpas` and of all other instructions. The distance comes above
+    /// the token.
+    pub pairs: [Vec<PairRule>; 4],
+    /// The whole field of `{NoAccSBSet}`.
+    pub no_acc: Option<u16>,
+}
+
+/// The codes of a generation of Xe.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct XeFacts {
+    /// Type codes of the destination and source 0 of `dpas`, with the execution type as bit 3.
+    pub dpas_acc_types: Vec<(Ty, u8)>,
+    /// Type codes of sources 1 and 2 of `dpas`, with the execution type as bit 3 and the precision above.
+    pub dpas_types: Vec<(Ty, u8)>,
+    /// The SWSB field.
+    pub swsb: Swsb,
+    /// Whether predicates combine by `.any` and `.all` alone, not by groups.
+    pub whole_preds: bool,
+    /// log2 of the channels that the channel offset counts in.
+    pub chan_shift: u8,
+    /// log2 of the bytes that sub-registers count in where they have no bit of their own for bytes: source 1, three
+    /// sources, branches, the address offset of source 1.
+    pub sub_shift: u8,
+    /// The same of a three-source destination.
+    pub ternary_dst_shift: u8,
+    /// The vertical stride code of VxH and Vx1.
+    pub vxh: u8,
+    /// Functions of `sync` by the names of their variants: the code, and whether it takes an immediate.
+    pub syncs: Vec<(&'static str, u8, bool)>,
+    /// The function of `sync` that takes a flag.
+    pub sync_flag: Option<&'static str>,
+    /// Shared functions that there are, a bit each.
+    pub sfids: u16,
+    /// Whether the length of source 1 is the send's own, not part of the extended descriptor.
+    pub own_src1_len: bool,
+    /// Architecture registers of each kind, by the kind's code; 0 for none.
+    pub arfs: [u8; 16],
+    /// The index of the layout of `bfn`.
+    pub bfn: usize,
+}
+
+const INTS: [(Ty, u8); 8] = [
+    (Ty::Ub, 0),
+    (Ty::Uw, 1),
+    (Ty::Ud, 2),
+    (Ty::Uq, 3),
+    (Ty::B, 4),
+    (Ty::W, 5),
+    (Ty::D, 6),
+    (Ty::Q, 7),
+];
+const FLOATS: [(Ty, u8); 3] = [(Ty::Hf, 9), (Ty::F, 10), (Ty::Df, 11)];
+const BF: &[(Ty, u8)] = &[(Ty::Bf, 13)];
+const NARROW: &[(Ty, u8)] = &[(Ty::Bf8, 8), (Ty::Tf32, 14)];
+
+fn when(has: bool, list: &[(Ty, u8)]) -> &[(Ty, u8)] {
+    if has { list } else { &[] }
+}
+
+/// Codes of the types of register operands, of immediates and of three-source operands, these with the execution type
+/// as bit 3.
+pub(super) fn types(g: Generation) -> [Vec<(Ty, u8)>; 3] {
+    let (hp, hpc) = (g != Generation::XeLp, g == Generation::XeHpc);
+    // A register's byte types are an immediate's packed vectors.
+    let words: Vec<(Ty, u8)> = INTS.into_iter().filter(|(_, c)| c & 3 != 0).collect();
+    let packed = [(Ty::Uv, 0), (Ty::V, 4), (Ty::Vf, 8)];
+    [
+        [&INTS[..], &FLOATS, when(hp, BF), when(hpc, NARROW)].concat(),
+        [&packed[..], &words, &FLOATS].concat(),
+        [
+            &INTS[..],
+            &FLOATS,
+            when(hp, BF),
+            when(!hpc, &[(Ty::Nf, 15)]),
+        ]
+        .concat(),
+    ]
+}
+
+/// The codes of a generation; `None` before Xe.
+pub fn facts(g: Generation) -> Option<XeFacts> {
+    let (hp, hpg, hpc) = match g {
+        Generation::XeLp => (false, false, false),
+        Generation::XeHp => (true, false, false),
+        Generation::XeHpg => (true, true, false),
+        Generation::XeHpc => (true, true, true),
+        _ => return None,
+    };
+    let accumulators: [&[(Ty, u8)]; 4] = [
+        &INTS,
+        &[(Ty::Hf, 9), (Ty::F, 10)],
+        BF,
+        when(hpc, &[(Ty::Df, 11)]),
+    ];
+    let factors: [&[(Ty, u8)]; 5] = [
+        &[(Ty::Ub, 0), (Ty::B, 4), (Ty::Hf, 9)],
+        &[(Ty::U4, 0x10), (Ty::S4, 0x14)],
+        &[(Ty::U2, 0x20), (Ty::S2, 0x24), (Ty::U1, 0x30)],
+        BF,
+        when(hpc, NARROW),
+    ];
+    let mut syncs = vec![
+        ("Nop", 0, false),
+        ("Allrd", 2, true),
+        ("Allwr", 3, true),
+        ("Bar", 14, hpc),
+        ("Host", 15, false),
+    ];
+    if hpc {
+        syncs.push(("Fence", 13, false));
+    }
+    // Accumulators with the math macros' own, flags, ...
+    let flags = if hpc { 4 } else { 2 };
+    let sp = u8::from(!hp);
+    Some(XeFacts {
+        dpas_acc_types: if hp {
+            accumulators.concat()
+        } else {
+            Vec::new()
+        },
+        dpas_types: if hp { factors.concat() } else { Vec::new() },
+        swsb: match (hp, hpc) {
+            (_, true) => swsb_hpc(),
+            (true, false) => swsb_hp(),
+            _ => swsb_lp(),
+        },
+        whole_preds: hpc,
+        chan_shift: if hpc { 3 } else { 2 },
+        sub_shift: u8::from(hpc),
+        ternary_dst_shift: match (hp, hpc) {
+            (_, true) => 1,
+            (true, _) => 0,
+            _ => 3,
+        },
+        vxh: if hpc { 7 } else { 15 },
+        syncs,
+        sync_flag: hpc.then_some("Bar"),
+        sfids: if hpg { 0xffff } else { 0x3ffd },
+        own_src1_len: hpg,
+        arfs: [1, 1, 16, flags, 1, 8, sp, 2, 1, 1, 1, 1, 1, 4, 0, 1],
+        bfn: BFN,
+    })
+}
+
+fn pair(pipe: &'static str, kind: &'static str, base: u16) -> PairRule {
+    PairRule { pipe, kind, base }
+}
+
+/// Xe-LP: one in-order pipe, 16 tokens.
+fn swsb_lp() -> Swsb {
+    let set = vec![pair("Own", "Set", 0x80)];
+    Swsb {
+        pipes: [Some(0), None, None, None, None, None],
+        tokens: [0x40, 0x20, 0x30],
+        token_bits: 4,
+        pairs: [
+            set.clone(),
+            set.clone(),
+            set,
+            vec![pair("Own", "Dst", 0x80)],
+        ],
+        no_acc: None,
+    }
+}
+
+/// Xe-HP and Xe-HPG: three in-order pipes.
+fn swsb_hp() -> Swsb {
+    let set = vec![pair("Own", "Set", 0x80)];
+    Swsb {
+        pipes: [
+            Some(0),
+            Some(0x08),
+            Some(0x10),
+            Some(0x18),
+            Some(0x50),
+            None,
+        ],
+        tokens: [0x40, 0x20, 0x30],
+        token_bits: 4,
+        pairs: [
+            vec![pair("All", "Set", 0x80)],
+            set.clone(),
+            set,
+            vec![pair("Own", "Dst", 0x80)],
+        ],
+        no_acc: None,
+    }
+}
+
+/// Xe-HPC: four in-order pipes (math is one of them), 32 tokens.
+fn swsb_hpc() -> Swsb {
+    let ordered = vec![
+        pair("Own", "Dst", 0x100),
+        pair("Own", "Src", 0x200),
+        pair("All", "Dst", 0x300),
+    ];
+    Swsb {
+        pipes: [
+            Some(0),
+            Some(0x08),
+            Some(0x10),
+            Some(0x18),
+            Some(0x20),
+            Some(0x28),
+        ],
+        tokens: [0xC0, 0x80, 0xA0],
+        token_bits: 5,
+        pairs: [
+            vec![
+                pair("All", "Set", 0x100),
+                pair("Float", "Set", 0x200),
+                pair("Int", "Set", 0x300),
+            ],
+            ordered.clone(),
+            vec![
+                pair("Own", "Set", 0x100),
+                pair("Own", "Src", 0x200),
+                pair("Own", "Dst", 0x300),
+            ],
+            ordered,
+        ],
+        no_acc: Some(0xF0),
+    }
+}
