@@ -25,7 +25,7 @@ use std::ops::Range;
 use support::Iga;
 
 /// Devices whose codec is complete.
-const JUDGED: &[&str] = &["skl", "bxt"];
+const JUDGED: &[&str] = &["bdw", "skl", "bxt", "icllp"];
 
 /// Rules that Intel's compiler is known to break, with the reason: device, rule, why.
 const ERRATA: &[(&str, &str, &str)] = &[

@@ -7,7 +7,10 @@
 )]
 
 use gantry_isa_gen::fuzz::Rng;
-use gantry_isa_gen::message::Sfid;
+use gantry_isa_gen::message::{
+    AddrModel, BlockUnit, Cache, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort,
+    LscSurface, LscVector, Message, MsgOp, Rgba, Sfid, Simd, Surface,
+};
 use gantry_isa_gen::op::{Format, TypeSet};
 use gantry_isa_gen::swsb::{Distance, Pipe, Swsb, Token, TokenKind};
 use gantry_isa_gen::{
@@ -294,6 +297,61 @@ impl Dice {
         }
     }
 
+    /// The descriptors of a message that means something.
+    fn message(&mut self, i: &mut Inst<Reg>) -> Option<()> {
+        let dir = self.pick(&[Dir::Read, Dir::Write]);
+        let ops = [
+            MsgOp::Untyped {
+                dir,
+                addr: AddrModel::A32(Surface::Bti(3)),
+                rgba: Rgba::first(2)?,
+                simd: Simd::S8,
+            },
+            MsgOp::Block {
+                dir,
+                addr: AddrModel::A32(Surface::Bti(3)),
+                unit: BlockUnit::Oword,
+                count: 2,
+                cache: Cache::Data,
+            },
+            MsgOp::Lsc(LscAccess {
+                port: LscPort::Ugm,
+                op: match dir {
+                    Dir::Read => LscOp::Load,
+                    Dir::Write => LscOp::Store,
+                },
+                data: LscData::D32,
+                vector: LscVector::Count {
+                    n: 4,
+                    transposed: false,
+                },
+                addr: LscAddr::A64,
+                surface: LscSurface::Flat,
+                caching: LscCaching::DEFAULT,
+            }),
+        ];
+        let op = self.pick(&ops);
+        i.exec = ExecSize::S8;
+        let split = i.op.info(self.platform)?.format != Format::Send;
+        let message = if split {
+            Message::split_for(self.platform, op, 8)
+        } else {
+            Message::new(self.platform, op)
+        };
+        let bits = message.bits(self.platform).ok()?;
+        let features = self.platform.features();
+        if features.unified_send {
+            i.subfn = Subfn::Send(bits.sfid);
+        }
+        i.opts.remove(InstOpts::EOT);
+        i.send = Some(SendDescs {
+            ex: Desc::Imm(bits.ex_desc(self.platform)),
+            desc: Desc::Imm(bits.desc),
+            src1_len: features.lsc.then_some(bits.src1_len),
+        });
+        Some(())
+    }
+
     /// A random form of an opcode, that the rules may or may not like.
     fn form(&mut self, op: Op) -> Option<Inst<Reg>> {
         let info = op.info(self.platform)?;
@@ -320,6 +378,9 @@ impl Dice {
         if info.format.is_send() {
             i.send = Some(self.descs());
             i.opts.set(InstOpts::EOT, self.once_in(4));
+            if self.once_in(2) {
+                self.message(&mut i)?;
+            }
         }
         let combos = match i.subfn {
             Subfn::Math(f) => f.info()?.types,
@@ -399,7 +460,7 @@ impl Dice {
     fn mutate(&mut self, i: &Inst<Reg>) -> Inst<Reg> {
         let mut i = *i;
         let n = self.below(3) as usize;
-        match self.below(26) {
+        match self.below(28) {
             0 => i.exec = self.exec(),
             1 => i.offset = ChannelOffset::new(self.below(8) as u32 * 4).unwrap(),
             2 => i.pred = self.once_in(5).then(|| self.pred()).or(i.pred.xor(None)),
@@ -475,6 +536,14 @@ impl Dice {
                 i.srcs[n] = Src::Target(Target::Rel(self.pick(&rel)));
             }
             22 => i.srcs[n] = Src::None,
+            25 => {
+                if let Some(SendDescs {
+                    desc: Desc::Imm(d), ..
+                }) = &mut i.send
+                {
+                    *d ^= 1 << self.below(29);
+                }
+            }
             // The same register once more.
             24 => {
                 let from = match (i.srcs[0], i.dst) {

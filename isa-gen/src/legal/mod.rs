@@ -11,6 +11,7 @@ pub mod geometry;
 
 mod branch;
 mod control;
+mod message;
 mod operands;
 mod region;
 mod rule;
@@ -74,7 +75,7 @@ impl fmt::Display for Finding {
 }
 
 /// Every rule, by families.
-pub static RULES: [&[Rule]; 9] = [
+pub static RULES: [&[Rule]; 10] = [
     &[OPCODE_EXISTS],
     control::RULES,
     operands::RULES,
@@ -83,6 +84,7 @@ pub static RULES: [&[Rule]; 9] = [
     step::RULES,
     ternary::RULES,
     send::RULES,
+    message::RULES,
     branch::RULES,
 ];
 

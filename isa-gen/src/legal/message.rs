@@ -1,0 +1,129 @@
+//! Messages: whether they mean something, and payloads and response are as long as the operation needs.
+
+use super::Part;
+use super::rule::{Kinds, Rule, always};
+use super::view::{DescView, View};
+use crate::inst::{InstOpts, Subfn};
+use crate::message::{Lengths, Message, MessageError, MsgOp, SendBits, Sfid};
+use crate::op::Format;
+
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        name: "message-reserved",
+        text: "no field of a descriptor has a value that is reserved",
+        hint: "see the descriptor's fields in the disassembler's comment",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: |v, out| {
+            if let Some(Err(e @ MessageError::Reserved { .. })) = message(v) {
+                out.find(Part::Desc, format_args!("{e}"));
+            }
+        },
+    },
+    Rule {
+        name: "message-response",
+        text: "a message's response is as long as its operation gives, or it is left out",
+        hint: "mend bits 24:20 of the descriptor",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: |v, out| {
+            let Some((m, l)) = measured(v) else { return };
+            let (n, need) = (u32::from(m.response_grfs), l.response);
+            if n != need && n != 0 {
+                let what = format_args!("the response has {need} registers, not {n}");
+                out.find(Part::Desc, what);
+            }
+        },
+    },
+    Rule {
+        name: "message-payload",
+        text: "a message's payloads are as long as its operation needs",
+        hint: "mend the lengths in the descriptors",
+        kinds: Kinds::SEND,
+        applies: always,
+        check: |v, out| {
+            let Some((m, l)) = measured(v) else { return };
+            let need = l.address + l.data + u32::from(l.header || m.header);
+            let n = u32::from(m.src0_grfs) + u32::from(m.src1_grfs);
+            if n < need {
+                let what = format_args!("the payloads have {need} registers, not {n}");
+                out.find(Part::Desc, what);
+            }
+        },
+    },
+    Rule {
+        name: "lsc-payload",
+        text: "of the load/store cache, source 0 holds the addresses and source 1 the data",
+        hint: "mend the lengths: vector size times channels, each row in whole registers",
+        kinds: Kinds::SEND,
+        applies: |f| f.lsc,
+        check: |v, out| {
+            let Some((m, l)) = measured(v) else { return };
+            if !matches!(m.op, MsgOp::Lsc(_)) {
+                return;
+            }
+            let (a, d) = (u32::from(m.src0_grfs), u32::from(m.src1_grfs));
+            if a != l.address {
+                let need = l.address;
+                let what = format_args!("the addresses take {need} registers, not {a}");
+                out.find(Part::Src(0), what);
+            }
+            if d != l.data {
+                let need = l.data;
+                let what = format_args!("the data take {need} registers, not {d}");
+                out.find(Part::Src(1), what);
+            }
+        },
+    },
+];
+
+/// The message of a send with immediate descriptors.
+fn message(v: &View) -> Option<Result<Message, MessageError>> {
+    let send = v.send?;
+    let (DescView::Imm(desc), DescView::Imm(ex)) = (send.desc, send.ex) else {
+        return None;
+    };
+    let bits = match v.subfn {
+        Subfn::Send(sfid) => SendBits {
+            sfid,
+            ex: ex
+                & if send.src1_len.is_some() {
+                    !0x3f
+                } else {
+                    !0x7ff
+                },
+            desc,
+            src1_len: send.src1_len.unwrap_or((ex >> 6 & 31) as u8),
+            eot: v.opts.contains(InstOpts::EOT),
+        },
+        _ => {
+            let bits = SendBits::of_descs(ex, desc);
+            let src1_len = match v.info.format {
+                Format::Send => 0,
+                _ => bits.src1_len,
+            };
+            SendBits { src1_len, ..bits }
+        }
+    };
+    (bits.sfid != Sfid::NULL).then(|| Message::read(v.platform, &bits))
+}
+
+/// A message whose descriptor says how long it is, with what it needs.
+fn measured(v: &View) -> Option<(Message, Lengths)> {
+    let m = message(v)?.ok()?;
+    let measured = matches!(
+        m.op,
+        MsgOp::Untyped { .. }
+            | MsgOp::ByteScattered { .. }
+            | MsgOp::DwordScattered { .. }
+            | MsgOp::QwordScattered { .. }
+            | MsgOp::Atomic { .. }
+            | MsgOp::FloatAtomic { .. }
+            | MsgOp::HalfAtomic { .. }
+            | MsgOp::SizedFloatAtomic { .. }
+            | MsgOp::Block { .. }
+            | MsgOp::Scratch { .. }
+            | MsgOp::Lsc(_)
+    );
+    measured.then(|| (m, m.op.lengths_for(v.platform, v.exec)))
+}
