@@ -88,6 +88,14 @@ impl Arf {
         !matches!(self, Arf::Null | Arf::Ip | Arf::ChannelEnable)
     }
 
+    /// Whether a sub-register number counts bytes, whatever the type.
+    pub const fn counts_bytes(self) -> bool {
+        matches!(
+            self,
+            Arf::Msg | Arf::FlowControl | Arf::Ip | Arf::ChannelEnable
+        )
+    }
+
     /// The upper four bits of the encoded register number.
     pub const fn code(self) -> u8 {
         match self {

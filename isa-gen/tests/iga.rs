@@ -1,4 +1,4 @@
-//! Our encoder, decoder, printer and assembler against Intel's, form by form.
+//! Kernels that Intel's compiler makes for Gen9, printed, assembled and judged.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,111 +10,13 @@
 #[path = "support/iga.rs"]
 mod support;
 
-use gantry_isa_gen::decode::decode;
-use gantry_isa_gen::fuzz::{Oracle as _, Outcome, Rng, check, random_inst};
+use gantry_isa_gen::fuzz::Oracle as _;
 use gantry_isa_gen::text::{assemble, disassemble, list, print_inst};
-use gantry_isa_gen::{MathFn, Op, Platform, legal};
+use gantry_isa_gen::{Platform, legal};
 use std::collections::BTreeSet;
 use support::Iga;
 
 const PLATFORM: Platform = Platform::Gen9;
-/// Random forms of each row that the oracle takes.
-const FORMS: u32 = 100;
-
-fn seed() -> u64 {
-    let seed = std::env::var("GANTRY_SEED")
-        .ok()
-        .and_then(|s| s.parse().ok())
-        .unwrap_or(9);
-    println!("seed {seed} (GANTRY_SEED)");
-    seed
-}
-
-/// Tries forms of a row until enough agree. What our rules find legal, the oracle must take.
-fn row(op: Op, function: Option<MathFn>, seed: u64, iga: &mut Iga, errors: &mut Vec<String>) {
-    let mut rng = Rng::new(seed ^ (op as u64) << 8 ^ function.map_or(0, |f| f as u64 + 1));
-    let (mut agreed, mut tries) = (0, 0);
-    while agreed < FORMS && tries < FORMS * 500 {
-        tries += 1;
-        let Some(i) = random_inst(PLATFORM, op, function, &mut rng) else {
-            continue;
-        };
-        if !legal::check(PLATFORM, &i).is_empty() {
-            continue;
-        }
-        match check(PLATFORM, &i, iga) {
-            Ok(Outcome::Agrees) => agreed += 1,
-            Ok(Outcome::Refused(why)) => {
-                errors.push(format!("legal, but refused: {why}\n{i:?}"));
-                return;
-            }
-            Err(e) => {
-                errors.push(e.to_string());
-                return;
-            }
-        }
-    }
-    if agreed < FORMS {
-        errors.push(format!(
-            "{op} {function:?}: only {agreed} forms in {tries} tries"
-        ));
-    }
-}
-
-#[test]
-fn every_row_in_random_forms() {
-    let Some(mut iga) = Iga::open(PLATFORM) else {
-        return;
-    };
-    let seed = seed();
-    let mut errors = Vec::new();
-    let mut rows = 0;
-    for op in Op::ALL {
-        if op.info(PLATFORM).is_none() {
-            continue;
-        }
-        if op == Op::Math {
-            for f in MathFn::ALL {
-                row(op, Some(f), seed, &mut iga, &mut errors);
-                rows += 1;
-            }
-        } else {
-            row(op, None, seed, &mut iga, &mut errors);
-            rows += 1;
-        }
-    }
-    println!("{rows} rows, {FORMS} legal forms of each");
-    assert!(
-        errors.is_empty(),
-        "{} rows fail:\n{}",
-        errors.len(),
-        errors.join("\n\n")
-    );
-}
-
-#[test]
-fn random_bytes_never_panic() {
-    let mut rng = Rng::new(seed());
-    let mut taken = 0;
-    for _ in 0..100_000 {
-        let mut bytes = [0u8; 16];
-        bytes[..8].copy_from_slice(&rng.bits().to_le_bytes());
-        bytes[8..].copy_from_slice(&rng.bits().to_le_bytes());
-        if rng.once_in(2) {
-            // Half of them with an opcode that exists.
-            let op = rng.pick(&Op::ALL).unwrap();
-            bytes[0] = op.info(PLATFORM).map_or(0, |i| i.opcode);
-        }
-        let n = rng.below(17) as usize;
-        taken += u32::from(decode(PLATFORM, &bytes).is_ok());
-        let _ = decode(PLATFORM, &bytes[..n]);
-        let text = disassemble(PLATFORM, &bytes);
-        let _ = assemble(PLATFORM, &text);
-    }
-    println!("{taken} of 100000 decode");
-    assert!(taken > 1000, "the dice hardly ever make an instruction");
-}
-
 const KERNELS: &str = r#"
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -1,5 +1,4 @@
-//! The properties of [`check`](super::check) for hundreds of instructions in one program, so that an oracle's cost of
-//! a call hardly counts.
+//! Hundreds of instructions in one program against an oracle, so that the cost of a call to it hardly counts.
 
 use super::{AROUND, Failure, Oracle, bare, hex};
 use crate::compact::compact;
@@ -101,7 +100,13 @@ fn listing(text: &str) -> Vec<String> {
     out
 }
 
-/// Checks the properties of [`check`](super::check) for many instructions at once.
+/// Checks every property for many instructions at once:
+/// - decoding what encoding gives is the instruction itself;
+/// - our assembler and the oracle's make the same bytes of our text;
+/// - our text of those bytes is the oracle's, comments aside, and assembles back to them;
+/// - the compacted form, where there is one, decodes to the instruction, and the oracle prints it as we do.
+///
+/// What the oracle's assembler does not take is told of and left out of the rest.
 pub fn check_many(platform: Platform, insts: &[Inst<Reg>], oracle: &mut dyn Oracle) -> Bulk {
     let nop = Inst::<Reg>::new(Op::Nop, ExecSize::S1);
     let mut out = Bulk::default();

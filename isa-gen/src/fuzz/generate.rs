@@ -156,7 +156,7 @@ impl Gen<'_> {
 
     fn options(&mut self, i: &mut Inst<Reg>) {
         let send = i.op.is_send();
-        // Before Gen9 the oracle has no thread control of sends (`tests/disagreements.rs`).
+        // Before Gen9 the oracle has no thread control of sends (`tests/support/disagreements.rs`).
         let thread = !send || self.features.split_send;
         let mut maybe = |o, ok: bool| {
             if ok && self.rng.once_in(12) {
@@ -666,6 +666,9 @@ impl Gen<'_> {
         } else {
             self.rng.pick(&types)?
         };
+        for ty in [ty, src_ty] {
+            self.tables.reg_types.code(ty)?;
+        }
         i.srcs[0] = self.payload(src_ty);
         if split {
             i.srcs[1] = self.payload(Type::Ud);
@@ -717,8 +720,10 @@ impl Gen<'_> {
     }
 
     fn register(&mut self, region: Region, ty: Type) -> Src<Reg> {
+        // The oracle reads the sub-register of a word as a doubleword's (`tests/support/disagreements.rs`).
+        let places = if ty == Type::W { 1 } else { 4 };
         Src::Direct {
-            at: RegRef::new(self.grf(), self.rng.below(4) as u16 * 8),
+            at: RegRef::new(self.grf(), self.rng.below(places) as u16 * 8),
             region,
             ty,
             mods: SrcMods::default(),

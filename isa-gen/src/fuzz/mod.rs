@@ -4,13 +4,6 @@
 mod bulk;
 mod generate;
 
-use crate::compact::compact;
-use crate::decode::decode;
-use crate::encode::encode;
-use crate::inst::{Inst, Src, Target};
-use crate::platform::Platform;
-use crate::reg::Reg;
-use crate::text::{assemble, disassemble, print_inst};
 use std::fmt;
 
 pub use bulk::{Bulk, check_many};
@@ -65,15 +58,6 @@ pub trait Oracle {
     fn disassemble(&mut self, bytes: &[u8]) -> Result<String, String>;
 }
 
-/// What became of a form.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// Everything agrees.
-    Agrees,
-    /// The oracle does not take the text, so nothing was compared; its message.
-    Refused(String),
-}
-
 /// A property that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
@@ -100,22 +84,6 @@ impl fmt::Display for Failure {
 /// Instructions around the one under test, so that targets have somewhere to go.
 const AROUND: usize = 3;
 
-/// A program of `nop`s with the instruction in the middle and a label at each instruction.
-fn program(platform: Platform, inst: &Inst<Reg>) -> String {
-    let nop = Inst::<Reg>::new(crate::Op::Nop, crate::ExecSize::S1);
-    let mut text = String::new();
-    for n in 0..=AROUND * 2 {
-        let at = n as i64 * 16;
-        let label = |t| match t {
-            Target::Rel(r) => format!("L{}", at + i64::from(r)),
-            Target::Label(l) => format!("label{l}"),
-        };
-        let i = if n == AROUND { inst } else { &nop };
-        text.push_str(&format!("L{at}:\n{}\n", print_inst(platform, i, &label)));
-    }
-    text
-}
-
 /// Comments and blanks at line ends gone.
 fn bare(text: &str) -> String {
     text.lines()
@@ -125,122 +93,4 @@ fn bare(text: &str) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().rev().map(|b| format!("{b:02x}")).collect()
-}
-
-/// Checks every property for one instruction:
-/// - decoding what encoding gives is the instruction itself;
-/// - our assembler and the oracle's make the same bytes of our text;
-/// - our text of those bytes is the oracle's, comments aside, and assembles back to them;
-/// - the same for the compacted form, where there is one.
-///
-/// # Errors
-/// The first property that fails.
-pub fn check(
-    platform: Platform,
-    inst: &Inst<Reg>,
-    oracle: &mut dyn Oracle,
-) -> Result<Outcome, Failure> {
-    let text = program(platform, inst);
-    let fail = |property, want: String, got: String| {
-        Err(Failure {
-            property,
-            want,
-            got,
-            text: text.clone(),
-        })
-    };
-    let native = match encode(platform, inst) {
-        Ok(n) => n,
-        Err(e) => return fail("the form encodes", format!("{inst:?}"), e.to_string()),
-    };
-    match decode(platform, &native) {
-        Ok(d) if d.inst == *inst && d.len == 16 => {}
-        other => {
-            return fail(
-                "decode(encode(i)) == i",
-                format!("{inst:?}"),
-                format!("{other:?}"),
-            );
-        }
-    }
-    let ours = match assemble(platform, &text) {
-        Ok(a) => a.bytes,
-        Err(e) => return fail("our assembler takes our text", String::new(), e.to_string()),
-    };
-    let at = AROUND * 16;
-    if ours.get(at..at + 16) != Some(&native) {
-        return fail(
-            "our assembler gives the encoder's bytes",
-            hex(&native),
-            hex(ours.get(at..).unwrap_or(&[])),
-        );
-    }
-    let theirs = match oracle.assemble(&text) {
-        Ok(t) => t,
-        Err(e) => return Ok(Outcome::Refused(e)),
-    };
-    if theirs != ours {
-        return fail(
-            "the oracle's bytes of our text are ours",
-            hex(theirs.get(at..at + 16).unwrap_or(&theirs)),
-            hex(&native),
-        );
-    }
-    same_text(platform, &ours, oracle, &text)?;
-    if let Some(short) = compact(platform, &native)
-        && !inst.srcs.iter().any(|s| matches!(s, Src::Target(_)))
-    {
-        let expanded = decode(platform, &short).map(|d| {
-            let mut i = d.inst;
-            i.opts.remove(crate::InstOpts::COMPACTED);
-            i
-        });
-        if expanded.as_ref() != Ok(inst) {
-            return fail(
-                "the compacted form decodes to the instruction",
-                format!("{inst:?}"),
-                format!("{expanded:?}"),
-            );
-        }
-        same_text(platform, &short, oracle, &text)?;
-    }
-    Ok(Outcome::Agrees)
-}
-
-/// Our text of bytes is the oracle's and assembles back to the bytes.
-fn same_text(
-    platform: Platform,
-    bytes: &[u8],
-    oracle: &mut dyn Oracle,
-    program: &str,
-) -> Result<(), Failure> {
-    let fail = |property, want: String, got: String| {
-        Err(Failure {
-            property,
-            want,
-            got,
-            text: program.to_string(),
-        })
-    };
-    let ours = disassemble(platform, bytes);
-    let theirs = match oracle.disassemble(bytes) {
-        Ok(t) => t,
-        Err(e) => return fail("the oracle takes its own bytes", hex(bytes), e),
-    };
-    if bare(&ours) != bare(&theirs) {
-        return fail("our text is the oracle's", bare(&theirs), bare(&ours));
-    }
-    match assemble(platform, &theirs) {
-        Ok(a) if a.bytes == bytes => Ok(()),
-        Ok(a) => fail(
-            "the oracle's text assembles back to its bytes",
-            hex(bytes),
-            hex(&a.bytes),
-        ),
-        Err(e) => fail(
-            "our assembler takes the oracle's text",
-            theirs,
-            e.to_string(),
-        ),
-    }
 }

@@ -172,7 +172,7 @@ fn sub_bytes(
     ty: Type,
 ) -> Parsed<RegRef<Reg>> {
     let unit = match reg {
-        Reg::Arf(Arf::Msg | Arf::FlowControl, _) => 8,
+        Reg::Arf(kind, _) if kind.counts_bytes() => 8,
         _ => ty.bits(),
     };
     let bits = sub.unwrap_or(0) * unit;

@@ -439,6 +439,11 @@ impl Parser<'_, '_> {
                 Src::Target(Target::Rel(d))
             });
         }
+        let words = self.features.branch_words
+            && matches!(
+                self.info.format,
+                Format::BranchRegJip | Format::BranchRegJipUip
+            );
         self.c.skip_blanks();
         let start = self.c.pos();
         let mut ahead = self.c.clone();
@@ -451,7 +456,8 @@ impl Parser<'_, '_> {
             } else {
                 Region::SCALAR
             };
-            let defaults = self.defaults(Some(Type::D), Some(region));
+            let ty = if words { Type::W } else { Type::D };
+            let defaults = self.defaults(Some(ty), Some(region));
             return src(&mut self.c, defaults);
         }
         if word.is_empty() {
@@ -459,6 +465,9 @@ impl Parser<'_, '_> {
         }
         self.c = ahead;
         let id = self.labels.id(word, self.c.span_from(start));
+        if words {
+            self.c.eat_close(":w");
+        }
         if calla {
             self.absolute = Some(id);
             return Ok(Src::Imm {

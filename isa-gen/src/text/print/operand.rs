@@ -11,7 +11,7 @@ use crate::types::Type;
 /// The number of a sub-register: its offset in elements, except where a register counts in bytes.
 fn sub_number<R: Register>(at: RegRef<R>, ty: Type) -> u32 {
     match at.reg.as_phys() {
-        Some(Reg::Arf(Arf::Msg | Arf::FlowControl, _)) => at.sub.into(),
+        Some(Reg::Arf(kind, _)) if kind.counts_bytes() => at.sub.into(),
         _ => u32::from(at.sub) * 8 / ty.bits(),
     }
 }
@@ -126,7 +126,7 @@ impl<R: Register> Printer<'_, R> {
             self.region(Region::Scalar3 { hs });
         }
         let implied = match self.format {
-            Format::Send => Some(Type::Ud),
+            Format::Send if self.platform.features().send_dst_implied => Some(Type::Ud),
             Format::Call => Some(Type::D),
             Format::XeSend => self.inst.dst.ty(),
             _ => None,
@@ -194,6 +194,11 @@ impl<R: Register> Printer<'_, R> {
             Src::Target(t) => {
                 let l = (self.label)(t);
                 self.line.uncounted(&l);
+                if self.platform.features().branch_words
+                    && matches!(self.format, Format::BranchRegJip | Format::BranchRegJipUip)
+                {
+                    self.ty(Type::W);
+                }
             }
         }
         if let Some(region) = shown.filter(|_| with_region) {
