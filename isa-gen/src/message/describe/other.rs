@@ -32,8 +32,12 @@ fn gateway(r: &mut Reader<'_>) {
     let op = r.bits(0, 3);
     let name = GATEWAY[op as usize];
     if name.is_empty() {
-        r.error(0, 3, "no such operation");
+        // Two bits, as the listing has it.
+        r.error(0, 2, "no such operation");
         return;
+    }
+    if op == 4 && !r.traits.sfid_in_ex {
+        r.flag("ActiveThreadsOnly", 11, "", "active threads only");
     }
     if op == 0 && !r.traits.lsc {
         r.error(0, 3, "a thread does not end here on this platform");
@@ -175,8 +179,8 @@ fn trace_ray(r: &mut Reader<'_>) {
 }
 
 fn bindless_spawn(r: &mut Reader<'_>) {
-    let n = r.simd2(8);
     if r.bits(14, 4) == 1 {
+        let n = r.simd2(8);
         r.say(format_args!("bindless simd{n} spawn thread"));
     } else {
         r.error(14, 4, "no such message type");
