@@ -329,7 +329,9 @@ impl fmt::Display for MsgOp {
                 if transposed { "t" } else { "" },
                 if vnni { "v" } else { "" },
             ),
-            MsgOp::LscFence { port, op, scope } => {
+            MsgOp::LscFence {
+                port, op, scope, ..
+            } => {
                 write!(f, "fence.{port}.{}.{}", op.name(), scope.name())
             }
             MsgOp::LscCcs { port, op, surface } => write!(f, "{}.{port}{surface}", op.name()),

@@ -588,10 +588,11 @@ impl LscAccess {
             ),
             matches!(self.op, LscOp::LoadStrided | LscOp::StoreStrided),
         );
-        let address = if transposed || strided {
-            1
-        } else {
-            rows(self.addr.width()) * if self.port == LscPort::Tgm { 4 } else { 1 }
+        let address = match self.port {
+            // The surface says how many coordinates there are.
+            LscPort::Tgm => 0,
+            _ if transposed || strided => 1,
+            _ => rows(self.addr.width()),
         };
         let moved = if transposed {
             (bits * n).div_ceil(8 * grf)

@@ -192,7 +192,7 @@ impl Message {
             response_grfs: clip(l.response),
             eot: matches!(
                 op,
-                MsgOp::ThreadEnd { .. } | MsgOp::Gateway(GatewayOp::ThreadEnd)
+                MsgOp::ThreadEnd { .. } | MsgOp::Gateway(GatewayOp::ThreadEnd { .. })
             ),
         }
     }

@@ -100,9 +100,9 @@ pub enum MsgOp {
     Scratch {
         /// Read or write.
         dir: Dir,
-        /// How many GRFs: 1, 2, 4 or 8.
+        /// How many hwords of 32 bytes: 1, 2, 4 or 8.
         count: u8,
-        /// Offset in the scratch space, in GRFs of 32 bytes: 0 .. 4095.
+        /// Offset in the scratch space, in hwords: 0 .. 4095.
         offset: u16,
         /// Channel mode: the execution mask counts dwords (true) or owords.
         dword_mode: bool,
@@ -222,6 +222,8 @@ pub enum MsgOp {
         op: LscFenceOp,
         /// Whom it orders.
         scope: LscScope,
+        /// Bit 18, which compilers set for untyped global memory on XeHPG ("backup mode").
+        backup: bool,
     },
     /// Compression control.
     LscCcs {
@@ -339,14 +341,33 @@ impl MsgOp {
         }
     }
 
+    /// How many channels the descriptor says, where it does.
+    pub fn simd(&self) -> Option<Simd> {
+        match *self {
+            MsgOp::Untyped { simd, .. }
+            | MsgOp::ByteScattered { simd, .. }
+            | MsgOp::DwordScattered { simd, .. }
+            | MsgOp::QwordScattered { simd, .. }
+            | MsgOp::Atomic { simd, .. }
+            | MsgOp::FloatAtomic { simd, .. }
+            | MsgOp::HalfAtomic { simd, .. }
+            | MsgOp::SizedFloatAtomic { simd, .. }
+            | MsgOp::CounterAtomic { simd, .. }
+            | MsgOp::TraceRay(simd)
+            | MsgOp::Spawn(simd) => Some(simd),
+            _ => None,
+        }
+    }
+
     /// What the payloads of a full message need, in GRFs: see [`Self::lengths_for`].
     pub fn lengths(&self, platform: Platform) -> Lengths {
         self.lengths_for(platform, platform.features().grf_bytes / 2)
     }
 
     /// What the payloads need, in GRFs, where the instruction has so many channels: that counts for messages that do not
-    /// say it themselves (load/store cache). Zero throughout for [`MsgOp::Raw`] and others whose payload the descriptor
-    /// does not determine (sampler, render target).
+    /// say it themselves (load/store cache). An atomic of that cache has a response if it is asked for one. Zero for what
+    /// the descriptor does not determine: coordinates of typed messages, and all of sampler, render target, media block
+    /// and [`MsgOp::Raw`].
     pub fn lengths_for(&self, platform: Platform, exec: u32) -> Lengths {
         let grf = platform.features().grf_bytes;
         // GRFs of one element per channel.
@@ -423,7 +444,9 @@ impl MsgOp {
                 let bytes = if unit == BlockUnit::Hword { 32 } else { 16 };
                 headed(moved(dir, 0, (u32::from(count) * bytes).div_ceil(grf)))
             }
-            MsgOp::Scratch { dir, count, .. } => headed(moved(dir, 0, u32::from(count))),
+            MsgOp::Scratch { dir, count, .. } => {
+                headed(moved(dir, 0, (u32::from(count) * 32).div_ceil(grf)))
+            }
             MsgOp::Fence { commit, .. } => headed(Lengths {
                 header: true,
                 address: 0,
@@ -456,13 +479,13 @@ impl MsgOp {
                     response: u32::from(returns) * row,
                 }
             }
-            // Coordinates u, v, r and the level of detail, a GRF each.
+            // The surface says how many coordinates there are (u, v, r, level of detail; a GRF each).
             MsgOp::Typed {
                 dir, rgba, status, ..
-            } => moved(dir, 4, rgba.count() + u32::from(status)),
+            } => moved(dir, 0, rgba.count() + u32::from(status)),
             MsgOp::TypedAtomic { op, returns, .. } => Lengths {
                 header: false,
-                address: 4,
+                address: 0,
                 data: op.sources(),
                 response: u32::from(returns),
             },

@@ -82,6 +82,8 @@ pub enum Simd {
     S8,
     /// Sixteen channels.
     S16,
+    /// Thirty-two channels (XeHPC).
+    S32,
 }
 
 impl Simd {
@@ -90,14 +92,16 @@ impl Simd {
         match self {
             Simd::S8 => 8,
             Simd::S16 => 16,
+            Simd::S32 => 32,
         }
     }
 
-    /// The mode of so many channels (8 or 16).
+    /// The mode of so many channels (8, 16 or 32).
     pub const fn new(channels: u32) -> Option<Simd> {
         match channels {
             8 => Some(Simd::S8),
             16 => Some(Simd::S16),
+            32 => Some(Simd::S32),
             _ => None,
         }
     }

@@ -2,11 +2,14 @@
 
 use super::op::Lengths;
 
-/// An operation of the gateway, at its number (bits 2:0 of the descriptor; 4 is the barrier, 5 and 7 are none).
+/// An operation of the gateway other than a barrier, which is 4 (bits 2:0 of the descriptor).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum GatewayOp {
     /// End of thread (XeHPG and later; before, the thread spawner).
-    ThreadEnd,
+    ThreadEnd {
+        /// The URB handle in the payload is not dereferenced (bit 4; set by every compute compiler).
+        no_dereference: bool,
+    },
     /// Signals an event.
     Signal,
     /// Monitors an event.
@@ -18,31 +21,40 @@ pub enum GatewayOp {
 }
 
 impl GatewayOp {
-    /// Every operation with its number and name.
-    pub const ALL: [(GatewayOp, u32, &'static str); 5] = [
-        (GatewayOp::ThreadEnd, 0, "end of thread"),
-        (GatewayOp::Signal, 1, "signal event"),
-        (GatewayOp::Monitor, 2, "monitor event"),
-        (GatewayOp::Unmonitor, 3, "unmonitor event"),
-        (GatewayOp::Wait, 6, "wait for event"),
-    ];
-
-    /// The operation of a number.
-    pub fn from_bits(bits: u32) -> Option<GatewayOp> {
-        let found = GatewayOp::ALL.iter().find(|(_, n, _)| *n == bits);
-        found.map(|(op, _, _)| *op)
+    /// The operation of a descriptor.
+    pub const fn from_bits(desc: u32) -> Option<GatewayOp> {
+        match desc & 7 {
+            0 => Some(GatewayOp::ThreadEnd {
+                no_dereference: desc >> 4 & 1 == 1,
+            }),
+            1 => Some(GatewayOp::Signal),
+            2 => Some(GatewayOp::Monitor),
+            3 => Some(GatewayOp::Unmonitor),
+            6 => Some(GatewayOp::Wait),
+            _ => None,
+        }
     }
 
-    /// The number.
-    pub fn bits(self) -> u32 {
-        let found = GatewayOp::ALL.iter().find(|(op, _, _)| *op == self);
-        found.map_or(0, |(_, n, _)| *n)
+    /// Its bits of the descriptor.
+    pub const fn bits(self) -> u32 {
+        match self {
+            GatewayOp::ThreadEnd { no_dereference } => (no_dereference as u32) << 4,
+            GatewayOp::Signal => 1,
+            GatewayOp::Monitor => 2,
+            GatewayOp::Unmonitor => 3,
+            GatewayOp::Wait => 6,
+        }
     }
 
     /// The name.
-    pub fn name(self) -> &'static str {
-        let found = GatewayOp::ALL.iter().find(|(op, _, _)| *op == self);
-        found.map_or("", |(_, _, name)| *name)
+    pub const fn name(self) -> &'static str {
+        match self {
+            GatewayOp::ThreadEnd { .. } => "end of thread",
+            GatewayOp::Signal => "signal event",
+            GatewayOp::Monitor => "monitor event",
+            GatewayOp::Unmonitor => "unmonitor event",
+            GatewayOp::Wait => "wait for event",
+        }
     }
 }
 

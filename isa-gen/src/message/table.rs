@@ -59,11 +59,11 @@ const ICL: usize = 4;
 const TGL: usize = 5;
 const DG2: usize = 7;
 
-/// A row of a number that is the message's from a column on. XeHPC (the last column) has the load/store cache alone.
+/// A row of a number that is the message's from a column on.
 const fn from(column: usize, kind: Kind, sfid: Sfid, number: u8) -> Row {
     let mut numbers = [None; 9];
     let mut i = column;
-    while i <= DG2 {
+    while i < numbers.len() {
         numbers[i] = Some(number);
         i += 1;
     }

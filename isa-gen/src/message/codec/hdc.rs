@@ -27,21 +27,50 @@ fn log2_count(
     }
 }
 
-/// MDC_SM2 (0: SIMD8, 1: SIMD16) and its reverse.
-fn simd2(bit: u32) -> Simd {
-    if bit == 0 { Simd::S8 } else { Simd::S16 }
+/// The two SIMD modes of a platform: half of the channels of a full message, or all.
+#[derive(Clone, Copy)]
+struct Modes {
+    small: Simd,
+    full: Simd,
 }
 
-fn simd2_bit(s: Simd) -> u32 {
-    u32::from(s == Simd::S16)
+impl Modes {
+    fn of(platform: Platform) -> Modes {
+        if traits(platform).full_exec == 32 {
+            Modes {
+                small: Simd::S16,
+                full: Simd::S32,
+            }
+        } else {
+            Modes {
+                small: Simd::S8,
+                full: Simd::S16,
+            }
+        }
+    }
+
+    /// MDC_SM2 (1: full).
+    fn simd2(self, bit: u32) -> Simd {
+        if bit == 0 { self.small } else { self.full }
+    }
+
+    /// Its reverse, for either of the two.
+    fn bit(self, s: Simd) -> u32 {
+        u32::from(s == self.full)
+    }
 }
 
 /// MDC_SM3: 1 SIMD16, 2 SIMD8; 0 is SIMD4x2, which is not described here.
-fn untyped(dir: Dir, addr: AddrModel, desc: u32) -> Result<Option<MsgOp>, MessageError> {
+fn untyped(
+    modes: Modes,
+    dir: Dir,
+    addr: AddrModel,
+    desc: u32,
+) -> Result<Option<MsgOp>, MessageError> {
     let simd = match bits(desc, 12, 2) {
         0 => return Ok(None),
-        1 => Simd::S16,
-        2 => Simd::S8,
+        1 => modes.full,
+        2 => modes.small,
         v => return reserved("untyped surface", "SIMD mode 13:12", v),
     };
     Ok(Some(MsgOp::Untyped {
@@ -195,6 +224,7 @@ pub(super) fn decode(
     sfid: Sfid,
     desc: u32,
 ) -> Result<Option<MsgOp>, MessageError> {
+    let modes = Modes::of(platform);
     let surface = Surface::from_bits(bits(desc, 0, 8) as u8);
     let a32 = AddrModel::A32(surface);
     if sfid == Sfid::DATA_CACHE_0 && bits(desc, 18, 1) == 1 {
@@ -255,14 +285,14 @@ pub(super) fn decode(
             dir,
             addr: a32,
             count: 1 << bits(desc, 10, 2),
-            simd: simd2(bits(desc, 8, 1)),
+            simd: modes.simd2(bits(desc, 8, 1)),
             cache: Cache::Data,
         },
         Kind::ConstDwordScattered => MsgOp::DwordScattered {
             dir: Dir::Read,
             addr: a32,
             count: 1 << bits(desc, 10, 2),
-            simd: simd2(bits(desc, 8, 1)),
+            simd: modes.simd2(bits(desc, 8, 1)),
             cache: Cache::Constant,
         },
         Kind::ByteScattered(dir) => MsgOp::ByteScattered {
@@ -272,7 +302,7 @@ pub(super) fn decode(
                 3 => return reserved("byte scattered", "data size 11:10", 3),
                 n => 1 << n,
             },
-            simd: simd2(bits(desc, 8, 1)),
+            simd: modes.simd2(bits(desc, 8, 1)),
         },
         Kind::Fence => MsgOp::Fence {
             slm: match surface {
@@ -283,37 +313,42 @@ pub(super) fn decode(
             commit: returns,
             flush: bits(desc, 8, 5) as u8,
         },
-        Kind::Untyped(dir) => return untyped(dir, a32, desc),
-        Kind::A64Untyped(dir) => return untyped(dir, a64(surface)?, desc),
+        Kind::Untyped(dir) => return untyped(modes, dir, a32, desc),
+        Kind::A64Untyped(dir) => return untyped(modes, dir, a64(surface)?, desc),
         Kind::Atomic => MsgOp::Atomic {
             op: int_op(desc),
             addr: a32,
             qword: false,
             returns,
-            simd: simd2(1 - bits(desc, 12, 1)),
+            simd: modes.simd2(1 - bits(desc, 12, 1)),
         },
         Kind::A64Atomic => MsgOp::Atomic {
             op: int_op(desc),
             addr: a64(surface)?,
             qword: bits(desc, 12, 1) == 1,
             returns,
-            simd: Simd::S8,
+            simd: modes.small,
         },
         Kind::FloatAtomic => float_atomic(
             float_op(platform, desc)?,
             a32,
             returns,
-            simd2(1 - bits(desc, 12, 1)),
+            modes.simd2(1 - bits(desc, 12, 1)),
         ),
         Kind::A64FloatAtomic => match bits(desc, 12, 1) {
-            0 => float_atomic(float_op(platform, desc)?, a64(surface)?, returns, Simd::S8),
+            0 => float_atomic(
+                float_op(platform, desc)?,
+                a64(surface)?,
+                returns,
+                modes.small,
+            ),
             v => return reserved("A64 float atomic", "SIMD mode 12", v),
         },
         Kind::HalfFloatAtomic | Kind::A64HalfFloatAtomic => {
             let (addr, simd) = if kind == Kind::HalfFloatAtomic {
-                (a32, simd2(1 - bits(desc, 12, 1)))
+                (a32, modes.simd2(1 - bits(desc, 12, 1)))
             } else {
-                (a64(surface)?, simd2(bits(desc, 12, 1)))
+                (a64(surface)?, modes.simd2(bits(desc, 12, 1)))
             };
             match float_op(platform, desc)? {
                 (op, 32) => float_atomic((op, 16), addr, returns, simd),
@@ -331,7 +366,7 @@ pub(super) fn decode(
                 a64(surface)?
             },
             returns,
-            simd: simd2(1 - bits(desc, 12, 1)),
+            simd: modes.simd2(1 - bits(desc, 12, 1)),
         },
         Kind::TypedAtomic { half } => MsgOp::TypedAtomic {
             op: int_op(desc),
@@ -344,7 +379,7 @@ pub(super) fn decode(
             op: int_op(desc),
             surface,
             half,
-            simd: simd2(1 - bits(desc, 12, 1)),
+            simd: modes.simd2(1 - bits(desc, 12, 1)),
             returns,
         },
         Kind::Media(dir) => MsgOp::MediaBlock {
@@ -358,11 +393,11 @@ pub(super) fn decode(
             dir,
             addr: a32,
             count: 1 << bits(desc, 10, 2),
-            simd: simd2(bits(desc, 8, 1)),
+            simd: modes.simd2(bits(desc, 8, 1)),
         },
         Kind::A64Scattered(dir) => {
             let addr = a64(surface)?;
-            let simd = simd2(bits(desc, 12, 1));
+            let simd = modes.simd2(bits(desc, 12, 1));
             let count = 1u8 << bits(desc, 10, 2);
             match bits(desc, 8, 2) {
                 0 if count == 8 => return reserved("A64 byte scattered", "data size 11:10", 3),
@@ -417,6 +452,14 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             what: op.to_string(),
         })
     };
+    let modes = Modes::of(platform);
+    let small = |s| s == modes.small;
+    if op
+        .simd()
+        .is_some_and(|s| s != modes.small && s != modes.full)
+    {
+        return unsupported();
+    }
     match *op {
         MsgOp::Untyped {
             dir,
@@ -425,8 +468,8 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             simd,
         } => {
             let sm3 = match simd {
-                Simd::S16 => 1,
-                Simd::S8 => 2,
+                s if s == modes.full => 1,
+                _ => 2,
             };
             let kind = if addr.is_a64() {
                 Kind::A64Untyped(dir)
@@ -446,10 +489,10 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             let size = log2_count("byte scattered", "data size", bytes, 2)? << 10;
             let bti = surface_bits(addr)?;
             if addr.is_a64() {
-                let c = simd2_bit(simd) << 12 | size | bti;
+                let c = modes.bit(simd) << 12 | size | bti;
                 typed(Kind::A64Scattered(dir), "A64 byte scattered", c)
             } else {
-                let c = size | simd2_bit(simd) << 8 | bti;
+                let c = size | modes.bit(simd) << 8 | bti;
                 typed(Kind::ByteScattered(dir), "byte scattered", c)
             }
         }
@@ -463,10 +506,10 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             let count = log2_count("dword scattered", "count", count, 3)? << 10;
             let bti = surface_bits(addr)?;
             // Bit 9 is "legacy SIMD mode", always set.
-            let a32 = count | 1 << 9 | simd2_bit(simd) << 8 | bti;
+            let a32 = count | 1 << 9 | modes.bit(simd) << 8 | bti;
             match (addr.is_a64(), cache, dir) {
                 (true, Cache::Data, _) => {
-                    let c = simd2_bit(simd) << 12 | count | 1 << 8 | bti;
+                    let c = modes.bit(simd) << 12 | count | 1 << 8 | bti;
                     typed(Kind::A64Scattered(dir), "A64 dword scattered", c)
                 }
                 (false, Cache::Data, _) => typed(Kind::DwordScattered(dir), "dword scattered", a32),
@@ -485,10 +528,10 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             let count = log2_count("qword scattered", "count", count, 3)? << 10;
             if !addr.is_a64() {
                 // Bit 9 as for dwords.
-                let c = count | 1 << 9 | simd2_bit(simd) << 8 | surface_bits(addr)?;
+                let c = count | 1 << 9 | modes.bit(simd) << 8 | surface_bits(addr)?;
                 return typed(Kind::QwordScattered(dir), "qword scattered", c);
             }
-            let c = simd2_bit(simd) << 12 | count | 2 << 8 | surface_bits(addr)?;
+            let c = modes.bit(simd) << 12 | count | 2 << 8 | surface_bits(addr)?;
             typed(Kind::A64Scattered(dir), "A64 qword scattered", c)
         }
         MsgOp::Atomic {
@@ -499,11 +542,9 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             simd,
         } => {
             let c = u32::from(returns) << 13 | (aop as u32) << 8 | surface_bits(addr)?;
-            match (addr.is_a64(), qword, simd) {
-                (true, _, Simd::S8) => {
-                    typed(Kind::A64Atomic, "A64 atomic", u32::from(qword) << 12 | c)
-                }
-                (false, false, _) => typed(Kind::Atomic, "atomic", (1 - simd2_bit(simd)) << 12 | c),
+            match (addr.is_a64(), qword, small(simd)) {
+                (true, _, true) => typed(Kind::A64Atomic, "A64 atomic", u32::from(qword) << 12 | c),
+                (false, false, _) => typed(Kind::Atomic, "atomic", (1 - modes.bit(simd)) << 12 | c),
                 _ => unsupported(),
             }
         }
@@ -515,13 +556,13 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
         } => {
             let fop = float_op_bits(platform, fop, 32)? << 8;
             let c = u32::from(returns) << 13 | fop | surface_bits(addr)?;
-            match (addr.is_a64(), simd) {
-                (true, Simd::S8) => typed(Kind::A64FloatAtomic, "A64 float atomic", c),
-                (true, Simd::S16) => unsupported(),
+            match (addr.is_a64(), small(simd)) {
+                (true, true) => typed(Kind::A64FloatAtomic, "A64 float atomic", c),
+                (true, false) => unsupported(),
                 (false, _) => typed(
                     Kind::FloatAtomic,
                     "float atomic",
-                    (1 - simd2_bit(simd)) << 12 | c,
+                    (1 - modes.bit(simd)) << 12 | c,
                 ),
             }
         }
@@ -589,7 +630,7 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             } else {
                 Kind::HalfAtomic
             };
-            let c = atomic_bits(aop, returns, 1 - simd2_bit(simd)) | surface_bits(addr)?;
+            let c = atomic_bits(aop, returns, 1 - modes.bit(simd)) | surface_bits(addr)?;
             typed(kind, "16-bit atomic", c)
         }
         MsgOp::SizedFloatAtomic {
@@ -600,17 +641,17 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             simd,
         } => {
             let a64 = addr.is_a64();
-            let kind = match (bits, a64, simd) {
+            let kind = match (bits, a64, small(simd)) {
                 (16, true, _) => Kind::A64HalfFloatAtomic,
                 (16, false, _) => Kind::HalfFloatAtomic,
-                (64, true, Simd::S8) => Kind::A64FloatAtomic,
+                (64, true, true) => Kind::A64FloatAtomic,
                 (64, false, _) => Kind::FloatAtomic,
                 _ => return unsupported(),
             };
             let mode = if a64 {
-                simd2_bit(simd)
+                modes.bit(simd)
             } else {
-                1 - simd2_bit(simd)
+                1 - modes.bit(simd)
             };
             let fop = float_op_bits(platform, fop, bits)? << 8;
             let c = u32::from(returns) << 13 | mode << 12 | fop | surface_bits(addr)?;
@@ -655,7 +696,7 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             returns,
         } => {
             let bti = surface_bits(AddrModel::A32(surface))?;
-            let c = atomic_bits(aop, returns, 1 - simd2_bit(simd)) | bti;
+            let c = atomic_bits(aop, returns, 1 - modes.bit(simd)) | bti;
             typed(Kind::CounterAtomic { half }, "counter atomic", c)
         }
         MsgOp::MediaBlock {

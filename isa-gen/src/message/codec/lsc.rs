@@ -146,6 +146,7 @@ pub(super) fn decode(port: LscPort, ex: u32, desc: u32) -> Result<Option<MsgOp>,
                     port,
                     op: *op,
                     scope: *scope,
+                    backup: bits(desc, 18, 1) == 1,
                 },
                 (None, _) => return reserved(WHAT, "fence operation 14:12", op),
                 (_, None) => return reserved(WHAT, "fence scope 11:9", scope),
@@ -220,10 +221,13 @@ pub(super) fn encode(
             let shape = u32::from(transposed) << 15 | u32::from(vnni) << 7;
             Ok((s | c | shape | (data as u32) << 9 | op.bits(), ex))
         }
-        MsgOp::LscFence { op, scope, .. } => Ok((
-            (op as u32) << 12 | (scope as u32) << 9 | LscOp::Fence.bits(),
-            0,
-        )),
+        MsgOp::LscFence {
+            op, scope, backup, ..
+        } => {
+            // Addresses have 32 bits, as compilers write it: there are none.
+            let what = u32::from(backup) << 18 | (op as u32) << 12 | (scope as u32) << 9;
+            Ok((what | 2 << 7 | LscOp::Fence.bits(), 0))
+        }
         MsgOp::LscCcs { port, op, surface } => {
             if op.is_page() && surface != LscSurface::Flat {
                 return range("surface of a page", 1);

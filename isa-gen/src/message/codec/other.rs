@@ -53,7 +53,7 @@ pub(super) fn decode(
             BARRIER => Some(MsgOp::Barrier),
             // A thread ends at the spawner where there is one.
             0 if !t.lsc => None,
-            n => GatewayOp::from_bits(n).map(MsgOp::Gateway),
+            _ => GatewayOp::from_bits(desc).map(MsgOp::Gateway),
         },
         Sfid::THREAD_SPAWNER if !t.lsc => (bits(desc, 0, 4) == 0).then(|| MsgOp::ThreadEnd {
             no_dereference: bits(desc, 4, 1) == 1,
@@ -136,7 +136,7 @@ pub(super) fn encode(platform: Platform, t: &Traits, op: &MsgOp) -> Result<u32, 
         MsgOp::Barrier => Ok(BARRIER),
         MsgOp::ThreadEnd { .. } if t.lsc => unsupported(platform, op.to_string()),
         MsgOp::ThreadEnd { no_dereference } => Ok(u32::from(no_dereference) << 4),
-        MsgOp::Gateway(GatewayOp::ThreadEnd) => on_lsc(0),
+        MsgOp::Gateway(g @ GatewayOp::ThreadEnd { .. }) => on_lsc(g.bits()),
         MsgOp::Gateway(g) => Ok(g.bits()),
         MsgOp::Spawn(s) => on_lsc(SPAWN << 14 | u32::from(s == Simd::S16) << 8),
         MsgOp::TraceRay(s) => on_lsc(u32::from(s == Simd::S16) << 8),
