@@ -155,6 +155,10 @@ platforms! {
     gen9lp: Gen9Lp,
     gen10: Gen10,
     gen11: Gen11,
+    xelp: XeLp,
+    xehp: XeHp,
+    xehpg: XeHpg,
+    xehpc: XeHpc,
 }
 
 #[test]

@@ -357,3 +357,25 @@ fn errors_tell_place_and_reason() {
         assert_eq!(e.to_string(), want, "{text}");
     }
 }
+
+/// What Intel's tools get wrong (docs/oracle-differences.md) they still do.
+#[test]
+fn known_disagreements_are_still_there() {
+    let shown = |platform: Platform, text: &str| {
+        let mut iga = Iga::open(platform)?;
+        let bytes = iga_bytes(&mut iga, text);
+        let theirs = iga.disassemble(&bytes).unwrap();
+        let words = self::line(&theirs).unwrap().split_whitespace();
+        Some(words.collect::<Vec<_>>().join(" "))
+    };
+    let dpas = "dpas.8x3 (16|M0) r75:ud r99:ud r35:b r10.256:u1";
+    let ours = again(Platform::XeHpc, dpas).unwrap();
+    assert!(ours.contains("r10.256:u1"), "{ours}");
+    if let Some(theirs) = shown(Platform::XeHpc, dpas) {
+        assert_eq!(theirs, dpas.replace(".256", ".0"));
+    }
+    let send = "send.dc0 (8|M0) r5 r6 r7:2 0x0 0x00000000";
+    if let Some(theirs) = shown(Platform::XeHp, send) {
+        assert_eq!(theirs, send.replace(":2", ""));
+    }
+}

@@ -29,6 +29,9 @@ pub fn random_inst(
     function: Option<MathFn>,
     rng: &mut Rng,
 ) -> Option<Inst<Reg>> {
+    if platform.features().swsb {
+        return super::xe::random(platform, op, function, rng);
+    }
     let info = op.info(platform)?;
     let exec = ExecSize::from_log2(rng.below(6) as u8)?;
     let mut g = Gen {

@@ -3,6 +3,7 @@
 
 mod bulk;
 mod generate;
+mod xe;
 
 use std::fmt;
 

@@ -162,9 +162,11 @@ const OPTIONS: &[Opt] = &[
     (InstOpts::NO_SRC_DEP_SET, "NoSrcDepSet", Kinds::SEND, |f| {
         !f.swsb
     }),
-    (InstOpts::SERIALIZE, "Serialize", Kinds::SEND, |f| f.swsb),
-    (InstOpts::EX_BSO, "ExBSO", Kinds::SEND, |f| f.lsc),
-    (InstOpts::CPS, "CPS", Kinds::SEND, |f| f.lsc),
+    (InstOpts::SERIALIZE, "Serialize", Kinds::SEND, |f| {
+        f.serialize
+    }),
+    (InstOpts::EX_BSO, "ExBSO", Kinds::SEND, |f| f.ex_bso),
+    (InstOpts::CPS, "CPS", Kinds::SEND, |f| f.ex_bso),
 ];
 
 fn options_allowed(v: &View, out: &mut Sink<'_>) {

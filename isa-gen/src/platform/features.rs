@@ -72,6 +72,8 @@ pub struct Features {
     pub ex_bso: bool,
     /// Whether source 1's length is in the instruction beside an immediate extended descriptor too.
     pub src1_len: bool,
+    /// Whether there is the option `{Serialize}`.
+    pub serialize: bool,
     /// Whether one indirect operand's rows may lie across two GRFs.
     pub indirect_grf_crossing: bool,
     /// Restrictions of operands of 64 bits that Cherryview and Broxton have ("special restrictions").
@@ -158,6 +160,7 @@ const GEN7P5: Features = Features {
     no_preempt: false,
     ex_bso: false,
     src1_len: false,
+    serialize: false,
     indirect_grf_crossing: false,
     restricted_64bit: false,
     regioning_in_step: false,
@@ -240,6 +243,7 @@ const XE_LP: Features = Features {
     split_send: false,
     no_preempt: false,
     unified_send: true,
+    serialize: true,
     src1_acc: true,
     mul_mixed_mods: false,
     swsb_pipes: &[Pipe::All],
@@ -273,6 +277,7 @@ const XE_HPG: Features = Features {
 
 const XE_HPC: Features = Features {
     grf_bytes: 64,
+    serialize: false,
     indirect_reach: 1024,
     mme_base: 16,
     flag_regs: 4,

@@ -335,6 +335,9 @@ impl Parser<'_, '_> {
                 *slot = s;
             }
         }
+        if format.is_branch() && f.unified_send {
+            self.drop_types();
+        }
         if format.is_send() {
             let (ex, desc) = self.descriptors()?;
             self.inst.send = Some(SendDescs {
@@ -344,6 +347,18 @@ impl Parser<'_, '_> {
             });
         }
         Ok(())
+    }
+
+    /// The registers of branches have no types on Xe; those of older texts mean nothing.
+    fn drop_types(&mut self) {
+        if let Dst::Direct { hs, ty, .. } = &mut self.inst.dst {
+            (*hs, *ty) = (1, Type::D);
+        }
+        for s in &mut self.inst.srcs {
+            if let Src::Direct { ty, .. } = s {
+                *ty = Type::D;
+            }
+        }
     }
 
     fn descriptors(&mut self) -> Parsed<(Desc<Reg>, Desc<Reg>)> {

@@ -347,7 +347,7 @@ fn branch(base: &Inst<Reg>, format: Format, all: &mut Vec<Inst<Reg>>) {
         i.no_mask = true;
     }
     if format == Format::Call {
-        i.dst = dst(Type::Ud);
+        i.dst = dst(Type::D);
     }
     let pair = matches!(format, Format::BranchRegJipUip | Format::Ret);
     let region = if pair {

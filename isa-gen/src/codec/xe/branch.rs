@@ -38,7 +38,7 @@ fn put_source(cx: &Cx<'_>, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeE
     let Src::Direct {
         at,
         region: given,
-        ty: Type::D | Type::Ud,
+        ty: Type::D,
         mods: SrcMods {
             neg: false,
             abs: false,
@@ -110,7 +110,11 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
         return Err(bad("src2", "a branch has fewer sources"));
     }
     match i.dst {
-        Dst::Direct { at, .. } if cx.c.info.format == Format::Call => {
+        Dst::Direct {
+            at,
+            hs: 1,
+            ty: Type::D,
+        } if cx.c.info.format == Format::Call => {
             put_reg(cx, "dst", (Field::DstFile, Field::DstReg), at.reg, f)?;
             f.set(Field::DstSub, sub_code(cx, "dst", at.sub, cx.x.sub_shift)?);
         }
@@ -118,7 +122,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
         _ => {
             return Err(bad(
                 "dst",
-                "a call, and only a call, writes a direct register",
+                "a call, and only a call, writes a doubleword register",
             ));
         }
     }
@@ -135,7 +139,7 @@ pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), Dec
         i.dst = Dst::Direct {
             at: at(Field::DstFile, Field::DstReg, Field::DstSub)?,
             hs: 1,
-            ty: Type::Ud,
+            ty: Type::D,
         };
     }
     let two = matches!(format, Format::BranchJipUip | Format::BranchRegJipUip);

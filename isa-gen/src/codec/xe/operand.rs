@@ -372,7 +372,9 @@ impl Source {
             Src::Macro { at, mme, ty, mods } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
                 f.set(s.mme, mme_code(s.name, mme)?);
-                put_region(cx, s, Region::rect(1, 1, 0), f)?;
+                // One channel reads a scalar.
+                let stride = u8::from(f.get(Field::ExecSize) != 0);
+                put_region(cx, s, Region::rect(stride, 1, 0), f)?;
                 (ty, mods)
             }
         };
