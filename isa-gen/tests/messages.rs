@@ -141,10 +141,6 @@ fn send(platform: Platform, sfid: Sfid, rng: &mut Rng) -> (String, SendText) {
     (text, send)
 }
 
-fn ours_decodes(platform: Platform) -> bool {
-    platform == Platform::Gen9
-}
-
 /// A field: bits from `lo`, so many, its name and value.
 type Part = (u8, u8, String, u32);
 
@@ -300,12 +296,9 @@ fn comments_are_those_of_intels_disassembler() {
                 let text: String = group.iter().map(|(t, _)| t.as_str()).collect();
                 let bytes = iga.assemble(&text).unwrap();
                 let listing = iga.disassemble(&bytes).unwrap();
-                // Where our decoder knows the platform's sends, whole lines are the same.
-                if ours_decodes(platform) {
-                    let ours = disassemble(platform, &bytes);
-                    for (o, t) in ours.lines().zip(listing.lines()) {
-                        assert_eq!(o, t, "{platform} {sfid}");
-                    }
+                let ours = disassemble(platform, &bytes);
+                for (o, t) in ours.lines().zip(listing.lines()) {
+                    assert_eq!(o, t, "{platform} {sfid}");
                 }
                 let lines: Vec<&str> = listing.lines().filter(|l| l.contains("send")).collect();
                 assert_eq!(lines.len(), group.len(), "{platform}");
