@@ -25,7 +25,7 @@ use std::ops::Range;
 use support::Iga;
 
 /// Devices whose codec is complete.
-const JUDGED: &[&str] = &["bdw", "skl", "bxt", "icllp"];
+const JUDGED: &[&str] = &["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
 /// Rules that Intel's compiler is known to break, with the reason: device, rule, why.
 const ERRATA: &[(&str, &str, &str)] = &[

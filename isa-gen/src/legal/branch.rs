@@ -57,7 +57,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "sync-operand",
-        text: "`sync` reads null; `allrd` and `allwr` may take a mask of tokens",
+        text: "`sync` reads null; `allrd` and `allwr` may take a mask of tokens, `bar` its barriers",
         hint: "leave the operand out",
         kinds: Kinds::SYNC,
         applies: |f| f.swsb,
@@ -120,11 +120,13 @@ pub(super) static RULES: &[Rule] = &[
 
 fn sync_operand(v: &View, out: &mut Sink<'_>) {
     let Some(s) = v.src(0) else { return };
-    let mask = matches!(v.subfn, Subfn::Sync(SyncFn::Allrd | SyncFn::Allwr));
+    let Subfn::Sync(function) = v.subfn else {
+        return;
+    };
     let ok = match s.place {
-        Place::Imm(_) => mask,
-        // The barriers' flag, where several are waited on.
-        _ => s.is_null() || matches!(v.subfn, Subfn::Sync(SyncFn::Bar)),
+        // A mask of tokens, or the barriers that are waited on.
+        Place::Imm(_) => matches!(function, SyncFn::Allrd | SyncFn::Allwr | SyncFn::Bar),
+        _ => s.is_null() || function == SyncFn::Bar,
     };
     if !ok {
         out.find(s.part, format_args!("`sync` does not take this operand"));

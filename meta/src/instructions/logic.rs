@@ -47,7 +47,7 @@ pub(super) fn rows() -> Vec<Row> {
         )
         .code(XE_HP_ON, 0x6B)
         .with(PRED | COND | ACC)
-        .types(XE_HP_ON, [(UW | UD, UW | UD)]),
+        .types(XE_HP_ON, [(UW | UD, WD)]),
         Row::new(
             "shr",
             "Shifts right, filling with zeros; the count is taken modulo the width.",

@@ -127,6 +127,8 @@ impl<R: Register> Printer<'_, R> {
         }
         let implied = match self.format {
             Format::Send if self.platform.features().send_dst_implied => Some(Type::Ud),
+            // Intel's disassembler tells the type of a call of Xe as little as that of a send.
+            Format::Call if self.platform.features().swsb => self.inst.dst.ty(),
             Format::Call => Some(Type::D),
             Format::XeSend => self.inst.dst.ty(),
             _ => None,
