@@ -288,7 +288,7 @@ pub enum Subfn {
     Bfn(u8),
     /// `dpas.8x4`: systolic depth and repeat count.
     Dpas {
-        /// 2, 4, 8 or 16.
+        /// 1, 2, 4 or 8 (16: later platforms).
         depth: u8,
         /// 1 to 8.
         repeat: u8,

@@ -164,7 +164,7 @@ fn mask_and_predicate(c: &mut Cursor<'_>, f: &Features, inst: &mut Inst<Reg>) ->
 fn dpas(word: &str) -> Option<Subfn> {
     let (depth, repeat) = word.split_once('x')?;
     let (depth, repeat) = (depth.parse().ok()?, repeat.parse().ok()?);
-    let known = matches!(depth, 2 | 4 | 8 | 16) && (1..=8).contains(&repeat);
+    let known = matches!(depth, 1 | 2 | 4 | 8 | 16) && (1..=8).contains(&repeat);
     known.then_some(Subfn::Dpas { depth, repeat })
 }
 
