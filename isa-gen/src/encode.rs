@@ -64,12 +64,12 @@ pub enum EncodeError {
 /// [`legal`](crate::legal).
 pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeError> {
     let tables = PlatformTables::of(platform);
-    let missing = EncodeError::NoSuchOp {
+    let missing = || EncodeError::NoSuchOp {
         op: inst.op,
         platform,
     };
-    let info = inst.op.info(platform).ok_or_else(|| missing.clone())?;
-    let layout = tables.format(info.format).ok_or(missing)?;
+    let info = inst.op.info(platform).ok_or_else(missing)?;
+    let layout = tables.format(info.format).ok_or_else(missing)?;
     let ctx = Ctx {
         platform,
         tables,

@@ -3,6 +3,7 @@
 use crate::table::{Field, Layout, NOWHERE, Place};
 
 /// The lowest `width` bits set, for a width of 1 to 64.
+#[inline]
 pub(crate) fn mask(width: u32) -> u64 {
     u64::MAX >> 64u32.saturating_sub(width).min(63)
 }
@@ -27,10 +28,12 @@ impl Fields {
         }
     }
 
+    #[inline]
     fn place(&self, f: Field) -> &'static Place {
         self.layout.places.get(f as usize).unwrap_or(&NOWHERE)
     }
 
+    #[inline]
     fn more(&self, place: &Place) -> &'static [(u8, u8)] {
         let (start, n) = (usize::from(place.more.0), usize::from(place.more.1));
         self.layout.more.get(start..start + n).unwrap_or(&[])
@@ -72,17 +75,43 @@ impl Fields {
         self.get(f) != 0
     }
 
-    /// Writes a field. A value without room is remembered for [`Self::finish`].
+    /// Writes a field over what it holds. A value without room is remembered for [`Self::finish`].
     #[inline]
     pub(crate) fn set(&mut self, f: Field, value: u64) {
+        let place = self.place(f);
+        for &(lo, width) in std::iter::once(&place.first).chain(self.more(place)) {
+            if width != 0 {
+                self.word &= !(u128::from(mask(width.into())) << lo);
+            }
+        }
+        self.put(f, value);
+    }
+
+    /// Writes a field that holds 0 so far (or the value itself). A value without room is remembered for
+    /// [`Self::finish`].
+    #[inline]
+    pub(crate) fn put(&mut self, f: Field, value: u64) {
+        if value == 0 {
+            return;
+        }
+        let place = self.place(f);
+        let (lo, width) = place.first;
+        if place.more.1 == 0 && width != 0 && value <= mask(width.into()) {
+            self.word |= u128::from(value) << lo;
+        } else {
+            self.put_runs(f, value);
+        }
+    }
+
+    /// The same for a field in several runs of bits, or a value without room.
+    fn put_runs(&mut self, f: Field, value: u64) {
         let place = self.place(f);
         let mut left = value;
         for &(lo, width) in std::iter::once(&place.first).chain(self.more(place)) {
             if width == 0 {
                 break;
             }
-            let m = mask(width.into());
-            self.word = self.word & !(u128::from(m) << lo) | u128::from(left & m) << lo;
+            self.word |= u128::from(left & mask(width.into())) << lo;
             left = left.checked_shr(width.into()).unwrap_or(0);
         }
         if left != 0 {

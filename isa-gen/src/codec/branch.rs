@@ -29,7 +29,7 @@ fn put_offset(bytes: i32, field: Field, f: &mut Fields) -> Result<(), EncodeErro
     if i64::from(value) > most || i64::from(value) < -most - 1 {
         return Err(bad("target", "is too far away"));
     }
-    f.set(field, value as u64 & mask(width));
+    f.put(field, value as u64 & mask(width));
     Ok(())
 }
 
@@ -69,8 +69,8 @@ fn put_reg(
         return Err(bad(s.name, "the region is fixed by the opcode"));
     }
     let (file, number) = reg_code(s.name, at.reg)?;
-    f.set(s.file, file);
-    f.set(s.reg, number);
+    f.put(s.file, file);
+    f.put(s.reg, number);
     put_sub(s.name, s.sub, at, f)
 }
 
@@ -111,10 +111,12 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         return Err(bad("src1", "the opcode has one target"));
     }
     if ctx.info.format == Format::Call {
-        put_dst(ctx, &i.dst, f)?;
-        if !matches!(i.dst, Dst::Direct { .. }) {
+        if !matches!(i.dst, Dst::Direct { hs: 1, .. }) {
             return Err(bad("dst", "the return address goes to a direct register"));
         }
+        // The base says `d`.
+        f.set(Field::DstType, 0);
+        put_dst(ctx, &i.dst, f)?;
     } else if i.dst != Dst::None {
         return Err(bad("dst", "the opcode has none"));
     }
@@ -128,14 +130,14 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         Format::BranchJipUip => put_both(s0, s1, f)?,
         Format::Jmpi => match *s0 {
             Src::Target(t) => {
-                f.set(Field::Src1File, IMM);
+                f.put(Field::Src1File, IMM);
                 put_offset(from_next(offset(t)?, 16), Field::Jip, f)?;
             }
             _ => put_reg(&SRC1, (Region::SCALAR, DWORDS), s0, f)?,
         },
         Format::BranchRegJip => match *s0 {
             Src::Target(t) => {
-                f.set(Field::Src0File, IMM);
+                f.put(Field::Src0File, IMM);
                 put_offset(offset(t)?, Field::Jip, f)?;
             }
             _ => {
@@ -145,15 +147,15 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         },
         Format::BranchRegJipUip => match *s0 {
             Src::Target(_) => {
-                f.set(Field::Src0File, IMM);
+                f.put(Field::Src0File, IMM);
                 put_both(s0, s1, f)?;
             }
             _ if *s1 == Src::None => {
                 let types = [fixed_type(ctx, f); 2];
                 put_reg(&SRC0, (PAIR, types), s0, f)?;
-                f.set(Field::Src0Vs, 2);
-                f.set(Field::Src0Width, 1);
-                f.set(Field::Src0Hs, 1);
+                f.put(Field::Src0Vs, 2);
+                f.put(Field::Src0Width, 1);
+                f.put(Field::Src0Hs, 1);
             }
             _ => return Err(bad("src1", "a register holds both targets")),
         },
@@ -162,11 +164,11 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
                 bits,
                 ty: Type::D | Type::Ud,
             } if i.op == Op::Calla && bits <= u32::MAX.into() => {
-                f.set(Field::Src1File, IMM);
-                f.set(Field::Jip, bits);
+                f.put(Field::Src1File, IMM);
+                f.put(Field::Jip, bits);
             }
             Src::Target(t) if i.op == Op::Call => {
-                f.set(Field::Src1File, IMM);
+                f.put(Field::Src1File, IMM);
                 put_offset(offset(t)?, Field::Jip, f)?;
             }
             Src::Direct { ty, .. } => {

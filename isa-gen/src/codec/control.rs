@@ -2,6 +2,7 @@
 
 use super::Ctx;
 use super::bits::Fields;
+use super::operand::bad;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
@@ -34,25 +35,56 @@ fn align16_has(ctrl: PredCtrl) -> bool {
     )
 }
 
-/// Conditions with their codes (PRM Vol. 2a, "CondModifier").
-const COND: [(Cond, u64); 8] = [
-    (Cond::Eq, 1),
-    (Cond::Ne, 2),
-    (Cond::Gt, 3),
-    (Cond::Ge, 4),
-    (Cond::Lt, 5),
-    (Cond::Le, 6),
-    (Cond::Ov, 8),
-    (Cond::Un, 9),
-];
+/// The code of a combination, one more than its place in [`PRED`].
+fn pred_code(ctrl: PredCtrl) -> Option<u64> {
+    let group = |n: u8| match n {
+        2 | 4 | 8 | 16 | 32 => Some(u64::from(n.trailing_zeros()) * 2),
+        _ => None,
+    };
+    match ctrl {
+        PredCtrl::Sequential => Some(1),
+        PredCtrl::AnyV => Some(2),
+        PredCtrl::AllV => Some(3),
+        PredCtrl::AnyH(n) => Some(group(n)? + 2),
+        PredCtrl::AllH(n) => Some(group(n)? + 3),
+        _ => None,
+    }
+}
+
+/// The code of a condition (PRM Vol. 2a, "CondModifier").
+const fn cond_code(c: Cond) -> u64 {
+    match c {
+        Cond::Eo => 0,
+        Cond::Eq => 1,
+        Cond::Ne => 2,
+        Cond::Gt => 3,
+        Cond::Ge => 4,
+        Cond::Lt => 5,
+        Cond::Le => 6,
+        Cond::Ov => 8,
+        Cond::Un => 9,
+    }
+}
+
+/// The condition of a code.
+const fn cond_of(code: u64) -> Option<Cond> {
+    match code {
+        1 => Some(Cond::Eq),
+        2 => Some(Cond::Ne),
+        3 => Some(Cond::Gt),
+        4 => Some(Cond::Ge),
+        5 => Some(Cond::Lt),
+        6 => Some(Cond::Le),
+        8 => Some(Cond::Ov),
+        9 => Some(Cond::Un),
+        _ => None,
+    }
+}
 
 fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n @ 0..=1), 0 | 2) => Ok(u64::from(n) * 2 + u64::from(r.sub / 2)),
-        _ => Err(EncodeError::Operand {
-            operand: "flag",
-            why: "must be f0.0, f0.1, f1.0 or f1.1",
-        }),
+        _ => Err(bad("flag", "must be f0.0, f0.1, f1.0 or f1.1")),
     }
 }
 
@@ -63,130 +95,120 @@ fn flag(code: u64) -> RegRef<Reg> {
     )
 }
 
+/// The options, where there are any.
+#[inline(never)]
+fn lower_opts(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+    let info = ctx.info;
+    let no_preempt = ctx.platform.features().no_preempt;
+    let nullary = info.format == Format::Nullary;
+    let send = matches!(info.format, Format::Send | Format::SplitSend);
+    let has = |o| i.opts.contains(o);
+    let thread = [InstOpts::ATOMIC, InstOpts::SWITCH, InstOpts::NO_PREEMPT];
+    let threads = thread.into_iter().filter(|o| has(*o)).count();
+    let wrong = [
+        (has(InstOpts::ACC_WR_EN) && !info.acc, "{AccWrEn}"),
+        (has(InstOpts::EOT) && !send, "{EOT}"),
+        (
+            has(InstOpts::NO_SRC_DEP_SET) && f.width(Field::NoSrcDepSet) == 0,
+            "{NoSrcDepSet}",
+        ),
+        (
+            (send || nullary) && (has(InstOpts::NO_DD_CHK) || has(InstOpts::NO_DD_CLR)),
+            "{NoDDChk} or {NoDDClr}",
+        ),
+        (
+            threads > 1,
+            "more than one of {Atomic}, {Switch} and {NoPreempt}",
+        ),
+        (nullary && threads > 0, "thread control"),
+        (has(InstOpts::NO_PREEMPT) && !no_preempt, "{NoPreempt}"),
+        (has(InstOpts::SWITCH) && send && no_preempt, "{Switch}"),
+        (
+            has(InstOpts::BREAKPOINT) && i.op == Op::Illegal,
+            "{Breakpoint}",
+        ),
+    ];
+    if let Some((_, what)) = wrong.into_iter().find(|w| w.0) {
+        return Err(EncodeError::NotAllowed { op: i.op, what });
+    }
+    f.put(Field::Debug, has(InstOpts::BREAKPOINT).into());
+    f.put(Field::NoDdClr, has(InstOpts::NO_DD_CLR).into());
+    f.put(Field::NoDdChk, has(InstOpts::NO_DD_CHK).into());
+    let control = thread.into_iter().position(has);
+    f.put(Field::ThreadCtrl, control.map_or(0, |n| n as u64 + 1));
+    f.put(Field::AccWr, has(InstOpts::ACC_WR_EN).into());
+    f.put(Field::NoSrcDepSet, has(InstOpts::NO_SRC_DEP_SET).into());
+    Ok(())
+}
+
 pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let allow = |ok, what| {
-        if ok {
-            Ok(())
-        } else {
-            Err(EncodeError::NotAllowed { op: i.op, what })
-        }
-    };
+    let not = |what| Err(EncodeError::NotAllowed { op: i.op, what });
     let info = ctx.info;
     let nullary = info.format == Format::Nullary;
-    let macro_fn = matches!(i.subfn, Subfn::Math(m) if m.is_macro());
-    allow(i.pred.is_none() || info.pred, "a predicate")?;
-    allow(
-        match i.cond {
-            None => true,
-            Some(c) if c.cond == Cond::Eo => macro_fn,
-            Some(_) => info.cond,
-        },
-        "this flag modifier",
-    )?;
-    allow(!i.sat || info.sat, "saturation")?;
-    allow(
-        !matches!(i.subfn, Subfn::Math(_)) || info.format == Format::Math,
-        "a math function",
-    )?;
-    allow(
-        !matches!(i.subfn, Subfn::BranchCtrl(true)) || info.branch_ctrl,
-        "a branch control",
-    )?;
-    let has = |o| i.opts.contains(o);
-    allow(!has(InstOpts::ACC_WR_EN) || info.acc, "{AccWrEn}")?;
-    let send = matches!(info.format, Format::Send | Format::SplitSend);
-    allow(
-        send || !has(InstOpts::EOT) && !has(InstOpts::NO_SRC_DEP_SET),
-        "{EOT} or {NoSrcDepSet}",
-    )?;
-    allow(
-        !(send || nullary) || !has(InstOpts::NO_DD_CHK) && !has(InstOpts::NO_DD_CLR),
-        "{NoDDChk} or {NoDDClr}",
-    )?;
-    let thread = [InstOpts::ATOMIC, InstOpts::SWITCH, InstOpts::NO_PREEMPT];
-    allow(
-        thread.into_iter().filter(|o| has(*o)).count() <= 1,
-        "more than one of {Atomic}, {Switch} and {NoPreempt}",
-    )?;
-    let no_preempt = ctx.platform.features().no_preempt;
-    allow(no_preempt || !has(InstOpts::NO_PREEMPT), "{NoPreempt}")?;
-    allow(!(no_preempt && send && has(InstOpts::SWITCH)), "{Switch}")?;
-    allow(
-        !has(InstOpts::NO_SRC_DEP_SET) || f.width(Field::NoSrcDepSet) != 0,
-        "{NoSrcDepSet}",
-    )?;
-    allow(
-        !nullary || thread.into_iter().all(|o| !has(o)) && !i.no_mask,
-        "thread control or a mask",
-    )?;
-
-    allow(
-        i.op != Op::Illegal || !has(InstOpts::BREAKPOINT),
-        "{Breakpoint}",
-    )?;
-    f.set(Field::Debug, has(InstOpts::BREAKPOINT).into());
-    if nullary {
-        return Ok(());
+    if !i.opts.is_empty() {
+        lower_opts(ctx, i, f)?;
     }
-    f.set(Field::NoDdClr, has(InstOpts::NO_DD_CLR).into());
-    f.set(Field::NoDdChk, has(InstOpts::NO_DD_CHK).into());
-    let thread = if has(InstOpts::ATOMIC) {
-        1
-    } else if has(InstOpts::SWITCH) {
-        2
-    } else if has(InstOpts::NO_PREEMPT) {
-        3
-    } else {
-        0
-    };
-    f.set(Field::ThreadCtrl, thread);
-    f.set(Field::AccWr, has(InstOpts::ACC_WR_EN).into());
-    f.set(Field::NoSrcDepSet, has(InstOpts::NO_SRC_DEP_SET).into());
-    f.set(
-        Field::BranchCtrl,
-        (i.subfn == Subfn::BranchCtrl(true)).into(),
-    );
-    f.set(Field::NoMask, i.no_mask.into());
-    f.set(Field::Sat, i.sat.into());
-    if info.format == Format::Jmpi {
-        allow(
-            i.exec == ExecSize::S1 && i.offset == ChannelOffset::M0,
-            "an execution size or channel offset",
-        )?;
-    }
-    f.set(Field::ExecSize, i.exec.log2().into());
-    f.set(Field::ChanOff, u64::from(i.offset.channels() / 4));
-    if let Some(p) = i.pred {
-        let code = PRED
-            .iter()
-            .position(|c| *c == p.ctrl)
-            .ok_or(EncodeError::Operand {
-                operand: "predicate",
-                why: "a group is of 2, 4, 8, 16 or 32 channels",
-            })?;
-        let align16 = (macro_fn && ctx.platform.features().align16) || f.on(Field::AccessMode);
-        if align16 && !align16_has(p.ctrl) {
-            return Err(EncodeError::Operand {
-                operand: "predicate",
-                why: "in Align16 it goes by channels, `any4h` or `all4h`",
-            });
+    if i.sat {
+        if !info.sat {
+            return not("saturation");
         }
-        f.set(Field::PredCtrl, code as u64 + 1);
-        f.set(Field::PredInv, p.inverse.into());
-        f.set(Field::Flag, flag_code(p.flag)?);
+        f.put(Field::Sat, 1);
+    }
+    match i.subfn {
+        Subfn::BranchCtrl(true) if !info.branch_ctrl => return not("a branch control"),
+        Subfn::BranchCtrl(on) => f.put(Field::BranchCtrl, on.into()),
+        Subfn::Math(_) if info.format != Format::Math => return not("a math function"),
+        _ => {}
+    }
+    if nullary {
+        let flags = i.pred.is_some() || i.cond.is_some();
+        return match flags || i.no_mask {
+            true => not("a mask, a predicate or a flag modifier"),
+            false => Ok(()),
+        };
+    }
+    f.put(Field::NoMask, i.no_mask.into());
+    if info.format == Format::Jmpi && (i.exec != ExecSize::S1 || i.offset != ChannelOffset::M0) {
+        return not("an execution size or channel offset");
+    }
+    f.put(Field::ExecSize, i.exec.log2().into());
+    f.put(Field::ChanOff, u64::from(i.offset.channels() / 4));
+    if let Some(p) = i.pred {
+        if !info.pred {
+            return not("a predicate");
+        }
+        let Some(code) = pred_code(p.ctrl) else {
+            return Err(bad("predicate", "a group is of 2, 4, 8, 16 or 32 channels"));
+        };
+        let macro_fn = matches!(i.subfn, Subfn::Math(m) if m.is_macro());
+        let align16 = f.on(Field::AccessMode) || (macro_fn && ctx.platform.features().align16);
+        if align16 && !align16_has(p.ctrl) {
+            return Err(bad(
+                "predicate",
+                "in Align16 it goes by channels, `any4h` or `all4h`",
+            ));
+        }
+        f.put(Field::PredCtrl, code);
+        f.put(Field::PredInv, p.inverse.into());
+        f.put(Field::Flag, flag_code(p.flag)?);
     }
     if let Some(c) = i.cond {
-        let code = flag_code(c.flag)?;
-        if i.pred.is_some() && f.get(Field::Flag) != code {
-            return Err(EncodeError::Operand {
-                operand: "flag",
-                why: "predicate and flag modifier must name the same one",
-            });
+        // The math macros' function number stands where the condition would.
+        let code = match c.cond {
+            Cond::Eo if matches!(i.subfn, Subfn::Math(m) if m.is_macro()) => 0,
+            Cond::Eo => return not("this flag modifier"),
+            _ if !info.cond => return not("this flag modifier"),
+            c => cond_code(c),
+        };
+        let flag = flag_code(c.flag)?;
+        if i.pred.is_some_and(|p| p.flag != c.flag) {
+            return Err(bad(
+                "flag",
+                "predicate and flag modifier must name the same one",
+            ));
         }
-        f.set(Field::Flag, code);
-        if let Some((_, code)) = COND.iter().find(|(x, _)| *x == c.cond) {
-            f.set(Field::CondMod, *code);
-        }
+        f.put(Field::Flag, flag);
+        f.put(Field::CondMod, code);
     }
     Ok(())
 }
@@ -244,10 +266,7 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
     }
     let cond = f.get(Field::CondMod);
     if info.cond && cond != 0 {
-        let (cond, _) = *COND
-            .iter()
-            .find(|(_, code)| *code == cond)
-            .ok_or_else(|| DecodeError::field(Field::CondMod, cond))?;
+        let cond = cond_of(cond).ok_or_else(|| DecodeError::field(Field::CondMod, cond))?;
         i.cond = Some(CondMod { cond, flag });
     }
     // The math macros always set the flag; their function number takes the condition's place.

@@ -54,11 +54,13 @@ pub(crate) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>) -> Result<Fields, EncodeError>
                     why: "`math` needs one",
                 });
             };
-            let code = function.code(ctx.platform).ok_or(EncodeError::NotAllowed {
-                op: i.op,
-                what: "this function on the platform",
-            })?;
-            f.set(Field::MathFn, code.into());
+            let Some(code) = function.code(ctx.platform) else {
+                return Err(EncodeError::NotAllowed {
+                    op: i.op,
+                    what: "this function on the platform",
+                });
+            };
+            f.put(Field::MathFn, code.into());
             operand::lower(ctx, i, Some(function), &mut f)?;
         }
         Format::Ternary | Format::Sync | Format::XeSend | Format::Dpas => {

@@ -99,9 +99,10 @@ pub(super) fn type_code(
     codes: &TypeCodes,
     t: Type,
 ) -> Result<u64, EncodeError> {
-    codes
-        .code(t)
-        .ok_or(bad(operand, "the type is not possible here"))
+    match codes.code(t) {
+        Some(c) => Ok(c),
+        None => Err(bad(operand, "the type is not possible here")),
+    }
 }
 
 #[inline]
@@ -144,9 +145,9 @@ fn put_region(
     if !w.is_power_of_two() || w > 16 {
         return Err(bad(name, "the region's width is not possible"));
     }
-    f.set(s.vs, vs);
-    f.set(s.width, w.trailing_zeros().into());
-    f.set(s.hs, stride_code(name, hs, 4)?);
+    f.put(s.vs, vs);
+    f.put(s.width, w.trailing_zeros().into());
+    f.put(s.hs, stride_code(name, hs, 4)?);
     Ok(())
 }
 
@@ -219,7 +220,7 @@ pub(super) fn put_sub(
     if at.sub >= 32 {
         return Err(bad(operand, "the sub-register is beyond the register"));
     }
-    f.set(field, at.sub.into());
+    f.put(field, at.sub.into());
     Ok(())
 }
 
@@ -231,28 +232,28 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
         Dst::None => return Err(bad(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             let (file, number) = reg_code(name, at.reg)?;
-            f.set(Field::DstFile, file);
-            f.set(Field::DstReg, number);
+            f.put(Field::DstFile, file);
+            f.put(Field::DstReg, number);
             put_sub(name, Field::DstSub, at, f)?;
-            f.set(Field::DstHs, stride_code(name, hs, 4)?);
-            f.set(Field::DstType, type_code(name, types, ty)?);
+            f.put(Field::DstHs, stride_code(name, hs, 4)?);
+            f.put(Field::DstType, type_code(name, types, ty)?);
         }
         Dst::Indirect { addr, imm, hs, ty } => {
-            f.set(Field::DstFile, GRF);
-            f.set(Field::DstAddrMode, 1);
-            f.set(Field::DstAddrSub, addr_sub(name, addr)?);
-            f.set(Field::DstAddrImm, addr_imm(name, imm)?);
-            f.set(Field::DstHs, stride_code(name, hs, 4)?);
-            f.set(Field::DstType, type_code(name, types, ty)?);
+            f.put(Field::DstFile, GRF);
+            f.put(Field::DstAddrMode, 1);
+            f.put(Field::DstAddrSub, addr_sub(name, addr)?);
+            f.put(Field::DstAddrImm, addr_imm(name, imm)?);
+            f.put(Field::DstHs, stride_code(name, hs, 4)?);
+            f.put(Field::DstType, type_code(name, types, ty)?);
         }
         Dst::Macro { at, mme, ty } => {
             let (file, number) = reg_code(name, at.reg)?;
-            f.set(Field::DstFile, file);
-            f.set(Field::DstReg, number);
-            f.set(Field::DstMme, mme_code(name, mme)?);
-            f.set(Field::DstType, type_code(name, types, ty)?);
+            f.put(Field::DstFile, file);
+            f.put(Field::DstReg, number);
+            f.put(Field::DstMme, mme_code(name, mme)?);
+            f.put(Field::DstType, type_code(name, types, ty)?);
             if !ctx.platform.features().align16 {
-                f.set(Field::DstHs, 1);
+                f.put(Field::DstHs, 1);
             }
         }
     }
@@ -299,8 +300,8 @@ fn put_mods(
     if mods.abs && ctx.info.bitwise {
         return Err(bad(s.name, "a bitwise operation has no absolute value"));
     }
-    f.set(s.neg, mods.neg.into());
-    f.set(s.abs, mods.abs.into());
+    f.put(s.neg, mods.neg.into());
+    f.put(s.abs, mods.abs.into());
     Ok(())
 }
 
@@ -338,9 +339,9 @@ pub(super) fn put_src(
             mods,
         } => {
             let (file, number) = reg_code(name, at.reg)?;
-            f.set(s.file, file);
-            f.set(s.ty, reg_type(ty)?);
-            f.set(s.reg, number);
+            f.put(s.file, file);
+            f.put(s.ty, reg_type(ty)?);
+            f.put(s.reg, number);
             put_sub(name, s.sub, at, f)?;
             put_region(name, s, region, f)?;
             put_mods(ctx, s, mods, f)?;
@@ -352,22 +353,22 @@ pub(super) fn put_src(
             ty,
             mods,
         } => {
-            f.set(s.file, GRF);
-            f.set(s.addr_mode, 1);
-            f.set(s.ty, reg_type(ty)?);
-            f.set(s.addr_sub, addr_sub(name, addr)?);
-            f.set(s.addr_imm, addr_imm(name, imm)?);
+            f.put(s.file, GRF);
+            f.put(s.addr_mode, 1);
+            f.put(s.ty, reg_type(ty)?);
+            f.put(s.addr_sub, addr_sub(name, addr)?);
+            f.put(s.addr_imm, addr_imm(name, imm)?);
             put_region(name, s, region, f)?;
             put_mods(ctx, s, mods, f)?;
         }
         Src::Macro { at, mme, ty, mods } => {
             let (file, number) = reg_code(name, at.reg)?;
-            f.set(s.file, file);
-            f.set(s.ty, reg_type(ty)?);
-            f.set(s.reg, number);
-            f.set(s.mme, mme_code(name, mme)?);
+            f.put(s.file, file);
+            f.put(s.ty, reg_type(ty)?);
+            f.put(s.reg, number);
+            f.put(s.mme, mme_code(name, mme)?);
             if ctx.platform.features().align16 {
-                f.set(s.vs, macro_rows(ty));
+                f.put(s.vs, macro_rows(ty));
             } else if scalar {
                 put_region(name, s, Region::SCALAR, f)?;
             } else {
@@ -376,14 +377,14 @@ pub(super) fn put_src(
             put_mods(ctx, s, mods, f)?;
         }
         Src::Imm { bits, ty } => {
-            f.set(s.file, IMM);
-            f.set(s.ty, type_code(name, &ctx.tables.imm_types, ty)?);
+            f.put(s.file, IMM);
+            f.put(s.ty, type_code(name, &ctx.tables.imm_types, ty)?);
             match ty {
                 Type::Uq | Type::Q | Type::Df => {
                     if !lone {
                         return Err(bad(name, "a 64-bit immediate needs a one-source opcode"));
                     }
-                    f.set(Field::Imm64, bits);
+                    f.put(Field::Imm64, bits);
                 }
                 _ => {
                     // A word immediate stands in both halves.
@@ -394,7 +395,7 @@ pub(super) fn put_src(
                     if wide >= 1 << 32 {
                         return Err(bad(name, "the immediate's bits are wider than its type"));
                     }
-                    f.set(Field::Imm32, wide);
+                    f.put(Field::Imm32, wide);
                 }
             }
         }
@@ -471,7 +472,7 @@ pub(super) fn lower(
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
     let [s0, s1, s2] = &i.srcs;
     if is_macro && ctx.platform.features().align16 {
-        f.set(Field::AccessMode, 1);
+        f.put(Field::AccessMode, 1);
     }
     let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
     if with_mme(s0) != is_macro || (sources == 2 && with_mme(s1) != is_macro) {

@@ -42,13 +42,13 @@ fn put_src0(src: &Src<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
     match *src {
         Src::Direct { at, .. } => {
             let (file, number) = whole("src0", at)?;
-            f.set(Field::Src0Reg, number);
+            f.put(Field::Src0Reg, number);
             Ok(file)
         }
         Src::Indirect { addr, imm, .. } => {
-            f.set(Field::Src0AddrMode, 1);
-            f.set(Field::Src0AddrSub, addr_sub("src0", addr)?);
-            f.set(Field::Src0AddrImm, coarse("src0", imm)?);
+            f.put(Field::Src0AddrMode, 1);
+            f.put(Field::Src0AddrSub, addr_sub("src0", addr)?);
+            f.put(Field::Src0AddrImm, coarse("src0", imm)?);
             Ok(GRF)
         }
         _ => Err(bad("src0", "a send takes a register")),
@@ -82,16 +82,19 @@ fn payload(r: Reg, ty: Type) -> Src<Reg> {
 }
 
 fn descs(i: &Inst<Reg>) -> Result<SendDescs<Reg>, EncodeError> {
-    i.send.ok_or(bad("descriptor", "a send needs both"))
+    match i.send {
+        Some(d) => Ok(d),
+        None => Err(bad("descriptor", "a send needs both")),
+    }
 }
 
 /// The descriptor and EOT. Returns whether the descriptor is in a0.0.
 fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, EncodeError> {
     let eot = i.opts.contains(InstOpts::EOT) || matches!(d.ex, Desc::Imm(ex) if ex & EX_EOT != 0);
-    f.set(Field::Eot, eot.into());
+    f.put(Field::Eot, eot.into());
     match d.desc {
         Desc::Imm(v) if u64::from(v) >> f.width(Field::Desc) == 0 => {
-            f.set(Field::Desc, v.into());
+            f.put(Field::Desc, v.into());
             Ok(false)
         }
         Desc::Imm(_) => Err(bad("descriptor", "the field has fewer bits")),
@@ -100,7 +103,7 @@ fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, E
             let half = i.dst.ty() == Some(Type::Hf)
                 || (i.srcs[0].ty() == Some(Type::Hf) && i.srcs[1] == Src::None);
             if half && f.width(Field::DescHf) != 0 {
-                f.set(Field::DescHf, 1);
+                f.put(Field::DescHf, 1);
             }
             Ok(true)
         }
@@ -128,18 +131,21 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     if let Dst::Direct { at, .. } = i.dst {
         whole("dst", at)?;
     }
+    if matches!(i.dst, Dst::Direct { hs, .. } | Dst::Indirect { hs, .. } if hs != 1) {
+        return Err(bad("dst", "a send writes whole registers"));
+    }
     put_dst(ctx, &i.dst, f)?;
     let file = put_src0(&i.srcs[0], f)?;
-    f.set(Field::Src0File, file);
+    f.put(Field::Src0File, file);
     let ty = i.srcs[0].ty().unwrap_or(Type::Ud);
-    f.set(
+    f.put(
         Field::Src0Type,
         type_code("src0", &ctx.tables.reg_types, ty)?,
     );
     let d = descs(i)?;
     if put_desc(i, &d, f)? {
         f.set(Field::Src1File, ARF);
-        f.set(Field::Src1Reg, A0);
+        f.put(Field::Src1Reg, A0);
     }
     let Desc::Imm(ex) = d.ex else {
         return Err(bad(
@@ -153,12 +159,12 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
             "bits 4 and 15:6 have no place in a send with one payload",
         ));
     }
-    f.set(Field::Sfid, (ex & 15).into());
+    f.put(Field::Sfid, (ex & 15).into());
     if ex >> 16 != 0 {
         if f.width(Field::ExFunc) == 0 {
             return Err(bad("extended descriptor", "has no bits above 5"));
         }
-        f.set(Field::ExFunc, (ex >> 16).into());
+        f.put(Field::ExFunc, (ex >> 16).into());
     }
     Ok(())
 }
@@ -195,16 +201,16 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
     match i.dst {
         Dst::Direct { at, ty, .. } => {
             let (file, number) = whole("dst", at)?;
-            f.set(Field::DstFile, file);
-            f.set(Field::DstReg, number);
-            f.set(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
+            f.put(Field::DstFile, file);
+            f.put(Field::DstReg, number);
+            f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
         }
         Dst::Indirect { addr, imm, ty, .. } => {
-            f.set(Field::DstFile, GRF);
-            f.set(Field::DstAddrMode, 1);
-            f.set(Field::DstAddrSub, addr_sub("dst", addr)?);
-            f.set(Field::DstAddrImm, coarse("dst", imm)?);
-            f.set(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
+            f.put(Field::DstFile, GRF);
+            f.put(Field::DstAddrMode, 1);
+            f.put(Field::DstAddrSub, addr_sub("dst", addr)?);
+            f.put(Field::DstAddrImm, coarse("dst", imm)?);
+            f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
         }
         _ => return Err(bad("dst", "a send writes registers")),
     }
@@ -218,27 +224,27 @@ pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Resul
     if file == ARF && number != 0 {
         return Err(bad("src1", "must be a GRF or null"));
     }
-    f.set(Field::Src1File, file);
-    f.set(Field::Src1Reg, number);
+    f.put(Field::Src1File, file);
+    f.put(Field::Src1Reg, number);
     let d = descs(i)?;
     let in_a0 = put_desc(i, &d, f)?;
-    f.set(Field::DescReg, in_a0.into());
+    f.put(Field::DescReg, in_a0.into());
     match d.ex {
         Desc::Imm(ex) => {
             if ex & 0xfc10 != 0 {
                 return Err(bad("extended descriptor", "bits 4 and 15:10 have no place"));
             }
-            f.set(Field::Sfid, (ex & 15).into());
-            f.set(Field::ExLen, (ex >> 6 & 15).into());
-            f.set(Field::ExFunc, (ex >> 16).into());
+            f.put(Field::Sfid, (ex & 15).into());
+            f.put(Field::ExLen, (ex >> 6 & 15).into());
+            f.put(Field::ExFunc, (ex >> 16).into());
         }
         Desc::Reg(r) => {
             let sub = addr_sub("extended descriptor", r)?;
             if sub % 2 != 0 {
                 return Err(bad("extended descriptor", "must be a doubleword of a0"));
             }
-            f.set(Field::ExReg, 1);
-            f.set(Field::ExAddrSub, sub / 2);
+            f.put(Field::ExReg, 1);
+            f.put(Field::ExAddrSub, sub / 2);
         }
     }
     Ok(())

@@ -100,7 +100,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: Fields) -> Result<Fields, E
             .in_align16()
             .ok_or(bad("opcode", "has no Align16 form"))?;
         let mut f = Fields::new(ctx.layout, f.word);
-        f.set(Field::AccessMode, 1);
+        f.put(Field::AccessMode, 1);
         control::lower(&ctx, i, &mut f)?;
         align16::lower(&ctx, i, &mut f)?;
         return Ok(f);

@@ -28,7 +28,7 @@ fn put_type(
     f: &mut Fields,
 ) -> Result<u64, EncodeError> {
     let code = type_code(name, &ctx.tables.align1_types, ty)?;
-    f.set(field, code & !FLOAT);
+    f.put(field, code & !FLOAT);
     Ok(code & FLOAT)
 }
 
@@ -50,7 +50,7 @@ fn put_sub(
             "the sub-register is beyond the register or not aligned",
         ));
     }
-    f.set(field, (at.sub / unit).into());
+    f.put(field, (at.sub / unit).into());
     Ok(())
 }
 
@@ -64,8 +64,8 @@ fn put_file(
         Reg::Grf(_) | Reg::Arf(Arf::Acc, _) => reg_code(name, r)?,
         Reg::Arf(..) => return Err(bad(name, "must be a GRF or an accumulator")),
     };
-    f.set(file, 1 - code);
-    f.set(number, n);
+    f.put(file, 1 - code);
+    f.put(number, n);
     Ok(())
 }
 
@@ -82,14 +82,14 @@ fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<u64, EncodeErr
             put_sub(name, Field::DstSub, at, DST_UNIT, f)?;
             match hs {
                 1 => {}
-                2 => f.set(Field::DstHs, 1),
+                2 => f.put(Field::DstHs, 1),
                 _ => return Err(bad(name, "the stride must be 1 or 2")),
             }
             put_type(ctx, name, Field::DstType, ty, f)
         }
         Dst::Macro { at, mme, ty } if ctx.info.mme => {
             put_file(name, place, at.reg, f)?;
-            f.set(Field::DstMme, mme_code(name, mme)?);
+            f.put(Field::DstMme, mme_code(name, mme)?);
             put_type(ctx, name, Field::DstType, ty, f)
         }
         _ => Err(bad(name, "must be direct (of a math macro, have an mme)")),
@@ -108,11 +108,12 @@ fn put_region(
         _ => return Err(bad(s.name, "the region must be <vs;hs>, for source 2 <hs>")),
     };
     if let Some(vs) = vs {
-        let code = VS.iter().position(|v| *v == vs);
-        let code = code.ok_or(bad(s.name, "the vertical stride must be 0, 2, 4 or 8"))?;
-        f.set(s.vs, code as u64);
+        let Some(code) = VS.iter().position(|v| *v == vs) else {
+            return Err(bad(s.name, "the vertical stride must be 0, 2, 4 or 8"));
+        };
+        f.put(s.vs, code as u64);
     }
-    f.set(s.hs, stride_code(s.name, hs, 4)?);
+    f.put(s.hs, stride_code(s.name, hs, 4)?);
     Ok(())
 }
 
@@ -129,8 +130,8 @@ fn put_src(
     if (mods.neg || mods.abs) && !ctx.info.mods {
         return Err(bad(s.name, "the opcode has no source modifiers"));
     }
-    f.set(s.neg, mods.neg.into());
-    f.set(s.abs, mods.abs.into());
+    f.put(s.neg, mods.neg.into());
+    f.put(s.abs, mods.abs.into());
     match *src {
         Src::Direct { at, region, ty, .. } if !ctx.info.mme => {
             if n != 1 && !matches!(at.reg, Reg::Grf(_)) {
@@ -143,19 +144,19 @@ fn put_src(
         }
         Src::Macro { at, mme, ty, .. } if ctx.info.mme => {
             put_file(s.name, (s.file, s.reg), at.reg, f)?;
-            f.set(s.mme, mme_code(s.name, mme)?);
+            f.put(s.mme, mme_code(s.name, mme)?);
             if n < 2 {
-                f.set(s.vs, MACRO_VS);
+                f.put(s.vs, MACRO_VS);
             }
-            f.set(s.hs, 1);
+            f.put(s.hs, 1);
             put_type(ctx, s.name, s.ty, ty, f)
         }
         Src::Imm { bits, ty } if n != 1 && !ctx.info.mme && ty.bytes() <= 2 => {
             if bits >> 16 != 0 {
                 return Err(bad(s.name, "an immediate of 16 bits"));
             }
-            f.set(s.file, 1);
-            f.set(s.imm, bits);
+            f.put(s.file, 1);
+            f.put(s.imm, bits);
             put_type(ctx, s.name, s.ty, ty, f)
         }
         _ => Err(bad(
@@ -170,7 +171,7 @@ const MACRO_VS: u64 = 2;
 
 pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
     let float = put_dst(ctx, &i.dst, f)?;
-    f.set(Field::ExecType, (float != 0).into());
+    f.put(Field::ExecType, (float != 0).into());
     for ((n, s), src) in SRCS.iter().enumerate().zip(&i.srcs) {
         if put_src(ctx, (n, s), src, f)? != float {
             return Err(bad(s.name, "floats and integers do not go together"));

@@ -54,15 +54,15 @@ fn put_dst_mask(
             (4, ExecSize::S4, 1 << ((sub / bytes) % 4))
         };
         sub -= sub % (bytes * channels);
-        f.set(Field::ExecSize, exec.log2().into());
-        f.set(Field::DstMask, mask);
+        f.put(Field::ExecSize, exec.log2().into());
+        f.put(Field::DstMask, mask);
     } else {
-        f.set(Field::DstMask, 0b1111);
+        f.put(Field::DstMask, 0b1111);
     }
     if !sub.is_multiple_of(4) {
         return Err(bad("dst", "the sub-register must start a doubleword"));
     }
-    f.set(Field::DstSub, (sub / 4).into());
+    f.put(Field::DstSub, (sub / 4).into());
     Ok(())
 }
 
@@ -80,13 +80,13 @@ fn put_region(
         return Err(bad(s.name, "the sub-register is not one of the type"));
     }
     let mut sub = at.sub;
-    f.set(s.swizzle, XYZW);
+    let mut swizzle = XYZW;
     if region == scalar(n) {
         if bytes == 8 {
-            f.set(s.swizzle, if sub % 16 == 8 { ZWZW } else { XYXY });
+            swizzle = if sub % 16 == 8 { ZWZW } else { XYXY };
             sub -= sub % 16;
         } else {
-            f.set(s.rep, 1);
+            f.put(s.rep, 1);
         }
     } else if region != packed(n) {
         return Err(bad(
@@ -94,11 +94,12 @@ fn put_region(
             "the region must be <2;1> or <0;0>, for source 2 <1> or <0>",
         ));
     }
+    f.put(s.swizzle, swizzle);
     let unit = u16::from(ctx.tables.ternary_unit.max(1));
     if !sub.is_multiple_of(unit) {
         return Err(bad(s.name, "the sub-register is not aligned"));
     }
-    f.set(s.sub, (sub / unit).into());
+    f.put(s.sub, (sub / unit).into());
     Ok(())
 }
 
@@ -109,7 +110,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
             (at, ty)
         }
         Dst::Macro { at, mme: m, ty } if ctx.info.mme => {
-            f.set(Field::DstMask, mme_code("dst", m)?);
+            f.put(Field::DstMask, mme_code("dst", m)?);
             (at, ty)
         }
         _ => {
@@ -122,8 +123,8 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     let (1, number) = reg_code("dst", at.reg)? else {
         return Err(bad("dst", "must be a GRF"));
     };
-    f.set(Field::DstReg, number);
-    f.set(
+    f.put(Field::DstReg, number);
+    f.put(
         Field::DstType,
         type_code("dst", &ctx.tables.ternary_types, ty)?,
     );
@@ -146,7 +147,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
                 ty,
                 mods,
             } if ctx.info.mme => {
-                f.set(s.swizzle, mme_code(s.name, m)?);
+                f.put(s.swizzle, mme_code(s.name, m)?);
                 (at, ty, mods)
             }
             _ => {
@@ -161,14 +162,14 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         };
         let half = |f: &mut Fields, field| match (first, ty) {
             (Some(Type::F | Type::Hf), Type::F | Type::Hf) if f.width(field) != 0 => {
-                f.set(field, (ty == Type::Hf).into());
+                f.put(field, (ty == Type::Hf).into());
                 Ok(())
             }
             (Some(t), _) if t == ty => Ok(()),
             _ => Err(bad(s.name, "the sources' types do not go together")),
         };
         match n {
-            0 => f.set(
+            0 => f.put(
                 Field::SrcType,
                 type_code(s.name, &ctx.tables.ternary_types, ty)?,
             ),
@@ -178,9 +179,9 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         if (mods.neg || mods.abs) && !ctx.info.mods {
             return Err(bad(s.name, "the opcode has no source modifiers"));
         }
-        f.set(s.neg, mods.neg.into());
-        f.set(s.abs, mods.abs.into());
-        f.set(s.reg, number);
+        f.put(s.neg, mods.neg.into());
+        f.put(s.abs, mods.abs.into());
+        f.put(s.reg, number);
     }
     Ok(())
 }
