@@ -23,6 +23,7 @@ pub(super) fn tables(w: &mut Writer, g: Generation) {
     swsb(w, &f.swsb);
     syncs(w, &f);
     for (name, value) in [
+        ("depths", format!("{:?}", f.depths)),
         ("whole_preds", f.whole_preds.to_string()),
         ("chan_shift", f.chan_shift.to_string()),
         ("sub_shift", f.sub_shift.to_string()),

@@ -1,6 +1,6 @@
 //! Branches, whose targets all count from the branch itself, and `sync`.
 
-use super::operand::{put_reg, reg, sub_code};
+use super::operand::{place, put_reg, reg, sub_code};
 use super::{Cx, bad, code, type_at, wrong};
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -51,10 +51,7 @@ fn put_source(cx: &Cx<'_>, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeE
         return Err(bad("src0", "the region is fixed by the opcode"));
     }
     put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
-    f.set(
-        Field::Src0Sub,
-        sub_code(cx, "src0", at.sub, cx.x.sub_shift)?,
-    );
+    f.set(Field::Src0Sub, sub_code(cx, "src0", at, cx.x.sub_shift)?);
     Ok(())
 }
 
@@ -116,7 +113,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
             ty: Type::D,
         } if cx.c.info.format == Format::Call => {
             put_reg(cx, "dst", (Field::DstFile, Field::DstReg), at.reg, f)?;
-            f.set(Field::DstSub, sub_code(cx, "dst", at.sub, cx.x.sub_shift)?);
+            f.set(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
         }
         Dst::None if cx.c.info.format != Format::Call => {}
         _ => {
@@ -133,7 +130,7 @@ pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), Dec
     let format = cx.c.info.format;
     let at = |file, number, sub| {
         let r = reg(cx, file, number, f)?;
-        Ok::<_, DecodeError>(RegRef::new(r, (f.get(sub) as u16) << cx.x.sub_shift))
+        Ok::<_, DecodeError>(place(cx, r, f.get(sub), cx.x.sub_shift))
     };
     if format == Format::Call {
         i.dst = Dst::Direct {
@@ -211,7 +208,7 @@ pub(super) fn lower_sync(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
             if cx.x.sync_flag == Some(function) && matches!(at.reg, Reg::Arf(Arf::Flag, _)) =>
         {
             put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
-            f.set(Field::Src0Sub, sub_code(cx, "src0", at.sub, 0)?);
+            f.set(Field::Src0Sub, sub_code(cx, "src0", at, 0)?);
             f.set(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
             Ok(())
         }

@@ -75,23 +75,48 @@ pub(super) fn put_reg(
     Ok(())
 }
 
-/// A sub-register in the units of its field.
+/// Whether the register's sub-registers are numbered, whatever the type: they are not offsets in bytes.
+fn is_numbered(r: Reg) -> bool {
+    matches!(r, Reg::Arf(Arf::Msg | Arf::FlowControl, _))
+}
+
+/// A sub-register in the units of its field, which are 2 to the `shift` bytes. A number counts words where the GRF is
+/// large, bytes elsewhere.
 pub(super) fn sub_code(
     cx: &Cx<'_>,
     operand: &'static str,
-    sub: u16,
+    RegRef { reg, sub }: RegRef<Reg>,
     shift: u8,
 ) -> Result<u64, EncodeError> {
-    if u32::from(sub) >= cx.c.platform.features().grf_bytes {
+    let beyond = u32::from(sub) >= cx.c.platform.features().grf_bytes;
+    let bytes = if is_numbered(reg) {
+        u32::from(sub) << cx.x.sub_shift
+    } else {
+        sub.into()
+    };
+    if beyond || bytes >= cx.c.platform.features().grf_bytes {
         return Err(bad(operand, "the sub-register is beyond the register"));
     }
-    if sub & ((1 << shift) - 1) != 0 {
+    if bytes & ((1 << shift) - 1) != 0 {
         return Err(bad(
             operand,
             "the sub-register cannot begin at this byte here",
         ));
     }
-    Ok((sub >> shift).into())
+    Ok((bytes >> shift).into())
+}
+
+/// The place that a register and the code of its sub-register name.
+pub(super) fn place(cx: &Cx<'_>, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
+    let bytes = (code as u16) << shift;
+    RegRef::new(
+        reg,
+        if is_numbered(reg) {
+            bytes >> cx.x.sub_shift
+        } else {
+            bytes
+        },
+    )
 }
 
 /// Checks that the opcode has the type, if it is one that only some opcodes have.
@@ -237,7 +262,7 @@ fn put_dst(cx: &Cx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError>
         Dst::None => return Err(bad(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             put_reg(cx, name, file, at.reg, f)?;
-            f.set(Field::DstSub, sub_code(cx, name, at.sub, 0)?);
+            f.set(Field::DstSub, sub_code(cx, name, at, 0)?);
             (hs, ty)
         }
         Dst::Indirect { addr, imm, hs, ty } => {
@@ -284,7 +309,7 @@ fn get_dst(cx: &Cx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<Reg>, DecodeEr
         });
     }
     Ok(Dst::Direct {
-        at: RegRef::new(reg, f.get(Field::DstSub) as u16),
+        at: place(cx, reg, f.get(Field::DstSub), 0),
         hs,
         ty,
     })
@@ -352,7 +377,7 @@ impl Source {
                 mods,
             } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
-                f.set(s.sub, sub_code(cx, s.name, at.sub, self.shift(cx))?);
+                f.set(s.sub, sub_code(cx, s.name, at, self.shift(cx))?);
                 put_region(cx, s, region, f)?;
                 (ty, mods)
             }
@@ -469,7 +494,7 @@ impl Source {
             });
         }
         Ok(Src::Direct {
-            at: RegRef::new(reg(cx, s.file, s.reg, f)?, (f.get(s.sub) as u16) << shift),
+            at: place(cx, reg(cx, s.file, s.reg, f)?, f.get(s.sub), shift),
             region,
             ty,
             mods,

@@ -27,6 +27,8 @@ pub(crate) struct XeTables {
     pub dpas_acc_types: TypeCodes,
     /// Of the other sources, with the precision above.
     pub dpas_types: TypeCodes,
+    /// Systolic depths of `dpas` by code; 0 for none.
+    pub depths: [u8; 4],
     pub swsb: SwsbTable,
     /// In the order of [`SyncFn`]: the code, and whether it takes an immediate.
     pub sync_codes: [Option<(u8, bool)>; SyncFn::ALL.len()],

@@ -1,6 +1,8 @@
 //! Three-source instructions, and `dpas`, whose operands are whole registers.
 
-use super::operand::{mme, mme_code, put_reg, reg, stride, stride_code, sub_code, type_code};
+use super::operand::{
+    mme, mme_code, place, put_reg, reg, stride, stride_code, sub_code, type_code,
+};
 use super::{Cx, bad, wrong};
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
@@ -119,6 +121,16 @@ fn get_type(types: &TypeCodes, field: Field, above: u64, f: &Fields) -> Result<T
         .ok_or_else(|| wrong(field, f))
 }
 
+/// The bits of a type that the 16 of an immediate stand for.
+fn widen(bits: u64, ty: Type) -> u64 {
+    match ty {
+        Type::Ub | Type::B => bits & 0xff,
+        Type::D => u64::from(bits as u16 as i16 as u32),
+        Type::Q => bits as u16 as i16 as u64,
+        _ => bits,
+    }
+}
+
 fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
     let info = cx.c.info;
     let (ty, mods) = match *src {
@@ -126,11 +138,11 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
             let Some((is_imm, imm)) = s.imm else {
                 return Err(bad(s.name, "source 1 cannot be an immediate"));
             };
-            if bits >> 16 != 0 || ty.bytes() == 1 && bits >> 8 != 0 {
+            if widen(bits & 0xffff, ty) != bits {
                 return Err(bad(s.name, "the immediate must fit 16 bits"));
             }
             f.set(is_imm, 1);
-            f.set(imm, bits);
+            f.set(imm, bits & 0xffff);
             (ty, SrcMods::default())
         }
         Src::Direct {
@@ -140,7 +152,7 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
             mods,
         } if !info.mme => {
             put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
-            f.set(s.sub, sub_code(cx, s.name, at.sub, cx.x.sub_shift)?);
+            f.set(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
             let hs = match (region, s.vs) {
                 (Region::Ternary { vs, hs }, Some(field)) => {
                     let code = STRIDES
@@ -197,10 +209,7 @@ fn get_src(cx: &Cx<'_>, s: &Source, f: &Fields) -> Result<Src<Reg>, DecodeError>
         if info.mme {
             return Err(wrong(is_imm, f));
         }
-        let bits = match ty.bytes() {
-            1 => f.get(imm) & 0xff,
-            _ => f.get(imm),
-        };
+        let bits = widen(f.get(imm), ty);
         return Ok(Src::Imm { bits, ty });
     }
     let reg = reg(cx, s.file, s.reg, f)?;
@@ -225,7 +234,7 @@ fn get_src(cx: &Cx<'_>, s: &Source, f: &Fields) -> Result<Src<Reg>, DecodeError>
         None => Region::Scalar3 { hs },
     };
     Ok(Src::Direct {
-        at: RegRef::new(reg, (f.get(s.sub) as u16) << cx.x.sub_shift),
+        at: place(cx, reg, f.get(s.sub), cx.x.sub_shift),
         region,
         ty,
         mods,
@@ -245,7 +254,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
             put_reg(cx, "dst", DST, at.reg, f)?;
             f.set(
                 Field::DstSub,
-                sub_code(cx, "dst", at.sub, cx.x.ternary_dst_shift)?,
+                sub_code(cx, "dst", at, cx.x.ternary_dst_shift)?,
             );
             match hs {
                 1 | 2 => f.set(Field::DstHs, u64::from(hs) - 1),
@@ -283,7 +292,7 @@ pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), Dec
         }
     } else {
         Dst::Direct {
-            at: RegRef::new(reg, (f.get(Field::DstSub) as u16) << cx.x.ternary_dst_shift),
+            at: place(cx, reg, f.get(Field::DstSub), cx.x.ternary_dst_shift),
             hs: f.get(Field::DstHs) as u8 + 1,
             ty,
         }
@@ -294,17 +303,12 @@ pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), Dec
     Ok(())
 }
 
-/// Systolic depths by code.
-const DEPTHS: [u8; 4] = [16, 2, 4, 8];
-
 pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
     let Subfn::Dpas { depth, repeat } = i.subfn else {
         return Err(bad("function", "`dpas` needs a depth and a repeat count"));
     };
-    let code = DEPTHS
-        .iter()
-        .position(|d| *d == depth)
-        .ok_or(bad("function", "the depth must be 2, 4, 8 or 16"))?;
+    let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
+    let code = found.ok_or(bad("function", "the platform has no such depth"))?;
     f.set(Field::DpasDepth, code as u64);
     if !(1..=8).contains(&repeat) {
         return Err(bad("function", "the repeat count must be 1 to 8"));
@@ -314,7 +318,7 @@ pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
         return Err(bad("dst", "must be a direct, packed register"));
     };
     put_reg(cx, "dst", DST, at.reg, f)?;
-    f.set(Field::DstSub, sub_code(cx, "dst", at.sub, cx.x.sub_shift)?);
+    f.set(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
     put_type(cx, "dst", &cx.x.dpas_acc_types, Field::DstType, ty, f)?;
     for (src, s) in i.srcs.iter().zip(&SRCS) {
         let Src::Direct {
@@ -333,7 +337,7 @@ pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
             return Err(bad(s.name, "must be a GRF (source 0: or null)"));
         }
         put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
-        f.set(s.sub, sub_code(cx, s.name, at.sub, cx.x.sub_shift)?);
+        f.set(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
         match s.precision {
             None => {
                 put_type(cx, s.name, &cx.x.dpas_acc_types, s.ty, ty, f)?;
@@ -348,19 +352,16 @@ pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
 }
 
 pub(super) fn lift_dpas(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+    let depth = cx.x.depths.get(f.get(Field::DpasDepth) as usize);
     i.subfn = Subfn::Dpas {
-        depth: DEPTHS
-            .get(f.get(Field::DpasDepth) as usize)
-            .copied()
-            .unwrap_or(8),
+        depth: *depth
+            .filter(|d| **d != 0)
+            .ok_or_else(|| wrong(Field::DpasDepth, f))?,
         repeat: f.get(Field::DpasRepeat) as u8 + 1,
     };
     let whole = |file, number, sub| {
-        let at = RegRef::new(
-            reg(cx, file, number, f)?,
-            (f.get(sub) as u16) << cx.x.sub_shift,
-        );
-        Ok::<_, DecodeError>(at)
+        let r = reg(cx, file, number, f)?;
+        Ok::<_, DecodeError>(place(cx, r, f.get(sub), cx.x.sub_shift))
     };
     i.dst = Dst::Direct {
         at: whole(Field::DstFile, Field::DstReg, Field::DstSub)?,

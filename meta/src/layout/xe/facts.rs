@@ -38,6 +38,8 @@ pub struct XeFacts {
     pub dpas_acc_types: Vec<(Ty, u8)>,
     /// Type codes of sources 1 and 2 of `dpas`, with the execution type as bit 3 and the precision above.
     pub dpas_types: Vec<(Ty, u8)>,
+    /// Systolic depths of `dpas` by code; 0 for none.
+    pub depths: [u8; 4],
     /// The SWSB field.
     pub swsb: Swsb,
     /// Whether predicates combine by `.any` and `.all` alone, not by groups.
@@ -145,6 +147,7 @@ pub fn facts(g: Generation) -> Option<XeFacts> {
             Vec::new()
         },
         dpas_types: if hp { factors.concat() } else { Vec::new() },
+        depths: [u8::from(hp && !hpc), 2, 4, 8],
         swsb: match (hp, hpc) {
             (_, true) => swsb_hpc(),
             (true, false) => swsb_hp(),
