@@ -77,7 +77,13 @@ pub(super) fn put_reg(
 
 /// Whether the register's sub-registers are numbered, whatever the type: they are not offsets in bytes.
 fn is_numbered(r: Reg) -> bool {
-    matches!(r, Reg::Arf(Arf::Msg | Arf::FlowControl, _))
+    matches!(
+        r,
+        Reg::Arf(
+            Arf::Msg | Arf::FlowControl | Arf::Ip | Arf::ChannelEnable,
+            _
+        )
+    )
 }
 
 /// A sub-register in the units of its field, which are 2 to the `shift` bytes. A number counts words where the GRF is
