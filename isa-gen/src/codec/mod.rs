@@ -1,5 +1,6 @@
 //! Instructions as fields and fields as instructions: each format's two directions stand side by side.
 
+mod align16;
 pub(crate) mod bits;
 mod branch;
 mod control;

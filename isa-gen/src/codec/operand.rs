@@ -1,6 +1,7 @@
 //! Operands of one- and two-source instructions, and what other formats share of them.
 
 use super::Ctx;
+use super::align16;
 use super::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -474,6 +475,9 @@ pub(super) fn lower(
     if is_macro && ctx.platform.features().align16 {
         f.put(Field::AccessMode, 1);
     }
+    if function.is_none() && ctx.platform.features().mme_align16 && align16::wanted(i) {
+        return align16::lower(ctx, i, f);
+    }
     let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
     if with_mme(s0) != is_macro || (sources == 2 && with_mme(s1) != is_macro) {
         return Err(bad("src0", "math macros, and only they, take mme operands"));
@@ -513,6 +517,9 @@ pub(super) fn lift(
 ) -> Result<(), DecodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
     if f.on(Field::AccessMode) != (is_macro && ctx.platform.features().align16) {
+        if function.is_none() && ctx.platform.features().align16 {
+            return align16::lift(ctx, f, i);
+        }
         return Err(DecodeError::Align16);
     }
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);

@@ -97,6 +97,9 @@ pub fn random_inst(
         Format::Unary | Format::Binary => {
             let sources = info.format.sources();
             g.data(&mut i, info.types, sources)?;
+            if i.op == Op::Mov && g.rng.once_in(8) {
+                g.move_mme(&mut i);
+            }
         }
         Format::Math => {
             let function = function?;
@@ -265,6 +268,30 @@ impl Gen<'_> {
             };
         }
         Some(())
+    }
+
+    /// Turns a move into one from or to an accumulator of the math macros, as context switches do.
+    fn move_mme(&mut self, i: &mut Inst<Reg>) {
+        let acc = RegRef::new(Reg::Arf(Arf::Acc, self.rng.below(8) as u8 + 2), 0);
+        let grf = RegRef::new(self.grf(), 0);
+        let (to, from) = if self.rng.once_in(2) {
+            (acc, grf)
+        } else {
+            (grf, acc)
+        };
+        let ty = if self.rng.once_in(2) {
+            Type::Ud
+        } else {
+            Type::F
+        };
+        i.pred = None;
+        i.dst = Dst::Direct { at: to, hs: 1, ty };
+        i.srcs[0] = Src::Direct {
+            at: from,
+            region: Region::rect(1, 1, 0),
+            ty,
+            mods: SrcMods::default(),
+        };
     }
 
     /// Math takes direct GRFs only.

@@ -63,6 +63,8 @@ pub struct Features {
     pub branch_words: bool,
     /// Whether the destination of a send is `ud` where the text does not say its type.
     pub send_dst_implied: bool,
+    /// Whether moves name `mme1` to `mme7` in Align16, as parts of `mme0`.
+    pub mme_align16: bool,
     /// Words of the address register `a0`.
     pub address_words: u32,
     /// Whether there is the option `{NoPreempt}`.
@@ -156,6 +158,7 @@ const GEN7P5: Features = Features {
     unified_send: false,
     branch_words: true,
     send_dst_implied: false,
+    mme_align16: false,
     address_words: 8,
     no_preempt: false,
     ex_bso: false,
@@ -186,6 +189,7 @@ const GEN8: Features = Features {
     half: true,
     branch_words: false,
     send_dst_implied: true,
+    mme_align16: true,
     address_words: 16,
     indirect_grf_crossing: true,
     spans_alike: false,
@@ -221,6 +225,7 @@ const GEN9_LP: Features = Features {
 
 const GEN10: Features = Features {
     ternary_align16: false,
+    mme_align16: false,
     no_preempt: true,
     ..GEN9
 };

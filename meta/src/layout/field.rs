@@ -415,6 +415,8 @@ pub enum Case {
     Src0Imm,
     /// Source 2 is a 16-bit immediate (three-source).
     Src2Imm,
+    /// The instruction is a one- or two-source one in Align16.
+    Align16,
     /// There is a jump target.
     Jip,
     /// There are a jump and an update target.
@@ -425,7 +427,7 @@ pub enum Case {
 
 impl Case {
     /// Every one of them, with the line that says what it is.
-    pub const ALL: [(Case, &'static str); 22] = [
+    pub const ALL: [(Case, &'static str); 23] = [
         (Case::DstDirect, "The destination is a register."),
         (Case::DstIndirect, "The destination is addressed by a0."),
         (Case::DstMacro, "The destination has a special accumulator."),
@@ -453,6 +455,10 @@ impl Case {
         (
             Case::Src2Imm,
             "Source 2 is a 16-bit immediate (three-source).",
+        ),
+        (
+            Case::Align16,
+            "The instruction is a one- or two-source one in Align16.",
         ),
         (Case::Jip, "There is a jump target."),
         (Case::JipUip, "There are a jump and an update target."),

@@ -1,7 +1,7 @@
 //! Gen7.5's native form. Source: PRM for Haswell, Vol. 7 "EU instruction fields"; each bit is checked against Intel's
 //! assembler by `isa-gen/tests/bulk.rs`.
 
-use super::gen9::{join, operand_shapes};
+use super::gen9::{align16, join, operand_shapes};
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, OpFixed, at, gen8, split};
 use crate::format::Format;
 use crate::types::Ty;
@@ -215,8 +215,9 @@ fn basic() -> Layout {
             dst(),
             src0(),
             src1(),
+            align16(),
         ]),
-        shapes: shapes(),
+        shapes: [shapes(), vec![vec![Case::Align16]]].concat(),
     }
 }
 

@@ -119,6 +119,15 @@ pub(super) fn layouts() -> GenLayouts {
     }
 }
 
+/// What one- and two-source instructions have in Align16 where strides and sub-registers are in Align1.
+pub(super) fn align16() -> Vec<FieldBits> {
+    vec![
+        at(DstMask, 51, 48).when([Case::Align16]),
+        split(Src0Swizzle, [(67, 64), (83, 80)]).when([Case::Align16]),
+        split(Src1Swizzle, [(99, 96), (115, 112)]).when([Case::Align16]),
+    ]
+}
+
 /// Bits 0 to 34, without those that depend on the format (24 to 28).
 pub(super) fn header() -> Vec<FieldBits> {
     vec![
@@ -233,8 +242,9 @@ pub(super) fn basic() -> Layout {
             dst(),
             src0(),
             src1(),
+            align16(),
         ]),
-        shapes: operand_shapes(),
+        shapes: [operand_shapes(), vec![vec![Case::Align16]]].concat(),
     }
 }
 
