@@ -8,7 +8,6 @@ use crate::op::Op;
 use crate::platform::Platform;
 use crate::reg::Reg;
 use crate::region::ExecSize;
-use std::collections::BTreeSet;
 
 /// An instruction of a program, or why there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,6 +40,9 @@ pub fn list(platform: Platform, bytes: &[u8]) -> Vec<Listing> {
     out
 }
 
+/// Bytes of a line, more or less.
+const LINE: usize = 128;
+
 /// The default name of a place in a program: `L328`, `L_N16` before its start.
 pub(super) fn label_at(offset: i64) -> String {
     if offset < 0 {
@@ -64,19 +66,24 @@ fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
 /// distance in bytes.
 pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
     let insts = list(platform, bytes);
-    let mut valid: BTreeSet<i64> = insts.iter().map(|l| l.offset as i64).collect();
-    valid.insert(insts.last().map_or(0, |l| (l.offset + l.len) as i64));
+    let end = insts.last().map_or(0, |l| l.offset + l.len) as i64;
+    let is_valid = |at: i64| {
+        let found = insts.binary_search_by_key(&at, |l| l.offset as i64);
+        found.is_ok() || at == end
+    };
     // A block starts at the program's start, at targets, after branches and after the end of a thread.
-    let mut starts = BTreeSet::from([0i64]);
+    let mut starts = vec![0i64];
     for l in &insts {
         let Ok(i) = &l.inst else { continue };
         if i.op.format().is_branch() || i.opts.contains(InstOpts::EOT) {
-            starts.insert((l.offset + l.len) as i64);
+            starts.push((l.offset + l.len) as i64);
         }
         let places = i.srcs.iter().filter_map(|s| place(l, s));
-        starts.extend(places.filter(|p| valid.contains(p)));
+        starts.extend(places.filter(|p| is_valid(*p)));
     }
-    let mut out = String::new();
+    starts.sort_unstable();
+    starts.dedup();
+    let mut out = String::with_capacity(insts.len() * LINE);
     let mut next = starts.into_iter().peekable();
     let mut head = |out: &mut String, upto: i64| {
         while let Some(at) = next.next_if(|at| *at <= upto) {
@@ -89,7 +96,7 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
         let label = |t| match t {
             // What is no place in the program stays a distance, which assembles back.
             Target::Rel(r) => match l.offset as i64 + i64::from(r) {
-                at if valid.contains(&at) => label_at(at),
+                at if is_valid(at) => label_at(at),
                 _ => r.to_string(),
             },
             Target::Label(n) => format!("label{n}"),
