@@ -241,6 +241,12 @@ fn validation() {
         "{}",
         text.out
     );
+    for advice in [
+        "  = rule: a destination spans two adjacent registers at most\n",
+        "  = hint: split the instruction by channels\n",
+    ] {
+        assert!(text.out.contains(advice), "{}", text.out);
+    }
     let found = text.fails();
     assert!(found.contains("in 2 instructions"), "{found}");
     let code = gantry(["validate", &dir.text("k.krn"), "--platform", "skl"]);

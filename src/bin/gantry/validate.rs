@@ -2,6 +2,7 @@
 
 use crate::{Failure, input, print};
 use gantry::isa::diag::{Diagnostic, Diagnostics};
+use gantry::isa::legal::Rule;
 use gantry::isa::text::{assemble, disassemble, list};
 use gantry::isa::{Platform, legal};
 use std::path::{Path, PathBuf};
@@ -60,10 +61,16 @@ fn text(path: &Path, platform: Platform) -> Result<Report, Failure> {
         report.instructions += 1;
         for f in legal::check(platform, &i.inst) {
             let at = Diagnostic::new(i.span, format!("{:#06x}: {f}", i.offset));
-            report.findings.push(render(Diagnostics(vec![at])));
+            let shown = render(Diagnostics(vec![at]));
+            report.findings.push(shown + &advice(f.rule));
         }
     }
     Ok(report)
+}
+
+/// What a rule says, and what to do.
+fn advice(rule: &Rule) -> String {
+    format!("  = rule: {}\n  = hint: {}\n", rule.text, rule.hint)
 }
 
 fn binary(platform: Platform, code: &input::Code, report: &mut Report) {
@@ -80,23 +87,23 @@ fn binary(platform: Platform, code: &input::Code, report: &mut Report) {
     let program = list(platform, &code.bytes);
     for l in program.iter().take_while(|l| l.offset < end) {
         report.instructions += 1;
-        let found = match &l.inst {
+        let found: Vec<(String, String)> = match &l.inst {
             Ok(inst) => legal::check(platform, inst)
                 .iter()
-                .map(ToString::to_string)
+                .map(|f| (f.to_string(), advice(f.rule)))
                 .collect(),
-            Err(e) => vec![e.to_string()],
+            Err(e) => vec![(e.to_string(), String::new())],
         };
         let bytes = code
             .bytes
             .get(l.offset..l.offset + l.len)
             .unwrap_or_default();
-        for f in found {
+        for (f, advice) in found {
             let text = disassemble(platform, bytes);
             let inst = text.lines().last().unwrap_or_default().trim();
             report
                 .findings
-                .push(format!("{name}{:#06x}: {f}\n  {inst}\n", l.offset));
+                .push(format!("{name}{:#06x}: {f}\n  {inst}\n{advice}", l.offset));
         }
     }
     let left = program.last().map_or(0, |l| l.offset + l.len);
