@@ -1,7 +1,7 @@
 //! Opcodes and math functions, generated from the rows of `gantry-meta`.
 
 use crate::platform::Platform;
-use crate::table::{MATH, OPS};
+use crate::table::{MATH, OPS, OPS_BY_NAME};
 use std::fmt;
 
 pub use crate::table::{Format, MathFn, MathInfo, Op, OpInfo, TypeSet};
@@ -38,12 +38,15 @@ impl Op {
     /// assert_eq!(Op::from_mnemonic("math.inv"), None);
     /// ```
     pub fn from_mnemonic(name: &str) -> Option<Op> {
-        Op::ALL.into_iter().find(|o| o.mnemonic() == name)
+        let at = OPS_BY_NAME
+            .binary_search_by(|o| o.mnemonic().cmp(name))
+            .ok()?;
+        OPS_BY_NAME.get(at).copied()
     }
 
     /// Whether this is one of the sends.
     pub fn is_send(self) -> bool {
-        matches!(self.format(), Format::Send | Format::SplitSend)
+        self.format().is_send()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::encode::{EncodeError, encode};
 use crate::inst::{Inst, InstOpts, Src, Target};
 use crate::platform::Platform;
 use crate::reg::Reg;
+use std::borrow::Cow;
 
 /// An assembled program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -187,16 +188,23 @@ fn emit(
 }
 
 /// The text with every comment blanked out, so that places stay what they are.
-fn without_comments(text: &str) -> String {
+fn without_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains("//") && !text.contains("/*") {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(i) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
-        let (code, comment) = rest.split_at(i);
+    while let Some(at) = rest.find('/') {
+        let (code, comment) = rest.split_at(at);
         out.push_str(code);
-        let end = if comment.starts_with("//") {
-            comment.find('\n').unwrap_or(comment.len())
-        } else {
-            comment.find("*/").map_or(comment.len(), |n| n + 2)
+        let end = match comment.as_bytes().get(1) {
+            Some(b'/') => comment.find('\n').unwrap_or(comment.len()),
+            Some(b'*') => comment.find("*/").map_or(comment.len(), |n| n + 2),
+            _ => {
+                out.push('/');
+                rest = comment.get(1..).unwrap_or("");
+                continue;
+            }
         };
         let (comment, after) = comment.split_at(end);
         out.extend(
@@ -207,5 +215,5 @@ fn without_comments(text: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }

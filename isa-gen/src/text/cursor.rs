@@ -9,6 +9,8 @@ pub(super) struct Cursor<'a> {
     /// Bytes read.
     at: usize,
     line: u32,
+    /// Whether a byte is a character.
+    ascii: bool,
 }
 
 /// What a line is read into, or what is wrong with it.
@@ -17,7 +19,12 @@ pub(super) type Parsed<T> = Result<T, Diagnostic>;
 impl<'a> Cursor<'a> {
     /// The start of a line; `line` counts from 1.
     pub(super) fn new(text: &'a str, line: u32) -> Self {
-        Cursor { text, at: 0, line }
+        Cursor {
+            text,
+            at: 0,
+            line,
+            ascii: text.is_ascii(),
+        }
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -31,7 +38,14 @@ impl<'a> Cursor<'a> {
 
     /// The span from byte `from` to here; one character where that is nothing.
     pub(super) fn span_from(&self, from: usize) -> Span {
-        let chars = |s: Option<&str>| s.map_or(0, |s| s.chars().count()) as u32;
+        let count = |s: &str| {
+            if self.ascii {
+                s.len()
+            } else {
+                s.chars().count()
+            }
+        };
+        let chars = |s: Option<&str>| s.map_or(0, count) as u32;
         Span {
             line: self.line,
             col: chars(self.text.get(..from)) + 1,
@@ -64,9 +78,19 @@ impl<'a> Cursor<'a> {
         self.at = to;
     }
 
+    #[inline]
     pub(super) fn skip_blanks(&mut self) {
-        let blanks = self.rest().len() - self.rest().trim_start().len();
-        self.at += blanks;
+        let rest = self.rest();
+        let spaces = rest.bytes().take_while(|b| *b == b' ').count();
+        self.at += spaces;
+        // Whatever other blanks there are.
+        if rest
+            .as_bytes()
+            .get(spaces)
+            .is_some_and(|b| !b.is_ascii_graphic())
+        {
+            self.at += self.rest().len() - self.rest().trim_start().len();
+        }
     }
 
     pub(super) fn at_end(&mut self) -> bool {
@@ -110,8 +134,9 @@ impl<'a> Cursor<'a> {
     pub(super) fn word(&mut self) -> &'a str {
         let rest = self.rest();
         let n = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .unwrap_or(rest.len());
+            .bytes()
+            .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
+            .count();
         self.bump(n);
         rest.get(..n).unwrap_or("")
     }

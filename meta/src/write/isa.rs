@@ -19,6 +19,7 @@ pub fn isa_tables() -> Result<String, WriteError> {
     let rows = instructions::all()?;
     enums(&mut w, &rows)?;
     ops(&mut w, &rows);
+    names(&mut w, &rows);
     math(&mut w)?;
     let compact = Compact::write(&mut w)?;
     w.line("/// Native layouts and compact forms, by platform.");
@@ -200,6 +201,22 @@ fn ops(w: &mut Writer, rows: &[Row]) {
         w.line("},");
     }
     w.line("];");
+}
+
+/// The opcodes by name, so that text finds them by halves.
+fn names(w: &mut Writer, rows: &[Row]) {
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by_key(|r| r.mnemonic);
+    let ops: Vec<String> = sorted
+        .iter()
+        .map(|r| format!("Op::{}", r.variant()))
+        .collect();
+    w.line("/// The opcodes in the order of their names.");
+    w.line(format!(
+        "pub(crate) static OPS_BY_NAME: [Op; {}] = [{}];",
+        ops.len(),
+        ops.join(", ")
+    ));
 }
 
 fn math(w: &mut Writer) -> Result<(), WriteError> {

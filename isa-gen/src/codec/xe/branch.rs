@@ -51,7 +51,7 @@ fn put_source(cx: &Cx<'_>, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeE
         return Err(bad("src0", "the region is fixed by the opcode"));
     }
     put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
-    f.set(Field::Src0Sub, sub_code(cx, "src0", at, cx.x.sub_shift)?);
+    f.put(Field::Src0Sub, sub_code(cx, "src0", at, cx.x.sub_shift)?);
     Ok(())
 }
 
@@ -73,20 +73,20 @@ fn put_target(
             Src::None,
             Call,
         ) if op == Op::Calla && bits <= u32::MAX.into() => {
-            f.set(Field::Src0IsImm, 1);
-            f.set(Field::Jip, bits);
+            f.put(Field::Src0IsImm, 1);
+            f.put(Field::Jip, bits);
         }
         (Src::Target(jip), Src::None, BranchJip | BranchRegJip | Jmpi | Call)
             if op != Op::Calla =>
         {
-            f.set(Field::Src0IsImm, 1);
-            f.set(Field::Jip, offset(jip)?);
+            f.put(Field::Src0IsImm, 1);
+            f.put(Field::Jip, offset(jip)?);
         }
         (Src::Target(jip), Src::Target(uip), _) if two => {
-            f.set(Field::Src0IsImm, 1);
-            f.set(Field::Src1IsImm, 1);
-            f.set(Field::Jip, offset(jip)?);
-            f.set(Field::Uip, offset(uip)?);
+            f.put(Field::Src0IsImm, 1);
+            f.put(Field::Src1IsImm, 1);
+            f.put(Field::Jip, offset(jip)?);
+            f.put(Field::Uip, offset(uip)?);
         }
         (Src::Direct { .. }, Src::None, format) if !matches!(format, BranchJip | BranchJipUip) => {
             put_source(cx, s0, f)?;
@@ -113,7 +113,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
             ty: Type::D,
         } if cx.c.info.format == Format::Call => {
             put_reg(cx, "dst", (Field::DstFile, Field::DstReg), at.reg, f)?;
-            f.set(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
+            f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
         }
         Dst::None if cx.c.info.format != Format::Call => {}
         _ => {
@@ -179,11 +179,8 @@ pub(super) fn lower_sync(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
             .get(function as usize)
             .copied()
             .flatten()
-            .ok_or(bad(
-                "function",
-                "the platform's `sync` has no such function",
-            ))?;
-    f.set(Field::SyncFn, number.into());
+            .ok_or_else(|| bad("function", "the platform's `sync` has no such function"))?;
+    f.put(Field::SyncFn, number.into());
     let [s0, Src::None, Src::None] = i.srcs else {
         return Err(bad("src1", "`sync` has one source"));
     };
@@ -195,21 +192,21 @@ pub(super) fn lower_sync(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
             if bits > u32::MAX.into() || ty.bytes() == 8 {
                 return Err(bad("src0", "an immediate of `sync` has 32 bits"));
             }
-            f.set(Field::Src0IsImm, 1);
-            f.set(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
-            f.set(Field::Imm32, bits);
+            f.put(Field::Src0IsImm, 1);
+            f.put(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
+            f.put(Field::Imm32, bits);
             Ok(())
         }
         Src::Direct { at, ty, .. } if at.reg.is_null() && at.sub == 0 => {
-            f.set(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
+            f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
             Ok(())
         }
         Src::Direct { at, ty, .. }
             if cx.x.sync_flag == Some(function) && matches!(at.reg, Reg::Arf(Arf::Flag, _)) =>
         {
             put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
-            f.set(Field::Src0Sub, sub_code(cx, "src0", at, 0)?);
-            f.set(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
+            f.put(Field::Src0Sub, sub_code(cx, "src0", at, 0)?);
+            f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
             Ok(())
         }
         _ => Err(bad(

@@ -165,35 +165,33 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
     if i.op == Op::Illegal {
         return Ok(());
     }
-    f.set(Field::Swsb, swsb::lower(cx, i)?);
-    f.set(Field::Debug, has(InstOpts::BREAKPOINT).into());
+    f.put(Field::Swsb, swsb::lower(cx, i)?);
+    f.put(Field::Debug, has(InstOpts::BREAKPOINT).into());
     if info.format == Format::Nullary {
         return Ok(());
     }
-    f.set(Field::ThreadCtrl, has(InstOpts::ATOMIC).into());
-    f.set(Field::AccWr, has(InstOpts::ACC_WR_EN).into());
-    f.set(
+    f.put(Field::ThreadCtrl, has(InstOpts::ATOMIC).into());
+    f.put(Field::AccWr, has(InstOpts::ACC_WR_EN).into());
+    f.put(
         Field::BranchCtrl,
         (i.subfn == Subfn::BranchCtrl(true)).into(),
     );
-    f.set(Field::NoMask, i.no_mask.into());
-    f.set(Field::Sat, i.sat.into());
+    f.put(Field::NoMask, i.no_mask.into());
+    f.put(Field::Sat, i.sat.into());
     if has_exec(info.format) {
-        f.set(Field::ExecSize, i.exec.log2().into());
+        f.put(Field::ExecSize, i.exec.log2().into());
         let channels = u64::from(i.offset.channels());
         if channels & ((1 << cx.x.chan_shift) - 1) != 0 {
             return Err(bad("channel offset", "must be a multiple of 8"));
         }
-        f.set(Field::ChanOff, channels >> cx.x.chan_shift);
+        f.put(Field::ChanOff, channels >> cx.x.chan_shift);
     }
     if let Some(p) = i.pred {
-        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(bad(
-            "predicate",
-            "the platform does not combine flag bits so",
-        ))?;
-        f.set(Field::PredCtrl, code);
-        f.set(Field::PredInv, p.inverse.into());
-        f.set(Field::Flag, flag_code(cx, p.flag)?);
+        let code = pred_code(p.ctrl, cx.x.whole_preds)
+            .ok_or_else(|| bad("predicate", "the platform does not combine flag bits so"))?;
+        f.put(Field::PredCtrl, code);
+        f.put(Field::PredInv, p.inverse.into());
+        f.put(Field::Flag, flag_code(cx, p.flag)?);
     }
     if let Some(c) = i.cond {
         let code = flag_code(cx, c.flag)?;
@@ -203,11 +201,11 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
                 "predicate and flag modifier must name the same one",
             ));
         }
-        f.set(Field::Flag, code);
+        f.put(Field::Flag, code);
         if c.cond != Cond::Eo {
             let code = cond_code(i.op, c.cond)
-                .ok_or(bad("flag modifier", "the opcode has no such condition"))?;
-            f.set(Field::CondMod, code);
+                .ok_or_else(|| bad("flag modifier", "the opcode has no such condition"))?;
+            f.put(Field::CondMod, code);
         }
     }
     Ok(())

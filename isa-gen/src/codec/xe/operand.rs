@@ -70,8 +70,8 @@ pub(super) fn put_reg(
     f: &mut Fields,
 ) -> Result<(), EncodeError> {
     let (is, n) = reg_code(cx, operand, r)?;
-    f.set(file, is);
-    f.set(number, n);
+    f.put(file, is);
+    f.put(number, n);
     Ok(())
 }
 
@@ -195,9 +195,9 @@ fn put_region(
     if !w.is_power_of_two() || w > 16 {
         return Err(bad(s.name, "the region's width is not possible"));
     }
-    f.set(s.vs, vs);
-    f.set(s.width, w.trailing_zeros().into());
-    f.set(s.hs, stride_code(s.name, hs, 4)?);
+    f.put(s.vs, vs);
+    f.put(s.width, w.trailing_zeros().into());
+    f.put(s.hs, stride_code(s.name, hs, 4)?);
     Ok(())
 }
 
@@ -268,23 +268,23 @@ fn put_dst(cx: &Cx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError>
         Dst::None => return Err(bad(name, "missing")),
         Dst::Direct { at, hs, ty } => {
             put_reg(cx, name, file, at.reg, f)?;
-            f.set(Field::DstSub, sub_code(cx, name, at, 0)?);
+            f.put(Field::DstSub, sub_code(cx, name, at, 0)?);
             (hs, ty)
         }
         Dst::Indirect { addr, imm, hs, ty } => {
-            f.set(Field::DstAddrMode, 1);
-            f.set(Field::DstAddrSub, addr_sub(name, addr)?);
-            f.set(Field::DstAddrImm, offset_code(cx, name, imm, 0)?);
+            f.put(Field::DstAddrMode, 1);
+            f.put(Field::DstAddrSub, addr_sub(name, addr)?);
+            f.put(Field::DstAddrImm, offset_code(cx, name, imm, 0)?);
             (hs, ty)
         }
         Dst::Macro { at, mme, ty } => {
             put_reg(cx, name, file, at.reg, f)?;
-            f.set(Field::DstMme, mme_code(name, mme)?);
+            f.put(Field::DstMme, mme_code(name, mme)?);
             (1, ty)
         }
     };
-    f.set(Field::DstHs, stride_code(name, hs, 4)?);
-    f.set(
+    f.put(Field::DstHs, stride_code(name, hs, 4)?);
+    f.put(
         Field::DstType,
         type_code(cx, name, &cx.c.tables.reg_types, ty)?,
     );
@@ -351,8 +351,8 @@ impl Source {
         if (mods.neg || mods.abs) && !cx.c.info.mods {
             return Err(bad(s.name, "the opcode has no source modifiers"));
         }
-        f.set(s.neg, mods.neg.into());
-        f.set(s.abs, mods.abs.into());
+        f.put(s.neg, mods.neg.into());
+        f.put(s.abs, mods.abs.into());
         Ok(())
     }
 
@@ -383,7 +383,7 @@ impl Source {
                 mods,
             } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
-                f.set(s.sub, sub_code(cx, s.name, at, self.shift(cx))?);
+                f.put(s.sub, sub_code(cx, s.name, at, self.shift(cx))?);
                 put_region(cx, s, region, f)?;
                 (ty, mods)
             }
@@ -394,22 +394,22 @@ impl Source {
                 ty,
                 mods,
             } => {
-                f.set(s.addr_mode, 1);
-                f.set(s.addr_sub, addr_sub(s.name, addr)?);
-                f.set(s.addr_imm, offset_code(cx, s.name, imm, self.shift(cx))?);
+                f.put(s.addr_mode, 1);
+                f.put(s.addr_sub, addr_sub(s.name, addr)?);
+                f.put(s.addr_imm, offset_code(cx, s.name, imm, self.shift(cx))?);
                 put_region(cx, s, region, f)?;
                 (ty, mods)
             }
             Src::Macro { at, mme, ty, mods } => {
                 put_reg(cx, s.name, file, at.reg, f)?;
-                f.set(s.mme, mme_code(s.name, mme)?);
+                f.put(s.mme, mme_code(s.name, mme)?);
                 // One channel reads a scalar.
                 let stride = u8::from(f.get(Field::ExecSize) != 0);
                 put_region(cx, s, Region::rect(stride, 1, 0), f)?;
                 (ty, mods)
             }
         };
-        f.set(s.ty, type_code(cx, s.name, &cx.c.tables.reg_types, ty)?);
+        f.put(s.ty, type_code(cx, s.name, &cx.c.tables.reg_types, ty)?);
         self.put_mods(cx, mods, f)
     }
 
@@ -422,8 +422,8 @@ impl Source {
         f: &mut Fields,
     ) -> Result<(), EncodeError> {
         let s = self.fields;
-        f.set(self.is_imm, 1);
-        f.set(s.ty, code(s.name, &cx.c.tables.imm_types, ty)?);
+        f.put(self.is_imm, 1);
+        f.put(s.ty, code(s.name, &cx.c.tables.imm_types, ty)?);
         if ty.bytes() == 8 {
             if !lone {
                 return Err(bad(s.name, "a 64-bit immediate needs a one-source opcode"));
@@ -434,7 +434,7 @@ impl Source {
                     "a 64-bit immediate leaves no room for a flag modifier",
                 ));
             }
-            f.set(Field::Imm64, bits);
+            f.put(Field::Imm64, bits);
             return Ok(());
         }
         // A word immediate stands in both halves.
@@ -445,7 +445,7 @@ impl Source {
         if wide >= 1 << 32 {
             return Err(bad(s.name, "the immediate's bits are wider than its type"));
         }
-        f.set(Field::Imm32, wide);
+        f.put(Field::Imm32, wide);
         Ok(())
     }
 

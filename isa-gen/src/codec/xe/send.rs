@@ -54,7 +54,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
     if cx.x.sfids >> sfid.number() & 1 == 0 {
         return Err(bad("function", "the platform has no such shared function"));
     }
-    f.set(Field::Sfid, sfid.number().into());
+    f.put(Field::Sfid, sfid.number().into());
     let Dst::Direct { at, .. } = i.dst else {
         return Err(bad("dst", "a send writes direct registers"));
     };
@@ -76,13 +76,15 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
     if has(InstOpts::EX_BSO) && f.width(Field::ExBso) == 0 {
         return Err(bad("options", "the platform has no {ExBSO}"));
     }
-    f.set(Field::Eot, has(InstOpts::EOT).into());
-    f.set(Field::Serialize, has(InstOpts::SERIALIZE).into());
-    let d = i.send.ok_or(bad("descriptor", "a send needs both"))?;
+    f.put(Field::Eot, has(InstOpts::EOT).into());
+    f.put(Field::Serialize, has(InstOpts::SERIALIZE).into());
+    let d = i
+        .send
+        .ok_or_else(|| bad("descriptor", "a send needs both"))?;
     match d.desc {
-        Desc::Imm(v) => f.set(Field::Desc, v.into()),
+        Desc::Imm(v) => f.put(Field::Desc, v.into()),
         Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
-            f.set(Field::DescReg, 1);
+            f.put(Field::DescReg, 1);
         }
         Desc::Reg(_) => return Err(bad("descriptor", "a register descriptor is a0.0")),
     }
@@ -107,14 +109,14 @@ fn put_ex(
             if ex & ((1 << own) - 1) != 0 {
                 return Err(bad("extended descriptor", "its lowest bits have no place"));
             }
-            f.set(Field::ExFunc, (ex >> EX_HIGH).into());
+            f.put(Field::ExFunc, (ex >> EX_HIGH).into());
             if cx.x.own_src1_len {
                 let len = len_code(d.src1_len, "needs its length, 0 to 31")?;
-                f.set(Field::ExLen, len);
+                f.put(Field::ExLen, len);
             } else if d.src1_len.is_some() {
                 return Err(bad("src1", "its length is in the extended descriptor"));
             } else {
-                f.set(Field::ExLen, (ex >> EX_LEN & LEN).into());
+                f.put(Field::ExLen, (ex >> EX_LEN & LEN).into());
             }
             Ok(())
         }
@@ -123,13 +125,13 @@ fn put_ex(
             if sub % 2 != 0 {
                 return Err(bad("extended descriptor", "must be a doubleword of a0"));
             }
-            f.set(Field::ExReg, 1);
-            f.set(Field::ExAddrSub, sub / 2);
+            f.put(Field::ExReg, 1);
+            f.put(Field::ExAddrSub, sub / 2);
             if base {
-                f.set(Field::ExBso, 1);
-                f.set(Field::Cps, cps.into());
+                f.put(Field::ExBso, 1);
+                f.put(Field::Cps, cps.into());
                 let len = len_code(d.src1_len, "needs its length, 0 to 31")?;
-                f.set(Field::ExLen, len);
+                f.put(Field::ExLen, len);
             } else if d.src1_len.is_some() {
                 return Err(bad("src1", "its length is in the extended descriptor"));
             }

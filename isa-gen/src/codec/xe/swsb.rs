@@ -63,10 +63,12 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<u64, EncodeError> {
             let (_, _, base) = pairs(cx)
                 .iter()
                 .find(|(pipe, kind, _)| *pipe == d.pipe && *kind == k.kind)
-                .ok_or(bad(
-                    NAME,
-                    "the instruction has no bits for this distance with this token",
-                ))?;
+                .ok_or_else(|| {
+                    bad(
+                        NAME,
+                        "the instruction has no bits for this distance with this token",
+                    )
+                })?;
             Ok(u64::from(*base) | distance(d)? << t.token_bits | token(t, k)?)
         }
     }

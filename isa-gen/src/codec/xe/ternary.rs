@@ -103,10 +103,10 @@ fn put_type(
     f: &mut Fields,
 ) -> Result<u64, EncodeError> {
     let code = type_code(cx, operand, types, ty)?;
-    f.set(field, code & 7);
+    f.put(field, code & 7);
     let float = u64::from(code & FLOAT != 0);
     if field == Field::DstType {
-        f.set(Field::ExecType, float);
+        f.put(Field::ExecType, float);
     } else if f.get(Field::ExecType) != float {
         return Err(bad(operand, "the types must be all floats or all integers"));
     }
@@ -141,8 +141,8 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
             if widen(bits & 0xffff, ty) != bits {
                 return Err(bad(s.name, "the immediate must fit 16 bits"));
             }
-            f.set(is_imm, 1);
-            f.set(imm, bits & 0xffff);
+            f.put(is_imm, 1);
+            f.put(imm, bits & 0xffff);
             (ty, SrcMods::default())
         }
         Src::Direct {
@@ -152,14 +152,14 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
             mods,
         } if !info.mme => {
             put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
-            f.set(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
+            f.put(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
             let hs = match (region, s.vs) {
                 (Region::Ternary { vs, hs }, Some(field)) => {
                     let code = STRIDES
                         .iter()
                         .position(|s| *s == vs)
-                        .ok_or(bad(s.name, "the stride is not possible"))?;
-                    f.set(field, code as u64);
+                        .ok_or_else(|| bad(s.name, "the stride is not possible"))?;
+                    f.put(field, code as u64);
                     hs
                 }
                 (Region::Scalar3 { hs }, None) => hs,
@@ -167,7 +167,7 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
                     return Err(bad(s.name, "the region must be <V;H>, for source 2 <H>"));
                 }
             };
-            f.set(s.hs, stride_code(s.name, hs, 4)?);
+            f.put(s.hs, stride_code(s.name, hs, 4)?);
             (ty, mods)
         }
         Src::Macro {
@@ -177,11 +177,11 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
             mods,
         } if info.mme => {
             put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
-            f.set(s.mme, mme_code(s.name, m)?);
+            f.put(s.mme, mme_code(s.name, m)?);
             if let Some(vs) = s.vs {
-                f.set(vs, MACRO_VS);
+                f.put(vs, MACRO_VS);
             }
-            f.set(s.hs, MACRO_HS);
+            f.put(s.hs, MACRO_HS);
             (ty, mods)
         }
         _ => {
@@ -195,8 +195,8 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
     if (mods.neg || mods.abs) && !info.mods {
         return Err(bad(s.name, "the opcode has no source modifiers"));
     }
-    f.set(s.neg, mods.neg.into());
-    f.set(s.abs, mods.abs.into());
+    f.put(s.neg, mods.neg.into());
+    f.put(s.abs, mods.abs.into());
     Ok(())
 }
 
@@ -246,25 +246,25 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
         let Subfn::Bfn(table) = i.subfn else {
             return Err(bad("function", "`bfn` needs a truth table"));
         };
-        f.set(Field::TruthTable, table.into());
+        f.put(Field::TruthTable, table.into());
     }
     let info = cx.c.info;
     let ty = match i.dst {
         Dst::Direct { at, hs, ty } if !info.mme => {
             put_reg(cx, "dst", DST, at.reg, f)?;
-            f.set(
+            f.put(
                 Field::DstSub,
                 sub_code(cx, "dst", at, cx.x.ternary_dst_shift)?,
             );
             match hs {
-                1 | 2 => f.set(Field::DstHs, u64::from(hs) - 1),
+                1 | 2 => f.put(Field::DstHs, u64::from(hs) - 1),
                 _ => return Err(bad("dst", "the stride must be 1 or 2")),
             }
             ty
         }
         Dst::Macro { at, mme: m, ty } if info.mme => {
             put_reg(cx, "dst", DST, at.reg, f)?;
-            f.set(Field::DstMme, mme_code("dst", m)?);
+            f.put(Field::DstMme, mme_code("dst", m)?);
             ty
         }
         _ => {
@@ -308,17 +308,17 @@ pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
         return Err(bad("function", "`dpas` needs a depth and a repeat count"));
     };
     let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
-    let code = found.ok_or(bad("function", "the platform has no such depth"))?;
-    f.set(Field::DpasDepth, code as u64);
+    let code = found.ok_or_else(|| bad("function", "the platform has no such depth"))?;
+    f.put(Field::DpasDepth, code as u64);
     if !(1..=8).contains(&repeat) {
         return Err(bad("function", "the repeat count must be 1 to 8"));
     }
-    f.set(Field::DpasRepeat, u64::from(repeat) - 1);
+    f.put(Field::DpasRepeat, u64::from(repeat) - 1);
     let Dst::Direct { at, hs: 1, ty } = i.dst else {
         return Err(bad("dst", "must be a direct, packed register"));
     };
     put_reg(cx, "dst", DST, at.reg, f)?;
-    f.set(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
+    f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
     put_type(cx, "dst", &cx.x.dpas_acc_types, Field::DstType, ty, f)?;
     for (src, s) in i.srcs.iter().zip(&SRCS) {
         let Src::Direct {
@@ -337,14 +337,14 @@ pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
             return Err(bad(s.name, "must be a GRF (source 0: or null)"));
         }
         put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
-        f.set(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
+        f.put(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
         match s.precision {
             None => {
                 put_type(cx, s.name, &cx.x.dpas_acc_types, s.ty, ty, f)?;
             }
             Some(precision) => {
                 let code = put_type(cx, s.name, &cx.x.dpas_types, s.ty, ty, f)?;
-                f.set(precision, code >> 4);
+                f.put(precision, code >> 4);
             }
         }
     }
