@@ -68,10 +68,17 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
         .map(|(_, region)| (v.byte(first), region))
 }
 
+/// Whether the channels of an indirect operand, whose place is not known, span no more than a GRF: then they lie in two
+/// at most.
+pub fn within_grf(v: &View, first: u32, lanes: u32) -> bool {
+    v.byte(first + lanes - 1)
+        .checked_sub(v.byte(first))
+        .is_some_and(|span| span + v.ty.bytes() <= GRF)
+}
+
 /// The region of an indirect source, whose place is not known.
 pub fn indirect(v: &View, first: u32, lanes: u32) -> Option<Region> {
-    let span = v.byte(first + lanes - 1).checked_sub(v.byte(first))? + v.ty.bytes();
-    if span > GRF {
+    if !within_grf(v, first, lanes) {
         return None;
     }
     regions(v, first, lanes).next().map(|(_, r)| r)

@@ -154,7 +154,10 @@ impl Legalizer {
 
     fn fits(&self, bale: &Bale, p: Piece) -> bool {
         let dst = match bale.dst.index {
-            Some(_) => cut::dst_stride(&bale.dst, p.first, p.lanes).is_some(),
+            Some(_) => {
+                cut::dst_stride(&bale.dst, p.first, p.lanes).is_some()
+                    && cut::within_grf(&bale.dst, p.first, p.lanes)
+            }
             None => cut::dst(&bale.dst, p.first, p.lanes, self.base(bale.dst.reg)).is_some(),
         };
         dst && bale.operation.srcs.iter().flatten().all(|s| match s {
