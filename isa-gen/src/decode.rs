@@ -8,7 +8,7 @@ use crate::reg::Reg;
 use crate::table::{Field, PlatformTables};
 
 /// Why bytes are not an instruction.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DecodeError {
     /// There are fewer bytes than the instruction has.
     #[error("an instruction of {need} bytes is cut off after {have}")]
@@ -37,7 +37,7 @@ pub enum DecodeError {
     #[error("field {field} has the meaningless value {value:#x}")]
     Field {
         /// The field's name.
-        field: String,
+        field: &'static str,
         /// Its value.
         value: u64,
     },
@@ -46,7 +46,7 @@ pub enum DecodeError {
 impl DecodeError {
     pub(crate) fn field(field: Field, value: u64) -> Self {
         DecodeError::Field {
-            field: format!("{field:?}"),
+            field: field.name(),
             value,
         }
     }

@@ -8,7 +8,7 @@ use crate::reg::Reg;
 use crate::table::PlatformTables;
 
 /// Why an instruction has no encoding. It is the caller's instruction that is at fault, except where noted.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EncodeError {
     /// The platform does not have the opcode.
     #[error("`{op}` does not exist on {platform}")]
@@ -41,7 +41,7 @@ pub enum EncodeError {
     #[error("internal error: field {field} of layout `{layout}` cannot hold {value:#x}")]
     Field {
         /// The field.
-        field: String,
+        field: &'static str,
         /// The layout.
         layout: &'static str,
         /// The value.
@@ -78,7 +78,7 @@ pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeEr
     };
     let fields = lower(&ctx, inst)?;
     let word = fields.finish().map_err(|(f, value)| EncodeError::Field {
-        field: format!("{f:?}"),
+        field: f.name(),
         layout: layout.name,
         value,
     })?;

@@ -202,6 +202,13 @@ impl PlatformTables {
     }
 }
 
+impl Field {
+    /// What messages call it.
+    pub(crate) fn name(self) -> &'static str {
+        Field::NAMES.get(self as usize).copied().unwrap_or("")
+    }
+}
+
 include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
 #[cfg(test)]

@@ -246,10 +246,9 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
     i.sat = info.sat && f.on(Field::Sat);
     if info.format != Format::Jmpi {
         let bad = |field| DecodeError::field(field, f.get(field));
-        i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
-            .ok_or_else(|| bad(Field::ExecSize))?;
-        i.offset = ChannelOffset::new(f.get(Field::ChanOff) as u32 * 4)
-            .ok_or_else(|| bad(Field::ChanOff))?;
+        i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8).ok_or(bad(Field::ExecSize))?;
+        i.offset =
+            ChannelOffset::new(f.get(Field::ChanOff) as u32 * 4).ok_or(bad(Field::ChanOff))?;
     }
     let flag = flag(f.get(Field::Flag));
     let pred = f.get(Field::PredCtrl);

@@ -98,7 +98,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: Fields) -> Result<Fields, E
     if features.ternary_align16 || (ctx.info.mme && features.align16) {
         let ctx = ctx
             .in_align16()
-            .ok_or_else(|| bad("opcode", "has no Align16 form"))?;
+            .ok_or(bad("opcode", "has no Align16 form"))?;
         let mut f = Fields::new(ctx.layout, f.word);
         f.put(Field::AccessMode, 1);
         control::lower(&ctx, i, &mut f)?;

@@ -95,6 +95,18 @@ fn enums(w: &mut Writer, rows: &[Row]) -> Result<(), WriteError> {
         "pub(crate)",
         &list(&fields),
     );
+    let names: Vec<String> = Field::ALL
+        .iter()
+        .map(|(f, _)| format!("{:?}", format!("{f:?}")))
+        .collect();
+    w.line("impl Field {");
+    w.line("/// The names, in declaration order.");
+    w.line(format!(
+        "pub(crate) const NAMES: [&'static str; {}] = [{}];",
+        names.len(),
+        names.join(", ")
+    ));
+    w.line("}");
     Ok(())
 }
 

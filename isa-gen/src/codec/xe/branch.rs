@@ -179,7 +179,10 @@ pub(super) fn lower_sync(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
             .get(function as usize)
             .copied()
             .flatten()
-            .ok_or_else(|| bad("function", "the platform's `sync` has no such function"))?;
+            .ok_or(bad(
+                "function",
+                "the platform's `sync` has no such function",
+            ))?;
     f.put(Field::SyncFn, number.into());
     let [s0, Src::None, Src::None] = i.srcs else {
         return Err(bad("src1", "`sync` has one source"));

@@ -187,8 +187,10 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
         f.put(Field::ChanOff, channels >> cx.x.chan_shift);
     }
     if let Some(p) = i.pred {
-        let code = pred_code(p.ctrl, cx.x.whole_preds)
-            .ok_or_else(|| bad("predicate", "the platform does not combine flag bits so"))?;
+        let code = pred_code(p.ctrl, cx.x.whole_preds).ok_or(bad(
+            "predicate",
+            "the platform does not combine flag bits so",
+        ))?;
         f.put(Field::PredCtrl, code);
         f.put(Field::PredInv, p.inverse.into());
         f.put(Field::Flag, flag_code(cx, p.flag)?);
@@ -204,7 +206,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
         f.put(Field::Flag, code);
         if c.cond != Cond::Eo {
             let code = cond_code(i.op, c.cond)
-                .ok_or_else(|| bad("flag modifier", "the opcode has no such condition"))?;
+                .ok_or(bad("flag modifier", "the opcode has no such condition"))?;
             f.put(Field::CondMod, code);
         }
     }

@@ -30,7 +30,7 @@ struct Cx<'a> {
 fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, EncodeError> {
     types
         .code(t)
-        .ok_or_else(|| bad(operand, "the type is not possible here"))
+        .ok_or(bad(operand, "the type is not possible here"))
 }
 
 /// The type of a code.
@@ -77,13 +77,11 @@ pub(super) fn lower(
         Format::Nullary => {}
         Format::Unary | Format::Binary => operand::lower(&cx, i, None, &mut f)?,
         Format::Math => {
-            let function = function.ok_or_else(|| bad("function", "`math` needs one"))?;
-            let code = function
-                .code(ctx.platform)
-                .ok_or_else(|| EncodeError::NotAllowed {
-                    op: i.op,
-                    what: "this function on the platform",
-                })?;
+            let function = function.ok_or(bad("function", "`math` needs one"))?;
+            let code = function.code(ctx.platform).ok_or(EncodeError::NotAllowed {
+                op: i.op,
+                what: "this function on the platform",
+            })?;
             f.put(Field::MathFn, code.into());
             operand::lower(&cx, i, Some(function), &mut f)?;
         }

@@ -78,9 +78,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
     }
     f.put(Field::Eot, has(InstOpts::EOT).into());
     f.put(Field::Serialize, has(InstOpts::SERIALIZE).into());
-    let d = i
-        .send
-        .ok_or_else(|| bad("descriptor", "a send needs both"))?;
+    let d = i.send.ok_or(bad("descriptor", "a send needs both"))?;
     match d.desc {
         Desc::Imm(v) => f.put(Field::Desc, v.into()),
         Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {

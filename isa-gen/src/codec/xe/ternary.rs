@@ -158,7 +158,7 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
                     let code = STRIDES
                         .iter()
                         .position(|s| *s == vs)
-                        .ok_or_else(|| bad(s.name, "the stride is not possible"))?;
+                        .ok_or(bad(s.name, "the stride is not possible"))?;
                     f.put(field, code as u64);
                     hs
                 }
@@ -308,7 +308,7 @@ pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(
         return Err(bad("function", "`dpas` needs a depth and a repeat count"));
     };
     let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
-    let code = found.ok_or_else(|| bad("function", "the platform has no such depth"))?;
+    let code = found.ok_or(bad("function", "the platform has no such depth"))?;
     f.put(Field::DpasDepth, code as u64);
     if !(1..=8).contains(&repeat) {
         return Err(bad("function", "the repeat count must be 1 to 8"));
