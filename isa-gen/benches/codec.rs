@@ -10,6 +10,14 @@
 )]
 mod support;
 
+#[path = "../tests/kernels/mod.rs"]
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the tests' support, of which a part is used"
+)]
+mod kernels;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gantry_isa_gen::compact::compact;
 use gantry_isa_gen::decode::decode;
@@ -196,5 +204,42 @@ fn ratios(_: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, codec, ratios);
+/// The same over what Intel's compiler makes of our kernels: the mix that a compiler emits is plainer than the dice's.
+fn compiled(_: &mut Criterion) {
+    if !kernels::have_ocloc() {
+        return;
+    }
+    for device in &kernels::DEVICES {
+        let Some(p) = Platform::from_name(device.name) else {
+            continue;
+        };
+        let code = kernels::compile(device, &[16]);
+        let mut insts = Vec::new();
+        for k in &code {
+            for l in text::list(p, &k.code) {
+                insts.extend(l.inst.ok().filter(|i| encode(p, i).is_ok()));
+            }
+        }
+        let native: Vec<_> = insts.iter().flat_map(|i| encode(p, i)).collect();
+        let n = insts.len();
+        let million = |t: Duration| n as f64 / 1e6 / t.as_secs_f64();
+        let encoded = fastest(|| {
+            for i in &insts {
+                black_box(encode(p, black_box(i))).ok();
+            }
+        });
+        let decoded = fastest(|| {
+            for w in &native {
+                black_box(decode(p, black_box(w))).ok();
+            }
+        });
+        println!(
+            "{p}: {n} instructions of compiled kernels, million a second: encode {:.1}, decode {:.1}",
+            million(encoded),
+            million(decoded)
+        );
+    }
+}
+
+criterion_group!(benches, codec, ratios, compiled);
 criterion_main!(benches);

@@ -12,8 +12,8 @@ pub(crate) fn mask(width: u32) -> u64 {
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     layout: &'static Layout,
-    /// The bits.
-    pub word: u128,
+    /// The bits, the low half first. No run of a layout lies in both.
+    halves: [u64; 2],
     /// The first field that had no room for its value.
     wrong: Option<(Field, u64)>,
 }
@@ -23,9 +23,30 @@ impl Fields {
     pub(crate) fn new(layout: &'static Layout, word: u128) -> Self {
         Fields {
             layout,
-            word,
+            halves: [word as u64, (word >> 64) as u64],
             wrong: None,
         }
+    }
+
+    /// The bits.
+    pub(crate) fn word(&self) -> u128 {
+        let [low, high] = self.halves;
+        u128::from(high) << 64 | u128::from(low)
+    }
+
+    /// The half that a bit is in.
+    #[inline]
+    fn half(&mut self, lo: u8) -> &mut u64 {
+        let [low, high] = &mut self.halves;
+        if lo < 64 { low } else { high }
+    }
+
+    /// The bits of a run.
+    #[inline]
+    fn run(&self, (lo, width): (u8, u8)) -> u64 {
+        let [low, high] = self.halves;
+        let half = if lo < 64 { low } else { high };
+        half >> (lo & 63) & mask(width.into())
     }
 
     #[inline]
@@ -43,16 +64,16 @@ impl Fields {
     #[inline]
     pub(crate) fn get(&self, f: Field) -> u64 {
         let place = self.place(f);
-        let (lo, width) = place.first;
+        let width = place.first.1;
         if width == 0 {
             return 0;
         }
-        let mut value = (self.word >> lo) as u64 & mask(width.into());
+        let mut value = self.run(place.first);
         if place.more.1 != 0 {
             let mut at = u32::from(width);
-            for &(lo, width) in self.more(place) {
-                value |= ((self.word >> lo) as u64 & mask(width.into())) << at;
-                at += u32::from(width);
+            for run in self.more(place) {
+                value |= self.run(*run) << at;
+                at += u32::from(run.1);
             }
         }
         value
@@ -81,7 +102,7 @@ impl Fields {
         let place = self.place(f);
         for &(lo, width) in std::iter::once(&place.first).chain(self.more(place)) {
             if width != 0 {
-                self.word &= !(u128::from(mask(width.into())) << lo);
+                *self.half(lo) &= !(mask(width.into()) << (lo & 63));
             }
         }
         self.put(f, value);
@@ -97,7 +118,7 @@ impl Fields {
         let place = self.place(f);
         let (lo, width) = place.first;
         if place.more.1 == 0 && width != 0 && value <= mask(width.into()) {
-            self.word |= u128::from(value) << lo;
+            *self.half(lo) |= value << (lo & 63);
         } else {
             self.put_runs(f, value);
         }
@@ -111,7 +132,7 @@ impl Fields {
             if width == 0 {
                 break;
             }
-            self.word |= u128::from(left & mask(width.into())) << lo;
+            *self.half(lo) |= (left & mask(width.into())) << (lo & 63);
             left = left.checked_shr(width.into()).unwrap_or(0);
         }
         if left != 0 {
@@ -121,6 +142,6 @@ impl Fields {
 
     /// The bits, or the first field that had no room for its value.
     pub(crate) fn finish(self) -> Result<u128, (Field, u64)> {
-        self.wrong.map_or(Ok(self.word), Err)
+        self.wrong.map_or(Ok(self.word()), Err)
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: Fields) -> Result<Fields, E
         let ctx = ctx
             .in_align16()
             .ok_or(bad("opcode", "has no Align16 form"))?;
-        let mut f = Fields::new(ctx.layout, f.word);
+        let mut f = Fields::new(ctx.layout, f.word());
         f.put(Field::AccessMode, 1);
         control::lower(&ctx, i, &mut f)?;
         align16::lower(&ctx, i, &mut f)?;
@@ -113,7 +113,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: Fields) -> Result<Fields, E
 pub(super) fn lift(ctx: &Ctx<'_>, f: Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     if f.on(Field::AccessMode) {
         let ctx = ctx.in_align16().ok_or(DecodeError::Align16)?;
-        let f = Fields::new(ctx.layout, f.word);
+        let f = Fields::new(ctx.layout, f.word());
         control::lift(&ctx, &f, i)?;
         return align16::lift(&ctx, &f, i);
     }

@@ -360,10 +360,16 @@ fn layouts(w: &mut Writer, l: &GenLayouts) {
 }
 
 fn place(f: &FieldBits, more: &mut Vec<String>) -> String {
+    // A run lies in one half of the word.
+    let halves = |b: &layout::Bits| match (b.lo < 64, b.hi >= 64) {
+        (true, true) => vec![(b.lo, 64 - b.lo), (64, b.hi - 63)],
+        _ => vec![(b.lo, b.hi - b.lo + 1)],
+    };
     let runs: Vec<String> = f
         .parts
         .iter()
-        .map(|b| format!("({}, {})", b.lo, b.hi - b.lo + 1))
+        .flat_map(halves)
+        .map(|(lo, bits)| format!("({lo}, {bits})"))
         .collect();
     let (first, rest) = runs
         .split_first()
