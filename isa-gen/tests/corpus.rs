@@ -69,11 +69,9 @@ impl Report {
     }
 }
 
-/// Text without the comments after sends and the blanks at line ends.
+/// Text without the blanks at line ends.
 fn bare(text: &str) -> Vec<&str> {
-    text.lines()
-        .map(|l| l.split("//").next().unwrap_or(l).trim_end())
-        .collect()
+    text.lines().map(str::trim_end).collect()
 }
 
 /// The zeros behind a kernel are for the prefetcher, and may end within an instruction.

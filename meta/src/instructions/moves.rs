@@ -11,122 +11,23 @@ pub(super) fn rows() -> Vec<Row> {
             .code(PRE_XE, 0x01)
             .code(XE, 0x61)
             .with(ALU)
-            .types(
-                GEN7P5,
-                [
-                    (BWD, BWD),
-                    (F, BWD),
-                    (BWD, F),
-                    (F, F),
-                    (DF, WD),
-                    (DF, F),
-                    (WD, DF),
-                    (F, DF),
-                    (DF, DF),
-                ],
-            )
+            .types(ALL, [(BWD, BWD), (F, BWD), (BWD, F), (F, F)])
+            .types(PRE_XE, [(DF, WD), (DF, F), (WD, DF), (F, DF), (DF, DF)])
+            .types(GEN8_TO_11, [(QWORD, WD), (WD, QWORD), (QWORD, QWORD)])
             .types(
                 GEN8_TO_11,
-                [
-                    (BWD, BWD),
-                    (F, BWD),
-                    (BWD, F),
-                    (F, F),
-                    (DF, WD),
-                    (DF, F),
-                    (WD, DF),
-                    (F, DF),
-                    (DF, DF),
-                    (QWORD, WD),
-                    (WD, QWORD),
-                    (QWORD, QWORD),
-                    (QWORD, F),
-                    (QWORD, DF),
-                    (F, QWORD),
-                    (DF, QWORD),
-                    (HF, BWD),
-                    (HF, F),
-                    (BWD, HF),
-                    (F, HF),
-                    (HF, HF),
-                ],
+                [(QWORD, F), (QWORD, DF), (F, QWORD), (DF, QWORD)],
             )
             .types(
-                XE_LP,
-                [
-                    (BWD, BWD),
-                    (F, BWD),
-                    (BWD, F),
-                    (F, F),
-                    (HF, BWD),
-                    (HF, F),
-                    (BWD, HF),
-                    (F, HF),
-                    (HF, HF),
-                ],
+                GEN8_TO_11 | XE,
+                [(HF, BWD), (HF, F), (BWD, HF), (F, HF), (HF, HF)],
             )
-            .types(
-                XE_HP,
-                [
-                    (BWD, BWD),
-                    (F, BWD),
-                    (BWD, F),
-                    (F, F),
-                    (HF, BWD),
-                    (HF, F),
-                    (BWD, HF),
-                    (F, HF),
-                    (HF, HF),
-                    (BF, F),
-                    (F, BF),
-                    (WDQ | F | DF, DF),
-                    (DF, WDQ | F),
-                    (WDQ | F, QWORD),
-                    (QWORD, WD | F),
-                ],
-            )
-            .types(
-                XE_HPG,
-                [
-                    (BWD, BWD),
-                    (F, BWD),
-                    (BWD, F),
-                    (F, F),
-                    (HF, BWD),
-                    (HF, F),
-                    (BWD, HF),
-                    (F, HF),
-                    (HF, HF),
-                    (BF, F),
-                    (WDQ | F | DF, DF),
-                    (DF, WDQ | F),
-                    (WDQ | F, QWORD),
-                    (QWORD, WD | F),
-                ],
-            )
+            .types(XE_HP_ON, [(BF, F), (WDQ | F | DF, DF), (DF, WDQ | F)])
+            .types(XE_HP_ON, [(WDQ | F, QWORD), (QWORD, WD | F)])
+            .types(XE_HP, [(F, BF)])
             .types(
                 XE_HPC,
-                [
-                    (BWD, BWD),
-                    (F, BWD),
-                    (BWD, F),
-                    (F, F),
-                    (HF, BWD),
-                    (HF, F),
-                    (BWD, HF),
-                    (F, HF),
-                    (HF, HF),
-                    (BF, F),
-                    (BF8, HF),
-                    (HF8, HF),
-                    (HF, BF8),
-                    (HF, HF8),
-                    (TF32, F),
-                    (WDQ | F | DF, DF),
-                    (DF, WDQ | F),
-                    (WDQ | F, QWORD),
-                    (QWORD, WD | F),
-                ],
+                [(BF8, HF), (HF8, HF), (HF, BF8), (HF, HF8), (TF32, F)],
             ),
         Row::new(
             "movi",
