@@ -14,6 +14,8 @@ mod disagreements;
 mod support;
 
 use disagreements::{DISAGREEMENTS, Kind};
+use gantry_isa_gen::decode::decode;
+use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::fuzz::{Oracle as _, Rng, check_many, random_inst};
 use gantry_isa_gen::text::{assemble, disassemble};
 use gantry_isa_gen::{Inst, MathFn, Op, Platform, Reg, legal};
@@ -159,6 +161,37 @@ platforms! {
     xehp: XeHp,
     xehpg: XeHpg,
     xehpc: XeHpc,
+}
+
+/// Ours alone, with no oracle to ask.
+#[test]
+fn decoding_gives_back_what_was_encoded() {
+    let cases = from_env("GANTRY_CASES", 5_000);
+    let seed = from_env("GANTRY_SEED", 9);
+    for p in Platform::ALL {
+        let rows = rows(p);
+        let mut rng = Rng::new(seed ^ (p as u64) << 40);
+        let (mut done, mut hit) = (0, vec![false; rows.len()]);
+        for tries in 0..cases * 20 {
+            if done >= cases && hit.iter().all(|h| *h) {
+                break;
+            }
+            let n = tries as usize % rows.len();
+            let (op, f) = rows[n];
+            let Some(i) = random_inst(p, op, f, &mut rng) else {
+                continue;
+            };
+            let bytes = encode(p, &i).unwrap_or_else(|e| panic!("{p}: {e}\n{i:?}"));
+            assert_eq!(decode(p, &bytes).map(|d| d.inst), Ok(i), "{p}");
+            // What our rules refuse has an encoding all the same.
+            done += u64::from(legal::is_legal(p, &i));
+            hit[n] = true;
+        }
+        println!("{p}: {done} legal instructions come back (seed {seed})");
+        assert!(done >= cases, "{p}");
+        let missed: Vec<_> = rows.iter().zip(&hit).filter(|(_, h)| !**h).collect();
+        assert!(missed.is_empty(), "{p}: {missed:?}");
+    }
 }
 
 #[test]

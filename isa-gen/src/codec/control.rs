@@ -36,6 +36,7 @@ fn align16_has(ctrl: PredCtrl) -> bool {
 }
 
 /// The code of a combination, one more than its place in [`PRED`].
+#[inline]
 fn pred_code(ctrl: PredCtrl) -> Option<u64> {
     let group = |n: u8| match n {
         2 | 4 | 8 | 16 | 32 => Some(u64::from(n.trailing_zeros()) * 2),
@@ -81,6 +82,7 @@ const fn cond_of(code: u64) -> Option<Cond> {
     }
 }
 
+#[inline]
 fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n @ 0..=1), 0 | 2) => Ok(u64::from(n) * 2 + u64::from(r.sub / 2)),
@@ -88,6 +90,7 @@ fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
+#[inline]
 fn flag(code: u64) -> RegRef<Reg> {
     RegRef::new(
         Reg::Arf(Arf::Flag, ((code >> 1) & 1) as u8),

@@ -74,6 +74,7 @@ pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
 }
 
 /// The file and the number of a register.
+#[inline]
 pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
     match r {
         Reg::Grf(n @ 0..=127) => Ok((GRF, n.into())),
@@ -83,6 +84,7 @@ pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), Enco
 }
 
 /// The register of a file and a number.
+#[inline]
 pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeError> {
     let n = number as u8;
     match file {
@@ -114,6 +116,7 @@ pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type
 }
 
 /// The code of a stride: 0, or one more than its log2.
+#[inline]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
@@ -122,6 +125,7 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
     }
 }
 
+#[inline]
 pub(super) fn stride(code: u64) -> u8 {
     match code {
         0 => 0,
@@ -132,6 +136,7 @@ pub(super) fn stride(code: u64) -> u8 {
 /// The vertical stride code of the VxH and Vx1 regions.
 const VXH: u64 = 0xF;
 
+#[inline]
 fn put_region(
     name: &'static str,
     s: &SrcFields,
@@ -152,6 +157,7 @@ fn put_region(
     Ok(())
 }
 
+#[inline]
 fn get_region(s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
     let w = 1u8.checked_shl(f.get(s.width) as u32).unwrap_or(0);
     if f.get(s.width) > 4 {
@@ -170,6 +176,7 @@ fn get_region(s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
 }
 
 /// The number of an address sub-register: a0 is 16 words.
+#[inline]
 pub(super) fn addr_sub(operand: &'static str, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match r.reg {
         Reg::Arf(Arf::Address, 0) if r.sub < 32 && r.sub.is_multiple_of(2) => {
@@ -184,6 +191,7 @@ pub(super) fn addr_ref(sub: u64) -> RegRef<Reg> {
 }
 
 /// An address offset as its ten bits.
+#[inline]
 pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
     if (-512..512).contains(&imm) {
         Ok((imm as u64) & 0x3ff)
@@ -197,6 +205,7 @@ pub(super) fn addr_offset(bits: u64) -> i16 {
     (((bits as i16) << 6) >> 6).clamp(-512, 511)
 }
 
+#[inline]
 fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     if mme <= 8 {
         Ok(mme.into())
@@ -212,6 +221,7 @@ fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
     }
 }
 
+#[inline]
 pub(super) fn put_sub(
     operand: &'static str,
     field: Field,
@@ -289,6 +299,7 @@ pub(super) fn get_dst(ctx: &Ctx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<R
     })
 }
 
+#[inline]
 fn put_mods(
     ctx: &Ctx<'_>,
     s: &SrcFields,

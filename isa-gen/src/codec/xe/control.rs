@@ -11,6 +11,7 @@ use crate::region::{ChannelOffset, ExecSize};
 use crate::table::Field;
 
 /// The code of a predicate control: by groups, or (Xe-HPC) of the whole.
+#[inline]
 fn pred_code(ctrl: PredCtrl, whole: bool) -> Option<u64> {
     let group = |n: u8| {
         (n.is_power_of_two() && (2..=32).contains(&n)).then(|| 2 + 2 * u64::from(n.ilog2()))
@@ -47,6 +48,7 @@ fn pred_ctrl(code: u64, whole: bool) -> Option<PredCtrl> {
 }
 
 /// The code of a condition; `bfn` has two bits for it.
+#[inline]
 fn cond_code(op: Op, cond: Cond) -> Option<u64> {
     let narrow = op == Op::Bfn;
     match cond {
@@ -81,6 +83,7 @@ fn cond_of(op: Op, code: u64) -> Option<Cond> {
     }
 }
 
+#[inline]
 fn flag_code(cx: &Cx<'_>, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n), 0 | 2) if u32::from(n) < cx.c.platform.features().flag_regs => {
@@ -90,6 +93,7 @@ fn flag_code(cx: &Cx<'_>, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
+#[inline]
 fn flag(code: u64) -> RegRef<Reg> {
     RegRef::new(
         Reg::Arf(Arf::Flag, (code >> 1) as u8),
@@ -98,11 +102,13 @@ fn flag(code: u64) -> RegRef<Reg> {
 }
 
 /// Whether the format has an execution size and a channel offset.
+#[inline]
 fn has_exec(format: Format) -> bool {
     !matches!(format, Format::Nullary | Format::Sync | Format::Jmpi)
 }
 
 /// Checks that the opcode takes what the instruction has beside its operands.
+#[inline]
 fn check(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<(), EncodeError> {
     let info = cx.c.info;
     let allow = |ok, what| {
@@ -214,6 +220,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
 }
 
 /// Whether source 0 is an immediate of 64 bits, which lies over the flag modifier.
+#[inline]
 fn wide_imm(cx: &Cx<'_>, f: &Fields) -> bool {
     let ty = || {
         type_at(

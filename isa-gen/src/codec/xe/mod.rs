@@ -27,6 +27,7 @@ struct Cx<'a> {
 }
 
 /// The code of a type.
+#[inline]
 fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, EncodeError> {
     types
         .code(t)
@@ -34,6 +35,7 @@ fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, Encode
 }
 
 /// The type of a code.
+#[inline]
 fn type_at(types: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
     types
         .ty(code)

@@ -28,6 +28,7 @@ const KINDS: [Option<Arf>; 16] = {
 };
 
 /// The file and the number of a register.
+#[inline]
 pub(super) fn reg_code(
     cx: &Cx<'_>,
     operand: &'static str,
@@ -49,6 +50,7 @@ pub(super) fn reg_code(
 }
 
 /// The register that two fields name.
+#[inline]
 pub(super) fn reg(cx: &Cx<'_>, file: Field, number: Field, f: &Fields) -> Result<Reg, DecodeError> {
     let n = f.get(number) as u8;
     if f.get(file) == GRF {
@@ -62,6 +64,7 @@ pub(super) fn reg(cx: &Cx<'_>, file: Field, number: Field, f: &Fields) -> Result
 }
 
 /// Writes a register's file and number.
+#[inline]
 pub(super) fn put_reg(
     cx: &Cx<'_>,
     operand: &'static str,
@@ -76,6 +79,7 @@ pub(super) fn put_reg(
 }
 
 /// Whether the register's sub-registers are numbered, whatever the type: they are not offsets in bytes.
+#[inline]
 fn is_numbered(r: Reg) -> bool {
     matches!(
         r,
@@ -88,6 +92,7 @@ fn is_numbered(r: Reg) -> bool {
 
 /// A sub-register in the units of its field, which are 2 to the `shift` bytes. A number counts words where the GRF is
 /// large, bytes elsewhere.
+#[inline]
 pub(super) fn sub_code(
     cx: &Cx<'_>,
     operand: &'static str,
@@ -113,6 +118,7 @@ pub(super) fn sub_code(
 }
 
 /// The place that a register and the code of its sub-register name.
+#[inline]
 pub(super) fn place(cx: &Cx<'_>, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
     let bytes = (code as u16) << shift;
     RegRef::new(
@@ -126,6 +132,7 @@ pub(super) fn place(cx: &Cx<'_>, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> 
 }
 
 /// Checks that the opcode has the type, if it is one that only some opcodes have.
+#[inline]
 fn has_type(cx: &Cx<'_>, t: Type) -> bool {
     !matches!(t, Type::Bf | Type::Bf8 | Type::Hf8 | Type::Tf32)
         || cx
@@ -136,6 +143,7 @@ fn has_type(cx: &Cx<'_>, t: Type) -> bool {
             .any(|(d, s)| d.contains(t) || s.contains(t))
 }
 
+#[inline]
 pub(super) fn type_code(
     cx: &Cx<'_>,
     operand: &'static str,
@@ -148,6 +156,7 @@ pub(super) fn type_code(
     code(operand, types, t)
 }
 
+#[inline]
 pub(super) fn type_of(
     cx: &Cx<'_>,
     types: &TypeCodes,
@@ -163,6 +172,7 @@ pub(super) fn type_of(
 }
 
 /// The code of a stride: 0, or one more than its log2.
+#[inline]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
@@ -172,10 +182,12 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
 }
 
 /// The stride of a code below 8.
+#[inline]
 pub(super) fn stride(code: u64) -> u8 {
     1u8.checked_shl((code as u32).wrapping_sub(1)).unwrap_or(0)
 }
 
+#[inline]
 fn put_region(
     cx: &Cx<'_>,
     s: &SrcFields,

@@ -16,6 +16,7 @@ const DISTANCE: u64 = 7;
 const KINDS: [TokenKind; 3] = [TokenKind::Set, TokenKind::Dst, TokenKind::Src];
 
 /// The combinations that an instruction has.
+#[inline]
 fn pairs(cx: &Cx<'_>) -> &'static [(Pipe, TokenKind, u16)] {
     let [send, math, dpas, others] = &cx.x.swsb.pairs;
     match cx.c.info.format {
@@ -26,6 +27,7 @@ fn pairs(cx: &Cx<'_>) -> &'static [(Pipe, TokenKind, u16)] {
     }
 }
 
+#[inline]
 fn distance(d: Distance) -> Result<u64, EncodeError> {
     match d.n {
         1..=7 => Ok(d.n.into()),
@@ -33,6 +35,7 @@ fn distance(d: Distance) -> Result<u64, EncodeError> {
     }
 }
 
+#[inline]
 fn token(t: &SwsbTable, token: Token) -> Result<u64, EncodeError> {
     if u32::from(token.sbid) >> t.token_bits != 0 {
         return Err(bad(NAME, "the platform has fewer tokens"));
