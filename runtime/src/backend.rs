@@ -14,6 +14,11 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn is_simulator(&self) -> bool;
     /// The platform it runs; `None` where it is none known here, and only the driver decides.
     fn platform(&self) -> Option<Platform>;
+    /// Whether it runs modules of a platform.
+    fn runs(&self, platform: Platform) -> bool {
+        self.platform()
+            .is_none_or(|own| own.same_generation(platform))
+    }
     /// Which device this is, as its buffers say.
     fn id(&self) -> usize;
     /// Makes a zeroed buffer.

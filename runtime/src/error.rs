@@ -10,7 +10,7 @@ pub enum Error {
     #[error(transparent)]
     Zebin(#[from] ZebinError),
     /// The module was compiled for something else.
-    #[error("the module is compiled for {module}, the device runs {device}")]
+    #[error("the module is compiled for {module}, which {device} does not run")]
     Platform {
         /// The module's platform.
         module: String,

@@ -18,12 +18,10 @@ pub struct Module {
 
 impl Module {
     pub(crate) fn load(device: &Device, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Module, Error> {
-        if let Some(runs) = device.platform()
-            && !runs.same_generation(zebin.platform)
-        {
+        if !device.inner.runs(zebin.platform) {
             return Err(Error::Platform {
                 module: zebin.platform.to_string(),
-                device: runs.to_string(),
+                device: device.name(),
             });
         }
         let inner = device.inner.load(zebin.clone(), bytes)?;

@@ -1,7 +1,7 @@
 //! Running ALU operations: operands to lanes, the operation from `isa-gen`'s semantics, lanes to the destination.
 
 use super::program::{DstOp, Kind, MicroOp, Pred, SrcOp};
-use super::regs::{self, GRF_BYTES};
+use super::regs;
 use super::thread::Thread;
 use super::{fast, fast64};
 use gantry_isa_gen::sem::{self, Bits, Extra, LANES};
@@ -48,9 +48,10 @@ pub(super) fn element_at(t: &Thread, s: &SrcOp, i: u32, size: u32) -> Result<u32
         let base = i32::from(t.regs.u16(addr));
         let at = base + imm + offset as i32;
         match u32::try_from(at) {
-            Ok(at) if at + size <= GRF_BYTES => Ok(at),
+            Ok(at) if at + size <= t.regs.grf_end() => Ok(at),
             _ => Err(format!(
-                "an indirect source is at byte {at} of the registers, which end at {GRF_BYTES}"
+                "an indirect source is at byte {at} of the registers, which end at {}",
+                t.regs.grf_end()
             )),
         }
     };
@@ -232,10 +233,11 @@ fn write(
             let at = i32::from(t.regs.u16(addr)) + imm;
             let span = (u32::from(op.n) - 1) * step + size;
             match u32::try_from(at) {
-                Ok(at) if at + span <= GRF_BYTES => (at, step, false),
+                Ok(at) if at + span <= t.regs.grf_end() => (at, step, false),
                 _ => {
                     return Err(format!(
-                        "an indirect destination is at byte {at} of the registers, which end at {GRF_BYTES}"
+                        "an indirect destination is at byte {at} of the registers, which end at {}",
+                        t.regs.grf_end()
                     ));
                 }
             }

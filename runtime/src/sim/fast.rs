@@ -140,7 +140,7 @@ fn store<L: Lane32, const N: usize>(
             let at = i32::from(t.regs.u16(addr)) + imm;
             let span = (u32::from(op.n) - 1) * step + size;
             match u32::try_from(at) {
-                Ok(at) if at + span <= super::regs::GRF_BYTES => (at, step),
+                Ok(at) if at + span <= t.regs.grf_end() => (at, step),
                 _ => {
                     return Err(format!(
                         "an indirect destination is at byte {at} of the registers"

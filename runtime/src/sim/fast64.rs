@@ -2,7 +2,6 @@
 
 use super::alu::element_at;
 use super::program::{DstOp, MicroOp, Pred, SrcOp};
-use super::regs::GRF_BYTES;
 use super::thread::Thread;
 use gantry_isa_gen::sem::int;
 use gantry_isa_gen::sem::{convert, is_logic};
@@ -92,7 +91,7 @@ fn store<const N: usize>(
             let at = i32::from(t.regs.u16(addr)) + imm;
             let span = (u32::from(op.n) - 1) * step + size;
             match u32::try_from(at) {
-                Ok(at) if at + span <= GRF_BYTES => (at, step),
+                Ok(at) if at + span <= t.regs.grf_end() => (at, step),
                 _ => {
                     return Err(format!(
                         "an indirect destination is at byte {at} of the registers"

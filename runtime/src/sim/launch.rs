@@ -1,8 +1,8 @@
 //! Preparing a launch (payload, surfaces, memory) and running its groups on all cores.
 
-use super::memory::{Block, Mapped, Space};
+use super::memory::{Mapped, Space};
 use super::program::Program;
-use super::regs::GRF_BYTES;
+use super::surface::{Surface, Surfaces};
 use super::thread::{Counts, Thread};
 use super::worker::Worker;
 use super::{DataBuffers, SimOptions};
@@ -22,8 +22,7 @@ pub(super) struct Plan<'a> {
     pub(super) qword_lock: Arc<Mutex<()>>,
     /// The device's memory.
     pub(super) memory: Vec<Mapped>,
-    /// Binding table: each entry's buffer; the inner `None` is a null surface.
-    pub(super) surfaces: Vec<Option<Option<Arc<Block>>>>,
+    pub(super) surfaces: Surfaces,
     /// Cross-thread data, but for what differs from group to group.
     pub(super) cross_thread: Vec<u8>,
     pub(super) simd: u32,
@@ -39,7 +38,8 @@ pub(super) struct Plan<'a> {
     pub(super) instruction_limit: u64,
     global: [u32; 3],
     local: [u32; 3],
-    grf: u32,
+    /// Bytes of a GRF.
+    pub(super) grf: u32,
 }
 
 /// The largest SLM of a group.
@@ -72,22 +72,16 @@ impl<'a> Plan<'a> {
         // Local pointers follow each other from 0; the code adds its own static size.
         let mut slm_next = 0u64;
         let memory = space.snapshot();
-        let mut surfaces: Vec<Option<Option<Arc<Block>>>> = Vec::new();
+        let mut surfaces = Surfaces::default();
         for (bti, index) in &kernel.bindings {
-            let bti = *bti as usize;
-            if surfaces.len() <= bti {
-                surfaces.resize(bti + 1, None);
-            }
             let surface = match request.args.get(*index as usize) {
                 Some(Arg::Buffer(b)) => memory
                     .iter()
                     .find(|m| m.base == b.device_address())
-                    .map(|m| m.block.clone()),
-                _ => None,
+                    .map_or(Surface::Null, |m| Surface::Buffer(m.block.clone())),
+                _ => Surface::Null,
             };
-            if let Some(s) = surfaces.get_mut(bti) {
-                *s = Some(surface);
-            }
+            surfaces.bind(*bti as usize, surface);
         }
         for p in &kernel.payload {
             let arg = |index: &u32| request.args.get(*index as usize);
@@ -170,7 +164,7 @@ impl<'a> Plan<'a> {
         let items_per_thread = simd;
         let registers =
             1 + per_thread_grfs(kernel, grf) + (cross_thread.len() as u32).div_ceil(grf);
-        if registers * grf > GRF_BYTES {
+        if registers * grf > program.grf_end() {
             return Err(unsupported(format!("{registers} registers of payload")));
         }
         Ok(Plan {

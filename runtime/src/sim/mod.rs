@@ -16,6 +16,7 @@ mod path;
 mod program;
 mod regs;
 mod send;
+mod surface;
 mod thread;
 mod worker;
 
@@ -31,7 +32,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// How a simulator runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimOptions {
-    /// What is simulated.
+    /// What the device says it is, and compilers make code for. Modules of other platforms run too, each as what it was
+    /// compiled for.
     pub platform: Platform,
     /// Instructions that one thread may run before its launch ends as an endless loop.
     pub instruction_limit: u64,
@@ -74,6 +76,10 @@ impl DeviceBackend for Simulator {
 
     fn platform(&self) -> Option<Platform> {
         Some(self.options.platform)
+    }
+
+    fn runs(&self, _: Platform) -> bool {
+        true
     }
 
     fn id(&self) -> usize {
@@ -131,6 +137,7 @@ impl DeviceBackend for Simulator {
         }
         Ok(Arc::new(SimModule {
             options: self.options,
+            platform: zebin.platform,
             space: self.space.clone(),
             qword_lock: self.qword_lock.clone(),
             data,
@@ -156,6 +163,8 @@ struct Code {
 
 struct SimModule {
     options: SimOptions,
+    /// What it was compiled for.
+    platform: Platform,
     space: Arc<Space>,
     qword_lock: Arc<Mutex<()>>,
     data: DataBuffers,
@@ -201,9 +210,9 @@ impl ModuleBackend for SimModule {
         if let Some(e) = &code.failed {
             return Err(e.clone());
         }
-        let program = code
-            .program
-            .get_or_init(|| Program::decode(self.options.platform, &code.bytes));
+        let program = code.program.get_or_init(|| {
+            Program::decode(self.platform, request.kernel.env.grf_count, &code.bytes)
+        });
         let plan = launch::Plan::new(
             request,
             program,

@@ -7,11 +7,11 @@ use gantry_isa_gen::sem::packed_imm;
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, Platform, Reg, RegRef, Region, Src};
 
 /// A send, with its message where the descriptors are immediate.
-pub(super) fn send(platform: Platform, inst: &Inst<Reg>) -> Result<SendOp, String> {
+pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<SendOp, String> {
     let descs = inst.send.ok_or("a send without descriptors")?;
     let desc = |d: Desc<Reg>| match d {
         Desc::Imm(v) => Ok(DescOp::Imm(v)),
-        Desc::Reg(r) => regs::place(platform, r).map(|p| DescOp::Reg(p.at)),
+        Desc::Reg(r) => regs::place(platform, grfs, r).map(|p| DescOp::Reg(p.at)),
     };
     let (ex, desc) = (desc(descs.ex)?, desc(descs.desc)?);
     let message = match (ex, desc) {

@@ -7,8 +7,8 @@ use gantry_isa_gen::message::Message;
 use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
-    Arf, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Src, SrcMods, Subfn, Target,
-    Type, decode,
+    Arf, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Src, SrcMods, Subfn, SyncFn,
+    Target, Type, decode,
 };
 
 /// A kernel, decoded.
@@ -20,6 +20,8 @@ pub(super) struct Program {
     /// The index of the operation at `offset / 8`; `NO_OP` where none begins.
     index: Vec<u32>,
     pub(super) platform: Platform,
+    /// GRFs of a thread.
+    pub(super) grfs: u32,
 }
 
 /// No operation begins there.
@@ -191,8 +193,9 @@ pub(super) enum SrcOp {
 }
 
 impl Program {
-    /// Decodes a kernel's code. Never fails: what cannot be decoded ends the launch if it is reached.
-    pub(super) fn decode(platform: Platform, code: &[u8]) -> Program {
+    /// Decodes the code of a kernel whose threads have so many GRFs. Never fails: what cannot be decoded ends the launch
+    /// if it is reached.
+    pub(super) fn decode(platform: Platform, grfs: u32, code: &[u8]) -> Program {
         let mut insts = Vec::new();
         let mut index = vec![NO_OP; code.len().div_ceil(8)];
         let mut starts = Vec::new();
@@ -222,6 +225,7 @@ impl Program {
             insts,
             index,
             platform,
+            grfs,
         };
         let mut ops = Vec::with_capacity(starts.len());
         for ((at, len, error), inst) in starts.iter().zip(&program.insts) {
@@ -283,6 +287,11 @@ impl Program {
         program
     }
 
+    /// Where a thread's GRFs end, in bytes.
+    pub(super) fn grf_end(&self) -> u32 {
+        self.grfs * self.platform.features().grf_bytes
+    }
+
     /// The operation at a byte offset, or [`NO_OP`].
     pub(super) fn at(&self, offset: i64) -> u32 {
         if offset < 0 || offset % 8 != 0 {
@@ -308,7 +317,7 @@ impl Program {
         let shift = inst.offset.channels();
         let mut special = false;
         let mut place = |r: RegRef<Reg>| -> Result<FileOffset, String> {
-            let p = regs::place(self.platform, r)?;
+            let p = regs::place(self.platform, self.grfs, r)?;
             special |= p.special;
             Ok(p)
         };
@@ -334,7 +343,8 @@ impl Program {
             Dst::Direct { at, hs, ty } => {
                 let p = place(at)?;
                 let end = p.at + (n - 1) * u32::from(hs) * ty.bytes() + ty.bytes();
-                if p.at < regs::GRF_BYTES && end > regs::GRF_BYTES {
+                let last = self.grf_end();
+                if p.at < last && end > last {
                     return Err("the destination runs past the last register".to_owned());
                 }
                 DstOp::Direct {
@@ -366,9 +376,12 @@ impl Program {
                         all: p.ctrl == PredCtrl::AllV,
                         invert,
                     },
-                    PredCtrl::Any | PredCtrl::All => {
-                        return Err("predicate controls of Xe-HPC are not supported".to_owned());
-                    }
+                    PredCtrl::Any | PredCtrl::All => Pred::Horizontal {
+                        bit: wrap_flag(bit, p.flag),
+                        group: n as u8,
+                        all: p.ctrl == PredCtrl::All,
+                        invert,
+                    },
                     PredCtrl::AnyH(group) | PredCtrl::AllH(group) => Pred::Horizontal {
                         bit: wrap_flag(bit, p.flag),
                         group,
@@ -408,7 +421,9 @@ impl Program {
         let next = self.at(i64::from(ip) + i64::from(len));
         let bctrl = inst.subfn == Subfn::BranchCtrl(true);
         let kind = match inst.op {
-            Op::Send | Op::Sendc | Op::Sends | Op::Sendsc => Kind::Send(send(self.platform, inst)?),
+            Op::Send | Op::Sendc | Op::Sends | Op::Sendsc => {
+                Kind::Send(send(self.platform, self.grfs, inst)?)
+            }
             Op::Jmpi => match inst.srcs[0] {
                 Src::Target(_) => Kind::Jmpi(jump),
                 // A register holds the distance from the next instruction.
@@ -429,6 +444,11 @@ impl Program {
             Op::Calla => Kind::Calla,
             Op::Ret => Kind::Ret,
             Op::Wait => Kind::Wait,
+            Op::Sync => match inst.subfn {
+                Subfn::Sync(SyncFn::Bar) => Kind::Wait,
+                // Memory is coherent and results are there at every instruction.
+                _ => Kind::Nop,
+            },
             Op::Nop => Kind::Nop,
             Op::Illegal => Kind::Bad("the `illegal` instruction".to_owned()),
             Op::Movi => Kind::Movi,
@@ -488,10 +508,10 @@ fn bad(ip: u32, why: String) -> MicroOp {
     }
 }
 
-/// The bit of a flag sub-register in f0 and f1 as one 64-bit number.
+/// The bit of a flag sub-register in all flag registers as one number.
 fn flag_bit(r: RegRef<Reg>) -> Result<u8, String> {
     match r.reg {
-        Reg::Arf(Arf::Flag, n @ 0..=1) => Ok(n * 32 + (r.sub as u8 & 2) * 8),
+        Reg::Arf(Arf::Flag, n @ 0..=3) => Ok(n * 32 + (r.sub as u8 & 2) * 8),
         _ => Err(format!("{} is not a flag register", r.reg)),
     }
 }
@@ -499,7 +519,7 @@ fn flag_bit(r: RegRef<Reg>) -> Result<u8, String> {
 /// Keeps a bit within its own flag register.
 fn wrap_flag(bit: u8, r: RegRef<Reg>) -> u8 {
     let base = match r.reg {
-        Reg::Arf(_, n) => n.min(1) * 32,
+        Reg::Arf(_, n) => n.min(3) * 32,
         Reg::Grf(_) => 0,
     };
     base + (bit & 31)

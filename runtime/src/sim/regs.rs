@@ -2,16 +2,18 @@
 
 use gantry_isa_gen::{Arf, Platform, Reg, RegRef};
 
-/// Bytes of the GRF file.
-pub(super) const GRF_BYTES: u32 = 4096;
+/// Bytes of the largest GRF file: 256 registers of 64 bytes (Xe-HPC, large mode).
+pub(super) const MAX_GRF_BYTES: u32 = 256 * 64;
 /// Address register.
-pub(super) const A0: u32 = GRF_BYTES;
-/// Accumulators: acc0 and on, 32 bytes each.
+pub(super) const A0: u32 = MAX_GRF_BYTES;
+/// Accumulators: acc0 and on, a GRF's size each.
 pub(super) const ACC: u32 = A0 + 32;
+/// Bytes of the largest accumulator.
+const ACC_BYTES: u32 = 64;
 /// Accumulators there are, with the special ones of math macros.
-const ACCS: u32 = 10;
-/// Flags: f0 then f1.
-pub(super) const FLAGS: u32 = ACC + ACCS * 32;
+const ACCS: u32 = 16;
+/// Flags: f0 to f3, four bytes each.
+pub(super) const FLAGS: u32 = ACC + ACCS * ACC_BYTES;
 /// State register.
 pub(super) const SR0: u32 = FLAGS + 32;
 /// Control register.
@@ -45,8 +47,8 @@ pub(super) struct FileOffset {
     pub(super) special: bool,
 }
 
-/// Where a register place lies in the file.
-pub(super) fn place(platform: Platform, r: RegRef<Reg>) -> Result<FileOffset, String> {
+/// Where a register place lies in the file of a thread that has so many GRFs.
+pub(super) fn place(platform: Platform, grfs: u32, r: RegRef<Reg>) -> Result<FileOffset, String> {
     let sub = u32::from(r.sub);
     let plain = |at: u32, limit: u32| {
         if sub < limit {
@@ -60,8 +62,10 @@ pub(super) fn place(platform: Platform, r: RegRef<Reg>) -> Result<FileOffset, St
         }
     };
     let special = |at| plain(at, 32).map(|p| FileOffset { special: true, ..p });
+    let f = platform.features();
+    let grf = f.grf_bytes;
     match r.reg {
-        Reg::Grf(n) if u32::from(n) < platform.features().grf_count => plain(u32::from(n) * 32, 32),
+        Reg::Grf(n) if u32::from(n) < grfs => plain(u32::from(n) * grf, grf),
         Reg::Arf(Arf::Null, _) => Ok(FileOffset {
             at: ZEROS,
             acc: false,
@@ -69,9 +73,9 @@ pub(super) fn place(platform: Platform, r: RegRef<Reg>) -> Result<FileOffset, St
         }),
         Reg::Arf(Arf::Address, 0) => plain(A0, 32),
         Reg::Arf(Arf::Acc, n) if u32::from(n) < ACCS => {
-            plain(ACC + u32::from(n) * 32, 32).map(|p| FileOffset { acc: true, ..p })
+            plain(ACC + u32::from(n) * grf, grf).map(|p| FileOffset { acc: true, ..p })
         }
-        Reg::Arf(Arf::Flag, n @ 0..=1) => plain(FLAGS + u32::from(n) * 4, 4),
+        Reg::Arf(Arf::Flag, n) if u32::from(n) < f.flag_regs => plain(FLAGS + u32::from(n) * 4, 4),
         Reg::Arf(Arf::State, 0) => plain(SR0, 32),
         Reg::Arf(Arf::Control, 0) => special(CR0),
         Reg::Arf(Arf::ChannelEnable, 0) => special(CE0),
@@ -89,20 +93,32 @@ pub(super) fn place(platform: Platform, r: RegRef<Reg>) -> Result<FileOffset, St
 #[derive(Clone)]
 pub(super) struct Regs {
     bytes: Box<[u8; FILE_BYTES]>,
+    grf_end: u32,
 }
 
 impl Regs {
-    pub(super) fn new() -> Regs {
+    /// A file whose GRFs have so many bytes together.
+    pub(super) fn new(grf_end: u32) -> Regs {
         Regs {
             bytes: Box::new([0; FILE_BYTES]),
+            grf_end: grf_end.min(MAX_GRF_BYTES),
         }
     }
 
     /// All zero.
     pub(super) fn clear(&mut self) {
-        if let Some(b) = self.bytes.get_mut(..ZEROS as usize) {
-            b.fill(0);
+        let end = self.grf_end as usize;
+        for part in [0..end, A0 as usize..ZEROS as usize] {
+            if let Some(b) = self.bytes.get_mut(part) {
+                b.fill(0);
+            }
         }
+    }
+
+    /// Where the GRFs end, in bytes.
+    #[inline(always)]
+    pub(super) fn grf_end(&self) -> u32 {
+        self.grf_end
     }
 
     /// `n` bytes from `at` on; empty where they are not all in the file.
@@ -215,13 +231,13 @@ impl Regs {
             .for_each(|(o, b)| *o = b);
     }
 
-    /// Both flag registers as one number: f1 above f0.
+    /// A flag register: f0 to f3.
     #[inline(always)]
-    pub(super) fn flags(&self) -> u64 {
-        self.u64(FLAGS)
+    pub(super) fn flag(&self, n: u8) -> u32 {
+        self.u32(FLAGS + u32::from(n & 3) * 4)
     }
 
-    /// Sets the flag bits of `mask` (from bit `at` on, within one register of 32) to those of `bits`.
+    /// Sets the flag bits of `mask` (from bit `at` of all flags on, within one register of 32) to those of `bits`.
     #[inline(always)]
     pub(super) fn set_flags(&mut self, at: u8, mask: u32, bits: u32) {
         let word = FLAGS + u32::from(at / 32) * 4;

@@ -44,7 +44,7 @@ impl Counts {
 pub(super) struct Thread {
     pub(super) regs: Regs,
     /// Upper halves of the integers in the accumulators, by dword.
-    pub(super) acc_high: [i32; 16],
+    pub(super) acc_high: [i32; 64],
     /// Index of the operation to run next.
     pub(super) pc: u32,
     /// Channels at `pc`.
@@ -65,10 +65,11 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    pub(super) fn new() -> Thread {
+    /// A thread whose GRFs have so many bytes together.
+    pub(super) fn new(grf_end: u32) -> Thread {
         Thread {
-            regs: Regs::new(),
-            acc_high: [0; 16],
+            regs: Regs::new(grf_end),
+            acc_high: [0; 64],
             pc: 0,
             active: 0,
             waiting: 0,
@@ -85,7 +86,7 @@ impl Thread {
     /// Back to the state of a fresh thread with these channels.
     pub(super) fn reset(&mut self, dispatch: u32) {
         self.regs.clear();
-        self.acc_high = [0; 16];
+        self.acc_high = [0; 64];
         self.pc = 0;
         self.active = dispatch;
         self.waiting = 0;
@@ -114,11 +115,10 @@ impl Thread {
     /// The channels that a predicate enables.
     #[inline(always)]
     pub(super) fn predicate(&self, pred: Pred) -> u32 {
-        let flags = self.regs.flags();
+        // A register's bits wrap within it.
         let from = |bit: u8| {
-            // A register's bits wrap within it.
-            let reg = (flags >> (bit & 32)) as u32;
-            reg.rotate_right(u32::from(bit & 31))
+            let flag = self.regs.flag(bit / 32);
+            flag.rotate_right(u32::from(bit & 31))
         };
         let (bits, invert) = match pred {
             Pred::None => return u32::MAX,

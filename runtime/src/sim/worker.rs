@@ -3,9 +3,10 @@
 use super::launch::Plan;
 use super::memory::{Block, Mapped, View};
 use super::regs;
+use super::surface::Surfaces;
 use super::thread::{Counts, Stop, Thread};
 use crate::error::Fault;
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{Inst, Platform, Reg};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -46,6 +47,11 @@ impl Group<'_> {
         self.plan.program.platform
     }
 
+    /// The instruction of an operation.
+    pub(super) fn instruction(&self, pc: u32) -> Option<&Inst<Reg>> {
+        self.plan.program.insts.get(pc as usize)?.as_ref()
+    }
+
     /// A thread signals a barrier.
     pub(super) fn arrive(&mut self) {
         self.arrived += 1;
@@ -70,13 +76,16 @@ impl Group<'_> {
         self.plan.qword_lock.clone()
     }
 
-    /// The buffer of a binding table entry; `None` for a null surface.
+    /// The launch's surfaces.
     #[inline(always)]
-    pub(super) fn surface(&self, bti: u8) -> Result<Option<&Block>, String> {
-        match self.plan.surfaces.get(usize::from(bti)) {
-            Some(Some(s)) => Ok(s.as_deref()),
-            _ => Err(format!("binding table index {bti} names no surface")),
-        }
+    pub(super) fn surfaces(&self) -> &Surfaces {
+        &self.plan.surfaces
+    }
+
+    /// Bytes of a GRF.
+    #[inline(always)]
+    pub(super) fn grf_bytes(&self) -> u32 {
+        self.plan.grf
     }
 
     /// The block at a virtual address.
@@ -124,7 +133,9 @@ impl<'p> Worker<'p> {
         };
         Ok(Worker {
             plan,
-            threads: (0..threads).map(|_| Thread::new()).collect(),
+            threads: (0..threads)
+                .map(|_| Thread::new(plan.program.grf_end()))
+                .collect(),
             view: View::new(blocks),
             slm: Block::new(plan.slm_bytes as usize).ok_or_else(no_memory)?,
             general,

@@ -71,11 +71,13 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
     if !matches!(simd_size, 1 | 8 | 16 | 32) {
         return Err(env.error(&format!("simd_size {simd_size} is not 1, 8, 16 or 32")));
     }
-    let grf_count = env.u32_or("grf_count", platform.features().grf_count)?;
-    if grf_count != platform.features().grf_count {
+    let features = platform.features();
+    let modes = [features.grf_count, features.grf_count_large];
+    let grf_count = env.u32_or("grf_count", features.grf_count)?;
+    if !modes.contains(&grf_count) {
         return Err(env.error(&format!(
-            "grf_count {grf_count}: {platform} has {}",
-            platform.features().grf_count
+            "grf_count {grf_count}: {platform} has {} or {}",
+            features.grf_count, features.grf_count_large
         )));
     }
     let env = ExecutionEnv {
