@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::launch::{Arg, LaunchStats, Progress};
+use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
 use gantry_isa_gen::Platform;
 use std::sync::Arc;
@@ -70,4 +71,6 @@ pub(crate) struct Request<'a> {
     pub(crate) args: &'a [Arg],
     /// Where progress is counted.
     pub(crate) progress: Option<&'a Progress>,
+    /// Who looks at what it does.
+    pub(crate) watch: Option<&'a Watch>,
 }

@@ -4,6 +4,7 @@ use crate::backend::Request;
 use crate::buffer::{Buffer, Plain, to_bytes};
 use crate::error::Error;
 use crate::module::Kernel;
+use crate::watch::Watch;
 use crate::zebin::ArgKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -168,6 +169,7 @@ pub struct Launch<'k> {
     grid: Grid,
     args: Vec<Arg>,
     progress: Option<Progress>,
+    watch: Option<&'k Watch>,
 }
 
 impl<'k> Launch<'k> {
@@ -177,6 +179,7 @@ impl<'k> Launch<'k> {
             grid,
             args: Vec::new(),
             progress: None,
+            watch: None,
         }
     }
 
@@ -195,6 +198,12 @@ impl<'k> Launch<'k> {
     /// Counts ended threads in `progress`.
     pub fn progress(mut self, progress: &Progress) -> Self {
         self.progress = Some(progress.clone());
+        self
+    }
+
+    /// Looks at what the launch does. Only the simulator can.
+    pub fn watch(mut self, watch: &'k Watch) -> Self {
+        self.watch = Some(watch);
         self
     }
 
@@ -270,6 +279,7 @@ impl<'k> Launch<'k> {
             dimensions,
             args: &self.args,
             progress: self.progress.as_ref(),
+            watch: self.watch,
         })
     }
 

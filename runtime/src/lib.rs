@@ -34,6 +34,7 @@ mod launch;
 mod level_zero;
 mod module;
 mod sim;
+mod watch;
 pub mod zebin;
 
 pub use buffer::{Buffer, Plain};
@@ -42,3 +43,6 @@ pub use error::{Error, Fault};
 pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
 pub use module::{Kernel, Module};
 pub use sim::SimOptions;
+pub use watch::{
+    Amount, InstructionCount, Report, Total, TraceEvent, TraceFilter, TraceOperand, Watch,
+};

@@ -119,6 +119,13 @@ struct LevelZeroModule {
 impl ModuleBackend for LevelZeroModule {
     fn launch(&self, r: &Request<'_>) -> Result<LaunchStats, Error> {
         let start = Instant::now();
+        if r.watch.is_some() {
+            return Err(Error::Unsupported {
+                kernel: r.kernel.name.clone(),
+                what: "to be watched instruction by instruction".to_owned(),
+                device: "Level Zero".to_owned(),
+            });
+        }
         let mut groups = [0; 3];
         for ((n, g), l) in groups.iter_mut().zip(r.global).zip(r.local) {
             if g % l != 0 {

@@ -9,6 +9,7 @@ use super::{DataBuffers, SimOptions};
 use crate::backend::Request;
 use crate::error::{Error, Fault};
 use crate::launch::{Arg, LaunchStats};
+use crate::watch::Watch;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind, PerThreadArg};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,6 +37,8 @@ pub(super) struct Plan<'a> {
     pub(super) scratch_bytes: u32,
     pub(super) private_bytes: u32,
     pub(super) instruction_limit: u64,
+    /// Who looks at what it does.
+    pub(super) watch: Option<&'a Watch>,
     global: [u32; 3],
     local: [u32; 3],
     /// Bytes of a GRF.
@@ -183,6 +186,7 @@ impl<'a> Plan<'a> {
             scratch_bytes,
             private_bytes,
             instruction_limit: options.instruction_limit,
+            watch: request.watch,
             global: request.global,
             local: request.local,
             grf,
@@ -352,8 +356,9 @@ pub(super) fn run(plan: &Plan<'_>, request: &Request<'_>) -> Result<LaunchStats,
                 }
             }
         }
+        let counts = worker.finish();
         let mut s = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        s.counts.add(&worker.counts);
+        s.counts.add(&counts);
         s.threads += threads;
         if let Some((g, f)) = fault
             && s.fault.as_ref().is_none_or(|(h, _)| g < *h)
@@ -361,7 +366,9 @@ pub(super) fn run(plan: &Plan<'_>, request: &Request<'_>) -> Result<LaunchStats,
             s.fault = Some((g, f));
         }
     };
-    if total <= batch {
+    // A trace is in order.
+    let in_order = request.watch.is_some_and(|w| w.filter.is_some());
+    if total <= batch || in_order {
         if total > 0 {
             work();
         }

@@ -18,6 +18,8 @@ mod regs;
 mod send;
 mod surface;
 mod thread;
+mod trace;
+mod watch;
 mod worker;
 
 use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend, Request};

@@ -287,6 +287,11 @@ impl Program {
         program
     }
 
+    /// The instruction of an operation.
+    pub(super) fn inst(&self, pc: u32) -> Option<&Inst<Reg>> {
+        self.insts.get(pc as usize)?.as_ref()
+    }
+
     /// Where a thread's GRFs end, in bytes.
     pub(super) fn grf_end(&self) -> u32 {
         self.grfs * self.platform.features().grf_bytes

@@ -4,6 +4,7 @@ use super::alu;
 use super::program::{DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
+use super::watch::Observer;
 use super::worker::Group;
 use gantry_isa_gen::sem::FpMode;
 
@@ -152,7 +153,13 @@ impl Thread {
     }
 
     /// Runs until the thread stops, at most `slice` instructions.
-    pub(super) fn run(&mut self, program: &Program, group: &mut Group<'_>, slice: u64) -> Stop {
+    pub(super) fn run<O: Observer>(
+        &mut self,
+        program: &Program,
+        group: &mut Group<'_>,
+        slice: u64,
+        observer: &mut O,
+    ) -> Stop {
         let end = self.counts.instructions.saturating_add(slice);
         while self.counts.instructions < end {
             let Some(op) = program.ops.get(self.pc as usize) else {
@@ -161,66 +168,92 @@ impl Thread {
             if op.join && self.waiting != 0 {
                 self.rejoin();
             }
-            self.counts.instructions += 1;
+            let pc = self.pc;
             let mask = self.enabled(op);
+            if matches!(op.kind, Kind::Wait) && self.must_wait(group) {
+                // Runs when the barrier is complete.
+                return Stop::Waiting;
+            }
+            if O::LOOKS {
+                observer.before(self, pc, op, mask);
+            }
+            self.counts.instructions += 1;
             self.counts.channels += u64::from(mask.count_ones());
-            match &op.kind {
-                Kind::FastF
-                | Kind::FastI32
-                | Kind::FastU32
-                | Kind::FastI64
-                | Kind::Alu
-                | Kind::Movi => {
-                    if mask != 0 {
-                        if op.special {
-                            self.refresh(op);
-                        }
-                        if let Err(why) = alu::execute(self, op, mask) {
-                            return Stop::Fault(why);
-                        }
-                        if op.special {
-                            self.mode = FpMode::of_cr0(self.regs.u32(regs::CR0));
-                        }
-                    }
-                    self.pc += 1;
-                }
-                Kind::Send(s) => {
-                    self.counts.sends += 1;
-                    match send::execute(self, op, s, mask, group) {
-                        Ok(SendOutcome::Next) => self.pc += 1,
-                        Ok(SendOutcome::Ended) => {
-                            self.done = true;
-                            return Stop::Ended;
-                        }
-                        Err(why) => return Stop::Fault(why),
-                    }
-                }
-                Kind::Wait => {
-                    if self.waited >= self.signalled {
-                        return Stop::Fault(
-                            "`wait` without a barrier message before it never ends".to_owned(),
-                        );
-                    }
-                    if group.barriers_done() <= self.waited {
-                        // Runs again when the barrier is complete.
-                        self.counts.instructions -= 1;
-                        self.counts.channels -= u64::from(mask.count_ones());
-                        return Stop::Waiting;
-                    }
-                    self.waited += 1;
-                    self.regs.set_u32(regs::N0, 0);
-                    self.pc += 1;
-                }
-                Kind::Nop => self.pc += 1,
-                Kind::Bad(why) => return Stop::Fault(why.clone()),
-                branch => {
-                    if let Err(why) = self.branch(program, op, branch, mask) {
-                        return Stop::Fault(why);
-                    }
-                }
+            let stop = self.step(program, group, op, mask);
+            if O::LOOKS {
+                observer.after(self, pc, op, mask);
+            }
+            if let Some(stop) = stop {
+                return stop;
             }
         }
         Stop::Slice
+    }
+
+    /// Whether a barrier that the thread has signalled is not complete.
+    fn must_wait(&self, group: &Group<'_>) -> bool {
+        self.waited < self.signalled && group.barriers_done() <= self.waited
+    }
+
+    /// Runs an operation in the channels of `mask`. Says why the thread stops, if it does.
+    #[inline(always)]
+    fn step(
+        &mut self,
+        program: &Program,
+        group: &mut Group<'_>,
+        op: &MicroOp,
+        mask: u32,
+    ) -> Option<Stop> {
+        match &op.kind {
+            Kind::FastF
+            | Kind::FastI32
+            | Kind::FastU32
+            | Kind::FastI64
+            | Kind::Alu
+            | Kind::Movi => {
+                if mask != 0 {
+                    if op.special {
+                        self.refresh(op);
+                    }
+                    if let Err(why) = alu::execute(self, op, mask) {
+                        return Some(Stop::Fault(why));
+                    }
+                    if op.special {
+                        self.mode = FpMode::of_cr0(self.regs.u32(regs::CR0));
+                    }
+                }
+                self.pc += 1;
+            }
+            Kind::Send(s) => {
+                self.counts.sends += 1;
+                match send::execute(self, op, s, mask, group) {
+                    Ok(SendOutcome::Next) => self.pc += 1,
+                    Ok(SendOutcome::Ended) => {
+                        self.done = true;
+                        return Some(Stop::Ended);
+                    }
+                    Err(why) => return Some(Stop::Fault(why)),
+                }
+            }
+            Kind::Wait => {
+                if self.waited >= self.signalled {
+                    return Some(Stop::Fault(
+                        "`wait` without a barrier message before it never ends".to_owned(),
+                    ));
+                }
+                self.waited += 1;
+                self.regs.set_u32(regs::N0, 0);
+                self.pc += 1;
+            }
+            Kind::Nop => self.pc += 1,
+            Kind::Bad(why) => return Some(Stop::Fault(why.clone())),
+            branch => {
+                if let Err(why) = self.branch(program, op, branch, mask) {
+                    return Some(Stop::Fault(why));
+                }
+            }
+        }
+        None
     }
 
     /// Channels that wait here run again.

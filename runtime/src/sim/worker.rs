@@ -5,6 +5,7 @@ use super::memory::{Block, Mapped, View};
 use super::regs;
 use super::surface::Surfaces;
 use super::thread::{Counts, Stop, Thread};
+use super::watch::{NoObserver, Observer, Watcher};
 use crate::error::Fault;
 use gantry_isa_gen::{Inst, Platform, Reg};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,9 @@ pub(super) struct Worker<'p> {
     /// Private memory of the threads of a group, and where it is.
     private: Option<Mapped>,
     cross: Vec<u8>,
-    pub(super) counts: Counts,
+    counts: Counts,
+    /// Who looks at what the groups do.
+    watcher: Option<Watcher<'p>>,
 }
 
 /// What the threads of a running group share.
@@ -49,7 +52,7 @@ impl Group<'_> {
 
     /// The instruction of an operation.
     pub(super) fn instruction(&self, pc: u32) -> Option<&Inst<Reg>> {
-        self.plan.program.insts.get(pc as usize)?.as_ref()
+        self.plan.program.inst(pc)
     }
 
     /// A thread signals a barrier.
@@ -142,6 +145,9 @@ impl<'p> Worker<'p> {
             private,
             cross: Vec::new(),
             counts: Counts::default(),
+            watcher: plan
+                .watch
+                .map(|w| Watcher::new(w, plan.program, &plan.kernel.name)),
         })
     }
 
@@ -181,11 +187,31 @@ impl<'p> Worker<'p> {
             size: threads as u64,
             arrived: 0,
         };
-        let result = run_threads(&mut self.threads, threads, &mut group, plan, id, stop);
+        let run = &mut self.threads;
+        let result = match &mut self.watcher {
+            None => run_threads(run, threads, &mut group, plan, id, stop, &mut NoObserver),
+            Some(w) => {
+                w.group(id);
+                match w.only_counts() {
+                    Some(c) => run_threads(run, threads, &mut group, plan, id, stop, c),
+                    None => run_threads(run, threads, &mut group, plan, id, stop, w),
+                }
+            }
+        };
         for t in self.threads.iter().take(threads) {
             self.counts.add(&t.counts);
         }
         result.map(|()| threads as u64)
+    }
+}
+
+impl Worker<'_> {
+    /// Counts what the core did, and gives what was seen to those who look.
+    pub(super) fn finish(self) -> Counts {
+        if let Some(w) = self.watcher {
+            w.finish();
+        }
+        self.counts
     }
 }
 
@@ -213,6 +239,7 @@ fn run_threads(
     plan: &Plan<'_>,
     id: [u32; 3],
     stop: &AtomicBool,
+    observer: &mut impl Observer,
 ) -> Result<(), Box<Fault>> {
     let fault = |t: &Thread, number: usize, what: String| {
         let op = plan.program.ops.get(t.pc as usize);
@@ -237,8 +264,9 @@ fn run_threads(
             alive = true;
             let before = t.counts.instructions;
             let end = before.saturating_add(slice);
+            observer.thread(i as u32);
             while t.counts.instructions < end {
-                match t.run(plan.program, group, LOOK) {
+                match t.run(plan.program, group, LOOK, observer) {
                     Stop::Ended => break,
                     Stop::Waiting => {
                         waits = true;

@@ -9,6 +9,7 @@ use super::program::{DescOp, MicroOp, SendOp};
 use super::thread::Thread;
 use super::worker::Group;
 use gantry_isa_gen::message::{GatewayOp, Message, MsgOp, SendBits};
+use gantry_isa_gen::{Inst, Platform, Reg};
 
 /// What a send did to its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,14 +122,23 @@ pub(super) fn execute(
 
 /// The message of a send with a descriptor in a register.
 fn decode(t: &Thread, s: &SendOp, group: &Group<'_>) -> Result<Message, String> {
+    let inst = group
+        .instruction(t.pc)
+        .ok_or("a send without an instruction")?;
+    message_of(t, s, inst, group.platform())
+}
+
+/// The message of a send, by what its descriptors hold now.
+pub(super) fn message_of(
+    t: &Thread,
+    s: &SendOp,
+    inst: &Inst<Reg>,
+    platform: Platform,
+) -> Result<Message, String> {
     let value = |d| match d {
         DescOp::Imm(v) => v,
         DescOp::Reg(at) => t.regs.u32(at),
     };
-    let inst = group
-        .instruction(t.pc)
-        .ok_or("a send without an instruction")?;
-    let platform = group.platform();
     let bits = SendBits::of(platform, inst, value(s.ex), value(s.desc));
     Message::read(platform, &bits).map_err(|e| e.to_string())
 }

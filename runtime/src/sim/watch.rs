@@ -1,0 +1,217 @@
+//! What a thread's loop tells those who look: nothing at all, or everything to a [`Watcher`].
+
+use super::program::{Kind, MicroOp, Program};
+use super::send;
+use super::thread::Thread;
+use super::trace;
+use crate::watch::{Amount, InstructionCount, Report, TraceEvent, Watch};
+use std::collections::BTreeMap;
+
+/// Looks at instructions as they run. The loop is compiled for each observer, so that one that looks at nothing costs
+/// nothing.
+pub(super) trait Observer {
+    /// Whether it looks at anything.
+    const LOOKS: bool;
+    /// The next instructions are of this thread of its group.
+    fn thread(&mut self, number: u32);
+    /// The instruction at index `pc` is about to run: its sources are still in the registers. Bit 0 of `mask` is its
+    /// first channel.
+    fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32);
+    /// It has run, or ended the launch.
+    fn after(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32);
+}
+
+/// Looks at nothing.
+pub(super) struct NoObserver;
+
+impl Observer for NoObserver {
+    const LOOKS: bool = false;
+    fn thread(&mut self, _: u32) {}
+    fn before(&mut self, _: &Thread, _: u32, _: &MicroOp, _: u32) {}
+    fn after(&mut self, _: &Thread, _: u32, _: &MicroOp, _: u32) {}
+}
+
+/// Counts what each instruction does.
+pub(super) struct Counter<'p> {
+    program: &'p Program,
+    kernel: &'p str,
+    /// By operation.
+    amounts: Vec<Amount>,
+    /// Of sends whose message only the registers say, by operation and message.
+    messages: BTreeMap<(u32, String), Amount>,
+    /// The message of such a send that runs.
+    message: Option<String>,
+    /// Bytes that the thread had read and written before the send that runs.
+    bytes: (u64, u64),
+}
+
+impl<'p> Counter<'p> {
+    fn new(program: &'p Program, kernel: &'p str) -> Counter<'p> {
+        Counter {
+            program,
+            kernel,
+            amounts: vec![Amount::default(); program.ops.len()],
+            messages: BTreeMap::new(),
+            message: None,
+            bytes: (0, 0),
+        }
+    }
+
+    fn finish(self) -> Report {
+        let mut report = Report::default();
+        let mut count = |pc: usize, message: Option<String>, amount: Amount| {
+            let (Some(op), true) = (self.program.ops.get(pc), amount.executed > 0) else {
+                return;
+            };
+            report.instructions.push(InstructionCount {
+                kernel: self.kernel.to_owned(),
+                ip: op.ip,
+                text: self.program.text(pc as u32),
+                message,
+                amount,
+            });
+        };
+        for (pc, amount) in self.amounts.iter().enumerate() {
+            let message = match self.program.ops.get(pc).map(|o| &o.kind) {
+                Some(Kind::Send(s)) => s.message.map(|m| m.op.to_string()),
+                _ => None,
+            };
+            count(pc, message, *amount);
+        }
+        for ((pc, message), amount) in self.messages {
+            count(pc as usize, Some(message), amount);
+        }
+        report
+    }
+}
+
+impl Observer for Counter<'_> {
+    const LOOKS: bool = true;
+
+    fn thread(&mut self, _: u32) {}
+
+    #[inline(always)]
+    fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, _: u32) {
+        if let Kind::Send(s) = &op.kind {
+            self.bytes = (t.counts.bytes_read, t.counts.bytes_written);
+            self.message = match (s.message, self.program.inst(pc)) {
+                (None, Some(inst)) => send::message_of(t, s, inst, self.program.platform)
+                    .ok()
+                    .map(|m| m.op.to_string()),
+                _ => None,
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn after(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
+        let mut amount = Amount {
+            executed: 1,
+            channels: u64::from(mask.count_ones()),
+            bytes_read: 0,
+            bytes_written: 0,
+        };
+        if let Kind::Send(_) = &op.kind {
+            amount.bytes_read = t.counts.bytes_read - self.bytes.0;
+            amount.bytes_written = t.counts.bytes_written - self.bytes.1;
+            if let Some(message) = self.message.take() {
+                let by_message = self.messages.entry((pc, message)).or_default();
+                by_message.add(&amount);
+                return;
+            }
+        }
+        if let Some(a) = self.amounts.get_mut(pc as usize) {
+            a.add(&amount);
+        }
+    }
+}
+
+/// Looks at what a [`Watch`] asks for, on one host core.
+pub(super) struct Watcher<'p> {
+    watch: &'p Watch,
+    program: &'p Program,
+    kernel: &'p str,
+    group: [u32; 3],
+    thread: u32,
+    /// Whether the trace's filter takes something of the thread.
+    traced: bool,
+    line: trace::Line,
+    counter: Option<Counter<'p>>,
+}
+
+impl<'p> Watcher<'p> {
+    pub(super) fn new(watch: &'p Watch, program: &'p Program, kernel: &'p str) -> Watcher<'p> {
+        Watcher {
+            watch,
+            program,
+            kernel,
+            group: [0; 3],
+            thread: 0,
+            traced: false,
+            line: trace::Line::default(),
+            counter: watch.counts.then(|| Counter::new(program, kernel)),
+        }
+    }
+
+    /// A group begins.
+    pub(super) fn group(&mut self, id: [u32; 3]) {
+        self.group = id;
+    }
+
+    /// The one that counts, where nothing else is asked for.
+    pub(super) fn only_counts(&mut self) -> Option<&mut Counter<'p>> {
+        match (&self.watch.filter, self.watch.hazards) {
+            (None, false) => self.counter.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// Gives what was seen to the watch.
+    pub(super) fn finish(self) {
+        if let Some(c) = self.counter {
+            self.watch.add(c.finish());
+        }
+    }
+
+    fn takes(&self, op: &MicroOp) -> bool {
+        let filter = self.watch.filter.as_ref();
+        self.traced && filter.is_some_and(|f| f.takes_ip(op.ip))
+    }
+}
+
+impl Observer for Watcher<'_> {
+    const LOOKS: bool = true;
+
+    fn thread(&mut self, number: u32) {
+        self.thread = number;
+        let filter = self.watch.filter.as_ref();
+        self.traced = filter.is_some_and(|f| f.takes_thread(self.kernel, self.group, number));
+    }
+
+    fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
+        if let Some(c) = &mut self.counter {
+            c.before(t, pc, op, mask);
+        }
+        if self.takes(op) {
+            self.line.before(t, self.program, pc, op, mask);
+        }
+    }
+
+    fn after(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
+        if let Some(c) = &mut self.counter {
+            c.after(t, pc, op, mask);
+        }
+        if self.takes(op) {
+            self.line.after(t, op, mask);
+            self.watch.emit(&TraceEvent {
+                kernel: self.kernel,
+                group: self.group,
+                thread: self.thread,
+                ip: op.ip,
+                instruction: &self.program.text(pc),
+                mask,
+                operands: self.line.operands(),
+            });
+        }
+    }
+}

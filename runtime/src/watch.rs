@@ -1,0 +1,378 @@
+//! Looking at what a launch on the simulator does: a trace of its instructions, counts of what each of them did, and the
+//! scoreboard hazards of Xe code.
+//!
+//! ```no_run
+//! use gantry_runtime::{Device, Grid, SimOptions, Watch, TraceFilter};
+//!
+//! # fn main() -> Result<(), gantry_runtime::Error> {
+//! # let zebin = Vec::new();
+//! let device = Device::simulator(SimOptions::default());
+//! let watch = Watch::new()
+//!     .counts()
+//!     .hazards()
+//!     .trace(TraceFilter { thread: Some(0), ..TraceFilter::default() }, |e| println!("{e}"));
+//! let module = device.load(&zebin)?;
+//! module.kernel("k")?.launch(Grid::new([16, 1, 1])).watch(&watch).run()?;
+//! for total in watch.report().by_opcode() {
+//!     println!("{:>10} {}", total.executed, total.name);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use gantry_isa_gen::Type;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::{Mutex, PoisonError};
+
+/// What takes the lines of a trace.
+type Sink = Box<dyn FnMut(&TraceEvent<'_>) + Send>;
+
+/// What to look at while launches run, and what was seen. One watch may serve several launches, one after the other or at
+/// once; what was seen adds up.
+#[derive(Default)]
+pub struct Watch {
+    pub(crate) counts: bool,
+    pub(crate) hazards: bool,
+    pub(crate) filter: Option<TraceFilter>,
+    sink: Option<Mutex<Sink>>,
+    seen: Mutex<Report>,
+}
+
+impl Watch {
+    /// Looks at nothing yet.
+    pub fn new() -> Watch {
+        Watch::default()
+    }
+
+    /// Counts what each instruction does.
+    pub fn counts(mut self) -> Watch {
+        self.counts = true;
+        self
+    }
+
+    /// Checks that the software scoreboard annotations (SWSB) of Xe code cover every read and write of a register. Code
+    /// of platforms without annotations has no hazards.
+    pub fn hazards(mut self) -> Watch {
+        self.hazards = true;
+        self
+    }
+
+    /// Gives every executed instruction that the filter takes to `sink`. The groups of a traced launch run one after the
+    /// other, in order.
+    pub fn trace(
+        mut self,
+        filter: TraceFilter,
+        sink: impl FnMut(&TraceEvent<'_>) + Send + 'static,
+    ) -> Watch {
+        self.filter = Some(filter);
+        self.sink = Some(Mutex::new(Box::new(sink)));
+        self
+    }
+
+    /// What was seen so far.
+    pub fn report(&self) -> Report {
+        self.seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn emit(&self, event: &TraceEvent<'_>) {
+        if let Some(sink) = &self.sink {
+            sink.lock().unwrap_or_else(PoisonError::into_inner)(event);
+        }
+    }
+
+    pub(crate) fn add(&self, more: Report) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.add(more);
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch")
+            .field("counts", &self.counts)
+            .field("hazards", &self.hazards)
+            .field("trace", &self.filter)
+            .finish()
+    }
+}
+
+/// Which instructions a trace has. The default takes all.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct TraceFilter {
+    /// Of this kernel alone.
+    pub kernel: Option<String>,
+    /// Of the group with this id alone.
+    pub group: Option<[u32; 3]>,
+    /// Of the thread with this number in its group alone.
+    pub thread: Option<u32>,
+    /// With offsets in the kernel in this range alone, in bytes.
+    pub ip: Option<RangeInclusive<u32>>,
+}
+
+impl TraceFilter {
+    /// Whether the filter takes anything of a thread.
+    pub(crate) fn takes_thread(&self, kernel: &str, group: [u32; 3], thread: u32) -> bool {
+        self.kernel.as_ref().is_none_or(|k| k == kernel)
+            && self.group.is_none_or(|g| g == group)
+            && self.thread.is_none_or(|t| t == thread)
+    }
+
+    /// Whether the filter takes the instruction at an offset.
+    pub(crate) fn takes_ip(&self, ip: u32) -> bool {
+        self.ip.as_ref().is_none_or(|r| r.contains(&ip))
+    }
+}
+
+/// One executed instruction.
+#[derive(Clone, Debug)]
+pub struct TraceEvent<'a> {
+    /// The kernel.
+    pub kernel: &'a str,
+    /// The thread's group.
+    pub group: [u32; 3],
+    /// The thread's number in its group.
+    pub thread: u32,
+    /// The instruction's offset in the kernel, in bytes.
+    pub ip: u32,
+    /// The instruction, disassembled.
+    pub instruction: &'a str,
+    /// The channels of the instruction that ran: bit 0 is its first channel.
+    pub mask: u32,
+    /// Sources as they were before, then what was written.
+    pub operands: &'a [TraceOperand],
+}
+
+/// An operand's values.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TraceOperand {
+    /// `src0`, `src1`, `src2`, `dst`, `flag`.
+    pub name: &'static str,
+    /// The type of its elements.
+    pub ty: Type,
+    /// The bits of each channel's element, zero-extended; `None` where the channel is off. For a send's payloads and
+    /// response: their dwords.
+    pub values: Vec<Option<u64>>,
+}
+
+impl fmt::Display for TraceEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.group;
+        write!(
+            f,
+            "{} ({x},{y},{z}) t{} {:#06x} [{:08x}] {}",
+            self.kernel, self.thread, self.ip, self.mask, self.instruction
+        )?;
+        for o in self.operands {
+            write!(f, "\n    {o}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for TraceOperand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<4} :{}", self.name, self.ty)?;
+        let mut rest = self.values.as_slice();
+        // Equal neighbours are written once, with their number.
+        while let Some((first, _)) = rest.split_first() {
+            let same = rest.iter().take_while(|v| *v == first).count();
+            match first {
+                None => f.write_str(" -")?,
+                Some(bits) => write!(f, " {}", element(self.ty, *bits))?,
+            }
+            if same > 1 {
+                write!(f, "*{same}")?;
+            }
+            rest = rest.get(same..).unwrap_or_default();
+        }
+        Ok(())
+    }
+}
+
+/// An element as text.
+fn element(ty: Type, bits: u64) -> String {
+    match ty {
+        Type::F => f32::from_bits(bits as u32).to_string(),
+        Type::Df => f64::from_bits(bits).to_string(),
+        Type::Hf => half::f16::from_bits(bits as u16).to_string(),
+        Type::Bf => half::bf16::from_bits(bits as u16).to_string(),
+        Type::B => (bits as i8).to_string(),
+        Type::W => (bits as i16).to_string(),
+        Type::D => (bits as i32).to_string(),
+        Type::Q => (bits as i64).to_string(),
+        Type::Ud | Type::Uq => format!("{bits:#x}"),
+        _ => bits.to_string(),
+    }
+}
+
+/// What was seen.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Report {
+    /// What each instruction that ran did, by kernel and offset.
+    pub instructions: Vec<InstructionCount>,
+}
+
+/// What all executions of an instruction did.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InstructionCount {
+    /// The kernel.
+    pub kernel: String,
+    /// The instruction's offset in the kernel, in bytes.
+    pub ip: u32,
+    /// The instruction, disassembled.
+    pub text: String,
+    /// For a send: what its message asks.
+    pub message: Option<String>,
+    /// How often, and on how much.
+    pub amount: Amount,
+}
+
+impl InstructionCount {
+    /// The opcode with its function, as in `math.sqt` or `send.dc1`.
+    pub fn opcode(&self) -> &str {
+        let mut words = self.text.split_ascii_whitespace();
+        words.find(|w| !w.starts_with('(')).unwrap_or("illegal")
+    }
+}
+
+/// How often something was executed, and on how much.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Amount {
+    /// Executions, each by one hardware thread.
+    pub executed: u64,
+    /// Executions times enabled channels.
+    pub channels: u64,
+    /// Bytes read from memory.
+    pub bytes_read: u64,
+    /// Bytes written to memory.
+    pub bytes_written: u64,
+}
+
+impl Amount {
+    pub(crate) fn add(&mut self, o: &Amount) {
+        self.executed += o.executed;
+        self.channels += o.channels;
+        self.bytes_read += o.bytes_read;
+        self.bytes_written += o.bytes_written;
+    }
+}
+
+/// What several instructions did together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Total {
+    /// What they have in common: an opcode, a message.
+    pub name: String,
+    /// How often, and on how much.
+    pub amount: Amount,
+}
+
+impl Report {
+    /// The counts by opcode, the most executed first.
+    pub fn by_opcode(&self) -> Vec<Total> {
+        self.totals(|i| Some(i.opcode().to_owned()))
+    }
+
+    /// The counts of sends by what their messages ask, the most executed first.
+    pub fn by_message(&self) -> Vec<Total> {
+        self.totals(|i| i.message.clone())
+    }
+
+    fn totals(&self, name: impl Fn(&InstructionCount) -> Option<String>) -> Vec<Total> {
+        let mut by: BTreeMap<String, Amount> = BTreeMap::new();
+        for i in &self.instructions {
+            if let Some(name) = name(i) {
+                by.entry(name).or_default().add(&i.amount);
+            }
+        }
+        let mut out: Vec<Total> = by
+            .into_iter()
+            .map(|(name, amount)| Total { name, amount })
+            .collect();
+        out.sort_by_key(|t| std::cmp::Reverse(t.amount.executed));
+        out
+    }
+
+    fn add(&mut self, more: Report) {
+        let key = |i: &InstructionCount| (i.kernel.clone(), i.ip, i.message.clone());
+        let mut by: BTreeMap<_, InstructionCount> = std::mem::take(&mut self.instructions)
+            .into_iter()
+            .map(|i| (key(&i), i))
+            .collect();
+        for i in more.instructions {
+            match by.entry(key(&i)) {
+                std::collections::btree_map::Entry::Vacant(v) => {
+                    v.insert(i);
+                }
+                std::collections::btree_map::Entry::Occupied(mut o) => {
+                    o.get_mut().amount.add(&i.amount);
+                }
+            }
+        }
+        self.instructions = by.into_values().collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operands_are_written_short() {
+        let o = TraceOperand {
+            name: "src0",
+            ty: Type::F,
+            values: vec![
+                Some(0x3f80_0000),
+                Some(0x3f80_0000),
+                None,
+                Some(0xbf00_0000),
+            ],
+        };
+        assert_eq!(o.to_string(), "src0 :f 1*2 - -0.5");
+    }
+
+    #[test]
+    fn reports_add_up() {
+        let count = |ip, executed| InstructionCount {
+            kernel: "k".to_owned(),
+            ip,
+            text: "(W) mov (8|M0) r1.0<1>:d 0:d".to_owned(),
+            message: None,
+            amount: Amount {
+                executed,
+                ..Amount::default()
+            },
+        };
+        let w = Watch::new();
+        for n in [1, 2] {
+            w.add(Report {
+                instructions: vec![count(0, n), count(16, n)],
+            });
+        }
+        let r = w.report();
+        assert_eq!(r.instructions, [count(0, 3), count(16, 3)]);
+        let totals = r.by_opcode();
+        assert_eq!(totals.len(), 1);
+        assert_eq!(
+            (totals[0].name.as_str(), totals[0].amount.executed),
+            ("mov", 6)
+        );
+        assert!(r.by_message().is_empty());
+    }
+
+    #[test]
+    fn filters() {
+        let f = TraceFilter {
+            thread: Some(1),
+            ip: Some(16..=32),
+            ..TraceFilter::default()
+        };
+        assert!(f.takes_thread("k", [0; 3], 1) && !f.takes_thread("k", [0; 3], 0));
+        assert!(f.takes_ip(16) && f.takes_ip(32) && !f.takes_ip(48));
+    }
+}
