@@ -1,9 +1,10 @@
 //! The read and write phases: element bits to lanes and back.
 
+use super::exact::{Format, Real};
 use super::{FpMode, LANES, Round};
 use crate::inst::SrcMods;
 use crate::types::Type;
-use half::f16;
+use half::{bf16, f16};
 
 /// The integer value of an element. Floats are not read this way.
 #[inline]
@@ -59,16 +60,35 @@ fn flush_hf(bits: u16, keep: bool) -> u16 {
     }
 }
 
+/// The format of a float type that has less than single precision and is not `hf`.
+fn small_format(ty: Type) -> Format {
+    match ty {
+        Type::Bf => Format::BFLOAT,
+        Type::Tf32 => Format::TF32,
+        Type::Bf8 => Format::BF8,
+        _ => Format::HF8,
+    }
+}
+
 /// The value of an element as a double, exactly (64-bit integers are rounded to nearest).
 #[inline]
 pub fn float_value(bits: u64, ty: Type, mode: &FpMode) -> f64 {
     match ty {
-        Type::Hf => f64::from(f16::from_bits(flush_hf(bits as u16, mode.keep_hf)).to_f32()),
         Type::F | Type::Vf => f64::from(flush_f(f32::from_bits(bits as u32), mode.keep_f)),
+        Type::Hf => f64::from(f16::from_bits(flush_hf(bits as u16, mode.keep_hf)).to_f32()),
         Type::Df => flush_df(f64::from_bits(bits), mode.keep_df),
+        // The native float of an accumulator is kept as a double.
+        Type::Nf => f64::from_bits(bits),
+        // The upper half of a single, and flushed like one.
+        Type::Bf => f64::from(flush_f(f32::from_bits((bits as u32) << 16), mode.keep_f)),
+        Type::Tf32 => f64::from(f32::from_bits(bits as u32 & TF32_BITS)),
+        Type::Bf8 | Type::Hf8 => small_format(ty).value(bits),
         _ => int_value(bits, ty) as f64,
     }
 }
+
+/// The bits of a doubleword that are a `tf32`.
+const TF32_BITS: u32 = !0x1fff;
 
 /// The smallest and largest value of an integer type.
 pub const fn int_range(ty: Type) -> (i128, i128) {
@@ -111,26 +131,17 @@ pub fn write_int(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
 }
 
 fn write_int_as_float(v: i128, ty: Type, sat: bool, mode: &FpMode) -> u64 {
-    match ty {
-        Type::Df => {
-            let near = v as f64;
-            let err = v - near as i128;
-            write_float(
-                directed_df(near, err.signum() as f64, mode.round),
-                ty,
-                sat,
-                mode,
-            )
-        }
+    let near = match ty {
+        // The host's conversions round once.
+        Type::F | Type::Vf if mode.round == Round::Nearest => f64::from(v as f32),
         Type::F | Type::Vf => {
-            let near = v as f32;
-            let err = v - near as i128;
-            let r = directed_f(near, err.signum() as f64, mode.round);
-            write_float(f64::from(r), ty, sat, mode)
+            let bits = Real::of_int(v).pack(Format::SINGLE, mode.round);
+            f64::from(f32::from_bits(bits as u32))
         }
-        // Beyond 53 bits every integer is infinite as a half.
-        _ => write_float(v as f64, ty, sat, mode),
-    }
+        _ if mode.round == Round::Nearest => v as f64,
+        _ => Real::of_int(v).to_f64(mode.round),
+    };
+    write_float(near, ty, sat, mode)
 }
 
 /// A float result as element bits: rounded to a float destination, or truncated and clamped to an integer one (a NaN
@@ -161,26 +172,18 @@ pub fn write_float(v: f64, ty: Type, sat: bool, mode: &FpMode) -> u64 {
         v
     };
     match ty {
-        Type::Hf => u64::from(flush_hf(to_half(v, mode.round), mode.keep_hf)),
         Type::F | Type::Vf => u64::from(flush_f(to_single(v, mode.round), mode.keep_f).to_bits()),
+        Type::Hf => u64::from(flush_hf(to_half(v, mode.round), mode.keep_hf)),
+        Type::Bf => u64::from(to_bfloat(v, mode)),
+        Type::Tf32 => Format::TF32.round(v, mode.round) << 13,
+        Type::Bf8 | Type::Hf8 => small_format(ty).round(v, mode.round),
+        Type::Nf => v.to_bits(),
         _ => flush_df(v, mode.keep_df).to_bits(),
     }
 }
 
 /// Steps to the neighbour that directed rounding wants, where rounding to nearest went the other way. `err` has the
 /// sign of "exact minus nearest".
-#[inline]
-pub fn directed_df(near: f64, err: f64, round: Round) -> f64 {
-    match round {
-        Round::Nearest => near,
-        Round::Up if err > 0.0 => near.next_up(),
-        Round::Down if err < 0.0 => near.next_down(),
-        Round::Zero if err > 0.0 && near < 0.0 => near.next_up(),
-        Round::Zero if err < 0.0 && near > 0.0 => near.next_down(),
-        _ => near,
-    }
-}
-
 fn directed_f(near: f32, err: f64, round: Round) -> f32 {
     match round {
         Round::Nearest => near,
@@ -208,35 +211,54 @@ pub fn to_single(v: f64, round: Round) -> f32 {
 }
 
 /// A double as the bits of a half, rounded once.
+#[inline]
 pub fn to_half(v: f64, round: Round) -> u16 {
-    let near = f16::from_f64(v);
-    if round == Round::Nearest || v.is_nan() {
-        return near.to_bits();
+    if round == Round::Nearest {
+        // The crate may go by way of a single, which is exact only now.
+        return f16::from_f64(Format::HALF.nearest(v)).to_bits();
     }
-    let err = if near.is_infinite() && v.is_finite() {
-        if v > 0.0 { -1.0 } else { 1.0 }
+    Format::HALF.round(v, round) as u16
+}
+
+/// A double as the bits of a bfloat, rounded once; its denormals go with those of singles.
+fn to_bfloat(v: f64, mode: &FpMode) -> u16 {
+    let bits = if mode.round == Round::Nearest {
+        bf16::from_f64(Format::BFLOAT.nearest(v)).to_bits()
     } else {
-        v - near.to_f64()
+        Format::BFLOAT.round(v, mode.round) as u16
     };
-    let up = match round {
-        Round::Up => err > 0.0,
-        Round::Zero => err > 0.0 && v < 0.0,
-        _ => false,
-    };
-    let down = match round {
-        Round::Down => err < 0.0,
-        Round::Zero => err < 0.0 && v > 0.0,
-        _ => false,
-    };
-    let b = near.to_bits();
-    match (up, down, b & 0x8000 != 0) {
-        (true, _, false) | (_, true, true) => b.wrapping_add(1),
-        (true, _, true) => b.wrapping_sub(1),
-        // Zero has no magnitude to take from.
-        (_, true, false) if b == 0 => 0x8001,
-        (_, true, false) => b.wrapping_sub(1),
-        _ => b,
+    if !mode.keep_f && bits & 0x7f80 == 0 {
+        bits & 0x8000
+    } else {
+        bits
     }
+}
+
+/// `srnd`: rounds an element to a narrower float by adding random bits below the last one kept, then cutting. From `f`
+/// to `hf` 13 bits of `random` count, from `hf` to `bf8` 8; the lowest stands where the source's lowest does. Denormals
+/// are kept, NaNs and infinities stay what they are. Undefined types give `None`
+/// (`documentation/visa/instructions/SRND.md` of Intel's compiler).
+pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
+    let (source, result, width) = match (from, to) {
+        (Type::F, Type::Hf) => (Format::SINGLE, Format::HALF, 13),
+        (Type::Hf, Type::Bf8) => (Format::HALF, Format::BF8, 8),
+        _ => return None,
+    };
+    let v = source.value(bits);
+    if !v.is_finite() {
+        return Some(result.round(v, Round::Zero));
+    }
+    // A carry out of the fraction goes to the exponent, as it should.
+    let magnitude = bits & element_mask(from) >> 1;
+    let bumped = source.value(magnitude + (random & ((1 << width) - 1)));
+    let sign = if v.is_sign_negative() { -1.0 } else { 1.0 };
+    let limit = f64::from(result.largest() + 1).exp2();
+    let round = Round::Zero;
+    Some(if bumped >= limit {
+        result.infinity(sign < 0.0)
+    } else {
+        result.round(bumped.copysign(sign), round)
+    })
 }
 
 /// Reads the first `n` lanes of an integer execution type; the others are zero.

@@ -1,8 +1,10 @@
 //! Float operations.
 
-use super::convert::{float_value, flush_df, flush_f, write_float};
+use super::convert::{float_value, flush_df, flush_f, stochastic, write_float};
 use super::int::select;
-use super::{AluOp, Bits, Extra, FpMode, LANES, Outcome, Round, Undefined, math};
+use super::{
+    AluOp, Bits, Extra, FpMode, LANES, Outcome, Round, Undefined, dots, exact, mask, math,
+};
 use crate::inst::{Cond, SrcMods};
 use crate::op::Op;
 use crate::types::Type;
@@ -13,6 +15,8 @@ pub trait FloatLane: Copy + PartialOrd + Default + Sized {
     const ZERO: Self;
     /// From a double; exact for values that the lane holds.
     fn of(v: f64) -> Self;
+    /// From a double, rounded.
+    fn rounded(v: f64, r: Round) -> Self;
     /// As a double, exactly.
     fn value(self) -> f64;
     /// Sum.
@@ -64,7 +68,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 /// `p + c` rounded to odd: any later rounding to a format with two bits fewer is then the rounding of the exact sum
 /// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums").
 #[inline(always)]
-fn add_odd(p: f64, c: f64) -> f64 {
+pub(super) fn add_odd(p: f64, c: f64) -> f64 {
     let (s, e) = two_sum(p, c);
     let bits = s.to_bits();
     // Inexact, finite, and even: step towards the error.
@@ -87,6 +91,9 @@ impl FloatLane for f32 {
     #[inline(always)]
     fn of(v: f64) -> f32 {
         v as f32
+    }
+    fn rounded(v: f64, r: Round) -> f32 {
+        super::convert::to_single(v, r)
     }
     #[inline(always)]
     fn value(self) -> f64 {
@@ -178,31 +185,20 @@ impl FloatLane for f64 {
     fn of(v: f64) -> f64 {
         v
     }
+    fn rounded(v: f64, _: Round) -> f64 {
+        v
+    }
     fn value(self) -> f64 {
         self
     }
     fn add(self, o: f64, r: Round) -> f64 {
-        let (s, e) = two_sum(self, o);
-        super::convert::directed_df(s, e, r)
+        exact::add(self, o, r)
     }
     fn mul(self, o: f64, r: Round) -> f64 {
-        let p = self * o;
-        if r == Round::Nearest {
-            return p;
-        }
-        super::convert::directed_df(p, f64::mul_add(self, o, -p), r)
+        exact::mul(self, o, r)
     }
     fn fma(self, b: f64, c: f64, r: Round) -> f64 {
-        let v = f64::mul_add(self, b, c);
-        if r == Round::Nearest {
-            return v;
-        }
-        // Exact minus rounded, up to its sign: the product in two parts, then the sum's remainder.
-        let p = self * b;
-        let pe = f64::mul_add(self, b, -p);
-        let (s, se) = two_sum(p, c);
-        let err = (s - v) + (se + pe);
-        super::convert::directed_df(v, err, r)
+        exact::fma(self, b, c, r)
     }
     fn neg(self) -> f64 {
         -self
@@ -227,6 +223,60 @@ impl FloatLane for f64 {
     }
     fn trunc(self) -> f64 {
         f64::trunc(self)
+    }
+}
+
+/// A half. A result stays a double, rounded so (to odd) that rounding it to a half is rounding the exact result.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+pub(super) struct Half(pub(super) f64);
+
+impl FloatLane for Half {
+    const ZERO: Half = Half(0.0);
+    fn of(v: f64) -> Half {
+        Half(v)
+    }
+    fn rounded(v: f64, _: Round) -> Half {
+        Half(v)
+    }
+    fn value(self) -> f64 {
+        self.0
+    }
+    fn add(self, o: Half, _: Round) -> Half {
+        Half(add_odd(self.0, o.0))
+    }
+    fn mul(self, o: Half, _: Round) -> Half {
+        Half(self.0 * o.0)
+    }
+    fn fma(self, b: Half, c: Half, _: Round) -> Half {
+        Half(add_odd(self.0 * b.0, c.0))
+    }
+    fn neg(self) -> Half {
+        Half(-self.0)
+    }
+    fn abs(self) -> Half {
+        Half(self.0.abs())
+    }
+    fn is_nan(self) -> bool {
+        self.0.is_nan()
+    }
+    fn flush(self, mode: &FpMode) -> Half {
+        Half(float_value(
+            write_float(self.0, Type::Hf, false, mode),
+            Type::Hf,
+            mode,
+        ))
+    }
+    fn ceil(self) -> Half {
+        Half(self.0.ceil())
+    }
+    fn floor(self) -> Half {
+        Half(self.0.floor())
+    }
+    fn round_even(self) -> Half {
+        Half(self.0.round_ties_even())
+    }
+    fn trunc(self) -> Half {
+        Half(self.0.trunc())
     }
 }
 
@@ -356,15 +406,18 @@ pub(super) fn eval<T: FloatLane>(
     extra: &Extra,
 ) -> Result<Outcome, Undefined> {
     let mode = &extra.mode;
-    let ty = |i: usize| alu.srcs.get(i).copied().flatten();
     // A plain move or selection between equal types keeps the bits of denormals and NaNs.
     let raw = matches!(alu.op, Op::Mov | Op::Sel | Op::Csel)
         && alu.srcs.iter().flatten().all(|t| *t == alu.dst);
     let read_mode = if raw { &FpMode::IEEE } else { mode };
+    let read = dots::channels_read(alu.op, n);
     let lane = |i: usize| {
         let mut out = [T::ZERO; LANES];
-        if let (Some(t), Some(b), Some(m)) = (ty(i), srcs.get(i), alu.mods.get(i)) {
-            for (o, v) in out.iter_mut().zip(b.iter()).take(n) {
+        // `pln` finds the second factors in a source of their own.
+        let like = if alu.op == Op::Pln { i.min(1) } else { i };
+        let ty = alu.srcs.get(like).copied().flatten();
+        if let (Some(t), Some(b), Some(m)) = (ty, srcs.get(i), alu.mods.get(like)) {
+            for (o, v) in out.iter_mut().zip(b.iter()).take(read) {
                 *o = float_mods(T::of(float_value(*v, t, read_mode)), *m);
             }
         }
@@ -373,15 +426,17 @@ pub(super) fn eval<T: FloatLane>(
     let (a, b, c) = (lane(0), lane(1), lane(2));
     let mut flags = None;
     let mut bits = None;
+    // The channels of a selection that take source 0.
+    let mut pick = u32::MAX;
     let r: [T; LANES] = match alu.op {
         Op::Cmp | Op::Cmpn => {
             let f = alu.cond.map_or(0, |cond| {
                 if alu.op == Op::Cmpn {
-                    sel_pick(cond, &a, &b)
+                    compare_nan(cond, &a, &b)
                 } else {
                     compare(cond, &a, &b)
                 }
-            });
+            }) & mask(n);
             flags = Some(f);
             let ones = super::convert::element_mask(alu.dst);
             let mut out = [0; LANES];
@@ -392,7 +447,7 @@ pub(super) fn eval<T: FloatLane>(
             a
         }
         Op::Sel => {
-            let pick = match alu.cond {
+            pick = match alu.cond {
                 Some(cond) => sel_pick(cond, &a, &b),
                 None => extra.pick,
             };
@@ -400,11 +455,18 @@ pub(super) fn eval<T: FloatLane>(
             select(pick, &a, &b)
         }
         Op::Csel => {
-            let pick = alu
+            pick = alu
                 .cond
                 .map_or(0, |cond| compare(cond, &c, &[T::ZERO; LANES]));
             flags = Some(0);
             select(pick, &a, &b)
+        }
+        Op::Mac => {
+            let mut acc = [T::ZERO; LANES];
+            for (o, v) in acc.iter_mut().zip(&extra.acc).take(n) {
+                *o = T::of(float_value(*v as u64, alu.acc_type(), mode));
+            }
+            T::fma_lanes(&a, &b, &acc, mode.round)
         }
         Op::Math => {
             let f = alu
@@ -412,27 +474,55 @@ pub(super) fn eval<T: FloatLane>(
                 .ok_or_else(|| Undefined("math without a function".to_owned()))?;
             let mut out = [T::ZERO; LANES];
             for i in 0..n {
-                out[i] = T::of(math::eval(f, a[i].value(), b[i].value())?);
+                out[i] = T::rounded(math::eval(f, a[i].value(), b[i].value())?, mode.round);
             }
             out
         }
-        _ => apply(alu.op, &a, &b, &c, mode.round)
-            .ok_or_else(|| Undefined(format!("{:?} is not a float operation", alu.op)))?,
+        Op::Srnd => {
+            let none = || Undefined(format!("srnd to {} has no meaning", alu.dst));
+            let from = alu.srcs[0].unwrap_or(Type::F);
+            let mut out = [0; LANES];
+            for (i, o) in out.iter_mut().enumerate().take(n) {
+                let v = source_bits(alu, &srcs, 0, i);
+                let random = srcs[1][i];
+                *o = stochastic(v, from, alu.dst, random).ok_or_else(none)?;
+            }
+            bits = Some(out);
+            a
+        }
+        op => match dots::float(op, &a, &b, &c, mode.round) {
+            Some(r) => r,
+            None => apply(op, &a, &b, &c, mode.round)
+                .ok_or_else(|| Undefined(format!("{op} is not a float operation")))?,
+        },
     };
     let flags = match (flags, alu.cond) {
         (Some(f), _) => f,
         (None, None) => 0,
-        (None, Some(Cond::Ov)) => {
-            let mut m = 0;
-            for (i, v) in r.iter().enumerate() {
-                let infinite = v.value().is_infinite();
-                let from_infinite = [&a, &b, &c].iter().any(|s| s[i].value().is_infinite());
-                m |= u32::from(infinite && !from_infinite) << i;
+        (None, Some(cond)) => {
+            // The result as a float destination has it, before saturation.
+            let mut seen = [0f64; LANES];
+            for (s, v) in seen.iter_mut().zip(&r).take(n) {
+                *s = if alu.dst.is_float() {
+                    let bits = write_float(v.value(), alu.dst, false, mode);
+                    float_value(bits, alu.dst, &FpMode::IEEE)
+                } else {
+                    v.value()
+                };
             }
-            m
+            match cond {
+                Cond::Ov => {
+                    let mut m = 0;
+                    for (i, v) in seen.iter().enumerate() {
+                        let from_infinite = [&a, &b, &c].iter().any(|s| s[i].value().is_infinite());
+                        m |= u32::from(v.is_infinite() && !from_infinite) << i;
+                    }
+                    m
+                }
+                Cond::Un => compare(Cond::Un, &seen, &seen),
+                cond => compare(cond, &seen, &[0.0; LANES]),
+            }
         }
-        (None, Some(Cond::Un)) => compare(Cond::Un, &r, &r),
-        (None, Some(cond)) => compare(cond, &r, &[T::ZERO; LANES]),
     };
     let mut out = Outcome {
         bits: bits.unwrap_or([0; LANES]),
@@ -445,7 +535,7 @@ pub(super) fn eval<T: FloatLane>(
         let same = raw && !alu.sat;
         for (i, v) in r.iter().take(n).enumerate() {
             out.bits[i] = if same && v.is_nan() {
-                nan_bits(alu, &srcs, i, extra.pick, v.value())
+                source_bits(alu, &srcs, usize::from(pick >> i & 1 == 0), i)
             } else {
                 write_float(v.value(), alu.dst, alu.sat, read_mode)
             };
@@ -454,33 +544,27 @@ pub(super) fn eval<T: FloatLane>(
     Ok(out)
 }
 
-/// A NaN's own bits, with the modifiers of the source that it came from.
-fn nan_bits(alu: &AluOp, srcs: &[&Bits; 3], i: usize, pick: u32, value: f64) -> u64 {
-    let from = if alu.op == Op::Mov || alu.cond.is_none() && pick >> i & 1 == 1 {
-        0
-    } else {
-        1
-    };
-    let (Some(b), Some(m)) = (srcs.get(from), alu.mods.get(from)) else {
-        return write_float(value, alu.dst, false, &FpMode::IEEE);
-    };
-    let sign = 1u64 << (alu.dst.bytes() * 8 - 1);
-    let mut v = b[i];
-    if m.abs {
+/// A source's own bits with its modifiers.
+fn source_bits(alu: &AluOp, srcs: &[&Bits; 3], source: usize, channel: usize) -> u64 {
+    let sign = 1u64 << (alu.srcs[source].map_or(32, Type::bits) - 1);
+    let mut v = srcs[source][channel];
+    if alu.mods[source].abs {
         v &= !sign;
     }
-    if m.neg {
+    if alu.mods[source].neg {
         v ^= sign;
     }
-    // Sources of a min or max may both be a NaN: then source 1 was taken; anything else is a quiet NaN.
-    if float_value(v, alu.dst, &FpMode::IEEE).is_nan() {
-        v
-    } else {
-        write_float(value, alu.dst, false, &FpMode::IEEE)
-    }
+    v
 }
 
-/// Whether a type's lanes fit single precision exactly.
-pub const fn is_single(ty: Type) -> bool {
-    matches!(ty, Type::F | Type::Vf | Type::Hf)
+/// `cmpn`: as [`compare`], but an ordering is true where source 1 is a NaN, so that a `sel` by it takes source 0, the
+/// number.
+fn compare_nan<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
+    let mut m = compare(cond, a, b);
+    if matches!(cond, Cond::Ge | Cond::Gt | Cond::Lt | Cond::Le) {
+        for (i, v) in b.iter().enumerate() {
+            m |= u32::from(v.is_nan()) << i;
+        }
+    }
+    m
 }

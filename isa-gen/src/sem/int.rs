@@ -1,7 +1,7 @@
 //! Integer operations.
 
 use super::convert::{read_int, write_int};
-use super::{AluOp, Bits, Extra, LANES, Outcome, Undefined, is_logic};
+use super::{AluOp, Bits, Extra, LANES, Outcome, Undefined, bits, dots, is_logic};
 use crate::inst::Cond;
 use crate::op::{MathFn, Op};
 use crate::types::Type;
@@ -139,6 +139,13 @@ pub fn apply<T: IntLane, const N: usize>(
         Op::Avg => zip2(a, b, |x, y| x.add(y).add(T::ONE).shr(1)),
         Op::Shl => zip2(a, b, |x, y| x.shl(y.low() & shift_mask)),
         Op::Shr | Op::Asr => zip2(a, b, |x, y| x.shr(y.low() & shift_mask)),
+        Op::Add3 => {
+            let mut out = zip2(a, b, T::add);
+            for i in 0..N {
+                out[i] = out[i].add(c[i]);
+            }
+            out
+        }
         Op::Mad => {
             let mut out = zip2(b, c, T::mul);
             for i in 0..N {
@@ -150,7 +157,9 @@ pub fn apply<T: IntLane, const N: usize>(
         Op::Cbit => bits1(u32::count_ones),
         Op::Lzd => bits1(u32::leading_zeros),
         Op::Fbl => bits1(|x| if x == 0 { u32::MAX } else { x.trailing_zeros() }),
-        Op::Bfi1 => zip2(a, b, |w, o| T::of(i128::from(field_mask(w.low(), o.low())))),
+        Op::Bfi1 => zip2(a, b, |w, o| {
+            T::of(i128::from(bits::field_mask(w.low(), o.low())))
+        }),
         Op::Bfi2 => {
             let mut out = *a;
             for i in 0..N {
@@ -162,53 +171,6 @@ pub fn apply<T: IntLane, const N: usize>(
         }
         _ => return None,
     })
-}
-
-/// `bfi1`: ones in the `width` bits from `offset` on, both modulo 32.
-fn field_mask(width: u32, offset: u32) -> u32 {
-    let ones = (1u32 << (width & 31)) - 1;
-    ones << (offset & 31)
-}
-
-/// `bfe`: `width` bits of `v` from `offset` on, both modulo 32; the sign is extended for signed types. Width 0 is 0.
-fn extract(width: u32, offset: u32, v: u32, signed: bool) -> i64 {
-    let (width, offset) = (width & 31, offset & 31);
-    if width == 0 {
-        return 0;
-    }
-    if width + offset > 32 {
-        // The field ends at the register's end.
-        return if signed {
-            i64::from(v as i32 >> offset)
-        } else {
-            i64::from(v >> offset)
-        };
-    }
-    let top = v << (32 - width - offset);
-    if signed {
-        i64::from(top as i32 >> (32 - width))
-    } else {
-        i64::from(top >> (32 - width))
-    }
-}
-
-/// `fbh`: how many bits from the top are equal to the sign (signed), or zero (unsigned), before the first that is
-/// not; all ones where there is none.
-fn first_bit_high(v: u32, signed: bool) -> u32 {
-    if signed {
-        let v = v as i32;
-        if v == 0 || v == -1 {
-            u32::MAX
-        } else if v < 0 {
-            v.leading_ones()
-        } else {
-            v.leading_zeros()
-        }
-    } else if v == 0 {
-        u32::MAX
-    } else {
-        v.leading_zeros()
-    }
 }
 
 /// A condition between two lanes, as a channel mask.
@@ -271,8 +233,7 @@ pub(super) fn eval<T: IntLane>(
     let op = alu.op;
     let logic = is_logic(op);
     let ty = |i: usize| alu.srcs.get(i).copied().flatten();
-    // `sad2` looks at pairs of channels.
-    let read = n.next_multiple_of(2).min(LANES);
+    let read = dots::channels_read(op, n);
     let lane = |i: usize| match (ty(i), srcs.get(i), alu.mods.get(i)) {
         (Some(t), Some(b), Some(m)) => read_int::<T>(b, t, *m, logic, read),
         _ => [T::ZERO; LANES],
@@ -301,15 +262,44 @@ pub(super) fn eval<T: IntLane>(
             }
             out
         }
-        Op::Bfe => from(&|i| extract(a[i].low(), b[i].low(), c[i].low(), alu.dst == Type::D)),
-        Op::Fbh => from(&|i| i64::from(first_bit_high(a[i].low(), t0 == Type::D))),
-        Op::Sad2 => from(&|i| {
-            let d = |j: usize| match (a.get(j), b.get(j)) {
-                (Some(x), Some(y)) => (x.value() - y.value()).abs() as i64,
-                _ => 0,
+        Op::Bfe => from(&|i| bits::extract(a[i].low(), b[i].low(), c[i].low(), alu.dst == Type::D)),
+        Op::Fbh => from(&|i| i64::from(bits::first_bit_high(a[i].low(), t0 == Type::D))),
+        Op::Ror | Op::Rol => from(&|i| {
+            let count = b[i].low();
+            let count = if op == Op::Ror {
+                count.wrapping_neg()
+            } else {
+                count
             };
-            if i % 2 == 0 { d(i) + d(i + 1) } else { 0 }
+            bits::rotate_left(a[i].value() as u64, count, t0.bits()) as i64
         }),
+        Op::Bfn => from(&|i| {
+            let [a, b, c] = [a[i], b[i], c[i]].map(|v| v.value() as u64);
+            bits::boolean(extra.table, a, b, c) as i64
+        }),
+        Op::Sad2 | Op::Sada2 => from(&|i| {
+            let sum = dots::differences(&a, &b, i);
+            if op == Op::Sada2 {
+                sum + extra.acc[i]
+            } else {
+                sum
+            }
+        }),
+        Op::Dp4a => {
+            let signed = |i: usize| ty(i).is_some_and(Type::is_signed);
+            from(&|i| {
+                let dot = dots::four_bytes(b[i].low(), signed(1), c[i].low(), signed(2));
+                a[i].value() as i64 + dot
+            })
+        }
+        Op::Mac => {
+            let mut out = [T::ZERO; LANES];
+            for (i, o) in out.iter_mut().enumerate().take(n) {
+                let product = a[i].value().wrapping_mul(b[i].value());
+                *o = T::of(product.wrapping_add(extra.acc[i].into()));
+            }
+            out
+        }
         Op::Addc => {
             let mut carry = [0; LANES];
             let r = from(&|i| i64::from(a[i].low()) + i64::from(b[i].low()));
@@ -328,16 +318,17 @@ pub(super) fn eval<T: IntLane>(
             acc = Some(borrow);
             r
         }
-        Op::Mach => {
+        Op::Mach | Op::Macl => {
             // The accumulator holds source 0 times the low word of source 1; the high word's product is added.
             let mut sums = [0i64; LANES];
-            for (i, s) in sums.iter_mut().enumerate() {
+            for (i, s) in sums.iter_mut().enumerate().take(n) {
                 let high = b[i].value() >> 16;
                 let product = a[i].value().wrapping_mul(high) << 16;
                 *s = extra.acc[i].wrapping_add(product as i64);
             }
             acc = Some(sums);
-            from(&|i| sums[i] >> 32)
+            let shift = if op == Op::Mach { 32 } else { 0 };
+            from(&|i| sums[i] >> shift)
         }
         Op::Cmp | Op::Cmpn => {
             let f = alu.cond.map_or(0, |cond| compare(cond, &a, &b));
@@ -370,7 +361,7 @@ pub(super) fn eval<T: IntLane>(
             }
         }
         _ => apply(op, &a, &b, &c, shift_mask)
-            .ok_or_else(|| Undefined(format!("{op:?} is not an integer operation")))?,
+            .ok_or_else(|| Undefined(format!("{op} is not an integer operation")))?,
     };
     let flags = match (flags, alu.cond) {
         (Some(f), _) => f,

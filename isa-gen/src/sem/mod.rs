@@ -6,15 +6,26 @@
 //! element bits of the destination's type: saturation, rounding, truncation ([`convert`]). Flags come from the result
 //! before saturation (Skylake PRM, Vol. 7, "Assigning Conditional Modifiers").
 //!
-//! [`eval`] does all three for any operation and any types. The parts are public for callers that know the types
+//! [`eval`] does all three for any operation and any types, but for those whose operands are no lanes of elements: the
+//! math macros ([`macros`]) and the systolic array ([`dpas`]). The parts are public for callers that know the types
 //! beforehand and keep lanes in their own form.
+//!
+//! Some operations look beyond their own channel: [`channels_read`] says how far. Of `line` and `pln`, source 0 is four
+//! consecutive elements from its origin (`p`, `q`, then one unused and `r`; `line` has `p` and, in the last, `q`); source
+//! 1 of `pln` is `u` and its source 2, which no instruction names, is `v`. Of `smov`, source 1 says which channels are
+//! written: that is the caller's business.
 //!
 //! Integers of up to 32 bits are computed exactly in 64 bits, and 64-bit ones in 128, so that saturation, overflow and
 //! mixed signedness need no special cases; the write phase keeps the low bits.
 
+mod bits;
 pub mod convert;
+mod dots;
+pub mod dpas;
+pub mod exact;
 pub mod float;
 pub mod int;
+pub mod macros;
 pub mod math;
 #[cfg(test)]
 mod tests;
@@ -22,6 +33,8 @@ mod tests;
 use crate::inst::{Cond, SrcMods};
 use crate::op::{MathFn, Op};
 use crate::types::Type;
+
+pub use dots::channels_read;
 
 /// The most channels of an instruction.
 pub const LANES: usize = 32;
@@ -89,7 +102,9 @@ pub enum ExecClass {
     Int,
     /// 64-bit integers.
     WideInt,
-    /// Halves and singles, both in single precision.
+    /// Halves alone.
+    Half,
+    /// Singles, and what is mixed with them or narrower.
     Single,
     /// Doubles.
     Double,
@@ -121,8 +136,10 @@ pub struct Extra {
     pub mode: FpMode,
     /// `sel` with a predicate: the channels that take source 0.
     pub pick: u32,
-    /// `mach`: the accumulator's integers.
+    /// `mac`, `mach`, `macl`, `sada2`: the accumulator's integers, or element bits of its floats.
     pub acc: [i64; LANES],
+    /// `bfn`: the truth table. The bit at `s0 + 2 * s1 + 4 * s2` is the result's.
+    pub table: u8,
 }
 
 impl Default for Extra {
@@ -131,6 +148,7 @@ impl Default for Extra {
             mode: FpMode::IEEE,
             pick: 0,
             acc: [0; LANES],
+            table: 0,
         }
     }
 }
@@ -144,7 +162,7 @@ pub struct Outcome {
     pub flags: u32,
     /// Integer results before narrowing: what an accumulator destination keeps.
     pub wide: [i64; LANES],
-    /// What the operation itself writes to the accumulator (`addc`, `subb`, `mach`).
+    /// What the operation itself writes to the accumulator (`addc`, `subb`, `mach`, `macl`).
     pub acc: Option<[i64; LANES]>,
 }
 
@@ -159,18 +177,55 @@ pub const fn is_logic(op: Op) -> bool {
 }
 
 impl AluOp {
-    /// What lanes are computed in: the widest source type, floats before integers.
+    /// What lanes are computed in: the widest source type, floats before integers. Halves are computed as such where the
+    /// result is one, or an integer; mixed with singles, or going to one, they are singles first.
     pub fn class(&self) -> ExecClass {
         let mut class = ExecClass::Int;
         for t in self.srcs.into_iter().flatten() {
             class = match (t, class) {
-                (Type::Df, _) | (_, ExecClass::Double) => ExecClass::Double,
-                (Type::F | Type::Hf | Type::Vf, _) | (_, ExecClass::Single) => ExecClass::Single,
+                (Type::Df | Type::Nf, _) | (_, ExecClass::Double) => ExecClass::Double,
+                (Type::Hf, ExecClass::Int | ExecClass::WideInt | ExecClass::Half) => {
+                    ExecClass::Half
+                }
+                (t, ExecClass::Half) if !t.is_float() => ExecClass::Half,
+                (t, _) if t.is_float() => ExecClass::Single,
+                (_, ExecClass::Single) => ExecClass::Single,
                 (Type::Q | Type::Uq, _) | (_, ExecClass::WideInt) => ExecClass::WideInt,
                 _ => ExecClass::Int,
             };
         }
-        class
+        match (class, self.dst) {
+            (ExecClass::Half | ExecClass::Single, Type::Nf) => ExecClass::Double,
+            (ExecClass::Half, t) if t.is_float() && t != Type::Hf => ExecClass::Single,
+            _ => class,
+        }
+    }
+
+    /// The type of the accumulator's elements that the operation reads.
+    pub fn acc_type(&self) -> Type {
+        match self.class() {
+            ExecClass::Half => Type::Hf,
+            ExecClass::Single => Type::F,
+            ExecClass::Double => Type::Df,
+            ExecClass::Int | ExecClass::WideInt => self.dst,
+        }
+    }
+
+    /// The same operation by the name and the types that say what is computed.
+    fn canonical(&self) -> AluOp {
+        let mut a = *self;
+        match a.op {
+            // Their words are halves.
+            Op::F16to32 => a.srcs[0] = Some(Type::Hf),
+            Op::F32to16 => a.dst = Type::Hf,
+            // The immediate's 64 bits are the double.
+            Op::Dim => a.srcs[0] = Some(Type::Df),
+            // Source 1 is no number.
+            Op::Movi | Op::Smov => a.srcs[1] = None,
+            _ => return a,
+        }
+        a.op = Op::Mov;
+        a
     }
 }
 
@@ -180,6 +235,7 @@ impl AluOp {
 /// The opcode is no ALU operation, or has no meaning for these types.
 pub fn eval(alu: &AluOp, n: usize, srcs: [&Bits; 3], extra: &Extra) -> Result<Outcome, Undefined> {
     let n = n.min(LANES);
+    let alu = &alu.canonical();
     let mut out = match alu.class() {
         // 32-bit products of unsigned numbers and shifts to 64-bit destinations do not fit 64 bits with a sign.
         ExecClass::Int if alu.op == Op::Mul || alu.op == Op::Mad || alu.dst.bytes() == 8 => {
@@ -187,6 +243,7 @@ pub fn eval(alu: &AluOp, n: usize, srcs: [&Bits; 3], extra: &Extra) -> Result<Ou
         }
         ExecClass::Int => int::eval::<i64>(alu, n, srcs, extra),
         ExecClass::WideInt => int::eval::<i128>(alu, n, srcs, extra),
+        ExecClass::Half => float::eval::<float::Half>(alu, n, srcs, extra),
         ExecClass::Single => float::eval::<f32>(alu, n, srcs, extra),
         ExecClass::Double => float::eval::<f64>(alu, n, srcs, extra),
     }?;

@@ -138,8 +138,7 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     }
     let mut extra = Extra {
         mode: t.mode,
-        pick: 0,
-        acc: [0; LANES],
+        ..Extra::default()
     };
     if !matches!(op.pick, Pred::None) {
         extra.pick = t.predicate(op.pick);

@@ -1,0 +1,87 @@
+//! Bit fields, counts, rotates, and functions of single bits.
+
+/// `bfi1`: ones in the `width` bits from `offset` on, both modulo 32.
+pub(super) fn field_mask(width: u32, offset: u32) -> u32 {
+    let ones = (1u32 << (width & 31)) - 1;
+    ones << (offset & 31)
+}
+
+/// `bfe`: `width` bits of `v` from `offset` on, both modulo 32; the sign is extended for signed types. Width 0 is 0.
+pub(super) fn extract(width: u32, offset: u32, v: u32, signed: bool) -> i64 {
+    let (width, offset) = (width & 31, offset & 31);
+    if width == 0 {
+        return 0;
+    }
+    if width + offset > 32 {
+        // The field ends at the register's end.
+        return if signed {
+            i64::from(v as i32 >> offset)
+        } else {
+            i64::from(v >> offset)
+        };
+    }
+    let top = v << (32 - width - offset);
+    if signed {
+        i64::from(top as i32 >> (32 - width))
+    } else {
+        i64::from(top >> (32 - width))
+    }
+}
+
+/// `fbh`: how many bits from the top are equal to the sign (signed), or zero (unsigned), before the first that is
+/// not; all ones where there is none.
+pub(super) fn first_bit_high(v: u32, signed: bool) -> u32 {
+    let unlike = if signed {
+        let v = v as i32;
+        (v ^ v >> 31).leading_zeros()
+    } else {
+        v.leading_zeros()
+    };
+    if unlike == 32 { u32::MAX } else { unlike }
+}
+
+/// `rol` of the lowest `bits` (16, 32 or 64) of a value, by a count modulo that; `ror` is `rol` by the negated count.
+pub(super) fn rotate_left(v: u64, count: u32, bits: u32) -> u64 {
+    let mask = u64::MAX >> (64 - bits);
+    let v = v & mask;
+    match count & (bits - 1) {
+        0 => v,
+        n => (v << n | v >> (bits - n)) & mask,
+    }
+}
+
+/// `bfn`: each bit of the result is the bit of the truth table that the sources' bits number, source 0's being the
+/// lowest.
+pub(super) fn boolean(table: u8, a: u64, b: u64, c: u64) -> u64 {
+    let mut out = 0;
+    for index in 0..8u8 {
+        if table >> index & 1 == 1 {
+            let pick = |bit: u8, v: u64| if index >> bit & 1 == 1 { v } else { !v };
+            out |= pick(0, a) & pick(1, b) & pick(2, c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotates() {
+        assert_eq!(rotate_left(0x8001, 1, 16), 3);
+        assert_eq!(rotate_left(0x8001, 17, 16), 3);
+        assert_eq!(rotate_left(0x8000_0001, 4, 32), 0x18);
+        assert_eq!(rotate_left(0x12_3456_789a, 0, 32), 0x3456_789a);
+        assert_eq!(rotate_left(1, (-1i32) as u32, 64), 1 << 63);
+    }
+
+    #[test]
+    fn every_boolean_function_follows_its_table() {
+        // All eight combinations of bits, side by side.
+        let (a, b, c) = (0xaa, 0xcc, 0xf0);
+        for table in 0..=u8::MAX {
+            assert_eq!(boolean(table, a, b, c) & 0xff, u64::from(table));
+        }
+    }
+}
