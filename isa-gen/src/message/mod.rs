@@ -78,7 +78,7 @@ impl SendBits {
     pub const fn of_descs(ex: u32, desc: u32) -> SendBits {
         SendBits {
             sfid: Sfid::of_ex_desc(ex),
-            ex: ex & 0xffff_0000,
+            ex: ex & 0xffff_f000,
             desc,
             src1_len: (ex >> 6 & 15) as u8,
             eot: ex >> 5 & 1 == 1,

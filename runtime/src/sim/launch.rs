@@ -12,7 +12,7 @@ use crate::launch::{Arg, LaunchStats};
 use crate::watch::Watch;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind, PerThreadArg};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Everything that the groups of a launch share.
@@ -20,7 +20,6 @@ pub(super) struct Plan<'a> {
     pub(super) program: &'a Program,
     pub(super) kernel: &'a KernelInfo,
     pub(super) space: &'a Space,
-    pub(super) qword_lock: Arc<Mutex<()>>,
     /// The device's memory.
     pub(super) memory: Vec<Mapped>,
     pub(super) surfaces: Surfaces,
@@ -53,7 +52,6 @@ impl<'a> Plan<'a> {
         request: &'a Request<'a>,
         program: &'a Program,
         space: &'a Space,
-        qword_lock: Arc<Mutex<()>>,
         data: &DataBuffers,
         options: &SimOptions,
     ) -> Result<Plan<'a>, Error> {
@@ -174,7 +172,6 @@ impl<'a> Plan<'a> {
             program,
             kernel,
             space,
-            qword_lock,
             memory,
             surfaces,
             cross_thread,

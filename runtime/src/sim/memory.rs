@@ -7,26 +7,45 @@ use crate::backend::BufferBackend;
 use crate::error::Error;
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 
+/// Bytes of a word.
+const WORD: u64 = 8;
+
 /// A zeroed run of bytes.
+///
+/// Words have 64 bits, so that atomics on qwords are single steps; what is narrower is blended into its word.
 pub(crate) struct Block {
-    words: Box<[AtomicU32]>,
+    words: Box<[AtomicU64]>,
     len: usize,
+    /// Whether several threads of the host use it at once. If not, blending needs no compare and exchange.
+    shared: bool,
+}
+
+/// The low `n` bytes (1 to 8).
+#[inline(always)]
+const fn low_bytes(n: u64) -> u64 {
+    u64::MAX >> ((8 - n) * 8)
 }
 
 impl Block {
     /// `None` where there is not that much memory.
     pub(crate) fn new(len: usize) -> Option<Block> {
-        let n = len.div_ceil(4);
+        let n = len.div_ceil(WORD as usize);
         let mut words = Vec::new();
         words.try_reserve_exact(n).ok()?;
-        words.resize_with(n, || AtomicU32::new(0));
+        words.resize_with(n, || AtomicU64::new(0));
         Some(Block {
             words: words.into_boxed_slice(),
             len,
+            shared: true,
         })
+    }
+
+    /// The same for a block that one thread of the host uses at a time.
+    pub(crate) fn unshared(len: usize) -> Option<Block> {
+        Block::new(len).map(|b| Block { shared: false, ..b })
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -47,109 +66,150 @@ impl Block {
     }
 
     #[inline(always)]
-    fn word(&self, i: usize) -> u32 {
-        self.words.get(i).map_or(0, |w| w.load(Relaxed))
+    fn word(&self, i: u64) -> u64 {
+        self.words.get(i as usize).map_or(0, |w| w.load(Relaxed))
     }
 
-    /// Four bytes. Outside reads as zero; callers check with [`Self::holds`] where that matters.
+    /// `n` bytes (1 to 8), zero-extended. Outside reads as zero; callers check with [`Self::holds`] where that matters.
     #[inline(always)]
-    pub(crate) fn load32(&self, at: u64) -> u32 {
-        let i = (at / 4) as usize;
-        let shift = at % 4 * 8;
-        if shift == 0 {
-            return self.word(i);
+    pub(crate) fn load(&self, at: u64, n: u64) -> u64 {
+        let i = at / WORD;
+        let inside = at % WORD;
+        let mut v = self.word(i) >> (inside * 8);
+        if inside + n > WORD {
+            v |= self.word(i + 1) << ((WORD - inside) * 8);
         }
-        let both = u64::from(self.word(i)) | u64::from(self.word(i + 1)) << 32;
-        (both >> shift) as u32
+        v & low_bytes(n)
     }
 
-    /// `n` bytes (1, 2 or 4), zero-extended.
+    /// Four bytes at a multiple of four.
     #[inline(always)]
-    pub(crate) fn load(&self, at: u64, n: u32) -> u32 {
-        match n {
-            4 => self.load32(at),
-            2 => self.load32(at) & 0xffff,
-            _ => self.load32(at) & 0xff,
-        }
+    pub(crate) fn load32_aligned(&self, at: u64) -> u32 {
+        (self.word(at / WORD) >> ((at & 4) * 8)) as u32
     }
 
-    fn blend(&self, i: usize, keep: u32, bits: u32) {
-        if let Some(w) = self.words.get(i) {
+    /// Replaces the bits of `mask` in a word.
+    #[inline(always)]
+    fn blend(&self, i: u64, mask: u64, bits: u64) {
+        if let Some(w) = self.words.get(i as usize) {
             let mut old = w.load(Relaxed);
-            while let Err(now) = w.compare_exchange_weak(old, old & keep | bits, Relaxed, Relaxed) {
+            if !self.shared {
+                return w.store(old & !mask | bits, Relaxed);
+            }
+            while let Err(now) = w.compare_exchange_weak(old, old & !mask | bits, Relaxed, Relaxed)
+            {
                 old = now;
             }
         }
     }
 
-    /// Stores the low `n` bytes (1, 2 or 4).
+    /// Stores the low `n` bytes (1 to 8); what is outside vanishes.
     #[inline(always)]
-    pub(crate) fn store(&self, at: u64, n: u32, v: u32) {
-        let i = (at / 4) as usize;
-        let shift = at % 4 * 8;
-        if n == 4 && shift == 0 {
-            if let Some(w) = self.words.get(i) {
+    pub(crate) fn store(&self, at: u64, n: u64, v: u64) {
+        let i = at / WORD;
+        let inside = at % WORD;
+        if inside == 0 && n == WORD {
+            if let Some(w) = self.words.get(i as usize) {
                 w.store(v, Relaxed);
             }
             return;
         }
-        let mask = (1u64 << (n * 8)) - 1;
-        let bits = (u64::from(v) & mask) << shift;
-        let mask = mask << shift;
-        self.blend(i, !(mask as u32), bits as u32);
-        if mask >> 32 != 0 {
-            self.blend(i + 1, !((mask >> 32) as u32), (bits >> 32) as u32);
+        let (mask, v) = (low_bytes(n), v & low_bytes(n));
+        self.blend(i, mask << (inside * 8), v << (inside * 8));
+        if inside + n > WORD {
+            let done = (WORD - inside) * 8;
+            self.blend(i + 1, mask >> done, v >> done);
         }
     }
 
-    /// Stores four bytes.
+    /// Replaces `n` bytes (2, 4 or 8) at a multiple of `n` by `f` of them, in one step; returns the old value.
     #[inline(always)]
-    pub(crate) fn store32(&self, at: u64, v: u32) {
-        self.store(at, 4, v);
-    }
-
-    /// Replaces an aligned dword by `f` of it, in one step; returns the old value.
-    pub(crate) fn update32(&self, at: u64, mut f: impl FnMut(u32) -> u32) -> u32 {
-        let Some(w) = self.words.get((at / 4) as usize) else {
+    pub(crate) fn update(&self, at: u64, n: u64, mut f: impl FnMut(u64) -> u64) -> u64 {
+        let Some(w) = self.words.get((at / WORD) as usize) else {
             return 0;
         };
+        let shift = at % WORD * 8;
+        let mask = low_bytes(n);
         let mut old = w.load(Relaxed);
         loop {
-            match w.compare_exchange_weak(old, f(old), Relaxed, Relaxed) {
-                Ok(_) => return old,
+            let part = old >> shift & mask;
+            let new = old & !(mask << shift) | (f(part) & mask) << shift;
+            if !self.shared {
+                w.store(new, Relaxed);
+                return part;
+            }
+            match w.compare_exchange_weak(old, new, Relaxed, Relaxed) {
+                Ok(_) => return part,
                 Err(now) => old = now,
             }
         }
     }
 
     /// Copies out; what is outside is zero.
-    pub(crate) fn read(&self, at: usize, out: &mut [u8]) {
-        let mut at = at as u64;
-        let mut chunks = out.chunks_exact_mut(4);
-        for c in &mut chunks {
-            c.copy_from_slice(&self.load32(at).to_le_bytes());
-            at += 4;
+    #[inline]
+    pub(crate) fn read(&self, at: u64, out: &mut [u8]) {
+        let shift = at % WORD * 8;
+        let first = (at / WORD) as usize;
+        let n = out.len() / WORD as usize;
+        let (chunks, rest) = out.as_chunks_mut();
+        let words = |from: usize| {
+            let inside = self.words.get(from..from + n);
+            inside.filter(|w| w.len() == n)
+        };
+        match (words(first), words(first + 1)) {
+            (Some(words), _) if shift == 0 => {
+                for (c, w) in chunks.iter_mut().zip(words) {
+                    *c = w.load(Relaxed).to_le_bytes();
+                }
+            }
+            (Some(low), Some(high)) if shift != 0 => {
+                for ((c, l), h) in chunks.iter_mut().zip(low).zip(high) {
+                    let v = l.load(Relaxed) >> shift | h.load(Relaxed) << (64 - shift);
+                    *c = v.to_le_bytes();
+                }
+            }
+            _ => {
+                for (i, c) in chunks.iter_mut().enumerate() {
+                    *c = self.load(at + i as u64 * WORD, WORD).to_le_bytes();
+                }
+            }
         }
-        for b in chunks.into_remainder() {
-            *b = self.load(at, 1) as u8;
-            at += 1;
+        let end = at + n as u64 * WORD;
+        if !rest.is_empty() {
+            let v = self.load(end, rest.len() as u64).to_le_bytes();
+            for (b, v) in rest.iter_mut().zip(v) {
+                *b = v;
+            }
         }
     }
 
     /// Copies in; what is outside vanishes.
-    pub(crate) fn write(&self, at: usize, data: &[u8]) {
-        let mut at = at as u64;
-        let mut chunks = data.chunks_exact(4);
-        for c in &mut chunks {
-            let mut a = [0; 4];
-            a.copy_from_slice(c);
-            self.store32(at, u32::from_le_bytes(a));
-            at += 4;
+    #[inline]
+    pub(crate) fn write(&self, at: u64, data: &[u8]) {
+        // Up to a word's beginning, then words, then the rest.
+        let head = ((WORD - at % WORD) % WORD).min(data.len() as u64) as usize;
+        let (head, body) = data.split_at(head);
+        self.write_part(at, head);
+        let at = at + head.len() as u64;
+        let (chunks, rest) = body.as_chunks();
+        let words = self.words.get((at / WORD) as usize..).unwrap_or_default();
+        for (c, w) in chunks.iter().zip(words) {
+            w.store(u64::from_le_bytes(*c), Relaxed);
         }
-        for b in chunks.remainder() {
-            self.store(at, 1, u32::from(*b));
-            at += 1;
+        self.write_part(at + chunks.len() as u64 * WORD, rest);
+    }
+
+    /// Stores less than a word's bytes.
+    #[inline(always)]
+    fn write_part(&self, at: u64, data: &[u8]) {
+        if data.is_empty() {
+            return;
         }
+        let mut v = [0; 8];
+        for (v, b) in v.iter_mut().zip(data) {
+            *v = *b;
+        }
+        self.store(at, data.len() as u64, u64::from_le_bytes(v));
     }
 }
 
@@ -259,12 +319,12 @@ impl BufferBackend for SimBuffer {
     }
 
     fn read(&self, at: usize, out: &mut [u8]) -> Result<(), Error> {
-        self.block.read(at, out);
+        self.block.read(at as u64, out);
         Ok(())
     }
 
     fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
-        self.block.write(at, data);
+        self.block.write(at as u64, data);
         Ok(())
     }
 

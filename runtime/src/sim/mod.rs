@@ -7,6 +7,7 @@
 //! [`Fault`](crate::Fault), never the process.
 
 mod alu;
+mod barrier;
 mod fast;
 mod fast64;
 mod launch;
@@ -29,7 +30,7 @@ use crate::zebin::{Relocation, Zebin};
 use gantry_isa_gen::Platform;
 use memory::{SimBuffer, Space};
 use program::Program;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// How a simulator runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +55,6 @@ impl Default for SimOptions {
 pub(crate) struct Simulator {
     options: SimOptions,
     space: Arc<Space>,
-    qword_lock: Arc<Mutex<()>>,
 }
 
 impl Simulator {
@@ -62,7 +62,6 @@ impl Simulator {
         Simulator {
             options,
             space: Arc::new(Space::new()),
-            qword_lock: Arc::new(Mutex::new(())),
         }
     }
 }
@@ -141,7 +140,6 @@ impl DeviceBackend for Simulator {
             options: self.options,
             platform: zebin.platform,
             space: self.space.clone(),
-            qword_lock: self.qword_lock.clone(),
             data,
             code,
         }))
@@ -168,7 +166,6 @@ struct SimModule {
     /// What it was compiled for.
     platform: Platform,
     space: Arc<Space>,
-    qword_lock: Arc<Mutex<()>>,
     data: DataBuffers,
     code: Vec<Code>,
 }
@@ -215,14 +212,7 @@ impl ModuleBackend for SimModule {
         let program = code.program.get_or_init(|| {
             Program::decode(self.platform, request.kernel.env.grf_count, &code.bytes)
         });
-        let plan = launch::Plan::new(
-            request,
-            program,
-            &self.space,
-            self.qword_lock.clone(),
-            &self.data,
-            &self.options,
-        )?;
+        let plan = launch::Plan::new(request, program, &self.space, &self.data, &self.options)?;
         launch::run(&plan, request)
     }
 }

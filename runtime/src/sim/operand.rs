@@ -1,12 +1,12 @@
 //! Lowering operands: regions to byte strides, immediates to lanes, payloads to register offsets.
 
-use super::program::{DescOp, SendOp, SrcOp};
+use super::program::SrcOp;
 use super::regs::{self, FileOffset};
-use gantry_isa_gen::message::{Message, SendBits};
+use super::send::{DescOp, SendOp};
 use gantry_isa_gen::sem::packed_imm;
-use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, Platform, Reg, RegRef, Region, Src};
+use gantry_isa_gen::{Desc, Dst, Inst, Platform, Reg, RegRef, Region, Src};
 
-/// A send, with its message where the descriptors are immediate.
+/// A send.
 pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<SendOp, String> {
     let descs = inst.send.ok_or("a send without descriptors")?;
     let desc = |d: Desc<Reg>| match d {
@@ -14,13 +14,6 @@ pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<Se
         Desc::Reg(r) => regs::place(platform, grfs, r).map(|p| DescOp::Reg(p.at)),
     };
     let (ex, desc) = (desc(descs.ex)?, desc(descs.desc)?);
-    let message = match (ex, desc) {
-        (DescOp::Imm(ex), DescOp::Imm(d)) => {
-            let bits = SendBits::of(platform, inst, ex, d);
-            Some(Message::read(platform, &bits).map_err(|e| e.to_string())?)
-        }
-        _ => None,
-    };
     let grf = |r: RegRef<Reg>| match r.reg {
         Reg::Grf(n) => Ok(u32::from(n) * platform.features().grf_bytes),
         r => Err(format!("a payload cannot be in {r}")),
@@ -36,15 +29,16 @@ pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<Se
         Dst::Direct { .. } | Dst::None => None,
         _ => return Err("a response must be to a direct register".to_owned()),
     };
-    Ok(SendOp {
-        message,
-        ex,
-        desc,
-        src0: payload(&inst.srcs[0])?,
-        src1: payload(&inst.srcs[1])?,
+    let end = grfs * platform.features().grf_bytes;
+    let (src0, src1) = (payload(&inst.srcs[0])?, payload(&inst.srcs[1])?);
+    Ok(SendOp::new(
+        platform,
+        inst,
+        end,
+        (ex, desc),
+        (src0, src1),
         dst,
-        eot: inst.opts.contains(InstOpts::EOT) || message.is_some_and(|m| m.eot),
-    })
+    ))
 }
 
 /// A region's row stride, log2 of its width and element stride, in elements.

@@ -3,7 +3,7 @@
 use super::operand::{send, source};
 use super::path::alu_kind;
 use super::regs::{self, FileOffset};
-use gantry_isa_gen::message::Message;
+use super::send::SendOp;
 use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
@@ -69,7 +69,7 @@ pub(super) enum Kind {
     Alu,
     /// `mov`, `movi` of indirect regions.
     Movi,
-    Send(SendOp),
+    Send(Box<SendOp>),
     Jmpi(Jump),
     If(Jump),
     Else(Jump),
@@ -84,10 +84,19 @@ pub(super) enum Kind {
     Call(Jump),
     Calla,
     Ret,
-    Wait,
+    /// `wait`, `sync.bar`.
+    Wait(BarrierId),
     Nop,
     /// Ends the launch when it runs: why.
     Bad(String),
+}
+
+/// Which barrier of the group is waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum BarrierId {
+    Known(u32),
+    /// In the low byte at a byte offset in the register file.
+    Reg(u32),
 }
 
 /// Targets as operation indices (or [`NO_OP`]), and what they were in bytes.
@@ -95,29 +104,6 @@ pub(super) enum Kind {
 pub(super) struct Jump {
     pub(super) jip: u32,
     pub(super) uip: u32,
-}
-
-/// A send.
-pub(super) struct SendOp {
-    /// The message, where both descriptors are immediate.
-    pub(super) message: Option<Message>,
-    pub(super) ex: DescOp,
-    pub(super) desc: DescOp,
-    /// Byte offset of the payload's first GRF.
-    pub(super) src0: u32,
-    /// Byte offset of the second payload's first GRF (split send).
-    pub(super) src1: u32,
-    /// Byte offset of the response's first GRF; `None` for null.
-    pub(super) dst: Option<u32>,
-    pub(super) eot: bool,
-}
-
-/// A descriptor.
-#[derive(Clone, Copy)]
-pub(super) enum DescOp {
-    Imm(u32),
-    /// Byte offset in the register file.
-    Reg(u32),
 }
 
 /// Predication.
@@ -427,7 +413,7 @@ impl Program {
         let bctrl = inst.subfn == Subfn::BranchCtrl(true);
         let kind = match inst.op {
             Op::Send | Op::Sendc | Op::Sends | Op::Sendsc => {
-                Kind::Send(send(self.platform, self.grfs, inst)?)
+                Kind::Send(Box::new(send(self.platform, self.grfs, inst)?))
             }
             Op::Jmpi => match inst.srcs[0] {
                 Src::Target(_) => Kind::Jmpi(jump),
@@ -448,9 +434,9 @@ impl Program {
             Op::Call => Kind::Call(jump),
             Op::Calla => Kind::Calla,
             Op::Ret => Kind::Ret,
-            Op::Wait => Kind::Wait,
+            Op::Wait => Kind::Wait(BarrierId::Known(0)),
             Op::Sync => match inst.subfn {
-                Subfn::Sync(SyncFn::Bar) => Kind::Wait,
+                Subfn::Sync(SyncFn::Bar) => Kind::Wait(barrier_id(&srcs[0])),
                 // Memory is coherent and results are there at every instruction.
                 _ => Kind::Nop,
             },
@@ -510,6 +496,15 @@ fn bad(ip: u32, why: String) -> MicroOp {
             mods: [SrcMods::default(); 3],
         },
         kind: Kind::Bad(why),
+    }
+}
+
+/// The barrier that `sync.bar` names: none is the group's own.
+fn barrier_id(src: &SrcOp) -> BarrierId {
+    match src {
+        SrcOp::Imm(v) => BarrierId::Known(v[0] as u32 & 0xff),
+        SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => BarrierId::Reg(*at),
+        _ => BarrierId::Known(0),
     }
 }
 

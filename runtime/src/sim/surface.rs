@@ -42,6 +42,14 @@ impl Surfaces {
         }
     }
 
+    /// The surface of a state, by its offset in the surface heap, in bytes.
+    #[inline(always)]
+    pub(super) fn at(&self, offset: u32) -> Result<&Surface, String> {
+        self.heap
+            .get((offset / STATE_BYTES) as usize)
+            .ok_or_else(|| format!("offset {offset:#x} of the surface heap has no surface state"))
+    }
+
     /// The surface of a binding table entry.
     #[inline(always)]
     pub(super) fn bound(&self, bti: u8) -> Result<&Surface, String> {

@@ -1,7 +1,8 @@
 //! One hardware thread: its registers, channels and the loop that runs it.
 
 use super::alu;
-use super::program::{DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
+use super::barrier::Joined;
+use super::program::{BarrierId, DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
 use super::watch::Observer;
@@ -58,10 +59,8 @@ pub(super) struct Thread {
     pub(super) counts: Counts,
     /// Ended, or not started.
     pub(super) done: bool,
-    /// Barriers signalled by this thread.
-    pub(super) signalled: u64,
-    /// Barriers waited for.
-    pub(super) waited: u64,
+    /// Barriers signalled and not yet waited for.
+    pub(super) barriers: Joined,
     pub(super) scratch: alu::Scratch,
 }
 
@@ -78,8 +77,7 @@ impl Thread {
             mode: FpMode::of_cr0(0),
             counts: Counts::default(),
             done: true,
-            signalled: 0,
-            waited: 0,
+            barriers: Joined::default(),
             scratch: alu::Scratch::default(),
         }
     }
@@ -94,8 +92,7 @@ impl Thread {
         self.mode = FpMode::of_cr0(0);
         self.counts = Counts::default();
         self.done = false;
-        self.signalled = 0;
-        self.waited = 0;
+        self.barriers = Joined::default();
         self.regs.set_u32(regs::SR0 + 8, dispatch);
     }
 
@@ -170,7 +167,9 @@ impl Thread {
             }
             let pc = self.pc;
             let mask = self.enabled(op);
-            if matches!(op.kind, Kind::Wait) && self.must_wait(group) {
+            if let Kind::Wait(id) = op.kind
+                && group.barriers().must_wait(&self.barriers, self.barrier(id))
+            {
                 // Runs when the barrier is complete.
                 return Stop::Waiting;
             }
@@ -190,9 +189,12 @@ impl Thread {
         Stop::Slice
     }
 
-    /// Whether a barrier that the thread has signalled is not complete.
-    fn must_wait(&self, group: &Group<'_>) -> bool {
-        self.waited < self.signalled && group.barriers_done() <= self.waited
+    /// The barrier that is waited for.
+    fn barrier(&self, id: BarrierId) -> u32 {
+        match id {
+            BarrierId::Known(id) => id,
+            BarrierId::Reg(at) => self.regs.u32(at) & 0xff,
+        }
     }
 
     /// Runs an operation in the channels of `mask`. Says why the thread stops, if it does.
@@ -235,13 +237,11 @@ impl Thread {
                     Err(why) => return Some(Stop::Fault(why)),
                 }
             }
-            Kind::Wait => {
-                if self.waited >= self.signalled {
-                    return Some(Stop::Fault(
-                        "`wait` without a barrier message before it never ends".to_owned(),
-                    ));
+            Kind::Wait(id) => {
+                let id = self.barrier(*id);
+                if let Err(why) = group.barriers().pass(&mut self.barriers, id) {
+                    return Some(Stop::Fault(why));
                 }
-                self.waited += 1;
                 self.regs.set_u32(regs::N0, 0);
                 self.pc += 1;
             }

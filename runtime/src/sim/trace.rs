@@ -3,7 +3,6 @@
 use super::alu::element_at;
 use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
 use super::regs;
-use super::send;
 use super::thread::Thread;
 use crate::watch::TraceOperand;
 use gantry_isa_gen::Type;
@@ -35,9 +34,9 @@ impl Line {
         self.operands.clear();
         self.response = None;
         if let Kind::Send(s) = &op.kind {
-            let known = match (s.message, program.inst(pc)) {
+            let known = match (s.fixed_message(), program.inst(pc)) {
                 (Some(m), _) => Some(m),
-                (None, Some(inst)) => send::message_of(t, s, inst, program.platform).ok(),
+                (None, Some(inst)) => s.message(&t.regs, inst, program.platform).ok(),
                 (None, None) => None,
             };
             if let Some(m) = known {

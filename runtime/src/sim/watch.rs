@@ -1,7 +1,6 @@
 //! What a thread's loop tells those who look: nothing at all, or everything to a [`Watcher`].
 
 use super::program::{Kind, MicroOp, Program};
-use super::send;
 use super::thread::Thread;
 use super::trace;
 use crate::watch::{Amount, InstructionCount, Report, TraceEvent, Watch};
@@ -73,7 +72,7 @@ impl<'p> Counter<'p> {
         };
         for (pc, amount) in self.amounts.iter().enumerate() {
             let message = match self.program.ops.get(pc).map(|o| &o.kind) {
-                Some(Kind::Send(s)) => s.message.map(|m| m.op.to_string()),
+                Some(Kind::Send(s)) => s.fixed_message().map(|m| m.op.to_string()),
                 _ => None,
             };
             count(pc, message, *amount);
@@ -94,8 +93,9 @@ impl Observer for Counter<'_> {
     fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, _: u32) {
         if let Kind::Send(s) = &op.kind {
             self.bytes = (t.counts.bytes_read, t.counts.bytes_written);
-            self.message = match (s.message, self.program.inst(pc)) {
-                (None, Some(inst)) => send::message_of(t, s, inst, self.program.platform)
+            self.message = match (s.fixed_message(), self.program.inst(pc)) {
+                (None, Some(inst)) => s
+                    .message(&t.regs, inst, self.program.platform)
                     .ok()
                     .map(|m| m.op.to_string()),
                 _ => None,

@@ -1,5 +1,6 @@
 //! Thread groups: each runs on one host core, its threads in turn from barrier to barrier.
 
+use super::barrier::Barriers;
 use super::launch::Plan;
 use super::memory::{Block, Mapped, View};
 use super::regs;
@@ -8,8 +9,8 @@ use super::thread::{Counts, Stop, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
 use crate::error::Fault;
 use gantry_isa_gen::{Inst, Platform, Reg};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 /// Instructions that a thread runs before its group's other threads get their turn, at first. A turn without a barrier
 /// is followed by one sixteen times as long, so that an endless loop reaches its limit while the group's other threads
@@ -40,9 +41,7 @@ pub(super) struct Group<'w> {
     view: &'w View,
     slm: &'w Block,
     general: &'w Block,
-    /// Threads that must arrive at each barrier.
-    size: u64,
-    arrived: u64,
+    barriers: Barriers,
 }
 
 impl Group<'_> {
@@ -55,14 +54,8 @@ impl Group<'_> {
         self.plan.program.inst(pc)
     }
 
-    /// A thread signals a barrier.
-    pub(super) fn arrive(&mut self) {
-        self.arrived += 1;
-    }
-
-    /// Barriers that all threads have arrived at.
-    pub(super) fn barriers_done(&self) -> u64 {
-        self.arrived / self.size.max(1)
+    pub(super) fn barriers(&mut self) -> &mut Barriers {
+        &mut self.barriers
     }
 
     #[inline(always)]
@@ -75,20 +68,16 @@ impl Group<'_> {
         self.general
     }
 
-    pub(super) fn qword_lock(&self) -> Arc<Mutex<()>> {
-        self.plan.qword_lock.clone()
-    }
-
     /// The launch's surfaces.
     #[inline(always)]
     pub(super) fn surfaces(&self) -> &Surfaces {
         &self.plan.surfaces
     }
 
-    /// Bytes of a GRF.
+    /// The block at a virtual address of 48 bits, where there is one.
     #[inline(always)]
-    pub(super) fn grf_bytes(&self) -> u32 {
-        self.plan.grf
+    pub(super) fn find(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
+        self.view.find(address, n)
     }
 
     /// The block at a virtual address.
@@ -119,7 +108,7 @@ impl<'p> Worker<'p> {
         let threads = plan.threads_per_group as usize;
         let no_memory = || "no memory left for the threads of a group".to_owned();
         let general =
-            Block::new(plan.scratch_base as usize + threads * plan.scratch_bytes as usize)
+            Block::unshared(plan.scratch_base as usize + threads * plan.scratch_bytes as usize)
                 .ok_or_else(no_memory)?;
         let mut blocks = plan.memory.clone();
         let private = if plan.private_bytes > 0 {
@@ -127,7 +116,7 @@ impl<'p> Worker<'p> {
             let base = plan.space.reserve(len as u64).map_err(|e| e.to_string())?;
             let m = Mapped {
                 base,
-                block: Arc::new(Block::new(len).ok_or_else(no_memory)?),
+                block: Arc::new(Block::unshared(len).ok_or_else(no_memory)?),
             };
             blocks.push(m.clone());
             Some(m)
@@ -140,7 +129,7 @@ impl<'p> Worker<'p> {
                 .map(|_| Thread::new(plan.program.grf_end()))
                 .collect(),
             view: View::new(blocks),
-            slm: Block::new(plan.slm_bytes as usize).ok_or_else(no_memory)?,
+            slm: Block::unshared(plan.slm_bytes as usize).ok_or_else(no_memory)?,
             general,
             private,
             cross: Vec::new(),
@@ -184,8 +173,7 @@ impl<'p> Worker<'p> {
             view: &self.view,
             slm: &self.slm,
             general: &self.general,
-            size: threads as u64,
-            arrived: 0,
+            barriers: Barriers::new(threads as u32),
         };
         let run = &mut self.threads;
         let result = match &mut self.watcher {

@@ -1,84 +1,133 @@
-//! Atomics: one update of one element, and what each operation writes.
+//! Atomics: every channel updates an element of its own address in one step.
 
 use super::super::thread::Thread;
-use super::super::worker::Group;
+use super::Payload;
+use super::scatter::{AddressForm, channels};
 use super::window::Window;
-use gantry_isa_gen::message::AtomicOp;
-
-/// An atomic update of a dword; returns the old value.
-pub(super) fn update(
-    t: &mut Thread,
-    window: &Window<'_>,
-    address: u64,
-    f: impl FnMut(u32) -> u32,
-) -> Result<u32, String> {
-    if !address.is_multiple_of(4) {
-        return Err(format!(
-            "an atomic at {address:#x}, which is not dword-aligned"
-        ));
-    }
-    t.counts.bytes_read += 4;
-    t.counts.bytes_written += 4;
-    Ok(match window.at(address, 4, "an atomic")? {
-        Some((b, at)) => b.update32(at, f),
-        None => 0,
-    })
-}
-
-/// An atomic on a dword; returns the old value.
-pub(super) fn atomic32(
-    t: &mut Thread,
-    window: &Window<'_>,
-    op: AtomicOp,
-    address: u64,
-    (src0, src1): (u64, u64),
-) -> Result<u32, String> {
-    if op == AtomicOp::CmpWr2W {
-        return Err("the two-dword compare and write atomic is not supported".to_owned());
-    }
-    update(t, window, address, |old| {
-        apply(op, u64::from(old), src0, src1, 32) as u32
-    })
-}
-
-/// An atomic on a qword; returns the old value.
-pub(super) fn atomic64(
-    t: &mut Thread,
-    window: &Window<'_>,
-    group: &Group<'_>,
-    op: AtomicOp,
-    address: u64,
-    (src0, src1): (u64, u64),
-) -> Result<u64, String> {
-    if !address.is_multiple_of(8) {
-        return Err(format!(
-            "an atomic at {address:#x}, which is not qword-aligned"
-        ));
-    }
-    if op == AtomicOp::CmpWr2W {
-        return Err("the two-qword compare and write atomic is not supported".to_owned());
-    }
-    t.counts.bytes_read += 8;
-    t.counts.bytes_written += 8;
-    let lock = group.qword_lock();
-    let _guard = lock
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(match window.at(address, 8, "an atomic")? {
-        Some((b, at)) => {
-            let old = u64::from(b.load32(at)) | u64::from(b.load32(at + 4)) << 32;
-            let new = apply(op, old, src0, src1, 64);
-            b.store32(at, new as u32);
-            b.store32(at + 4, (new >> 32) as u32);
-            old
-        }
-        None => 0,
-    })
-}
+use gantry_isa_gen::message::{AtomicOp, FloatAtomicOp};
+use gantry_isa_gen::sem;
+use half::f16;
 
 /// What an atomic writes.
-pub(super) fn apply(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> u64 {
-    let signed = |v: u64| (v << (64 - bits)) as i64 >> (64 - bits);
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Update {
+    Int(AtomicOp),
+    Float(FloatAtomicOp),
+    /// What is there already.
+    Load,
+}
+
+impl Update {
+    /// Data operands.
+    fn sources(self) -> u32 {
+        match self {
+            Update::Int(op) => op.sources(),
+            Update::Float(op) => op.sources(),
+            Update::Load => 0,
+        }
+    }
+}
+
+/// An atomic message.
+pub(super) struct Atomic {
+    pub(super) update: Update,
+    /// Bytes of an element in memory: 2, 4 or 8.
+    pub(super) bytes: u32,
+    /// Bytes of an element in registers: 4 or 8.
+    pub(super) register: u32,
+    pub(super) channels: u32,
+    pub(super) addresses: AddressForm,
+    /// Bytes from row to row of the data and of the response.
+    pub(super) row: u32,
+    /// Whether a value comes back.
+    pub(super) returns: bool,
+}
+
+impl Atomic {
+    pub(super) fn run(
+        &self,
+        t: &mut Thread,
+        window: &Window<'_>,
+        p: &Payload,
+        mask: u32,
+    ) -> Result<(), String> {
+        let mask = mask & sem::mask(self.channels as usize);
+        // Two elements compared and written as one.
+        let pair = self.update == Update::Int(AtomicOp::CmpWr2W);
+        let bytes = self.bytes << u32::from(pair);
+        let n = u64::from(bytes);
+        // Addresses and data are read before anything is written: a response may go to their registers.
+        let addresses = self.addresses.read(&t.regs, p.address, self.channels);
+        let mut operands = [[0; 32]; 2];
+        let rows = self.update.sources();
+        for (k, o) in operands.iter_mut().enumerate() {
+            let k = k as u32;
+            for i in channels(mask) {
+                let part = |row| {
+                    if row < rows {
+                        let at = p.data + row * self.row + i * self.register;
+                        t.regs.element(at, self.register)
+                    } else {
+                        0
+                    }
+                };
+                o[i as usize] = if pair {
+                    part(2 * k) | part(2 * k + 1) << (self.bytes * 8)
+                } else {
+                    part(k)
+                };
+            }
+        }
+        let moved = u64::from(mask.count_ones()) * n;
+        t.counts.bytes_read += moved;
+        t.counts.bytes_written += moved;
+        for i in channels(mask) {
+            let c = i as usize;
+            let address = addresses[c];
+            if !address.is_multiple_of(n) {
+                return Err(format!(
+                    "an atomic of {n} bytes at {address:#x}, which is not aligned to them"
+                ));
+            }
+            let (a, b) = (operands[0][c], operands[1][c]);
+            let f = |old| match self.update {
+                Update::Int(op) => integer(op, old, a, b, bytes * 8),
+                Update::Float(op) => float(op, old, a, b, bytes),
+                Update::Load => old,
+            };
+            let old = match window.at(address, n, "an atomic")? {
+                Some((block, at)) => block.update(at, n, f),
+                None => 0,
+            };
+            let (true, Some(dst)) = (self.returns, p.response) else {
+                continue;
+            };
+            let back = match self.update {
+                Update::Int(AtomicOp::PreDec) => f(old),
+                _ => old,
+            };
+            let at = dst + i * self.register;
+            if pair {
+                let bits = self.bytes * 8;
+                t.regs
+                    .set_element(at, self.register, back & (u64::MAX >> (64 - bits)));
+                t.regs
+                    .set_element(at + self.row, self.register, back >> bits);
+            } else {
+                let back = back & (u64::MAX >> (64 - bytes * 8));
+                t.regs.set_element(at, self.register, back);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an integer atomic of so many bits writes, in the low bits; `old` and the operands have no bits above them that
+/// matter.
+fn integer(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> u64 {
+    let low = |v: u64| v << (64 - bits) >> (64 - bits);
+    let signed = |v: u64| (v << (64 - bits)) as i64;
+    let (src0, src1) = (low(src0), low(src1));
     match op {
         AtomicOp::And => old & src0,
         AtomicOp::Or => old | src0,
@@ -89,29 +138,73 @@ pub(super) fn apply(op: AtomicOp, old: u64, src0: u64, src1: u64, bits: u32) -> 
         AtomicOp::Add => old.wrapping_add(src0),
         AtomicOp::Sub => old.wrapping_sub(src0),
         AtomicOp::RevSub => src0.wrapping_sub(old),
-        AtomicOp::IMax => {
-            if signed(src0) > signed(old) {
-                src0
-            } else {
-                old
-            }
-        }
-        AtomicOp::IMin => {
-            if signed(src0) < signed(old) {
-                src0
-            } else {
-                old
-            }
-        }
+        AtomicOp::IMax if signed(src0) > signed(old) => src0,
+        AtomicOp::IMin if signed(src0) < signed(old) => src0,
+        AtomicOp::IMax | AtomicOp::IMin => old,
         AtomicOp::UMax => old.max(src0),
         AtomicOp::UMin => old.min(src0),
-        AtomicOp::CmpWr => {
-            if old == src0 {
-                src1
-            } else {
-                old
-            }
+        AtomicOp::CmpWr | AtomicOp::CmpWr2W if old == src0 => src1,
+        AtomicOp::CmpWr | AtomicOp::CmpWr2W => old,
+    }
+}
+
+/// What a float atomic of so many bytes writes.
+fn float(op: FloatAtomicOp, old: u64, src0: u64, src1: u64, bytes: u32) -> u64 {
+    match bytes {
+        2 => {
+            let value = |v: u64| f16::from_bits(v as u16).to_f32();
+            // Sums of halves in singles round as halves do: twice their digits and more.
+            let bits = |v: f32| u64::from(f16::from_f32(v).to_bits());
+            pick(
+                op,
+                (old, src0, src1),
+                value,
+                bits,
+                |a, b| a + b,
+                |a, b| a - b,
+            )
         }
-        AtomicOp::CmpWr2W => old,
+        4 => {
+            let value = |v: u64| f32::from_bits(v as u32);
+            let bits = |v: f32| u64::from(v.to_bits());
+            pick(
+                op,
+                (old, src0, src1),
+                value,
+                bits,
+                |a, b| a + b,
+                |a, b| a - b,
+            )
+        }
+        _ => pick(
+            op,
+            (old, src0, src1),
+            f64::from_bits,
+            f64::to_bits,
+            |a, b| a + b,
+            |a, b| a - b,
+        ),
+    }
+}
+
+/// What a float atomic writes, of a type by its conversions and sums. The extremes are memory's bits or the operand's, and a
+/// number where one is not a number.
+fn pick<T: Copy + PartialOrd>(
+    op: FloatAtomicOp,
+    (old, src0, src1): (u64, u64, u64),
+    value: impl Fn(u64) -> T,
+    bits: impl Fn(T) -> u64,
+    add: impl Fn(T, T) -> T,
+    sub: impl Fn(T, T) -> T,
+) -> u64 {
+    let (a, b) = (value(old), value(src0));
+    let nan = a.partial_cmp(&a).is_none();
+    match op {
+        FloatAtomicOp::FMax if nan || b > a => src0,
+        FloatAtomicOp::FMin if nan || b < a => src0,
+        FloatAtomicOp::FCmpWr if a == b => src1,
+        FloatAtomicOp::FMax | FloatAtomicOp::FMin | FloatAtomicOp::FCmpWr => old,
+        FloatAtomicOp::FAdd => bits(add(a, b)),
+        FloatAtomicOp::FSub => bits(sub(a, b)),
     }
 }

@@ -1,40 +1,72 @@
-//! Messages of the data ports before the load/store cache (HDC) that read and write untyped memory.
+//! Messages of the data ports before the load/store cache (HDC): which access each is.
 
-use super::super::program::MicroOp;
-use super::super::thread::Thread;
-use super::super::worker::Group;
-use super::Payload;
-use super::atomic::{atomic32, atomic64, update};
-use super::transfer::{addresses, channels, move_element, move_row, operands, respond};
-use super::window::Window;
+use super::atomic::{Atomic, Update};
+use super::block::{Block, BlockAddress};
+use super::plan::{Access, Action};
+use super::scatter::{AddressForm, Scatter};
+use super::window::Place;
+use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
-    AddrModel, AtomicOp, BlockUnit, FloatAtomicOp, Message, MsgOp, Surface,
+    AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, MsgOp, Simd, Surface,
 };
 
-pub(super) fn access(
-    t: &mut Thread,
-    op: &MicroOp,
-    message: &Message,
-    p: &Payload,
-    mask: u32,
-    group: &Group<'_>,
-) -> Result<(), String> {
-    match message.op {
+fn addresses(addr: AddrModel) -> AddressForm {
+    AddressForm::Each(if addr.is_a64() { 8 } else { 4 })
+}
+
+/// A scattered access of so many consecutive elements of `bytes` bytes.
+fn scatter(dir: Dir, addr: AddrModel, simd: Simd, bytes: u32, count: u32, grf: u32) -> Scatter {
+    let channels = simd.channels();
+    let register = bytes.max(4);
+    Scatter {
+        dir,
+        channels,
+        addresses: addresses(addr),
+        memory: bytes,
+        register,
+        shift: 0,
+        elements: u64::MAX >> (64 - count),
+        row: (channels * register).next_multiple_of(grf),
+        // Dwords and what consists of them; bytes may be anywhere.
+        aligned: if bytes < 4 { 1 } else { 4 },
+    }
+}
+
+fn atomic(
+    update: Update,
+    bits: u32,
+    addr: AddrModel,
+    simd: Simd,
+    returns: bool,
+    grf: u32,
+) -> Atomic {
+    let register = (bits / 8).max(4);
+    Atomic {
+        update,
+        bytes: bits / 8,
+        register,
+        channels: simd.channels(),
+        addresses: addresses(addr),
+        row: (simd.channels() * register).next_multiple_of(grf),
+        returns,
+    }
+}
+
+/// What a message of the data ports asks; `ex` is its extended descriptor.
+pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Result<Action, String> {
+    let place = |addr| Place::of_model(platform, addr, ex);
+    let (access, place) = match *op {
         MsgOp::Untyped {
             dir,
             addr,
             rgba,
             simd,
         } => {
-            let row = simd.channels() * 4;
-            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
-            let window = Window::new(group, addr)?;
-            let at_channel = addresses(t, p, addr);
-            let on = (0..4u64).filter(|c| rgba.mask() >> c & 1 == 1);
-            for (k, c) in on.enumerate() {
-                let row = k as u32 * row;
-                move_row(t, &window, dir, &at_channel, c * 4, mask, p, row)?;
-            }
+            let s = Scatter {
+                elements: u64::from(rgba.mask()),
+                ..scatter(dir, addr, simd, 4, 1, grf)
+            };
+            (Access::Scatter(s), place(addr))
         }
         MsgOp::ByteScattered {
             dir,
@@ -42,13 +74,11 @@ pub(super) fn access(
             bytes,
             simd,
         } => {
-            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
-            let window = Window::new(group, addr)?;
-            let at_channel = addresses(t, p, addr);
-            for i in channels(mask) {
-                let address = at_channel[i as usize % 16];
-                move_element(t, &window, dir, address, u32::from(bytes), p, i * 4)?;
-            }
+            let s = Scatter {
+                aligned: 1,
+                ..scatter(dir, addr, simd, u32::from(bytes), 1, grf)
+            };
+            (Access::Scatter(s), place(addr))
         }
         MsgOp::DwordScattered {
             dir,
@@ -57,20 +87,11 @@ pub(super) fn access(
             simd,
             ..
         } => {
-            let row = simd.channels() * 4;
-            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
-            let window = Window::new(group, addr)?;
-            let at_channel = addresses(t, p, addr);
-            let mut at_channel = at_channel;
+            let mut s = scatter(dir, addr, simd, 4, u32::from(count), grf);
             if !addr.is_a64() {
-                for a in &mut at_channel {
-                    *a *= 4;
-                }
+                s.addresses = AddressForm::Dwords;
             }
-            for k in 0..u32::from(count) {
-                let offset = u64::from(k) * 4;
-                move_row(t, &window, dir, &at_channel, offset, mask, p, k * row)?;
-            }
+            (Access::Scatter(s), place(addr))
         }
         MsgOp::QwordScattered {
             dir,
@@ -78,18 +99,8 @@ pub(super) fn access(
             count,
             simd,
         } => {
-            let row = simd.channels() * 8;
-            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
-            let window = Window::new(group, addr)?;
-            let at_channel = addresses(t, p, addr);
-            for i in channels(mask) {
-                let address = at_channel[i as usize % 16];
-                for k in 0..u32::from(count) * 2 {
-                    let at = k / 2 * row + i * 8 + k % 2 * 4;
-                    let a = address.wrapping_add(u64::from(k) * 4);
-                    move_element(t, &window, dir, a, 4, p, at)?;
-                }
-            }
+            let s = scatter(dir, addr, simd, 8, u32::from(count), grf);
+            (Access::Scatter(s), place(addr))
         }
         MsgOp::Block {
             dir,
@@ -98,33 +109,20 @@ pub(super) fn access(
             count,
             ..
         } => {
-            let bytes = u32::from(count) * if unit == BlockUnit::Hword { 32 } else { 16 };
-            let address = if addr.is_a64() {
-                t.regs.u64(p.header)
-            } else {
-                let offset = u64::from(t.regs.u32(p.header + 8));
-                if unit == BlockUnit::OwordUnaligned {
-                    offset
-                } else {
-                    offset * 16
-                }
+            let owords = matches!(unit, BlockUnit::Oword | BlockUnit::OwordHigh);
+            let b = Block {
+                dir,
+                bytes: u32::from(count) * if unit == BlockUnit::Hword { 32 } else { 16 },
+                first: if unit == BlockUnit::OwordHigh { 16 } else { 0 },
+                address: match (addr.is_a64(), unit) {
+                    (true, _) => BlockAddress::Header64,
+                    (false, BlockUnit::OwordUnaligned) => BlockAddress::Header32(1),
+                    (false, BlockUnit::Hword) => BlockAddress::Header32(32),
+                    (false, _) => BlockAddress::Header32(16),
+                },
+                aligned: if owords { 16 } else { 4 },
             };
-            let aligned = if matches!(unit, BlockUnit::Oword | BlockUnit::OwordHigh) {
-                16
-            } else {
-                4
-            };
-            if !address.is_multiple_of(aligned) {
-                return Err(format!(
-                    "a block message at {address:#x}, which is not a multiple of {aligned}"
-                ));
-            }
-            let first = if unit == BlockUnit::OwordHigh { 16 } else { 0 };
-            let window = Window::new(group, addr)?;
-            for k in (0..bytes).step_by(4) {
-                let a = address.wrapping_add(u64::from(k));
-                move_element(t, &window, dir, a, 4, p, first + k)?;
-            }
+            (Access::Block(b), place(addr))
         }
         MsgOp::Scratch {
             dir,
@@ -132,86 +130,67 @@ pub(super) fn access(
             offset,
             dword_mode,
         } => {
-            let base = u64::from(t.regs.u32(p.header + 20) & !0x3ff);
-            let window = Window::new(group, AddrModel::A32(Surface::Stateless))?;
-            for k in (0..u32::from(count) * 32).step_by(4) {
-                // In dword mode each channel moves its dword of every register.
-                let channel = k / 4 % u32::from(op.n).max(8);
-                if dword_mode && mask >> channel & 1 == 0 && !op.no_mask {
-                    continue;
-                }
-                let a = base + u64::from(offset) * 32 + u64::from(k);
-                move_element(t, &window, dir, a, 4, p, k)?;
-            }
+            let b = Block {
+                dir,
+                bytes: u32::from(count) * 32,
+                first: 0,
+                address: BlockAddress::Scratch(u32::from(offset) * 32),
+                aligned: 32,
+            };
+            let access = if dword_mode {
+                Access::Masked(b)
+            } else {
+                Access::Block(b)
+            };
+            (access, place(AddrModel::A32(Surface::Stateless)))
         }
         MsgOp::Atomic {
-            op: aop,
+            op,
             addr,
             qword,
             returns,
             simd,
         } => {
-            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
-            let (src0, src1) = operands(t, p, simd.channels(), if qword { 8 } else { 4 });
-            let window = Window::new(group, addr)?;
-            let at_channel = addresses(t, p, addr);
-            for i in channels(mask) {
-                let address = at_channel[i as usize % 16];
-                let values = (src0[i as usize % 16], src1[i as usize % 16]);
-                let old = if qword {
-                    atomic64(t, &window, group, aop, address, values)?
-                } else {
-                    u64::from(atomic32(t, &window, aop, address, values)?)
-                };
-                let back = if aop == AtomicOp::PreDec {
-                    old.wrapping_sub(1)
-                } else {
-                    old
-                };
-                if qword {
-                    respond(t, p, returns, i * 8, back as u32);
-                    respond(t, p, returns, i * 8 + 4, (back >> 32) as u32);
-                } else {
-                    respond(t, p, returns, i * 4, back as u32);
-                }
+            if op == AtomicOp::CmpWr2W && qword {
+                return Ok(Action::Unsupported);
             }
+            let bits = if qword { 64 } else { 32 };
+            let a = atomic(Update::Int(op), bits, addr, simd, returns, grf);
+            (Access::Atomic(a), place(addr))
         }
-        MsgOp::FloatAtomic {
-            op: fop,
+        MsgOp::HalfAtomic {
+            op,
             addr,
             returns,
             simd,
         } => {
-            let mask = mask & gantry_isa_gen::sem::mask(simd.channels() as usize);
-            let (src0, src1) = operands(t, p, simd.channels(), 4);
-            let window = Window::new(group, addr)?;
-            let at_channel = addresses(t, p, addr);
-            for i in channels(mask) {
-                let address = at_channel[i as usize % 16];
-                let src0 = src0[i as usize % 16] as u32;
-                let src1 = src1[i as usize % 16] as u32;
-                let f = |old: u32| {
-                    let (o, s) = (f32::from_bits(old), f32::from_bits(src0));
-                    match fop {
-                        FloatAtomicOp::FMax => o.max(s).to_bits(),
-                        FloatAtomicOp::FMin => o.min(s).to_bits(),
-                        FloatAtomicOp::FAdd => (o + s).to_bits(),
-                        FloatAtomicOp::FSub => (o - s).to_bits(),
-                        FloatAtomicOp::FCmpWr => {
-                            if o == s {
-                                src1
-                            } else {
-                                old
-                            }
-                        }
-                    }
-                };
-                let old = update(t, &window, address, f)?;
-                respond(t, p, returns, i * 4, old);
-            }
+            let a = atomic(Update::Int(op), 16, addr, simd, returns, grf);
+            (Access::Atomic(a), place(addr))
         }
-        // What is no access to memory, or was refused before.
-        _ => {}
-    }
-    Ok(())
+        MsgOp::FloatAtomic {
+            op,
+            addr,
+            returns,
+            simd,
+        } => {
+            let a = atomic(Update::Float(op), 32, addr, simd, returns, grf);
+            (Access::Atomic(a), place(addr))
+        }
+        MsgOp::SizedFloatAtomic {
+            op,
+            bits,
+            addr,
+            returns,
+            simd,
+        } => {
+            let sum = matches!(op, FloatAtomicOp::FAdd | FloatAtomicOp::FSub);
+            if bits == 64 && !sum {
+                return Ok(Action::Unsupported);
+            }
+            let a = atomic(Update::Float(op), u32::from(bits), addr, simd, returns, grf);
+            (Access::Atomic(a), place(addr))
+        }
+        _ => return Ok(Action::Unsupported),
+    };
+    Ok(Action::Access(access, place))
 }

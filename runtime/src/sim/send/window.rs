@@ -3,33 +3,135 @@
 use super::super::memory::Block;
 use super::super::surface::Surface as State;
 use super::super::worker::Group;
-use gantry_isa_gen::message::{AddrModel, Surface};
+use gantry_isa_gen::Platform;
+use gantry_isa_gen::message::{AddrModel, LscSurface, Surface};
+
+/// What addresses are offsets into, as the message says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// Virtual memory.
+    Flat,
+    /// Shared local memory.
+    Slm,
+    /// Offsets from general state base.
+    General,
+    /// An entry of the binding table.
+    Bti(u8),
+    /// A surface state at this offset of the surface heap, in bytes.
+    State(u32),
+}
+
+/// The binding table index that means a surface state of the extended descriptor.
+const BINDLESS: u8 = 252;
+
+/// The offset of a surface state that an extended descriptor holds, in bytes. Before the load/store cache bits 31:12 count
+/// states of 64 bytes, since then bits 31:6 are the offset's own.
+pub(super) fn bindless_offset(platform: Platform, ex: u32) -> u32 {
+    if platform.features().lsc {
+        ex & !0x3f
+    } else {
+        (ex >> 12) << 6
+    }
+}
+
+impl Place {
+    /// Where a data port message points; `ex` is its extended descriptor.
+    pub(super) fn of_model(platform: Platform, addr: AddrModel, ex: u32) -> Place {
+        match addr {
+            AddrModel::A64(_) => Place::Flat,
+            AddrModel::A32(Surface::Slm) => Place::Slm,
+            AddrModel::A32(Surface::Bti(BINDLESS)) => Place::State(bindless_offset(platform, ex)),
+            AddrModel::A32(Surface::Bti(i)) => Place::Bti(i),
+            AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => Place::General,
+        }
+    }
+
+    /// Where a message of the load/store cache to global memory points.
+    pub(super) fn of_lsc(surface: LscSurface) -> Place {
+        match surface {
+            LscSurface::Flat => Place::Flat,
+            LscSurface::Bss(offset) | LscSurface::Ss(offset) => Place::State(offset),
+            LscSurface::Bti(i) => match Surface::from_bits(i) {
+                Surface::Stateless | Surface::StatelessNonCoherent => Place::General,
+                _ => Place::Bti(i),
+            },
+        }
+    }
+}
 
 /// What a message's addresses are offsets into, looked up once a message.
 pub(super) enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
-    /// A buffer of the binding table: accesses outside read 0 or vanish.
+    /// A buffer of a surface state: accesses outside read 0 or vanish.
     Surface(&'g Block),
     /// No buffer at all: as outside one.
     Null,
     /// SLM.
     Slm(&'g Block),
-    /// Scratch, by stateless offsets.
+    /// From general state base.
     General(&'g Block),
 }
 
+/// A block, and which addresses are in it.
+pub(super) struct Extent<'g> {
+    pub(super) block: &'g Block,
+    /// Bits of an address that count.
+    keep: u64,
+    /// The address of the block's byte 0.
+    base: u64,
+    /// The last offset at which an access may begin.
+    last: u64,
+}
+
+impl Extent<'_> {
+    /// An address's offset in the block; `None` where the access is not all inside.
+    #[inline(always)]
+    pub(super) fn offset(&self, address: u64) -> Option<u64> {
+        let at = (address & self.keep).wrapping_sub(self.base);
+        (at <= self.last).then_some(at)
+    }
+}
+
+/// Bits of a virtual address.
+const VIRTUAL: u64 = 0xffff_ffff_ffff;
+/// Compilers set high bits so that no valid pointer is null; SLM does not see them.
+const SLM: u64 = 0x0fff_ffff;
+
 impl<'g> Window<'g> {
     #[inline(always)]
-    pub(super) fn new(group: &'g Group<'g>, addr: AddrModel) -> Result<Window<'g>, String> {
-        Ok(match addr {
-            AddrModel::A64(_) => Window::Flat(group),
-            AddrModel::A32(Surface::Slm) => Window::Slm(group.slm()),
-            AddrModel::A32(Surface::Bti(i)) => match group.surfaces().bound(i)? {
-                State::Buffer(block) => Window::Surface(block),
-                State::Null => Window::Null,
-            },
-            AddrModel::A32(_) => Window::General(group.general()),
+    pub(super) fn new(group: &'g Group<'g>, place: Place) -> Result<Window<'g>, String> {
+        let state = match place {
+            Place::Flat => return Ok(Window::Flat(group)),
+            Place::Slm => return Ok(Window::Slm(group.slm())),
+            Place::General => return Ok(Window::General(group.general())),
+            Place::Bti(i) => group.surfaces().bound(i)?,
+            Place::State(offset) => group.surfaces().at(offset)?,
+        };
+        Ok(match state {
+            State::Buffer(block) => Window::Surface(block),
+            State::Null => Window::Null,
+        })
+    }
+
+    /// The block in which an access of `n` bytes at an address lies, for the accesses beside it.
+    #[inline(always)]
+    pub(super) fn extent(&self, address: u64, n: u64) -> Option<Extent<'g>> {
+        let (block, keep, base, end) = match *self {
+            Window::Flat(group) => {
+                let address = address & VIRTUAL;
+                let (block, at) = group.find(address, n)?;
+                (block, VIRTUAL, address - at, block.len() as u64)
+            }
+            Window::Surface(b) | Window::General(b) => (b, u64::MAX, 0, b.len() as u64),
+            Window::Slm(b) => (b, SLM, 0, b.len() as u64),
+            Window::Null => return None,
+        };
+        Some(Extent {
+            block,
+            keep,
+            base,
+            last: end.checked_sub(n)?,
         })
     }
 
@@ -39,20 +141,19 @@ impl<'g> Window<'g> {
         &self,
         address: u64,
         n: u64,
-        dir: &str,
+        what: &str,
     ) -> Result<Option<(&'g Block, u64)>, String> {
         match *self {
-            Window::Flat(group) => group.global(address, n, dir).map(Some),
+            Window::Flat(group) => group.global(address, n, what).map(Some),
             Window::Surface(block) => Ok(block.holds(address, n).then_some((block, address))),
             Window::Null => Ok(None),
             Window::Slm(slm) => {
-                // Compilers set high bits so that no valid pointer is null; SLM does not see them.
-                let address = address & 0x0fff_ffff;
+                let address = address & SLM;
                 if slm.holds(address, n) {
                     Ok(Some((slm, address)))
                 } else {
                     Err(format!(
-                        "{dir} of {n} bytes at {address:#x} of SLM, which has {:#x} bytes",
+                        "{what} of {n} bytes at {address:#x} of SLM, which has {:#x} bytes",
                         slm.len()
                     ))
                 }
@@ -62,7 +163,7 @@ impl<'g> Window<'g> {
                     Ok(Some((general, address)))
                 } else {
                     Err(format!(
-                        "{dir} of {n} bytes at stateless offset {address:#x}, where there is no memory"
+                        "{what} of {n} bytes at stateless offset {address:#x}, where there is no memory"
                     ))
                 }
             }

@@ -1,0 +1,208 @@
+//! Barriers of a thread group: who has signalled, and who may go on.
+//!
+//! Facts: the gateway's barrier message in the PRMs of each generation ("Message Gateway"), and what Intel's compiler puts
+//! into its payload.
+
+use gantry_isa_gen::Platform;
+
+/// Barriers of a group: the group's own (0) and the named ones.
+const COUNT: usize = 32;
+
+/// What a barrier message says: dword 2 of its payload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Signal {
+    /// Which barrier of the group.
+    id: u8,
+    produces: bool,
+    consumes: bool,
+    /// Producers and consumers that the barrier waits for; `None` for all threads of the group.
+    expected: Option<[u32; 2]>,
+}
+
+impl Signal {
+    /// Reads the dword. Before XeHP it says which of the hardware's barriers the group has, which is one; bit 15 has bits
+    /// 14:9 count the threads. Since then it is the group's barrier 7:0, the role 15:14 (0 both, 1 producer,
+    /// 2 consumer), producers 23:16 and consumers 31:24.
+    pub(super) fn read(platform: Platform, dword: u32) -> Signal {
+        let field = |lo: u32, len: u32| dword >> lo & ((1 << len) - 1);
+        if platform >= Platform::XeHp {
+            let role = field(14, 2);
+            return Signal {
+                id: field(0, 8) as u8,
+                produces: role != 2,
+                consumes: role != 1,
+                expected: Some([field(16, 8), field(24, 8)]),
+            };
+        }
+        Signal {
+            id: 0,
+            produces: true,
+            consumes: true,
+            expected: (field(15, 1) == 1).then(|| [field(9, 6); 2]),
+        }
+    }
+}
+
+/// A barrier in its current phase.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// Producers and consumers it waits for, once somebody has signalled.
+    expected: Option<[u32; 2]>,
+    arrived: [u32; 2],
+    /// Phases that are complete.
+    done: u32,
+}
+
+/// The barriers of a group.
+pub(super) struct Barriers {
+    /// Threads of the group.
+    threads: u32,
+    states: [State; COUNT],
+}
+
+/// The barriers that a thread has signalled as a consumer and not yet waited for: by barrier, the phase's number from 1 on,
+/// or 0.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Joined([u32; COUNT]);
+
+impl Barriers {
+    pub(super) fn new(threads: u32) -> Barriers {
+        Barriers {
+            threads,
+            states: [State::default(); COUNT],
+        }
+    }
+
+    /// A thread signals.
+    pub(super) fn signal(&mut self, joined: &mut Joined, s: Signal) -> Result<(), String> {
+        let id = usize::from(s.id);
+        let (Some(state), Some(joined)) = (self.states.get_mut(id), joined.0.get_mut(id)) else {
+            return Err(format!("barrier {id} of a group, which has {COUNT}"));
+        };
+        let expected = s.expected.unwrap_or([self.threads; 2]);
+        let [producers, consumers] = expected;
+        if expected.contains(&0) {
+            return Err(format!(
+                "barrier {id} waits for {producers} producers and {consumers} consumers"
+            ));
+        }
+        let now = *state.expected.get_or_insert(expected);
+        if now != expected {
+            let [p, c] = now;
+            return Err(format!(
+                "barrier {id} is signalled for {producers} producers and {consumers} consumers, and was for {p} and {c}"
+            ));
+        }
+        if s.consumes {
+            if *joined > state.done {
+                return Err(format!(
+                    "barrier {id} is signalled again before it has been waited for"
+                ));
+            }
+            *joined = state.done + 1;
+        }
+        let [p, c] = &mut state.arrived;
+        *p += u32::from(s.produces);
+        *c += u32::from(s.consumes);
+        if *p > producers || *c > consumers {
+            return Err(format!(
+                "barrier {id} waits for {producers} producers and {consumers} consumers, and {p} and {c} have signalled"
+            ));
+        }
+        if state.arrived == expected {
+            *state = State {
+                done: state.done + 1,
+                ..State::default()
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether a thread that has signalled a barrier must wait for others to.
+    pub(super) fn must_wait(&self, joined: &Joined, id: u32) -> bool {
+        let at = id as usize;
+        match (self.states.get(at), joined.0.get(at)) {
+            (Some(state), Some(phase)) => *phase > state.done,
+            _ => false,
+        }
+    }
+
+    /// A thread that need not wait passes a barrier.
+    pub(super) fn pass(&self, joined: &mut Joined, id: u32) -> Result<(), String> {
+        match joined.0.get_mut(id as usize) {
+            Some(0) => Err(format!(
+                "waiting for barrier {id} without a barrier message before it never ends"
+            )),
+            Some(phase) => {
+                *phase = 0;
+                Ok(())
+            }
+            None => Err(format!("barrier {id} of a group, which has {COUNT}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const XE: Platform = Platform::XeHpc;
+
+    fn payload(id: u32, role: u32, producers: u32, consumers: u32) -> Signal {
+        Signal::read(XE, id | role << 14 | producers << 16 | consumers << 24)
+    }
+
+    #[test]
+    fn a_group_meets_again_and_again() {
+        let mut b = Barriers::new(2);
+        let mut t = [Joined::default(); 2];
+        let all = Signal::read(Platform::Gen9, 0x0f00_0000);
+        for _ in 0..3 {
+            assert!(b.pass(&mut t[0], 0).is_err());
+            b.signal(&mut t[0], all).unwrap();
+            assert!(b.must_wait(&t[0], 0));
+            b.signal(&mut t[1], all).unwrap();
+            // The last to arrive may arrive again before the first has gone on.
+            assert!(!b.must_wait(&t[1], 0));
+            b.pass(&mut t[1], 0).unwrap();
+            b.signal(&mut t[1], all).unwrap();
+            assert!(b.must_wait(&t[1], 0));
+            assert!(!b.must_wait(&t[0], 0));
+            b.pass(&mut t[0], 0).unwrap();
+            b.signal(&mut t[0], all).unwrap();
+            for t in &mut t {
+                assert!(!b.must_wait(t, 0));
+                b.pass(t, 0).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn producers_need_not_wait() {
+        let mut b = Barriers::new(4);
+        let mut t = [Joined::default(); 3];
+        b.signal(&mut t[0], payload(5, 2, 2, 1)).unwrap();
+        b.signal(&mut t[1], payload(5, 1, 2, 1)).unwrap();
+        assert!(b.must_wait(&t[0], 5));
+        b.signal(&mut t[2], payload(5, 1, 2, 1)).unwrap();
+        assert!(!b.must_wait(&t[0], 5));
+        b.pass(&mut t[0], 5).unwrap();
+        // A producer alone is not told.
+        assert!(b.pass(&mut t[1], 5).unwrap_err().contains("never ends"));
+    }
+
+    #[test]
+    fn disagreement_is_an_error() {
+        let mut b = Barriers::new(2);
+        let mut t = [Joined::default(); 2];
+        b.signal(&mut t[0], payload(1, 0, 2, 2)).unwrap();
+        let e = b.signal(&mut t[1], payload(1, 0, 3, 3)).unwrap_err();
+        assert!(e.contains("and was for 2 and 2"), "{e}");
+        let e = b.signal(&mut t[0], payload(1, 0, 2, 2)).unwrap_err();
+        assert!(e.contains("before it has been waited for"), "{e}");
+        let e = b.signal(&mut t[0], payload(0, 0, 0, 0)).unwrap_err();
+        assert!(e.contains("0 producers"), "{e}");
+        let e = b.signal(&mut t[0], payload(40, 0, 2, 2)).unwrap_err();
+        assert!(e.contains("barrier 40"), "{e}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Blocks: consecutive bytes at one address, to and from consecutive registers.
+
+use super::super::program::MicroOp;
+use super::super::regs::Regs;
+use super::super::thread::Thread;
+use super::Payload;
+use super::window::Window;
+use gantry_isa_gen::message::Dir;
+
+/// Where a block message says its address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum BlockAddress {
+    /// The header's first qword.
+    Header64,
+    /// Dword 2 of the header, which counts so many bytes.
+    Header32(u32),
+    /// The header's scratch space (dword 5), and an offset in it in bytes.
+    Scratch(u32),
+    /// The first address of the payload, of 2, 4 or 8 bytes.
+    Payload(u32),
+}
+
+/// A block access.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    pub(super) dir: Dir,
+    /// How many bytes: a multiple of 4.
+    pub(super) bytes: u32,
+    /// The register's byte where they begin.
+    pub(super) first: u32,
+    pub(super) address: BlockAddress,
+    /// What the address must be a multiple of, in bytes.
+    pub(super) aligned: u32,
+}
+
+impl Block {
+    /// The address, checked.
+    fn address(&self, regs: &Regs, p: &Payload) -> Result<u64, String> {
+        let address = match self.address {
+            BlockAddress::Header64 => regs.u64(p.header),
+            BlockAddress::Header32(scale) => u64::from(regs.u32(p.header + 8)) * u64::from(scale),
+            BlockAddress::Scratch(offset) => {
+                u64::from(regs.u32(p.header + 20) & !0x3ff) + u64::from(offset)
+            }
+            BlockAddress::Payload(bytes) => regs.element(p.address, bytes),
+        };
+        if !address.is_multiple_of(u64::from(self.aligned)) {
+            return Err(format!(
+                "a block message at {address:#x}, which is not a multiple of {}",
+                self.aligned
+            ));
+        }
+        Ok(address)
+    }
+
+    fn count(&self, t: &mut Thread, bytes: u32) {
+        match self.dir {
+            Dir::Read => t.counts.bytes_read += u64::from(bytes),
+            Dir::Write => t.counts.bytes_written += u64::from(bytes),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn run(
+        &self,
+        t: &mut Thread,
+        window: &Window<'_>,
+        p: &Payload,
+    ) -> Result<(), String> {
+        let address = self.address(&t.regs, p)?;
+        self.count(t, self.bytes);
+        let n = self.bytes as usize;
+        if let Some(e) = window.extent(address, u64::from(self.bytes))
+            && let Some(at) = e.offset(address)
+        {
+            match (self.dir, p.response) {
+                (Dir::Read, Some(dst)) => {
+                    e.block.read(at, t.regs.get_mut(dst + self.first, n));
+                }
+                (Dir::Read, None) => {}
+                (Dir::Write, _) => e.block.write(at, t.regs.get(p.data + self.first, n)),
+            }
+            return Ok(());
+        }
+        self.dwords(t, window, p, address, |_| true)
+    }
+
+    /// The same where each channel moves its own dword of every register: those of the mask, or all with the mask off.
+    pub(super) fn run_masked(
+        &self,
+        t: &mut Thread,
+        window: &Window<'_>,
+        p: &Payload,
+        mask: u32,
+        op: &MicroOp,
+    ) -> Result<(), String> {
+        let address = self.address(&t.regs, p)?;
+        self.count(t, self.bytes);
+        let channels = u32::from(op.n).max(8);
+        self.dwords(t, window, p, address, |dword| {
+            op.no_mask || mask >> (dword % channels) & 1 == 1
+        })
+    }
+
+    /// Each dword wherever it is.
+    fn dwords(
+        &self,
+        t: &mut Thread,
+        window: &Window<'_>,
+        p: &Payload,
+        address: u64,
+        on: impl Fn(u32) -> bool,
+    ) -> Result<(), String> {
+        let what = match self.dir {
+            Dir::Read => "a read",
+            Dir::Write => "a write",
+        };
+        for k in (0..self.bytes).step_by(4).filter(|k| on(k / 4)) {
+            let found = window.at(address.wrapping_add(u64::from(k)), 4, what)?;
+            match (self.dir, p.response) {
+                (Dir::Read, Some(dst)) => {
+                    let v = found.map_or(0, |(b, at)| b.load(at, 4));
+                    t.regs.set_u32(dst + self.first + k, v as u32);
+                }
+                (Dir::Read, None) => {}
+                (Dir::Write, _) => {
+                    if let Some((b, at)) = found {
+                        b.store(at, 4, u64::from(t.regs.u32(p.data + self.first + k)));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,175 @@
+//! Messages of the load/store cache (XeHPG and later): which access each is.
+
+use super::atomic::{Atomic, Update};
+use super::block::{Block, BlockAddress};
+use super::block2d::Block2d;
+use super::plan::{Access, Action};
+use super::scatter::{AddressForm, Scatter};
+use super::window::Place;
+use gantry_isa_gen::message::{
+    AtomicOp, Dir, FloatAtomicOp, LscAccess, LscData, LscKind, LscOp, LscPort, LscSurface,
+    LscVector, Message, MsgOp,
+};
+
+/// What an atomic writes.
+fn update(op: LscOp) -> Option<Update> {
+    use Update::{Float, Int};
+    Some(match op {
+        LscOp::AtomicIinc => Int(AtomicOp::Inc),
+        LscOp::AtomicIdec => Int(AtomicOp::Dec),
+        LscOp::AtomicLoad => Update::Load,
+        LscOp::AtomicStore => Int(AtomicOp::Mov),
+        LscOp::AtomicIadd => Int(AtomicOp::Add),
+        LscOp::AtomicIsub => Int(AtomicOp::Sub),
+        LscOp::AtomicSmin => Int(AtomicOp::IMin),
+        LscOp::AtomicSmax => Int(AtomicOp::IMax),
+        LscOp::AtomicUmin => Int(AtomicOp::UMin),
+        LscOp::AtomicUmax => Int(AtomicOp::UMax),
+        LscOp::AtomicIcas => Int(AtomicOp::CmpWr),
+        LscOp::AtomicFadd => Float(FloatAtomicOp::FAdd),
+        LscOp::AtomicFsub => Float(FloatAtomicOp::FSub),
+        LscOp::AtomicFmin => Float(FloatAtomicOp::FMin),
+        LscOp::AtomicFmax => Float(FloatAtomicOp::FMax),
+        LscOp::AtomicFcas => Float(FloatAtomicOp::FCmpWr),
+        LscOp::AtomicAnd => Int(AtomicOp::And),
+        LscOp::AtomicOr => Int(AtomicOp::Or),
+        LscOp::AtomicXor => Int(AtomicOp::Xor),
+        _ => return None,
+    })
+}
+
+fn place(port: LscPort, surface: LscSurface) -> Place {
+    match port {
+        LscPort::Slm => Place::Slm,
+        _ => Place::of_lsc(surface),
+    }
+}
+
+/// What a load, store or atomic of an instruction of `exec` channels asks; `null` where it has no destination.
+pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<Action, String> {
+    // Images.
+    if a.port == LscPort::Tgm || a.op == LscOp::LoadStatus {
+        return Ok(Action::Unsupported);
+    }
+    let dir = match a.op.kind() {
+        // A prefetch.
+        LscKind::Load if null => return Ok(Action::Nothing),
+        LscKind::Load => Dir::Read,
+        _ => Dir::Write,
+    };
+    if matches!(a.data, LscData::D8 | LscData::D16) {
+        return Err(format!(
+            "the data size {} is that of 2D blocks alone: {a}",
+            a.data.name()
+        ));
+    }
+    let address = a.addr.width() / 8;
+    let memory = a.data.memory_bits() / 8;
+    let register = a.data.register_bits() / 8;
+    let channels = exec.max(grf / 4);
+    let row = (channels * register).next_multiple_of(grf);
+    let access = match (a.op, a.vector) {
+        (op, _) if let Some(update) = update(op) => {
+            if a.data == LscData::D16U32H {
+                return Err(format!("an atomic on the high half of a dword: {a}"));
+            }
+            Access::Atomic(Atomic {
+                update,
+                bytes: memory,
+                register,
+                channels,
+                addresses: AddressForm::Each(address),
+                row,
+                returns: true,
+            })
+        }
+        (
+            op,
+            LscVector::Count {
+                n,
+                transposed: true,
+            },
+        ) if !matches!(op, LscOp::LoadStrided | LscOp::StoreStrided) => {
+            if memory < 4 {
+                return Err(format!(
+                    "a transposed access of elements below a dword: {a}"
+                ));
+            }
+            Access::Block(Block {
+                dir,
+                bytes: u32::from(n) * memory,
+                first: 0,
+                address: BlockAddress::Payload(address),
+                aligned: memory,
+            })
+        }
+        (op, vector) => {
+            let strided = matches!(op, LscOp::LoadStrided | LscOp::StoreStrided);
+            if strided
+                && (address < 4
+                    || matches!(
+                        vector,
+                        LscVector::Count {
+                            transposed: true,
+                            ..
+                        }
+                    ))
+            {
+                return Ok(Action::Unsupported);
+            }
+            Access::Scatter(Scatter {
+                dir,
+                channels,
+                addresses: if strided {
+                    AddressForm::Strided(address)
+                } else {
+                    AddressForm::Each(address)
+                },
+                memory,
+                register,
+                shift: if a.data == LscData::D16U32H { 16 } else { 0 },
+                elements: match vector {
+                    LscVector::Mask(m) => u64::from(m.mask()),
+                    LscVector::Count { n, .. } => u64::MAX >> (64 - u32::from(n)),
+                },
+                row,
+                aligned: memory,
+            })
+        }
+    };
+    Ok(Action::Access(access, place(a.port, a.surface)))
+}
+
+/// What a 2D block asks; `null` where it has no destination.
+pub(super) fn block2d(
+    op: &MsgOp,
+    message: &Message,
+    null: bool,
+    grf: u32,
+) -> Result<Action, String> {
+    let MsgOp::LscBlock2d {
+        port,
+        dir,
+        data,
+        transposed,
+        vnni,
+        surface,
+        ..
+    } = *op
+    else {
+        return Ok(Action::Unsupported);
+    };
+    if dir == Dir::Read && null {
+        return Ok(Action::Nothing);
+    }
+    if port == LscPort::Tgm || port == LscPort::Slm || surface != LscSurface::Flat {
+        return Ok(Action::Unsupported);
+    }
+    let grfs = match dir {
+        Dir::Read => message.response_grfs,
+        Dir::Write => message.src1_grfs,
+    };
+    let b = Block2d::new(dir, data, transposed, vnni, u32::from(grfs), grf)
+        .map_err(|why| format!("{why}: {op}"))?;
+    Ok(Action::Access(Access::Block2d(b), Place::Flat))
+}

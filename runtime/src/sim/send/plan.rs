@@ -1,0 +1,235 @@
+//! What a send does, worked out from its descriptors: once per instruction where they are immediate.
+
+use super::super::regs::Regs;
+use super::Payload;
+use super::atomic::Atomic;
+use super::block::Block;
+use super::block2d::Block2d;
+use super::scatter::Scatter;
+use super::window::Place;
+use super::{hdc, lsc};
+use gantry_isa_gen::message::{GatewayOp, Lengths, Message, MsgOp, SendBits, Urb, UrbOp};
+use gantry_isa_gen::{Inst, Platform, Reg};
+use std::sync::OnceLock;
+
+/// A descriptor.
+#[derive(Clone, Copy)]
+pub(in super::super) enum DescOp {
+    Imm(u32),
+    /// Byte offset in the register file.
+    Reg(u32),
+}
+
+/// A send instruction, decoded.
+pub(in super::super) struct SendOp {
+    ex: DescOp,
+    desc: DescOp,
+    /// Byte offset of the payload's first GRF.
+    pub(in super::super) src0: u32,
+    /// Byte offset of the second payload's first GRF (split send).
+    pub(in super::super) src1: u32,
+    /// Byte offset of the response's first GRF; `None` for null.
+    pub(in super::super) dst: Option<u32>,
+    /// The plan where both descriptors are immediate, or why there is none.
+    fixed: Option<Result<Plan, String>>,
+    /// Otherwise the first values of the descriptors, and their plan.
+    first: OnceLock<Seen>,
+}
+
+/// Descriptors of registers, and what they ask.
+struct Seen {
+    ex: u32,
+    desc: u32,
+    plan: Result<Plan, String>,
+}
+
+/// What a send does.
+pub(super) struct Plan {
+    pub(super) message: Message,
+    pub(super) payload: Payload,
+    pub(super) action: Action,
+    /// The thread ends with it.
+    pub(super) ends: bool,
+}
+
+/// What a message asks.
+pub(super) enum Action {
+    /// An access to memory.
+    Access(Access, Place),
+    /// The thread arrives at a barrier.
+    Barrier,
+    /// The thread ends.
+    End,
+    /// What has no effect here.
+    Nothing,
+    /// The simulator has no such message.
+    Unsupported,
+}
+
+/// An access to memory.
+pub(super) enum Access {
+    Scatter(Scatter),
+    Block(Block),
+    /// A block of which the channels choose the dwords.
+    Masked(Block),
+    Atomic(Atomic),
+    Block2d(Block2d),
+}
+
+impl SendOp {
+    /// A send on a platform, of a thread whose GRFs end at a byte offset. Payloads and response are byte offsets.
+    pub(in super::super) fn new(
+        platform: Platform,
+        inst: &Inst<Reg>,
+        grf_end: u32,
+        (ex, desc): (DescOp, DescOp),
+        (src0, src1): (u32, u32),
+        dst: Option<u32>,
+    ) -> SendOp {
+        let mut op = SendOp {
+            ex,
+            desc,
+            src0,
+            src1,
+            dst,
+            fixed: None,
+            first: OnceLock::new(),
+        };
+        if let (DescOp::Imm(ex), DescOp::Imm(desc)) = (ex, desc) {
+            op.fixed = Some(op.plan(platform, inst, grf_end, ex, desc));
+        }
+        op
+    }
+
+    /// The plan of immediate descriptors.
+    #[inline(always)]
+    pub(super) fn fixed(&self) -> Option<Result<&Plan, String>> {
+        self.fixed
+            .as_ref()
+            .map(|p| p.as_ref().map_err(Clone::clone))
+    }
+
+    /// The message of immediate descriptors, where they are one.
+    pub(in super::super) fn fixed_message(&self) -> Option<Message> {
+        Some(self.fixed.as_ref()?.as_ref().ok()?.message)
+    }
+
+    /// The message by what the descriptors hold now.
+    pub(in super::super) fn message(
+        &self,
+        regs: &Regs,
+        inst: &Inst<Reg>,
+        platform: Platform,
+    ) -> Result<Message, String> {
+        let (ex, desc) = self.descriptors(regs);
+        let bits = SendBits::of(platform, inst, ex, desc);
+        Message::read(platform, &bits).map_err(|e| e.to_string())
+    }
+
+    /// The values of the extended descriptor and the descriptor.
+    pub(super) fn descriptors(&self, regs: &Regs) -> (u32, u32) {
+        let value = |d| match d {
+            DescOp::Imm(v) => v,
+            DescOp::Reg(at) => regs.u32(at),
+        };
+        (value(self.ex), value(self.desc))
+    }
+
+    /// The plan of descriptors of registers where they are the first that were seen here, as mostly they are.
+    pub(super) fn kept(
+        &self,
+        ex: u32,
+        desc: u32,
+        make: impl FnOnce() -> Result<Plan, String>,
+    ) -> Option<Result<&Plan, String>> {
+        let s = self.first.get_or_init(|| Seen {
+            ex,
+            desc,
+            plan: make(),
+        });
+        (s.ex == ex && s.desc == desc).then(|| s.plan.as_ref().map_err(Clone::clone))
+    }
+
+    /// Works out what descriptors of these values ask.
+    pub(super) fn plan(
+        &self,
+        platform: Platform,
+        inst: &Inst<Reg>,
+        grf_end: u32,
+        ex: u32,
+        desc: u32,
+    ) -> Result<Plan, String> {
+        let bits = SendBits::of(platform, inst, ex, desc);
+        let message = Message::read(platform, &bits).map_err(|e| e.to_string())?;
+        let grf = platform.features().grf_bytes;
+        let exec = inst.exec.channels();
+        for (at, grfs, what) in [
+            (Some(self.src0), message.src0_grfs, "the payload"),
+            (Some(self.src1), message.src1_grfs, "the second payload"),
+            (self.dst, message.response_grfs, "the response"),
+        ] {
+            if at.is_some_and(|at| at + u32::from(grfs) * grf > grf_end) {
+                return Err(format!("{what} runs past the last register"));
+            }
+        }
+        let lengths = message.op.lengths_for(platform, exec);
+        let address = self.src0 + u32::from(message.header) * grf;
+        let payload = Payload {
+            header: self.src0,
+            address,
+            data: if message.src1_grfs > 0 {
+                self.src1
+            } else {
+                address + lengths.address * grf
+            },
+            response: self.dst,
+        };
+        let action = match message.op {
+            MsgOp::ThreadEnd { .. } | MsgOp::Gateway(GatewayOp::ThreadEnd { .. }) => Action::End,
+            MsgOp::Barrier => Action::Barrier,
+            MsgOp::Fence { .. }
+            | MsgOp::LscFence { .. }
+            | MsgOp::Urb(Urb {
+                op: UrbOp::Fence, ..
+            }) => Action::Nothing,
+            MsgOp::Lsc(a) => lsc::action(&a, exec, grf, self.dst.is_none())?,
+            MsgOp::LscBlock2d { .. } => {
+                lsc::block2d(&message.op, &message, self.dst.is_none(), grf)?
+            }
+            _ => hdc::action(platform, &message.op, bits.ex, grf)?,
+        };
+        if let Action::Access(..) | Action::Barrier = action {
+            enough(&message, lengths, self.dst.is_some())?;
+        }
+        Ok(Plan {
+            message,
+            payload,
+            ends: bits.eot || message.eot,
+            action,
+        })
+    }
+}
+
+/// Whether the payloads are as long as the message needs.
+fn enough(message: &Message, needed: Lengths, responds: bool) -> Result<(), String> {
+    let first = u32::from(message.header) + needed.address;
+    let (have0, have1) = (u32::from(message.src0_grfs), u32::from(message.src1_grfs));
+    let enough = if have1 > 0 {
+        have0 >= first && have1 >= needed.data
+    } else {
+        have0 >= first + needed.data
+    };
+    if !enough || (needed.header && !message.header) {
+        return Err(format!(
+            "the message `{}` has a payload too short: {message}",
+            message.op
+        ));
+    }
+    if responds && u32::from(message.response_grfs) < needed.response {
+        return Err(format!(
+            "the message `{}` has a response too short: {message}",
+            message.op
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! Scattered accesses: every channel has an address of its own.
+
+use super::super::memory::Block;
+use super::super::regs::Regs;
+use super::super::thread::Thread;
+use super::Payload;
+use super::window::{Extent, Window};
+use gantry_isa_gen::message::Dir;
+use gantry_isa_gen::sem;
+
+/// The most channels of a message.
+const MAX: usize = 32;
+
+/// Channel numbers of a mask.
+#[inline(always)]
+pub(super) fn channels(mut mask: u32) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let i = mask.trailing_zeros();
+        mask &= mask - 1;
+        Some(i)
+    })
+}
+
+/// How a payload says the channels' addresses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum AddressForm {
+    /// An address each, of 2, 4 or 8 bytes.
+    Each(u32),
+    /// An address each of 4 bytes, which counts dwords.
+    Dwords,
+    /// The first channel's, of 4 or 8 bytes, and in dword 2 the distance in bytes from channel to channel.
+    Strided(u32),
+}
+
+impl AddressForm {
+    /// The addresses of so many channels, all read before anything is written: a response may go to their registers.
+    #[inline(always)]
+    pub(super) fn read(self, regs: &Regs, at: u32, channels: u32) -> [u64; MAX] {
+        let mut out = [0; MAX];
+        let n = channels as usize;
+        match self {
+            AddressForm::Each(8) => {
+                let bytes = regs.get(at, n * 8).as_chunks().0;
+                for (o, b) in out.iter_mut().zip(bytes) {
+                    *o = u64::from_le_bytes(*b);
+                }
+            }
+            AddressForm::Each(4) => {
+                let bytes = regs.get(at, n * 4).as_chunks().0;
+                for (o, b) in out.iter_mut().zip(bytes) {
+                    *o = u64::from(u32::from_le_bytes(*b));
+                }
+            }
+            AddressForm::Dwords => {
+                let bytes = regs.get(at, n * 4).as_chunks().0;
+                for (o, b) in out.iter_mut().zip(bytes) {
+                    *o = u64::from(u32::from_le_bytes(*b)) * 4;
+                }
+            }
+            AddressForm::Each(_) => {
+                for (i, o) in out.iter_mut().enumerate().take(n) {
+                    *o = u64::from(regs.u16(at + i as u32 * 2));
+                }
+            }
+            AddressForm::Strided(bytes) => {
+                let (first, pitch) = (regs.element(at, bytes), regs.u32(at + 8));
+                for (i, o) in out.iter_mut().enumerate().take(n) {
+                    *o = first.wrapping_add(i as u64 * u64::from(pitch));
+                }
+            }
+        }
+        out
+    }
+}
+
+/// A scattered access: each channel moves elements that follow its address.
+pub(super) struct Scatter {
+    pub(super) dir: Dir,
+    pub(super) channels: u32,
+    pub(super) addresses: AddressForm,
+    /// Bytes of an element in memory: 1, 2, 4 or 8.
+    pub(super) memory: u32,
+    /// Bytes of an element in registers: 4 or 8.
+    pub(super) register: u32,
+    /// Where memory's bits are in the register's element: 0 or 16.
+    pub(super) shift: u32,
+    /// Which of the elements at an address move: bit n means the n-th. Each that does has a row in the registers.
+    pub(super) elements: u64,
+    /// Bytes from row to row.
+    pub(super) row: u32,
+    /// What addresses must be a multiple of, in bytes.
+    pub(super) aligned: u32,
+}
+
+impl Scatter {
+    #[inline(always)]
+    pub(super) fn run(
+        &self,
+        t: &mut Thread,
+        window: &Window<'_>,
+        p: &Payload,
+        mask: u32,
+    ) -> Result<(), String> {
+        let full = sem::mask(self.channels as usize);
+        let mask = mask & full;
+        if mask == 0 {
+            return Ok(());
+        }
+        let mut at = self.addresses.read(&t.regs, p.address, self.channels);
+        let moved = u64::from(mask.count_ones() * self.elements.count_ones() * self.memory);
+        match self.dir {
+            Dir::Read => t.counts.bytes_read += moved,
+            Dir::Write => t.counts.bytes_written += moved,
+        }
+        // What an address covers, from it to the end of its last element.
+        let span = u64::from((64 - self.elements.leading_zeros()) * self.memory);
+        let first = at[mask.trailing_zeros() as usize % MAX];
+        if let Some(e) = window.extent(first, span)
+            && self.to_offsets(&e, &mut at, mask)
+        {
+            if self.elements == 1
+                && mask == full
+                && self.memory == self.register
+                && consecutive(&at, self.channels, u64::from(self.memory))
+            {
+                self.whole(&mut t.regs, e.block, p, at[0]);
+            } else {
+                self.inside(&mut t.regs, e.block, p, &at, mask);
+            }
+            return Ok(());
+        }
+        // Some are elsewhere: these have not become offsets.
+        let at = self.addresses.read(&t.regs, p.address, self.channels);
+        self.each(&mut t.regs, window, p, &at, mask)
+    }
+
+    /// Makes the addresses offsets in a block; false where one is not in it, or not aligned.
+    #[inline(always)]
+    fn to_offsets(&self, e: &Extent<'_>, at: &mut [u64; MAX], mask: u32) -> bool {
+        let low = u64::from(self.aligned - 1);
+        let mut bits = 0;
+        for i in channels(mask) {
+            let a = &mut at[i as usize % MAX];
+            bits |= *a;
+            match e.offset(*a) {
+                Some(offset) => *a = offset,
+                None => return false,
+            }
+        }
+        bits & low == 0
+    }
+
+    /// All channels, one element after the other.
+    #[inline(always)]
+    fn whole(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
+        let n = (self.channels * self.memory) as usize;
+        match (self.dir, p.response) {
+            (Dir::Read, Some(dst)) => block.read(at, regs.get_mut(dst, n)),
+            (Dir::Read, None) => {}
+            (Dir::Write, _) => block.write(at, regs.get(p.data, n)),
+        }
+    }
+
+    /// All of it inside a block.
+    #[inline(always)]
+    fn inside(&self, regs: &mut Regs, block: &Block, p: &Payload, at: &[u64; MAX], mask: u32) {
+        let mut row = 0;
+        let mut left = self.elements;
+        while left != 0 {
+            let k = u64::from(left.trailing_zeros()) * u64::from(self.memory);
+            left &= left - 1;
+            match (self.dir, p.response) {
+                (Dir::Read, Some(dst)) if self.memory == 4 && self.aligned >= 4 => {
+                    for i in channels(mask) {
+                        let v = block.load32_aligned(at[i as usize % MAX] + k);
+                        regs.set_u32(dst + row + i * 4, v);
+                    }
+                }
+                (Dir::Read, Some(dst)) => {
+                    for i in channels(mask) {
+                        let v = block.load(at[i as usize % MAX] + k, u64::from(self.memory));
+                        self.put(regs, dst + row + i * self.register, v);
+                    }
+                }
+                (Dir::Read, None) => {}
+                (Dir::Write, _) => {
+                    for i in channels(mask) {
+                        let v = self.get(regs, p.data + row + i * self.register);
+                        block.store(at[i as usize % MAX] + k, u64::from(self.memory), v);
+                    }
+                }
+            }
+            row += self.row;
+        }
+    }
+
+    /// Each element wherever it is.
+    #[inline(never)]
+    fn each(
+        &self,
+        regs: &mut Regs,
+        window: &Window<'_>,
+        p: &Payload,
+        at: &[u64; MAX],
+        mask: u32,
+    ) -> Result<(), String> {
+        let n = u64::from(self.memory);
+        let what = match self.dir {
+            Dir::Read => "a read",
+            Dir::Write => "a write",
+        };
+        for i in channels(mask) {
+            let address = at[i as usize % MAX];
+            if !address.is_multiple_of(u64::from(self.aligned)) {
+                return Err(format!(
+                    "{what} of elements of {n} bytes at {address:#x}, which is not a multiple of {}",
+                    self.aligned
+                ));
+            }
+        }
+        let mut row = 0;
+        let mut left = self.elements;
+        while left != 0 {
+            let k = u64::from(left.trailing_zeros()) * n;
+            left &= left - 1;
+            for i in channels(mask) {
+                let address = at[i as usize % MAX].wrapping_add(k);
+                let found = window.at(address, n, what)?;
+                let element = row + i * self.register;
+                match (self.dir, p.response) {
+                    (Dir::Read, Some(dst)) => {
+                        let v = found.map_or(0, |(b, at)| b.load(at, n));
+                        self.put(regs, dst + element, v);
+                    }
+                    (Dir::Read, None) => {}
+                    (Dir::Write, _) => {
+                        if let Some((b, at)) = found {
+                            b.store(at, n, self.get(regs, p.data + element));
+                        }
+                    }
+                }
+            }
+            row += self.row;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn put(&self, regs: &mut Regs, at: u32, v: u64) {
+        if self.register == 8 {
+            regs.set_element(at, 8, v);
+        } else {
+            regs.set_u32(at, (v as u32) << self.shift);
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, regs: &Regs, at: u32) -> u64 {
+        if self.register == 8 {
+            regs.u64(at)
+        } else {
+            u64::from(regs.u32(at) >> self.shift)
+        }
+    }
+}
+
+/// Whether the offsets follow each other `step` bytes apart.
+#[inline(always)]
+fn consecutive(at: &[u64; MAX], channels: u32, step: u64) -> bool {
+    let first = at[0];
+    let differs = at
+        .iter()
+        .zip(0u64..)
+        .take(channels as usize)
+        .fold(0, |d, (a, i)| d | (a ^ (first + i * step)));
+    differs == 0
+}
