@@ -31,6 +31,8 @@ SG kernel void float_add_by_exchange(global volatile float *sum, global const fl
 
 SG kernel void float_exchange(global volatile float *p, local volatile float *q, global float *out) {
     size_t i = get_global_id(0);
+    *q = 1.0f;
+    barrier(CLK_LOCAL_MEM_FENCE);
     float old = atomic_xchg(p, out[i]);
     out[i] = old + atomic_xchg(q, old);
 }

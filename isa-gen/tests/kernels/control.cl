@@ -91,9 +91,9 @@ __attribute__((noinline)) float polynomial(float x, int n, global const float *c
     return s;
 }
 
-__attribute__((noinline)) float4 rotate_vector(float4 v, float a) {
+__attribute__((noinline)) float4 rotate_vector(float4 v, float a, global const float *k) {
     float s = native_sin(a), c = native_cos(a);
-    return (float4)(v.x * c - v.y * s, v.x * s + v.y * c, v.z, polynomial(v.w, 3, 0));
+    return (float4)(v.x * c - v.y * s, v.x * s + v.y * c, v.z, polynomial(v.w, 3, k));
 }
 
 SG kernel void calls(global float *out, global const float *c, int n) {
@@ -103,9 +103,9 @@ SG kernel void calls(global float *out, global const float *c, int n) {
     out[i] = x;
 }
 
-SG kernel void calls_with_vectors(global float4 *out, float a) {
+SG kernel void calls_with_vectors(global float4 *out, global const float4 *in, global const float *k, float a) {
     size_t i = get_global_id(0);
-    out[i] = rotate_vector(out[i], a) + rotate_vector(out[i + 1], -a);
+    out[i] = rotate_vector(in[i], a, k) + rotate_vector(in[i + 1], -a, k + 1);
 }
 
 SG kernel void uniform_branches(global int *out, int mode, int n) {

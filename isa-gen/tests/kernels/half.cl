@@ -22,15 +22,15 @@ SG kernel void half_and_single(global float *out, global half *h, global const f
     h[i] = (half)(x + 1.0f) * y;
 }
 
-SG kernel void half_conversions(global half *out, global int *n, global uchar *c, global short *s, global float4 *f) {
+SG kernel void half_conversions(global half *out, global int *n, global uchar *c, global short *s, global float4 *f, global half *h) {
     size_t i = get_global_id(0);
     half x = out[i];
     out[i] = (half)n[i] + (half)c[i] + (half)s[i];
     n[i] = (int)x;
     c[i] = convert_uchar_sat(x);
     s[i] = convert_short_rte(x);
-    f[i] = vload_half4(i, out);
-    vstore_half4_rtz(f[i] * 2.0f, i + 7, out);
+    f[i] = vload_half4(i, h);
+    vstore_half4_rtz(f[i] * 2.0f, i, h);
 }
 
 SG kernel void half_vectors(global half8 *out, global const half8 *a, global const half4 *b, half k) {

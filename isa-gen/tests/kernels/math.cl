@@ -26,7 +26,7 @@ SG kernel void trigonometry(global float *out, global const float *a, global con
 SG kernel void hyperbolic(global float *out, global const float *a) {
     size_t i = get_global_id(0);
     float x = a[i];
-    out[i] = sinh(x) + cosh(x) + tanh(x) + asinh(x) + acosh(x) + atanh(x);
+    out[i] = sinh(x) + cosh(x) + tanh(x) + asinh(x) + acosh(fabs(x) + 1.0f) + atanh(x);
 }
 
 SG kernel void special_functions(global float *out, global const float *a) {

@@ -2,6 +2,7 @@
 //! file by its path; it needs nothing but `std`.
 
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -84,6 +85,12 @@ pub const DEVICES: [Device; 7] = [
     },
 ];
 
+/// Kaby Lake: code for it is that for skl, in a container that says otherwise.
+pub const KBL: Device = Device {
+    name: "kbl",
+    ..DEVICES[1]
+};
+
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
         /// The kernels: a file's name without its suffix, and its text.
@@ -114,8 +121,9 @@ pub struct Kernel {
 
 impl Device {
     /// The device of a name.
+    #[allow(dead_code, reason = "not every user asks for devices by name")]
     pub fn named(name: &str) -> Option<&'static Device> {
-        DEVICES.iter().find(|d| d.name == name)
+        DEVICES.iter().chain([&KBL]).find(|d| d.name == name)
     }
 
     /// Whether a file of kernels can be compiled at a width.
@@ -148,22 +156,69 @@ pub fn have_ocloc() -> bool {
     have
 }
 
-/// Every kernel that a device takes, compiled at the widths asked for, by two processes at a time, in the order of the
-/// files.
+/// A file of kernels, as compiled.
+#[derive(Clone, Debug)]
+pub struct Zebin {
+    /// The device.
+    pub device: &'static str,
+    /// The file of kernels.
+    pub file: &'static str,
+    /// The sub-group size that it was compiled at.
+    pub width: u32,
+    /// What the compiler wrote.
+    pub bytes: Vec<u8>,
+}
+
+impl Zebin {
+    /// Its kernels and functions.
+    fn kernels(&self) -> impl Iterator<Item = Kernel> {
+        sections(&self.bytes)
+            .into_iter()
+            .filter_map(|(name, code)| {
+                let name = name.strip_prefix(".text.")?.to_string();
+                Some(Kernel {
+                    device: self.device,
+                    file: self.file,
+                    width: self.width,
+                    name,
+                    code,
+                })
+            })
+    }
+}
+
+/// Every kernel that a device takes, compiled at the widths asked for, in the order of the files.
+#[allow(dead_code, reason = "not every user looks into zebins")]
 pub fn compile(device: &'static Device, widths: &[u32]) -> Vec<Kernel> {
+    let zebins = zebins(device, widths, |_| true);
+    zebins.iter().flat_map(Zebin::kernels).collect()
+}
+
+/// The files asked for that a device takes, compiled at the widths asked for, by two processes at a time, in the order
+/// of the files.
+pub fn zebins(device: &'static Device, widths: &[u32], asked: impl Fn(&str) -> bool) -> Vec<Zebin> {
     let jobs: Vec<(&'static str, &'static str, u32)> = FILES
         .iter()
+        .filter(|(file, _)| asked(file))
         .flat_map(|(file, text)| widths.iter().map(move |w| (*file, *text, *w)))
         .filter(|(_, text, w)| device.widths.contains(w) && device.takes(text, *w))
         .collect();
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Vec<Kernel>)>> = Mutex::new(Vec::new());
+    let done: Mutex<Vec<(usize, Zebin)>> = Mutex::new(Vec::new());
     let work = || {
-        while let Some(&(file, text, width)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let at = jobs.iter().position(|j| (j.0, j.2) == (file, width));
-            let kernels = compile_file(device.name, file, text, width);
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(file, text, width)) = jobs.get(at) else {
+                break;
+            };
+            let zebin = Zebin {
+                device: device.name,
+                file,
+                width,
+                bytes: compile_file(device.name, file, text, width),
+            };
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.push((at.unwrap_or_default(), kernels));
+            done.push((at, zebin));
         }
     };
     std::thread::scope(|s| {
@@ -172,10 +227,20 @@ pub fn compile(device: &'static Device, widths: &[u32]) -> Vec<Kernel> {
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
-    done.into_iter().flat_map(|(_, kernels)| kernels).collect()
+    done.into_iter().map(|(_, zebin)| zebin).collect()
 }
 
-fn compile_file(device: &'static str, file: &'static str, text: &str, width: u32) -> Vec<Kernel> {
+/// What the compiler writes for a file. Kept in the target directory, so that every test that asks gets the same bytes
+/// at once; a change of the text, the options or the compiler compiles anew.
+fn compile_file(device: &str, file: &str, text: &str, width: u32) -> Vec<u8> {
+    let options = format!("-cl-std=CL2.0 -DSIMD={width}");
+    let mut hash = DefaultHasher::new();
+    (compiler(), device, file, text, &options).hash(&mut hash);
+    let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ocloc");
+    let kept = store.join(format!("{file}-{device}-{width}-{:016x}", hash.finish()));
+    if let Ok(bytes) = fs::read(&kept) {
+        return bytes;
+    }
     let dir = Scratch::new();
     let source = dir.0.join(format!("{file}.cl"));
     fs::write(&source, text).unwrap();
@@ -184,7 +249,7 @@ fn compile_file(device: &'static str, file: &'static str, text: &str, width: u32
         .arg(&source)
         .arg("-out_dir")
         .arg(&dir.0)
-        .args(["-options", &format!("-cl-std=CL2.0 -DSIMD={width}")])
+        .args(["-options", &options])
         .args([
             "-internal_options",
             "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
@@ -198,18 +263,21 @@ fn compile_file(device: &'static str, file: &'static str, text: &str, width: u32
         String::from_utf8_lossy(&out.stdout),
         String::from_utf8_lossy(&out.stderr)
     );
-    let zebin = read_zebin(&dir.0);
-    let text = |(name, code): (String, Vec<u8>)| {
-        let name = name.strip_prefix(".text.")?.to_string();
-        Some(Kernel {
-            device,
-            file,
-            width,
-            name,
-            code,
-        })
-    };
-    sections(&zebin).into_iter().filter_map(text).collect()
+    let bytes = read_zebin(&dir.0);
+    // Renamed into place, so that nobody reads half of it.
+    fs::create_dir_all(&store).unwrap();
+    let half = store.join(dir.0.file_name().unwrap_or_default());
+    fs::write(&half, &bytes).unwrap();
+    fs::rename(&half, &kept).unwrap();
+    bytes
+}
+
+/// Which compiler is on PATH: its size and time.
+fn compiler() -> Option<(u64, std::time::SystemTime)> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut found = std::env::split_paths(&path).map(|d| d.join("ocloc"));
+    let data = found.find_map(|p| fs::metadata(p).ok())?;
+    Some((data.len(), data.modified().ok()?))
 }
 
 fn read_zebin(dir: &Path) -> Vec<u8> {

@@ -4,7 +4,7 @@ use super::program::SrcOp;
 use super::regs::{self, FileOffset};
 use super::send::{DescOp, SendOp};
 use gantry_isa_gen::sem::packed_imm;
-use gantry_isa_gen::{Desc, Dst, Inst, Platform, Reg, RegRef, Region, Src};
+use gantry_isa_gen::{Desc, Dst, Inst, Platform, Reg, RegRef, Region, Src, Type};
 
 /// A send.
 pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<SendOp, String> {
@@ -62,10 +62,23 @@ fn strides(region: Region) -> Result<(u32, u32, u32), String> {
     })
 }
 
-/// A source.
+/// Which element of a packed vector immediate a channel reads: it is laid out as words (singles for `vf`), and where
+/// the destination's elements are `step` bytes apart, so are those read. Intel's compiler writes `0x0C080400:uv` for
+/// the four dwords 0, 4, 8, 12 (IGC, `HWConformityPro::fixVectSrc`: "interleave the vector"), up to four channels.
+fn packed_element(ty: Type, channel: usize, n: u32, step: u32) -> usize {
+    let spread = if n <= 4 && ty != Type::Vf && step == 4 {
+        2
+    } else {
+        1
+    };
+    channel * spread
+}
+
+/// A source of an instruction of `n` channels whose destination's elements are `step` bytes apart.
 pub(super) fn source(
     s: &Src<Reg>,
     n: u32,
+    step: u32,
     place: &mut impl FnMut(RegRef<Reg>) -> Result<FileOffset, String>,
 ) -> Result<SrcOp, String> {
     Ok(match *s {
@@ -76,7 +89,7 @@ pub(super) fn source(
             let mask = gantry_isa_gen::sem::convert::element_mask(ty);
             for (i, l) in lanes.iter_mut().enumerate() {
                 *l = if ty.is_packed_imm() {
-                    packed_imm(bits as u32, ty, i)
+                    packed_imm(bits as u32, ty, packed_element(ty, i, n, step))
                 } else {
                     bits & mask
                 };

@@ -323,8 +323,14 @@ impl Program {
         let mut srcs = [SrcOp::None, SrcOp::None, SrcOp::None];
         let is_send = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
         if !is_send {
+            let step = match inst.dst {
+                Dst::Direct { hs, ty, .. } | Dst::Indirect { hs, ty, .. } => {
+                    u32::from(hs) * ty.bytes()
+                }
+                _ => 0,
+            };
             for (out, s) in srcs.iter_mut().zip(&inst.srcs) {
-                *out = source(s, n, &mut place)?;
+                *out = source(s, n, step, &mut place)?;
             }
         }
         let dst = match inst.dst {

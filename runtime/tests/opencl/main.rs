@@ -1,0 +1,143 @@
+//! The judge of the simulator: OpenCL C kernels, compiled by Intel's compiler for each device and each sub-group size,
+//! give on the simulator what pocl, an OpenCL of the host's processor, computes.
+//!
+//! The kernels are those of `isa-gen/tests/kernels`; what each is launched with, and how near its results must be, is in
+//! `specs/`. Where pocl cannot say (sub-groups, half precision), a function beside the launch does.
+//!
+//! `GANTRY_KERNEL=name` runs the launches whose name has `name` in it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+
+mod case;
+#[allow(dead_code, reason = "nothing launches kernels with images yet")]
+mod cl;
+mod compare;
+#[path = "../../../isa-gen/tests/kernels/mod.rs"]
+mod kernels;
+mod reference;
+mod rng;
+mod simulated;
+mod specs;
+
+use case::{Case, Judge};
+use gantry_runtime::Module;
+use kernels::Device;
+use std::collections::BTreeMap;
+
+/// What came of one device at one width.
+#[derive(Default)]
+struct Row {
+    equal: usize,
+    skipped: BTreeMap<&'static str, Vec<&'static str>>,
+    wrong: Vec<String>,
+}
+
+impl Row {
+    fn print(&self, device: &str, width: u32) {
+        let skipped: usize = self.skipped.values().map(Vec::len).sum();
+        println!(
+            "{device:6} SIMD{width:<2}  {:4} run  {:4} equal  {skipped:3} not run",
+            self.equal + self.wrong.len(),
+            self.equal
+        );
+        for (reason, names) in &self.skipped {
+            println!("    {}: {reason}", names.join(", "));
+        }
+    }
+}
+
+fn judge(device: &'static Device) {
+    if !kernels::have_ocloc() || !reference::have_pocl() {
+        return;
+    }
+    let only = std::env::var("GANTRY_KERNEL").unwrap_or_default();
+    let cases = specs::cases();
+    let asked: Vec<&Case> = cases.iter().filter(|c| c.name().contains(&only)).collect();
+    let needed = |file: &str| asked.iter().any(|c| c.file == file);
+    let mut rows: BTreeMap<u32, Row> = BTreeMap::new();
+    for zebin in kernels::zebins(device, device.widths, needed) {
+        let row = rows.entry(zebin.width).or_default();
+        let module = simulated::load(&zebin.bytes);
+        let meant = |c: &&&Case| c.file == zebin.file && c.only.is_none_or(|w| w == zebin.width);
+        for case in asked.iter().filter(meant) {
+            if let Some(reason) = case.skipped(device.name, zebin.width) {
+                row.skipped.entry(reason).or_default().push(case.kernel);
+                continue;
+            }
+            let result = module
+                .as_ref()
+                .map_err(String::clone)
+                .and_then(|m| compare(case, m, zebin.width));
+            match result {
+                Ok(()) => row.equal += 1,
+                Err(e) => row.wrong.push(format!(
+                    "{} on {} SIMD{}: {e}",
+                    case.name(),
+                    device.name,
+                    zebin.width
+                )),
+            }
+        }
+    }
+    for (width, row) in &rows {
+        row.print(device.name, *width);
+    }
+    let wrong: Vec<String> = rows.into_values().flat_map(|r| r.wrong).collect();
+    assert!(
+        wrong.is_empty(),
+        "{} launches differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn compare(case: &Case, module: &Module, width: u32) -> Result<(), String> {
+    let want = match case.judge {
+        Judge::Pocl => reference::results(case)?,
+        Judge::Here(f) => case.expected(f, width),
+    };
+    let got = simulated::run(case, module)?;
+    let judged = case
+        .args
+        .iter()
+        .enumerate()
+        .filter_map(|(i, a)| Some((i, a.judged()?)));
+    for (((i, (kind, _, tolerance)), got), want) in judged.zip(&got).zip(&want) {
+        if let Some(difference) = compare::difference(kind, tolerance, got, want) {
+            return Err(format!("argument {i}: {difference}"));
+        }
+    }
+    Ok(())
+}
+
+macro_rules! devices {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            judge(Device::named(stringify!($name)).unwrap());
+        })*
+    };
+}
+
+devices! { skl kbl bxt }
+
+/// Nothing is forgotten: every kernel of the corpus has a launch, or a reason why not.
+#[test]
+fn every_kernel_is_launched() {
+    let cases = specs::cases();
+    for (file, text) in kernels::FILES {
+        for kernel in reference::kernels_of(text) {
+            assert!(
+                cases.iter().any(|c| c.file == *file && c.kernel == kernel)
+                    || specs::UNJUDGED
+                        .iter()
+                        .any(|(f, k, _)| f == file && *k == kernel),
+                "{file}.cl: nothing launches `{kernel}`"
+            );
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Numbers to feed kernels.
+
+/// A small generator of numbers (SplitMix64), seeded.
+#[derive(Clone)]
+pub struct Rng(pub u64);
+
+impl Rng {
+    /// The next number.
+    pub fn u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.u64() % n
+    }
+
+    /// A number from 0 up to 1 (excluded).
+    pub fn unit(&mut self) -> f64 {
+        (self.u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Integers of every magnitude, with many special ones among them.
+    pub fn wild_i32(&mut self) -> i32 {
+        const SPECIAL: [i32; 10] = [
+            0,
+            1,
+            -1,
+            2,
+            -2,
+            i32::MAX,
+            i32::MIN,
+            0x7fff,
+            0x8000,
+            0x1_0000,
+        ];
+        if self.below(4) == 0 {
+            SPECIAL[self.below(10) as usize]
+        } else {
+            self.u64() as i32 >> self.below(32)
+        }
+    }
+
+    /// As `wild_i32`, of 64 bits.
+    pub fn wild_i64(&mut self) -> i64 {
+        const SPECIAL: [i64; 8] = [0, 1, -1, i64::MAX, i64::MIN, 0xffff_ffff, 0x1_0000_0000, -2];
+        if self.below(4) == 0 {
+            SPECIAL[self.below(8) as usize]
+        } else {
+            self.u64() as i64 >> self.below(64)
+        }
+    }
+
+    /// Floats with infinities, NaNs, denormals and zeros among them.
+    pub fn wild_f32(&mut self) -> f32 {
+        const SPECIAL: [f32; 10] = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            f32::INFINITY,
+            f32::NEG_INFINITY,
+            f32::NAN,
+            f32::MIN_POSITIVE,
+            1e-40,
+            f32::MAX,
+        ];
+        match self.below(6) {
+            0 => SPECIAL[self.below(10) as usize],
+            1 => f32::from_bits(self.u64() as u32),
+            _ => (self.unit() * 2000.0 - 1000.0) as f32,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Atomics. Where their order shows, one work-item runs.
+
+use crate::case::{Case, any, within, zero};
+use crate::rng::Rng;
+
+pub fn cases() -> Vec<Case> {
+    let case = |kernel| Case::new("atomic", kernel);
+    vec![
+        case("atomic_ints")
+            .buffer::<i32>(12, any)
+            .buffer::<u32>(2, any)
+            .buffer::<i32>(1, zero)
+            .scalar(77),
+        case("histogram")
+            .line(200, 50)
+            .buffer::<u32>(256, zero)
+            .buffer::<u8>(1000, |r: &mut Rng, _| r.u64() as u8)
+            .local::<u32>(256)
+            .scalar(1000),
+        // Whole numbers, so that their sum is exact in any order.
+        case("float_add_by_exchange")
+            .line(200, 64)
+            .buffer::<f32>(1, zero)
+            .buffer::<f32>(200, |r: &mut Rng, _| r.below(1000) as f32),
+        case("float_exchange")
+            .buffer::<f32>(1, within(1.0, 2.0))
+            .local::<f32>(1)
+            .buffer::<f32>(1, within(1.0, 2.0)),
+        case("ordered")
+            .buffer::<i32>(3, |_, i| [5, 0, 3][i])
+            .buffer::<i32>(3, zero)
+            .buffer::<u32>(1, |_, _| 9)
+            .expect(|m, _| {
+                m.set(0, [5, 1, 4]);
+                m.set(1, [0, 5 + 9, 3]);
+                m.set(2, [10u32]);
+            }),
+        Case::new("atomic64", "atomic_quads")
+            .buffer::<i64>(6, any)
+            .buffer::<u64>(2, any)
+            .buffer::<i64>(1, zero)
+            .scalar(1i64 << 40 | 77),
+    ]
+}

@@ -1,0 +1,59 @@
+//! Shared local memory, barriers and work-group functions.
+
+use crate::case::{Case, Memory, any, within, zero};
+
+pub fn cases() -> Vec<Case> {
+    let case = |kernel| Case::new("local", kernel);
+    vec![
+        case("block_sum")
+            .line(512, 128)
+            .buffer::<f32>(512, within(-1.0, 1.0))
+            .buffer::<f32>(4, zero)
+            .local::<f32>(128),
+        case("scan_hillis")
+            .line(384, 128)
+            .buffer::<u32>(384, any)
+            .buffer::<u32>(384, zero)
+            .local::<u32>(128)
+            .local::<u32>(128),
+        case("transpose")
+            .grid([48, 32, 1], [16, 16, 1])
+            .buffer::<f32>(40 * 30, zero)
+            .buffer::<f32>(40 * 30, within(0.0, 1.0))
+            .scalar(40)
+            .scalar(30),
+        case("bitonic")
+            .line(512, 256)
+            .buffer::<u32>(512, any)
+            .local::<u32>(256),
+        case("group_functions")
+            .line(256, 64)
+            .buffer::<i32>(256, zero)
+            .buffer::<i32>(256, within(-1000.0, 1000.0))
+            .expect(group_functions),
+        case("local_small_types")
+            .line(192, 64)
+            .buffer::<u8>(192, zero)
+            .buffer::<u16>(192, any)
+            .local::<u8>(64)
+            .local::<u16>(64)
+            .local::<u64>(64),
+        case("local_vectors")
+            .line(128, 64)
+            .buffer::<f32>(512, zero)
+            .buffer::<f32>(512, within(-1.0, 1.0))
+            .local::<f32>(256),
+    ]
+}
+
+fn group_functions(m: &mut Memory, _: u32) {
+    let x: Vec<i32> = m.get(1);
+    m.fill(0, |i| {
+        let (group, l) = (&x[i / 64 * 64..][..64], i % 64);
+        let sum = group.iter().sum::<i32>() + group[..l].iter().sum::<i32>();
+        let most = group[..=l].iter().max().unwrap();
+        let all = i32::from(group.iter().all(|v| *v > 0));
+        let any = i32::from(group.iter().any(|v| *v < 0));
+        sum + most + group[3] + all + 2 * any
+    });
+}

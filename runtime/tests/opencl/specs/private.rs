@@ -1,0 +1,118 @@
+//! Private memory: arrays, indirect registers, spills, structures.
+
+use crate::case::{Case, Element, any, within, zero};
+use crate::rng::Rng;
+
+/// { char kind; short weight; int id; float3 position; ulong mask; } with C's padding. Its floats are such that no
+/// operation rounds.
+fn body(kind: i8, weight: i16, id: i32, position: [f32; 3], mask: u64) -> Vec<u8> {
+    let mut b = vec![kind as u8, 0];
+    weight.put(&mut b);
+    id.put(&mut b);
+    b.resize(16, 0);
+    position.into_iter().for_each(|p| p.put(&mut b));
+    b.resize(32, 0);
+    mask.put(&mut b);
+    b.resize(48, 0);
+    b
+}
+
+pub fn cases() -> Vec<Case> {
+    let case = |kernel| Case::new("private", kernel);
+    let mut r = Rng(6);
+    let bodies: Vec<u8> = (0..64)
+        .flat_map(|_| {
+            let mut place = || r.below(64) as f32 * 0.25;
+            let position = [place(), place(), place()];
+            body(
+                r.below(3) as i8,
+                r.below(100) as i16,
+                r.u64() as i32,
+                position,
+                r.u64(),
+            )
+        })
+        .collect();
+    vec![
+        case("small_array")
+            .line(200, 50)
+            .buffer::<i32>(200, zero)
+            .buffer::<i32>(1600, any),
+        case("large_array")
+            .line(64, 64)
+            .buffer::<f32>(64, zero)
+            .buffer::<f32>(264, within(0.0, 1000.0))
+            .scalar(200),
+        case("byte_array")
+            .line(100, 50)
+            .buffer::<u8>(100, zero)
+            .buffer::<u8>(116, any)
+            .scalar(5),
+        case("spills")
+            .line(64, 32)
+            .buffer::<f32>(64 * 96, zero)
+            .ulps_of(32.0, 1.0)
+            .buffer::<f32>(64 * 96, within(-1.0, 1.0)),
+        case("structures")
+            .line(64, 32)
+            .buffer::<u8>(bodies.len(), |_, i| bodies[i])
+            .scalar(0.5f32)
+            .structure(body(1, 0, 0, [1.0, -2.0, 4.0], 0)),
+        case("unions")
+            .line(128, 64)
+            .buffer::<u32>(128, zero)
+            .buffer::<f32>(128, any),
+        case("constants")
+            .line(128, 64)
+            .buffer::<f32>(128, zero)
+            .ulps(2.0)
+            .buffer::<u32>(128, any)
+            .buffer::<f32>(16, within(1.0, 2.0)),
+        case("generic_pointers")
+            .label("global")
+            .buffer::<i32>(8, any)
+            .local::<i32>(4)
+            .scalar(0)
+            .expect(|m, _| {
+                let g: Vec<i32> = m.get(0);
+                let sum = g[..4].iter().fold(0i32, |s, v| s.wrapping_add(*v));
+                m.fill(0, |i| if i == 0 { sum } else { g[i] });
+            }),
+        case("generic_pointers")
+            .label("local")
+            .line(128, 64)
+            .buffer::<i32>(132, any)
+            .local::<i32>(64)
+            .scalar(1)
+            .expect(|m, _| {
+                let g: Vec<i32> = m.get(0);
+                let sum = |i: usize| g[i..i + 4].iter().fold(1i32, |s, v| s.wrapping_add(*v));
+                m.fill(0, |i| if i < 128 { sum(i / 64 * 64) } else { g[i] });
+            }),
+        case("generic_pointers")
+            .label("private")
+            .buffer::<i32>(8, any)
+            .local::<i32>(4)
+            .scalar(2)
+            .expect(|m, _| {
+                let g: Vec<i32> = m.get(0);
+                let sum = g[0].wrapping_add(g[1]).wrapping_add(9);
+                m.fill(0, |i| if i == 0 { sum } else { g[i] });
+            }),
+        case("many_arguments")
+            .grid([20, 6, 4], [10, 3, 2])
+            .offset([5, 2, 1])
+            .buffer::<i32>(200, zero)
+            .buffer::<i32>(200, any)
+            .buffer::<i32>(200, any)
+            .scalar(-3i8)
+            .scalar(1234i16)
+            .scalar(56_789)
+            .scalar(-5_000_000_000i64)
+            .scalar(2.75f32)
+            .value([1, 2, 3, 4])
+            .value([5u8, 6, 7, 0])
+            .buffer::<i32>(200, any)
+            .buffer::<i32>(200, any),
+    ]
+}
