@@ -74,3 +74,12 @@ pub(crate) struct Request<'a> {
     /// Who looks at what it does.
     pub(crate) watch: Option<&'a Watch>,
 }
+
+impl Request<'_> {
+    /// Groups along each dimension; those at the far edges may be smaller than the others.
+    pub(crate) fn groups(&self) -> [u32; 3] {
+        let [gx, gy, gz] = self.global;
+        let [lx, ly, lz] = self.local;
+        [gx.div_ceil(lx), gy.div_ceil(ly), gz.div_ceil(lz)]
+    }
+}

@@ -13,6 +13,8 @@ pub(super) enum Surface {
     Null,
     /// A buffer; the surface begins and ends with it.
     Buffer(Arc<Block>),
+    /// The scratch of the thread that sends the message (Xe-HP and later).
+    Scratch,
 }
 
 /// The surface states of a launch.

@@ -82,11 +82,11 @@ impl Thread {
         }
     }
 
-    /// Back to the state of a fresh thread with these channels.
-    pub(super) fn reset(&mut self, dispatch: u32) {
+    /// Back to the state of a fresh thread with these channels, at this operation.
+    pub(super) fn reset(&mut self, dispatch: u32, pc: u32) {
         self.regs.clear();
         self.acc_high = [0; 64];
-        self.pc = 0;
+        self.pc = pc;
         self.active = dispatch;
         self.waiting = 0;
         self.mode = FpMode::of_cr0(0);

@@ -1,9 +1,8 @@
 //! Thread groups: each runs on one host core, its threads in turn from barrier to barrier.
 
 use super::barrier::Barriers;
-use super::launch::Plan;
+use super::launch::{INDIRECT_BASE, Plan, patch_group};
 use super::memory::{Block, Mapped, View};
-use super::regs;
 use super::surface::Surfaces;
 use super::thread::{Counts, Stop, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
@@ -25,8 +24,10 @@ pub(super) struct Worker<'p> {
     threads: Vec<Thread>,
     view: View,
     slm: Block,
-    /// What A32 stateless messages address: the threads' scratch.
-    general: Block,
+    /// The threads' scratch, one after the other.
+    scratch: Block,
+    /// The group's indirect data (Xe-HP and later).
+    indirect: Block,
     /// Private memory of the threads of a group, and where it is.
     private: Option<Mapped>,
     cross: Vec<u8>,
@@ -35,12 +36,67 @@ pub(super) struct Worker<'p> {
     watcher: Option<Watcher<'p>>,
 }
 
+/// A part of memory that a thread may reach, by offsets or addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Area<'g> {
+    pub(super) block: &'g Block,
+    /// Where it begins in the block, in bytes.
+    pub(super) at: u64,
+    /// The address that messages give its first byte.
+    pub(super) first: u64,
+    pub(super) bytes: u64,
+    /// What it is, for messages.
+    what: &'static str,
+}
+
+impl<'g> Area<'g> {
+    /// All of a block, by offsets in it.
+    #[inline(always)]
+    pub(super) fn whole(block: &'g Block) -> Area<'g> {
+        Area {
+            block,
+            at: 0,
+            first: 0,
+            bytes: block.len() as u64,
+            what: "the block",
+        }
+    }
+
+    /// The block and the place in it of an access of `n` bytes.
+    #[inline(always)]
+    pub(super) fn at(&self, address: u64, n: u64, what: &str) -> Result<(&'g Block, u64), String> {
+        match address.checked_sub(self.first) {
+            Some(o) if o.checked_add(n).is_some_and(|end| end <= self.bytes) => {
+                Ok((self.block, self.at + o))
+            }
+            _ => Err(self.outside(address, n, what)),
+        }
+    }
+
+    #[cold]
+    fn outside(&self, address: u64, n: u64, what: &str) -> String {
+        let (area, first) = (self.what, self.first);
+        if self.bytes == 0 {
+            return format!("{what} of {n} bytes at offset {address:#x} of {area}: there is none");
+        }
+        let end = first + self.bytes;
+        format!(
+            "{what} of {n} bytes at offset {address:#x} is outside {area}, {first:#x} to {end:#x}"
+        )
+    }
+}
+
 /// What the threads of a running group share.
 pub(super) struct Group<'w> {
     plan: &'w Plan<'w>,
     view: &'w View,
     slm: &'w Block,
-    general: &'w Block,
+    scratch: &'w Block,
+    indirect: &'w Block,
+    /// Private memory of the group's threads in global memory.
+    private: Option<&'w Mapped>,
+    /// The thread that runs.
+    thread: u32,
     barriers: Barriers,
 }
 
@@ -63,9 +119,37 @@ impl Group<'_> {
         self.slm
     }
 
+    /// What A32 stateless messages of the running thread reach: the thread's scratch, from Xe-HP on the group's indirect
+    /// data.
     #[inline(always)]
-    pub(super) fn general(&self) -> &Block {
-        self.general
+    pub(super) fn stateless(&self) -> Area<'_> {
+        if self.plan.scratch.surface {
+            Area {
+                block: self.indirect,
+                at: 0,
+                first: u64::from(INDIRECT_BASE),
+                bytes: self.indirect.len() as u64,
+                what: "the group's indirect data",
+            }
+        } else {
+            Area {
+                first: u64::from(self.plan.scratch.pointer(self.thread)),
+                ..self.scratch()
+            }
+        }
+    }
+
+    /// The running thread's scratch.
+    #[inline(always)]
+    pub(super) fn scratch(&self) -> Area<'_> {
+        let bytes = u64::from(self.plan.scratch.bytes);
+        Area {
+            block: self.scratch,
+            at: u64::from(self.thread) * bytes,
+            first: 0,
+            bytes,
+            what: "the thread's own scratch",
+        }
     }
 
     /// The launch's surfaces.
@@ -74,10 +158,32 @@ impl Group<'_> {
         &self.plan.surfaces
     }
 
-    /// The block at a virtual address of 48 bits, where there is one.
+    /// The running thread's private memory, if an address found in `block` is in private memory.
     #[inline(always)]
-    pub(super) fn find(&self, address: u64, n: u64) -> Option<(&Block, u64)> {
-        self.view.find(address, n)
+    fn private_in(&self, block: &Block) -> Option<Area<'_>> {
+        let p = self.private.filter(|p| std::ptr::eq(block, &*p.block))?;
+        let bytes = u64::from(self.plan.private_bytes);
+        let at = u64::from(self.thread) * bytes;
+        Some(Area {
+            block: &p.block,
+            at,
+            first: p.base + at,
+            bytes,
+            what: "the thread's own private memory",
+        })
+    }
+
+    /// What the running thread may reach around `n` bytes at a virtual address of 48 bits.
+    #[inline(always)]
+    pub(super) fn area(&self, address: u64, n: u64) -> Option<Area<'_>> {
+        let (block, at) = self.view.find(address, n)?;
+        match self.private_in(block) {
+            Some(own) => own.at(address, n, "").is_ok().then_some(own),
+            None => Some(Area {
+                first: address - at,
+                ..Area::whole(block)
+            }),
+        }
     }
 
     /// The block at a virtual address.
@@ -86,7 +192,10 @@ impl Group<'_> {
         // Addresses have 48 bits.
         let address = address & 0xffff_ffff_ffff;
         match self.view.find(address, n) {
-            Some(hit) => Ok(hit),
+            Some((block, at)) => match self.private_in(block) {
+                Some(own) => own.at(address, n, dir),
+                None => Ok((block, at)),
+            },
             None => Err(self.nowhere(address, n, dir)),
         }
     }
@@ -107,9 +216,9 @@ impl<'p> Worker<'p> {
     pub(super) fn new(plan: &'p Plan<'p>) -> Result<Worker<'p>, String> {
         let threads = plan.threads_per_group as usize;
         let no_memory = || "no memory left for the threads of a group".to_owned();
-        let general =
-            Block::unshared(plan.scratch_base as usize + threads * plan.scratch_bytes as usize)
-                .ok_or_else(no_memory)?;
+        let scratch =
+            Block::unshared(threads * plan.scratch.bytes as usize).ok_or_else(no_memory)?;
+        let indirect = plan.layout.indirect_bytes(plan.threads_per_group);
         let mut blocks = plan.memory.clone();
         let private = if plan.private_bytes > 0 {
             let len = threads * plan.private_bytes as usize;
@@ -130,7 +239,8 @@ impl<'p> Worker<'p> {
                 .collect(),
             view: View::new(blocks),
             slm: Block::unshared(plan.slm_bytes as usize).ok_or_else(no_memory)?,
-            general,
+            scratch,
+            indirect: Block::unshared(indirect as usize).ok_or_else(no_memory)?,
             private,
             cross: Vec::new(),
             counts: Counts::default(),
@@ -150,29 +260,41 @@ impl<'p> Worker<'p> {
         self.slm.clear();
         self.cross.clear();
         self.cross.extend_from_slice(&plan.cross_thread);
-        plan.patch_group(
+        let private = self.private.as_ref();
+        patch_group(
+            plan.kernel,
             &mut self.cross,
             size,
-            self.private.as_ref().map_or(0, |m| m.base),
+            private.map_or(0, |m| m.base),
         );
+        let walk = plan.layout.walk(size);
+        plan.layout.share(&self.indirect, &self.cross);
+        let entry = plan.program.at(i64::from(plan.layout.entry(&walk)));
         for (i, t) in self.threads.iter_mut().take(threads).enumerate() {
-            let first = i as u32 * per_thread;
-            let lanes = (items - first).min(per_thread);
+            let number = i as u32;
+            let lanes = (items - number * per_thread).min(per_thread);
             // Whole-thread kernels have no channels of their own: all are on.
             let dispatch = if plan.simd == 1 {
                 u32::MAX
             } else {
                 gantry_isa_gen::sem::mask(lanes as usize)
             };
-            t.reset(dispatch);
-            header(t, plan, id, i as u32);
-            plan.payload(t, &self.cross, size, first, lanes);
+            t.reset(dispatch, entry);
+            let code = (plan.scratch.bytes / 1024).max(1).ilog2();
+            plan.layout
+                .header(t, id, number, plan.scratch.pointer(number), code);
+            let (cross, indirect) = (&self.cross, &self.indirect);
+            plan.layout
+                .start(t, plan.kernel, &walk, cross, indirect, number, lanes);
         }
         let mut group = Group {
             plan,
             view: &self.view,
             slm: &self.slm,
-            general: &self.general,
+            scratch: &self.scratch,
+            indirect: &self.indirect,
+            private,
+            thread: 0,
             barriers: Barriers::new(threads as u32),
         };
         let run = &mut self.threads;
@@ -201,23 +323,6 @@ impl Worker<'_> {
         }
         self.counts
     }
-}
-
-/// r0: group ids, scratch and hardware thread id.
-fn header(t: &mut Thread, plan: &Plan<'_>, id: [u32; 3], number: u32) {
-    let [x, y, z] = id;
-    // In 1 KB, to the next power of two.
-    let scratch = plan.scratch_base + number * plan.scratch_bytes;
-    let code = (plan.scratch_bytes / 1024).max(1).ilog2();
-    t.regs.set_u32(4, x);
-    t.regs.set_u32(12, code);
-    // Bit 9: a compute thread; the low bits are the hardware thread's number.
-    t.regs.set_u32(20, scratch | 1 << 9 | number & 0x1ff);
-    t.regs.set_u32(24, y);
-    t.regs.set_u32(28, z);
-    // sr0.0: thread, EU and subslice of the number.
-    t.regs
-        .set_u32(regs::SR0, number & 7 | (number >> 3 & 7) << 8);
 }
 
 fn run_threads(
@@ -250,6 +355,7 @@ fn run_threads(
                 continue;
             }
             alive = true;
+            group.thread = i as u32;
             let before = t.counts.instructions;
             let end = before.saturating_add(slice);
             observer.thread(i as u32);

@@ -11,6 +11,10 @@ pub struct ExecutionEnv {
     pub barrier_count: u32,
     /// SLM that the code itself uses, in bytes (local pointer arguments come on top).
     pub slm_size: u32,
+    /// Bytes of cross-thread data that registers hold when a thread starts (Xe-HP and later; the rest is in memory).
+    pub inline_data_payload_size: u32,
+    /// Where threads start that find their local ids in registers, in bytes from the kernel's start (Xe-HP and later).
+    pub offset_to_skip_per_thread_data_load: u32,
     /// The only group size allowed, where there is one.
     pub required_work_group_size: Option<[u32; 3]>,
 }
@@ -219,14 +223,15 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Bytes of cross-thread data: up to the last entry, in whole GRFs.
-    pub fn cross_thread_bytes(&self, grf_bytes: u32) -> u32 {
+    /// Bytes of cross-thread data: up to the last entry, in units of 32 bytes whatever the size of a GRF (compute-runtime,
+    /// `zebin_decoder.cpp`).
+    pub fn cross_thread_bytes(&self) -> u32 {
         self.payload
             .iter()
             .map(|p| p.offset + p.size)
             .max()
             .unwrap_or(0)
-            .next_multiple_of(grf_bytes)
+            .next_multiple_of(32)
     }
 
     /// Scratch bytes of a thread, for spills and private variables in scratch.

@@ -85,6 +85,9 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
         grf_count,
         barrier_count: env.u32_or("barrier_count", 0)?,
         slm_size: env.u32_or("slm_size", 0)?,
+        inline_data_payload_size: env.u32_or("inline_data_payload_size", 0)?,
+        offset_to_skip_per_thread_data_load: env
+            .u32_or("offset_to_skip_per_thread_data_load", 0)?,
         required_work_group_size: env
             .get("required_work_group_size")?
             .map(|n| triple(&n))

@@ -72,7 +72,7 @@ fn a_whole_one() {
     assert_eq!(k.env.required_work_group_size, Some([8, 2, 1]));
     let kinds: Vec<ArgKind> = k.args.iter().map(|a| a.kind).collect();
     assert_eq!(kinds, [ArgKind::Value { size: 8 }, ArgKind::Buffer]);
-    assert_eq!(k.cross_thread_bytes(32), 64);
+    assert_eq!(k.cross_thread_bytes(), 64);
     assert_eq!(k.scratch_bytes(), 640 * 16);
     assert_eq!(k.bindings, [(3, 1)]);
     assert!(z.kernel("other").is_none());

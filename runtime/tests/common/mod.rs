@@ -50,13 +50,17 @@ fn compile_file(file: &str, simd: u32, options: &str) -> Vec<u8> {
 
 /// Compiles OpenCL C for skl.
 pub fn compile_source(text: &str, simd: u32, options: &str) -> Vec<u8> {
+    compile_for("skl", text, &format!("-DSIMD={simd} {options}"))
+}
+
+/// Compiles OpenCL C for a device.
+pub fn compile_for(device: &str, text: &str, options: &str) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let cl = dir.path().join("k.cl");
     std::fs::write(&cl, text).unwrap();
     let out = Command::new("ocloc")
-        .args(["compile", "-device", "skl", "-internal_options", ZEBIN])
-        .arg("-options")
-        .arg(format!("-DSIMD={simd} {options}"))
+        .args(["compile", "-device", device, "-internal_options", ZEBIN])
+        .args(["-options", options])
         .arg("-file")
         .arg(&cl)
         .arg("-out_dir")

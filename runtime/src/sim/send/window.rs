@@ -2,7 +2,7 @@
 
 use super::super::memory::Block;
 use super::super::surface::Surface as State;
-use super::super::worker::Group;
+use super::super::worker::{Area, Group};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, LscSurface, Surface};
 
@@ -69,18 +69,20 @@ pub(super) enum Window<'g> {
     Null,
     /// SLM.
     Slm(&'g Block),
-    /// From general state base.
-    General(&'g Block),
+    /// A part of memory that the thread may reach: scratch, indirect data.
+    Area(Area<'g>),
 }
 
-/// A block, and which addresses are in it.
+/// An area, and where in it accesses of a size may begin.
 pub(super) struct Extent<'g> {
     pub(super) block: &'g Block,
     /// Bits of an address that count.
     keep: u64,
-    /// The address of the block's byte 0.
+    /// The address of the area's first byte.
     base: u64,
-    /// The last offset at which an access may begin.
+    /// Where that byte is in the block.
+    from: u64,
+    /// The last offset from there at which an access may begin.
     last: u64,
 }
 
@@ -89,7 +91,7 @@ impl Extent<'_> {
     #[inline(always)]
     pub(super) fn offset(&self, address: u64) -> Option<u64> {
         let at = (address & self.keep).wrapping_sub(self.base);
-        (at <= self.last).then_some(at)
+        (at <= self.last).then(|| self.from + at)
     }
 }
 
@@ -104,34 +106,33 @@ impl<'g> Window<'g> {
         let state = match place {
             Place::Flat => return Ok(Window::Flat(group)),
             Place::Slm => return Ok(Window::Slm(group.slm())),
-            Place::General => return Ok(Window::General(group.general())),
+            Place::General => return Ok(Window::Area(group.stateless())),
             Place::Bti(i) => group.surfaces().bound(i)?,
             Place::State(offset) => group.surfaces().at(offset)?,
         };
         Ok(match state {
             State::Buffer(block) => Window::Surface(block),
             State::Null => Window::Null,
+            State::Scratch => Window::Area(group.scratch()),
         })
     }
 
     /// The block in which an access of `n` bytes at an address lies, for the accesses beside it.
     #[inline(always)]
     pub(super) fn extent(&self, address: u64, n: u64) -> Option<Extent<'g>> {
-        let (block, keep, base, end) = match *self {
-            Window::Flat(group) => {
-                let address = address & VIRTUAL;
-                let (block, at) = group.find(address, n)?;
-                (block, VIRTUAL, address - at, block.len() as u64)
-            }
-            Window::Surface(b) | Window::General(b) => (b, u64::MAX, 0, b.len() as u64),
-            Window::Slm(b) => (b, SLM, 0, b.len() as u64),
+        let (area, keep) = match *self {
+            Window::Flat(group) => (group.area(address & VIRTUAL, n)?, VIRTUAL),
+            Window::Surface(b) => (Area::whole(b), u64::MAX),
+            Window::Area(a) => (a, u64::MAX),
+            Window::Slm(b) => (Area::whole(b), SLM),
             Window::Null => return None,
         };
         Some(Extent {
-            block,
+            block: area.block,
             keep,
-            base,
-            last: end.checked_sub(n)?,
+            base: area.first,
+            from: area.at,
+            last: area.bytes.checked_sub(n)?,
         })
     }
 
@@ -158,15 +159,7 @@ impl<'g> Window<'g> {
                     ))
                 }
             }
-            Window::General(general) => {
-                if general.holds(address, n) {
-                    Ok(Some((general, address)))
-                } else {
-                    Err(format!(
-                        "{what} of {n} bytes at stateless offset {address:#x}, where there is no memory"
-                    ))
-                }
-            }
+            Window::Area(area) => area.at(address, n, what).map(Some),
         }
     }
 }

@@ -1,0 +1,126 @@
+//! Cross-thread data: every `payload_arguments` entry of a kernel at its offset, and the surfaces that arguments bind.
+//!
+//! What each kind holds: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/zeinfo.md`; how it is filled in: compute-runtime.
+
+use super::super::DataBuffers;
+use super::super::memory::Mapped;
+use super::super::surface::{Surface, Surfaces};
+use crate::backend::Request;
+use crate::launch::Arg;
+use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
+
+/// The cross-thread data of a launch.
+pub(super) struct CrossThread {
+    /// The bytes, but for what differs from group to group.
+    pub(super) bytes: Vec<u8>,
+    /// SLM of local pointer arguments, in bytes.
+    pub(super) local_bytes: u64,
+}
+
+/// The surfaces of a launch's binding table.
+pub(super) fn surfaces(request: &Request<'_>, memory: &[Mapped]) -> Surfaces {
+    let mut surfaces = Surfaces::default();
+    for (bti, index) in &request.kernel.bindings {
+        let surface = match request.args.get(*index as usize) {
+            Some(Arg::Buffer(b)) => memory
+                .iter()
+                .find(|m| m.base == b.device_address())
+                .map_or(Surface::Null, |m| Surface::Buffer(m.block.clone())),
+            _ => Surface::Null,
+        };
+        surfaces.bind(*bti as usize, surface);
+    }
+    surfaces
+}
+
+/// Fills in what all groups share. An error names what launches do not provide.
+pub(super) fn fill(request: &Request<'_>, data: &DataBuffers) -> Result<CrossThread, String> {
+    let kernel = request.kernel;
+    let mut bytes = vec![0; kernel.cross_thread_bytes() as usize];
+    let groups = request.groups();
+    // Local pointers follow each other from 0; the code adds its own static size.
+    let mut local_bytes = 0u64;
+    for p in &kernel.payload {
+        let arg = |index: &u32| request.args.get(*index as usize);
+        let address = |index: &u32| match arg(index) {
+            Some(Arg::Buffer(b)) => b.device_address(),
+            _ => 0,
+        };
+        let triple = |v: &[u32; 3]| v.map(u32::to_le_bytes).as_flattened().to_vec();
+        let value: Vec<u8> = match &p.kind {
+            PayloadKind::Pointer {
+                index,
+                mode,
+                slm_alignment,
+                ..
+            } => match mode {
+                AddrMode::Stateful => continue,
+                AddrMode::Stateless => address(index).to_le_bytes().to_vec(),
+                AddrMode::Slm => {
+                    let align = u64::from(*slm_alignment).max(1).next_power_of_two();
+                    local_bytes = local_bytes.next_multiple_of(align);
+                    let at = local_bytes;
+                    if let Some(Arg::Local(n)) = arg(index) {
+                        local_bytes += u64::from(*n);
+                    }
+                    at.to_le_bytes().to_vec()
+                }
+                AddrMode::Bindless => return Err("bindless arguments".to_owned()),
+            },
+            PayloadKind::Value {
+                index,
+                source_offset,
+            } => match arg(index) {
+                Some(Arg::Value(v)) => v.get(*source_offset as usize..).unwrap_or(&[]).to_vec(),
+                _ => continue,
+            },
+            PayloadKind::BufferAddress { index } => address(index).to_le_bytes().to_vec(),
+            // The surface begins at the buffer.
+            PayloadKind::BufferOffset { .. } => vec![0; 4],
+            PayloadKind::EnqueuedLocalSize => triple(&request.local),
+            PayloadKind::GroupCount => triple(&groups),
+            PayloadKind::GlobalSize => triple(&request.global),
+            PayloadKind::GlobalIdOffset => triple(&request.offset),
+            PayloadKind::WorkDimensions => request.dimensions.to_le_bytes().to_vec(),
+            PayloadKind::ConstBase => data.constant.to_le_bytes().to_vec(),
+            PayloadKind::GlobalBase => data.global.to_le_bytes().to_vec(),
+            // These differ from group to group or from core to core.
+            PayloadKind::LocalSize | PayloadKind::PrivateBase => continue,
+            PayloadKind::Other(name) => return Err(format!("the `{name}` argument")),
+        };
+        put(&mut bytes, p.offset, p.size, &value);
+    }
+    Ok(CrossThread { bytes, local_bytes })
+}
+
+/// Fills in what differs from group to group: the group's size, and where its core keeps private memory.
+pub(in super::super) fn patch_group(
+    kernel: &KernelInfo,
+    cross: &mut [u8],
+    size: [u32; 3],
+    private: u64,
+) {
+    for p in &kernel.payload {
+        match p.kind {
+            PayloadKind::LocalSize => {
+                put(
+                    cross,
+                    p.offset,
+                    p.size,
+                    size.map(u32::to_le_bytes).as_flattened(),
+                );
+            }
+            PayloadKind::PrivateBase => put(cross, p.offset, p.size, &private.to_le_bytes()),
+            _ => {}
+        }
+    }
+}
+
+/// Writes at most `size` bytes of a value.
+fn put(out: &mut [u8], offset: u32, size: u32, value: &[u8]) {
+    if let Some(o) = out.get_mut(offset as usize..(offset + size) as usize) {
+        for (o, v) in o.iter_mut().zip(value) {
+            *o = *v;
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What a thread finds when it starts: r0, local ids and cross-thread data.
+//!
+//! Before Xe-HP everything is in registers. From Xe-HP on, registers hold only inline data and, where the hardware makes
+//! them, local ids; the rest is indirect data in memory, which the kernel loads itself. Sources: compute-runtime,
+//! `EncodeDispatchKernel` and `PerThreadDataHelper`; the thread payloads of the PRMs ("Media GPGPU Pipeline").
+
+use super::super::memory::Block;
+use super::super::regs;
+use super::super::thread::Thread;
+use crate::zebin::{KernelInfo, PerThreadArg};
+use gantry_isa_gen::Platform;
+
+/// Where indirect data begins, as an offset from general state base (Xe-HP and later). The driver aligns it to 64 bytes;
+/// not 0, so that code that ignores `r0.0` is found out.
+pub(in super::super) const INDIRECT_BASE: u32 = 0x1000;
+
+/// Groups of more work-items get their local ids from memory (compute-runtime, `isRuntimeLocalIdsGenerationRequired`).
+const MAX_HARDWARE_IDS: u32 = 1024;
+
+/// Walk orders of the hardware in the order that the driver tries them: dimensions, fastest first.
+const WALKS: [[usize; 3]; 6] = [
+    [0, 1, 2],
+    [0, 2, 1],
+    [1, 0, 2],
+    [2, 0, 1],
+    [1, 2, 0],
+    [2, 1, 0],
+];
+
+/// How a kernel's payload is laid out.
+pub(in super::super) struct Layout {
+    platform: Platform,
+    /// Bytes of a GRF.
+    grf: u32,
+    simd: u32,
+    /// Per-thread data of a thread, in whole GRFs.
+    per_thread: u32,
+    /// Bytes of cross-thread data.
+    cross: u32,
+    /// From Xe-HP on: what is not in memory.
+    inline: Option<Inline>,
+}
+
+/// The part of a payload that the hardware puts in registers on Xe-HP and later.
+#[derive(Clone, Copy)]
+struct Inline {
+    /// Bytes of cross-thread data in registers.
+    bytes: u32,
+    /// What the kernel's entry is past where local ids need not be loaded, in bytes.
+    skip: u32,
+}
+
+/// How the work-items of a group lie on its channels.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Walk {
+    size: [u32; 3],
+    /// Dimensions, fastest first.
+    order: [usize; 3],
+    /// The hardware makes the local ids; otherwise they are in memory.
+    hardware: bool,
+    /// Bytes of one dimension of a thread's local ids.
+    row: u32,
+}
+
+impl Layout {
+    pub(super) fn new(platform: Platform, kernel: &KernelInfo) -> Layout {
+        let grf = platform.features().grf_bytes;
+        let cross = kernel.cross_thread_bytes();
+        let per_thread = kernel
+            .per_thread
+            .iter()
+            .map(|p| match *p {
+                PerThreadArg::LocalId { offset, size }
+                | PerThreadArg::PackedLocalIds { offset, size } => {
+                    offset.saturating_add(size).next_multiple_of(grf)
+                }
+            })
+            .max()
+            .unwrap_or(0);
+        let inline = (platform >= Platform::XeHp).then_some(Inline {
+            bytes: kernel.env.inline_data_payload_size.min(cross),
+            skip: kernel.env.offset_to_skip_per_thread_data_load,
+        });
+        Layout {
+            platform,
+            grf,
+            simd: kernel.env.simd_size,
+            // Before Xe-HP a kernel without local ids still gets a register of them, with nothing of use in it.
+            per_thread: if inline.is_none() {
+                per_thread.max(grf)
+            } else {
+                per_thread
+            },
+            cross,
+            inline,
+        }
+    }
+
+    /// Registers that the payload takes when a thread starts, in bytes.
+    pub(super) fn register_bytes(&self) -> u32 {
+        let cross = match self.inline {
+            None => self.cross,
+            Some(i) => i.bytes,
+        };
+        self.grf + self.per_thread + cross.next_multiple_of(self.grf)
+    }
+
+    /// Indirect data of a group, in bytes: 0 before Xe-HP, where a thread does not see it.
+    pub(in super::super) fn indirect_bytes(&self, threads: u32) -> u64 {
+        match self.inline {
+            None => 0,
+            Some(i) => {
+                u64::from(self.cross - i.bytes) + u64::from(threads) * u64::from(self.per_thread)
+            }
+        }
+    }
+
+    /// How a group's work-items are numbered. Lanes count x fastest but where the hardware makes the ids, which does so in
+    /// the first order it can whose two fastest dimensions are powers of two.
+    pub(in super::super) fn walk(&self, size: [u32; 3]) -> Walk {
+        let linear = Walk {
+            size,
+            order: WALKS[0],
+            hardware: false,
+            row: (self.simd * 2).next_multiple_of(self.grf),
+        };
+        let items = size.iter().product::<u32>();
+        if self.inline.is_none()
+            || self.per_thread == 0
+            || self.simd == 1
+            || items > MAX_HARDWARE_IDS
+        {
+            return linear;
+        }
+        let fits = |o: &&[usize; 3]| size[o[0]].is_power_of_two() && size[o[1]].is_power_of_two();
+        match WALKS.iter().find(fits) {
+            Some(&order) => Walk {
+                order,
+                hardware: true,
+                ..linear
+            },
+            None => linear,
+        }
+    }
+
+    /// Where a group's threads start, in bytes from the kernel's start.
+    pub(in super::super) fn entry(&self, walk: &Walk) -> u32 {
+        match self.inline {
+            Some(i) if walk.hardware => i.skip,
+            _ => 0,
+        }
+    }
+
+    /// Puts what the group's threads share into its indirect data: the cross-thread data that is not inline.
+    pub(in super::super) fn share(&self, indirect: &Block, cross: &[u8]) {
+        if let Some(rest) = self.inline.and_then(|i| cross.get(i.bytes as usize..)) {
+            indirect.write(0, rest);
+        }
+    }
+
+    /// Gives a thread of a group its payload. `first`: the number of its first work-item, of `lanes`.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one thread's start: all of it is used"
+    )]
+    pub(in super::super) fn start(
+        &self,
+        t: &mut Thread,
+        kernel: &KernelInfo,
+        walk: &Walk,
+        cross: &[u8],
+        indirect: &Block,
+        number: u32,
+        lanes: u32,
+    ) {
+        let first = number * self.simd;
+        match self.inline {
+            None => {
+                let ids = t.regs.get_mut(self.grf, self.per_thread as usize);
+                walk.ids(kernel, first, lanes, ids);
+                let at = self.grf + self.per_thread;
+                t.regs.get_mut(at, cross.len()).copy_from_slice(cross);
+            }
+            Some(i) => {
+                let mut at = self.grf;
+                if walk.hardware {
+                    let ids = t.regs.get_mut(at, self.per_thread as usize);
+                    walk.ids(kernel, first, lanes, ids);
+                    at += self.per_thread;
+                } else if self.per_thread > 0 {
+                    let mut ids = vec![0; self.per_thread as usize];
+                    walk.ids(kernel, first, lanes, &mut ids);
+                    let shared = u64::from(self.cross - i.bytes);
+                    indirect.write(shared + u64::from(number * self.per_thread), &ids);
+                }
+                let inline = cross.get(..i.bytes as usize).unwrap_or(&[]);
+                t.regs.get_mut(at, inline.len()).copy_from_slice(inline);
+            }
+        }
+    }
+
+    /// r0 and the thread's number in `sr0`. `scratch`: what `r0.5` says of scratch, its low ten bits clear; `scratch_code`:
+    /// the size of a thread's scratch, 1 KB shifted by so much.
+    pub(in super::super) fn header(
+        &self,
+        t: &mut Thread,
+        group: [u32; 3],
+        number: u32,
+        scratch: u32,
+        scratch_code: u32,
+    ) {
+        let [x, y, z] = group;
+        t.regs.set_u32(4, x);
+        t.regs.set_u32(24, y);
+        t.regs.set_u32(28, z);
+        if self.inline.is_some() {
+            t.regs.set_u32(0, INDIRECT_BASE);
+            t.regs.set_u32(8, number);
+            t.regs.set_u32(20, scratch | number & 0x3ff);
+        } else {
+            t.regs.set_u32(12, scratch_code);
+            // Bit 9: a compute thread; from Gen11 on it belongs to the number. The low bits are the hardware thread's number.
+            let compute = u32::from(self.platform < Platform::Gen11) << 9;
+            t.regs.set_u32(20, scratch | compute | number & 0x3ff);
+        }
+        t.regs.set_u32(regs::SR0, self.state(number));
+    }
+
+    /// sr0.0 of a hardware thread: thread of the EU, EU, subslice and slice. Kernels make a number of it again by leaving
+    /// out the bits that no thread has.
+    fn state(&self, number: u32) -> u32 {
+        let thread = number & 7;
+        match self.platform {
+            Platform::XeHp | Platform::XeHpg => thread | (number >> 3 & 3) << 4 | number >> 5 << 7,
+            Platform::XeHpc => thread | (number >> 3 & 3) << 4 | number >> 5 << 8,
+            _ => thread | (number >> 3 & 7) << 8,
+        }
+    }
+}
+
+impl Walk {
+    /// The local ids of `lanes` work-items from number `first` on, as the kernel's per-thread data has them.
+    fn ids(&self, kernel: &KernelInfo, first: u32, lanes: u32, out: &mut [u8]) {
+        let [a, b, c] = self.order;
+        let (na, nb) = (self.size[a].max(1), self.size[b].max(1));
+        let mut id = [0u32; 3];
+        id[a] = first % na;
+        id[b] = first / na % nb;
+        id[c] = first / na / nb;
+        let mut put = |at: u32, v: u32| {
+            if let Some(o) = out.get_mut(at as usize..).and_then(<[u8]>::first_chunk_mut) {
+                *o = (v as u16).to_le_bytes();
+            }
+        };
+        for p in &kernel.per_thread {
+            match *p {
+                PerThreadArg::PackedLocalIds { offset, size } => {
+                    for (d, id) in id.iter().enumerate().take(size as usize / 2) {
+                        put(offset + d as u32 * 2, *id);
+                    }
+                }
+                PerThreadArg::LocalId { offset, size } => {
+                    let row = self.row;
+                    let mut id = id;
+                    for lane in 0..lanes {
+                        for (d, id) in id.iter().enumerate().take((size / row.max(1)) as usize) {
+                            put(offset + d as u32 * row + lane * 2, *id);
+                        }
+                        id[a] += 1;
+                        if id[a] == na {
+                            id[a] = 0;
+                            id[b] += 1;
+                            if id[b] == nb {
+                                id[b] = 0;
+                                id[c] += 1;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
