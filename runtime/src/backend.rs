@@ -24,6 +24,10 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn id(&self) -> usize;
     /// Makes a zeroed buffer.
     fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error>;
+    /// Whether buffers can be looked at as images, tightly packed.
+    fn has_images(&self) -> bool {
+        false
+    }
     /// Loads a module.
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error>;
     /// What the device itself says against bytes that could not be read here; `None` if it says nothing.

@@ -3,6 +3,7 @@
 use crate::backend::DeviceBackend;
 use crate::buffer::{Buffer, Plain, to_bytes};
 use crate::error::Error;
+use crate::image::{Image, ImageDesc, ImageFormat};
 use crate::level_zero;
 use crate::module::Module;
 use crate::sim::{SimOptions, Simulator};
@@ -112,6 +113,42 @@ impl Device {
         let buffer = self.buffer(bytes.len())?;
         buffer.write_bytes(0, &bytes)?;
         Ok(buffer)
+    }
+
+    /// Makes a zeroed image.
+    ///
+    /// # Errors
+    /// A size is 0 or beyond what surfaces hold, there is not that much memory, or the device has no images here
+    /// (Level Zero).
+    pub fn image(&self, format: ImageFormat, desc: ImageDesc) -> Result<Image, Error> {
+        let buffer = self.buffer(Image::bytes(format, desc)?)?;
+        self.image_of(&buffer, format, desc)
+    }
+
+    /// Makes an image of a buffer's memory, tightly packed from its start: both see what either writes.
+    ///
+    /// # Errors
+    /// As [`Self::image`], or the buffer is too small or another device's.
+    pub fn image_of(
+        &self,
+        buffer: &Buffer,
+        format: ImageFormat,
+        desc: ImageDesc,
+    ) -> Result<Image, Error> {
+        let need = Image::bytes(format, desc)?;
+        if !self.inner.has_images() {
+            return Err(Error::Image(format!("{} has no images here", self.name())));
+        }
+        if buffer.inner.device() != self.id() {
+            return Err(Error::Image("the buffer is of another device".to_owned()));
+        }
+        if buffer.len() < need {
+            return Err(Error::Image(format!(
+                "a {desc} takes {need} bytes, the buffer has {}",
+                buffer.len()
+            )));
+        }
+        Ok(Image::over(buffer.clone(), format, desc))
     }
 
     pub(crate) fn id(&self) -> usize {

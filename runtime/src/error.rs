@@ -70,6 +70,9 @@ pub enum Error {
     /// A buffer cannot be made, read or written as asked.
     #[error("{0}")]
     Buffer(String),
+    /// An image cannot be made, read or written as asked.
+    #[error("{0}")]
+    Image(String),
     /// Execution ended with a fault.
     #[error(transparent)]
     Fault(Box<Fault>),

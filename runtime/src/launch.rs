@@ -3,6 +3,7 @@
 use crate::backend::Request;
 use crate::buffer::{Buffer, Plain, to_bytes};
 use crate::error::Error;
+use crate::image::{Image, Sampler};
 use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::ArgKind;
@@ -58,6 +59,10 @@ pub enum Arg {
     Local(u32),
     /// By value: the device's bytes.
     Value(Vec<u8>),
+    /// An image.
+    Image(Image),
+    /// A sampler.
+    Sampler(Sampler),
 }
 
 impl Arg {
@@ -72,6 +77,8 @@ impl Arg {
             Arg::Null => "a null pointer".to_owned(),
             Arg::Local(n) => format!("{n} bytes of SLM"),
             Arg::Value(v) => format!("a value of {} bytes", v.len()),
+            Arg::Image(i) => format!("a {}", i.desc()),
+            Arg::Sampler(_) => "a sampler".to_owned(),
         }
     }
 }
@@ -85,6 +92,24 @@ impl From<&Buffer> for Arg {
 impl From<Buffer> for Arg {
     fn from(b: Buffer) -> Arg {
         Arg::Buffer(b)
+    }
+}
+
+impl From<&Image> for Arg {
+    fn from(i: &Image) -> Arg {
+        Arg::Image(i.clone())
+    }
+}
+
+impl From<Image> for Arg {
+    fn from(i: Image) -> Arg {
+        Arg::Image(i)
+    }
+}
+
+impl From<Sampler> for Arg {
+    fn from(s: Sampler) -> Arg {
+        Arg::Sampler(s)
     }
 }
 
@@ -183,7 +208,8 @@ impl<'k> Launch<'k> {
         }
     }
 
-    /// The next argument: a `&Buffer`, a number, an array of numbers (a vector), [`Local`], or an [`Arg`].
+    /// The next argument: a `&Buffer`, an `&Image`, a [`Sampler`], a number, an array of numbers (a vector), [`Local`], or
+    /// an [`Arg`].
     pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
         self.args.push(arg.into());
         self
@@ -301,15 +327,26 @@ impl<'k> Launch<'k> {
                 given,
             };
             let given = || arg.describe();
+            let own = |b: &Buffer, what: &str| {
+                if b.inner.device() == self.kernel.module.device().id() {
+                    return Ok(());
+                }
+                Err(wrong(
+                    format!("{what} of this device"),
+                    format!("{what} of another"),
+                ))
+            };
             match (info.kind, arg) {
-                (ArgKind::Buffer, Arg::Buffer(b)) => {
-                    if b.inner.device() != self.kernel.module.device().id() {
-                        return Err(wrong(
-                            "a buffer of this device".to_owned(),
-                            "a buffer of another".to_owned(),
-                        ));
+                (ArgKind::Buffer, Arg::Buffer(b)) => own(b, "a buffer")?,
+                (ArgKind::Image(ty), Arg::Image(i)) => {
+                    own(&i.texels, "an image")?;
+                    if let Some(ty) = ty
+                        && ty != i.desc().ty()
+                    {
+                        return Err(wrong(format!("a {ty}"), given()));
                     }
                 }
+                (ArgKind::Sampler, Arg::Sampler(_)) => {}
                 (ArgKind::Buffer, Arg::Null) => {}
                 (ArgKind::Local, Arg::Local(_)) => {}
                 (ArgKind::Value { size }, Arg::Value(v)) => {
@@ -326,7 +363,10 @@ impl<'k> Launch<'k> {
                 (ArgKind::Value { size }, _) => {
                     return Err(wrong(format!("a value of {size} bytes"), given()));
                 }
-                (ArgKind::Image, _) => return Err(wrong("an image".to_owned(), given())),
+                (ArgKind::Image(ty), _) => {
+                    let what = ty.map_or("an image".to_owned(), |ty| format!("a {ty}"));
+                    return Err(wrong(what, given()));
+                }
                 (ArgKind::Sampler, _) => return Err(wrong("a sampler".to_owned(), given())),
             }
         }

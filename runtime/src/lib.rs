@@ -30,6 +30,7 @@ mod backend;
 mod buffer;
 mod device;
 mod error;
+mod image;
 mod launch;
 mod level_zero;
 mod module;
@@ -40,6 +41,10 @@ pub mod zebin;
 pub use buffer::{Buffer, Plain};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault};
+pub use image::{
+    AddressMode, ChannelOrder, ChannelType, FilterMode, Image, ImageDesc, ImageFormat, ImageType,
+    Sampler,
+};
 pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
 pub use module::{Kernel, Module};
 pub use sim::SimOptions;

@@ -143,12 +143,17 @@ impl ModuleBackend for LevelZeroModule {
             .args
             .iter()
             .map(|a| match a {
-                Arg::Buffer(b) => DriverArg::Pointer(b.device_address()),
-                Arg::Null => DriverArg::Pointer(0),
-                Arg::Local(n) => DriverArg::Local(*n as usize),
-                Arg::Value(v) => DriverArg::Value(v),
+                Arg::Buffer(b) => Ok(DriverArg::Pointer(b.device_address())),
+                Arg::Null => Ok(DriverArg::Pointer(0)),
+                Arg::Local(n) => Ok(DriverArg::Local(*n as usize)),
+                Arg::Value(v) => Ok(DriverArg::Value(v)),
+                Arg::Image(_) | Arg::Sampler(_) => Err(Error::Unsupported {
+                    kernel: r.kernel.name.clone(),
+                    what: "images and samplers".to_owned(),
+                    device: "Level Zero".to_owned(),
+                }),
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         let items = r.local.iter().map(|&n| u64::from(n)).product::<u64>();
         let threads = groups.iter().map(|&n| u64::from(n)).product::<u64>()
             * items.div_ceil(u64::from(r.kernel.env.simd_size));

@@ -10,12 +10,14 @@ mod alu;
 mod barrier;
 mod fast;
 mod fast64;
+mod image;
 mod launch;
 mod memory;
 mod operand;
 mod path;
 mod program;
 mod regs;
+mod sampler;
 mod send;
 mod surface;
 mod thread;
@@ -89,6 +91,10 @@ impl DeviceBackend for Simulator {
 
     fn alloc(&self, bytes: usize) -> Result<Arc<dyn BufferBackend>, Error> {
         Ok(self.space.alloc(bytes)?)
+    }
+
+    fn has_images(&self) -> bool {
+        true
     }
 
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error> {

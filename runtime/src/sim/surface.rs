@@ -1,6 +1,8 @@
 //! Surfaces: what a launch's surface states describe, and the binding table that names them.
 
+use super::image::SimImage;
 use super::memory::Block;
+use gantry_isa_gen::Platform;
 use std::sync::Arc;
 
 /// Bytes of a surface state: bindless surface offsets count them ("RENDER_SURFACE_STATE").
@@ -13,8 +15,23 @@ pub(super) enum Surface {
     Null,
     /// A buffer; the surface begins and ends with it.
     Buffer(Arc<Block>),
+    /// An image.
+    Image(Box<SimImage>),
     /// The scratch of the thread that sends the message (Xe-HP and later).
     Scratch,
+}
+
+impl Surface {
+    /// The image; `None` where there is nothing. `what` asks, for an error.
+    pub(super) fn image(&self, what: &str) -> Result<Option<&SimImage>, String> {
+        match self {
+            Surface::Image(i) => Ok(Some(i)),
+            Surface::Null => Ok(None),
+            Surface::Buffer(_) | Surface::Scratch => {
+                Err(format!("{what} to a buffer, which has no format"))
+            }
+        }
+    }
 }
 
 /// The surface states of a launch.
@@ -61,5 +78,24 @@ impl Surfaces {
             .flatten()
             .and_then(|i| self.heap.get(i))
             .ok_or_else(|| format!("binding table index {bti} names no surface"))
+    }
+}
+
+/// The offset of a surface state that an extended descriptor holds, in bytes. Before the load/store cache bits 31:12 count
+/// states of 64 bytes, since then bits 31:6 are the offset's own.
+pub(super) fn bindless_offset(platform: Platform, ex: u32) -> u32 {
+    if platform.features().lsc {
+        ex & !0x3f
+    } else {
+        (ex >> 12) << 6
+    }
+}
+
+/// The same the other way: the extended descriptor's bits for an offset, as the payload has them.
+pub(super) fn bindless_handle(platform: Platform, offset: u32) -> u32 {
+    if platform.features().lsc {
+        offset
+    } else {
+        offset << 6
     }
 }

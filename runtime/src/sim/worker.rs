@@ -3,6 +3,7 @@
 use super::barrier::Barriers;
 use super::launch::{INDIRECT_BASE, Plan, patch_group};
 use super::memory::{Block, Mapped, View};
+use super::sampler::Samplers;
 use super::surface::Surfaces;
 use super::thread::{Counts, Stop, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
@@ -156,6 +157,11 @@ impl Group<'_> {
     #[inline(always)]
     pub(super) fn surfaces(&self) -> &Surfaces {
         &self.plan.surfaces
+    }
+
+    /// The launch's samplers.
+    pub(super) fn samplers(&self) -> &Samplers {
+        &self.plan.samplers
     }
 
     /// The running thread's private memory, if an address found in `block` is in private memory.

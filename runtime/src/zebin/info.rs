@@ -1,5 +1,7 @@
 //! `.ze_info`: what a zebin says about its kernels.
 
+use crate::image::{ImageType, Sampler};
+
 /// What a kernel's threads need.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExecutionEnv {
@@ -109,8 +111,121 @@ pub enum PayloadKind {
     ConstBase,
     /// `global_base` / `data_global_buffer`: 64-bit address of the module's globals.
     GlobalBase,
+    /// A fact about an image argument, four bytes.
+    Image {
+        /// Argument index.
+        index: u32,
+        /// Which fact.
+        fact: ImageFact,
+    },
+    /// A fact about a sampler argument, four bytes.
+    Sampler {
+        /// Argument index.
+        index: u32,
+        /// Which fact.
+        fact: SamplerFact,
+    },
+    /// `inline_sampler`: the bindless offset of a sampler of the code's own.
+    InlineSampler {
+        /// Which: its place in the sampler table.
+        sampler: u32,
+    },
     /// A kind that launches do not provide, by its name.
     Other(String),
+}
+
+/// A fact about an image that the payload holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ImageFact {
+    /// `image_width`, in texels.
+    Width,
+    /// `image_height`, in texels; 0 where the shape has none.
+    Height,
+    /// `image_depth`, in slices; 0 where the shape has none.
+    Depth,
+    /// `image_array_size`, in layers; 0 where the shape has none.
+    ArraySize,
+    /// `image_channel_data_type`: OpenCL's number.
+    ChannelType,
+    /// `image_channel_order`: OpenCL's number.
+    ChannelOrder,
+    /// `image_srgb_channel_order`: OpenCL's number where the order is an sRGB one, otherwise 0.
+    SrgbChannelOrder,
+    /// `image_num_samples`.
+    Samples,
+    /// `image_num_mip_levels`.
+    MipLevels,
+    /// `flat_image_baseoffset`: the 64-bit address.
+    FlatBase,
+    /// `flat_image_width`: bytes of a row, minus one.
+    FlatWidth,
+    /// `flat_image_height`: rows, minus one.
+    FlatHeight,
+    /// `flat_image_pitch`: bytes from row to row, minus one.
+    FlatPitch,
+}
+
+impl ImageFact {
+    /// The fact of an `arg_type`.
+    pub(super) fn from_name(name: &str) -> Option<ImageFact> {
+        Some(match name {
+            "image_width" => ImageFact::Width,
+            "image_height" => ImageFact::Height,
+            "image_depth" => ImageFact::Depth,
+            "image_array_size" => ImageFact::ArraySize,
+            "image_channel_data_type" => ImageFact::ChannelType,
+            "image_channel_order" => ImageFact::ChannelOrder,
+            "image_srgb_channel_order" => ImageFact::SrgbChannelOrder,
+            "image_num_samples" => ImageFact::Samples,
+            "image_num_mip_levels" => ImageFact::MipLevels,
+            "flat_image_baseoffset" => ImageFact::FlatBase,
+            "flat_image_width" => ImageFact::FlatWidth,
+            "flat_image_height" => ImageFact::FlatHeight,
+            "flat_image_pitch" => ImageFact::FlatPitch,
+            _ => return None,
+        })
+    }
+}
+
+/// A fact about a sampler that the payload holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SamplerFact {
+    /// `sampler_address`: 0 none, 1 clamp, 2 clamp to edge, 3 repeat, 4 mirrored repeat.
+    Address,
+    /// `sampler_normalized`: 8 if it is, otherwise 0.
+    Normalized,
+    /// `sampler_snap_wa`: all ones where the kernel must move coordinates below 0 to -1 itself (nearest with a border).
+    SnapWa,
+}
+
+impl SamplerFact {
+    /// The fact of an `arg_type`.
+    pub(super) fn from_name(name: &str) -> Option<SamplerFact> {
+        Some(match name {
+            "sampler_address" => SamplerFact::Address,
+            "sampler_normalized" => SamplerFact::Normalized,
+            "sampler_snap_wa" => SamplerFact::SnapWa,
+            _ => return None,
+        })
+    }
+}
+
+/// An entry of a kernel's sampler table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SamplerEntry {
+    /// Which entry.
+    pub index: u32,
+    /// Where its state comes from.
+    pub source: SamplerSource,
+}
+
+/// Where a sampler comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SamplerSource {
+    /// An argument, by index.
+    Arg(u32),
+    /// The code itself (`inline_samplers`).
+    Inline(Sampler),
 }
 
 /// One entry of the cross-thread payload.
@@ -179,8 +294,8 @@ pub enum ArgKind {
         /// Bytes.
         size: u32,
     },
-    /// An image.
-    Image,
+    /// An image, of this type where the zebin says.
+    Image(Option<ImageType>),
     /// A sampler.
     Sampler,
 }
@@ -216,6 +331,8 @@ pub struct KernelInfo {
     pub per_thread: Vec<PerThreadArg>,
     /// Binding table: (index, argument index).
     pub bindings: Vec<(u32, u32)>,
+    /// Sampler table.
+    pub samplers: Vec<SamplerEntry>,
     /// Memory of each thread.
     pub memory: Vec<MemoryBuffer>,
     /// The arguments a caller gives, in order.

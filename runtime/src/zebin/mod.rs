@@ -4,6 +4,7 @@
 //! is: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec`.
 
 mod elf;
+mod images;
 mod info;
 mod read;
 #[cfg(test)]
@@ -11,8 +12,9 @@ mod tests;
 mod yaml;
 
 pub use info::{
-    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, KernelInfo,
-    MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg,
+    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact,
+    KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry,
+    SamplerFact, SamplerSource,
 };
 
 use gantry_isa_gen::Platform;

@@ -1,9 +1,10 @@
 //! Reading `.ze_info`.
 
 use super::ZebinError;
+use super::images;
 use super::info::{
-    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, KernelInfo,
-    MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg,
+    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact,
+    KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerFact,
 };
 use super::yaml::Node;
 use gantry_isa_gen::Platform;
@@ -95,9 +96,13 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
             .filter(|s| *s != [0, 0, 0]),
     };
     let mut payload = Vec::new();
+    let mut entries = Vec::new();
     for n in node.list_of("payload_arguments")? {
-        payload.push(payload_arg(&n)?);
+        let arg = payload_arg(&n)?;
+        entries.push((n, arg.kind.clone()));
+        payload.push(arg);
     }
+    let samplers = images::samplers(node, &entries)?;
     let mut per_thread = Vec::new();
     for n in node.list_of("per_thread_payload_arguments")? {
         let ty = n.need("arg_type")?.string()?;
@@ -154,13 +159,25 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
             per_channel: n.flag("is_simt_thread")?,
         });
     }
-    let args = args_of_payload(node, &payload)?;
+    let mut args = args_of_payload(node, &payload)?;
+    for (n, kind) in &entries {
+        if let PayloadKind::Pointer {
+            index,
+            space: AddrSpace::Image,
+            ..
+        } = kind
+            && let Some(arg) = args.get_mut(*index as usize)
+        {
+            arg.kind = ArgKind::Image(images::image_type(n)?);
+        }
+    }
     Ok(KernelInfo {
         name,
         env,
         payload,
         per_thread,
         bindings,
+        samplers,
         memory,
         args,
     })
@@ -224,14 +241,37 @@ fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
                 _ => PayloadKind::GlobalIdOffset,
             }
         }
-        _ if OTHER_KINDS.contains(&ty.as_str()) => PayloadKind::Other(ty),
-        _ => return Err(n.error(&format!("unknown arg_type `{ty}`"))),
+        "inline_sampler" => PayloadKind::InlineSampler {
+            sampler: n.need("sampler_index")?.u32()?,
+        },
+        name => match (ImageFact::from_name(name), SamplerFact::from_name(name)) {
+            (Some(fact), _) => {
+                exactly(if fact == ImageFact::FlatBase {
+                    &[8]
+                } else {
+                    &[4]
+                })?;
+                PayloadKind::Image {
+                    index: index()?,
+                    fact,
+                }
+            }
+            (None, Some(fact)) => {
+                exactly(&[4])?;
+                PayloadKind::Sampler {
+                    index: index()?,
+                    fact,
+                }
+            }
+            _ if OTHER_KINDS.contains(&name) => PayloadKind::Other(ty),
+            _ => return Err(n.error(&format!("unknown arg_type `{ty}`"))),
+        },
     };
     Ok(PayloadArg { kind, offset, size })
 }
 
 /// Kinds that the driver knows and launches here do not provide: a kernel with one loads, and its launch says which.
-const OTHER_KINDS: [&str; 33] = [
+const OTHER_KINDS: [&str; 16] = [
     "assert_buffer",
     "buffer_size",
     "device_enqueue_data_parameter_buffer",
@@ -240,27 +280,10 @@ const OTHER_KINDS: [&str; 33] = [
     "device_enqueue_max_workgroup_size",
     "device_enqueue_parent_event",
     "device_enqueue_prefered_workgroup_multiple",
-    "flat_image_baseoffset",
-    "flat_image_height",
-    "flat_image_pitch",
-    "flat_image_width",
-    "image_array_size",
-    "image_channel_data_type",
-    "image_channel_order",
-    "image_depth",
-    "image_height",
-    "image_num_mip_levels",
-    "image_num_samples",
-    "image_srgb_channel_order",
-    "image_width",
     "implicit_arg_buffer",
-    "inline_sampler",
     "preferred_workgroup_multiple",
     "printf_buffer",
     "regular_inline_vme_data",
-    "sampler_address",
-    "sampler_normalized",
-    "sampler_snap_wa",
     "scratch_pointer",
     "sync_buffer",
     "vme_mb_block_type",
@@ -314,7 +337,7 @@ fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInf
                 match space {
                     AddrSpace::Global | AddrSpace::Constant => ArgKind::Buffer,
                     AddrSpace::Local => ArgKind::Local,
-                    AddrSpace::Image => ArgKind::Image,
+                    AddrSpace::Image => ArgKind::Image(None),
                     AddrSpace::Sampler => ArgKind::Sampler,
                 },
             ),
@@ -330,6 +353,8 @@ fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInf
             PayloadKind::BufferAddress { index } | PayloadKind::BufferOffset { index } => {
                 (index, ArgKind::Buffer)
             }
+            PayloadKind::Image { index, .. } => (index, ArgKind::Image(None)),
+            PayloadKind::Sampler { index, .. } => (index, ArgKind::Sampler),
             _ => continue,
         };
         let slot = slot(node, &mut kinds, index)?;
@@ -395,6 +420,11 @@ fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
         let Some(arg) = k.args.get_mut(index as usize) else {
             continue;
         };
+        if let (ArgKind::Image(None), Some(kind @ ArgKind::Image(_))) =
+            (arg.kind, images::kind_of_type(&names.ty))
+        {
+            arg.kind = kind;
+        }
         if let ArgKind::Value { size: payload } = arg.kind {
             // `uchar;1`: the type, then its size in bytes. The payload may hold more (small integers) or less (parts
             // of a structure that the code does not use).
@@ -403,7 +433,10 @@ fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
                 .rsplit_once(';')
                 .and_then(|(_, n)| n.trim().parse().ok())
                 .unwrap_or(0);
+            let unused = images::kind_of_type(&names.ty).filter(|_| payload == 0);
             arg.kind = match space.as_str() {
+                // An image or a sampler that the code does not use.
+                _ if unused.is_some() => unused.unwrap_or(arg.kind),
                 "__global" | "__constant" if payload == 0 => ArgKind::Buffer,
                 "__local" if payload == 0 => ArgKind::Local,
                 _ if declared == 0 => arg.kind,
@@ -419,7 +452,7 @@ fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
 fn check_args(k: &KernelInfo) -> Result<(), ZebinError> {
     for (bti, index) in &k.bindings {
         match k.args.get(*index as usize).map(|a| a.kind) {
-            Some(ArgKind::Buffer | ArgKind::Image | ArgKind::Sampler) => {}
+            Some(ArgKind::Buffer | ArgKind::Image(_) | ArgKind::Sampler) => {}
             _ => {
                 return Err(ZebinError::new(format!(
                     ".ze_info: kernel `{}`: binding table index {bti} is of argument {index}, which is no buffer or image",

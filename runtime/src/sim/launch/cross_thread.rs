@@ -1,13 +1,15 @@
-//! Cross-thread data: every `payload_arguments` entry of a kernel at its offset, and the surfaces that arguments bind.
+//! Cross-thread data: every `payload_arguments` entry of a kernel at its offset.
 //!
 //! What each kind holds: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/zeinfo.md`; how it is filled in: compute-runtime.
 
 use super::super::DataBuffers;
 use super::super::memory::Mapped;
-use super::super::surface::{Surface, Surfaces};
+use super::super::sampler::Samplers;
+use super::states::{self, States};
 use crate::backend::Request;
 use crate::launch::Arg;
 use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
+use gantry_isa_gen::Platform;
 
 /// The cross-thread data of a launch.
 pub(super) struct CrossThread {
@@ -17,24 +19,14 @@ pub(super) struct CrossThread {
     pub(super) local_bytes: u64,
 }
 
-/// The surfaces of a launch's binding table.
-pub(super) fn surfaces(request: &Request<'_>, memory: &[Mapped]) -> Surfaces {
-    let mut surfaces = Surfaces::default();
-    for (bti, index) in &request.kernel.bindings {
-        let surface = match request.args.get(*index as usize) {
-            Some(Arg::Buffer(b)) => memory
-                .iter()
-                .find(|m| m.base == b.device_address())
-                .map_or(Surface::Null, |m| Surface::Buffer(m.block.clone())),
-            _ => Surface::Null,
-        };
-        surfaces.bind(*bti as usize, surface);
-    }
-    surfaces
-}
-
 /// Fills in what all groups share. An error names what launches do not provide.
-pub(super) fn fill(request: &Request<'_>, data: &DataBuffers) -> Result<CrossThread, String> {
+pub(super) fn fill(
+    request: &Request<'_>,
+    data: &DataBuffers,
+    memory: &[Mapped],
+    states: &mut States,
+    platform: Platform,
+) -> Result<CrossThread, String> {
     let kernel = request.kernel;
     let mut bytes = vec![0; kernel.cross_thread_bytes() as usize];
     let groups = request.groups();
@@ -65,7 +57,10 @@ pub(super) fn fill(request: &Request<'_>, data: &DataBuffers) -> Result<CrossThr
                     }
                     at.to_le_bytes().to_vec()
                 }
-                AddrMode::Bindless => return Err("bindless arguments".to_owned()),
+                AddrMode::Bindless => states
+                    .bindless(arg(index), memory, platform)
+                    .to_le_bytes()
+                    .to_vec(),
             },
             PayloadKind::Value {
                 index,
@@ -84,6 +79,17 @@ pub(super) fn fill(request: &Request<'_>, data: &DataBuffers) -> Result<CrossThr
             PayloadKind::WorkDimensions => request.dimensions.to_le_bytes().to_vec(),
             PayloadKind::ConstBase => data.constant.to_le_bytes().to_vec(),
             PayloadKind::GlobalBase => data.global.to_le_bytes().to_vec(),
+            PayloadKind::Image { index, fact } => match arg(index) {
+                Some(Arg::Image(i)) => states::image_fact(i, *fact).to_le_bytes().to_vec(),
+                _ => continue,
+            },
+            PayloadKind::Sampler { index, fact } => match arg(index) {
+                Some(Arg::Sampler(s)) => states::sampler_fact(s, *fact).to_le_bytes().to_vec(),
+                _ => continue,
+            },
+            PayloadKind::InlineSampler { sampler } => {
+                Samplers::offset(*sampler).to_le_bytes().to_vec()
+            }
             // These differ from group to group or from core to core.
             PayloadKind::LocalSize | PayloadKind::PrivateBase => continue,
             PayloadKind::Other(name) => return Err(format!("the `{name}` argument")),

@@ -2,12 +2,14 @@
 
 mod cross_thread;
 mod payload;
+mod states;
 
 pub(super) use cross_thread::patch_group;
 pub(super) use payload::{INDIRECT_BASE, Layout};
 
 use super::memory::{Mapped, Space};
 use super::program::Program;
+use super::sampler::Samplers;
 use super::surface::{Surface, Surfaces};
 use super::thread::Counts;
 use super::worker::Worker;
@@ -19,6 +21,7 @@ use crate::watch::Watch;
 use crate::zebin::KernelInfo;
 use cross_thread::CrossThread;
 use gantry_isa_gen::Platform;
+use states::States;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -31,6 +34,7 @@ pub(super) struct Plan<'a> {
     /// The device's memory.
     pub(super) memory: Vec<Mapped>,
     pub(super) surfaces: Surfaces,
+    pub(super) samplers: Samplers,
     /// Cross-thread data, but for what differs from group to group.
     pub(super) cross_thread: Vec<u8>,
     pub(super) simd: u32,
@@ -113,11 +117,12 @@ impl<'a> Plan<'a> {
             device: "the simulator".to_owned(),
         };
         let memory = space.snapshot();
-        let mut surfaces = cross_thread::surfaces(request, &memory);
+        let mut states = States::new(request, &memory);
         let CrossThread {
             bytes: cross_thread,
             local_bytes,
-        } = cross_thread::fill(request, data).map_err(unsupported)?;
+        } = cross_thread::fill(request, data, &memory, &mut states, program.platform)
+            .map_err(unsupported)?;
         let slm_bytes = u64::from(kernel.env.slm_size) + local_bytes.next_multiple_of(1024);
         let slm_bytes = if slm_bytes == 0 {
             0
@@ -134,7 +139,7 @@ impl<'a> Plan<'a> {
             n if n > MAX_SCRATCH => {
                 return Err(unsupported(format!("{n} bytes of scratch a thread")));
             }
-            n => Scratch::new(program.platform, n, &mut surfaces),
+            n => Scratch::new(program.platform, n, &mut states.surfaces),
         };
         let private_bytes = kernel.private_bytes();
         if private_bytes > 64 << 20 {
@@ -158,7 +163,8 @@ impl<'a> Plan<'a> {
             kernel,
             space,
             memory,
-            surfaces,
+            surfaces: states.surfaces,
+            samplers: states.samplers,
             cross_thread,
             simd,
             items_per_thread,

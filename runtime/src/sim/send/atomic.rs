@@ -19,11 +19,30 @@ pub(super) enum Update {
 
 impl Update {
     /// Data operands.
-    fn sources(self) -> u32 {
+    pub(super) fn sources(self) -> u32 {
         match self {
             Update::Int(op) => op.sources(),
             Update::Float(op) => op.sources(),
             Update::Load => 0,
+        }
+    }
+
+    /// What it writes to an element of so many bytes.
+    #[inline(always)]
+    pub(super) fn apply(self, old: u64, a: u64, b: u64, bytes: u32) -> u64 {
+        match self {
+            Update::Int(op) => integer(op, old, a, b, bytes * 8),
+            Update::Float(op) => float(op, old, a, b, bytes),
+            Update::Load => old,
+        }
+    }
+
+    /// What comes back of it.
+    #[inline(always)]
+    pub(super) fn returned(self, old: u64, a: u64, b: u64, bytes: u32) -> u64 {
+        match self {
+            Update::Int(AtomicOp::PreDec) => self.apply(old, a, b, bytes),
+            _ => old,
         }
     }
 }
@@ -90,11 +109,7 @@ impl Atomic {
                 ));
             }
             let (a, b) = (operands[0][c], operands[1][c]);
-            let f = |old| match self.update {
-                Update::Int(op) => integer(op, old, a, b, bytes * 8),
-                Update::Float(op) => float(op, old, a, b, bytes),
-                Update::Load => old,
-            };
+            let f = |old| self.update.apply(old, a, b, bytes);
             let old = match window.at(address, n, "an atomic")? {
                 Some((block, at)) => block.update(at, n, f),
                 None => 0,
@@ -102,10 +117,7 @@ impl Atomic {
             let (true, Some(dst)) = (self.returns, p.response) else {
                 continue;
             };
-            let back = match self.update {
-                Update::Int(AtomicOp::PreDec) => f(old),
-                _ => old,
-            };
+            let back = self.update.returned(old, a, b, bytes);
             let at = dst + i * self.register;
             if pair {
                 let bits = self.bytes * 8;

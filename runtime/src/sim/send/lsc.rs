@@ -5,6 +5,7 @@ use super::block::{Block, BlockAddress};
 use super::block2d::Block2d;
 use super::plan::{Access, Action};
 use super::scatter::{AddressForm, Scatter};
+use super::typed::What;
 use super::window::Place;
 use gantry_isa_gen::message::{
     AtomicOp, Dir, FloatAtomicOp, LscAccess, LscData, LscKind, LscOp, LscPort, LscSurface,
@@ -45,10 +46,28 @@ fn place(port: LscPort, surface: LscSurface) -> Place {
     }
 }
 
+/// What a message of the port of images does with texels; `None` for those that the simulator does not have.
+pub(super) fn texels(a: &LscAccess) -> Option<What> {
+    let mask = match (a.vector, a.op) {
+        (LscVector::Mask(m), LscOp::LoadQuad) => {
+            return Some(What::Read {
+                mask: m.mask(),
+                status: false,
+            });
+        }
+        (LscVector::Mask(m), _) => m.mask(),
+        _ => 0,
+    };
+    match a.op {
+        _ if a.data != LscData::D32 => None,
+        LscOp::StoreQuad | LscOp::StoreUncompressedQuad => Some(What::Write { mask }),
+        op => update(op).map(What::Atomic),
+    }
+}
+
 /// What a load, store or atomic of an instruction of `exec` channels asks; `null` where it has no destination.
 pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<Action, String> {
-    // Images.
-    if a.port == LscPort::Tgm || a.op == LscOp::LoadStatus {
+    if a.op == LscOp::LoadStatus {
         return Ok(Action::Unsupported);
     }
     let dir = match a.op.kind() {

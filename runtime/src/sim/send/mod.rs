@@ -2,22 +2,26 @@
 //!
 //! What a message does is worked out once (`plan`): it is one of a few kinds of access (`scatter`, `block`, `atomic`,
 //! `block2d`), whichever shared function it goes to, through a window on memory (`window`). What the families of messages
-//! make of their parameters is in `hdc` and `lsc`.
+//! make of their parameters is in `hdc` and `lsc`. Images have accesses of their own (`typed`, `sampler`, `media`).
 
 mod atomic;
 mod block;
 mod block2d;
 mod hdc;
 mod lsc;
+mod media;
 mod plan;
+mod rows;
+mod sampler;
 mod scatter;
+mod typed;
 mod window;
 
 use super::barrier::Signal;
 use super::program::MicroOp;
 use super::thread::Thread;
 use super::worker::Group;
-use plan::{Access, Action, Plan};
+use plan::{Access, Action, ImageAccess, Plan};
 use window::Window;
 
 pub(super) use plan::{DescOp, SendOp};
@@ -84,6 +88,14 @@ fn run(
                 Access::Masked(b) => b.run_masked(t, &window, p, mask, op)?,
                 Access::Atomic(a) => a.run(t, &window, p, mask)?,
                 Access::Block2d(b) => b.run(t, &window, p)?,
+            }
+        }
+        Action::Image(access, place) => {
+            let surface = place.state(group)?;
+            match access {
+                ImageAccess::Texels(x) => x.run(t, surface, mask)?,
+                ImageAccess::Sample(s) => s.run(t, surface, group.samplers(), mask)?,
+                ImageAccess::Media(b) => b.run(t, surface)?,
             }
         }
         Action::Barrier => {

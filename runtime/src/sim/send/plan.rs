@@ -5,10 +5,13 @@ use super::Payload;
 use super::atomic::Atomic;
 use super::block::Block;
 use super::block2d::Block2d;
+use super::media::MediaBlock;
+use super::sampler::Sample;
 use super::scatter::Scatter;
+use super::typed::Texels;
 use super::window::Place;
 use super::{hdc, lsc};
-use gantry_isa_gen::message::{GatewayOp, Lengths, Message, MsgOp, SendBits, Urb, UrbOp};
+use gantry_isa_gen::message::{GatewayOp, Lengths, LscPort, Message, MsgOp, SendBits, Urb, UrbOp};
 use gantry_isa_gen::{Inst, Platform, Reg};
 use std::sync::OnceLock;
 
@@ -56,6 +59,8 @@ pub(super) struct Plan {
 pub(super) enum Action {
     /// An access to memory.
     Access(Access, Place),
+    /// An access to an image.
+    Image(ImageAccess, Place),
     /// The thread arrives at a barrier.
     Barrier,
     /// The thread ends.
@@ -74,6 +79,13 @@ pub(super) enum Access {
     Masked(Block),
     Atomic(Atomic),
     Block2d(Block2d),
+}
+
+/// An access to an image.
+pub(super) enum ImageAccess {
+    Texels(Texels),
+    Sample(Sample),
+    Media(MediaBlock),
 }
 
 impl SendOp {
@@ -192,6 +204,34 @@ impl SendOp {
             | MsgOp::Urb(Urb {
                 op: UrbOp::Fence, ..
             }) => Action::Nothing,
+            MsgOp::Sample(ref sample) => {
+                let access = Sample::new(self, platform, &message, sample, grf)?;
+                let place = Place::of_bti(platform, sample.surface, bits.ex);
+                Action::Image(ImageAccess::Sample(access), place)
+            }
+            MsgOp::MediaBlock { dir, surface, .. } => {
+                let access = MediaBlock::new(self, &message, dir, grf)?;
+                let place = Place::of_bti(platform, surface.bits(), bits.ex);
+                Action::Image(ImageAccess::Media(access), place)
+            }
+            MsgOp::Typed { surface, .. } | MsgOp::TypedAtomic { surface, .. } => {
+                match Texels::of_port(self, &message, grf) {
+                    Some(access) => Action::Image(
+                        ImageAccess::Texels(access?),
+                        Place::of_bti(platform, surface.bits(), bits.ex),
+                    ),
+                    None => Action::Unsupported,
+                }
+            }
+            MsgOp::Lsc(a) if a.port == LscPort::Tgm => match lsc::texels(&a) {
+                Some(what) => {
+                    let channels = exec.max(grf / 4);
+                    let row = (channels * 4).next_multiple_of(grf);
+                    let access = Texels::new(self, &message, what, (channels, row), grf)?;
+                    Action::Image(ImageAccess::Texels(access), Place::of_lsc(a.surface))
+                }
+                None => Action::Unsupported,
+            },
             MsgOp::Lsc(a) => lsc::action(&a, exec, grf, self.dst.is_none())?,
             MsgOp::LscBlock2d { .. } => {
                 lsc::block2d(&message.op, &message, self.dst.is_none(), grf)?

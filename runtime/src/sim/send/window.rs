@@ -1,7 +1,7 @@
 //! Where the addresses of a message point: looked up once a message, asked for each access.
 
 use super::super::memory::Block;
-use super::super::surface::Surface as State;
+use super::super::surface::{Surface as State, bindless_offset};
 use super::super::worker::{Area, Group};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, LscSurface, Surface};
@@ -24,16 +24,6 @@ pub(super) enum Place {
 /// The binding table index that means a surface state of the extended descriptor.
 const BINDLESS: u8 = 252;
 
-/// The offset of a surface state that an extended descriptor holds, in bytes. Before the load/store cache bits 31:12 count
-/// states of 64 bytes, since then bits 31:6 are the offset's own.
-pub(super) fn bindless_offset(platform: Platform, ex: u32) -> u32 {
-    if platform.features().lsc {
-        ex & !0x3f
-    } else {
-        (ex >> 12) << 6
-    }
-}
-
 impl Place {
     /// Where a data port message points; `ex` is its extended descriptor.
     pub(super) fn of_model(platform: Platform, addr: AddrModel, ex: u32) -> Place {
@@ -43,6 +33,23 @@ impl Place {
             AddrModel::A32(Surface::Bti(BINDLESS)) => Place::State(bindless_offset(platform, ex)),
             AddrModel::A32(Surface::Bti(i)) => Place::Bti(i),
             AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => Place::General,
+        }
+    }
+
+    /// Where a message with a binding table index points; `ex` is its extended descriptor.
+    pub(super) fn of_bti(platform: Platform, bti: u8, ex: u32) -> Place {
+        Place::of_model(platform, AddrModel::A32(Surface::from_bits(bti)), ex)
+    }
+
+    /// The surface state.
+    #[inline(always)]
+    pub(super) fn state<'g>(self, group: &'g Group<'_>) -> Result<&'g State, String> {
+        match self {
+            Place::Bti(i) => group.surfaces().bound(i),
+            Place::State(offset) => group.surfaces().at(offset),
+            Place::Flat | Place::Slm | Place::General => {
+                Err("the message needs a surface".to_owned())
+            }
         }
     }
 
@@ -107,11 +114,12 @@ impl<'g> Window<'g> {
             Place::Flat => return Ok(Window::Flat(group)),
             Place::Slm => return Ok(Window::Slm(group.slm())),
             Place::General => return Ok(Window::Area(group.stateless())),
-            Place::Bti(i) => group.surfaces().bound(i)?,
-            Place::State(offset) => group.surfaces().at(offset)?,
+            Place::Bti(_) | Place::State(_) => place.state(group)?,
         };
         Ok(match state {
             State::Buffer(block) => Window::Surface(block),
+            // An untyped message sees an image's bytes.
+            State::Image(image) => Window::Surface(&image.block),
             State::Null => Window::Null,
             State::Scratch => Window::Area(group.scratch()),
         })

@@ -1,0 +1,137 @@
+//! The surface and sampler states that a launch makes of its arguments, and what the payload says of images and samplers.
+
+use super::super::image::SimImage;
+use super::super::memory::Mapped;
+use super::super::sampler::Samplers;
+use super::super::surface::{Surface, Surfaces, bindless_handle};
+use crate::backend::Request;
+use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
+use crate::launch::Arg;
+use crate::zebin::{ImageFact, SamplerFact, SamplerSource};
+use gantry_isa_gen::Platform;
+
+/// The states of a launch.
+pub(in super::super) struct States {
+    pub(in super::super) surfaces: Surfaces,
+    pub(in super::super) samplers: Samplers,
+}
+
+impl States {
+    /// The binding table and the sampler table.
+    pub(super) fn new(request: &Request<'_>, memory: &[Mapped]) -> States {
+        let arg = |index: u32| request.args.get(index as usize);
+        let mut surfaces = Surfaces::default();
+        for (bti, index) in &request.kernel.bindings {
+            surfaces.bind(*bti as usize, surface(arg(*index), memory));
+        }
+        let mut samplers = Samplers::default();
+        for e in &request.kernel.samplers {
+            let sampler = match e.source {
+                SamplerSource::Inline(s) => Some(s),
+                SamplerSource::Arg(index) => sampler_arg(arg(index)),
+            };
+            if let Some(s) = sampler {
+                samplers.set(e.index as usize, s);
+            }
+        }
+        States { surfaces, samplers }
+    }
+
+    /// A state of its own for a bindless argument: its offset as messages of the platform take it.
+    pub(super) fn bindless(
+        &mut self,
+        arg: Option<&Arg>,
+        memory: &[Mapped],
+        platform: Platform,
+    ) -> u32 {
+        match sampler_arg(arg) {
+            Some(s) => self.samplers.add(s),
+            None => bindless_handle(platform, self.surfaces.add(surface(arg, memory))),
+        }
+    }
+}
+
+/// The surface that an argument is.
+fn surface(arg: Option<&Arg>, memory: &[Mapped]) -> Surface {
+    let block = |address| {
+        memory
+            .iter()
+            .find(|m| m.base == address)
+            .map(|m| m.block.clone())
+    };
+    match arg {
+        Some(Arg::Buffer(b)) => block(b.device_address()).map(Surface::Buffer),
+        Some(Arg::Image(i)) => {
+            block(i.texels.device_address()).map(|b| Surface::Image(Box::new(SimImage::new(i, b))))
+        }
+        _ => None,
+    }
+    .unwrap_or(Surface::Null)
+}
+
+/// The sampler that an argument is.
+pub(super) fn sampler_arg(arg: Option<&Arg>) -> Option<Sampler> {
+    match arg {
+        Some(Arg::Sampler(s)) => Some(*s),
+        _ => None,
+    }
+}
+
+/// A fact about an image, as the payload has it.
+pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
+    let (d, f) = (image.desc(), image.format());
+    let ty = d.ty();
+    let row = d.width() * f.texel_bytes();
+    u64::from(match fact {
+        ImageFact::Width => d.width(),
+        ImageFact::Height => match ty {
+            ImageType::D2 | ImageType::D2Array | ImageType::D3 => d.height(),
+            _ => 0,
+        },
+        ImageFact::Depth => match ty {
+            ImageType::D3 => d.depth(),
+            _ => 0,
+        },
+        ImageFact::ArraySize => {
+            if ty.is_array() {
+                d.layers()
+            } else {
+                0
+            }
+        }
+        ImageFact::ChannelType => f.channel().number(),
+        ImageFact::ChannelOrder => f.order().number(),
+        ImageFact::SrgbChannelOrder => {
+            if f.order().is_srgb() {
+                f.order().number()
+            } else {
+                0
+            }
+        }
+        ImageFact::Samples | ImageFact::MipLevels => 0,
+        ImageFact::FlatBase => return image.texels.device_address(),
+        ImageFact::FlatWidth | ImageFact::FlatPitch => row.wrapping_sub(1),
+        ImageFact::FlatHeight => d.height().wrapping_sub(1),
+    })
+}
+
+/// A fact about a sampler, as the payload has it (numbers of Intel's driver, `sampler_patch_values.h`).
+pub(super) fn sampler_fact(s: &Sampler, fact: SamplerFact) -> u32 {
+    match fact {
+        SamplerFact::Address => match s.address {
+            AddressMode::None => 0,
+            AddressMode::Clamp => 1,
+            AddressMode::ClampToEdge => 2,
+            AddressMode::Repeat => 3,
+            AddressMode::Mirror => 4,
+        },
+        SamplerFact::Normalized => u32::from(s.normalized) * 8,
+        SamplerFact::SnapWa => {
+            if s.filter == FilterMode::Nearest && s.address == AddressMode::Clamp {
+                u32::MAX
+            } else {
+                0
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What samplers compute: addressing and filtering, as the OpenCL C specification has it (8.2), in single floats.
+//!
+//! Hardware weighs the texels of linear filtering with fractions of 8 bits; here they are floats, as on CPU
+//! implementations, so that results differ from hardware's by at most 1/256 of the difference between neighbours.
+
+use super::image::{SimImage, Texel};
+use crate::image::{AddressMode, FilterMode, ImageType, Sampler};
+
+/// Bytes of a sampler state ("SAMPLER_STATE").
+const STATE_BYTES: u32 = 16;
+
+/// The sampler states of a launch, from offset 0 of their heap on.
+#[derive(Default)]
+pub(super) struct Samplers {
+    heap: Vec<Option<Sampler>>,
+}
+
+impl Samplers {
+    /// Puts a state at an index of the table.
+    pub(super) fn set(&mut self, index: usize, sampler: Sampler) {
+        if self.heap.len() <= index {
+            self.heap.resize(index + 1, None);
+        }
+        if let Some(entry) = self.heap.get_mut(index) {
+            *entry = Some(sampler);
+        }
+    }
+
+    /// Adds a state after all others. Returns its offset in the heap, in bytes.
+    pub(super) fn add(&mut self, sampler: Sampler) -> u32 {
+        self.heap.push(Some(sampler));
+        Samplers::offset(self.heap.len() as u32 - 1)
+    }
+
+    /// The offset of an entry in the heap, in bytes.
+    pub(super) fn offset(index: u32) -> u32 {
+        index.wrapping_mul(STATE_BYTES)
+    }
+
+    /// The state so many entries after an offset.
+    pub(super) fn get(&self, offset: u32, index: u8) -> Result<&Sampler, String> {
+        let at = offset / STATE_BYTES + u32::from(index);
+        self.heap
+            .get(at as usize)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| format!("there is no sampler state {at}"))
+    }
+}
+
+/// A texel index along one axis, or two with the weight of the second.
+#[derive(Clone, Copy)]
+struct Axis {
+    first: i64,
+    second: i64,
+    weight: f32,
+}
+
+const ONLY_ZERO: Axis = Axis {
+    first: 0,
+    second: 0,
+    weight: 0.0,
+};
+
+/// The largest float below 1.
+const BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+
+/// Where a coordinate falls among `n` texels. `offset` is added in texels.
+fn axis(s: &Sampler, linear: bool, c: f32, n: u32, offset: i32) -> Axis {
+    let size = n as f32;
+    let c = match (s.normalized, s.address) {
+        (true, _) => c,
+        // Undefined in OpenCL: taken as if it were normalized.
+        (false, AddressMode::Repeat | AddressMode::Mirror) => c / size,
+        (false, _) => c,
+    };
+    let u = match s.address {
+        AddressMode::Repeat => (c - c.floor()) * size,
+        AddressMode::Mirror => (c - 2.0 * (0.5 * c).round_ties_even()).abs() * size,
+        _ if s.normalized => c * size,
+        _ => c,
+    };
+    let from = if linear { u - 0.5 } else { u };
+    let floor = from.floor();
+    let base = floor as i64 + i64::from(offset);
+    let last = i64::from(n) - 1;
+    let wrap = |i: i64| match s.address {
+        AddressMode::Repeat => i.rem_euclid(i64::from(n)),
+        AddressMode::Mirror | AddressMode::ClampToEdge => i.clamp(0, last),
+        AddressMode::None | AddressMode::Clamp => i.clamp(-1, last + 1),
+    };
+    if linear {
+        Axis {
+            first: wrap(base),
+            second: wrap(base.saturating_add(1)),
+            weight: (from - floor).min(BELOW_ONE),
+        }
+    } else {
+        Axis {
+            first: wrap(base),
+            second: 0,
+            weight: 0.0,
+        }
+    }
+}
+
+/// The layer of an array: the nearest one there is.
+fn layer(c: f32, layers: u32) -> i64 {
+    (c.round_ties_even() as i64).clamp(0, i64::from(layers) - 1)
+}
+
+/// Dimensions that are filtered, without layers.
+fn dimensions(image: &SimImage) -> usize {
+    match image.desc.ty() {
+        ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array => 1,
+        ImageType::D2 | ImageType::D2Array => 2,
+        ImageType::D3 => 3,
+    }
+}
+
+/// Where coordinates fall along each axis, and how many axes are filtered.
+fn axes(
+    image: &SimImage,
+    s: &Sampler,
+    linear: bool,
+    coords: [f32; 3],
+    offsets: [i32; 3],
+) -> ([Axis; 3], usize) {
+    let n = dimensions(image);
+    let mut out = [ONLY_ZERO; 3];
+    for (i, a) in out.iter_mut().enumerate() {
+        if i < n {
+            *a = axis(s, linear, coords[i], image.extent[i], offsets[i]);
+        } else if i == n && image.desc.ty().is_array() {
+            a.first = layer(coords[i], image.extent[i]);
+            a.second = a.first;
+        }
+    }
+    (out, n)
+}
+
+/// Samples at coordinates (u, v, r), with texel offsets. Integer formats are not filtered.
+pub(super) fn sample(image: &SimImage, s: &Sampler, coords: [f32; 3], offsets: [i32; 3]) -> Texel {
+    let linear = s.filter == FilterMode::Linear && !image.format.channel().is_integer();
+    let ([x, y, z], n) = axes(image, s, linear, coords, offsets);
+    if !linear {
+        return image.load([x.first, y.first, z.first]);
+    }
+    let mut sum = [0f32; 4];
+    for corner in 0..1u32 << n {
+        let mut place = [0; 3];
+        let mut weight = 1.0;
+        for (i, (p, a)) in place.iter_mut().zip([x, y, z]).enumerate() {
+            let second = corner >> i & 1 == 1;
+            *p = if second { a.second } else { a.first };
+            if i < n {
+                weight *= if second { a.weight } else { 1.0 - a.weight };
+            }
+        }
+        // A texel without weight counts for nothing, infinities and NaNs among them.
+        if weight != 0.0 {
+            let texel = image.load(place).map(f32::from_bits);
+            for (s, t) in sum.iter_mut().zip(texel) {
+                *s += t * weight;
+            }
+        }
+    }
+    sum.map(f32::to_bits)
+}
+
+/// One component of the four texels that linear filtering would take of a 2D image, in the order of `gather4`: (0, 1),
+/// (1, 1), (1, 0), (0, 0).
+pub(super) fn gather(
+    image: &SimImage,
+    s: &Sampler,
+    coords: [f32; 3],
+    offsets: [i32; 3],
+    component: usize,
+) -> Texel {
+    let ([x, y, z], _) = axes(image, s, true, coords, offsets);
+    let one = |x, y| image.load([x, y, z.first])[component & 3];
+    [
+        one(x.first, y.second),
+        one(x.second, y.second),
+        one(x.second, y.first),
+        one(x.first, y.first),
+    ]
+}

@@ -1,0 +1,237 @@
+//! Typed surface messages: texels by integer coordinates, converted by the surface's format.
+//!
+//! The payload has a row for each of u, v, r and level of detail, as far as it is long, then the data (Skylake PRM,
+//! Vol. 2d, MAP32B_TS_SIMD8; the load/store cache's is the same). There is one level of detail.
+
+use super::super::image::SimImage;
+use super::super::surface::Surface;
+use super::super::thread::Thread;
+use super::atomic::Update;
+use super::plan::SendOp;
+use super::rows::Rows;
+use super::scatter::channels;
+use gantry_isa_gen::message::{AtomicOp, Dir, Message, MsgOp, Slots};
+use gantry_isa_gen::sem;
+
+/// A typed message.
+pub(super) struct Texels {
+    what: What,
+    rows: Rows,
+    /// Rows of coordinates, before those of the data.
+    coordinates: u32,
+    /// Bytes of a row.
+    row: u32,
+    channels: u32,
+    /// The header's sample mask counts: its byte offset in the register file, and the first slot's bit.
+    slots: Option<(u32, u32)>,
+    /// Byte offset of the response.
+    response: Option<u32>,
+}
+
+/// What is done with texels.
+#[derive(Clone, Copy)]
+pub(super) enum What {
+    /// Components of `mask` are read. `status`: after them, whether pages were there.
+    Read {
+        /// A bit for each component.
+        mask: u8,
+        /// Whether there is a status row.
+        status: bool,
+    },
+    /// Components of `mask` are written, the others as 0.
+    Write {
+        /// A bit for each component.
+        mask: u8,
+    },
+    /// A texel of one dword is updated.
+    Atomic(Update),
+}
+
+impl What {
+    /// Rows of data.
+    fn sources(self) -> u32 {
+        match self {
+            What::Read { .. } => 0,
+            What::Write { mask } => mask.count_ones(),
+            What::Atomic(update) => update.sources(),
+        }
+    }
+}
+
+/// The components of a mask, each with its row.
+fn components(mask: u8) -> impl Iterator<Item = (u32, usize)> {
+    let on = (0..4usize).filter(move |c| mask >> c & 1 == 1);
+    on.enumerate().map(|(k, c)| (k as u32, c))
+}
+
+impl Texels {
+    /// A message of the data ports before the load/store cache; `None` if it is not a typed one.
+    pub(super) fn of_port(
+        s: &SendOp,
+        message: &Message,
+        grf: u32,
+    ) -> Option<Result<Texels, String>> {
+        let (what, slots) = match message.op {
+            MsgOp::Typed {
+                dir: Dir::Read,
+                rgba,
+                slots,
+                status,
+                ..
+            } => {
+                let mask = rgba.mask();
+                (What::Read { mask, status }, slots)
+            }
+            MsgOp::Typed { rgba, slots, .. } => (What::Write { mask: rgba.mask() }, slots),
+            MsgOp::TypedAtomic {
+                op,
+                half: false,
+                high,
+                ..
+            } if op != AtomicOp::CmpWr2W => {
+                let slots = if high { Slots::High } else { Slots::Low };
+                (What::Atomic(Update::Int(op)), slots)
+            }
+            _ => return None,
+        };
+        let returns = !matches!(message.op, MsgOp::TypedAtomic { returns: false, .. });
+        let first = if slots == Slots::High { 8 } else { 0 };
+        let texels = Texels::new(s, message, what, (grf / 4, grf), grf);
+        Some(texels.map(|t| Texels {
+            slots: message.header.then_some((s.src0 + 28, first)),
+            response: t.response.filter(|_| returns),
+            ..t
+        }))
+    }
+
+    /// A message of so many channels, whose rows have so many bytes.
+    pub(super) fn new(
+        s: &SendOp,
+        message: &Message,
+        what: What,
+        (channels, row): (u32, u32),
+        grf: u32,
+    ) -> Result<Texels, String> {
+        let rows = Rows::new(s, message, grf);
+        let coordinates = (rows.bytes() / row)
+            .checked_sub(what.sources())
+            .filter(|&n| n > 0)
+            .ok_or_else(|| format!("the message has a payload too short: {message}"))?;
+        let back = match what {
+            What::Read { mask, status } => mask.count_ones() + u32::from(status),
+            What::Write { .. } => 0,
+            What::Atomic(_) => 1,
+        };
+        let response = s.dst.filter(|_| message.response_grfs > 0);
+        if response.is_some() && back * row > u32::from(message.response_grfs) * grf {
+            return Err(format!("the message has a response too short: {message}"));
+        }
+        Ok(Texels {
+            what,
+            rows,
+            coordinates,
+            row,
+            channels,
+            slots: None,
+            response,
+        })
+    }
+
+    /// Where each channel's texel is.
+    fn places(&self, t: &Thread, image: &SimImage) -> [[i64; 3]; 32] {
+        let mut out = [[0; 3]; 32];
+        let n = self.coordinates.min(image.desc.ty().coordinates());
+        for k in 0..n {
+            let Some(at) = self.rows.find(k * self.row, self.row) else {
+                continue;
+            };
+            for (i, place) in (0..self.channels).zip(&mut out) {
+                let c = t.regs.u32(at + i * 4);
+                if let Some(p) = place.get_mut(k as usize) {
+                    *p = i64::from(c as i32);
+                }
+            }
+        }
+        out
+    }
+
+    /// A row of data of a channel.
+    fn data(&self, t: &Thread, k: u32, channel: u32) -> u32 {
+        let at = self.rows.find((self.coordinates + k) * self.row, self.row);
+        at.map_or(0, |at| t.regs.u32(at + channel * 4))
+    }
+
+    pub(super) fn run(&self, t: &mut Thread, surface: &Surface, mask: u32) -> Result<(), String> {
+        let mut mask = mask & sem::mask(self.channels as usize);
+        if let Some((at, first)) = self.slots {
+            mask &= t.regs.u32(at) >> first;
+        }
+        let image = surface.image("a typed message")?;
+        let places = image.map_or([[0; 3]; 32], |i| self.places(t, i));
+        let texel_bytes = image.map_or(0, |i| u64::from(i.format.texel_bytes()));
+        let moved = u64::from(mask.count_ones()) * texel_bytes;
+        match self.what {
+            What::Read { mask: read, status } => {
+                t.counts.bytes_read += moved;
+                let Some(dst) = self.response else {
+                    return Ok(());
+                };
+                for i in channels(mask) {
+                    let place = places[i as usize % 32];
+                    let texel = match image {
+                        Some(image) if image.at(place).is_some() => image.load(place),
+                        _ => [0; 4],
+                    };
+                    for (k, c) in components(read) {
+                        t.regs.set_u32(dst + k * self.row + i * 4, texel[c]);
+                    }
+                    if status {
+                        // Every page is there.
+                        let at = dst + read.count_ones() * self.row + i * 4;
+                        t.regs.set_u32(at, 1);
+                    }
+                }
+            }
+            What::Write { mask: written } => {
+                t.counts.bytes_written += moved;
+                let Some(image) = image else {
+                    return Ok(());
+                };
+                for i in channels(mask) {
+                    let mut texel = [0; 4];
+                    for (k, c) in components(written) {
+                        texel[c] = self.data(t, k, i);
+                    }
+                    image.store(places[i as usize % 32], texel);
+                }
+            }
+            What::Atomic(update) => {
+                t.counts.bytes_read += moved;
+                t.counts.bytes_written += moved;
+                if image.is_some_and(|i| texel_bytes != 4 || i.format.order().components() != 1) {
+                    return Err(
+                        "a typed atomic on an image whose texels are not one dword".to_owned()
+                    );
+                }
+                for i in channels(mask) {
+                    let row = |k| match k < update.sources() {
+                        true => u64::from(self.data(t, k, i)),
+                        false => 0,
+                    };
+                    let (a, b) = (row(0), row(1));
+                    // Outside the image 0 comes back, and nothing is written.
+                    let old = image
+                        .and_then(|image| Some((image, image.at(places[i as usize % 32])?)))
+                        .map_or(0, |(image, at)| {
+                            image.block.update(at, 4, |old| update.apply(old, a, b, 4))
+                        });
+                    if let Some(dst) = self.response {
+                        let back = update.returned(old, a, b, 4);
+                        t.regs.set_u32(dst + i * 4, back as u32);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
