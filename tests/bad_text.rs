@@ -168,8 +168,16 @@ fn command_lines() {
             "no kernel named `nobody`; the module has `k`",
         ),
         (
-            &["run", path, "--arg", "image2d:a.png"],
-            "not supported yet",
+            &["run", path, "--arg", "image:4x4:RGBX:FLOAT:a"],
+            "`RGBX` is no channel order; there are R, A, ",
+        ),
+        (
+            &["run", path, "--arg", "image2d:/no/such.png"],
+            "/no/such.png: ",
+        ),
+        (
+            &["run", path, "--arg", "sampler:near"],
+            "`near` is no address mode; there are none, clamp, ",
         ),
         (
             &["run", path, "--arg", "f33:1"],

@@ -1,8 +1,10 @@
 //! The forms of `gantry run --arg`.
 
+use crate::images::{self, ImageForm, Saved};
 use crate::{Failure, input};
 use gantry::filetests::data::Kind;
-use gantry::runtime::{Arg, Buffer, Device};
+use gantry::runtime::zebin::ArgKind;
+use gantry::runtime::{Arg, Buffer, Device, Sampler};
 use std::path::PathBuf;
 
 /// A kernel argument as the command line gives it.
@@ -24,6 +26,10 @@ pub(crate) enum ArgForm {
         /// Without the fourth element of a 3-vector.
         packed: usize,
     },
+    /// An image.
+    Image(ImageForm),
+    /// A sampler.
+    Sampler(Sampler),
 }
 
 /// What a buffer starts with.
@@ -72,9 +78,15 @@ impl ArgForm {
                 let packed = bytes.len();
                 Ok(ArgForm::Value { bytes, packed })
             }
-            "image2d" | "image" | "sampler" => {
-                Err(wrong("images and samplers are not supported yet"))
-            }
+            "image2d" => ImageForm::png(rest)
+                .map(ArgForm::Image)
+                .map_err(|e| wrong(&e)),
+            "image" => ImageForm::raw(rest)
+                .map(ArgForm::Image)
+                .map_err(|e| wrong(&e)),
+            "sampler" => images::sampler(rest)
+                .map(ArgForm::Sampler)
+                .map_err(|e| wrong(&e)),
             _ => number(form, rest).map_err(|e| wrong(&e)),
         }
     }
@@ -84,8 +96,8 @@ impl ArgForm {
 fn number(form: &str, text: &str) -> Result<ArgForm, String> {
     let unknown = || {
         format!(
-            "`{form}` is no form of argument; there are in, out, inout, zero, local, bytes, and i8 .. i64, u8 .. u64, f16, \
-             f32, f64 with or without a lane count (f32x4)"
+            "`{form}` is no form of argument; there are in, out, inout, zero, local, bytes, image2d, image, sampler, and \
+             i8 .. i64, u8 .. u64, f16, f32, f64 with or without a lane count (f32x4)"
         )
     };
     let (base, lanes) = match form.split_once('x') {
@@ -133,19 +145,43 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// An argument made for a device, and the buffer to write to a file after the launch.
+/// An argument made for a device, and what to write to a file after the launch.
 pub(crate) struct Made {
     pub(crate) arg: Arg,
-    pub(crate) after: Option<(Buffer, PathBuf)>,
+    pub(crate) after: Option<After>,
 }
 
-/// Makes an argument. `size` is how many bytes the kernel takes by value, where it does.
-pub(crate) fn make(form: &ArgForm, device: &Device, size: Option<u32>) -> Result<Made, Failure> {
+/// What goes to a file after a launch.
+pub(crate) enum After {
+    /// A buffer's bytes.
+    Buffer(Buffer, PathBuf),
+    /// An image.
+    Image(Saved),
+}
+
+impl After {
+    /// Writes it.
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        match self {
+            After::Buffer(buffer, path) => {
+                input::write(path, &buffer.read::<u8>().map_err(Failure::new)?)
+            }
+            After::Image(saved) => saved.write(),
+        }
+    }
+}
+
+/// Makes an argument. `kind` is what the kernel takes, where there is such an argument.
+pub(crate) fn make(
+    form: &ArgForm,
+    device: &Device,
+    kind: Option<ArgKind>,
+) -> Result<Made, Failure> {
     let plain = |arg| Made { arg, after: None };
     match form {
         ArgForm::Local(n) => Ok(plain(Arg::Local(*n))),
         ArgForm::Value { bytes, packed } => {
-            let exact = size.is_some_and(|s| s as usize == *packed);
+            let exact = matches!(kind, Some(ArgKind::Value { size }) if size as usize == *packed);
             let bytes = bytes.get(..*packed).filter(|_| exact).unwrap_or(bytes);
             Ok(plain(Arg::bytes(bytes)))
         }
@@ -157,9 +193,21 @@ pub(crate) fn make(form: &ArgForm, device: &Device, size: Option<u32>) -> Result
             .map_err(Failure::new)?;
             Ok(Made {
                 arg: Arg::from(&buffer),
-                after: to.clone().map(|to| (buffer, to)),
+                after: to.clone().map(|to| After::Buffer(buffer, to)),
             })
         }
+        ArgForm::Image(form) => {
+            let ty = match kind {
+                Some(ArgKind::Image(ty)) => ty,
+                _ => None,
+            };
+            let (image, saved) = form.make(device, ty)?;
+            Ok(Made {
+                arg: Arg::Image(image),
+                after: saved.map(After::Image),
+            })
+        }
+        ArgForm::Sampler(s) => Ok(plain(Arg::Sampler(*s))),
     }
 }
 
@@ -212,8 +260,9 @@ mod tests {
             "f32x5:1,2,3,4,5",
             "bytes:0",
             "bytes:xy",
-            "image2d:a.png",
-            "sampler:none:nearest",
+            "image2d:",
+            "image:4x4:RGBA",
+            "sampler:none:near",
             "i8:300",
         ] {
             assert!(ArgForm::parse(bad).is_err(), "{bad}");

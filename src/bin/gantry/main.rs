@@ -5,6 +5,7 @@ mod asm;
 mod compile;
 mod devices;
 mod disasm;
+mod images;
 mod input;
 mod run;
 mod test;

@@ -3,7 +3,6 @@
 use crate::args::{ArgForm, make};
 use crate::{Failure, input, print};
 use gantry::codegen::CompileOptions;
-use gantry::runtime::zebin::ArgKind;
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions};
 use serde_json::json;
 use std::path::PathBuf;
@@ -26,7 +25,8 @@ pub(crate) struct Args {
     #[arg(long, value_parser = |s: &str| dims(s, 0), default_value = "0")]
     offset: Dims,
     /// A kernel argument, in order: in:FILE, out:FILE:BYTES, inout:FILE:OUTFILE, zero:BYTES, local:BYTES, i32:N and its like,
-    /// f32x4:1,2,3,4 and its like, bytes:HEX
+    /// f32x4:1,2,3,4 and its like, bytes:HEX, image2d:FILE.png[:OUT.png],
+    /// image:40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE] (no FILE: zeros), sampler:ADDRESS:FILTER[:norm]
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
     /// auto, sim or level-zero
@@ -83,11 +83,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut values = Vec::new();
     let mut after = Vec::new();
     for (i, form) in forms.iter().enumerate() {
-        let size = kernel.args().get(i).and_then(|a| match a.kind {
-            ArgKind::Value { size } => Some(size),
-            _ => None,
-        });
-        let made = make(form, &device, size)?;
+        let kind = kernel.args().get(i).map(|a| a.kind);
+        let made = make(form, &device, kind)?;
         values.push(made.arg);
         after.extend(made.after);
     }
@@ -100,8 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .args(values)
         .run()
         .map_err(Failure::new)?;
-    for (buffer, path) in after {
-        input::write(&path, &buffer.read::<u8>().map_err(Failure::new)?)?;
+    for file in after {
+        file.write()?;
     }
     if args.stats {
         let stats = json!({
