@@ -79,19 +79,21 @@ impl Atomic {
         let addresses = self.addresses.read(&t.regs, p.address, self.channels);
         let mut operands = [[0; 32]; 2];
         let rows = self.update.sources();
+        let bits = self.bytes * 8;
+        let low = u64::MAX >> (64 - bits);
         for (k, o) in operands.iter_mut().enumerate() {
             let k = k as u32;
             for i in channels(mask) {
                 let part = |row| {
                     if row < rows {
                         let at = p.data + row * self.row + i * self.register;
-                        t.regs.element(at, self.register)
+                        t.regs.element(at, self.register) & low
                     } else {
                         0
                     }
                 };
                 o[i as usize] = if pair {
-                    part(2 * k) | part(2 * k + 1) << (self.bytes * 8)
+                    part(2 * k) | part(2 * k + 1) << bits
                 } else {
                     part(k)
                 };
@@ -119,15 +121,10 @@ impl Atomic {
             };
             let back = self.update.returned(old, a, b, bytes);
             let at = dst + i * self.register;
+            t.regs.set_element(at, self.register, back & low);
             if pair {
-                let bits = self.bytes * 8;
                 t.regs
-                    .set_element(at, self.register, back & (u64::MAX >> (64 - bits)));
-                t.regs
-                    .set_element(at + self.row, self.register, back >> bits);
-            } else {
-                let back = back & (u64::MAX >> (64 - bytes * 8));
-                t.regs.set_element(at, self.register, back);
+                    .set_element(at + self.row, self.register, back >> bits & low);
             }
         }
         Ok(())

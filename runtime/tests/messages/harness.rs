@@ -1,0 +1,406 @@
+//! One message in a kernel of its own: registers are loaded from a buffer, the message is sent, registers are stored.
+
+use super::common::Rng;
+use super::elf;
+use super::model::{AddressForm, Form};
+use gantry_isa_gen::Platform;
+use gantry_isa_gen::message::{
+    AddrModel, BlockUnit, Cache, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort,
+    LscSurface, LscVector, Message, MsgOp, Surface,
+};
+use gantry_isa_gen::text::assemble;
+use gantry_runtime::{Device, DeviceKind, Error, Grid};
+
+/// Bytes of the memory that messages see.
+pub const MEMORY: usize = 1024;
+/// The binding table index of that memory.
+pub const BTI: u8 = 2;
+/// The first register that is loaded and stored, and how many are.
+pub const FIRST: usize = 8;
+const COUNT: usize = 96;
+/// Where a message's payloads and its response are.
+const DST: usize = 10;
+const SRC0: usize = 44;
+const SRC1: usize = 64;
+
+/// What a message's addresses point into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Where {
+    Flat,
+    Surface,
+    Slm,
+}
+
+/// A message, with registers and memory as they are before it.
+#[derive(Clone)]
+pub struct Case {
+    pub platform: Platform,
+    pub message: Message,
+    pub exec: u32,
+    pub at: Where,
+    pub mask: u32,
+    pub regs: Vec<u8>,
+    pub memory: Vec<u8>,
+    device: Device,
+    buffer: gantry_runtime::Buffer,
+    /// Where the message's parts are in `regs`.
+    pub response: usize,
+    pub address: usize,
+    pub data: usize,
+}
+
+fn info() -> String {
+    let mut s = String::from(
+        "kernels:\n  - name: t\n    execution_env:\n      simd_size: 32\n      slm_size: 1024\n    payload_arguments:\n",
+    );
+    for i in 0..3 {
+        s += &format!(
+            "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {i}\n        addrmode: stateful\n        addrspace: global\n"
+        );
+    }
+    s += "    binding_table_indices:\n";
+    for i in 0..3 {
+        s += &format!("      - bti_value: {i}\n        arg_index: {i}\n");
+    }
+    s
+}
+
+/// A number of a product of the platform.
+fn product(p: Platform) -> u32 {
+    match p {
+        Platform::Gen8 => 16,
+        Platform::Gen9 => 18,
+        Platform::Gen11 => 26,
+        Platform::XeLp => 33,
+        Platform::XeHp => 1250,
+        Platform::XeHpg => 1270,
+        _ => 1271,
+    }
+}
+
+/// The scoreboard's word for: after everything before.
+fn after(p: Platform) -> &'static str {
+    if p == Platform::XeLp { "@1" } else { "A@1" }
+}
+
+/// The text of a send.
+fn send(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&str; 2]) -> String {
+    let s = m.bits(p).unwrap();
+    let [src0, src1] = src;
+    let (ex, desc) = (s.ex_desc(p), s.desc);
+    match s.sfid.mnemonic(p).filter(|_| p >= Platform::XeLp) {
+        Some(name) => {
+            let src1 = match (p >= Platform::XeHpg, src1) {
+                (true, "null") => "null:0".to_owned(),
+                (true, r) => format!("{r}:{}", s.src1_len),
+                (false, r) => r.to_owned(),
+            };
+            let after = after(p);
+            format!(
+                "{pred} send.{name} ({exec}|M0) {dst} {src0} {src1} {ex:#x} {desc:#x} {{{after},$0}}\n(W) sync.allwr null\n"
+            )
+        }
+        None if src1 == "null" => {
+            format!("{pred} send ({exec}|M0) {dst} {src0} {ex:#x} {desc:#x}\n")
+        }
+        None => format!("{pred} sends ({exec}|M0) {dst} {src0} {src1} {ex:#x} {desc:#x}\n"),
+    }
+}
+
+/// Moves 128 bytes between registers and a surface (or SLM) at an offset.
+fn block(p: Platform, dir: Dir, surface: Surface, offset: u32, reg: usize) -> String {
+    let grf = p.features().grf_bytes;
+    let (op, header) = if p >= Platform::XeHpg {
+        let (port, surface) = match surface {
+            Surface::Slm => (LscPort::Slm, LscSurface::Flat),
+            s => (LscPort::Ugm, LscSurface::Bti(s.bits())),
+        };
+        let op = MsgOp::Lsc(LscAccess {
+            port,
+            op: if dir == Dir::Read {
+                LscOp::Load
+            } else {
+                LscOp::Store
+            },
+            data: LscData::D32,
+            vector: LscVector::Count {
+                n: 32,
+                transposed: true,
+            },
+            addr: LscAddr::A32,
+            surface,
+            caching: LscCaching::DEFAULT,
+        });
+        (op, format!("(W) mov (1|M0) r126.0<1>:ud {offset}:ud\n"))
+    } else {
+        let op = MsgOp::Block {
+            dir,
+            addr: AddrModel::A32(surface),
+            unit: BlockUnit::Oword,
+            count: 8,
+            cache: Cache::Data,
+        };
+        let owords = offset / 16;
+        (op, format!("(W) mov (1|M0) r126.2<1>:ud {owords}:ud\n"))
+    };
+    let reg = format!("r{reg}");
+    // Before there were split sends, the data follows the header.
+    if p < Platform::Gen9 && dir == Dir::Write {
+        let m = Message::new(p, op);
+        let mut s = format!("{header}(W) mov (8|M0) r105.0<1>:ud r126.0<8;8,1>:ud\n");
+        let first: usize = reg[1..].parse().unwrap();
+        for k in 0..4 {
+            s += &format!(
+                "(W) mov (8|M0) r{}.0<1>:ud r{}.0<8;8,1>:ud\n",
+                106 + k,
+                first + k
+            );
+        }
+        return s + &send(p, &m, 8, "(W)", "null", ["r105", "null"]);
+    }
+    let m = Message::split_for(p, op, 1);
+    let exec = if grf == 64 || p >= Platform::XeHpg {
+        1
+    } else {
+        8
+    };
+    let (dst, src1) = match dir {
+        Dir::Read => (reg.as_str(), "null"),
+        Dir::Write => ("null", reg.as_str()),
+    };
+    header + &send(p, &m, exec, "(W)", dst, ["r126", src1])
+}
+
+impl Case {
+    /// Random registers, memory, mask and addresses for a message.
+    pub fn random(
+        platform: Platform,
+        message: &Message,
+        form: &Form,
+        exec: u32,
+        at: Where,
+        r: &mut Rng,
+    ) -> Case {
+        let grf = platform.features().grf_bytes as usize;
+        let mut fill = |n: usize| {
+            let mut v = vec![0u8; n];
+            for b in v.chunks_mut(form.unit()) {
+                let bits = form.value(r).to_le_bytes();
+                let n = b.len();
+                b.copy_from_slice(&bits[..n]);
+            }
+            v
+        };
+        let (regs, memory) = (fill(COUNT * grf), fill(MEMORY));
+        let device = Device::open(DeviceKind::Simulator).unwrap();
+        let buffer = device.buffer_from(&memory).unwrap();
+        let at_reg = |n: usize| (n - FIRST) * grf;
+        let address = at_reg(SRC0) + usize::from(message.header) * grf;
+        let mut case = Case {
+            platform,
+            message: *message,
+            exec,
+            at,
+            mask: match r.below(4) {
+                0 => r.u64() as u32 | 1,
+                1 => r.u64() as u32 & r.u64() as u32,
+                _ => u32::MAX,
+            },
+            regs,
+            memory,
+            device,
+            buffer,
+            response: at_reg(DST),
+            address,
+            data: if message.src1_grfs > 0 {
+                at_reg(SRC1)
+            } else {
+                address + message.op.lengths_for(platform, exec).address as usize * grf
+            },
+        };
+        let addresses = case.addresses(form, r);
+        case.place(form, &addresses);
+        if r.below(2) == 0 {
+            case.make_equal(form, &addresses);
+        }
+        case
+    }
+
+    /// The address of the memory's first byte.
+    pub fn base(&self) -> u64 {
+        match self.at {
+            Where::Flat => self.buffer.device_address(),
+            _ => 0,
+        }
+    }
+
+    /// Random addresses, all inside but for surfaces.
+    fn addresses(&self, form: &Form, r: &mut Rng) -> Vec<u64> {
+        let span = form.span() as u64;
+        let align = form.align as u64;
+        let n = u64::from(form.channels);
+        let room = (MEMORY as u64).saturating_sub(span) / align;
+        let pick = |r: &mut Rng| r.below(room + 1) * align;
+        let step = (form.memory as u64).max(align);
+        let first = match form.address {
+            AddressForm::Strided(_) => {
+                let pitch = r.below((MEMORY as u64 - span) / n / align + 1) * align;
+                return vec![self.base(), pitch];
+            }
+            _ => r.below(MEMORY as u64 / align / 2) * align,
+        };
+        let kind = r.below(5);
+        let same = pick(r);
+        (0..n)
+            .map(|i| {
+                let at = match kind {
+                    0 | 1 if first + n * step + span <= MEMORY as u64 => first + i * step,
+                    2 if n * span.next_multiple_of(align) <= MEMORY as u64 => {
+                        i * span.next_multiple_of(align)
+                    }
+                    3 => same,
+                    _ => pick(r),
+                };
+                let outside = self.at == Where::Surface && kind == 4 && r.below(6) == 0;
+                let at = if outside {
+                    MEMORY as u64 + r.below(64) * align - 2 * align
+                } else {
+                    at
+                };
+                // No bit of SLM's.
+                let high = if self.at == Where::Slm && form.address == AddressForm::Each(4) {
+                    0x1000_0000
+                } else {
+                    0
+                };
+                self.base() + at + high
+            })
+            .collect()
+    }
+
+    /// Writes addresses where the message has them.
+    pub fn place(&mut self, form: &Form, addresses: &[u64]) {
+        let at = self.address;
+        let header = at.wrapping_sub(self.grf());
+        let mut put = |at: usize, n: usize, v: u64| {
+            self.regs[at..at + n].copy_from_slice(&v.to_le_bytes()[..n]);
+        };
+        match form.address {
+            AddressForm::Each(n) => {
+                for (i, a) in addresses.iter().enumerate() {
+                    put(at + i * n, n, *a);
+                }
+            }
+            AddressForm::Dwords => {
+                for (i, a) in addresses.iter().enumerate() {
+                    put(at + i * 4, 4, a / 4);
+                }
+            }
+            AddressForm::Strided(n) => {
+                put(at, n, addresses[0]);
+                put(at + 8, 4, addresses[1]);
+            }
+            AddressForm::Header64 => put(header, 8, addresses[0]),
+            AddressForm::Header32(scale) => {
+                put(header + 8, 4, addresses[0] / scale as u64);
+            }
+        }
+    }
+
+    fn grf(&self) -> usize {
+        self.platform.features().grf_bytes as usize
+    }
+
+    /// Makes comparisons of an atomic true.
+    fn make_equal(&mut self, form: &Form, addresses: &[u64]) {
+        if form.update.is_none() {
+            return;
+        }
+        for (i, a) in addresses.iter().enumerate() {
+            let at = (a - self.base()) as usize & 0xfff_ffff;
+            let to = self.data + i * form.register;
+            if let Some(v) = self.memory.get(at..at + form.memory) {
+                self.regs[to..to + form.memory].copy_from_slice(v);
+            }
+            if form.pair {
+                let to = to + form.row;
+                if let Some(v) = self.memory.get(at + form.memory..at + 2 * form.memory) {
+                    self.regs[to..to + form.memory].copy_from_slice(v);
+                }
+            }
+        }
+    }
+
+    pub fn run(&self) -> (Vec<u8>, Vec<u8>) {
+        match self.try_run() {
+            Ok(v) => v,
+            Err(e) => panic!("{} {} ({}): {e}", self.platform, self.message, self.exec),
+        }
+    }
+
+    /// Runs the message; registers and memory afterwards.
+    pub fn try_run(&self) -> Result<(Vec<u8>, Vec<u8>), Error> {
+        let p = self.platform;
+        let per = 128 / self.grf();
+        let mut text = String::new();
+        let slm = self.at == Where::Slm;
+        let steps = || (0..MEMORY as u32).step_by(128);
+        for offset in steps().filter(|_| slm) {
+            text += &block(p, Dir::Read, Surface::Bti(BTI), offset, 110);
+            text += &block(p, Dir::Write, Surface::Slm, offset, 110);
+        }
+        let image = |dir, bti| {
+            (0..COUNT / per)
+                .map(|k| {
+                    let offset = k as u32 * 128;
+                    block(p, dir, Surface::Bti(bti), offset, FIRST + k * per)
+                })
+                .collect::<String>()
+        };
+        text += &image(Dir::Read, 0);
+        text += &format!("(W) mov (1|M0) f0.0<1>:ud {:#x}:ud\n", self.mask);
+        let dst = if self.message.response_grfs > 0 {
+            format!("r{DST}")
+        } else {
+            "null".to_owned()
+        };
+        let src0 = format!("r{SRC0}");
+        let src1 = if self.message.src1_grfs > 0 {
+            format!("r{SRC1}")
+        } else {
+            "null".to_owned()
+        };
+        let m = &self.message;
+        text += &send(p, m, self.exec, "(f0.0)", &dst, [&src0, &src1]);
+        text += &image(Dir::Write, 1);
+        for offset in steps().filter(|_| slm) {
+            text += &block(p, Dir::Read, Surface::Slm, offset, 110);
+            text += &block(p, Dir::Write, Surface::Bti(BTI), offset, 110);
+        }
+        text += "(W) mov (8|M0) r127.0<1>:ud 0:ud\n";
+        text += match p {
+            Platform::XeHpg | Platform::XeHpc => {
+                "(W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT,A@1}\n"
+            }
+            Platform::XeHp => "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT,A@1}\n",
+            Platform::XeLp => "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT,@1}\n",
+            _ => "(W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n",
+        };
+        let code = match assemble(p, &text) {
+            Ok(a) => a.bytes,
+            Err(e) => panic!("{}", e.render("body", &text)),
+        };
+        let zebin = elf::zebin(&info(), &[("t", code)], product(p));
+        let module = self.device.load(&zebin)?;
+        let registers = self.device.buffer_from(&self.regs)?;
+        let out = self.device.buffer(self.regs.len())?;
+        module
+            .kernel("t")?
+            .launch(Grid::new([32, 1, 1]).group([32, 1, 1]))
+            .arg(&registers)
+            .arg(&out)
+            .arg(&self.buffer)
+            .run()?;
+        Ok((out.read()?, self.buffer.read()?))
+    }
+}
