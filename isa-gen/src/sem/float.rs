@@ -367,11 +367,11 @@ pub fn compare<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N])
         b: &[T; N],
         f: impl Fn(T, T) -> bool,
     ) -> u32 {
-        let mut m = 0;
+        let mut yes = [false; N];
         for i in 0..N {
-            m |= u32::from(f(a[i], b[i])) << i;
+            yes[i] = f(a[i], b[i]);
         }
-        m
+        super::mask_of(&yes)
     }
     match cond {
         Cond::Eq => gather(a, b, |x, y| x == y),

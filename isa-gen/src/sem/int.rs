@@ -36,6 +36,8 @@ pub trait IntLane: Copy + PartialOrd + Default {
     fn shl(self, n: u32) -> Self;
     /// Shift right with the lane's own sign, `n` below the lane's width.
     fn shr(self, n: u32) -> Self;
+    /// Rotation left in the lane's width.
+    fn rotate(self, n: u32) -> Self;
     /// The low 32 bits.
     fn low(self) -> u32;
 }
@@ -96,6 +98,10 @@ macro_rules! int_lane {
                 self.wrapping_shr(n)
             }
             #[inline(always)]
+            fn rotate(self, n: u32) -> Self {
+                self.rotate_left(n)
+            }
+            #[inline(always)]
             #[allow(trivial_numeric_casts, reason = "u32 is one of the lanes")]
             fn low(self) -> u32 {
                 self as u32
@@ -139,6 +145,9 @@ pub fn apply<T: IntLane, const N: usize>(
         Op::Avg => zip2(a, b, |x, y| x.add(y).add(T::ONE).shr(1)),
         Op::Shl => zip2(a, b, |x, y| x.shl(y.low() & shift_mask)),
         Op::Shr | Op::Asr => zip2(a, b, |x, y| x.shr(y.low() & shift_mask)),
+        // In lanes of the element's own width.
+        Op::Rol => zip2(a, b, |x, y| x.rotate(y.low() & shift_mask)),
+        Op::Ror => zip2(a, b, |x, y| x.rotate(y.low().wrapping_neg() & shift_mask)),
         Op::Add3 => {
             let mut out = zip2(a, b, T::add);
             for i in 0..N {
@@ -178,11 +187,11 @@ pub fn apply<T: IntLane, const N: usize>(
 pub fn compare<T: IntLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
     #[inline(always)]
     fn gather<T: IntLane, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> bool) -> u32 {
-        let mut m = 0;
+        let mut yes = [false; N];
         for i in 0..N {
-            m |= u32::from(f(a[i], b[i])) << i;
+            yes[i] = f(a[i], b[i]);
         }
-        m
+        super::mask_of(&yes)
     }
     match cond {
         Cond::Eq => gather(a, b, |x, y| x == y),

@@ -256,6 +256,22 @@ pub const fn mask(n: usize) -> u32 {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
+/// The channels whose bit is set, as a mask: channel 0 lowest.
+#[inline(always)]
+pub fn mask_of<const N: usize>(yes: &[bool; N]) -> u32 {
+    let mut m = 0;
+    let (eights, rest) = yes.as_chunks::<8>();
+    for (i, eight) in eights.iter().enumerate() {
+        // The product gathers the bytes' low bits in the top byte.
+        let bytes = u64::from_le_bytes(eight.map(u8::from));
+        m |= ((bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
+    }
+    for (i, y) in rest.iter().enumerate() {
+        m |= u32::from(*y) << (N - rest.len() + i);
+    }
+    m
+}
+
 /// One channel of a packed vector immediate (`uv`, `v`, `vf`): its element bits in the type that it is read as
 /// (unsigned word, word, single).
 pub const fn packed_imm(bits: u32, ty: Type, channel: usize) -> u64 {

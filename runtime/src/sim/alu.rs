@@ -1,9 +1,8 @@
 //! Running ALU operations: operands to lanes, the operation from `isa-gen`'s semantics, lanes to the destination.
 
-use super::program::{DstOp, Kind, MicroOp, Pred, SrcOp};
+use super::program::{DstOp, MicroOp, Pred, SrcOp};
 use super::regs;
 use super::thread::Thread;
-use super::{fast, fast64};
 use gantry_isa_gen::sem::{self, Bits, Extra, LANES};
 use gantry_isa_gen::{MathFn, Op, Type};
 
@@ -16,29 +15,7 @@ pub(super) struct Scratch {
 /// Runs an operation in the channels of `mask`, which is not empty.
 #[inline]
 pub(super) fn execute(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
-    match op.kind {
-        Kind::FastF if t.mode.keep_f && t.mode.round == sem::Round::Nearest => match op.n {
-            32 => fast::single::<32>(t, op, mask),
-            16 => fast::single::<16>(t, op, mask),
-            _ => fast::single::<8>(t, op, mask),
-        },
-        Kind::FastI32 => match op.n {
-            32 => fast::int::<i32, 32>(t, op, mask),
-            16 => fast::int::<i32, 16>(t, op, mask),
-            _ => fast::int::<i32, 8>(t, op, mask),
-        },
-        Kind::FastU32 => match op.n {
-            32 => fast::int::<u32, 32>(t, op, mask),
-            16 => fast::int::<u32, 16>(t, op, mask),
-            _ => fast::int::<u32, 8>(t, op, mask),
-        },
-        Kind::FastI64 => match op.n {
-            32 => fast64::int::<32>(t, op, mask),
-            16 => fast64::int::<16>(t, op, mask),
-            _ => fast64::int::<8>(t, op, mask),
-        },
-        _ => general(t, op, mask),
-    }
+    general(t, op, mask)
 }
 
 /// Where channel `i` of a source lies; an error where an address register points outside the GRFs.
@@ -56,7 +33,7 @@ pub(super) fn element_at(t: &Thread, s: &SrcOp, i: u32, size: u32) -> Result<u32
         }
     };
     match *s {
-        SrcOp::None | SrcOp::Imm(_) => Ok(0),
+        SrcOp::None | SrcOp::Value(_) | SrcOp::Imm(_) => Ok(0),
         SrcOp::Scalar { at } => Ok(at),
         SrcOp::Packed { at } => Ok(at + i * size),
         SrcOp::Rect {
@@ -102,6 +79,7 @@ fn gather(
     let size = ty.bytes();
     match s {
         SrcOp::None => *out = [0; LANES],
+        SrcOp::Value(v) => out[..n as usize].fill(*v),
         SrcOp::Imm(v) => *out = **v,
         SrcOp::Scalar { at } => {
             let v = t.regs.element(*at, size);

@@ -9,12 +9,10 @@
 mod alu;
 mod barrier;
 mod fast;
-mod fast64;
 mod image;
 mod launch;
 mod memory;
 mod operand;
-mod path;
 mod program;
 mod regs;
 mod sampler;

@@ -85,16 +85,15 @@ pub(super) fn source(
         Src::None | Src::Target(_) => SrcOp::None,
         Src::Macro { .. } => return Err("math macros are not supported".to_owned()),
         Src::Imm { bits, ty } => {
-            let mut lanes = Box::new([0; 32]);
-            let mask = gantry_isa_gen::sem::convert::element_mask(ty);
-            for (i, l) in lanes.iter_mut().enumerate() {
-                *l = if ty.is_packed_imm() {
-                    packed_imm(bits as u32, ty, packed_element(ty, i, n, step))
-                } else {
-                    bits & mask
-                };
+            if ty.is_packed_imm() {
+                let mut lanes = Box::new([0; 32]);
+                for (i, l) in lanes.iter_mut().enumerate() {
+                    *l = packed_imm(bits as u32, ty, packed_element(ty, i, n, step));
+                }
+                SrcOp::Imm(lanes)
+            } else {
+                SrcOp::Value(bits & gantry_isa_gen::sem::convert::element_mask(ty))
             }
-            SrcOp::Imm(lanes)
         }
         Src::Direct { at, region, ty, .. } => {
             let p = place(at)?;

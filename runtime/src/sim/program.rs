@@ -1,7 +1,7 @@
 //! Decoding a kernel once, into micro-operations that the execution loop runs without looking anything up.
 
+use super::fast::{self, Fast};
 use super::operand::{send, source};
-use super::path::alu_kind;
 use super::regs::{self, FileOffset};
 use super::send::SendOp;
 use gantry_isa_gen::sem::AluOp;
@@ -57,14 +57,8 @@ pub(super) struct MicroOp {
 
 /// What an operation is.
 pub(super) enum Kind {
-    /// Single floats throughout.
-    FastF,
-    /// Integers of at most 32 bits, computed modulo 2^32 or signed.
-    FastI32,
-    /// Unsigned integers of at most 32 bits.
-    FastU32,
-    /// Integers, 64-bit ones among them, computed modulo 2^64 or signed.
-    FastI64,
+    /// An ALU operation with a handler of its own.
+    Fast(Fast),
     /// Any ALU operation.
     Alu,
     /// `mov`, `movi` of indirect regions.
@@ -174,7 +168,9 @@ pub(super) enum SrcOp {
         width_log: u32,
         hs: u32,
     },
-    /// An immediate: the element bits of each channel.
+    /// An immediate: the element bits of all channels.
+    Value(u64),
+    /// A packed vector immediate: the element bits of each channel.
     Imm(Box<[u64; 32]>),
 }
 
@@ -449,7 +445,16 @@ impl Program {
             Op::Nop => Kind::Nop,
             Op::Illegal => Kind::Bad("the `illegal` instruction".to_owned()),
             Op::Movi => Kind::Movi,
-            _ => alu_kind(&alu, inst),
+            _ => {
+                let operands = fast::Operands {
+                    n,
+                    dst: &dst,
+                    srcs: &srcs,
+                    acc_wr_en: inst.opts.contains(InstOpts::ACC_WR_EN),
+                    special,
+                };
+                fast::handler(&alu, &operands).map_or(Kind::Alu, Kind::Fast)
+            }
         };
         let (pred, pick) = if inst.op == Op::Sel {
             (Pred::None, pred)
@@ -508,7 +513,7 @@ fn bad(ip: u32, why: String) -> MicroOp {
 /// The barrier that `sync.bar` names: none is the group's own.
 fn barrier_id(src: &SrcOp) -> BarrierId {
     match src {
-        SrcOp::Imm(v) => BarrierId::Known(v[0] as u32 & 0xff),
+        SrcOp::Value(v) => BarrierId::Known(*v as u32 & 0xff),
         SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => BarrierId::Reg(*at),
         _ => BarrierId::Known(0),
     }

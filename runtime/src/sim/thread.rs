@@ -2,12 +2,13 @@
 
 use super::alu;
 use super::barrier::Joined;
+use super::fast::{Fast, Host};
 use super::program::{BarrierId, DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
 use super::watch::Observer;
 use super::worker::Group;
-use gantry_isa_gen::sem::FpMode;
+use gantry_isa_gen::sem::{FpMode, Round};
 
 /// Why a thread stopped running for now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,6 +63,8 @@ pub(super) struct Thread {
     /// Barriers signalled and not yet waited for.
     pub(super) barriers: Joined,
     pub(super) scratch: alu::Scratch,
+    /// The host it runs on.
+    pub(super) host: Host,
 }
 
 impl Thread {
@@ -79,6 +82,7 @@ impl Thread {
             done: true,
             barriers: Joined::default(),
             scratch: alu::Scratch::default(),
+            host: Host::detect(),
         }
     }
 
@@ -207,12 +211,21 @@ impl Thread {
         mask: u32,
     ) -> Option<Stop> {
         match &op.kind {
-            Kind::FastF
-            | Kind::FastI32
-            | Kind::FastU32
-            | Kind::FastI64
-            | Kind::Alu
-            | Kind::Movi => {
+            Kind::Fast(Fast::Any(run)) => {
+                if mask != 0 {
+                    run(self, op, mask);
+                }
+                self.pc += 1;
+            }
+            Kind::Fast(Fast::Ieee(run))
+                if self.mode.keep_f && self.mode.round == Round::Nearest =>
+            {
+                if mask != 0 {
+                    run(self, op, mask);
+                }
+                self.pc += 1;
+            }
+            Kind::Fast(_) | Kind::Alu | Kind::Movi => {
                 if mask != 0 {
                     if op.special {
                         self.refresh(op);
@@ -432,6 +445,7 @@ impl Thread {
             SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => {
                 self.regs.element(*at, bytes)
             }
+            SrcOp::Value(v) => *v,
             SrcOp::Imm(v) => v[0],
             _ => 0,
         }

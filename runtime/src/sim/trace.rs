@@ -59,6 +59,7 @@ impl Line {
             };
             let ty = element_type(ty);
             let values = elements(op, mask, |i| match s {
+                SrcOp::Value(v) => Some(*v),
                 SrcOp::Imm(v) => v.get(i as usize).copied(),
                 _ => {
                     let at = element_at(t, s, i, ty.bytes()).ok()?;

@@ -1,0 +1,103 @@
+//! Integers, in lanes of 32 or 64 bits.
+
+use super::super::program::{DstOp, MicroOp, Pred};
+use super::super::thread::Thread;
+use super::lanes::{Lane, load, store};
+use super::{Family, arity, handlers};
+use gantry_isa_gen::sem::int::{self, IntLane};
+use gantry_isa_gen::sem::{convert, is_logic};
+use gantry_isa_gen::{Op, SrcMods};
+use std::marker::PhantomData;
+
+handlers!(
+    /// Operations that are modulo 2^32, or signed.
+    signed,
+    Int<i32>,
+    [
+        Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Asr, Sel, Cmp, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror
+    ]
+);
+handlers!(
+    /// Unsigned operations, and those whose flags see an unsigned result.
+    unsigned,
+    Int<u32>,
+    [
+        Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Shr, Sel, Cmp, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror
+    ]
+);
+
+handlers!(
+    /// Operations that have an operand of 64 bits, or compare mixed signs.
+    wide,
+    Int<i64>,
+    [Mov, Add, Mul, And, Or, Xor, Not, Shl, Asr, Sel, Cmp]
+);
+
+#[inline(always)]
+fn source<T: Lane + IntLane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [T; N] {
+    let mut v = load::<T, N>(t, op, k);
+    let m = op.alu.mods.get(k).copied().unwrap_or_default();
+    if m != SrcMods::default() {
+        for x in &mut v {
+            *x = convert::int_mods(*x, m, is_logic(op.alu.op));
+        }
+    }
+    v
+}
+
+/// Lanes of integers.
+struct Int<T>(PhantomData<T>);
+
+impl<T: Lane + IntLane> Family for Int<T> {
+    #[inline(always)]
+    fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
+        let zero = [T::ZERO; N];
+        let a = source::<T, N>(t, op, 0);
+        let b = if arity(which) > 1 {
+            source::<T, N>(t, op, 1)
+        } else {
+            zero
+        };
+        let c = if arity(which) > 2 {
+            source::<T, N>(t, op, 2)
+        } else {
+            zero
+        };
+        let r = match which {
+            Op::Cmp => {
+                let flags = op.alu.cond.map_or(0, |c| int::compare(c, &a, &b));
+                if let Some(bit) = op.flag {
+                    t.regs.set_flags(bit, mask, flags);
+                }
+                if !matches!(op.dst, DstOp::Null) {
+                    store(t, op, mask, &int::select(flags, &[-1i32; N], &[0; N]));
+                }
+                return;
+            }
+            Op::Sel => {
+                let pick = match op.alu.cond {
+                    Some(c) => int::compare(c, &a, &b),
+                    None if matches!(op.pick, Pred::None) => 0,
+                    None => t.predicate(op.pick),
+                };
+                int::select(pick, &a, &b)
+            }
+            _ => {
+                let shift_mask = (size_of::<T>() * 8 - 1) as u32;
+                int::apply(which, &a, &b, &c, shift_mask).unwrap_or(a)
+            }
+        };
+        if let (Some(bit), Some(cond)) = (op.flag, op.alu.cond) {
+            // Flags look at the result as the destination has it.
+            let mut seen = r;
+            if op.alu.dst.bytes() < 4 {
+                for v in &mut seen {
+                    *v = T::of_element(v.bits(), op.alu.dst);
+                }
+            }
+            let flags = int::compare(cond, &seen, &zero);
+            t.regs.set_flags(bit, mask, flags);
+        }
+        store(t, op, mask, &r);
+    }
+}

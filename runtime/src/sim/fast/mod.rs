@@ -1,0 +1,280 @@
+//! The paths that most instructions take: decoded once into a handler, which runs all channels as host SIMD loops.
+//!
+//! A handler is one operation at one width in one kind of lane ([`single`], [`int`]): where its operands lie
+//! is all that is left to look at when it runs ([`lanes`]). What the operation computes is `isa-gen`'s semantics, inlined.
+//! Handlers cannot fail, so operands with addresses that are known only when they run, and registers with effects, take
+//! the general path (`alu`).
+
+mod int;
+mod lanes;
+mod single;
+
+use super::program::{DstOp, MicroOp, SrcOp};
+use super::thread::Thread;
+use gantry_isa_gen::sem::AluOp;
+use gantry_isa_gen::{Cond, Op, SrcMods, Type};
+
+/// Runs an operation in the channels of a mask that is not empty.
+pub(super) type Handler = fn(&mut Thread, &MicroOp, u32);
+
+/// The handler of an operation, where there is one.
+#[derive(Clone, Copy)]
+pub(super) enum Fast {
+    /// For any floating-point mode.
+    Any(Handler),
+    /// For IEEE mode: rounding to nearest, denormals kept.
+    Ieee(Handler),
+}
+
+/// The operands' places and effects, as far as the choice depends on them.
+pub(super) struct Operands<'a> {
+    pub(super) n: u32,
+    pub(super) dst: &'a DstOp,
+    pub(super) srcs: &'a [SrcOp; 3],
+    pub(super) acc_wr_en: bool,
+    /// Registers that are computed when read, or have effects when written.
+    pub(super) special: bool,
+}
+
+/// Chooses the handler of an operation.
+pub(super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<Fast> {
+    let indirect = o
+        .srcs
+        .iter()
+        .any(|s| matches!(s, SrcOp::Indirect { .. } | SrcOp::MultiIndirect { .. }));
+    if o.special || o.acc_wr_en || indirect {
+        return None;
+    }
+    match *o.dst {
+        DstOp::Indirect { .. } => return None,
+        // Integers in accumulators are wider than their registers.
+        DstOp::Direct { acc: true, .. } if alu.dst != Type::F => return None,
+        _ => {}
+    }
+    let types = || alu.srcs.iter().flatten().copied();
+    let null = matches!(o.dst, DstOp::Null);
+    let simple_cond = !matches!(alu.cond, Some(Cond::Ov | Cond::Un | Cond::Eo));
+    let single = |t: Type| matches!(t, Type::F | Type::Vf);
+    if simple_cond && types().all(single) && (alu.dst == Type::F || (null && alu.op == Op::Cmp)) {
+        return single::handler(alu.op, o.n).map(Fast::Ieee);
+    }
+    let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
+    let small = |t: Type| t.is_int() && t.bytes() <= 4;
+    if alu.op == Op::Mov && alu.cond.is_none() && !alu.sat {
+        match alu.srcs[0] {
+            Some(s) if small(s) && unmodified && alu.dst == Type::F => {
+                return Some(Fast::Ieee(single::from_int(s, o.n)));
+            }
+            Some(Type::F) if matches!(alu.dst, Type::D | Type::Ud) => {
+                return Some(Fast::Ieee(single::to_int(alu.dst, o.n)));
+            }
+            _ => {}
+        }
+    }
+    if wide_lanes(alu) {
+        return int::wide(alu.op, o.n).map(Fast::Any);
+    }
+    if alu.sat || !simple_cond || !types().all(small) || !small(alu.dst) {
+        return None;
+    }
+    match narrow_lanes(alu, unmodified)? {
+        Lanes::Signed => int::signed(alu.op, o.n),
+        Lanes::Unsigned => int::unsigned(alu.op, o.n),
+        Lanes::Wide => int::wide(alu.op, o.n),
+    }
+    .map(Fast::Any)
+}
+
+/// What lanes hold an integer operation of at most 32 bits.
+enum Lanes {
+    Signed,
+    Unsigned,
+    Wide,
+}
+
+fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<Lanes> {
+    let types = || alu.srcs.iter().flatten().copied();
+    let unsigned = types().all(|t| !t.is_signed()) && unmodified;
+    let signed = types().all(|t| t.is_signed() || t.bytes() < 4);
+    let no_abs = alu.mods.iter().all(|m| !m.abs);
+    // Only the low bits of the result are kept, and they depend on the low bits of the sources alone.
+    let modular = match alu.op {
+        Op::Mov
+        | Op::Add
+        | Op::Add3
+        | Op::Mul
+        | Op::Mad
+        | Op::Xor
+        | Op::And
+        | Op::Or
+        | Op::Not
+        | Op::Shl => no_abs,
+        Op::Bfi1 | Op::Bfi2 | Op::Bfrev | Op::Cbit | Op::Lzd | Op::Fbl => unmodified,
+        // A rotation is of the source's own width.
+        Op::Rol | Op::Ror => {
+            let dword = |t: Option<Type>| matches!(t, Some(Type::D | Type::Ud));
+            unmodified && dword(alu.srcs[0]) && dword(Some(alu.dst))
+        }
+        _ => false,
+    };
+    match alu.op {
+        // A flag looks at the result as its type has it.
+        _ if modular && alu.cond.is_some() && alu.dst == Type::Ud => Some(Lanes::Unsigned),
+        _ if modular => Some(Lanes::Signed),
+        Op::Cmp | Op::Sel if alu.cond.is_some() => {
+            if signed && unmodified {
+                Some(Lanes::Signed)
+            } else if unsigned {
+                Some(Lanes::Unsigned)
+            } else if alu.op == Op::Cmp {
+                // 64 bits hold either sign, negated or not.
+                Some(Lanes::Wide)
+            } else {
+                None
+            }
+        }
+        Op::Sel if no_abs => Some(Lanes::Signed),
+        Op::Asr if signed && alu.cond.is_none() && unmodified => Some(Lanes::Signed),
+        Op::Shr
+            if alu.cond.is_none()
+                && unmodified
+                && matches!(alu.srcs[0], Some(Type::Ud | Type::Uw | Type::Ub)) =>
+        {
+            Some(Lanes::Unsigned)
+        }
+        _ => None,
+    }
+}
+
+/// Whether lanes of 64 bits hold an operation that has an operand of 64 bits.
+fn wide_lanes(alu: &AluOp) -> bool {
+    let types = || alu.srcs.iter().flatten().copied();
+    let wide = alu.dst.bytes() == 8 || types().any(|t| t.bytes() == 8);
+    if !wide || alu.sat || alu.dst.is_float() || types().any(Type::is_float) {
+        return false;
+    }
+    let plain = alu.mods.iter().all(|m| !m.abs);
+    let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
+    match alu.op {
+        // Only low bits are kept.
+        Op::Mov | Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Not | Op::Shl | Op::Sel => {
+            plain && alu.cond.is_none()
+        }
+        Op::Asr => unmodified && alu.cond.is_none() && alu.srcs[0] != Some(Type::Uq),
+        // 64 signed bits hold every value but an unsigned qword's.
+        Op::Cmp => {
+            unmodified
+                && !types().any(|t| t == Type::Uq)
+                && !matches!(alu.cond, Some(Cond::Ov | Cond::Un))
+        }
+        _ => false,
+    }
+}
+
+/// What the host's vector unit can do, chosen once a thread.
+#[derive(Clone, Copy)]
+pub(super) enum Host {
+    /// What every host of this architecture has.
+    Plain,
+    /// AVX2 and FMA.
+    #[cfg(target_arch = "x86_64")]
+    Avx2(pulp::x86::V3),
+}
+
+impl Host {
+    pub(super) fn detect() -> Host {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(v3) = pulp::x86::V3::try_new() {
+            return Host::Avx2(v3);
+        }
+        Host::Plain
+    }
+}
+
+/// How many sources an operation with a handler has.
+const fn arity(op: Op) -> usize {
+    match op {
+        Op::Mov
+        | Op::Not
+        | Op::Frc
+        | Op::Rndd
+        | Op::Rnde
+        | Op::Rndz
+        | Op::Rndu
+        | Op::Bfrev
+        | Op::Cbit
+        | Op::Lzd
+        | Op::Fbl => 1,
+        Op::Mad | Op::Lrp | Op::Bfi2 | Op::Add3 => 3,
+        _ => 2,
+    }
+}
+
+/// A handler's body: compiled once for each kind of [`Host`]. `FMA`: the host multiplies and adds in one rounding.
+trait Body {
+    fn run<const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32);
+}
+
+/// Operations that share their lanes: the body of each is this with `which` known.
+trait Family {
+    fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op);
+}
+
+/// A body with its arguments, as the host's dispatcher takes it.
+#[cfg(target_arch = "x86_64")]
+struct Call<'a, B> {
+    t: &'a mut Thread,
+    op: &'a MicroOp,
+    mask: u32,
+    body: std::marker::PhantomData<B>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<B: Body> pulp::NullaryFnOnce for Call<'_, B> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        B::run::<true>(self.t, self.op, self.mask);
+    }
+}
+
+/// Runs a body with what the host has: every [`Handler`] is one of these.
+fn dispatch<B: Body>(t: &mut Thread, op: &MicroOp, mask: u32) {
+    match t.host {
+        #[cfg(target_arch = "x86_64")]
+        Host::Avx2(v3) => v3.vectorize(Call {
+            t,
+            op,
+            mask,
+            body: std::marker::PhantomData::<B>,
+        }),
+        Host::Plain => B::run::<false>(t, op, mask),
+    }
+}
+
+/// The handlers of a list of operations: a body of each at each width.
+macro_rules! handlers {
+    ($(#[$doc:meta])* $name:ident, $family:ty, [$($op:ident),* $(,)?]) => {
+        $(#[$doc])*
+        pub(super) fn $name(op: gantry_isa_gen::Op, n: u32) -> Option<super::Handler> {
+            match op {
+                $(gantry_isa_gen::Op::$op => {
+                    struct Width<const N: usize>;
+                    impl<const N: usize> super::Body for Width<N> {
+                        #[inline(always)]
+                        fn run<const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32) {
+                            <$family as super::Family>::run::<N, FMA>(t, op, mask, gantry_isa_gen::Op::$op);
+                        }
+                    }
+                    Some(match n {
+                        32 => super::dispatch::<Width<32>>,
+                        16 => super::dispatch::<Width<16>>,
+                        _ => super::dispatch::<Width<8>>,
+                    })
+                })*
+                _ => None,
+            }
+        }
+    };
+}
+use handlers;

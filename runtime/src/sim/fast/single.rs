@@ -1,0 +1,150 @@
+//! Single floats, in IEEE mode, and conversions from and to them.
+
+use super::super::program::{DstOp, MicroOp, Pred};
+use super::super::thread::Thread;
+use super::lanes::{load, store};
+use super::{Body, Family, Handler, arity, dispatch, handlers};
+use gantry_isa_gen::sem::float::{self, float_mods};
+use gantry_isa_gen::sem::{Round, int};
+use gantry_isa_gen::{Op, SrcMods, Type};
+use std::marker::PhantomData;
+
+handlers!(
+    /// Operations on single floats.
+    handler,
+    Single,
+    [Mov, Add, Mul, Mad, Sel, Cmp, Lrp, Frc, Rndd, Rnde, Rndz, Rndu]
+);
+
+#[inline(always)]
+fn source<const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [f32; N] {
+    let mut v = load::<f32, N>(t, op, k);
+    let m = op.alu.mods.get(k).copied().unwrap_or_default();
+    if m != SrcMods::default() {
+        for x in &mut v {
+            *x = float_mods(*x, m);
+        }
+    }
+    v
+}
+
+/// Lanes of single floats.
+struct Single;
+
+impl Family for Single {
+    #[inline(always)]
+    fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
+        let a = source::<N>(t, op, 0);
+        let b = if arity(which) > 1 {
+            source::<N>(t, op, 1)
+        } else {
+            [0.0; N]
+        };
+        let mut r = match which {
+            Op::Cmp => {
+                let flags = op.alu.cond.map_or(0, |c| float::compare(c, &a, &b));
+                if let Some(bit) = op.flag {
+                    t.regs.set_flags(bit, mask, flags);
+                }
+                if !matches!(op.dst, DstOp::Null) {
+                    store(t, op, mask, &int::select(flags, &[-1i32; N], &[0; N]));
+                }
+                return;
+            }
+            Op::Sel => {
+                let pick = match op.alu.cond {
+                    Some(c) => float::sel_pick(c, &a, &b),
+                    None if matches!(op.pick, Pred::None) => 0,
+                    None => t.predicate(op.pick),
+                };
+                int::select(pick, &a, &b)
+            }
+            Op::Mad if FMA => {
+                let c = source::<N>(t, op, 2);
+                let mut out = [0.0; N];
+                for i in 0..N {
+                    out[i] = f32::mul_add(b[i], c[i], a[i]);
+                }
+                out
+            }
+            Op::Mad | Op::Lrp => {
+                let c = source::<N>(t, op, 2);
+                float::apply(which, &a, &b, &c, Round::Nearest).unwrap_or(a)
+            }
+            _ => float::apply(which, &a, &b, &[0.0; N], Round::Nearest).unwrap_or(a),
+        };
+        if let (Some(bit), Some(cond)) = (op.flag, op.alu.cond) {
+            let flags = float::compare(cond, &r, &[0.0; N]);
+            t.regs.set_flags(bit, mask, flags);
+        }
+        if op.alu.sat {
+            for v in &mut r {
+                // Also turns a NaN into 0.
+                *v = if *v >= 1.0 {
+                    1.0
+                } else if *v > 0.0 {
+                    *v
+                } else {
+                    0.0
+                };
+            }
+        }
+        store(t, op, mask, &r);
+    }
+}
+
+/// A conversion from lanes of one kind to lanes of another.
+struct Convert<From, To, const N: usize>(PhantomData<(From, To)>);
+
+macro_rules! convert {
+    ($from:ty, $to:ty, $source:path) => {
+        impl<const N: usize> Body for Convert<$from, $to, N> {
+            #[inline(always)]
+            fn run<const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32) {
+                let a: [$from; N] = $source(t, op, 0);
+                let mut out = [<$to>::default(); N];
+                for i in 0..N {
+                    out[i] = a[i] as $to;
+                }
+                store(t, op, mask, &out);
+            }
+        }
+    };
+}
+// To nearest.
+convert!(i32, f32, load);
+convert!(u32, f32, load);
+// Towards zero, to the nearest that there is, a NaN to 0 (Skylake PRM, Vol. 7, "Float to Integer").
+convert!(f32, i32, source);
+convert!(f32, u32, source);
+
+fn width<From, To>(n: u32) -> Handler
+where
+    Convert<From, To, 8>: Body,
+    Convert<From, To, 16>: Body,
+    Convert<From, To, 32>: Body,
+{
+    match n {
+        32 => dispatch::<Convert<From, To, 32>>,
+        16 => dispatch::<Convert<From, To, 16>>,
+        _ => dispatch::<Convert<From, To, 8>>,
+    }
+}
+
+/// Integers of at most 32 bits to floats.
+pub(super) fn from_int(ty: Type, n: u32) -> Handler {
+    if ty == Type::Ud {
+        width::<u32, f32>(n)
+    } else {
+        width::<i32, f32>(n)
+    }
+}
+
+/// Floats to dwords.
+pub(super) fn to_int(ty: Type, n: u32) -> Handler {
+    if ty == Type::Ud {
+        width::<f32, u32>(n)
+    } else {
+        width::<f32, i32>(n)
+    }
+}
