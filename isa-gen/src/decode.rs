@@ -1,10 +1,11 @@
 //! Decoding of the native and the compacted form.
 
-use crate::codec::{Ctx, lift};
+use crate::codec::Ctx;
 use crate::compact;
 use crate::inst::{Inst, InstOpts};
 use crate::platform::Platform;
 use crate::reg::Reg;
+use crate::region::ExecSize;
 use crate::table::{Field, PlatformTables};
 
 /// Why bytes are not an instruction.
@@ -98,16 +99,19 @@ pub fn decode(platform: Platform, bytes: &[u8]) -> Result<Decoded, DecodeError> 
     if need == 8 {
         word = compact::expand(platform, word as u64).ok_or(DecodeError::Compact)?;
     }
-    let layout = tables
-        .format(info.format)
+    let codec = tables
+        .codec(info.format)
         .ok_or(DecodeError::Opcode(opcode))?;
     let ctx = Ctx {
         platform,
         tables,
         info,
-        layout,
     };
-    let mut inst = lift(&ctx, op, word, need)?;
-    inst.opts.set(InstOpts::COMPACTED, need == 8);
-    Ok(Decoded { inst, len: need })
+    let mut decoded = Decoded {
+        inst: Inst::new(op, ExecSize::S1),
+        len: need,
+    };
+    (codec.lift)(&ctx, word, need, &mut decoded.inst)?;
+    decoded.inst.opts.set(InstOpts::COMPACTED, need == 8);
+    Ok(decoded)
 }

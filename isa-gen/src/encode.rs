@@ -1,6 +1,6 @@
 //! Encoding to the native 128-bit form.
 
-use crate::codec::{Ctx, lower};
+use crate::codec::Ctx;
 use crate::inst::Inst;
 use crate::op::Op;
 use crate::platform::Platform;
@@ -69,18 +69,12 @@ pub fn encode(platform: Platform, inst: &Inst<Reg>) -> Result<[u8; 16], EncodeEr
         platform,
     };
     let info = inst.op.info(platform).ok_or_else(missing)?;
-    let layout = tables.format(info.format).ok_or_else(missing)?;
+    let codec = tables.codec(info.format).ok_or_else(missing)?;
     let ctx = Ctx {
         platform,
         tables,
         info,
-        layout,
     };
-    let fields = lower(&ctx, inst)?;
-    let word = fields.finish().map_err(|(f, value)| EncodeError::Field {
-        field: f.name(),
-        layout: layout.name,
-        value,
-    })?;
+    let word = (codec.lower)(&ctx, inst)?;
     Ok(word.to_le_bytes())
 }

@@ -1,5 +1,6 @@
 //! The constant tables that `gantry-meta` generates, and the types of their entries.
 
+use crate::codec::Codec;
 use crate::codec::xe::table::{NO_BASE, SwsbTable, XeTables};
 use crate::compact::table::{
     CompactClass, CompactColumn, CompactCopy, CompactImm, CompactShape, CompactTable, ImmKind,
@@ -124,6 +125,26 @@ pub(crate) struct Layout {
     pub target_unit: i32,
 }
 
+/// A layout as a type: the codec of a format is compiled for each, so that the place of every field is a constant in it.
+pub(crate) trait NativeLayout {
+    const LAYOUT: &'static Layout;
+    /// Whether this is a layout at all.
+    const EXISTS: bool = true;
+}
+
+/// The type of no layout.
+pub(crate) enum Absent {}
+
+impl NativeLayout for Absent {
+    const LAYOUT: &'static Layout = &Layout {
+        name: "none",
+        places: [NOWHERE; Field::ALL.len()],
+        more: &[],
+        target_unit: 1,
+    };
+    const EXISTS: bool = false;
+}
+
 /// The codes of types, both ways.
 #[derive(Debug)]
 pub(crate) struct TypeCodes {
@@ -157,19 +178,16 @@ impl TypeCodes {
 #[derive(Debug)]
 pub(crate) struct PlatformTables {
     pub ops: [Option<Op>; 128],
-    pub layouts: &'static [Layout],
     /// What is the same in every instruction of an opcode, by its number.
     pub bases: [u128; 128],
-    /// The layout of each format.
-    pub formats: [Option<usize>; Format::ALL.len()],
+    /// How each format is encoded and decoded.
+    pub codecs: [Option<Codec>; Format::ALL.len()],
     pub reg_types: TypeCodes,
     pub imm_types: TypeCodes,
     /// Of three-source operands in Align16.
     pub ternary_types: TypeCodes,
     /// Of three-source operands in Align1, with the execution type as bit 3.
     pub align1_types: TypeCodes,
-    /// The layout of three-source instructions in Align16.
-    pub ternary_align16: Option<usize>,
     /// Bytes that a sub-register of a three-source source counts in Align16.
     pub ternary_unit: u8,
     /// The codes of Xe.
@@ -184,15 +202,10 @@ impl PlatformTables {
         PLATFORMS.get(p.column()).unwrap_or(first)
     }
 
-    /// How a format is laid out.
+    /// How a format is encoded and decoded; `None` where the platform does not have it.
     #[inline]
-    pub(crate) fn format(&self, f: Format) -> Option<&'static Layout> {
-        self.layouts.get((*self.formats.get(f as usize)?)?)
-    }
-
-    /// How three-source instructions are laid out in Align16.
-    pub(crate) fn align16(&self) -> Option<&'static Layout> {
-        self.layouts.get(self.ternary_align16?)
+    pub(crate) fn codec(&self, f: Format) -> Option<&Codec> {
+        self.codecs.get(f as usize)?.as_ref()
     }
 
     /// What is the same in every instruction of the opcode with this number.
@@ -220,12 +233,7 @@ mod tests {
     fn generated_tables_stay_small() {
         let source = include_str!(concat!(env!("OUT_DIR"), "/tables.rs"));
         let mut bytes = size_of_val(&OPS) + size_of_val(&MATH) + size_of_val(&PLATFORMS);
-        for t in &PLATFORMS {
-            bytes += size_of_val(t.layouts);
-            for l in t.layouts {
-                bytes += size_of_val(l.more);
-            }
-        }
+        bytes += size_of::<Layout>() * source.matches("impl NativeLayout for").count();
         for c in OPS.iter().flat_map(|o| o.columns.iter().flatten()) {
             bytes += size_of_val(c.types);
         }

@@ -11,7 +11,7 @@ use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 
 /// Every channel its own.
 const XYZW: u64 = 0xE4;
@@ -37,11 +37,11 @@ pub(super) fn wanted(i: &Inst<Reg>) -> bool {
         || matches!(i.srcs[0], Src::Direct { at, .. } if mme(at.reg).is_some())
 }
 
-fn put_reg(
+fn put_reg<L: NativeLayout>(
     name: &'static str,
     (file, number, sub): (Field, Field, Field),
     at: RegRef<Reg>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<Option<u8>, EncodeError> {
     if at.reg == Reg::Arf(Arf::Acc, FIRST) {
         return Err(bad(name, "`mme0` does not go together with the others"));
@@ -58,7 +58,7 @@ fn put_reg(
     Ok(which)
 }
 
-fn swizzle(f: &Fields, s: &SrcFields) -> u64 {
+fn swizzle<L: NativeLayout>(f: &Fields<L>, s: &SrcFields) -> u64 {
     f.get(swizzle_field(s))
 }
 
@@ -70,11 +70,11 @@ fn swizzle_field(s: &SrcFields) -> Field {
     }
 }
 
-fn put_src(
-    ctx: &Ctx<'_>,
+fn put_src<L: NativeLayout>(
+    ctx: &Ctx,
     s: &SrcFields,
     src: &Src<Reg>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let Src::Direct {
         at,
@@ -104,7 +104,10 @@ fn put_src(
     Ok(())
 }
 
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+/// The operands' fields, and the access mode.
+#[inline(never)]
+pub(super) fn lower<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<L>, EncodeError> {
+    let mut f = Fields::<L>::new(0);
     f.put(Field::AccessMode, 1);
     let Dst::Direct { at, hs: 1, ty } = i.dst else {
         return Err(bad(
@@ -113,7 +116,7 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
         ));
     };
     let place = (Field::DstFile, Field::DstReg, Field::DstSub);
-    let which = put_reg("dst", place, at, f)?;
+    let which = put_reg("dst", place, at, &mut f)?;
     let mask = match which {
         // Its number would be the mask without the last channel.
         None | Some(7) => ALL,
@@ -121,18 +124,18 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     };
     f.put(Field::DstMask, mask);
     f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
-    put_src(ctx, &SRC0, &i.srcs[0], f)?;
+    put_src(ctx, &SRC0, &i.srcs[0], &mut f)?;
     if ctx.info.format.sources() == 2 {
-        put_src(ctx, &SRC1, &i.srcs[1], f)?;
+        put_src(ctx, &SRC1, &i.srcs[1], &mut f)?;
     }
-    Ok(())
+    Ok(f)
 }
 
-fn get_reg(
-    ctx: &Ctx<'_>,
+fn get_reg<L: NativeLayout>(
+    ctx: &Ctx,
     (file, number, sub): (Field, Field, Field),
     (channels, all, which): (u64, u64, u64),
-    f: &Fields,
+    f: &Fields<L>,
 ) -> Result<RegRef<Reg>, DecodeError> {
     let r = reg(f.get(file), f.get(number), number)?;
     if r == Reg::Arf(Arf::Acc, FIRST) && ctx.platform.features().mme_align16 {
@@ -147,7 +150,7 @@ fn get_reg(
     Ok(RegRef::new(r, f.get(sub) as u16 & 16))
 }
 
-fn get(ctx: &Ctx<'_>, s: &SrcFields, f: &Fields) -> Result<Src<Reg>, DecodeError> {
+fn get<L: NativeLayout>(ctx: &Ctx, s: &SrcFields, f: &Fields<L>) -> Result<Src<Reg>, DecodeError> {
     if f.get(s.file) == super::operand::IMM {
         return get_src(ctx, s, false, f);
     }
@@ -167,7 +170,11 @@ fn get(ctx: &Ctx<'_>, s: &SrcFields, f: &Fields) -> Result<Src<Reg>, DecodeError
     })
 }
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+pub(super) fn lift<L: NativeLayout>(
+    ctx: &Ctx,
+    f: &Fields<L>,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
     if f.on(Field::DstAddrMode) || !ctx.info.format.has_dst() {
         return Err(DecodeError::Align16);
     }

@@ -1,106 +1,121 @@
 //! The one place where fields meet bits: both directions walk the same layout.
 
-use crate::table::{Field, Layout, NOWHERE, Place};
+use crate::encode::EncodeError;
+use crate::table::{Field, NOWHERE, NativeLayout, Place};
+use std::marker::PhantomData;
 
 /// The lowest `width` bits set, for a width of 1 to 64.
 #[inline]
-pub(crate) fn mask(width: u32) -> u64 {
-    u64::MAX >> 64u32.saturating_sub(width).min(63)
+pub(crate) const fn mask(width: u32) -> u64 {
+    u64::MAX >> (64 - width)
 }
 
 /// The fields of a native instruction, read from and written to its bits by the layout of its format.
-#[derive(Clone, Debug)]
-pub(crate) struct Fields {
-    layout: &'static Layout,
-    /// The bits, the low half first. No run of a layout lies in both.
-    halves: [u64; 2],
+///
+/// Everything here is inlined where the field is a constant, and there comes to a shift and a mask.
+#[derive(Debug)]
+pub(crate) struct Fields<L> {
+    /// Bits 63:0. No run of a layout lies in both halves.
+    low: u64,
+    /// Bits 127:64.
+    high: u64,
     /// The first field that had no room for its value.
     wrong: Option<(Field, u64)>,
+    layout: PhantomData<L>,
 }
 
-impl Fields {
+impl<L: NativeLayout> Fields<L> {
     /// The fields of a word.
-    pub(crate) fn new(layout: &'static Layout, word: u128) -> Self {
+    #[inline(always)]
+    pub(crate) fn new(word: u128) -> Self {
         Fields {
-            layout,
-            halves: [word as u64, (word >> 64) as u64],
+            low: word as u64,
+            high: (word >> 64) as u64,
             wrong: None,
+            layout: PhantomData,
         }
     }
 
     /// The bits.
+    #[inline(always)]
     pub(crate) fn word(&self) -> u128 {
-        let [low, high] = self.halves;
-        u128::from(high) << 64 | u128::from(low)
+        u128::from(self.high) << 64 | u128::from(self.low)
+    }
+
+    /// Writes other fields, which hold 0 here.
+    #[inline(always)]
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.low |= other.low;
+        self.high |= other.high;
+        self.wrong = self.wrong.or(other.wrong);
     }
 
     /// The half that a bit is in.
-    #[inline]
+    #[inline(always)]
     fn half(&mut self, lo: u8) -> &mut u64 {
-        let [low, high] = &mut self.halves;
-        if lo < 64 { low } else { high }
+        if lo < 64 {
+            &mut self.low
+        } else {
+            &mut self.high
+        }
     }
 
     /// The bits of a run.
-    #[inline]
+    #[inline(always)]
     fn run(&self, (lo, width): (u8, u8)) -> u64 {
-        let [low, high] = self.halves;
-        let half = if lo < 64 { low } else { high };
-        half >> (lo & 63) & mask(width.into())
+        let half = if lo < 64 { self.low } else { self.high };
+        match width {
+            0 => 0,
+            _ => half >> (lo & 63) & mask(width.into()),
+        }
     }
 
-    #[inline]
-    fn place(&self, f: Field) -> &'static Place {
-        self.layout.places.get(f as usize).unwrap_or(&NOWHERE)
+    #[inline(always)]
+    fn place(f: Field) -> &'static Place {
+        L::LAYOUT.places.get(f as usize).unwrap_or(&NOWHERE)
     }
 
-    #[inline]
-    fn more(&self, place: &Place) -> &'static [(u8, u8)] {
+    #[inline(always)]
+    fn more(place: &Place) -> &'static [(u8, u8)] {
         let (start, n) = (usize::from(place.more.0), usize::from(place.more.1));
-        self.layout.more.get(start..start + n).unwrap_or(&[])
+        L::LAYOUT.more.get(start..start + n).unwrap_or(&[])
     }
 
     /// The field's value; 0 where the layout does not have it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self, f: Field) -> u64 {
-        let place = self.place(f);
-        let width = place.first.1;
-        if width == 0 {
-            return 0;
-        }
+        let place = Self::place(f);
         let mut value = self.run(place.first);
-        if place.more.1 != 0 {
-            let mut at = u32::from(width);
-            for run in self.more(place) {
-                value |= self.run(*run) << at;
-                at += u32::from(run.1);
-            }
+        let mut at = u32::from(place.first.1);
+        for run in Self::more(place) {
+            value |= self.run(*run) << (at & 63);
+            at += u32::from(run.1);
         }
         value
     }
 
     /// Bytes that a branch target counts.
     pub(crate) fn target_unit(&self) -> i32 {
-        self.layout.target_unit.max(1)
+        L::LAYOUT.target_unit.max(1)
     }
 
     /// How many bits the field's first run has; 0 where the layout does not have the field.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn width(&self, f: Field) -> u8 {
-        self.place(f).first.1
+        Self::place(f).first.1
     }
 
     /// Whether the field is not 0.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn on(&self, f: Field) -> bool {
         self.get(f) != 0
     }
 
     /// Writes a field over what it holds. A value without room is remembered for [`Self::finish`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, f: Field, value: u64) {
-        let place = self.place(f);
-        for &(lo, width) in std::iter::once(&place.first).chain(self.more(place)) {
+        let place = Self::place(f);
+        for &(lo, width) in std::iter::once(&place.first).chain(Self::more(place)) {
             if width != 0 {
                 *self.half(lo) &= !(mask(width.into()) << (lo & 63));
             }
@@ -110,38 +125,41 @@ impl Fields {
 
     /// Writes a field that holds 0 so far (or the value itself). A value without room is remembered for
     /// [`Self::finish`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, f: Field, value: u64) {
-        if value == 0 {
-            return;
-        }
-        let place = self.place(f);
-        let (lo, width) = place.first;
-        if place.more.1 == 0 && width != 0 && value <= mask(width.into()) {
-            *self.half(lo) |= value << (lo & 63);
-        } else {
-            self.put_runs(f, value);
-        }
-    }
-
-    /// The same for a field in several runs of bits, or a value without room.
-    fn put_runs(&mut self, f: Field, value: u64) {
-        let place = self.place(f);
-        let mut left = value;
-        for &(lo, width) in std::iter::once(&place.first).chain(self.more(place)) {
-            if width == 0 {
-                break;
-            }
-            *self.half(lo) |= (left & mask(width.into())) << (lo & 63);
-            left = left.checked_shr(width.into()).unwrap_or(0);
-        }
+        let place = Self::place(f);
+        let left = self.put_run(place.first, value);
+        let left = Self::more(place)
+            .iter()
+            .fold(left, |left, run| self.put_run(*run, left));
         if left != 0 {
             self.wrong = self.wrong.or(Some((f, value)));
         }
     }
 
-    /// The bits, or the first field that had no room for its value.
-    pub(crate) fn finish(self) -> Result<u128, (Field, u64)> {
-        self.wrong.map_or(Ok(self.word()), Err)
+    /// Writes the low bits of a value to a run that holds 0, and gives what is left of the value.
+    #[inline(always)]
+    fn put_run(&mut self, (lo, width): (u8, u8), value: u64) -> u64 {
+        if width == 0 {
+            return value;
+        }
+        *self.half(lo) |= (value & mask(width.into())) << (lo & 63);
+        value.checked_shr(width.into()).unwrap_or(0)
+    }
+
+    /// The bits.
+    ///
+    /// # Errors
+    /// The first field that had no room for its value.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> Result<u128, EncodeError> {
+        match self.wrong {
+            None => Ok(self.word()),
+            Some((field, value)) => Err(EncodeError::Field {
+                field: field.name(),
+                layout: L::LAYOUT.name,
+                value,
+            }),
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize};
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 
 const PRED: [PredCtrl; 13] = [
     PredCtrl::Sequential,
@@ -36,7 +36,7 @@ fn align16_has(ctrl: PredCtrl) -> bool {
 }
 
 /// The code of a combination, one more than its place in [`PRED`].
-#[inline]
+#[inline(always)]
 fn pred_code(ctrl: PredCtrl) -> Option<u64> {
     let group = |n: u8| match n {
         2 | 4 | 8 | 16 | 32 => Some(u64::from(n.trailing_zeros()) * 2),
@@ -82,7 +82,7 @@ const fn cond_of(code: u64) -> Option<Cond> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n @ 0..=1), 0 | 2) => Ok(u64::from(n) * 2 + u64::from(r.sub / 2)),
@@ -90,7 +90,7 @@ fn flag_code(r: RegRef<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn flag(code: u64) -> RegRef<Reg> {
     RegRef::new(
         Reg::Arf(Arf::Flag, ((code >> 1) & 1) as u8),
@@ -98,9 +98,10 @@ fn flag(code: u64) -> RegRef<Reg> {
     )
 }
 
-/// The options, where there are any.
+/// The fields of the options, where there are any.
 #[inline(never)]
-fn lower_opts(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+fn lower_opts<L: NativeLayout>(ctx: &Ctx, i: &Inst<Reg>) -> Result<Fields<L>, EncodeError> {
+    let mut f = Fields::<L>::new(0);
     let info = ctx.info;
     let no_preempt = ctx.platform.features().no_preempt;
     let nullary = info.format == Format::Nullary;
@@ -141,15 +142,20 @@ fn lower_opts(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), Encode
     f.put(Field::ThreadCtrl, control.map_or(0, |n| n as u64 + 1));
     f.put(Field::AccWr, has(InstOpts::ACC_WR_EN).into());
     f.put(Field::NoSrcDepSet, has(InstOpts::NO_SRC_DEP_SET).into());
-    Ok(())
+    Ok(f)
 }
 
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+pub(super) fn lower<L: NativeLayout>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let not = |what| Err(EncodeError::NotAllowed { op: i.op, what });
     let info = ctx.info;
     let nullary = info.format == Format::Nullary;
     if !i.opts.is_empty() {
-        lower_opts(ctx, i, f)?;
+        f.join(&lower_opts(ctx, i)?);
     }
     if i.sat {
         if !info.sat {
@@ -216,7 +222,12 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+#[inline(always)]
+pub(super) fn lift<L: NativeLayout>(
+    ctx: &Ctx,
+    f: &Fields<L>,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
     let info = ctx.info;
     let illegal = i.op == Op::Illegal;
     let mut opt = |field, o| i.opts.set(o, f.on(field));
@@ -249,9 +260,10 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
     i.sat = info.sat && f.on(Field::Sat);
     if info.format != Format::Jmpi {
         let bad = |field| DecodeError::field(field, f.get(field));
-        i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8).ok_or(bad(Field::ExecSize))?;
-        i.offset =
-            ChannelOffset::new(f.get(Field::ChanOff) as u32 * 4).ok_or(bad(Field::ChanOff))?;
+        i.exec = ExecSize::from_log2(f.get(Field::ExecSize) as u8)
+            .ok_or_else(|| bad(Field::ExecSize))?;
+        i.offset = ChannelOffset::new(f.get(Field::ChanOff) as u32 * 4)
+            .ok_or_else(|| bad(Field::ChanOff))?;
     }
     let flag = flag(f.get(Field::Flag));
     let pred = f.get(Field::PredCtrl);

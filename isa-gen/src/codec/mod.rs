@@ -11,119 +11,120 @@ pub(crate) mod xe;
 
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
-use crate::inst::{Inst, Subfn};
-use crate::op::{Format, MathFn, Op};
+use crate::inst::Inst;
+use crate::op::{Format, OpInfo};
 use crate::platform::Platform;
 use crate::reg::Reg;
-use crate::region::ExecSize;
-use crate::table::{Field, Layout, OpInfo, PlatformTables};
+use crate::table::{NativeLayout, PlatformTables};
 use bits::Fields;
 
 /// What the codecs of every format need to know.
-pub(crate) struct Ctx<'a> {
+#[derive(Clone, Copy)]
+pub(crate) struct Ctx {
     pub platform: Platform,
     pub tables: &'static PlatformTables,
-    pub info: &'a OpInfo,
-    pub layout: &'static Layout,
+    pub info: &'static OpInfo,
 }
 
-impl Ctx<'_> {
-    /// The same in Align16, where three-source instructions have a layout of their own there.
-    fn in_align16(&self) -> Option<Self> {
-        let layout = self.tables.align16()?;
-        Some(Ctx { layout, ..*self })
+/// The two directions of a format, compiled for the layout that it has on a platform.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Codec {
+    /// The bits of an instruction.
+    pub lower: fn(&Ctx, &Inst<Reg>) -> Result<u128, EncodeError>,
+    /// Reads the bits into an instruction of the opcode. The number is what it takes in the program: 8 or 16 bytes.
+    pub lift: fn(&Ctx, u128, usize, &mut Inst<Reg>) -> Result<(), DecodeError>,
+}
+
+/// What a format has after the control fields. `C` is [`Ctx`] or, for Xe, more.
+trait Operands<C> {
+    /// Puts the operands into fields that are still 0.
+    fn lower<L: NativeLayout>(ctx: &C, i: &Inst<Reg>, f: &mut Fields<L>)
+    -> Result<(), EncodeError>;
+
+    /// Reads the operands of an instruction that takes `len` bytes in the program.
+    fn lift<L: NativeLayout>(
+        ctx: &C,
+        len: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError>;
+}
+
+/// The format of `nop` and `illegal`.
+struct NoOperands;
+
+impl<C> Operands<C> for NoOperands {
+    fn lower<L: NativeLayout>(_: &C, _: &Inst<Reg>, _: &mut Fields<L>) -> Result<(), EncodeError> {
+        Ok(())
+    }
+
+    fn lift<L: NativeLayout>(
+        _: &C,
+        _: usize,
+        _: &Fields<L>,
+        _: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        Ok(())
     }
 }
 
-/// Turns an instruction into the fields of its format.
-pub(crate) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>) -> Result<Fields, EncodeError> {
-    if let Some(x) = &ctx.tables.xe {
-        return xe::lower(ctx, x, i);
-    }
-    let mut f = Fields::new(ctx.layout, ctx.tables.base(ctx.info.opcode));
-    if ctx.info.format == Format::Ternary {
-        return ternary::lower(ctx, i, f);
-    }
-    control::lower(ctx, i, &mut f)?;
-    match ctx.info.format {
-        Format::Nullary => {}
-        Format::Unary | Format::Binary | Format::Wait => operand::lower(ctx, i, None, &mut f)?,
-        Format::Math => {
-            let Subfn::Math(function) = i.subfn else {
-                return Err(EncodeError::Operand {
-                    operand: "function",
-                    why: "`math` needs one",
-                });
-            };
-            let Some(code) = function.code(ctx.platform) else {
-                return Err(EncodeError::NotAllowed {
-                    op: i.op,
-                    what: "this function on the platform",
-                });
-            };
-            f.put(Field::MathFn, code.into());
-            operand::lower(ctx, i, Some(function), &mut f)?;
+impl Codec {
+    /// Of a format before Xe. `L` is its layout, `A` that of three-source instructions in Align16.
+    pub(crate) const fn before_xe<L: NativeLayout, A: NativeLayout>(format: Format) -> Codec {
+        match format {
+            Format::Nullary => Codec::of::<L, NoOperands>(),
+            Format::Unary | Format::Binary | Format::Wait => Codec::of::<L, operand::Data>(),
+            Format::Math => Codec::of::<L, operand::Math>(),
+            Format::Ternary => Codec {
+                lower: ternary::lower::<L, A>,
+                lift: ternary::lift::<L, A>,
+            },
+            Format::Send => Codec::of::<L, send::Send>(),
+            Format::SplitSend => Codec::of::<L, send::SplitSend>(),
+            Format::Jmpi
+            | Format::BranchJip
+            | Format::BranchJipUip
+            | Format::BranchRegJip
+            | Format::BranchRegJipUip
+            | Format::Call
+            | Format::Ret => Codec::of::<L, branch::Branch>(),
+            Format::Sync | Format::XeSend | Format::Dpas => Codec::NONE,
         }
-        Format::Ternary | Format::Sync | Format::XeSend | Format::Dpas => {
-            return Err(EncodeError::NoSuchOp {
+    }
+
+    const fn of<L: NativeLayout, F: Operands<Ctx>>() -> Codec {
+        Codec {
+            lower: lower::<L, F>,
+            lift: lift::<L, F>,
+        }
+    }
+
+    /// Of a format that the tables do not give to the generation.
+    const NONE: Codec = Codec {
+        lower: |ctx, i| {
+            Err(EncodeError::NoSuchOp {
                 op: i.op,
                 platform: ctx.platform,
-            });
-        }
-        Format::Send => send::lower(ctx, i, &mut f)?,
-        Format::SplitSend => send::lower_split(ctx, i, &mut f)?,
-        Format::Jmpi
-        | Format::BranchJip
-        | Format::BranchJipUip
-        | Format::BranchRegJip
-        | Format::BranchRegJipUip
-        | Format::Call
-        | Format::Ret => branch::lower(ctx, i, &mut f)?,
-    }
-    Ok(f)
+            })
+        },
+        lift: |ctx, _, _, _| Err(DecodeError::Opcode(ctx.info.opcode)),
+    };
 }
 
-/// Turns the bits of a native instruction into the instruction. `len` is what it takes in the program: 8 or 16 bytes.
-pub(crate) fn lift(
-    ctx: &Ctx<'_>,
-    op: Op,
+fn lower<L: NativeLayout, F: Operands<Ctx>>(ctx: &Ctx, i: &Inst<Reg>) -> Result<u128, EncodeError> {
+    let mut f = Fields::<L>::new(ctx.tables.base(ctx.info.opcode));
+    control::lower(ctx, i, &mut f)?;
+    F::lower(ctx, i, &mut f)?;
+    f.finish()
+}
+
+fn lift<L: NativeLayout, F: Operands<Ctx>>(
+    ctx: &Ctx,
     word: u128,
     len: usize,
-) -> Result<Inst<Reg>, DecodeError> {
-    if let Some(x) = &ctx.tables.xe {
-        return xe::lift(ctx, x, op, word);
-    }
-    let f = Fields::new(ctx.layout, word);
-    let mut i = Inst::new(op, ExecSize::S1);
-    if ctx.info.format == Format::Ternary {
-        ternary::lift(ctx, f, &mut i)?;
-        return Ok(i);
-    }
-    control::lift(ctx, &f, &mut i)?;
-    match ctx.info.format {
-        Format::Nullary => {}
-        Format::Unary | Format::Binary | Format::Wait => {
-            operand::lift(ctx, None, &f, &mut i)?;
-        }
-        Format::Math => {
-            let code = f.get(Field::MathFn) as u8;
-            let function =
-                MathFn::from_code(ctx.platform, code).ok_or(DecodeError::MathFunction(code))?;
-            i.subfn = Subfn::Math(function);
-            operand::lift(ctx, Some(function), &f, &mut i)?;
-        }
-        Format::Ternary | Format::Sync | Format::XeSend | Format::Dpas => {
-            return Err(DecodeError::Opcode(ctx.info.opcode));
-        }
-        Format::Send => send::lift(ctx, &f, &mut i)?,
-        Format::SplitSend => send::lift_split(ctx, &f, &mut i)?,
-        Format::Jmpi
-        | Format::BranchJip
-        | Format::BranchJipUip
-        | Format::BranchRegJip
-        | Format::BranchRegJipUip
-        | Format::Call
-        | Format::Ret => branch::lift(ctx, len, &f, &mut i)?,
-    }
-    Ok(i)
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let f = Fields::<L>::new(word);
+    control::lift(ctx, &f, i)?;
+    F::lift(ctx, len, &f, i)
 }

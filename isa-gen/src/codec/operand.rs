@@ -1,15 +1,15 @@
 //! Operands of one- and two-source instructions, and what other formats share of them.
 
-use super::Ctx;
 use super::align16;
 use super::bits::Fields;
+use super::{Ctx, Operands};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
-use crate::inst::{Dst, Inst, Src, SrcMods};
+use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::{Format, MathFn};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ExecSize, Region};
-use crate::table::{Field, TypeCodes};
+use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
 /// The register files of the encoding.
@@ -74,7 +74,7 @@ pub(super) fn bad(operand: &'static str, why: &'static str) -> EncodeError {
 }
 
 /// The file and the number of a register.
-#[inline]
+#[inline(always)]
 pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
     match r {
         Reg::Grf(n @ 0..=127) => Ok((GRF, n.into())),
@@ -84,7 +84,7 @@ pub(super) fn reg_code(operand: &'static str, r: Reg) -> Result<(u64, u64), Enco
 }
 
 /// The register of a file and a number.
-#[inline]
+#[inline(always)]
 pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeError> {
     let n = number as u8;
     match file {
@@ -96,7 +96,7 @@ pub(super) fn reg(file: u64, number: u64, field: Field) -> Result<Reg, DecodeErr
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn type_code(
     operand: &'static str,
     codes: &TypeCodes,
@@ -108,7 +108,7 @@ pub(super) fn type_code(
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
     codes
         .ty(code)
@@ -116,7 +116,7 @@ pub(super) fn type_of(codes: &TypeCodes, code: u64, field: Field) -> Result<Type
 }
 
 /// The code of a stride: 0, or one more than its log2.
-#[inline]
+#[inline(always)]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
@@ -125,7 +125,7 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn stride(code: u64) -> u8 {
     match code {
         0 => 0,
@@ -136,12 +136,12 @@ pub(super) fn stride(code: u64) -> u8 {
 /// The vertical stride code of the VxH and Vx1 regions.
 const VXH: u64 = 0xF;
 
-#[inline]
-fn put_region(
+#[inline(always)]
+fn put_region<L: NativeLayout>(
     name: &'static str,
     s: &SrcFields,
     region: Region,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let (vs, w, hs) = match region {
         Region::Rect { vs, w, hs } => (stride_code(name, vs, 32)?, w, hs),
@@ -157,8 +157,8 @@ fn put_region(
     Ok(())
 }
 
-#[inline]
-fn get_region(s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
+#[inline(always)]
+fn get_region<L: NativeLayout>(s: &SrcFields, f: &Fields<L>) -> Result<Region, DecodeError> {
     let w = 1u8.checked_shl(f.get(s.width) as u32).unwrap_or(0);
     if f.get(s.width) > 4 {
         return Err(DecodeError::field(s.width, f.get(s.width)));
@@ -176,7 +176,7 @@ fn get_region(s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
 }
 
 /// The number of an address sub-register: a0 is 16 words.
-#[inline]
+#[inline(always)]
 pub(super) fn addr_sub(operand: &'static str, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match r.reg {
         Reg::Arf(Arf::Address, 0) if r.sub < 32 && r.sub.is_multiple_of(2) => {
@@ -191,7 +191,7 @@ pub(super) fn addr_ref(sub: u64) -> RegRef<Reg> {
 }
 
 /// An address offset as its ten bits.
-#[inline]
+#[inline(always)]
 pub(super) fn addr_imm(operand: &'static str, imm: i16) -> Result<u64, EncodeError> {
     if (-512..512).contains(&imm) {
         Ok((imm as u64) & 0x3ff)
@@ -205,7 +205,7 @@ pub(super) fn addr_offset(bits: u64) -> i16 {
     (((bits as i16) << 6) >> 6).clamp(-512, 511)
 }
 
-#[inline]
+#[inline(always)]
 fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     if mme <= 8 {
         Ok(mme.into())
@@ -214,19 +214,20 @@ fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     }
 }
 
-fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
+#[inline(always)]
+fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
     match f.get(field) {
         m @ 0..=8 => Ok(m as u8),
         m => Err(DecodeError::field(field, m)),
     }
 }
 
-#[inline]
-pub(super) fn put_sub(
+#[inline(always)]
+pub(super) fn put_sub<L: NativeLayout>(
     operand: &'static str,
     field: Field,
     at: RegRef<Reg>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub >= 32 {
         return Err(bad(operand, "the sub-register is beyond the register"));
@@ -236,7 +237,12 @@ pub(super) fn put_sub(
 }
 
 /// A destination's fields.
-pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+pub(super) fn put_dst<L: NativeLayout>(
+    ctx: &Ctx,
+    d: &Dst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let name = "dst";
     let types = &ctx.tables.reg_types;
     match *d {
@@ -272,7 +278,12 @@ pub(super) fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(),
 }
 
 /// Decides a destination's case and reads it. `f` already has the fields that always exist.
-pub(super) fn get_dst(ctx: &Ctx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<Reg>, DecodeError> {
+#[inline(always)]
+pub(super) fn get_dst<L: NativeLayout>(
+    ctx: &Ctx,
+    is_macro: bool,
+    f: &Fields<L>,
+) -> Result<Dst<Reg>, DecodeError> {
     let indirect = f.on(Field::DstAddrMode);
     let ty = type_of(&ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
     let hs = stride(f.get(Field::DstHs));
@@ -299,12 +310,12 @@ pub(super) fn get_dst(ctx: &Ctx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<R
     })
 }
 
-#[inline]
-fn put_mods(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+fn put_mods<L: NativeLayout>(
+    ctx: &Ctx,
     s: &SrcFields,
     mods: SrcMods,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if (mods.neg || mods.abs) && !ctx.info.mods {
         return Err(bad(s.name, "the opcode has no source modifiers"));
@@ -332,12 +343,13 @@ fn macro_rows(ty: Type) -> u64 {
 }
 
 /// A source's fields.
-pub(super) fn put_src(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+pub(super) fn put_src<L: NativeLayout>(
+    ctx: &Ctx,
     s: &SrcFields,
     src: &Src<Reg>,
     Among { lone, scalar }: Among,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let name = s.name;
     let reg_type = |ty| type_code(name, &ctx.tables.reg_types, ty);
@@ -416,11 +428,12 @@ pub(super) fn put_src(
 }
 
 /// Decides a source's case and reads it.
-pub(super) fn get_src(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+pub(super) fn get_src<L: NativeLayout>(
+    ctx: &Ctx,
     s: &SrcFields,
     is_macro: bool,
-    f: &Fields,
+    f: &Fields<L>,
 ) -> Result<Src<Reg>, DecodeError> {
     if f.get(s.file) == IMM {
         let ty = type_of(&ctx.tables.imm_types, f.get(s.ty), s.ty)?;
@@ -473,12 +486,93 @@ pub(super) fn get_src(
     })
 }
 
-/// Operands of `mov`, `add`, `math`, `wait` and their like.
-pub(super) fn lower(
-    ctx: &Ctx<'_>,
+/// Operands of `mov`, `add`, `wait` and their like.
+pub(super) struct Data;
+
+impl Operands<Ctx> for Data {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        ctx: &Ctx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        lower(ctx, i, None, f)
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        ctx: &Ctx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        lift(ctx, None, f, i)
+    }
+}
+
+/// A function of `math` and its operands.
+pub(super) struct Math;
+
+impl Operands<Ctx> for Math {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        ctx: &Ctx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        let function = put_function(ctx, i, f)?;
+        lower(ctx, i, Some(function), f)
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        ctx: &Ctx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let function = get_function(ctx, f, i)?;
+        lift(ctx, Some(function), f, i)
+    }
+}
+
+/// Writes the function of `math`.
+pub(super) fn put_function<L: NativeLayout>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<MathFn, EncodeError> {
+    let Subfn::Math(function) = i.subfn else {
+        return Err(bad("function", "`math` needs one"));
+    };
+    let Some(code) = function.code(ctx.platform) else {
+        return Err(EncodeError::NotAllowed {
+            op: i.op,
+            what: "this function on the platform",
+        });
+    };
+    f.put(Field::MathFn, code.into());
+    Ok(function)
+}
+
+/// Reads the function of `math`.
+pub(super) fn get_function<L: NativeLayout>(
+    ctx: &Ctx,
+    f: &Fields<L>,
+    i: &mut Inst<Reg>,
+) -> Result<MathFn, DecodeError> {
+    let code = f.get(Field::MathFn) as u8;
+    let function = MathFn::from_code(ctx.platform, code).ok_or(DecodeError::MathFunction(code))?;
+    i.subfn = Subfn::Math(function);
+    Ok(function)
+}
+
+#[inline(always)]
+fn lower<L: NativeLayout>(
+    ctx: &Ctx,
     i: &Inst<Reg>,
     function: Option<MathFn>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
     let sources = function.map_or(ctx.info.format.sources(), MathFn::sources);
@@ -487,7 +581,8 @@ pub(super) fn lower(
         f.put(Field::AccessMode, 1);
     }
     if function.is_none() && ctx.platform.features().mme_align16 && align16::wanted(i) {
-        return align16::lower(ctx, i, f);
+        f.join(&align16::lower(ctx, i)?);
+        return Ok(());
     }
     let with_mme = |s: &Src<Reg>| matches!(s, Src::Macro { .. });
     if with_mme(s0) != is_macro || (sources == 2 && with_mme(s1) != is_macro) {
@@ -496,7 +591,7 @@ pub(super) fn lower(
     if matches!(i.dst, Dst::Macro { .. }) != is_macro {
         return Err(bad("dst", "math macros, and only they, take mme operands"));
     }
-    if *s2 != Src::None || (sources < 2 && *s1 != Src::None) {
+    if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
         return Err(bad("src1", "the opcode has fewer sources"));
     }
     if sources == 2 && matches!(s0, Src::Imm { .. }) {
@@ -520,10 +615,11 @@ pub(super) fn lower(
     put_dst(ctx, &i.dst, f)
 }
 
-pub(super) fn lift(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+fn lift<L: NativeLayout>(
+    ctx: &Ctx,
     function: Option<MathFn>,
-    f: &Fields,
+    f: &Fields<L>,
     i: &mut Inst<Reg>,
 ) -> Result<(), DecodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);

@@ -1,17 +1,17 @@
 //! Sends: operands are whole registers, and the two descriptors are spread over what other formats use for regions.
 
-use super::Ctx;
 use super::bits::Fields;
 use super::operand::{
     ARF, GRF, addr_imm, addr_offset, addr_ref, addr_sub, bad, get_dst, put_dst, reg, reg_code,
     type_code, type_of,
 };
+use super::{Ctx, Operands};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
 /// Bits of the extended descriptor as text writes it.
@@ -38,7 +38,7 @@ fn whole(operand: &'static str, at: RegRef<Reg>) -> Result<(u64, u64), EncodeErr
     reg_code(operand, at.reg)
 }
 
-fn put_src0(src: &Src<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
+fn put_src0<L: NativeLayout>(src: &Src<Reg>, f: &mut Fields<L>) -> Result<u64, EncodeError> {
     match *src {
         Src::Direct { at, .. } => {
             let (file, number) = whole("src0", at)?;
@@ -55,7 +55,7 @@ fn put_src0(src: &Src<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
     }
 }
 
-fn get_src0(file: u64, ty: Type, f: &Fields) -> Result<Src<Reg>, DecodeError> {
+fn get_src0<L: NativeLayout>(file: u64, ty: Type, f: &Fields<L>) -> Result<Src<Reg>, DecodeError> {
     let indirect = f.on(Field::Src0AddrMode);
     if indirect {
         return Ok(Src::Indirect {
@@ -89,7 +89,11 @@ fn descs(i: &Inst<Reg>) -> Result<SendDescs<Reg>, EncodeError> {
 }
 
 /// The descriptor and EOT. Returns whether the descriptor is in a0.0.
-fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, EncodeError> {
+fn put_desc<L: NativeLayout>(
+    i: &Inst<Reg>,
+    d: &SendDescs<Reg>,
+    f: &mut Fields<L>,
+) -> Result<bool, EncodeError> {
     let eot = i.opts.contains(InstOpts::EOT) || matches!(d.ex, Desc::Imm(ex) if ex & EX_EOT != 0);
     f.put(Field::Eot, eot.into());
     match d.desc {
@@ -111,7 +115,7 @@ fn put_desc(i: &Inst<Reg>, d: &SendDescs<Reg>, f: &mut Fields) -> Result<bool, E
     }
 }
 
-fn get_desc(f: &Fields, in_a0: bool) -> Desc<Reg> {
+fn get_desc<L: NativeLayout>(f: &Fields<L>, in_a0: bool) -> Desc<Reg> {
     if in_a0 {
         Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), 0))
     } else {
@@ -119,174 +123,206 @@ fn get_desc(f: &Fields, in_a0: bool) -> Desc<Reg> {
     }
 }
 
-fn common_ex(f: &Fields) -> u32 {
+fn common_ex<L: NativeLayout>(f: &Fields<L>) -> u32 {
     let eot = if f.on(Field::Eot) { EX_EOT } else { 0 };
     (f.get(Field::ExFunc) as u32) << 16 | eot | f.get(Field::Sfid) as u32
 }
 
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    if i.srcs[1] != Src::None || i.srcs[2] != Src::None {
-        return Err(bad("src1", "only a split send has two payloads"));
-    }
-    if let Dst::Direct { at, .. } = i.dst {
-        whole("dst", at)?;
-    }
-    if matches!(i.dst, Dst::Direct { hs, .. } | Dst::Indirect { hs, .. } if hs != 1) {
-        return Err(bad("dst", "a send writes whole registers"));
-    }
-    put_dst(ctx, &i.dst, f)?;
-    let file = put_src0(&i.srcs[0], f)?;
-    f.put(Field::Src0File, file);
-    let ty = i.srcs[0].ty().unwrap_or(Type::Ud);
-    f.put(
-        Field::Src0Type,
-        type_code("src0", &ctx.tables.reg_types, ty)?,
-    );
-    let d = descs(i)?;
-    if put_desc(i, &d, f)? {
-        f.set(Field::Src1File, ARF);
-        f.put(Field::Src1Reg, A0);
-    }
-    let Desc::Imm(ex) = d.ex else {
-        return Err(bad(
-            "extended descriptor",
-            "only a split send takes it from a register",
-        ));
-    };
-    if ex & 0xffd0 != 0 {
-        return Err(bad(
-            "extended descriptor",
-            "bits 4 and 15:6 have no place in a send with one payload",
-        ));
-    }
-    f.put(Field::Sfid, (ex & 15).into());
-    if ex >> 16 != 0 {
-        if f.width(Field::ExFunc) == 0 {
-            return Err(bad("extended descriptor", "has no bits above 5"));
-        }
-        f.put(Field::ExFunc, (ex >> 16).into());
-    }
-    Ok(())
-}
+/// `send` with one payload.
+pub(super) struct Send;
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let in_a0 = f.get(Field::Src1File) == ARF;
-    i.dst = get_dst(ctx, false, f)?;
-    match &mut i.dst {
-        Dst::Direct { at, hs, .. } => {
-            at.sub = 0;
-            *hs = 1;
+impl Operands<Ctx> for Send {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        ctx: &Ctx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        if i.srcs[1] != Src::None || i.srcs[2] != Src::None {
+            return Err(bad("src1", "only a split send has two payloads"));
         }
-        Dst::Indirect { .. } | Dst::Macro { .. } | Dst::None => {}
-    }
-    let ty = type_of(
-        &ctx.tables.reg_types,
-        f.get(Field::Src0Type),
-        Field::Src0Type,
-    )?;
-    i.srcs[0] = get_src0(f.get(Field::Src0File), ty, f)?;
-    i.opts.set(InstOpts::EOT, f.on(Field::Eot));
-    i.send = Some(SendDescs {
-        ex: Desc::Imm(common_ex(f)),
-        desc: get_desc(f, in_a0),
-        src1_len: None,
-    });
-    Ok(())
-}
-
-pub(super) fn lower_split(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    if i.srcs[2] != Src::None {
-        return Err(bad("src2", "a split send has two payloads"));
-    }
-    match i.dst {
-        Dst::Direct { at, ty, .. } => {
-            let (file, number) = whole("dst", at)?;
-            f.put(Field::DstFile, file);
-            f.put(Field::DstReg, number);
-            f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
+        if let Dst::Direct { at, .. } = i.dst {
+            whole("dst", at)?;
         }
-        Dst::Indirect { addr, imm, ty, .. } => {
-            f.put(Field::DstFile, GRF);
-            f.put(Field::DstAddrMode, 1);
-            f.put(Field::DstAddrSub, addr_sub("dst", addr)?);
-            f.put(Field::DstAddrImm, coarse("dst", imm)?);
-            f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
+        if matches!(i.dst, Dst::Direct { hs, .. } | Dst::Indirect { hs, .. } if hs != 1) {
+            return Err(bad("dst", "a send writes whole registers"));
         }
-        _ => return Err(bad("dst", "a send writes registers")),
-    }
-    if put_src0(&i.srcs[0], f)? != GRF {
-        return Err(bad("src0", "must be a GRF"));
-    }
-    let Src::Direct { at, .. } = i.srcs[1] else {
-        return Err(bad("src1", "a split send takes a register"));
-    };
-    let (file, number) = whole("src1", at)?;
-    if file == ARF && number != 0 {
-        return Err(bad("src1", "must be a GRF or null"));
-    }
-    f.put(Field::Src1File, file);
-    f.put(Field::Src1Reg, number);
-    let d = descs(i)?;
-    let in_a0 = put_desc(i, &d, f)?;
-    f.put(Field::DescReg, in_a0.into());
-    match d.ex {
-        Desc::Imm(ex) => {
-            if ex & 0xfc10 != 0 {
-                return Err(bad("extended descriptor", "bits 4 and 15:10 have no place"));
+        put_dst(ctx, &i.dst, f)?;
+        let file = put_src0(&i.srcs[0], f)?;
+        f.put(Field::Src0File, file);
+        let ty = i.srcs[0].ty().unwrap_or(Type::Ud);
+        f.put(
+            Field::Src0Type,
+            type_code("src0", &ctx.tables.reg_types, ty)?,
+        );
+        let d = descs(i)?;
+        if put_desc(i, &d, f)? {
+            f.set(Field::Src1File, ARF);
+            f.put(Field::Src1Reg, A0);
+        }
+        let Desc::Imm(ex) = d.ex else {
+            return Err(bad(
+                "extended descriptor",
+                "only a split send takes it from a register",
+            ));
+        };
+        if ex & 0xffd0 != 0 {
+            return Err(bad(
+                "extended descriptor",
+                "bits 4 and 15:6 have no place in a send with one payload",
+            ));
+        }
+        f.put(Field::Sfid, (ex & 15).into());
+        if ex >> 16 != 0 {
+            if f.width(Field::ExFunc) == 0 {
+                return Err(bad("extended descriptor", "has no bits above 5"));
             }
-            f.put(Field::Sfid, (ex & 15).into());
-            f.put(Field::ExLen, (ex >> 6 & 15).into());
             f.put(Field::ExFunc, (ex >> 16).into());
         }
-        Desc::Reg(r) => {
-            let sub = addr_sub("extended descriptor", r)?;
-            if sub % 2 != 0 {
-                return Err(bad("extended descriptor", "must be a doubleword of a0"));
-            }
-            f.put(Field::ExReg, 1);
-            f.put(Field::ExAddrSub, sub / 2);
-        }
+        Ok(())
     }
-    Ok(())
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        ctx: &Ctx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let in_a0 = f.get(Field::Src1File) == ARF;
+        i.dst = get_dst(ctx, false, f)?;
+        match &mut i.dst {
+            Dst::Direct { at, hs, .. } => {
+                at.sub = 0;
+                *hs = 1;
+            }
+            Dst::Indirect { .. } | Dst::Macro { .. } | Dst::None => {}
+        }
+        let ty = type_of(
+            &ctx.tables.reg_types,
+            f.get(Field::Src0Type),
+            Field::Src0Type,
+        )?;
+        i.srcs[0] = get_src0(f.get(Field::Src0File), ty, f)?;
+        i.opts.set(InstOpts::EOT, f.on(Field::Eot));
+        i.send = Some(SendDescs {
+            ex: Desc::Imm(common_ex(f)),
+            desc: get_desc(f, in_a0),
+            src1_len: None,
+        });
+        Ok(())
+    }
 }
 
-pub(super) fn lift_split(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let in_a0 = f.on(Field::DescReg);
-    let ex_in_a0 = f.on(Field::ExReg);
-    let indirect = f.on(Field::DstAddrMode);
-    let ty = type_of(&ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
-    i.dst = if indirect {
-        Dst::Indirect {
-            addr: addr_ref(f.get(Field::DstAddrSub)),
-            imm: fine(f.get(Field::DstAddrImm)),
-            hs: 1,
-            ty,
+/// `sends`: two payloads.
+pub(super) struct SplitSend;
+
+impl Operands<Ctx> for SplitSend {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        ctx: &Ctx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        if i.srcs[2] != Src::None {
+            return Err(bad("src2", "a split send has two payloads"));
         }
-    } else {
-        let r = reg(f.get(Field::DstFile), f.get(Field::DstReg), Field::DstReg)?;
-        Dst::Direct {
-            at: RegRef::new(r, 0),
-            hs: 1,
-            ty,
+        match i.dst {
+            Dst::Direct { at, ty, .. } => {
+                let (file, number) = whole("dst", at)?;
+                f.put(Field::DstFile, file);
+                f.put(Field::DstReg, number);
+                f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
+            }
+            Dst::Indirect { addr, imm, ty, .. } => {
+                f.put(Field::DstFile, GRF);
+                f.put(Field::DstAddrMode, 1);
+                f.put(Field::DstAddrSub, addr_sub("dst", addr)?);
+                f.put(Field::DstAddrImm, coarse("dst", imm)?);
+                f.put(Field::DstType, type_code("dst", &ctx.tables.reg_types, ty)?);
+            }
+            _ => return Err(bad("dst", "a send writes registers")),
         }
-    };
-    i.srcs[0] = get_src0(GRF, Type::Ud, f)?;
-    let r = reg(
-        f.get(Field::Src1File),
-        f.get(Field::Src1Reg),
-        Field::Src1Reg,
-    )?;
-    i.srcs[1] = payload(r, Type::Ud);
-    i.opts.set(InstOpts::EOT, f.on(Field::Eot));
-    i.send = Some(SendDescs {
-        ex: if ex_in_a0 {
-            let sub = f.get(Field::ExAddrSub) as u16 * 4;
-            Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub))
+        if put_src0(&i.srcs[0], f)? != GRF {
+            return Err(bad("src0", "must be a GRF"));
+        }
+        let Src::Direct { at, .. } = i.srcs[1] else {
+            return Err(bad("src1", "a split send takes a register"));
+        };
+        let (file, number) = whole("src1", at)?;
+        if file == ARF && number != 0 {
+            return Err(bad("src1", "must be a GRF or null"));
+        }
+        f.put(Field::Src1File, file);
+        f.put(Field::Src1Reg, number);
+        let d = descs(i)?;
+        let in_a0 = put_desc(i, &d, f)?;
+        f.put(Field::DescReg, in_a0.into());
+        match d.ex {
+            Desc::Imm(ex) => {
+                if ex & 0xfc10 != 0 {
+                    return Err(bad("extended descriptor", "bits 4 and 15:10 have no place"));
+                }
+                f.put(Field::Sfid, (ex & 15).into());
+                f.put(Field::ExLen, (ex >> 6 & 15).into());
+                f.put(Field::ExFunc, (ex >> 16).into());
+            }
+            Desc::Reg(r) => {
+                let sub = addr_sub("extended descriptor", r)?;
+                if sub % 2 != 0 {
+                    return Err(bad("extended descriptor", "must be a doubleword of a0"));
+                }
+                f.put(Field::ExReg, 1);
+                f.put(Field::ExAddrSub, sub / 2);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        ctx: &Ctx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let in_a0 = f.on(Field::DescReg);
+        let ex_in_a0 = f.on(Field::ExReg);
+        let indirect = f.on(Field::DstAddrMode);
+        let ty = type_of(&ctx.tables.reg_types, f.get(Field::DstType), Field::DstType)?;
+        i.dst = if indirect {
+            Dst::Indirect {
+                addr: addr_ref(f.get(Field::DstAddrSub)),
+                imm: fine(f.get(Field::DstAddrImm)),
+                hs: 1,
+                ty,
+            }
         } else {
-            Desc::Imm(common_ex(f) | (f.get(Field::ExLen) as u32) << 6)
-        },
-        desc: get_desc(f, in_a0),
-        src1_len: None,
-    });
-    Ok(())
+            let r = reg(f.get(Field::DstFile), f.get(Field::DstReg), Field::DstReg)?;
+            Dst::Direct {
+                at: RegRef::new(r, 0),
+                hs: 1,
+                ty,
+            }
+        };
+        i.srcs[0] = get_src0(GRF, Type::Ud, f)?;
+        let r = reg(
+            f.get(Field::Src1File),
+            f.get(Field::Src1Reg),
+            Field::Src1Reg,
+        )?;
+        i.srcs[1] = payload(r, Type::Ud);
+        i.opts.set(InstOpts::EOT, f.on(Field::Eot));
+        i.send = Some(SendDescs {
+            ex: if ex_in_a0 {
+                let sub = f.get(Field::ExAddrSub) as u16 * 4;
+                Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub))
+            } else {
+                Desc::Imm(common_ex(f) | (f.get(Field::ExLen) as u32) << 6)
+            },
+            desc: get_desc(f, in_a0),
+            src1_len: None,
+        });
+        Ok(())
+    }
 }

@@ -10,7 +10,7 @@ use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::Inst;
 use crate::reg::Reg;
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 
 struct TernaryFields {
     name: &'static str,
@@ -84,38 +84,50 @@ fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeError> {
     }
 }
 
-fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
+fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
     match f.get(field) {
         m @ 0..=8 => Ok(m as u8),
         m => Err(DecodeError::field(field, m)),
     }
 }
 
-/// `f` has what every instruction of the opcode has.
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: Fields) -> Result<Fields, EncodeError> {
+/// `L` is the layout of the format, `A` that of Align16.
+pub(super) fn lower<L: NativeLayout, A: NativeLayout>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+) -> Result<u128, EncodeError> {
     let features = ctx.platform.features();
-    let mut f = f;
+    let base = ctx.tables.base(ctx.info.opcode);
     if features.ternary_align16 || (ctx.info.mme && features.align16) {
-        let ctx = ctx
-            .in_align16()
-            .ok_or(bad("opcode", "has no Align16 form"))?;
-        let mut f = Fields::new(ctx.layout, f.word());
+        if !A::EXISTS {
+            return Err(bad("opcode", "has no Align16 form"));
+        }
+        let mut f = Fields::<A>::new(base);
         f.put(Field::AccessMode, 1);
-        control::lower(&ctx, i, &mut f)?;
-        align16::lower(&ctx, i, &mut f)?;
-        return Ok(f);
+        control::lower(ctx, i, &mut f)?;
+        align16::lower(ctx, i, &mut f)?;
+        return f.finish();
     }
+    let mut f = Fields::<L>::new(base);
     control::lower(ctx, i, &mut f)?;
     align1::lower(ctx, i, &mut f)?;
-    Ok(f)
+    f.finish()
 }
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+pub(super) fn lift<L: NativeLayout, A: NativeLayout>(
+    ctx: &Ctx,
+    word: u128,
+    _: usize,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let f = Fields::<L>::new(word);
     if f.on(Field::AccessMode) {
-        let ctx = ctx.in_align16().ok_or(DecodeError::Align16)?;
-        let f = Fields::new(ctx.layout, f.word());
-        control::lift(&ctx, &f, i)?;
-        return align16::lift(&ctx, &f, i);
+        if !A::EXISTS {
+            return Err(DecodeError::Align16);
+        }
+        let f = Fields::<A>::new(word);
+        control::lift(ctx, &f, i)?;
+        return align16::lift(ctx, &f, i);
     }
     if ctx.platform.features().ternary_align16 {
         return Err(DecodeError::Align1Ternary);

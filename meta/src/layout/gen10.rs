@@ -22,7 +22,7 @@ pub(super) fn align1_ternary(l: &mut GenLayouts) {
     l.layouts.push(ternary());
     for f in &mut l.formats {
         if f.format == Format::Ternary {
-            l.ternary_align16 = Some(f.layout);
+            l.ternary_other = Some(f.layout);
             f.layout = layout;
             f.fixed.clear();
         }

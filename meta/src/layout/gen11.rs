@@ -10,7 +10,7 @@ pub(super) fn layouts() -> GenLayouts {
     let mut l = gen9::layouts();
     register_descriptors_are_whole(&mut l);
     align1_ternary(&mut l);
-    l.ternary_align16 = None;
+    l.ternary_other = None;
     l.align1_types.push((Ty::Nf, 11));
     l.ops = vec![OpFixed {
         op: "call",

@@ -102,7 +102,7 @@ pub(super) fn layouts() -> GenLayouts {
         ],
         align1_types: Vec::new(),
         ternary_types: vec![(Ty::F, 0), (Ty::D, 1), (Ty::Ud, 2), (Ty::Df, 3)],
-        ternary_align16: Some(TERNARY),
+        ternary_other: Some(TERNARY),
         ternary_unit: 4,
         qword_targets: vec![BRANCH, REG_BRANCH],
         ops,

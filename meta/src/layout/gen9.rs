@@ -112,7 +112,7 @@ pub(super) fn layouts() -> GenLayouts {
             (Ty::Df, 3),
             (Ty::Hf, 4),
         ],
-        ternary_align16: Some(TERNARY),
+        ternary_other: Some(TERNARY),
         ternary_unit: 2,
         qword_targets: Vec::new(),
         ops: gen8::calls(&["call", "calla"]),

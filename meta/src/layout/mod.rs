@@ -160,8 +160,8 @@ pub struct GenLayouts {
     pub ternary_types: Vec<(Ty, u8)>,
     /// Type codes of three-source operands in Align1, with the execution type as bit 3.
     pub align1_types: Vec<(Ty, u8)>,
-    /// The layout of three-source instructions in Align16, as an index into [`Self::layouts`].
-    pub ternary_align16: Option<usize>,
+    /// The other layout of three-source instructions, as an index into [`Self::layouts`]: in Align16, on Xe of `bfn`.
+    pub ternary_other: Option<usize>,
     /// Bytes that a sub-register of a three-source source counts in Align16.
     pub ternary_unit: u8,
     /// The layouts whose targets count 8 bytes, as indices into [`Self::layouts`]; those of the others count one.

@@ -66,6 +66,7 @@ pub(super) fn layouts(g: Generation) -> GenLayouts {
         reg_types,
         imm_types,
         align1_types,
+        ternary_other: Some(BFN),
         ..GenLayouts::default()
     }
 }

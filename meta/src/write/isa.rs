@@ -1,11 +1,12 @@
 //! The tables of `gantry-isa-gen`: its opcode enums and constants, as data that one encoder and decoder walk.
 
 use super::compact::Compact;
+use super::layouts::Layouts;
 use super::{Writer, xe};
 use crate::format::Format;
 use crate::generation::Generation;
 use crate::instructions;
-use crate::layout::{self, Field, FieldBits, GenLayouts};
+use crate::layout::{self, Field};
 use crate::row::{self, Row};
 use crate::types::{Ty, TypeSet};
 use std::error::Error;
@@ -21,6 +22,7 @@ pub fn isa_tables() -> Result<String, WriteError> {
     ops(&mut w, &rows);
     names(&mut w, &rows);
     math(&mut w)?;
+    let layouts = Layouts::write(&mut w)?;
     let compact = Compact::write(&mut w)?;
     w.line("/// Native layouts and compact forms, by platform.");
     w.line(format!(
@@ -28,7 +30,7 @@ pub fn isa_tables() -> Result<String, WriteError> {
         Generation::ALL.len()
     ));
     for g in Generation::ALL {
-        platform(&mut w, g, &rows, &compact)?;
+        platform(&mut w, g, &rows, &layouts, &compact)?;
     }
     w.line("];");
     Ok(w.finish())
@@ -255,6 +257,7 @@ fn platform(
     w: &mut Writer,
     g: Generation,
     rows: &[Row],
+    layouts: &Layouts,
     compact: &Compact,
 ) -> Result<(), WriteError> {
     let l = layout::layouts(g)?;
@@ -270,16 +273,7 @@ fn platform(
         w.line(format!("{base:#x},"));
     }
     w.line("],");
-    layouts(w, &l);
-    w.line("formats: [");
-    for format in Format::ALL {
-        let Some(f) = l.formats.iter().find(|f| f.format == format) else {
-            w.line("None,");
-            continue;
-        };
-        w.line(format!("Some({}),", f.layout));
-    }
-    w.line("],");
+    layouts.codecs(w, g, &l);
     for (name, codes) in [
         ("reg_types", &l.reg_types),
         ("imm_types", &l.imm_types),
@@ -288,7 +282,6 @@ fn platform(
     ] {
         w.line(format!("{name}: {},", type_codes(codes)));
     }
-    w.line(format!("ternary_align16: {:?},", l.ternary_align16));
     w.line(format!("ternary_unit: {},", l.ternary_unit));
     xe::tables(w, g);
     compact.column(w, g, rows)?;
@@ -333,52 +326,6 @@ pub(super) fn type_codes(codes: &[(Ty, u8)]) -> String {
         "TypeCodes {{ of: [{}], back: &[{}] }}",
         of.join(", "),
         back.join(", ")
-    )
-}
-
-/// Each layout as its fields' places, by field: the first run of bits, and where the further runs stand in a list.
-fn layouts(w: &mut Writer, l: &GenLayouts) {
-    w.line("layouts: &[");
-    for (n, layout) in l.layouts.iter().enumerate() {
-        let mut more = Vec::new();
-        let places: Vec<String> = Field::ALL
-            .iter()
-            .map(|(field, _)| {
-                let found = layout.fields.iter().find(|f| f.field == *field);
-                found.map_or("NOWHERE".into(), |f| place(f, &mut more))
-            })
-            .collect();
-        w.line("Layout {");
-        w.line(format!("name: {:?},", layout.name));
-        w.line(format!("places: [{}],", places.join(", ")));
-        w.line(format!("more: &[{}],", more.join(", ")));
-        let unit = if l.qword_targets.contains(&n) { 8 } else { 1 };
-        w.line(format!("target_unit: {unit},"));
-        w.line("},");
-    }
-    w.line("],");
-}
-
-fn place(f: &FieldBits, more: &mut Vec<String>) -> String {
-    // A run lies in one half of the word.
-    let halves = |b: &layout::Bits| match (b.lo < 64, b.hi >= 64) {
-        (true, true) => vec![(b.lo, 64 - b.lo), (64, b.hi - 63)],
-        _ => vec![(b.lo, b.hi - b.lo + 1)],
-    };
-    let runs: Vec<String> = f
-        .parts
-        .iter()
-        .flat_map(halves)
-        .map(|(lo, bits)| format!("({lo}, {bits})"))
-        .collect();
-    let (first, rest) = runs
-        .split_first()
-        .map_or(("(0, 0)", &[][..]), |(f, r)| (f, r));
-    let start = more.len();
-    more.extend_from_slice(rest);
-    format!(
-        "Place {{ first: {first}, more: ({start}, {}) }}",
-        rest.len()
     )
 }
 

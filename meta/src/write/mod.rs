@@ -5,6 +5,7 @@ use std::panic::Location;
 
 mod compact;
 mod isa;
+mod layouts;
 mod xe;
 
 pub use isa::{WriteError, isa_tables};

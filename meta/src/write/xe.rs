@@ -32,7 +32,6 @@ pub(super) fn tables(w: &mut Writer, g: Generation) {
         ("sfids", format!("{:#06x}", f.sfids)),
         ("own_src1_len", f.own_src1_len.to_string()),
         ("arfs", format!("{:?}", f.arfs)),
-        ("bfn", f.bfn.to_string()),
     ] {
         w.line(format!("{name}: {value},"));
     }

@@ -10,7 +10,7 @@ use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
 /// The bit of a type code that says float; the instruction has it once.
@@ -20,29 +20,32 @@ const DST_UNIT: u16 = 8;
 /// Vertical strides by code.
 const VS: [u8; 4] = [0, 2, 4, 8];
 
-fn put_type(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+fn put_type<L: NativeLayout>(
+    ctx: &Ctx,
     name: &'static str,
     field: Field,
     ty: Type,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<u64, EncodeError> {
     let code = type_code(name, &ctx.tables.align1_types, ty)?;
     f.put(field, code & !FLOAT);
     Ok(code & FLOAT)
 }
 
-fn get_type(ctx: &Ctx<'_>, field: Field, f: &Fields) -> Result<Type, DecodeError> {
+#[inline(always)]
+fn get_type<L: NativeLayout>(ctx: &Ctx, field: Field, f: &Fields<L>) -> Result<Type, DecodeError> {
     let float = if f.on(Field::ExecType) { FLOAT } else { 0 };
     type_of(&ctx.tables.align1_types, f.get(field) | float, field)
 }
 
-fn put_sub(
+#[inline(always)]
+fn put_sub<L: NativeLayout>(
     name: &'static str,
     field: Field,
     at: RegRef<Reg>,
     unit: u16,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub >= 32 || !at.sub.is_multiple_of(unit) {
         return Err(bad(
@@ -54,11 +57,12 @@ fn put_sub(
     Ok(())
 }
 
-fn put_file(
+#[inline(always)]
+fn put_file<L: NativeLayout>(
     name: &'static str,
     (file, number): (Field, Field),
     r: Reg,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let (code, n) = match r {
         Reg::Grf(_) | Reg::Arf(Arf::Acc, _) => reg_code(name, r)?,
@@ -69,11 +73,20 @@ fn put_file(
     Ok(())
 }
 
-fn get_file((file, number): (Field, Field), f: &Fields) -> Result<Reg, DecodeError> {
+#[inline(always)]
+fn get_file<L: NativeLayout>(
+    (file, number): (Field, Field),
+    f: &Fields<L>,
+) -> Result<Reg, DecodeError> {
     reg(1 - f.get(file).min(1), f.get(number), number)
 }
 
-fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<u64, EncodeError> {
+#[inline(always)]
+fn put_dst<L: NativeLayout>(
+    ctx: &Ctx,
+    d: &Dst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<u64, EncodeError> {
     let name = "dst";
     let place = (Field::DstFile, Field::DstReg);
     match *d {
@@ -96,11 +109,12 @@ fn put_dst(ctx: &Ctx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<u64, EncodeErr
     }
 }
 
-fn put_region(
+#[inline(always)]
+fn put_region<L: NativeLayout>(
     n: usize,
     s: &TernaryFields,
     region: Region,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let (vs, hs) = match region {
         Region::Ternary { vs, hs } if n < 2 => (Some(vs), hs),
@@ -117,11 +131,12 @@ fn put_region(
     Ok(())
 }
 
-fn put_src(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+fn put_src<L: NativeLayout>(
+    ctx: &Ctx,
     (n, s): (usize, &TernaryFields),
     src: &Src<Reg>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<u64, EncodeError> {
     let mods = match *src {
         Src::Direct { mods, .. } | Src::Macro { mods, .. } => mods,
@@ -166,21 +181,78 @@ fn put_src(
     }
 }
 
+#[inline(always)]
+fn get_src<L: NativeLayout>(
+    ctx: &Ctx,
+    (n, s): (usize, &TernaryFields),
+    f: &Fields<L>,
+) -> Result<Src<Reg>, DecodeError> {
+    let ty = get_type(ctx, s.ty, f)?;
+    if n != 1 && f.on(s.file) {
+        if ctx.info.mme {
+            return Err(DecodeError::field(s.file, 1));
+        }
+        return Ok(Src::Imm {
+            bits: f.get(s.imm),
+            ty,
+        });
+    }
+    let mods = SrcMods {
+        neg: ctx.info.mods && f.on(s.neg),
+        abs: ctx.info.mods && f.on(s.abs),
+    };
+    let r = get_file((s.file, s.reg), f)?;
+    if ctx.info.mme {
+        return Ok(Src::Macro {
+            at: RegRef::new(r, 0),
+            mme: mme(s.mme, f)?,
+            ty,
+            mods,
+        });
+    }
+    let hs = stride(f.get(s.hs));
+    let vs = VS.get(f.get(s.vs) as usize).copied().unwrap_or(0);
+    Ok(Src::Direct {
+        at: RegRef::new(r, f.get(s.sub) as u16),
+        region: if n == 2 {
+            Region::Scalar3 { hs }
+        } else {
+            Region::Ternary { vs, hs }
+        },
+        ty,
+        mods,
+    })
+}
+
 /// The vertical stride's code in a math macro: four elements.
 const MACRO_VS: u64 = 2;
 
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+pub(super) fn lower<L: NativeLayout>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let float = put_dst(ctx, &i.dst, f)?;
     f.put(Field::ExecType, (float != 0).into());
-    for ((n, s), src) in SRCS.iter().enumerate().zip(&i.srcs) {
-        if put_src(ctx, (n, s), src, f)? != float {
-            return Err(bad(s.name, "floats and integers do not go together"));
-        }
+    let ([s0, s1, s2], [f0, f1, f2]) = (&i.srcs, &SRCS);
+    let all = [
+        put_src(ctx, (0, f0), s0, f)?,
+        put_src(ctx, (1, f1), s1, f)?,
+        put_src(ctx, (2, f2), s2, f)?,
+    ];
+    match all.iter().zip(&SRCS).find(|(code, _)| **code != float) {
+        None => Ok(()),
+        Some((_, s)) => Err(bad(s.name, "floats and integers do not go together")),
     }
-    Ok(())
 }
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+#[inline(always)]
+pub(super) fn lift<L: NativeLayout>(
+    ctx: &Ctx,
+    f: &Fields<L>,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
     let ty = get_type(ctx, Field::DstType, f)?;
     let r = get_file((Field::DstFile, Field::DstReg), f)?;
     i.dst = if ctx.info.mme {
@@ -196,44 +268,9 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
             ty,
         }
     };
-    for ((n, s), src) in SRCS.iter().enumerate().zip(&mut i.srcs) {
-        let ty = get_type(ctx, s.ty, f)?;
-        if n != 1 && f.on(s.file) {
-            if ctx.info.mme {
-                return Err(DecodeError::field(s.file, 1));
-            }
-            *src = Src::Imm {
-                bits: f.get(s.imm),
-                ty,
-            };
-            continue;
-        }
-        let mods = SrcMods {
-            neg: ctx.info.mods && f.on(s.neg),
-            abs: ctx.info.mods && f.on(s.abs),
-        };
-        let r = get_file((s.file, s.reg), f)?;
-        if ctx.info.mme {
-            *src = Src::Macro {
-                at: RegRef::new(r, 0),
-                mme: mme(s.mme, f)?,
-                ty,
-                mods,
-            };
-            continue;
-        }
-        let hs = stride(f.get(s.hs));
-        let vs = VS.get(f.get(s.vs) as usize).copied().unwrap_or(0);
-        *src = Src::Direct {
-            at: RegRef::new(r, f.get(s.sub) as u16),
-            region: if n == 2 {
-                Region::Scalar3 { hs }
-            } else {
-                Region::Ternary { vs, hs }
-            },
-            ty,
-            mods,
-        };
-    }
+    let ([s0, s1, s2], [f0, f1, f2]) = (&mut i.srcs, &SRCS);
+    *s0 = get_src(ctx, (0, f0), f)?;
+    *s1 = get_src(ctx, (1, f1), f)?;
+    *s2 = get_src(ctx, (2, f2), f)?;
     Ok(())
 }

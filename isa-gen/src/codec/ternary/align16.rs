@@ -10,7 +10,7 @@ use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::reg::{Reg, RegRef};
 use crate::region::{ExecSize, Region};
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
 /// Swizzles: every channel its own; the first or second of two `df` elements for all.
@@ -36,11 +36,12 @@ fn scalar(n: usize) -> Region {
     }
 }
 
-fn put_dst_mask(
+#[inline(always)]
+fn put_dst_mask<L: NativeLayout>(
     i: &Inst<Reg>,
     at: RegRef<Reg>,
     ty: Type,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let bytes = ty.bytes() as u16;
     let mut sub = at.sub;
@@ -67,13 +68,14 @@ fn put_dst_mask(
 }
 
 /// The region and sub-register of a source as replication, swizzle and aligned sub-register.
-fn put_region(
-    ctx: &Ctx<'_>,
+#[inline(always)]
+fn put_region<L: NativeLayout>(
+    ctx: &Ctx,
     (n, s): (usize, &TernaryFields),
     at: RegRef<Reg>,
     region: Region,
     ty: Type,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let bytes = ty.bytes() as u16;
     if at.sub >= 32 || !at.sub.is_multiple_of(bytes) {
@@ -103,7 +105,12 @@ fn put_region(
     Ok(())
 }
 
-pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+pub(super) fn lower<L: NativeLayout>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let (at, ty) = match i.dst {
         Dst::Direct { at, hs: 1, ty } if !ctx.info.mme => {
             put_dst_mask(i, at, ty, f)?;
@@ -130,64 +137,89 @@ pub(super) fn lower(ctx: &Ctx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), 
     );
 
     let first = i.srcs[0].ty();
-    for (n, (src, s)) in i.srcs.iter().zip(&SRCS).enumerate() {
-        let (at, ty, mods) = match *src {
-            Src::Direct {
-                at,
-                region,
-                ty,
-                mods,
-            } if !ctx.info.mme => {
-                put_region(ctx, (n, s), at, region, ty, f)?;
-                (at, ty, mods)
-            }
-            Src::Macro {
-                at,
-                mme: m,
-                ty,
-                mods,
-            } if ctx.info.mme => {
-                f.put(s.swizzle, mme_code(s.name, m)?);
-                (at, ty, mods)
-            }
-            _ => {
-                return Err(bad(
-                    s.name,
-                    "must be a direct register (of a math macro, with an mme)",
-                ));
-            }
-        };
-        let (1, number) = reg_code(s.name, at.reg)? else {
-            return Err(bad(s.name, "must be a GRF"));
-        };
-        let half = |f: &mut Fields, field| match (first, ty) {
-            (Some(Type::F | Type::Hf), Type::F | Type::Hf) if f.width(field) != 0 => {
-                f.put(field, (ty == Type::Hf).into());
-                Ok(())
-            }
-            (Some(t), _) if t == ty => Ok(()),
-            _ => Err(bad(s.name, "the sources' types do not go together")),
-        };
-        match n {
-            0 => f.put(
-                Field::SrcType,
-                type_code(s.name, &ctx.tables.ternary_types, ty)?,
-            ),
-            1 => half(f, Field::Src1Half)?,
-            _ => half(f, Field::Src2Half)?,
+    let ([s0, s1, s2], [f0, f1, f2]) = (&i.srcs, &SRCS);
+    put_src(ctx, (0, f0), s0, first, f)?;
+    put_src(ctx, (1, f1), s1, first, f)?;
+    put_src(ctx, (2, f2), s2, first, f)
+}
+
+/// A source's fields; `first` is the type of source 0.
+#[inline(always)]
+fn put_src<L: NativeLayout>(
+    ctx: &Ctx,
+    (n, s): (usize, &TernaryFields),
+    src: &Src<Reg>,
+    first: Option<Type>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
+    let (at, ty, mods) = match *src {
+        Src::Direct {
+            at,
+            region,
+            ty,
+            mods,
+        } if !ctx.info.mme => {
+            put_region(ctx, (n, s), at, region, ty, f)?;
+            (at, ty, mods)
         }
-        if (mods.neg || mods.abs) && !ctx.info.mods {
-            return Err(bad(s.name, "the opcode has no source modifiers"));
+        Src::Macro {
+            at,
+            mme: m,
+            ty,
+            mods,
+        } if ctx.info.mme => {
+            f.put(s.swizzle, mme_code(s.name, m)?);
+            (at, ty, mods)
         }
-        f.put(s.neg, mods.neg.into());
-        f.put(s.abs, mods.abs.into());
-        f.put(s.reg, number);
+        _ => {
+            return Err(bad(
+                s.name,
+                "must be a direct register (of a math macro, with an mme)",
+            ));
+        }
+    };
+    let (1, number) = reg_code(s.name, at.reg)? else {
+        return Err(bad(s.name, "must be a GRF"));
+    };
+    match half_field(n) {
+        None => f.put(
+            Field::SrcType,
+            type_code(s.name, &ctx.tables.ternary_types, ty)?,
+        ),
+        Some(half) => match (first, ty) {
+            (Some(Type::F | Type::Hf), Type::F | Type::Hf) if f.width(half) != 0 => {
+                f.put(half, (ty == Type::Hf).into());
+            }
+            (Some(t), _) if t == ty => {}
+            _ => return Err(bad(s.name, "the sources' types do not go together")),
+        },
     }
+    if (mods.neg || mods.abs) && !ctx.info.mods {
+        return Err(bad(s.name, "the opcode has no source modifiers"));
+    }
+    f.put(s.neg, mods.neg.into());
+    f.put(s.abs, mods.abs.into());
+    f.put(s.reg, number);
     Ok(())
 }
 
+/// The field that says of source `n` that it is `hf`; source 0 has a type.
+#[inline(always)]
+fn half_field(n: usize) -> Option<Field> {
+    match n {
+        0 => None,
+        1 => Some(Field::Src1Half),
+        _ => Some(Field::Src2Half),
+    }
+}
+
 /// The execution size that text gives, and the destination's offset in bytes.
-fn dst_place(exec: ExecSize, f: &Fields, bytes: u32) -> Result<(ExecSize, u16), DecodeError> {
+#[inline(always)]
+fn dst_place<L: NativeLayout>(
+    exec: ExecSize,
+    f: &Fields<L>,
+    bytes: u32,
+) -> Result<(ExecSize, u16), DecodeError> {
     let field = |field| DecodeError::field(field, f.get(field));
     let sub = f.get(Field::DstSub) as u16 * 4;
     let (exec, sub) = match (exec, f.get(Field::DstMask), bytes) {
@@ -206,15 +238,15 @@ fn dst_place(exec: ExecSize, f: &Fields, bytes: u32) -> Result<(ExecSize, u16), 
     Ok((exec, sub))
 }
 
-pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let field = |field| DecodeError::field(field, f.get(field));
-    let grf = |r| match f.get(r) {
-        n @ 0..=127 => Ok(Reg::Grf(n as u8)),
-        _ => Err(field(r)),
-    };
+#[inline(always)]
+pub(super) fn lift<L: NativeLayout>(
+    ctx: &Ctx,
+    f: &Fields<L>,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
     let types = &ctx.tables.ternary_types;
     let ty = type_of(types, f.get(Field::DstType), Field::DstType)?;
-    let reg = grf(Field::DstReg)?;
+    let reg = grf(Field::DstReg, f)?;
     i.dst = if ctx.info.mme {
         Dst::Macro {
             at: RegRef::new(reg, 0),
@@ -231,53 +263,73 @@ pub(super) fn lift(ctx: &Ctx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), D
         }
     };
     let first = type_of(types, f.get(Field::SrcType), Field::SrcType)?;
-    for (n, (src, s)) in i.srcs.iter_mut().zip(&SRCS).enumerate() {
-        let half = match n {
-            1 if f.width(Field::Src1Half) != 0 => f.on(Field::Src1Half),
-            2 if f.width(Field::Src2Half) != 0 => f.on(Field::Src2Half),
-            _ => first == Type::Hf,
-        };
-        let ty = match (first, half) {
-            (Type::F | Type::Hf, true) => Type::Hf,
-            (Type::F | Type::Hf, false) => Type::F,
-            (t, _) => t,
-        };
-        let mods = SrcMods {
-            neg: ctx.info.mods && f.on(s.neg),
-            abs: ctx.info.mods && f.on(s.abs),
-        };
-        if ctx.info.mme {
-            *src = Src::Macro {
-                at: RegRef::new(grf(s.reg)?, 0),
-                mme: mme(s.swizzle, f)?,
-                ty,
-                mods,
-            };
-            continue;
-        }
-        let mut sub = f.get(s.sub) as u16 * u16::from(ctx.tables.ternary_unit);
-        let region = if f.on(s.rep) {
-            scalar(n)
-        } else {
-            match f.get(s.swizzle) {
-                XYZW => packed(n),
-                XYXY if ty == Type::Df => scalar(n),
-                ZWZW if ty == Type::Df => {
-                    sub += 8;
-                    scalar(n)
-                }
-                _ => return Err(field(s.swizzle)),
-            }
-        };
-        if sub >= 32 || u32::from(sub) % ty.bytes() != 0 {
-            return Err(field(s.sub));
-        }
-        *src = Src::Direct {
-            at: RegRef::new(grf(s.reg)?, sub),
-            region,
+    let ([s0, s1, s2], [f0, f1, f2]) = (&mut i.srcs, &SRCS);
+    *s0 = get_src(ctx, (0, f0), first, f)?;
+    *s1 = get_src(ctx, (1, f1), first, f)?;
+    *s2 = get_src(ctx, (2, f2), first, f)?;
+    Ok(())
+}
+
+/// Reads a source; `first` is the type of source 0.
+#[inline(always)]
+fn get_src<L: NativeLayout>(
+    ctx: &Ctx,
+    (n, s): (usize, &TernaryFields),
+    first: Type,
+    f: &Fields<L>,
+) -> Result<Src<Reg>, DecodeError> {
+    let half = match half_field(n) {
+        Some(half) if f.width(half) != 0 => f.on(half),
+        _ => first == Type::Hf,
+    };
+    let ty = match (first, half) {
+        (Type::F | Type::Hf, true) => Type::Hf,
+        (Type::F | Type::Hf, false) => Type::F,
+        (t, _) => t,
+    };
+    let mods = SrcMods {
+        neg: ctx.info.mods && f.on(s.neg),
+        abs: ctx.info.mods && f.on(s.abs),
+    };
+    let reg = grf(s.reg, f)?;
+    if ctx.info.mme {
+        return Ok(Src::Macro {
+            at: RegRef::new(reg, 0),
+            mme: mme(s.swizzle, f)?,
             ty,
             mods,
-        };
+        });
     }
-    Ok(())
+    let mut sub = f.get(s.sub) as u16 * u16::from(ctx.tables.ternary_unit);
+    let region = if f.on(s.rep) {
+        scalar(n)
+    } else {
+        match f.get(s.swizzle) {
+            XYZW => packed(n),
+            XYXY if ty == Type::Df => scalar(n),
+            ZWZW if ty == Type::Df => {
+                sub += 8;
+                scalar(n)
+            }
+            _ => return Err(DecodeError::field(s.swizzle, f.get(s.swizzle))),
+        }
+    };
+    if sub >= 32 || u32::from(sub) % ty.bytes() != 0 {
+        return Err(DecodeError::field(s.sub, f.get(s.sub)));
+    }
+    Ok(Src::Direct {
+        at: RegRef::new(reg, sub),
+        region,
+        ty,
+        mods,
+    })
+}
+
+/// The register that a field numbers.
+#[inline(always)]
+fn grf<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<Reg, DecodeError> {
+    match f.get(field) {
+        n @ 0..=127 => Ok(Reg::Grf(n as u8)),
+        n => Err(DecodeError::field(field, n)),
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::operand::{place, put_reg, reg, sub_code};
 use super::{Cx, bad, code, type_at, wrong};
+use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -9,7 +10,7 @@ use crate::inst::{Dst, Inst, Src, SrcMods, Subfn, Target};
 use crate::op::{Format, Op};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
 fn offset(t: Target) -> Result<u64, EncodeError> {
@@ -19,7 +20,7 @@ fn offset(t: Target) -> Result<u64, EncodeError> {
     }
 }
 
-fn target(field: Field, f: &Fields) -> Src<Reg> {
+fn target<L: NativeLayout>(field: Field, f: &Fields<L>) -> Src<Reg> {
     Src::Target(Target::Rel(f.get(field) as u32 as i32))
 }
 
@@ -34,7 +35,11 @@ fn region(format: Format) -> Region {
     }
 }
 
-fn put_source(cx: &Cx<'_>, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+fn put_source<L: NativeLayout>(
+    cx: &Cx,
+    src: &Src<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let Src::Direct {
         at,
         region: given,
@@ -56,11 +61,11 @@ fn put_source(cx: &Cx<'_>, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeE
 }
 
 /// The jump target, the second target, or neither: a register.
-fn put_target(
-    cx: &Cx<'_>,
+fn put_target<L: NativeLayout>(
+    cx: &Cx,
     op: Op,
     [s0, s1]: [&Src<Reg>; 2],
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     use Format::{BranchJip, BranchJipUip, BranchRegJip, BranchRegJipUip, Call, Jmpi};
     let two = matches!(cx.c.info.format, BranchJipUip | BranchRegJipUip);
@@ -101,173 +106,205 @@ fn put_target(
     Ok(())
 }
 
-pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let [s0, s1, s2] = &i.srcs;
-    if *s2 != Src::None {
-        return Err(bad("src2", "a branch has fewer sources"));
-    }
-    match i.dst {
-        Dst::Direct {
-            at,
-            hs: 1,
-            ty: Type::D,
-        } if cx.c.info.format == Format::Call => {
-            put_reg(cx, "dst", (Field::DstFile, Field::DstReg), at.reg, f)?;
-            f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
-        }
-        Dst::None if cx.c.info.format != Format::Call => {}
-        _ => {
-            return Err(bad(
-                "dst",
-                "a call, and only a call, writes a doubleword register",
-            ));
-        }
-    }
-    put_target(cx, i.op, [s0, s1], f)
-}
+/// Targets, registers, and where `call` leaves the return address.
+pub(super) struct Branch;
 
-pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let format = cx.c.info.format;
-    let at = |file, number, sub| {
-        let r = reg(cx, file, number, f)?;
-        Ok::<_, DecodeError>(place(cx, r, f.get(sub), cx.x.sub_shift))
-    };
-    if format == Format::Call {
-        i.dst = Dst::Direct {
-            at: at(Field::DstFile, Field::DstReg, Field::DstSub)?,
-            hs: 1,
-            ty: Type::D,
-        };
-    }
-    let two = matches!(format, Format::BranchJipUip | Format::BranchRegJipUip);
-    let [s0, s1, _] = &mut i.srcs;
-    if f.on(Field::Src0IsImm) {
-        *s0 = match (format, i.op) {
-            (Format::Ret, _) => return Err(wrong(Field::Src0IsImm, f)),
-            (_, Op::Calla) => Src::Imm {
-                bits: f.get(Field::Jip),
+impl Operands<Cx> for Branch {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        let [s0, s1, s2] = &i.srcs;
+        if *s2 != Src::None {
+            return Err(bad("src2", "a branch has fewer sources"));
+        }
+        match i.dst {
+            Dst::Direct {
+                at,
+                hs: 1,
                 ty: Type::D,
-            },
-            _ => target(Field::Jip, f),
+            } if cx.c.info.format == Format::Call => {
+                put_reg(cx, "dst", (Field::DstFile, Field::DstReg), at.reg, f)?;
+                f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
+            }
+            Dst::None if cx.c.info.format != Format::Call => {}
+            _ => {
+                return Err(bad(
+                    "dst",
+                    "a call, and only a call, writes a doubleword register",
+                ));
+            }
+        }
+        put_target(cx, i.op, [s0, s1], f)
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let format = cx.c.info.format;
+        let at = |file, number, sub| {
+            let r = reg(cx, file, number, f)?;
+            Ok::<_, DecodeError>(place(cx, r, f.get(sub), cx.x.sub_shift))
         };
-        if two {
-            if !f.on(Field::Src1IsImm) {
-                return Err(wrong(Field::Src1IsImm, f));
+        if format == Format::Call {
+            i.dst = Dst::Direct {
+                at: at(Field::DstFile, Field::DstReg, Field::DstSub)?,
+                hs: 1,
+                ty: Type::D,
+            };
+        }
+        let two = matches!(format, Format::BranchJipUip | Format::BranchRegJipUip);
+        let [s0, s1, _] = &mut i.srcs;
+        if f.on(Field::Src0IsImm) {
+            *s0 = match (format, i.op) {
+                (Format::Ret, _) => return Err(wrong(Field::Src0IsImm, f)),
+                (_, Op::Calla) => Src::Imm {
+                    bits: f.get(Field::Jip),
+                    ty: Type::D,
+                },
+                _ => target(Field::Jip, f),
+            };
+            if two {
+                if !f.on(Field::Src1IsImm) {
+                    return Err(wrong(Field::Src1IsImm, f));
+                }
+                *s1 = target(Field::Uip, f);
             }
-            *s1 = target(Field::Uip, f);
+            return Ok(());
         }
-        return Ok(());
-    }
-    if matches!(format, Format::BranchJip | Format::BranchJipUip) {
-        return Err(wrong(Field::Src0IsImm, f));
-    }
-    *s0 = Src::Direct {
-        at: at(Field::Src0File, Field::Src0Reg, Field::Src0Sub)?,
-        region: region(format),
-        ty: Type::D,
-        mods: SrcMods::default(),
-    };
-    Ok(())
-}
-
-pub(super) fn lower_sync(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let Subfn::Sync(function) = i.subfn else {
-        return Err(bad("function", "`sync` needs one"));
-    };
-    let (number, imm) =
-        cx.x.sync_codes
-            .get(function as usize)
-            .copied()
-            .flatten()
-            .ok_or(bad(
-                "function",
-                "the platform's `sync` has no such function",
-            ))?;
-    f.put(Field::SyncFn, number.into());
-    let [s0, Src::None, Src::None] = i.srcs else {
-        return Err(bad("src1", "`sync` has one source"));
-    };
-    if i.dst != Dst::None {
-        return Err(bad("dst", "`sync` has none"));
-    }
-    match s0 {
-        Src::Imm { bits, ty } if imm => {
-            if bits > u32::MAX.into() || ty.bytes() == 8 {
-                return Err(bad("src0", "an immediate of `sync` has 32 bits"));
-            }
-            f.put(Field::Src0IsImm, 1);
-            f.put(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
-            f.put(Field::Imm32, bits);
-            Ok(())
-        }
-        Src::Direct { at, ty, .. } if at.reg.is_null() && at.sub == 0 => {
-            f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
-            Ok(())
-        }
-        Src::Direct { at, ty, .. }
-            if cx.x.sync_flag == Some(function) && matches!(at.reg, Reg::Arf(Arf::Flag, _)) =>
-        {
-            put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
-            f.put(Field::Src0Sub, sub_code(cx, "src0", at, 0)?);
-            f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
-            Ok(())
-        }
-        _ => Err(bad(
-            "src0",
-            "must be null (of some functions: or an immediate or a flag)",
-        )),
-    }
-}
-
-pub(super) fn lift_sync(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let function =
-        cx.x.syncs
-            .get(f.get(Field::SyncFn) as usize)
-            .copied()
-            .flatten()
-            .ok_or_else(|| wrong(Field::SyncFn, f))?;
-    i.subfn = Subfn::Sync(function);
-    let [s0, ..] = &mut i.srcs;
-    if f.on(Field::Src0IsImm) {
-        let takes = cx.x.sync_codes.get(function as usize).copied().flatten();
-        if !takes.is_some_and(|(_, imm)| imm) {
+        if matches!(format, Format::BranchJip | Format::BranchJipUip) {
             return Err(wrong(Field::Src0IsImm, f));
         }
-        let ty = type_at(
-            &cx.c.tables.imm_types,
-            f.get(Field::Src0Type),
-            Field::Src0Type,
-        )?;
-        if ty.bytes() == 8 {
-            return Err(wrong(Field::Src0Type, f));
-        }
-        *s0 = Src::Imm {
-            bits: f.get(Field::Imm32),
-            ty,
+        *s0 = Src::Direct {
+            at: at(Field::Src0File, Field::Src0Reg, Field::Src0Sub)?,
+            region: region(format),
+            ty: Type::D,
+            mods: SrcMods::default(),
         };
-        return Ok(());
+        Ok(())
     }
-    let flag = cx.x.sync_flag == Some(function);
-    let at = if flag || f.on(Field::Src0File) {
-        let r = reg(cx, Field::Src0File, Field::Src0Reg, f)?;
-        let sub = f.get(Field::Src0Sub) as u16;
-        match r {
-            Reg::Arf(Arf::Flag, _) if flag => RegRef::new(r, sub),
-            Reg::Arf(Arf::Null, _) => RegRef::new(Reg::NULL, 0),
-            _ => return Err(wrong(Field::Src0Reg, f)),
+}
+
+/// `sync`: null, tokens or a flag.
+pub(super) struct Sync;
+
+impl Operands<Cx> for Sync {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        let Subfn::Sync(function) = i.subfn else {
+            return Err(bad("function", "`sync` needs one"));
+        };
+        let (number, imm) =
+            cx.x.sync_codes
+                .get(function as usize)
+                .copied()
+                .flatten()
+                .ok_or(bad(
+                    "function",
+                    "the platform's `sync` has no such function",
+                ))?;
+        f.put(Field::SyncFn, number.into());
+        let [s0, Src::None, Src::None] = i.srcs else {
+            return Err(bad("src1", "`sync` has one source"));
+        };
+        if i.dst != Dst::None {
+            return Err(bad("dst", "`sync` has none"));
         }
-    } else {
-        RegRef::new(Reg::NULL, 0)
-    };
-    *s0 = Src::Direct {
-        at,
-        region: Region::SCALAR,
-        ty: type_at(
-            &cx.c.tables.reg_types,
-            f.get(Field::Src0Type),
-            Field::Src0Type,
-        )?,
-        mods: SrcMods::default(),
-    };
-    Ok(())
+        match s0 {
+            Src::Imm { bits, ty } if imm => {
+                if bits > u32::MAX.into() || ty.bytes() == 8 {
+                    return Err(bad("src0", "an immediate of `sync` has 32 bits"));
+                }
+                f.put(Field::Src0IsImm, 1);
+                f.put(Field::Src0Type, code("src0", &cx.c.tables.imm_types, ty)?);
+                f.put(Field::Imm32, bits);
+                Ok(())
+            }
+            Src::Direct { at, ty, .. } if at.reg.is_null() && at.sub == 0 => {
+                f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
+                Ok(())
+            }
+            Src::Direct { at, ty, .. }
+                if cx.x.sync_flag == Some(function) && matches!(at.reg, Reg::Arf(Arf::Flag, _)) =>
+            {
+                put_reg(cx, "src0", (Field::Src0File, Field::Src0Reg), at.reg, f)?;
+                f.put(Field::Src0Sub, sub_code(cx, "src0", at, 0)?);
+                f.put(Field::Src0Type, code("src0", &cx.c.tables.reg_types, ty)?);
+                Ok(())
+            }
+            _ => Err(bad(
+                "src0",
+                "must be null (of some functions: or an immediate or a flag)",
+            )),
+        }
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let function =
+            cx.x.syncs
+                .get(f.get(Field::SyncFn) as usize)
+                .copied()
+                .flatten()
+                .ok_or_else(|| wrong(Field::SyncFn, f))?;
+        i.subfn = Subfn::Sync(function);
+        let [s0, ..] = &mut i.srcs;
+        if f.on(Field::Src0IsImm) {
+            let takes = cx.x.sync_codes.get(function as usize).copied().flatten();
+            if !takes.is_some_and(|(_, imm)| imm) {
+                return Err(wrong(Field::Src0IsImm, f));
+            }
+            let ty = type_at(
+                &cx.c.tables.imm_types,
+                f.get(Field::Src0Type),
+                Field::Src0Type,
+            )?;
+            if ty.bytes() == 8 {
+                return Err(wrong(Field::Src0Type, f));
+            }
+            *s0 = Src::Imm {
+                bits: f.get(Field::Imm32),
+                ty,
+            };
+            return Ok(());
+        }
+        let flag = cx.x.sync_flag == Some(function);
+        let at = if flag || f.on(Field::Src0File) {
+            let r = reg(cx, Field::Src0File, Field::Src0Reg, f)?;
+            let sub = f.get(Field::Src0Sub) as u16;
+            match r {
+                Reg::Arf(Arf::Flag, _) if flag => RegRef::new(r, sub),
+                Reg::Arf(Arf::Null, _) => RegRef::new(Reg::NULL, 0),
+                _ => return Err(wrong(Field::Src0Reg, f)),
+            }
+        } else {
+            RegRef::new(Reg::NULL, 0)
+        };
+        *s0 = Src::Direct {
+            at,
+            region: Region::SCALAR,
+            ty: type_at(
+                &cx.c.tables.reg_types,
+                f.get(Field::Src0Type),
+                Field::Src0Type,
+            )?,
+            mods: SrcMods::default(),
+        };
+        Ok(())
+    }
 }

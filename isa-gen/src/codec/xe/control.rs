@@ -8,10 +8,10 @@ use crate::inst::{Cond, CondMod, Inst, InstOpts, PredCtrl, Predicate, Subfn};
 use crate::op::{Format, MathFn, Op};
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::{ChannelOffset, ExecSize};
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 
 /// The code of a predicate control: by groups, or (Xe-HPC) of the whole.
-#[inline]
+#[inline(always)]
 fn pred_code(ctrl: PredCtrl, whole: bool) -> Option<u64> {
     let group = |n: u8| {
         (n.is_power_of_two() && (2..=32).contains(&n)).then(|| 2 + 2 * u64::from(n.ilog2()))
@@ -48,7 +48,7 @@ fn pred_ctrl(code: u64, whole: bool) -> Option<PredCtrl> {
 }
 
 /// The code of a condition; `bfn` has two bits for it.
-#[inline]
+#[inline(always)]
 fn cond_code(op: Op, cond: Cond) -> Option<u64> {
     let narrow = op == Op::Bfn;
     match cond {
@@ -83,8 +83,8 @@ fn cond_of(op: Op, code: u64) -> Option<Cond> {
     }
 }
 
-#[inline]
-fn flag_code(cx: &Cx<'_>, r: RegRef<Reg>) -> Result<u64, EncodeError> {
+#[inline(always)]
+fn flag_code(cx: &Cx, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     match (r.reg, r.sub) {
         (Reg::Arf(Arf::Flag, n), 0 | 2) if u32::from(n) < cx.c.platform.features().flag_regs => {
             Ok(u64::from(n) * 2 + u64::from(r.sub / 2))
@@ -93,7 +93,7 @@ fn flag_code(cx: &Cx<'_>, r: RegRef<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn flag(code: u64) -> RegRef<Reg> {
     RegRef::new(
         Reg::Arf(Arf::Flag, (code >> 1) as u8),
@@ -102,14 +102,14 @@ fn flag(code: u64) -> RegRef<Reg> {
 }
 
 /// Whether the format has an execution size and a channel offset.
-#[inline]
+#[inline(always)]
 fn has_exec(format: Format) -> bool {
     !matches!(format, Format::Nullary | Format::Sync | Format::Jmpi)
 }
 
 /// Checks that the opcode takes what the instruction has beside its operands.
-#[inline]
-fn check(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<(), EncodeError> {
+#[inline(always)]
+fn check(cx: &Cx, i: &Inst<Reg>) -> Result<(), EncodeError> {
     let info = cx.c.info;
     let allow = |ok, what| {
         if ok {
@@ -164,7 +164,12 @@ fn check(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<(), EncodeError> {
     )
 }
 
-pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+pub(super) fn lower<L: NativeLayout>(
+    cx: &Cx,
+    i: &Inst<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     check(cx, i)?;
     let info = cx.c.info;
     let has = |o| i.opts.contains(o);
@@ -220,8 +225,8 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), En
 }
 
 /// Whether source 0 is an immediate of 64 bits, which lies over the flag modifier.
-#[inline]
-fn wide_imm(cx: &Cx<'_>, f: &Fields) -> bool {
+#[inline(always)]
+fn wide_imm<L: NativeLayout>(cx: &Cx, f: &Fields<L>) -> bool {
     let ty = || {
         type_at(
             &cx.c.tables.imm_types,
@@ -234,7 +239,12 @@ fn wide_imm(cx: &Cx<'_>, f: &Fields) -> bool {
         && ty().is_ok_and(|t| t.bytes() == 8)
 }
 
-pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+#[inline(always)]
+pub(super) fn lift<L: NativeLayout>(
+    cx: &Cx,
+    f: &Fields<L>,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
     let info = cx.c.info;
     if i.op == Op::Illegal {
         return Ok(());

@@ -8,26 +8,25 @@ mod swsb;
 pub(crate) mod table;
 mod ternary;
 
-use super::Ctx;
 use super::bits::Fields;
+use super::{Codec, Ctx, NoOperands, Operands};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
-use crate::inst::{Inst, Subfn};
-use crate::op::{Format, MathFn, Op};
+use crate::inst::Inst;
+use crate::op::{Format, Op};
 use crate::reg::Reg;
-use crate::region::ExecSize;
-use crate::table::{Field, TypeCodes};
+use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 use table::XeTables;
 
 /// What the codecs of every format need to know.
-struct Cx<'a> {
-    c: &'a Ctx<'a>,
+struct Cx {
+    c: Ctx,
     x: &'static XeTables,
 }
 
 /// The code of a type.
-#[inline]
+#[inline(always)]
 fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, EncodeError> {
     types
         .code(t)
@@ -35,7 +34,7 @@ fn code(operand: &'static str, types: &TypeCodes, t: Type) -> Result<u64, Encode
 }
 
 /// The type of a code.
-#[inline]
+#[inline(always)]
 fn type_at(types: &TypeCodes, code: u64, field: Field) -> Result<Type, DecodeError> {
     types
         .ty(code)
@@ -46,104 +45,88 @@ fn bad(operand: &'static str, why: &'static str) -> EncodeError {
     EncodeError::Operand { operand, why }
 }
 
-fn wrong(field: Field, f: &Fields) -> DecodeError {
+fn wrong<L: NativeLayout>(field: Field, f: &Fields<L>) -> DecodeError {
     DecodeError::field(field, f.get(field))
 }
 
-/// The layout, where an opcode has not that of its format.
-fn own_layout<'a>(ctx: &'a Ctx<'a>, x: &XeTables, op: Op) -> Ctx<'a> {
-    let bfn = (op == Op::Bfn).then(|| ctx.tables.layouts.get(x.bfn));
-    Ctx {
-        platform: ctx.platform,
-        tables: ctx.tables,
-        info: ctx.info,
-        layout: bfn.flatten().unwrap_or(ctx.layout),
+impl Codec {
+    /// Of a format of Xe. `L` is its layout, `B` that of `bfn`.
+    pub(crate) const fn xe<L: NativeLayout, B: NativeLayout>(format: Format) -> Codec {
+        match format {
+            Format::Nullary => Codec::of_xe::<L, NoOperands>(),
+            Format::Unary | Format::Binary => Codec::of_xe::<L, operand::Data>(),
+            Format::Math => Codec::of_xe::<L, operand::Math>(),
+            Format::Ternary => Codec {
+                lower: lower_ternary::<L, B>,
+                lift: lift_ternary::<L, B>,
+            },
+            Format::Dpas => Codec::of_xe::<L, ternary::Dpas>(),
+            Format::XeSend => Codec::of_xe::<L, send::Send>(),
+            Format::Sync => Codec::of_xe::<L, branch::Sync>(),
+            Format::Jmpi
+            | Format::BranchJip
+            | Format::BranchJipUip
+            | Format::BranchRegJip
+            | Format::BranchRegJipUip
+            | Format::Call
+            | Format::Ret => Codec::of_xe::<L, branch::Branch>(),
+            Format::Wait | Format::Send | Format::SplitSend => Codec::NONE,
+        }
+    }
+
+    const fn of_xe<L: NativeLayout, F: Operands<Cx>>() -> Codec {
+        Codec {
+            lower: lower::<L, F>,
+            lift: lift::<L, F>,
+        }
     }
 }
 
-/// Turns an instruction into the fields of its format.
-pub(super) fn lower(
-    ctx: &Ctx<'_>,
-    x: &'static XeTables,
-    i: &Inst<Reg>,
-) -> Result<Fields, EncodeError> {
-    let ctx = own_layout(ctx, x, i.op);
-    let cx = Cx { c: &ctx, x };
-    let mut f = Fields::new(ctx.layout, ctx.tables.base(ctx.info.opcode));
-    control::lower(&cx, i, &mut f)?;
-    let function = match i.subfn {
-        Subfn::Math(m) => Some(m),
-        _ => None,
+fn lower<L: NativeLayout, F: Operands<Cx>>(ctx: &Ctx, i: &Inst<Reg>) -> Result<u128, EncodeError> {
+    let Some(x) = &ctx.tables.xe else {
+        return (Codec::NONE.lower)(ctx, i);
     };
-    match ctx.info.format {
-        Format::Nullary => {}
-        Format::Unary | Format::Binary => operand::lower(&cx, i, None, &mut f)?,
-        Format::Math => {
-            let function = function.ok_or(bad("function", "`math` needs one"))?;
-            let code = function.code(ctx.platform).ok_or(EncodeError::NotAllowed {
-                op: i.op,
-                what: "this function on the platform",
-            })?;
-            f.put(Field::MathFn, code.into());
-            operand::lower(&cx, i, Some(function), &mut f)?;
-        }
-        Format::Ternary => ternary::lower(&cx, i, &mut f)?,
-        Format::Dpas => ternary::lower_dpas(&cx, i, &mut f)?,
-        Format::XeSend => send::lower(&cx, i, &mut f)?,
-        Format::Sync => branch::lower_sync(&cx, i, &mut f)?,
-        Format::Jmpi
-        | Format::BranchJip
-        | Format::BranchJipUip
-        | Format::BranchRegJip
-        | Format::BranchRegJipUip
-        | Format::Call
-        | Format::Ret => branch::lower(&cx, i, &mut f)?,
-        Format::Wait | Format::Send | Format::SplitSend => {
-            return Err(EncodeError::NoSuchOp {
-                op: i.op,
-                platform: ctx.platform,
-            });
-        }
-    }
-    Ok(f)
+    let cx = Cx { c: *ctx, x };
+    let mut f = Fields::<L>::new(ctx.tables.base(ctx.info.opcode));
+    control::lower(&cx, i, &mut f)?;
+    F::lower(&cx, i, &mut f)?;
+    f.finish()
 }
 
-/// Turns the bits of a native instruction into the instruction.
-pub(super) fn lift(
-    ctx: &Ctx<'_>,
-    x: &'static XeTables,
-    op: Op,
+fn lift<L: NativeLayout, F: Operands<Cx>>(
+    ctx: &Ctx,
     word: u128,
-) -> Result<Inst<Reg>, DecodeError> {
-    let ctx = own_layout(ctx, x, op);
-    let cx = Cx { c: &ctx, x };
-    let f = Fields::new(ctx.layout, word);
-    let mut i = Inst::new(op, ExecSize::S1);
-    control::lift(&cx, &f, &mut i)?;
-    match ctx.info.format {
-        Format::Nullary => {}
-        Format::Unary | Format::Binary => operand::lift(&cx, None, &f, &mut i)?,
-        Format::Math => {
-            let code = f.get(Field::MathFn) as u8;
-            let function =
-                MathFn::from_code(ctx.platform, code).ok_or(DecodeError::MathFunction(code))?;
-            i.subfn = Subfn::Math(function);
-            operand::lift(&cx, Some(function), &f, &mut i)?;
-        }
-        Format::Ternary => ternary::lift(&cx, &f, &mut i)?,
-        Format::Dpas => ternary::lift_dpas(&cx, &f, &mut i)?,
-        Format::XeSend => send::lift(&cx, &f, &mut i)?,
-        Format::Sync => branch::lift_sync(&cx, &f, &mut i)?,
-        Format::Jmpi
-        | Format::BranchJip
-        | Format::BranchJipUip
-        | Format::BranchRegJip
-        | Format::BranchRegJipUip
-        | Format::Call
-        | Format::Ret => branch::lift(&cx, &f, &mut i)?,
-        Format::Wait | Format::Send | Format::SplitSend => {
-            return Err(DecodeError::Opcode(ctx.info.opcode));
-        }
+    len: usize,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    let Some(x) = &ctx.tables.xe else {
+        return (Codec::NONE.lift)(ctx, word, len, i);
+    };
+    let cx = Cx { c: *ctx, x };
+    let f = Fields::<L>::new(word);
+    control::lift(&cx, &f, i)?;
+    F::lift(&cx, len, &f, i)
+}
+
+/// The truth table of `bfn` lies where other three-source instructions have source modifiers.
+fn lower_ternary<L: NativeLayout, B: NativeLayout>(
+    ctx: &Ctx,
+    i: &Inst<Reg>,
+) -> Result<u128, EncodeError> {
+    match i.op {
+        Op::Bfn => lower::<B, ternary::Ternary>(ctx, i),
+        _ => lower::<L, ternary::Ternary>(ctx, i),
     }
-    Ok(i)
+}
+
+fn lift_ternary<L: NativeLayout, B: NativeLayout>(
+    ctx: &Ctx,
+    word: u128,
+    len: usize,
+    i: &mut Inst<Reg>,
+) -> Result<(), DecodeError> {
+    match i.op {
+        Op::Bfn => lift::<B, ternary::Ternary>(ctx, word, len, i),
+        _ => lift::<L, ternary::Ternary>(ctx, word, len, i),
+    }
 }

@@ -1,15 +1,18 @@
 //! Operands of one- and two-source instructions, and registers, which all formats share.
 
 use super::{Cx, bad, code, type_at, wrong};
+use crate::codec::Operands;
 use crate::codec::bits::Fields;
-use crate::codec::operand::{SRC0, SRC1, SrcFields, addr_ref, addr_sub};
+use crate::codec::operand::{
+    SRC0, SRC1, SrcFields, addr_ref, addr_sub, get_function, put_function,
+};
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
 use crate::inst::{Dst, Inst, Src, SrcMods};
 use crate::op::MathFn;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::{Field, TypeCodes};
+use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
 /// The register files of the encoding; an immediate has a bit of its own.
@@ -28,12 +31,8 @@ const KINDS: [Option<Arf>; 16] = {
 };
 
 /// The file and the number of a register.
-#[inline]
-pub(super) fn reg_code(
-    cx: &Cx<'_>,
-    operand: &'static str,
-    r: Reg,
-) -> Result<(u64, u64), EncodeError> {
+#[inline(always)]
+pub(super) fn reg_code(cx: &Cx, operand: &'static str, r: Reg) -> Result<(u64, u64), EncodeError> {
     match r {
         Reg::Grf(n) => Ok((GRF, n.into())),
         Reg::Arf(kind, n)
@@ -50,8 +49,13 @@ pub(super) fn reg_code(
 }
 
 /// The register that two fields name.
-#[inline]
-pub(super) fn reg(cx: &Cx<'_>, file: Field, number: Field, f: &Fields) -> Result<Reg, DecodeError> {
+#[inline(always)]
+pub(super) fn reg<L: NativeLayout>(
+    cx: &Cx,
+    file: Field,
+    number: Field,
+    f: &Fields<L>,
+) -> Result<Reg, DecodeError> {
     let n = f.get(number) as u8;
     if f.get(file) == GRF {
         return Ok(Reg::Grf(n));
@@ -64,13 +68,13 @@ pub(super) fn reg(cx: &Cx<'_>, file: Field, number: Field, f: &Fields) -> Result
 }
 
 /// Writes a register's file and number.
-#[inline]
-pub(super) fn put_reg(
-    cx: &Cx<'_>,
+#[inline(always)]
+pub(super) fn put_reg<L: NativeLayout>(
+    cx: &Cx,
     operand: &'static str,
     (file, number): (Field, Field),
     r: Reg,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let (is, n) = reg_code(cx, operand, r)?;
     f.put(file, is);
@@ -92,9 +96,9 @@ fn is_numbered(r: Reg) -> bool {
 
 /// A sub-register in the units of its field, which are 2 to the `shift` bytes. A number counts words where the GRF is
 /// large, bytes elsewhere.
-#[inline]
+#[inline(always)]
 pub(super) fn sub_code(
-    cx: &Cx<'_>,
+    cx: &Cx,
     operand: &'static str,
     RegRef { reg, sub }: RegRef<Reg>,
     shift: u8,
@@ -118,8 +122,8 @@ pub(super) fn sub_code(
 }
 
 /// The place that a register and the code of its sub-register name.
-#[inline]
-pub(super) fn place(cx: &Cx<'_>, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
+#[inline(always)]
+pub(super) fn place(cx: &Cx, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> {
     let bytes = (code as u16) << shift;
     RegRef::new(
         reg,
@@ -132,8 +136,8 @@ pub(super) fn place(cx: &Cx<'_>, reg: Reg, code: u64, shift: u8) -> RegRef<Reg> 
 }
 
 /// Checks that the opcode has the type, if it is one that only some opcodes have.
-#[inline]
-fn has_type(cx: &Cx<'_>, t: Type) -> bool {
+#[inline(always)]
+fn has_type(cx: &Cx, t: Type) -> bool {
     !matches!(t, Type::Bf | Type::Bf8 | Type::Hf8 | Type::Tf32)
         || cx
             .c
@@ -143,9 +147,9 @@ fn has_type(cx: &Cx<'_>, t: Type) -> bool {
             .any(|(d, s)| d.contains(t) || s.contains(t))
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn type_code(
-    cx: &Cx<'_>,
+    cx: &Cx,
     operand: &'static str,
     types: &TypeCodes,
     t: Type,
@@ -156,12 +160,12 @@ pub(super) fn type_code(
     code(operand, types, t)
 }
 
-#[inline]
-pub(super) fn type_of(
-    cx: &Cx<'_>,
+#[inline(always)]
+pub(super) fn type_of<L: NativeLayout>(
+    cx: &Cx,
     types: &TypeCodes,
     field: Field,
-    f: &Fields,
+    f: &Fields<L>,
 ) -> Result<Type, DecodeError> {
     let t = type_at(types, f.get(field), field)?;
     if has_type(cx, t) {
@@ -172,7 +176,7 @@ pub(super) fn type_of(
 }
 
 /// The code of a stride: 0, or one more than its log2.
-#[inline]
+#[inline(always)]
 pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result<u64, EncodeError> {
     match stride {
         0 => Ok(0),
@@ -182,17 +186,17 @@ pub(super) fn stride_code(operand: &'static str, stride: u8, most: u8) -> Result
 }
 
 /// The stride of a code below 8.
-#[inline]
+#[inline(always)]
 pub(super) fn stride(code: u64) -> u8 {
     1u8.checked_shl((code as u32).wrapping_sub(1)).unwrap_or(0)
 }
 
-#[inline]
-fn put_region(
-    cx: &Cx<'_>,
+#[inline(always)]
+fn put_region<L: NativeLayout>(
+    cx: &Cx,
     s: &SrcFields,
     region: Region,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let (vs, w, hs) = match region {
         Region::Rect { vs, w, hs } => (stride_code(s.name, vs, 32)?, w, hs),
@@ -213,7 +217,12 @@ fn put_region(
     Ok(())
 }
 
-fn get_region(cx: &Cx<'_>, s: &SrcFields, f: &Fields) -> Result<Region, DecodeError> {
+#[inline(always)]
+fn get_region<L: NativeLayout>(
+    cx: &Cx,
+    s: &SrcFields,
+    f: &Fields<L>,
+) -> Result<Region, DecodeError> {
     let width = f.get(s.width);
     if width > 4 {
         return Err(wrong(s.width, f));
@@ -232,17 +241,14 @@ fn get_region(cx: &Cx<'_>, s: &SrcFields, f: &Fields) -> Result<Region, DecodeEr
 }
 
 /// Bits of an address offset: it counts the bytes of 16 GRFs both ways.
-fn offset_bits(cx: &Cx<'_>) -> u32 {
+#[inline(always)]
+fn offset_bits(cx: &Cx) -> u32 {
     (cx.c.platform.features().grf_bytes * 32).ilog2()
 }
 
 /// An address offset in units of 2 to the `shift` bytes.
-fn offset_code(
-    cx: &Cx<'_>,
-    operand: &'static str,
-    imm: i16,
-    shift: u8,
-) -> Result<u64, EncodeError> {
+#[inline(always)]
+fn offset_code(cx: &Cx, operand: &'static str, imm: i16, shift: u8) -> Result<u64, EncodeError> {
     let bits = offset_bits(cx);
     let half = 1i32 << (bits - 1);
     if !(-half..half).contains(&imm.into()) {
@@ -254,7 +260,8 @@ fn offset_code(
     Ok((imm as u64 & ((1 << bits) - 1)) >> shift)
 }
 
-fn offset(cx: &Cx<'_>, code: u64, shift: u8) -> i16 {
+#[inline(always)]
+fn offset(cx: &Cx, code: u64, shift: u8) -> i16 {
     let up = 16u32.saturating_sub(offset_bits(cx));
     ((code << shift << up) as i16) >> up
 }
@@ -266,14 +273,15 @@ pub(super) fn mme_code(operand: &'static str, mme: u8) -> Result<u64, EncodeErro
     }
 }
 
-pub(super) fn mme(field: Field, f: &Fields) -> Result<u8, DecodeError> {
+pub(super) fn mme<L: NativeLayout>(field: Field, f: &Fields<L>) -> Result<u8, DecodeError> {
     match f.get(field) {
         m @ 0..=8 => Ok(m as u8),
         _ => Err(wrong(field, f)),
     }
 }
 
-fn put_dst(cx: &Cx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+fn put_dst<L: NativeLayout>(cx: &Cx, d: &Dst<Reg>, f: &mut Fields<L>) -> Result<(), EncodeError> {
     let name = "dst";
     let file = (Field::DstFile, Field::DstReg);
     let (hs, ty) = match *d {
@@ -303,7 +311,12 @@ fn put_dst(cx: &Cx<'_>, d: &Dst<Reg>, f: &mut Fields) -> Result<(), EncodeError>
     Ok(())
 }
 
-fn get_dst(cx: &Cx<'_>, is_macro: bool, f: &Fields) -> Result<Dst<Reg>, DecodeError> {
+#[inline(always)]
+fn get_dst<L: NativeLayout>(
+    cx: &Cx,
+    is_macro: bool,
+    f: &Fields<L>,
+) -> Result<Dst<Reg>, DecodeError> {
     let ty = type_of(cx, &cx.c.tables.reg_types, Field::DstType, f)?;
     let hs = stride(f.get(Field::DstHs));
     let indirect = f.on(Field::DstAddrMode);
@@ -354,11 +367,17 @@ const SECOND: Source = Source {
 };
 
 impl Source {
-    fn shift(&self, cx: &Cx<'_>) -> u8 {
+    fn shift(&self, cx: &Cx) -> u8 {
         if self.coarse { cx.x.sub_shift } else { 0 }
     }
 
-    fn put_mods(&self, cx: &Cx<'_>, mods: SrcMods, f: &mut Fields) -> Result<(), EncodeError> {
+    #[inline(always)]
+    fn put_mods<L: NativeLayout>(
+        &self,
+        cx: &Cx,
+        mods: SrcMods,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
         let s = self.fields;
         if (mods.neg || mods.abs) && !cx.c.info.mods {
             return Err(bad(s.name, "the opcode has no source modifiers"));
@@ -369,13 +388,14 @@ impl Source {
     }
 
     /// `last` says whether an immediate may stand here, `lone` whether one of 64 bits has room.
-    fn put(
+    #[inline(always)]
+    fn put<L: NativeLayout>(
         &self,
-        cx: &Cx<'_>,
+        cx: &Cx,
         src: &Src<Reg>,
         last: bool,
         lone: bool,
-        f: &mut Fields,
+        f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let s = self.fields;
         let file = (s.file, s.reg);
@@ -425,13 +445,14 @@ impl Source {
         self.put_mods(cx, mods, f)
     }
 
-    fn put_imm(
+    #[inline(always)]
+    fn put_imm<L: NativeLayout>(
         &self,
-        cx: &Cx<'_>,
+        cx: &Cx,
         bits: u64,
         ty: Type,
         lone: bool,
-        f: &mut Fields,
+        f: &mut Fields<L>,
     ) -> Result<(), EncodeError> {
         let s = self.fields;
         f.put(self.is_imm, 1);
@@ -461,13 +482,14 @@ impl Source {
         Ok(())
     }
 
-    fn get(
+    #[inline(always)]
+    fn get<L: NativeLayout>(
         &self,
-        cx: &Cx<'_>,
+        cx: &Cx,
         is_macro: bool,
         last: bool,
         lone: bool,
-        f: &Fields,
+        f: &Fields<L>,
     ) -> Result<Src<Reg>, DecodeError> {
         let s = self.fields;
         if f.on(self.is_imm) {
@@ -520,12 +542,62 @@ impl Source {
     }
 }
 
-/// Operands of `mov`, `add`, `math` and their like.
-pub(super) fn lower(
-    cx: &Cx<'_>,
+/// Operands of `mov`, `add` and their like.
+pub(super) struct Data;
+
+impl Operands<Cx> for Data {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        lower(cx, i, None, f)
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        lift(cx, None, f, i)
+    }
+}
+
+/// A function of `math` and its operands.
+pub(super) struct Math;
+
+impl Operands<Cx> for Math {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        let function = put_function(&cx.c, i, f)?;
+        lower(cx, i, Some(function), f)
+    }
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let function = get_function(&cx.c, f, i)?;
+        lift(cx, Some(function), f, i)
+    }
+}
+
+#[inline(always)]
+fn lower<L: NativeLayout>(
+    cx: &Cx,
     i: &Inst<Reg>,
     function: Option<MathFn>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);
     let sources = function.map_or(cx.c.info.format.sources(), MathFn::sources);
@@ -541,7 +613,7 @@ pub(super) fn lower(
     if matches!(i.dst, Dst::Macro { .. }) != is_macro {
         return Err(bad("dst", "math macros, and only they, take mme operands"));
     }
-    if *s2 != Src::None || (sources < 2 && *s1 != Src::None) {
+    if !matches!(s2, Src::None) || (sources < 2 && !matches!(s1, Src::None)) {
         return Err(bad("src1", "the opcode has fewer sources"));
     }
     FIRST.put(cx, s0, sources == 1, function.is_none(), f)?;
@@ -551,10 +623,11 @@ pub(super) fn lower(
     put_dst(cx, &i.dst, f)
 }
 
-pub(super) fn lift(
-    cx: &Cx<'_>,
+#[inline(always)]
+fn lift<L: NativeLayout>(
+    cx: &Cx,
     function: Option<MathFn>,
-    f: &Fields,
+    f: &Fields<L>,
     i: &mut Inst<Reg>,
 ) -> Result<(), DecodeError> {
     let is_macro = function.is_some_and(MathFn::is_macro);

@@ -2,6 +2,7 @@
 
 use super::operand::{put_reg, reg};
 use super::{Cx, bad, wrong};
+use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::codec::operand::addr_sub;
 use crate::decode::DecodeError;
@@ -10,7 +11,7 @@ use crate::inst::{Desc, Dst, Inst, InstOpts, SendDescs, Src, SrcMods, Subfn};
 use crate::message::Sfid;
 use crate::reg::{Arf, Reg, RegRef};
 use crate::region::Region;
-use crate::table::Field;
+use crate::table::{Field, NativeLayout};
 use crate::types::Type;
 
 /// Bits 31 to 11 of the extended descriptor have a field of their own, and 10 to 6.
@@ -27,12 +28,12 @@ fn payload(reg: Reg) -> Src<Reg> {
     }
 }
 
-fn put_whole(
-    cx: &Cx<'_>,
+fn put_whole<L: NativeLayout>(
+    cx: &Cx,
     operand: &'static str,
     fields: (Field, Field),
     at: RegRef<Reg>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     if at.sub != 0 {
         return Err(bad(operand, "a send operand is whole registers"));
@@ -47,53 +48,112 @@ fn len_code(len: Option<u8>, why: &'static str) -> Result<u64, EncodeError> {
     }
 }
 
-pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let Subfn::Send(sfid) = i.subfn else {
-        return Err(bad("function", "a send names its shared function"));
-    };
-    if cx.x.sfids >> sfid.number() & 1 == 0 {
-        return Err(bad("function", "the platform has no such shared function"));
-    }
-    f.put(Field::Sfid, sfid.number().into());
-    let Dst::Direct { at, .. } = i.dst else {
-        return Err(bad("dst", "a send writes direct registers"));
-    };
-    put_whole(cx, "dst", (Field::DstFile, Field::DstReg), at, f)?;
-    let [
-        Src::Direct { at: s0, .. },
-        Src::Direct { at: s1, .. },
-        Src::None,
-    ] = i.srcs
-    else {
-        return Err(bad("src0", "a send takes two direct registers"));
-    };
-    put_whole(cx, "src0", (Field::Src0File, Field::Src0Reg), s0, f)?;
-    put_whole(cx, "src1", (Field::Src1File, Field::Src1Reg), s1, f)?;
-    let has = |o| i.opts.contains(o);
-    if has(InstOpts::SERIALIZE) && f.width(Field::Serialize) == 0 {
-        return Err(bad("options", "the platform has no {Serialize}"));
-    }
-    if has(InstOpts::EX_BSO) && f.width(Field::ExBso) == 0 {
-        return Err(bad("options", "the platform has no {ExBSO}"));
-    }
-    f.put(Field::Eot, has(InstOpts::EOT).into());
-    f.put(Field::Serialize, has(InstOpts::SERIALIZE).into());
-    let d = i.send.ok_or(bad("descriptor", "a send needs both"))?;
-    match d.desc {
-        Desc::Imm(v) => f.put(Field::Desc, v.into()),
-        Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
-            f.put(Field::DescReg, 1);
+/// `send`: two payloads, the shared function, two descriptors.
+pub(super) struct Send;
+
+impl Operands<Cx> for Send {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        let Subfn::Send(sfid) = i.subfn else {
+            return Err(bad("function", "a send names its shared function"));
+        };
+        if cx.x.sfids >> sfid.number() & 1 == 0 {
+            return Err(bad("function", "the platform has no such shared function"));
         }
-        Desc::Reg(_) => return Err(bad("descriptor", "a register descriptor is a0.0")),
+        f.put(Field::Sfid, sfid.number().into());
+        let Dst::Direct { at, .. } = i.dst else {
+            return Err(bad("dst", "a send writes direct registers"));
+        };
+        put_whole(cx, "dst", (Field::DstFile, Field::DstReg), at, f)?;
+        let [
+            Src::Direct { at: s0, .. },
+            Src::Direct { at: s1, .. },
+            Src::None,
+        ] = i.srcs
+        else {
+            return Err(bad("src0", "a send takes two direct registers"));
+        };
+        put_whole(cx, "src0", (Field::Src0File, Field::Src0Reg), s0, f)?;
+        put_whole(cx, "src1", (Field::Src1File, Field::Src1Reg), s1, f)?;
+        let has = |o| i.opts.contains(o);
+        if has(InstOpts::SERIALIZE) && f.width(Field::Serialize) == 0 {
+            return Err(bad("options", "the platform has no {Serialize}"));
+        }
+        if has(InstOpts::EX_BSO) && f.width(Field::ExBso) == 0 {
+            return Err(bad("options", "the platform has no {ExBSO}"));
+        }
+        f.put(Field::Eot, has(InstOpts::EOT).into());
+        f.put(Field::Serialize, has(InstOpts::SERIALIZE).into());
+        let d = i.send.ok_or(bad("descriptor", "a send needs both"))?;
+        match d.desc {
+            Desc::Imm(v) => f.put(Field::Desc, v.into()),
+            Desc::Reg(r) if r == RegRef::new(Reg::Arf(Arf::Address, 0), 0) => {
+                f.put(Field::DescReg, 1);
+            }
+            Desc::Reg(_) => return Err(bad("descriptor", "a register descriptor is a0.0")),
+        }
+        put_ex(cx, i, &d, f)
     }
-    put_ex(cx, i, &d, f)
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let sfid = f.get(Field::Sfid) as u8;
+        let known = cx.x.sfids >> (sfid & 15) & 1 != 0;
+        i.subfn = Sfid::new(sfid)
+            .filter(|_| known)
+            .map(Subfn::Send)
+            .ok_or_else(|| wrong(Field::Sfid, f))?;
+        i.dst = Dst::Direct {
+            at: RegRef::new(reg(cx, Field::DstFile, Field::DstReg, f)?, 0),
+            hs: 1,
+            ty: Type::Ud,
+        };
+        i.srcs = [
+            payload(reg(cx, Field::Src0File, Field::Src0Reg, f)?),
+            payload(reg(cx, Field::Src1File, Field::Src1Reg, f)?),
+            Src::None,
+        ];
+        i.opts.set(InstOpts::EOT, f.on(Field::Eot));
+        i.opts.set(InstOpts::SERIALIZE, f.on(Field::Serialize));
+        let a0 = |sub| Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub));
+        let desc = if f.on(Field::DescReg) {
+            a0(0)
+        } else {
+            Desc::Imm(f.get(Field::Desc) as u32)
+        };
+        let len = f.get(Field::ExLen) as u8;
+        let (ex, src1_len) = if f.on(Field::ExReg) {
+            let base = f.on(Field::ExBso);
+            i.opts.set(InstOpts::EX_BSO, base);
+            i.opts.set(InstOpts::CPS, base && f.on(Field::Cps));
+            (a0(f.get(Field::ExAddrSub) as u16 * 4), base.then_some(len))
+        } else {
+            let high = (f.get(Field::ExFunc) as u32) << EX_HIGH;
+            if cx.x.own_src1_len {
+                (Desc::Imm(high), Some(len))
+            } else {
+                (Desc::Imm(high | u32::from(len) << EX_LEN), None)
+            }
+        };
+        i.send = Some(SendDescs { ex, desc, src1_len });
+        Ok(())
+    }
 }
 
-fn put_ex(
-    cx: &Cx<'_>,
+fn put_ex<L: NativeLayout>(
+    cx: &Cx,
     i: &Inst<Reg>,
     d: &SendDescs<Reg>,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let base = i.opts.contains(InstOpts::EX_BSO);
     let cps = i.opts.contains(InstOpts::CPS);
@@ -136,47 +196,4 @@ fn put_ex(
             Ok(())
         }
     }
-}
-
-pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let sfid = f.get(Field::Sfid) as u8;
-    let known = cx.x.sfids >> (sfid & 15) & 1 != 0;
-    i.subfn = Sfid::new(sfid)
-        .filter(|_| known)
-        .map(Subfn::Send)
-        .ok_or_else(|| wrong(Field::Sfid, f))?;
-    i.dst = Dst::Direct {
-        at: RegRef::new(reg(cx, Field::DstFile, Field::DstReg, f)?, 0),
-        hs: 1,
-        ty: Type::Ud,
-    };
-    i.srcs = [
-        payload(reg(cx, Field::Src0File, Field::Src0Reg, f)?),
-        payload(reg(cx, Field::Src1File, Field::Src1Reg, f)?),
-        Src::None,
-    ];
-    i.opts.set(InstOpts::EOT, f.on(Field::Eot));
-    i.opts.set(InstOpts::SERIALIZE, f.on(Field::Serialize));
-    let a0 = |sub| Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub));
-    let desc = if f.on(Field::DescReg) {
-        a0(0)
-    } else {
-        Desc::Imm(f.get(Field::Desc) as u32)
-    };
-    let len = f.get(Field::ExLen) as u8;
-    let (ex, src1_len) = if f.on(Field::ExReg) {
-        let base = f.on(Field::ExBso);
-        i.opts.set(InstOpts::EX_BSO, base);
-        i.opts.set(InstOpts::CPS, base && f.on(Field::Cps));
-        (a0(f.get(Field::ExAddrSub) as u16 * 4), base.then_some(len))
-    } else {
-        let high = (f.get(Field::ExFunc) as u32) << EX_HIGH;
-        if cx.x.own_src1_len {
-            (Desc::Imm(high), Some(len))
-        } else {
-            (Desc::Imm(high | u32::from(len) << EX_LEN), None)
-        }
-    };
-    i.send = Some(SendDescs { ex, desc, src1_len });
-    Ok(())
 }

@@ -17,7 +17,7 @@ const KINDS: [TokenKind; 3] = [TokenKind::Set, TokenKind::Dst, TokenKind::Src];
 
 /// The combinations that an instruction has.
 #[inline]
-fn pairs(cx: &Cx<'_>) -> &'static [(Pipe, TokenKind, u16)] {
+fn pairs(cx: &Cx) -> &'static [(Pipe, TokenKind, u16)] {
     let [send, math, dpas, others] = &cx.x.swsb.pairs;
     match cx.c.info.format {
         Format::XeSend => send,
@@ -43,7 +43,7 @@ fn token(t: &SwsbTable, token: Token) -> Result<u64, EncodeError> {
     Ok(token.sbid.into())
 }
 
-pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<u64, EncodeError> {
+pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     let t = &cx.x.swsb;
     if i.opts.contains(InstOpts::NO_ACC_SB_SET) {
         return match t.no_acc {
@@ -77,7 +77,7 @@ pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>) -> Result<u64, EncodeError> {
     }
 }
 
-pub(super) fn lift(cx: &Cx<'_>, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
+pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
     if bits == 0 {
         return Ok(());
     }

@@ -44,5 +44,4 @@ pub(crate) struct XeTables {
     pub own_src1_len: bool,
     /// How many architecture registers of each kind there are, by the kind's code.
     pub arfs: [u8; 16],
-    pub bfn: usize,
 }

@@ -4,6 +4,7 @@ use super::operand::{
     mme, mme_code, place, put_reg, reg, stride, stride_code, sub_code, type_code,
 };
 use super::{Cx, bad, wrong};
+use crate::codec::Operands;
 use crate::codec::bits::Fields;
 use crate::decode::DecodeError;
 use crate::encode::EncodeError;
@@ -11,7 +12,7 @@ use crate::inst::{Dst, Inst, Src, SrcMods, Subfn};
 use crate::op::Op;
 use crate::reg::{Reg, RegRef};
 use crate::region::Region;
-use crate::table::{Field, TypeCodes};
+use crate::table::{Field, NativeLayout, TypeCodes};
 use crate::types::Type;
 
 struct Source {
@@ -94,13 +95,14 @@ const FLOAT: u64 = 8;
 const DST: (Field, Field) = (Field::DstFile, Field::DstReg);
 
 /// Writes a type: its own field, and the one that says of all whether they are floats.
-fn put_type(
-    cx: &Cx<'_>,
+#[inline(always)]
+fn put_type<L: NativeLayout>(
+    cx: &Cx,
     operand: &'static str,
     types: &TypeCodes,
     field: Field,
     ty: Type,
-    f: &mut Fields,
+    f: &mut Fields<L>,
 ) -> Result<u64, EncodeError> {
     let code = type_code(cx, operand, types, ty)?;
     f.put(field, code & 7);
@@ -114,7 +116,13 @@ fn put_type(
 }
 
 /// Reads a type; `above` has the bits of its code above the float bit.
-fn get_type(types: &TypeCodes, field: Field, above: u64, f: &Fields) -> Result<Type, DecodeError> {
+#[inline(always)]
+fn get_type<L: NativeLayout>(
+    types: &TypeCodes,
+    field: Field,
+    above: u64,
+    f: &Fields<L>,
+) -> Result<Type, DecodeError> {
     let float = if f.on(Field::ExecType) { FLOAT } else { 0 };
     types
         .ty(f.get(field) | float | above)
@@ -131,7 +139,13 @@ fn widen(bits: u64, ty: Type) -> u64 {
     }
 }
 
-fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
+#[inline(always)]
+fn put_src<L: NativeLayout>(
+    cx: &Cx,
+    s: &Source,
+    src: &Src<Reg>,
+    f: &mut Fields<L>,
+) -> Result<(), EncodeError> {
     let info = cx.c.info;
     let (ty, mods) = match *src {
         Src::Imm { bits, ty } if !info.mme => {
@@ -200,7 +214,8 @@ fn put_src(cx: &Cx<'_>, s: &Source, src: &Src<Reg>, f: &mut Fields) -> Result<()
     Ok(())
 }
 
-fn get_src(cx: &Cx<'_>, s: &Source, f: &Fields) -> Result<Src<Reg>, DecodeError> {
+#[inline(always)]
+fn get_src<L: NativeLayout>(cx: &Cx, s: &Source, f: &Fields<L>) -> Result<Src<Reg>, DecodeError> {
     let info = cx.c.info;
     let ty = get_type(&cx.c.tables.align1_types, s.ty, 0, f)?;
     if let Some((is_imm, imm)) = s.imm
@@ -241,153 +256,187 @@ fn get_src(cx: &Cx<'_>, s: &Source, f: &Fields) -> Result<Src<Reg>, DecodeError>
     })
 }
 
-pub(super) fn lower(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    if i.op == Op::Bfn {
-        let Subfn::Bfn(table) = i.subfn else {
-            return Err(bad("function", "`bfn` needs a truth table"));
-        };
-        f.put(Field::TruthTable, table.into());
-    }
-    let info = cx.c.info;
-    let ty = match i.dst {
-        Dst::Direct { at, hs, ty } if !info.mme => {
-            put_reg(cx, "dst", DST, at.reg, f)?;
-            f.put(
-                Field::DstSub,
-                sub_code(cx, "dst", at, cx.x.ternary_dst_shift)?,
-            );
-            match hs {
-                1 | 2 => f.put(Field::DstHs, u64::from(hs) - 1),
-                _ => return Err(bad("dst", "the stride must be 1 or 2")),
+/// Three sources.
+pub(super) struct Ternary;
+
+impl Operands<Cx> for Ternary {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        if i.op == Op::Bfn {
+            let Subfn::Bfn(table) = i.subfn else {
+                return Err(bad("function", "`bfn` needs a truth table"));
+            };
+            f.put(Field::TruthTable, table.into());
+        }
+        let info = cx.c.info;
+        let ty = match i.dst {
+            Dst::Direct { at, hs, ty } if !info.mme => {
+                put_reg(cx, "dst", DST, at.reg, f)?;
+                f.put(
+                    Field::DstSub,
+                    sub_code(cx, "dst", at, cx.x.ternary_dst_shift)?,
+                );
+                match hs {
+                    1 | 2 => f.put(Field::DstHs, u64::from(hs) - 1),
+                    _ => return Err(bad("dst", "the stride must be 1 or 2")),
+                }
+                ty
             }
-            ty
-        }
-        Dst::Macro { at, mme: m, ty } if info.mme => {
-            put_reg(cx, "dst", DST, at.reg, f)?;
-            f.put(Field::DstMme, mme_code("dst", m)?);
-            ty
-        }
-        _ => {
-            return Err(bad("dst", "must be direct (of a math macro, have an mme)"));
-        }
-    };
-    put_type(cx, "dst", &cx.c.tables.align1_types, Field::DstType, ty, f)?;
-    for (src, s) in i.srcs.iter().zip(&SRCS) {
-        put_src(cx, s, src, f)?;
+            Dst::Macro { at, mme: m, ty } if info.mme => {
+                put_reg(cx, "dst", DST, at.reg, f)?;
+                f.put(Field::DstMme, mme_code("dst", m)?);
+                ty
+            }
+            _ => {
+                return Err(bad("dst", "must be direct (of a math macro, have an mme)"));
+            }
+        };
+        put_type(cx, "dst", &cx.c.tables.align1_types, Field::DstType, ty, f)?;
+        let ([s0, s1, s2], [f0, f1, f2]) = (&i.srcs, &SRCS);
+        put_src(cx, f0, s0, f)?;
+        put_src(cx, f1, s1, f)?;
+        put_src(cx, f2, s2, f)
     }
-    Ok(())
+
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        if i.op == Op::Bfn {
+            i.subfn = Subfn::Bfn(f.get(Field::TruthTable) as u8);
+        }
+        let ty = get_type(&cx.c.tables.align1_types, Field::DstType, 0, f)?;
+        let reg = reg(cx, Field::DstFile, Field::DstReg, f)?;
+        i.dst = if cx.c.info.mme {
+            Dst::Macro {
+                at: RegRef::new(reg, 0),
+                mme: mme(Field::DstMme, f)?,
+                ty,
+            }
+        } else {
+            Dst::Direct {
+                at: place(cx, reg, f.get(Field::DstSub), cx.x.ternary_dst_shift),
+                hs: f.get(Field::DstHs) as u8 + 1,
+                ty,
+            }
+        };
+        let ([s0, s1, s2], [f0, f1, f2]) = (&mut i.srcs, &SRCS);
+        *s0 = get_src(cx, f0, f)?;
+        *s1 = get_src(cx, f1, f)?;
+        *s2 = get_src(cx, f2, f)?;
+        Ok(())
+    }
 }
 
-pub(super) fn lift(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    if i.op == Op::Bfn {
-        i.subfn = Subfn::Bfn(f.get(Field::TruthTable) as u8);
-    }
-    let ty = get_type(&cx.c.tables.align1_types, Field::DstType, 0, f)?;
-    let reg = reg(cx, Field::DstFile, Field::DstReg, f)?;
-    i.dst = if cx.c.info.mme {
-        Dst::Macro {
-            at: RegRef::new(reg, 0),
-            mme: mme(Field::DstMme, f)?,
-            ty,
-        }
-    } else {
-        Dst::Direct {
-            at: place(cx, reg, f.get(Field::DstSub), cx.x.ternary_dst_shift),
-            hs: f.get(Field::DstHs) as u8 + 1,
-            ty,
-        }
-    };
-    for (src, s) in i.srcs.iter_mut().zip(&SRCS) {
-        *src = get_src(cx, s, f)?;
-    }
-    Ok(())
-}
+/// The systolic array: whole registers.
+pub(super) struct Dpas;
 
-pub(super) fn lower_dpas(cx: &Cx<'_>, i: &Inst<Reg>, f: &mut Fields) -> Result<(), EncodeError> {
-    let Subfn::Dpas { depth, repeat } = i.subfn else {
-        return Err(bad("function", "`dpas` needs a depth and a repeat count"));
-    };
-    let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
-    let code = found.ok_or(bad("function", "the platform has no such depth"))?;
-    f.put(Field::DpasDepth, code as u64);
-    if !(1..=8).contains(&repeat) {
-        return Err(bad("function", "the repeat count must be 1 to 8"));
-    }
-    f.put(Field::DpasRepeat, u64::from(repeat) - 1);
-    let Dst::Direct { at, hs: 1, ty } = i.dst else {
-        return Err(bad("dst", "must be a direct, packed register"));
-    };
-    put_reg(cx, "dst", DST, at.reg, f)?;
-    f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
-    put_type(cx, "dst", &cx.x.dpas_acc_types, Field::DstType, ty, f)?;
-    for (src, s) in i.srcs.iter().zip(&SRCS) {
-        let Src::Direct {
-            at,
-            region: _,
-            ty,
-            mods: SrcMods {
-                neg: false,
-                abs: false,
-            },
-        } = *src
-        else {
-            return Err(bad(s.name, "must be a direct register without modifiers"));
+impl Operands<Cx> for Dpas {
+    #[inline(always)]
+    fn lower<L: NativeLayout>(
+        cx: &Cx,
+        i: &Inst<Reg>,
+        f: &mut Fields<L>,
+    ) -> Result<(), EncodeError> {
+        let Subfn::Dpas { depth, repeat } = i.subfn else {
+            return Err(bad("function", "`dpas` needs a depth and a repeat count"));
         };
-        if !s.takes(at.reg) {
-            return Err(bad(s.name, "must be a GRF (source 0: or null)"));
+        let found = cx.x.depths.iter().position(|d| *d == depth && depth != 0);
+        let code = found.ok_or(bad("function", "the platform has no such depth"))?;
+        f.put(Field::DpasDepth, code as u64);
+        if !(1..=8).contains(&repeat) {
+            return Err(bad("function", "the repeat count must be 1 to 8"));
         }
-        put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
-        f.put(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
-        match s.precision {
-            None => {
-                put_type(cx, s.name, &cx.x.dpas_acc_types, s.ty, ty, f)?;
+        f.put(Field::DpasRepeat, u64::from(repeat) - 1);
+        let Dst::Direct { at, hs: 1, ty } = i.dst else {
+            return Err(bad("dst", "must be a direct, packed register"));
+        };
+        put_reg(cx, "dst", DST, at.reg, f)?;
+        f.put(Field::DstSub, sub_code(cx, "dst", at, cx.x.sub_shift)?);
+        put_type(cx, "dst", &cx.x.dpas_acc_types, Field::DstType, ty, f)?;
+        for (src, s) in i.srcs.iter().zip(&SRCS) {
+            let Src::Direct {
+                at,
+                region: _,
+                ty,
+                mods:
+                    SrcMods {
+                        neg: false,
+                        abs: false,
+                    },
+            } = *src
+            else {
+                return Err(bad(s.name, "must be a direct register without modifiers"));
+            };
+            if !s.takes(at.reg) {
+                return Err(bad(s.name, "must be a GRF (source 0: or null)"));
             }
-            Some(precision) => {
-                let code = put_type(cx, s.name, &cx.x.dpas_types, s.ty, ty, f)?;
-                f.put(precision, code >> 4);
+            put_reg(cx, s.name, (s.file, s.reg), at.reg, f)?;
+            f.put(s.sub, sub_code(cx, s.name, at, cx.x.sub_shift)?);
+            match s.precision {
+                None => {
+                    put_type(cx, s.name, &cx.x.dpas_acc_types, s.ty, ty, f)?;
+                }
+                Some(precision) => {
+                    let code = put_type(cx, s.name, &cx.x.dpas_types, s.ty, ty, f)?;
+                    f.put(precision, code >> 4);
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-pub(super) fn lift_dpas(cx: &Cx<'_>, f: &Fields, i: &mut Inst<Reg>) -> Result<(), DecodeError> {
-    let depth = cx.x.depths.get(f.get(Field::DpasDepth) as usize);
-    i.subfn = Subfn::Dpas {
-        depth: *depth
-            .filter(|d| **d != 0)
-            .ok_or_else(|| wrong(Field::DpasDepth, f))?,
-        repeat: f.get(Field::DpasRepeat) as u8 + 1,
-    };
-    let whole = |file, number, sub| {
-        let r = reg(cx, file, number, f)?;
-        Ok::<_, DecodeError>(place(cx, r, f.get(sub), cx.x.sub_shift))
-    };
-    i.dst = Dst::Direct {
-        at: whole(Field::DstFile, Field::DstReg, Field::DstSub)?,
-        hs: 1,
-        ty: get_type(&cx.x.dpas_acc_types, Field::DstType, 0, f)?,
-    };
-    for (src, s) in i.srcs.iter_mut().zip(&SRCS) {
-        if let Some((is_imm, _)) = s.imm
-            && f.on(is_imm)
-        {
-            return Err(wrong(is_imm, f));
-        }
-        let at = whole(s.file, s.reg, s.sub)?;
-        if !s.takes(at.reg) {
-            return Err(wrong(s.file, f));
-        }
-        let ty = match s.precision {
-            None => get_type(&cx.x.dpas_acc_types, s.ty, 0, f)?,
-            Some(p) => get_type(&cx.x.dpas_types, s.ty, f.get(p) << 4, f)?,
+    #[inline(always)]
+    fn lift<L: NativeLayout>(
+        cx: &Cx,
+        _: usize,
+        f: &Fields<L>,
+        i: &mut Inst<Reg>,
+    ) -> Result<(), DecodeError> {
+        let depth = cx.x.depths.get(f.get(Field::DpasDepth) as usize);
+        i.subfn = Subfn::Dpas {
+            depth: *depth
+                .filter(|d| **d != 0)
+                .ok_or_else(|| wrong(Field::DpasDepth, f))?,
+            repeat: f.get(Field::DpasRepeat) as u8 + 1,
         };
-        *src = Src::Direct {
-            at,
-            region: Region::SCALAR,
-            ty,
-            mods: SrcMods::default(),
+        let whole = |file, number, sub| {
+            let r = reg(cx, file, number, f)?;
+            Ok::<_, DecodeError>(place(cx, r, f.get(sub), cx.x.sub_shift))
         };
+        i.dst = Dst::Direct {
+            at: whole(Field::DstFile, Field::DstReg, Field::DstSub)?,
+            hs: 1,
+            ty: get_type(&cx.x.dpas_acc_types, Field::DstType, 0, f)?,
+        };
+        for (src, s) in i.srcs.iter_mut().zip(&SRCS) {
+            if let Some((is_imm, _)) = s.imm
+                && f.on(is_imm)
+            {
+                return Err(wrong(is_imm, f));
+            }
+            let at = whole(s.file, s.reg, s.sub)?;
+            if !s.takes(at.reg) {
+                return Err(wrong(s.file, f));
+            }
+            let ty = match s.precision {
+                None => get_type(&cx.x.dpas_acc_types, s.ty, 0, f)?,
+                Some(p) => get_type(&cx.x.dpas_types, s.ty, f.get(p) << 4, f)?,
+            };
+            *src = Src::Direct {
+                at,
+                region: Region::SCALAR,
+                ty,
+                mods: SrcMods::default(),
+            };
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -1,6 +1,5 @@
 //! What the fields of Xe hold: codes of types, annotations, functions, per generation. Sources as for the layouts.
 
-use super::BFN;
 use crate::generation::Generation;
 use crate::types::Ty;
 
@@ -63,8 +62,6 @@ pub struct XeFacts {
     pub own_src1_len: bool,
     /// Architecture registers of each kind, by the kind's code; 0 for none.
     pub arfs: [u8; 16],
-    /// The index of the layout of `bfn`.
-    pub bfn: usize,
 }
 
 const INTS: [(Ty, u8); 8] = [
@@ -167,7 +164,6 @@ pub fn facts(g: Generation) -> Option<XeFacts> {
         sfids: if hpg { 0xffff } else { 0x3ffd },
         own_src1_len: hpg,
         arfs: [1, 1, 16, flags, 1, 8, sp, 2, 1, 1, 1, 1, 1, 4, 0, 1],
-        bfn: BFN,
     })
 }
 
