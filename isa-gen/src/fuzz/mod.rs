@@ -1,14 +1,18 @@
 //! Random instructions driven by the rows, and the properties that encoder, decoder, printer and assembler must have
 //! for each of them, against an oracle that is a parameter. Used by the tests and by fuzz targets.
 
+mod before_xe;
 mod bulk;
-mod generate;
+mod dice;
 mod xe;
 
+use crate::inst::Inst;
+use crate::op::{MathFn, Op};
+use crate::platform::Platform;
+use crate::reg::Reg;
 use std::fmt;
 
 pub use bulk::{Bulk, check_many};
-pub use generate::random_inst;
 
 /// A small, seedable random number generator (SplitMix64).
 #[derive(Clone, Debug)]
@@ -41,6 +45,21 @@ impl Rng {
     /// One of several; `None` of none.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> Option<T> {
         of.get(self.below(of.len() as u64) as usize).copied()
+    }
+}
+
+/// A random form of an opcode (and of a math function, for `math`); `None` where the platform does not have it or the
+/// dice made no sense of it. It always has an encoding; that it is legal in every way is for others to say.
+pub fn random_inst(
+    platform: Platform,
+    op: Op,
+    function: Option<MathFn>,
+    rng: &mut Rng,
+) -> Option<Inst<Reg>> {
+    if platform.features().swsb {
+        xe::random(platform, op, function, rng)
+    } else {
+        before_xe::random(platform, op, function, rng)
     }
 }
 
