@@ -226,7 +226,12 @@ impl View {
         };
         let (dst, dst_stride) = dst_operand(&inst.dst, f.grf_bytes);
         let [a, b, c] = &inst.srcs;
-        let sources = [(0, a), (1, b), (2, c)].map(|(n, s)| src_operand(n, s, f.grf_bytes));
+        let mut sources = [(0, a), (1, b), (2, c)].map(|(n, s)| src_operand(n, s, f.grf_bytes));
+        // Where `movi` does not pick, null stands for its second source.
+        let [_, second, _] = &mut sources;
+        if inst.op == Op::Movi && second.as_ref().is_some_and(Operand::is_null) {
+            *second = None;
+        }
         let slots = inst.srcs.map(|s| match s {
             Src::None => Slot::None,
             Src::Target(t) => Slot::Target(t),
