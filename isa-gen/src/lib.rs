@@ -26,6 +26,7 @@ pub mod fuzz;
 pub mod inst;
 pub mod legal;
 pub mod message;
+mod names;
 pub mod op;
 pub mod platform;
 pub mod reg;

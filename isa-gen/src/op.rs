@@ -1,10 +1,22 @@
 //! Opcodes and math functions, generated from the rows of `gantry-meta`.
 
+use crate::names::{key, table_key};
 use crate::platform::Platform;
 use crate::table::{MATH, OPS, OPS_BY_NAME};
 use std::fmt;
 
 pub use crate::table::{Format, MathFn, MathInfo, Op, OpInfo, TypeSet};
+
+/// The names of [`OPS_BY_NAME`].
+static OP_KEYS: [u64; Op::ALL.len()] = {
+    let mut keys = [0; Op::ALL.len()];
+    let mut n = 0;
+    while n < keys.len() {
+        keys[n] = table_key(OPS[OPS_BY_NAME[n] as usize].mnemonic);
+        n += 1;
+    }
+    keys
+};
 
 impl Op {
     /// The name in text.
@@ -38,9 +50,7 @@ impl Op {
     /// assert_eq!(Op::from_mnemonic("math.inv"), None);
     /// ```
     pub fn from_mnemonic(name: &str) -> Option<Op> {
-        let at = OPS_BY_NAME
-            .binary_search_by(|o| o.mnemonic().cmp(name))
-            .ok()?;
+        let at = OP_KEYS.binary_search(&key(name)?).ok()?;
         OPS_BY_NAME.get(at).copied()
     }
 

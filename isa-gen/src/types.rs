@@ -1,6 +1,18 @@
 //! Element types of Gen operands.
 
+use crate::names::{key, table_key};
 use std::fmt;
+
+/// The suffixes, in the order of [`Type::ALL`].
+static SUFFIX_KEYS: [u64; Type::ALL.len()] = {
+    let mut keys = [0; Type::ALL.len()];
+    let mut n = 0;
+    while n < keys.len() {
+        keys[n] = table_key(Type::ALL[n].suffix());
+        n += 1;
+    }
+    keys
+};
 
 /// The element type of an operand, as the PRM's "Numeric Data Types" lists them (Vol. 7, EU Data Types).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -191,7 +203,9 @@ impl Type {
     /// assert_eq!(Type::from_suffix("i32"), None);
     /// ```
     pub fn from_suffix(s: &str) -> Option<Type> {
-        Type::ALL.into_iter().find(|t| t.suffix() == s)
+        let key = key(s)?;
+        let at = SUFFIX_KEYS.iter().position(|k| *k == key)?;
+        Type::ALL.get(at).copied()
     }
 }
 

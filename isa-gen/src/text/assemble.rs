@@ -48,7 +48,9 @@ pub struct Located {
 pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics> {
     let mut labels = Labels::default();
     let mut errors = Vec::new();
-    let mut lines: Vec<(Line, usize)> = Vec::new();
+    // Most lines are instructions, laid out in columns.
+    let few = text.len() / 64;
+    let mut lines: Vec<(Line, usize)> = Vec::with_capacity(few);
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut offset = 0usize;
     let text = without_comments(text);
@@ -87,11 +89,17 @@ pub fn assemble(platform: Platform, text: &str) -> Result<Assembled, Diagnostics
             ));
         }
     }
-    let mut out = Assembled::default();
+    let mut out = Assembled {
+        bytes: Vec::with_capacity(offset),
+        insts: Vec::with_capacity(lines.len()),
+    };
     for (line, offset) in lines {
         match emit(platform, &line, offset, &places) {
-            Ok((inst, bytes)) => {
-                out.bytes.extend_from_slice(&bytes);
+            Ok((inst, native)) => {
+                match native {
+                    Bytes::Native(bytes) => out.bytes.extend_from_slice(&bytes),
+                    Bytes::Compacted(bytes) => out.bytes.extend_from_slice(&bytes),
+                }
                 out.insts.push(Located {
                     inst,
                     offset,
@@ -128,7 +136,7 @@ pub fn parse_inst(platform: Platform, line: &str) -> Result<(Inst<Reg>, Vec<Stri
     let text = without_comments(line);
     let mut labels = Labels::default();
     let line = instruction(platform, Cursor::new(&text, 1), &mut labels)?;
-    let names = labels.first.into_iter().map(|(name, _)| name);
+    let names = labels.first.iter().map(|(name, _)| name.to_string());
     Ok((line.inst, names.collect()))
 }
 
@@ -146,13 +154,19 @@ fn label<'a>(c: &mut Cursor<'a>) -> Option<(&'a str, Span)> {
     Some((name, span))
 }
 
+/// An instruction's bytes.
+enum Bytes {
+    Native([u8; 16]),
+    Compacted([u8; 8]),
+}
+
 /// The instruction with its targets resolved, and its bytes.
 fn emit(
     platform: Platform,
     line: &Line,
     offset: usize,
     places: &[Option<usize>],
-) -> Result<(Inst<Reg>, Vec<u8>), Option<Diagnostic>> {
+) -> Result<(Inst<Reg>, Bytes), Option<Diagnostic>> {
     let place = |id: u32| places.get(id as usize).copied().flatten().ok_or(None);
     let at = |span, message: String| Some(Diagnostic::new(span, message));
     let far = || at(line.span, "the target is too far away".into());
@@ -168,18 +182,16 @@ fn emit(
     }
     let native = encode(platform, &inst).map_err(|e| {
         let operand = match &e {
-            EncodeError::Operand { operand, .. } => {
-                line.operands.iter().find(|(name, _)| name == operand)
-            }
+            EncodeError::Operand { operand, .. } => line.operands.of(operand),
             _ => None,
         };
-        at(operand.map_or(line.span, |(_, span)| *span), e.to_string())
+        at(operand.unwrap_or(line.span), e.to_string())
     })?;
     if !inst.opts.contains(InstOpts::COMPACTED) {
-        return Ok((inst, native.to_vec()));
+        return Ok((inst, Bytes::Native(native)));
     }
     match compact(platform, &native) {
-        Some(short) => Ok((inst, short.to_vec())),
+        Some(short) => Ok((inst, Bytes::Compacted(short))),
         None => Err(at(
             line.span,
             "the instruction has no compacted form".into(),
@@ -207,11 +219,15 @@ fn without_comments(text: &str) -> Cow<'_, str> {
             }
         };
         let (comment, after) = comment.split_at(end);
-        out.extend(
-            comment
-                .chars()
-                .map(|c| if c == '\n' || c == '\t' { c } else { ' ' }),
-        );
+        if comment.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
+            out.extend(std::iter::repeat_n(' ', comment.len()));
+        } else {
+            out.extend(
+                comment
+                    .chars()
+                    .map(|c| if c == '\n' || c == '\t' { c } else { ' ' }),
+            );
+        }
         rest = after;
     }
     out.push_str(rest);

@@ -43,7 +43,8 @@ impl<'a> Line<'a> {
         self.used = 0;
     }
 
-    /// Text that counts towards the column's width.
+    /// Text that counts towards the column's width. Inlined, so that a constant is a store or two.
+    #[inline(always)]
     pub(super) fn put(&mut self, s: &str) {
         self.out.push_str(s);
         self.used += s.len();
@@ -51,21 +52,24 @@ impl<'a> Line<'a> {
 
     /// A decimal number, counted.
     pub(super) fn number(&mut self, n: u32) {
-        let mut digits = [0u8; 10];
-        let mut rest = n;
-        let mut len = 0;
-        for d in digits.iter_mut().rev() {
-            *d = b'0' + (rest % 10) as u8;
-            rest /= 10;
-            len += 1;
-            if rest == 0 {
-                break;
+        match n {
+            0..10 => self.digit(n),
+            10..100 => {
+                self.digit(n / 10);
+                self.digit(n % 10);
+            }
+            _ => {
+                self.number(n / 100);
+                self.digit(n / 10 % 10);
+                self.digit(n % 10);
             }
         }
-        for d in digits.get(10 - len..).unwrap_or_default() {
-            self.out.push(char::from(*d));
-        }
-        self.used += len;
+    }
+
+    #[inline(always)]
+    fn digit(&mut self, n: u32) {
+        self.out.push(char::from(b'0' + (n % 10) as u8));
+        self.used += 1;
     }
 
     /// As [`Line::put`], formatted.

@@ -13,6 +13,17 @@ pub(super) struct Cursor<'a> {
     ascii: bool,
 }
 
+/// The bytes of words: letters, digits and the underscore.
+static IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut b = 0;
+    while b < 256 {
+        table[b] = (b as u8).is_ascii_alphanumeric() || b as u8 == b'_';
+        b += 1;
+    }
+    table
+};
+
 /// What a line is read into, or what is wrong with it.
 pub(super) type Parsed<T> = Result<T, Diagnostic>;
 
@@ -80,65 +91,78 @@ impl<'a> Cursor<'a> {
 
     #[inline]
     pub(super) fn skip_blanks(&mut self) {
-        let rest = self.rest();
-        let spaces = rest.bytes().take_while(|b| *b == b' ').count();
-        self.at += spaces;
-        // Whatever other blanks there are.
-        if rest
-            .as_bytes()
-            .get(spaces)
-            .is_some_and(|b| !b.is_ascii_graphic())
-        {
-            self.at += self.rest().len() - self.rest().trim_start().len();
+        let bytes = self.text.as_bytes();
+        // Columns are padded with many.
+        while bytes.get(self.at..self.at + 8) == Some(b"        ") {
+            self.at += 8;
         }
+        while bytes.get(self.at) == Some(&b' ') {
+            self.at += 1;
+        }
+        if bytes.get(self.at).is_some_and(|b| !b.is_ascii_graphic()) {
+            self.skip_other_blanks();
+        }
+    }
+
+    #[cold]
+    fn skip_other_blanks(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
     pub(super) fn at_end(&mut self) -> bool {
         self.skip_blanks();
-        self.rest().is_empty()
+        self.at >= self.text.len()
     }
 
     /// Whether `s` comes next, after blanks.
+    #[inline(always)]
     pub(super) fn sees(&mut self, s: &str) -> bool {
         self.skip_blanks();
-        self.rest().starts_with(s)
+        self.is_at(s)
+    }
+
+    /// Whether `s` comes next. Inlined, as all that reads constants is, so that it is a comparison of a few bytes.
+    #[inline(always)]
+    fn is_at(&self, s: &str) -> bool {
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        rest.starts_with(s.as_bytes())
     }
 
     /// Reads `s` if it comes next, after blanks.
+    #[inline(always)]
     pub(super) fn eat(&mut self, s: &str) -> bool {
-        let seen = self.sees(s);
-        if seen {
-            self.bump(s.len());
-        }
-        seen
+        self.skip_blanks();
+        self.eat_close(s)
     }
 
     /// Reads `s` if it comes next without blanks before it.
+    #[inline(always)]
     pub(super) fn eat_close(&mut self, s: &str) -> bool {
-        let seen = self.rest().starts_with(s);
+        let seen = self.is_at(s);
         if seen {
-            self.bump(s.len());
+            self.at += s.len();
         }
         seen
     }
 
+    #[inline(always)]
     pub(super) fn expect(&mut self, s: &str) -> Parsed<()> {
-        if self.eat(s) {
-            Ok(())
-        } else {
-            self.error(format!("expected `{s}`"))
-        }
+        if self.eat(s) { Ok(()) } else { self.missing(s) }
+    }
+
+    #[cold]
+    fn missing(&mut self, s: &str) -> Parsed<()> {
+        self.error(format!("expected `{s}`"))
     }
 
     /// Reads letters, digits and underscores; maybe nothing.
     pub(super) fn word(&mut self) -> &'a str {
-        let rest = self.rest();
-        let n = rest
-            .bytes()
-            .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
-            .count();
-        self.bump(n);
-        rest.get(..n).unwrap_or("")
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        let in_word = |b: &&u8| IN_WORD.get(usize::from(**b)).is_some_and(|w| *w);
+        let n = rest.iter().take_while(in_word).count();
+        let start = self.at;
+        self.at += n;
+        self.text.get(start..self.at).unwrap_or("")
     }
 
     /// Reads a word after blanks.
@@ -151,11 +175,21 @@ impl<'a> Cursor<'a> {
     pub(super) fn number(&mut self, what: &str, most: u32) -> Parsed<u32> {
         self.skip_blanks();
         let start = self.at;
-        let word = self.word();
-        match word.parse() {
-            Ok(n) if n <= most => Ok(n),
-            Ok(n) => self.error_from(start, format!("{what} {n} is above {most}")),
-            Err(_) => self.error_from(start, format!("expected {what}")),
+        match decimal(self.word()) {
+            Some(n) if n <= most => Ok(n),
+            Some(n) => self.error_from(start, format!("{what} {n} is above {most}")),
+            None => self.error_from(start, format!("expected {what}")),
         }
+    }
+}
+
+/// The value of decimal digits, where they are some and it has 32 bits.
+#[inline]
+pub(super) fn decimal(digits: &str) -> Option<u32> {
+    let digit = |b: &u8| Some(u32::from(*b)).filter(|_| b.is_ascii_digit());
+    let add = |n: u32, b: &u8| n.checked_mul(10)?.checked_add(digit(b)? - u32::from(b'0'));
+    match digits.as_bytes() {
+        [] => None,
+        bytes => bytes.iter().try_fold(0, add),
     }
 }

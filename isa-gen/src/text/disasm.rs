@@ -1,6 +1,6 @@
 //! Programs as text.
 
-use super::print::write_inst;
+use super::print::{LINE, write_inst};
 use crate::decode::{DecodeError, Decoded, decode, len};
 use crate::inst::{Inst, InstOpts, Src, Target};
 use crate::message::{SendText, comment};
@@ -39,9 +39,6 @@ pub fn list(platform: Platform, bytes: &[u8]) -> Vec<Listing> {
     }
     out
 }
-
-/// Bytes of a line, more or less.
-const LINE: usize = 128;
 
 /// The default name of a place in a program: `L328`, `L_N16` before its start.
 pub(super) fn label_at(offset: i64) -> String {

@@ -1,6 +1,6 @@
 //! Registers, regions and operands.
 
-use super::cursor::{Cursor, Parsed};
+use super::cursor::{Cursor, Parsed, decimal};
 use super::number::{literal, sees_literal};
 use crate::inst::{Dst, Src, SrcMods};
 use crate::platform::Features;
@@ -11,13 +11,13 @@ use crate::types::Type;
 /// A register by name; `None` where the word is none.
 pub(super) fn register(word: &str, f: &Features) -> Option<Reg> {
     let digits = word
-        .find(|c: char| c.is_ascii_digit())
+        .bytes()
+        .position(|b| b.is_ascii_digit())
         .unwrap_or(word.len());
     let (name, number) = word.split_at_checked(digits)?;
-    let n: u8 = if number.is_empty() {
-        0
-    } else {
-        number.parse().ok()?
+    let n = match number {
+        "" => 0,
+        _ => u8::try_from(decimal(number)?).ok()?,
     };
     match name {
         "r" if !number.is_empty() && u32::from(n) < f.grf_names => {
@@ -150,15 +150,17 @@ fn place(c: &mut Cursor<'_>, f: &Features) -> Parsed<Place> {
     }
     let at = c.pos();
     let sub = c.word();
+    if let Some(n @ 0..1024) = decimal(sub) {
+        return Ok(Place::Direct(reg, Some(n)));
+    }
     let mme = match sub.strip_prefix("mme").map(str::parse::<u8>) {
         Some(Ok(n)) if n < 8 => Some(n),
         _ if sub == "nomme" => Some(8),
         _ => None,
     };
-    match (mme, sub.parse::<u32>()) {
-        (Some(n), _) => Ok(Place::Mme(reg, n)),
-        (_, Ok(n)) if n < 1024 => Ok(Place::Direct(reg, Some(n))),
-        _ => c.error_from(at, format!("expected a sub-register, found `{sub}`")),
+    match mme {
+        Some(n) => Ok(Place::Mme(reg, n)),
+        None => c.error_from(at, format!("expected a sub-register, found `{sub}`")),
     }
 }
 

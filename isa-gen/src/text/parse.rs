@@ -20,21 +20,46 @@ use std::collections::HashMap;
 
 /// Labels by name, numbered as they appear.
 #[derive(Default)]
-pub(super) struct Labels {
-    by_name: HashMap<String, u32>,
+pub(super) struct Labels<'a> {
+    by_name: HashMap<&'a str, u32>,
     /// Where each was first named.
-    pub first: Vec<(String, Span)>,
+    pub first: Vec<(&'a str, Span)>,
 }
 
-impl Labels {
-    pub(super) fn id(&mut self, name: &str, span: Span) -> u32 {
-        if let Some(id) = self.by_name.get(name) {
-            return *id;
+impl<'a> Labels<'a> {
+    pub(super) fn id(&mut self, name: &'a str, span: Span) -> u32 {
+        *self.by_name.entry(name).or_insert_with(|| {
+            self.first.push((name, span));
+            self.first.len() as u32 - 1
+        })
+    }
+}
+
+/// Where the operands of an instruction stand, by the names that errors give them.
+#[derive(Default)]
+pub(super) struct Places {
+    /// A destination and three sources, or two payloads and two descriptors.
+    list: [(&'static str, Span); 6],
+    len: usize,
+}
+
+impl Places {
+    fn push(&mut self, name: &'static str, span: Span) {
+        if let Some(slot) = self.list.get_mut(self.len) {
+            *slot = (name, span);
+            self.len += 1;
         }
-        let id = self.first.len() as u32;
-        self.by_name.insert(name.to_string(), id);
-        self.first.push((name.to_string(), span));
-        id
+    }
+
+    /// The place of the operand that was read as number `n`.
+    fn nth(&self, n: usize) -> Option<Span> {
+        self.list.get(n).filter(|_| n < self.len).map(|(_, s)| *s)
+    }
+
+    /// The place of an operand.
+    pub(super) fn of(&self, operand: &str) -> Option<Span> {
+        let found = self.list.iter().find(|(name, _)| *name == operand);
+        found.map(|(_, span)| *span)
     }
 }
 
@@ -45,8 +70,7 @@ pub(super) struct Line {
     pub absolute: Option<u32>,
     /// The mnemonic.
     pub span: Span,
-    /// Destination and sources by the names that errors give them.
-    pub operands: Vec<(&'static str, Span)>,
+    pub operands: Places,
 }
 
 fn null_source() -> Src<Reg> {
@@ -64,18 +88,18 @@ struct Parser<'a, 'l> {
     c: Cursor<'a>,
     platform: Platform,
     features: &'static Features,
-    labels: &'l mut Labels,
+    labels: &'l mut Labels<'a>,
     inst: Inst<Reg>,
     absolute: Option<u32>,
     info: &'static OpInfo,
-    operands: Vec<(&'static str, Span)>,
+    operands: Places,
 }
 
 /// Reads an instruction; the line has no label and no comment any more.
-pub(super) fn instruction(
+pub(super) fn instruction<'a>(
     platform: Platform,
-    mut c: Cursor<'_>,
-    labels: &mut Labels,
+    mut c: Cursor<'a>,
+    labels: &mut Labels<'a>,
 ) -> Parsed<Line> {
     let mut inst = Inst::new(Op::Nop, ExecSize::S1);
     if c.eat("(") {
@@ -102,7 +126,7 @@ pub(super) fn instruction(
         inst,
         absolute: None,
         info,
-        operands: Vec::new(),
+        operands: Places::default(),
     };
     p.subfunction(start)?;
     p.exec()?;
@@ -293,7 +317,7 @@ impl Parser<'_, '_> {
             return self.c.error(format!("expected {name}"));
         }
         let t = read(self)?;
-        self.operands.push((name, self.c.span_from(start)));
+        self.operands.push(name, self.c.span_from(start));
         Ok(t)
     }
 
@@ -506,7 +530,7 @@ impl Parser<'_, '_> {
             return Ok(());
         };
         if self.features.unified_send {
-            let at = self.operands.get(2).map_or(0, |(_, s)| s.col as usize - 1);
+            let at = self.operands.nth(2).map_or(0, |s| s.col as usize - 1);
             let opts = &mut self.inst.opts;
             send::settle_length(&self.c, self.platform, at, &mut send, opts)?;
             self.inst.send = Some(send);

@@ -11,6 +11,9 @@ use crate::op::{Format, OpInfo};
 use crate::platform::Platform;
 use crate::reg::{RegRef, Register};
 
+/// Bytes of a line, more or less.
+pub(super) const LINE: usize = 160;
+
 /// Column widths.
 const PRED: usize = 7;
 const OP: usize = 13;
@@ -35,7 +38,7 @@ pub fn print_inst<R: Register>(
     inst: &Inst<R>,
     label: &dyn Fn(Target) -> String,
 ) -> String {
-    let mut out = String::with_capacity(120);
+    let mut out = String::with_capacity(LINE);
     write_inst(&mut out, platform, inst, label);
     out
 }

@@ -1,0 +1,37 @@
+//! Short names as numbers, so that tables of names are searched without comparing strings.
+
+/// A name of up to eight bytes as a number: numbers are in the order of their names. Longer names have none.
+#[inline]
+pub(crate) const fn key(name: &str) -> Option<u64> {
+    let bytes = name.as_bytes();
+    if bytes.len() > 8 {
+        return None;
+    }
+    let mut key = 0;
+    let mut n = 0;
+    while n < bytes.len() {
+        key |= (bytes[n] as u64) << (56 - 8 * n);
+        n += 1;
+    }
+    Some(key)
+}
+
+/// The same in a table, which has no longer names.
+pub(crate) const fn table_key(name: &str) -> u64 {
+    match key(name) {
+        Some(key) => key,
+        None => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_order_and_no_longer_than_eight() {
+        assert!(key("add") < key("add3") && key("add3") < key("addc"));
+        assert_eq!(key(""), Some(0));
+        assert_eq!(key("nineteens"), None);
+    }
+}
