@@ -28,14 +28,21 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use support::Iga;
 
-/// One of each kind of encoding.
-const PLATFORMS: [Platform; 4] = [
+/// One of each column.
+const PLATFORMS: [Platform; 9] = [
     Platform::Gen7p5,
+    Platform::Gen8,
     Platform::Gen9,
+    Platform::Gen10,
+    Platform::Gen11,
     Platform::XeLp,
+    Platform::XeHp,
+    Platform::XeHpg,
     Platform::XeHpc,
 ];
+/// Instructions of a sample, and of a large one, which no branch predictor learns by heart.
 const COUNT: usize = 1000;
+const MANY: usize = 20_000;
 
 /// What is worked on.
 struct Sample {
@@ -46,41 +53,50 @@ struct Sample {
     listing: String,
 }
 
-fn sample(platform: Platform) -> Option<Sample> {
+impl Sample {
+    fn of(platform: Platform, insts: Vec<Inst<Reg>>) -> Sample {
+        let native: Vec<_> = insts.iter().flat_map(|i| encode(platform, i)).collect();
+        let program = native.concat();
+        let listing = text::disassemble(platform, &program);
+        Sample {
+            platform,
+            insts,
+            native,
+            program,
+            listing,
+        }
+    }
+}
+
+/// So many random legal instructions, each opcode as often as the others.
+fn sample(platform: Platform, count: usize) -> Option<Sample> {
     let mut rng = Rng::new(1);
     let mut insts = Vec::new();
-    for _ in 0..1_000_000 {
-        if insts.len() == COUNT {
+    for _ in 0..count * 1000 {
+        if insts.len() == count {
             break;
         }
         let (Some(op), f) = (rng.pick(&Op::ALL), rng.pick(&MathFn::ALL)) else {
             continue;
         };
+        // Intel's encoder has no template for `dim` (`tests/support/disagreements.rs`).
         let legal = |i: &Inst<Reg>| {
             legal::check(platform, i).is_empty()
                 && encode(platform, i).is_ok()
                 && !op.format().is_branch()
+                && op != Op::Dim
         };
         insts.extend(random_inst(platform, op, f, &mut rng).filter(legal));
     }
-    if insts.len() < COUNT {
+    if insts.len() < count {
         eprintln!("{platform}: no random instructions");
         return None;
     }
-    let native: Vec<_> = insts.iter().flat_map(|i| encode(platform, i)).collect();
-    let program = native.concat();
-    let listing = text::disassemble(platform, &program);
-    Some(Sample {
-        platform,
-        insts,
-        native,
-        program,
-        listing,
-    })
+    Some(Sample::of(platform, insts))
 }
 
 fn codec(c: &mut Criterion) {
-    for s in PLATFORMS.into_iter().filter_map(sample) {
+    for s in PLATFORMS.into_iter().filter_map(|p| sample(p, COUNT)) {
         let p = s.platform;
         let mut g = c.benchmark_group(p.name());
         g.throughput(Throughput::Elements(COUNT as u64));
@@ -140,11 +156,26 @@ fn fastest(mut work: impl FnMut()) -> Duration {
     best
 }
 
+/// How long encoding and decoding of a sample take.
+fn both_ways(s: &Sample) -> (Duration, Duration) {
+    let encoded = fastest(|| {
+        for i in &s.insts {
+            black_box(encode(s.platform, black_box(i))).ok();
+        }
+    });
+    let decoded = fastest(|| {
+        for w in &s.native {
+            black_box(decode(s.platform, black_box(w))).ok();
+        }
+    });
+    (encoded, decoded)
+}
+
 /// The same instructions through libiga64, which knows text only on one side: its disassembly decodes and prints, its
 /// assembly parses and encodes.
 fn ratios(_: &mut Criterion) {
     let million = |t: Duration| COUNT as f64 / 1e6 / t.as_secs_f64();
-    for s in PLATFORMS.into_iter().filter_map(sample) {
+    for s in PLATFORMS.into_iter().filter_map(|p| sample(p, COUNT)) {
         let p = s.platform;
         let Some(mut iga) = Iga::open(p) else { return };
         // Work that fails half-way is no measure.
@@ -156,18 +187,16 @@ fn ratios(_: &mut Criterion) {
                 eprintln!("{p}: libiga64 refuses the sample: {e}");
             }
         }
-        let each = |f: &dyn Fn(usize)| fastest(|| (0..COUNT).for_each(f));
-        let encoded = each(&|n| {
-            black_box(encode(p, black_box(&s.insts[n]))).ok();
+        let (encoded, decoded) = both_ways(&s);
+        let compacted = fastest(|| {
+            for w in &s.native {
+                black_box(compact(p, black_box(w)));
+            }
         });
-        let decoded = each(&|n| {
-            black_box(decode(p, black_box(&s.native[n]))).ok();
-        });
-        let compacted = each(&|n| {
-            black_box(compact(p, black_box(&s.native[n])));
-        });
-        let printed = each(&|n| {
-            black_box(text::print_inst(p, &s.insts[n], &|_| String::new()));
+        let printed = fastest(|| {
+            for i in &s.insts {
+                black_box(text::print_inst(p, black_box(i), &|_| String::new()));
+            }
         });
         let disassembled = fastest(|| {
             black_box(text::disassemble(p, &s.program));
@@ -188,6 +217,15 @@ fn ratios(_: &mut Criterion) {
             million(compacted),
             million(printed)
         );
+        if let Some(many) = sample(p, MANY) {
+            let million = |t: Duration| MANY as f64 / 1e6 / t.as_secs_f64();
+            let (encoded, decoded) = both_ways(&many);
+            println!(
+                "{p}: the same of {MANY} instructions: encode {:.1}, decode {:.1}",
+                million(encoded),
+                million(decoded)
+            );
+        }
         let ratio = |ours: Duration, theirs: Duration| theirs.as_secs_f64() / ours.as_secs_f64();
         println!(
             "{p}: against libiga64: text to bytes {:.1}x ({:.2} M/s and {:.3}), bytes to text {:.1}x ({:.2} and {:.3}); \
@@ -220,19 +258,9 @@ fn compiled(_: &mut Criterion) {
                 insts.extend(l.inst.ok().filter(|i| encode(p, i).is_ok()));
             }
         }
-        let native: Vec<_> = insts.iter().flat_map(|i| encode(p, i)).collect();
         let n = insts.len();
         let million = |t: Duration| n as f64 / 1e6 / t.as_secs_f64();
-        let encoded = fastest(|| {
-            for i in &insts {
-                black_box(encode(p, black_box(i))).ok();
-            }
-        });
-        let decoded = fastest(|| {
-            for w in &native {
-                black_box(decode(p, black_box(w))).ok();
-            }
-        });
+        let (encoded, decoded) = both_ways(&Sample::of(p, insts));
         println!(
             "{p}: {n} instructions of compiled kernels, million a second: encode {:.1}, decode {:.1}",
             million(encoded),
