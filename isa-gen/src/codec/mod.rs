@@ -1,4 +1,8 @@
 //! Instructions as fields and fields as instructions: each format's two directions stand side by side.
+//!
+//! Both are compiled for each layout, a type that the tables name. What they call is `#[inline(always)]`, so that
+//! every field is a constant where [`Fields`] looks for its place, and the bits stay in two machine registers. What is
+//! rare is a call that returns fields of its own.
 
 mod align16;
 pub(crate) mod bits;
