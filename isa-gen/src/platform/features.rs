@@ -67,6 +67,9 @@ pub struct Features {
     pub mme_align16: bool,
     /// Words of the address register `a0`.
     pub address_words: u32,
+    /// Whether a forward `goto` takes the channels whose predicate is true; if not, those where it is false
+    /// (`gotoJumpOnTrue` of Intel's compiler).
+    pub goto_on_true: bool,
     /// Whether there is the option `{NoPreempt}`.
     pub no_preempt: bool,
     /// Whether the extended descriptor in a register may be a surface's offset (`{ExBSO}`); source 1's length is then in
@@ -160,6 +163,7 @@ const GEN7P5: Features = Features {
     send_dst_implied: false,
     mme_align16: false,
     address_words: 8,
+    goto_on_true: false,
     no_preempt: false,
     ex_bso: false,
     src1_len: false,
@@ -226,6 +230,7 @@ const GEN9_LP: Features = Features {
 const GEN10: Features = Features {
     ternary_align16: false,
     mme_align16: false,
+    goto_on_true: true,
     no_preempt: true,
     ..GEN9
 };

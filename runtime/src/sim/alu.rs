@@ -3,19 +3,34 @@
 use super::program::{DstOp, MicroOp, Pred, SrcOp};
 use super::regs;
 use super::thread::Thread;
-use gantry_isa_gen::sem::{self, Bits, Extra, LANES};
+use gantry_isa_gen::sem::{self, AluOp, Bits, Extra, LANES, Outcome};
 use gantry_isa_gen::{MathFn, Op, Type};
+
+/// Element bits of three sources.
+pub(super) type Lanes = [Bits; 3];
 
 /// Buffers of the general path, kept so that they need not be cleared each time.
 #[derive(Default)]
 pub(super) struct Scratch {
-    lanes: Option<Box<[Bits; 3]>>,
+    lanes: Option<Box<Lanes>>,
+}
+
+/// Lends out the buffers.
+pub(super) fn with_lanes<R>(t: &mut Thread, f: impl FnOnce(&mut Thread, &mut Lanes) -> R) -> R {
+    let mut lanes = t
+        .scratch
+        .lanes
+        .take()
+        .unwrap_or_else(|| Box::new([[0; LANES]; 3]));
+    let r = f(t, &mut lanes);
+    t.scratch.lanes = Some(lanes);
+    r
 }
 
 /// Runs an operation in the channels of `mask`, which is not empty.
 #[inline]
 pub(super) fn execute(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
-    general(t, op, mask)
+    general(t, op, 0, mask)
 }
 
 /// Where channel `i` of a source lies; an error where an address register points outside the GRFs.
@@ -68,7 +83,7 @@ pub(super) fn element_at(t: &Thread, s: &SrcOp, i: u32, size: u32) -> Result<u32
 }
 
 /// A source's element bits, for the channels of `mask`.
-fn gather(
+pub(super) fn gather(
     t: &Thread,
     s: &SrcOp,
     ty: Type,
@@ -97,38 +112,38 @@ fn gather(
     Ok(())
 }
 
-/// Any operation, by way of [`sem::eval`].
-fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
+/// Any operation, by way of [`sem::eval`]. `table` is the truth table of `bfn`.
+pub(super) fn general(t: &mut Thread, op: &MicroOp, table: u8, mask: u32) -> Result<(), String> {
+    with_lanes(t, |t, lanes| run(t, op, table, mask, lanes))
+}
+
+fn run(
+    t: &mut Thread,
+    op: &MicroOp,
+    table: u8,
+    mut mask: u32,
+    lanes: &mut Lanes,
+) -> Result<(), String> {
     let n = u32::from(op.n);
-    let mut lanes = t
-        .scratch
-        .lanes
-        .take()
-        .unwrap_or_else(|| Box::new([[0; LANES]; 3]));
     let mut alu = op.alu;
-    let is_sad2 = alu.op == Op::Sad2;
-    // `sad2` looks at pairs of channels, enabled or not.
-    let read_mask = if is_sad2 { op.full } else { mask };
-    for ((s, ty), out) in op.srcs.iter().zip(alu.srcs).zip(lanes.iter_mut()) {
-        if let Some(ty) = ty {
-            gather(t, s, ty, n, read_mask, out)?;
-        }
+    read_sources(t, op, mask, &mut alu, lanes)?;
+    if alu.op == Op::Smov {
+        // Source 1 says which channels are written.
+        mask &= lanes[1][0] as u32;
     }
     let mut extra = Extra {
         mode: t.mode,
+        table,
         ..Extra::default()
     };
     if !matches!(op.pick, Pred::None) {
         extra.pick = t.predicate(op.pick);
     }
-    if alu.op == Op::Mach {
-        let base = IMPLICIT_ACC;
-        for (i, a) in extra.acc.iter_mut().enumerate().take(16) {
-            *a = acc_value(t, base, i as u32);
+    if matches!(alu.op, Op::Mac | Op::Mach | Op::Macl | Op::Sada2) {
+        let ty = alu.acc_type();
+        for (i, a) in extra.acc.iter_mut().enumerate().take(n as usize) {
+            *a = acc_value(t, IMPLICIT_ACC + i as u32 * ty.bytes(), ty);
         }
-    }
-    if alu.op == Op::Movi {
-        alu.op = Op::Mov;
     }
     let [a, b, c] = &*lanes;
     let outcome = sem::eval(&alu, n as usize, [a, b, c], &extra).map_err(|e| e.to_string())?;
@@ -136,7 +151,6 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     if alu.op == Op::Math && alu.math == Some(MathFn::Idiv) {
         // The remainder goes to the registers after the quotient's.
         alu.math = Some(MathFn::Irem);
-        let [a, b, c] = &*lanes;
         let rem = sem::eval(&alu, n as usize, [a, b, c], &extra).map_err(|e| e.to_string())?;
         if let DstOp::Direct { at, step, acc } = op.dst {
             let next = DstOp::Direct {
@@ -150,23 +164,99 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
     if let Some(bit) = op.flag {
         t.regs.set_flags(bit, mask, outcome.flags);
     }
-    if op.acc_wr_en || outcome.acc.is_some() {
-        let base = IMPLICIT_ACC;
-        for i in 0..n.min(16) {
+    // `macl` leaves the accumulator alone where it is `mach` without `{AccWrEn}`.
+    if op.acc_wr_en || outcome.acc.is_some() && alu.op != Op::Macl {
+        let ty = match outcome.acc {
+            // Carries, and the products of doublewords.
+            Some(_) => Type::D,
+            None => alu.dst,
+        };
+        for i in 0..n {
             if mask >> i & 1 == 1 {
-                match &outcome.acc {
-                    Some(acc) => set_acc(t, base, i, acc[i as usize]),
-                    None if alu.dst.is_float() => {
-                        let size = alu.dst.bytes();
-                        t.regs
-                            .set_element(base + i * size, size, outcome.bits[i as usize]);
-                    }
-                    None => set_acc(t, base, i, outcome.wide[i as usize]),
-                }
+                let v = match &outcome.acc {
+                    Some(acc) => acc[i as usize],
+                    None => kept(&alu, &outcome, i),
+                };
+                set_acc(t, IMPLICIT_ACC + i * ty.bytes(), ty, v);
             }
         }
     }
-    t.scratch.lanes = Some(lanes);
+    Ok(())
+}
+
+/// Reads the sources of an operation, as [`sem::eval`] wants them.
+fn read_sources(
+    t: &Thread,
+    op: &MicroOp,
+    mask: u32,
+    alu: &mut AluOp,
+    lanes: &mut Lanes,
+) -> Result<(), String> {
+    let n = u32::from(op.n);
+    let planes = matches!(alu.op, Op::Line | Op::Pln);
+    // Some operations look at other channels, enabled or not.
+    let (read, read_mask) = if sem::channels_read(alu.op, 1) > 1 && !planes {
+        (sem::channels_read(alu.op, n as usize) as u32, u32::MAX)
+    } else {
+        (n, mask)
+    };
+    for (k, s) in op.srcs.iter().enumerate() {
+        let (Some(ty), Some(out)) = (alu.srcs[k], lanes.get_mut(k)) else {
+            continue;
+        };
+        gather(t, s, ty, read, read_mask, out)?;
+        let (SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. }) = *s else {
+            continue;
+        };
+        if !in_acc(at) {
+            continue;
+        }
+        // An accumulator's integers are wider than their type says, and its native floats than its register.
+        let wider = matches!(
+            alu.op,
+            Op::Mov
+                | Op::Add
+                | Op::Add3
+                | Op::Avg
+                | Op::Mul
+                | Op::Mad
+                | Op::Mac
+                | Op::Sel
+                | Op::Cmp
+        );
+        if ty == Type::Nf || wider && ty.is_int() && ty.bytes() < 8 {
+            let mut beyond = false;
+            for (i, o) in out.iter_mut().enumerate().take(n as usize) {
+                if mask >> i & 1 == 1 {
+                    let v = acc_value(t, element_at(t, s, i as u32, ty.bytes())?, ty);
+                    beyond |= i128::from(v) != sem::convert::int_value(*o, ty);
+                    *o = v as u64;
+                }
+            }
+            if beyond && ty.is_int() {
+                alu.srcs[k] = Some(Type::Q);
+            }
+        }
+    }
+    let direct = |s: &SrcOp| match *s {
+        SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => Ok(at),
+        _ => Err("`line` and `pln` take direct registers".to_owned()),
+    };
+    if planes {
+        let first = direct(&op.srcs[0])?;
+        for (i, o) in lanes[0].iter_mut().enumerate().take(4) {
+            *o = t.regs.element(first + i as u32 * 4, 4);
+        }
+    }
+    if alu.op == Op::Pln {
+        // A register of eight first factors, one of second factors, and so on.
+        let first = direct(&op.srcs[1])?;
+        for i in 0..n {
+            let at = first + i / 8 * 64 + i % 8 * 4;
+            lanes[1][i as usize] = t.regs.element(at, 4);
+            lanes[2][i as usize] = t.regs.element(at + 32, 4);
+        }
+    }
     Ok(())
 }
 
@@ -174,33 +264,62 @@ fn general(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
 /// compiler follows `mul (8|M0) acc0` by `mach (8|M8)`.
 const IMPLICIT_ACC: u32 = regs::ACC;
 
-/// The whole integer of an accumulator's dword channel.
-fn acc_value(t: &Thread, base: u32, i: u32) -> i64 {
-    let at = base + i * 4;
-    let high = t
-        .acc_high
-        .get(((at - regs::ACC) / 4) as usize)
-        .copied()
-        .unwrap_or(0);
-    i64::from(high) << 32 | i64::from(t.regs.u32(at))
+/// What a thread's accumulators hold beyond their registers: for each word of the registers that an element begins at, the
+/// whole integer, or a native float's bits.
+pub(super) type WideAcc = [i64; WIDE_ACC];
+
+/// Words of the accumulators: eight of 32 bytes, or four of 64.
+pub(super) const WIDE_ACC: usize = 128;
+
+/// Whether a byte of the register file is one of the accumulators that operations name.
+fn in_acc(at: u32) -> bool {
+    at.wrapping_sub(regs::ACC) < 2 * WIDE_ACC as u32
 }
 
-fn set_acc(t: &mut Thread, base: u32, i: u32, v: i64) {
-    let at = base + i * 4;
-    if let Some(h) = t.acc_high.get_mut(((at - regs::ACC) / 4) as usize) {
-        *h = (v >> 32) as i32;
-        t.regs.set_u32(at, v as u32);
+/// The whole value of an accumulator's element: an integer, or element bits. What the register itself holds counts
+/// where something else has written it since.
+fn acc_value(t: &Thread, at: u32, ty: Type) -> i64 {
+    let bits = t.regs.element(at, ty.bytes());
+    let own = if ty.is_int() {
+        sem::convert::int_value(bits, ty) as i64
+    } else {
+        bits as i64
+    };
+    match t.acc_wide.get((at.wrapping_sub(regs::ACC) / 2) as usize) {
+        Some(v) if *v as u64 & sem::convert::element_mask(ty) == bits => *v,
+        _ => own,
+    }
+}
+
+/// What an accumulator keeps of a channel's result.
+fn kept(alu: &AluOp, outcome: &Outcome, channel: u32) -> i64 {
+    let channel = channel as usize;
+    match alu.dst {
+        ty if ty.is_float() => outcome.bits[channel] as i64,
+        ty if alu.sat => sem::convert::int_value(outcome.bits[channel], ty) as i64,
+        _ => outcome.wide[channel],
+    }
+}
+
+/// Writes an accumulator's element.
+fn set_acc(t: &mut Thread, at: u32, ty: Type, value: i64) {
+    if let Some(wide) = t
+        .acc_wide
+        .get_mut((at.wrapping_sub(regs::ACC) / 2) as usize)
+    {
+        *wide = value;
+        t.regs.set_element(at, ty.bytes(), value as u64);
     }
 }
 
 /// Writes a result to a destination, in the channels of `mask`.
-fn write(
+pub(super) fn write(
     t: &mut Thread,
     op: &MicroOp,
     dst: &DstOp,
     ty: Type,
     mask: u32,
-    outcome: &sem::Outcome,
+    outcome: &Outcome,
 ) -> Result<(), String> {
     let size = ty.bytes();
     let (base, step, acc) = match *dst {
@@ -225,8 +344,8 @@ fn write(
         let i = left.trailing_zeros();
         left &= left - 1;
         let at = base + i * step;
-        if acc && ty.is_int() && size == 4 {
-            set_acc(t, at, 0, outcome.wide[i as usize]);
+        if acc && in_acc(at) && size < 8 {
+            set_acc(t, at, ty, kept(&op.alu, outcome, i));
         } else {
             t.regs.set_element(at, size, outcome.bits[i as usize]);
         }

@@ -17,6 +17,7 @@ mod program;
 mod regs;
 mod sampler;
 mod send;
+mod special;
 mod surface;
 mod thread;
 mod trace;

@@ -83,7 +83,7 @@ pub(super) fn source(
 ) -> Result<SrcOp, String> {
     Ok(match *s {
         Src::None | Src::Target(_) => SrcOp::None,
-        Src::Macro { .. } => return Err("math macros are not supported".to_owned()),
+        Src::Macro { at, .. } => SrcOp::Packed { at: place(at)?.at },
         Src::Imm { bits, ty } => {
             if ty.is_packed_imm() {
                 let mut lanes = Box::new([0; 32]);

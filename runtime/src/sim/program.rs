@@ -4,6 +4,7 @@ use super::fast::{self, Fast};
 use super::operand::{send, source};
 use super::regs::{self, FileOffset};
 use super::send::SendOp;
+use super::special::{self, Special};
 use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
@@ -61,6 +62,8 @@ pub(super) enum Kind {
     Fast(Fast),
     /// Any ALU operation.
     Alu,
+    /// One that is more than its operands.
+    Special(Special),
     /// `mov`, `movi` of indirect regions.
     Movi,
     Send(Box<SendOp>),
@@ -312,7 +315,10 @@ impl Program {
         let mut mods = [SrcMods::default(); 3];
         for (i, s) in inst.srcs.iter().enumerate() {
             types[i] = s.ty();
-            if let Src::Direct { mods: m, .. } | Src::Indirect { mods: m, .. } = s {
+            if let Src::Direct { mods: m, .. }
+            | Src::Indirect { mods: m, .. }
+            | Src::Macro { mods: m, .. } = s
+            {
                 mods[i] = *m;
             }
         }
@@ -351,7 +357,11 @@ impl Program {
                 imm: i32::from(imm),
                 step: u32::from(hs) * ty.bytes(),
             },
-            Dst::Macro { .. } => return Err("math macros are not supported".to_owned()),
+            Dst::Macro { at, ty, .. } => DstOp::Direct {
+                at: place(at)?.at,
+                step: ty.bytes(),
+                acc: false,
+            },
         };
         let pred = match inst.pred {
             None => Pred::None,
@@ -391,8 +401,14 @@ impl Program {
             )),
             _ => None,
         };
+        let acc_wr_en = inst.opts.contains(InstOpts::ACC_WR_EN);
         let alu = AluOp {
-            op: inst.op,
+            // Where there is no `macl`, `mach` that leaves the accumulator alone gives the low half: so Intel's compiler
+            // multiplies doublewords on Gen11 and on (`IR_Builder::createMacl`).
+            op: match inst.op {
+                Op::Mach if !acc_wr_en && Op::Macl.info(self.platform).is_none() => Op::Macl,
+                op => op,
+            },
             math: match inst.subfn {
                 Subfn::Math(f) => Some(f),
                 _ => None,
@@ -430,6 +446,8 @@ impl Program {
             Op::Endif | Op::Join => Kind::Join(jump),
             Op::While => Kind::While(jump),
             Op::Break | Op::Cont | Op::Halt => Kind::Leave(jump),
+            // Its channels go to UIP where the predicate is true, as those of `brc` do.
+            Op::Goto if !bctrl && self.platform.features().goto_on_true => Kind::Brc(jump),
             Op::Goto => Kind::Goto(jump, bctrl),
             Op::Brd => Kind::Brd(jump),
             Op::Brc => Kind::Brc(jump),
@@ -445,16 +463,19 @@ impl Program {
             Op::Nop => Kind::Nop,
             Op::Illegal => Kind::Bad("the `illegal` instruction".to_owned()),
             Op::Movi => Kind::Movi,
-            _ => {
-                let operands = fast::Operands {
-                    n,
-                    dst: &dst,
-                    srcs: &srcs,
-                    acc_wr_en: inst.opts.contains(InstOpts::ACC_WR_EN),
-                    special,
-                };
-                fast::handler(&alu, &operands).map_or(Kind::Alu, Kind::Fast)
-            }
+            _ => match special::kind(inst)? {
+                Some(kind) => kind,
+                None => {
+                    let operands = fast::Operands {
+                        n,
+                        dst: &dst,
+                        srcs: &srcs,
+                        acc_wr_en,
+                        special,
+                    };
+                    fast::handler(&alu, &operands).map_or(Kind::Alu, Kind::Fast)
+                }
+            },
         };
         let (pred, pick) = if inst.op == Op::Sel {
             (Pred::None, pred)
@@ -474,7 +495,7 @@ impl Program {
             dst,
             srcs,
             flag,
-            acc_wr_en: inst.opts.contains(InstOpts::ACC_WR_EN),
+            acc_wr_en,
             alu,
             kind,
         })

@@ -11,7 +11,7 @@ pub(super) const ACC: u32 = A0 + 32;
 /// Bytes of the largest accumulator.
 const ACC_BYTES: u32 = 64;
 /// Accumulators there are, with the special ones of math macros.
-const ACCS: u32 = 16;
+const ACCS: u32 = 24;
 /// Flags: f0 to f3, four bytes each.
 pub(super) const FLAGS: u32 = ACC + ACCS * ACC_BYTES;
 /// State register.

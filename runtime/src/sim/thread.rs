@@ -6,6 +6,7 @@ use super::fast::{Fast, Host};
 use super::program::{BarrierId, DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
+use super::special;
 use super::watch::Observer;
 use super::worker::Group;
 use gantry_isa_gen::sem::{FpMode, Round};
@@ -46,8 +47,10 @@ impl Counts {
 /// A hardware thread.
 pub(super) struct Thread {
     pub(super) regs: Regs,
-    /// Upper halves of the integers in the accumulators, by dword.
-    pub(super) acc_high: [i32; 64],
+    /// What the accumulators hold beyond their registers.
+    pub(super) acc_wide: alu::WideAcc,
+    /// The special accumulators of math macros, where the thread has used them.
+    pub(super) special_acc: Option<Box<special::Accumulators>>,
     /// Index of the operation to run next.
     pub(super) pc: u32,
     /// Channels at `pc`.
@@ -72,7 +75,8 @@ impl Thread {
     pub(super) fn new(grf_end: u32) -> Thread {
         Thread {
             regs: Regs::new(grf_end),
-            acc_high: [0; 64],
+            acc_wide: [0; alu::WIDE_ACC],
+            special_acc: None,
             pc: 0,
             active: 0,
             waiting: 0,
@@ -89,7 +93,8 @@ impl Thread {
     /// Back to the state of a fresh thread with these channels, at this operation.
     pub(super) fn reset(&mut self, dispatch: u32, pc: u32) {
         self.regs.clear();
-        self.acc_high = [0; 64];
+        self.acc_wide = [0; alu::WIDE_ACC];
+        self.special_acc = None;
         self.pc = pc;
         self.active = dispatch;
         self.waiting = 0;
@@ -225,12 +230,16 @@ impl Thread {
                 }
                 self.pc += 1;
             }
-            Kind::Fast(_) | Kind::Alu | Kind::Movi => {
+            Kind::Fast(_) | Kind::Alu | Kind::Special(_) | Kind::Movi => {
                 if mask != 0 {
                     if op.special {
                         self.refresh(op);
                     }
-                    if let Err(why) = alu::execute(self, op, mask) {
+                    let done = match op.kind {
+                        Kind::Special(s) => special::execute(self, op, s, mask),
+                        _ => alu::execute(self, op, mask),
+                    };
+                    if let Err(why) = done {
                         return Some(Stop::Fault(why));
                     }
                     if op.special {

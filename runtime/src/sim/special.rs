@@ -1,0 +1,156 @@
+//! ALU operations that are more than lanes of their operands: math macros with their special accumulators, the systolic
+//! array, functions with a truth table.
+
+use super::alu::{self, Lanes};
+use super::program::{DstOp, Kind, MicroOp, SrcOp};
+use super::thread::Thread;
+use gantry_isa_gen::sem::dpas::{self, Dpas};
+use gantry_isa_gen::sem::{Extra, LANES, macros};
+use gantry_isa_gen::{Dst, Inst, Op, Reg, Src, Subfn};
+
+/// What such an operation has besides its operands.
+#[derive(Clone, Copy)]
+pub(super) enum Special {
+    /// The special accumulators of the destination and the sources, where they have one.
+    Macro {
+        dst: Option<u8>,
+        srcs: [Option<u8>; 3],
+    },
+    /// `dpas`.
+    Systolic(Dpas),
+    /// `bfn`, with its truth table.
+    Boolean(u8),
+}
+
+/// The special accumulators of a thread, `mme0` and on.
+pub(super) type Accumulators = [macros::Special; 8];
+
+/// The kind of an operation that is special in this way.
+pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
+    // `nomme` counts as the accumulator after the last.
+    let mme = |n: u8| (n < 8).then_some(n);
+    let special = match (inst.op, inst.subfn, inst.dst) {
+        (Op::Dpasw, ..) => {
+            return Err("`dpasw` shares operands with a second thread: not supported".to_owned());
+        }
+        (_, Subfn::Dpas { depth, repeat }, _) => {
+            let ty = |s: &Src<Reg>| s.ty().ok_or("a systolic operand without a type");
+            let [src0, src1, src2] = &inst.srcs;
+            let null = matches!(src0, Src::Direct { at, .. } if at.reg.is_null());
+            Special::Systolic(Dpas {
+                depth,
+                repeat,
+                channels: inst.exec.channels() as u8,
+                dst: inst.dst.ty().ok_or("a systolic result without a type")?,
+                src0: if null { None } else { Some(ty(src0)?) },
+                src1: ty(src1)?,
+                src2: ty(src2)?,
+            })
+        }
+        (_, Subfn::Bfn(table), _) => Special::Boolean(table),
+        (_, _, Dst::Macro { mme: n, .. }) => Special::Macro {
+            dst: mme(n),
+            srcs: inst.srcs.map(|s| match s {
+                Src::Macro { mme: n, .. } => mme(n),
+                _ => None,
+            }),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(Kind::Special(special)))
+}
+
+/// Runs such an operation in the channels of `mask`, which is not empty.
+pub(super) fn execute(
+    t: &mut Thread,
+    op: &MicroOp,
+    special: Special,
+    mask: u32,
+) -> Result<(), String> {
+    match special {
+        Special::Boolean(table) => alu::general(t, op, table, mask),
+        Special::Macro { dst, srcs } => {
+            alu::with_lanes(t, |t, lanes| macro_step(t, op, (dst, srcs), mask, lanes))
+        }
+        Special::Systolic(d) => systolic(t, op, &d),
+    }
+}
+
+fn macro_step(
+    t: &mut Thread,
+    op: &MicroOp,
+    (dst, srcs): (Option<u8>, [Option<u8>; 3]),
+    mask: u32,
+    lanes: &mut Lanes,
+) -> Result<(), String> {
+    let n = usize::from(op.n);
+    for ((s, ty), out) in op.srcs.iter().zip(op.alu.srcs).zip(lanes.iter_mut()) {
+        if let Some(ty) = ty {
+            alu::gather(t, s, ty, n as u32, mask, out)?;
+        }
+    }
+    let zero = [0; LANES];
+    let held = srcs.map(|s| {
+        let all = t.special_acc.as_ref()?;
+        Some(*all.get(usize::from(s?))?)
+    });
+    let [x, y, z] = &held;
+    let special = [x, y, z].map(|h| h.as_ref().unwrap_or(&zero));
+    let extra = Extra {
+        mode: t.mode,
+        ..Extra::default()
+    };
+    let [a, b, c] = &*lanes;
+    let (outcome, kept) = macros::eval(&op.alu, n, [a, b, c], special, dst.is_some(), &extra)
+        .map_err(|e| e.to_string())?;
+    alu::write(t, op, &op.dst, op.alu.dst, mask, &outcome)?;
+    if let Some(bit) = op.flag {
+        t.regs.set_flags(bit, mask, outcome.flags);
+    }
+    if let Some(d) = dst {
+        let all = t
+            .special_acc
+            .get_or_insert_with(|| Box::new([[0; LANES]; 8]));
+        if let Some(acc) = all.get_mut(usize::from(d)) {
+            for (i, (a, k)) in acc.iter_mut().zip(kept).enumerate() {
+                if mask >> i & 1 == 1 {
+                    *a = k;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The systolic array runs whatever channels are on, all together.
+fn systolic(t: &mut Thread, op: &MicroOp, d: &Dpas) -> Result<(), String> {
+    let at = |s: &SrcOp| match *s {
+        SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => Ok(at),
+        _ => Err("a systolic operand is a direct register".to_owned()),
+    };
+    let [src0, src1, src2] = &op.srcs;
+    let DstOp::Direct { at: dst, .. } = op.dst else {
+        return Ok(());
+    };
+    let within = |from: u32, bytes: u32| {
+        if from + bytes <= t.regs.grf_end() {
+            Ok(t.regs.get(from, bytes as usize))
+        } else {
+            Err("a systolic operand runs past the last register".to_owned())
+        }
+    };
+    let start = match d.src0 {
+        Some(ty) => within(at(src0)?, d.sum_bytes(ty))?,
+        None => &[],
+    };
+    let sums = dpas::eval(
+        d,
+        start,
+        within(at(src1)?, d.src1_bytes())?,
+        within(at(src2)?, d.src2_bytes())?,
+    )
+    .map_err(|e| e.to_string())?;
+    within(dst, sums.len() as u32)?;
+    t.regs.get_mut(dst, sums.len()).copy_from_slice(&sums);
+    Ok(())
+}
