@@ -7,6 +7,10 @@
     reason = "test code"
 )]
 
+#[path = "messages/barrier.rs"]
+mod barrier;
+#[path = "messages/block2d.rs"]
+mod block2d;
 #[path = "common/mod.rs"]
 mod common;
 #[path = "common/elf.rs"]
@@ -49,6 +53,7 @@ fn pointed(op: MsgOp, at: Where) -> Option<MsgOp> {
         (AddrModel::A64(_), Where::Flat) => Some(AddrModel::FLAT),
         (AddrModel::A32(_), Where::Surface) => Some(AddrModel::A32(surface)),
         (AddrModel::A32(_), Where::Slm) => Some(AddrModel::A32(Surface::Slm)),
+        (AddrModel::A32(_), Where::Bindless) => Some(AddrModel::A32(Surface::Bti(252))),
         _ => None,
     };
     Some(match op {
@@ -164,6 +169,10 @@ fn pointed(op: MsgOp, at: Where) -> Option<MsgOp> {
                 Where::Flat => (a.port, LscSurface::Flat),
                 Where::Surface => (a.port, LscSurface::Bti(harness::BTI)),
                 Where::Slm => (LscPort::Slm, LscSurface::Flat),
+                Where::Bindless if (a.data as u32).is_multiple_of(2) => {
+                    (a.port, LscSurface::Bss(harness::HEAP))
+                }
+                Where::Bindless => (a.port, LscSurface::Ss(harness::HEAP)),
             };
             let fits = (a.port == LscPort::Slm) == (at == Where::Slm);
             // Buffers lie high.
@@ -189,7 +198,11 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
     ];
     let n = if p >= Platform::XeHpg { 6 } else { 3 };
     let sfid = sfids[r.below(n) as usize];
-    let at = [Where::Flat, Where::Surface, Where::Slm][r.below(3) as usize];
+    let at = [Where::Flat, Where::Surface, Where::Slm, Where::Bindless][r.below(4) as usize];
+    // Before there were split sends, no extended descriptor was in a register.
+    if at == Where::Bindless && p < Platform::Gen9 {
+        return None;
+    }
     let mut desc = r.u64() as u32 & 0x0007_ffff;
     if sfid.number() >= 14 || sfid == Sfid::UGML {
         // The operation, without the cache policies that not all have.

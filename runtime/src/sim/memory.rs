@@ -383,3 +383,61 @@ impl View {
         self.blocks.get(i).map(|m| (m.base, m.block.len() as u64))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A small generator of numbers.
+    fn next(seed: &mut u64) -> u64 {
+        *seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        *seed >> 24
+    }
+
+    #[test]
+    fn bytes_are_where_they_were_put() {
+        let mut seed = 7;
+        for len in [0usize, 1, 7, 8, 9, 61, 64] {
+            let block = Block::unshared(len).unwrap();
+            let mut model = vec![0u8; len];
+            for _ in 0..2000 {
+                let n = (next(&mut seed) as usize % 24).min(len);
+                let at = next(&mut seed) as usize % (len - n + 1);
+                let data: Vec<u8> = (0..n).map(|_| next(&mut seed) as u8).collect();
+                block.write(at as u64, &data);
+                model[at..at + n].copy_from_slice(&data);
+                let mut got = vec![0; len - at];
+                block.read(at as u64, &mut got);
+                assert_eq!(got, model[at..]);
+                if (1..=8).contains(&n) {
+                    let v = next(&mut seed) << 24 | next(&mut seed);
+                    block.store(at as u64, n as u64, v);
+                    model[at..at + n].copy_from_slice(&v.to_le_bytes()[..n]);
+                    let low = v << (64 - n * 8) >> (64 - n * 8);
+                    assert_eq!(block.load(at as u64, n as u64), low);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn atomics_of_qwords_and_stores_of_their_halves_lose_nothing() {
+        const N: u64 = 200_000;
+        let block = Block::new(16).unwrap();
+        std::thread::scope(|s| {
+            for _ in 0..2 {
+                s.spawn(|| {
+                    for _ in 0..N {
+                        block.update(8, 8, |v| v.wrapping_add(1 << 32));
+                    }
+                });
+            }
+            s.spawn(|| {
+                for i in 1..=N {
+                    block.store(8, 4, i);
+                }
+            });
+        });
+        assert_eq!(block.load(8, 8), (2 * N) << 32 | N);
+    }
+}

@@ -287,8 +287,9 @@ impl<'p> Worker<'p> {
             };
             t.reset(dispatch, entry);
             let code = (plan.scratch.bytes / 1024).max(1).ilog2();
+            let scratch = plan.scratch.pointer(number);
             plan.layout
-                .header(t, id, number, plan.scratch.pointer(number), code);
+                .header(t, id, (number, threads as u32), scratch, code);
             let (cross, indirect) = (&self.cross, &self.indirect);
             plan.layout
                 .start(t, plan.kernel, &walk, cross, indirect, number, lanes);

@@ -15,6 +15,8 @@ use gantry_runtime::{Device, DeviceKind, Error, Grid};
 pub const MEMORY: usize = 1024;
 /// The binding table index of that memory.
 pub const BTI: u8 = 2;
+/// The offset of its surface state.
+pub const HEAP: u32 = BTI as u32 * 64;
 /// The first register that is loaded and stored, and how many are.
 pub const FIRST: usize = 8;
 const COUNT: usize = 96;
@@ -29,6 +31,8 @@ pub enum Where {
     Flat,
     Surface,
     Slm,
+    /// The surface, by its state's offset in the extended descriptor.
+    Bindless,
 }
 
 /// A message, with registers and memory as they are before it.
@@ -105,6 +109,36 @@ fn send(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&str; 
         }
         None => format!("{pred} sends ({exec}|M0) {dst} {src0} {src1} {ex:#x} {desc:#x}\n"),
     }
+}
+
+/// The same with the extended descriptor in a register, where it says the surface state of [`HEAP`].
+fn bindless(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&str; 2]) -> String {
+    let s = m.bits(p).unwrap();
+    let [src0, src1] = src;
+    let desc = s.desc;
+    let offset = if p >= Platform::XeHpg {
+        HEAP
+    } else {
+        (HEAP / 64) << 12
+    };
+    let ex = s.ex_desc(p) | offset;
+    let set = format!("(W) mov (1|M0) a0.2<1>:ud {ex:#x}:ud\n");
+    let after = after(p);
+    let line = match s.sfid.mnemonic(p).filter(|_| p >= Platform::XeLp) {
+        Some(name) if p >= Platform::XeHpg => {
+            let n = s.src1_len;
+            format!(
+                "{pred} send.{name} ({exec}|M0) {dst} {src0} {src1}:{n} a0.2 {desc:#x} {{ExBSO,{after},$0}}\n(W) sync.allwr null\n"
+            )
+        }
+        Some(name) => {
+            format!(
+                "{pred} send.{name} ({exec}|M0) {dst} {src0} {src1} a0.2 {desc:#x} {{{after},$0}}\n(W) sync.allwr null\n"
+            )
+        }
+        None => format!("{pred} sends ({exec}|M0) {dst} {src0} {src1} a0.2 {desc:#x}\n"),
+    };
+    set + &line
 }
 
 /// Moves 128 bytes between registers and a surface (or SLM) at an offset.
@@ -261,7 +295,7 @@ impl Case {
                     3 => same,
                     _ => pick(r),
                 };
-                let outside = self.at == Where::Surface && kind == 4 && r.below(6) == 0;
+                let outside = self.surface() && kind == 4 && r.below(6) == 0;
                 let at = if outside {
                     MEMORY as u64 + r.below(64) * align - 2 * align
                 } else {
@@ -305,6 +339,11 @@ impl Case {
                 put(header + 8, 4, addresses[0] / scale as u64);
             }
         }
+    }
+
+    /// Whether what is outside reads 0 and vanishes.
+    fn surface(&self) -> bool {
+        matches!(self.at, Where::Surface | Where::Bindless)
     }
 
     fn grf(&self) -> usize {
@@ -371,7 +410,12 @@ impl Case {
             "null".to_owned()
         };
         let m = &self.message;
-        text += &send(p, m, self.exec, "(f0.0)", &dst, [&src0, &src1]);
+        let payloads = [src0.as_str(), &src1];
+        text += &if self.at == Where::Bindless {
+            bindless(p, m, self.exec, "(f0.0)", &dst, payloads)
+        } else {
+            send(p, m, self.exec, "(f0.0)", &dst, payloads)
+        };
         text += &image(Dir::Write, 1);
         for offset in steps().filter(|_| slm) {
             text += &block(p, Dir::Read, Surface::Slm, offset, 110);

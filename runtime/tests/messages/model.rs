@@ -5,9 +5,12 @@ use super::harness::{Case, MEMORY, Where};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, LscAccess, LscData, LscKind, LscOp,
-    LscVector, MsgOp,
+    LscPort, LscVector, MsgOp,
 };
 use half::f16;
+
+/// From element bits to a number, and back.
+type Conversions = (fn(u64) -> f64, fn(f64) -> u64);
 
 /// How addresses are said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -273,7 +276,12 @@ impl Form {
             high,
             elements,
             row: if transposed { register } else { row },
-            align: memory,
+            // Loads and stores of global memory may be anywhere.
+            align: if update.is_some() || transposed || a.port == LscPort::Slm {
+                memory
+            } else {
+                1
+            },
             block: transposed.then_some(0),
             update,
             pair: false,
@@ -333,7 +341,7 @@ impl Form {
                 }
             },
             Update::Float(op) => {
-                let (value, back): (fn(u64) -> f64, fn(f64) -> u64) = match self.memory {
+                let (value, back): Conversions = match self.memory {
                     2 => (
                         |v| f16::from_bits(v as u16).to_f64(),
                         |v| u64::from(f16::from_f64(v).to_bits()),

@@ -199,13 +199,14 @@ impl Layout {
         }
     }
 
-    /// r0 and the thread's number in `sr0`. `scratch`: what `r0.5` says of scratch, its low ten bits clear; `scratch_code`:
-    /// the size of a thread's scratch, 1 KB shifted by so much.
+    /// r0 and the thread's number in `sr0`. `threads`: those of the group, which barriers wait for (r0.2 bits 31:24 from
+    /// Xe-HP on: compiled kernels copy that byte to both counts of a barrier message). `scratch`: what `r0.5` says of
+    /// scratch, its low ten bits clear; `scratch_code`: the size of a thread's scratch, 1 KB shifted by so much.
     pub(in super::super) fn header(
         &self,
         t: &mut Thread,
         group: [u32; 3],
-        number: u32,
+        (number, threads): (u32, u32),
         scratch: u32,
         scratch_code: u32,
     ) {
@@ -215,7 +216,7 @@ impl Layout {
         t.regs.set_u32(28, z);
         if self.inline.is_some() {
             t.regs.set_u32(0, INDIRECT_BASE);
-            t.regs.set_u32(8, number);
+            t.regs.set_u32(8, number | threads << 24);
             t.regs.set_u32(20, scratch | number & 0x3ff);
         } else {
             t.regs.set_u32(12, scratch_code);

@@ -29,6 +29,7 @@ fn scatter(dir: Dir, addr: AddrModel, simd: Simd, bytes: u32, count: u32, grf: u
         row: (channels * register).next_multiple_of(grf),
         // Dwords and what consists of them; bytes may be anywhere.
         aligned: if bytes < 4 { 1 } else { 4 },
+        strict: true,
     }
 }
 

@@ -91,8 +91,10 @@ pub(super) struct Scatter {
     pub(super) elements: u64,
     /// Bytes from row to row.
     pub(super) row: u32,
-    /// What addresses must be a multiple of, in bytes.
+    /// What addresses are a multiple of, in bytes.
     pub(super) aligned: u32,
+    /// Whether other addresses are an error.
+    pub(super) strict: bool,
 }
 
 impl Scatter {
@@ -214,7 +216,7 @@ impl Scatter {
         };
         for i in channels(mask) {
             let address = at[i as usize % MAX];
-            if !address.is_multiple_of(u64::from(self.aligned)) {
+            if self.strict && !address.is_multiple_of(u64::from(self.aligned)) {
                 return Err(format!(
                     "{what} of elements of {n} bytes at {address:#x}, which is not a multiple of {}",
                     self.aligned
