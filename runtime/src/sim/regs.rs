@@ -146,37 +146,21 @@ impl Regs {
             .unwrap_or_default()
     }
 
-    /// `N` dwords from `at` on, where they are all in the file.
+    /// `N` elements of `B` bytes from `at` on, where they are all in the file.
     #[inline(always)]
-    pub(super) fn dwords<const N: usize>(&self, at: u32) -> Option<&[[u8; 4]; N]> {
+    pub(super) fn elements<const B: usize, const N: usize>(
+        &self,
+        at: u32,
+    ) -> Option<&[[u8; B]; N]> {
         self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
     }
 
-    /// `N` qwords from `at` on, where they are all in the file.
+    /// `N` writable elements of `B` bytes from `at` on, where they are all in the file.
     #[inline(always)]
-    pub(super) fn qwords<const N: usize>(&self, at: u32) -> Option<&[[u8; 8]; N]> {
-        self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
-    }
-
-    /// `N` writable qwords from `at` on, where they are all in the file.
-    #[inline(always)]
-    pub(super) fn qwords_mut<const N: usize>(&mut self, at: u32) -> Option<&mut [[u8; 8]; N]> {
-        self.bytes
-            .get_mut(at as usize..)?
-            .as_chunks_mut()
-            .0
-            .first_chunk_mut()
-    }
-
-    /// `N` words from `at` on, where they are all in the file.
-    #[inline(always)]
-    pub(super) fn words<const N: usize>(&self, at: u32) -> Option<&[[u8; 2]; N]> {
-        self.bytes.get(at as usize..)?.as_chunks().0.first_chunk()
-    }
-
-    /// `N` writable dwords from `at` on, where they are all in the file.
-    #[inline(always)]
-    pub(super) fn dwords_mut<const N: usize>(&mut self, at: u32) -> Option<&mut [[u8; 4]; N]> {
+    pub(super) fn elements_mut<const B: usize, const N: usize>(
+        &mut self,
+        at: u32,
+    ) -> Option<&mut [[u8; B]; N]> {
         self.bytes
             .get_mut(at as usize..)?
             .as_chunks_mut()

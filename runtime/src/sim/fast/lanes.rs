@@ -7,6 +7,16 @@ use gantry_isa_gen::Type;
 
 /// A lane as its bits.
 pub(super) trait Lane: Copy + Default {
+    /// Its bytes in a register.
+    type Bytes: Copy;
+    /// How many.
+    const SIZE: u32;
+    fn of_bytes(b: Self::Bytes) -> Self;
+    fn bytes(self) -> Self::Bytes;
+    /// Lanes side by side in the registers.
+    fn row<const N: usize>(regs: &Regs, at: u32) -> Option<&[Self::Bytes; N]>;
+    /// The same to write.
+    fn row_mut<const N: usize>(regs: &mut Regs, at: u32) -> Option<&mut [Self::Bytes; N]>;
     /// From an element's bits (zero-extended) of a type that the lane holds.
     fn of_element(bits: u64, ty: Type) -> Self;
     fn of_dword(b: u32, signed: bool) -> Self;
@@ -28,9 +38,33 @@ fn extend(v: u64, ty: Type) -> i64 {
     }
 }
 
+macro_rules! raw {
+    ($t:ty, $bytes:literal) => {
+        type Bytes = [u8; $bytes];
+        const SIZE: u32 = $bytes;
+        #[inline(always)]
+        fn of_bytes(b: [u8; $bytes]) -> $t {
+            <$t>::from_le_bytes(b)
+        }
+        #[inline(always)]
+        fn bytes(self) -> [u8; $bytes] {
+            self.to_le_bytes()
+        }
+        #[inline(always)]
+        fn row<const N: usize>(regs: &Regs, at: u32) -> Option<&[[u8; $bytes]; N]> {
+            regs.elements(at)
+        }
+        #[inline(always)]
+        fn row_mut<const N: usize>(regs: &mut Regs, at: u32) -> Option<&mut [[u8; $bytes]; N]> {
+            regs.elements_mut(at)
+        }
+    };
+}
+
 macro_rules! int_lane {
-    ($t:ty) => {
+    ($t:ty, $bytes:literal) => {
         impl Lane for $t {
+            raw!($t, $bytes);
             #[inline(always)]
             #[allow(trivial_numeric_casts, reason = "i64 is one of the lanes")]
             fn of_element(bits: u64, ty: Type) -> $t {
@@ -52,11 +86,12 @@ macro_rules! int_lane {
         }
     };
 }
-int_lane!(i32);
-int_lane!(u32);
-int_lane!(i64);
+int_lane!(i32, 4);
+int_lane!(u32, 4);
+int_lane!(i64, 8);
 
 impl Lane for f32 {
+    raw!(f32, 4);
     #[inline(always)]
     fn of_element(bits: u64, _: Type) -> f32 {
         f32::from_bits(bits as u32)
@@ -76,19 +111,35 @@ impl Lane for f32 {
 }
 
 /// A source's lanes. Lanes beyond the instruction's channels are anything.
+///
+/// What most sources are is read here, and inlined in every handler; all else is read by [`load_other`].
 #[inline(always)]
 pub(super) fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N] {
-    let mut out = [L::default(); N];
     let (Some(s), Some(Some(ty))) = (op.srcs.get(k), op.alu.srcs.get(k)) else {
-        return out;
+        return [L::default(); N];
     };
-    let ty = *ty;
-    match s {
-        SrcOp::Packed { at } => packed(&t.regs, *at, ty, &mut out),
-        SrcOp::Scalar { at } => {
-            out = [L::of_element(t.regs.element(*at, ty.bytes()), ty); N];
+    match *s {
+        SrcOp::Packed { at } if ty.bytes() == L::SIZE => {
+            let mut out = [L::default(); N];
+            if let Some(b) = L::row::<N>(&t.regs, at) {
+                for i in 0..N {
+                    out[i] = L::of_bytes(b[i]);
+                }
+            }
+            out
         }
-        SrcOp::Value(v) => out = [L::of_element(*v, ty); N],
+        SrcOp::Scalar { at } => [L::of_element(t.regs.element(at, ty.bytes()), *ty); N],
+        SrcOp::Value(v) => [L::of_element(v, *ty); N],
+        _ => load_other(&t.regs, s, *ty),
+    }
+}
+
+/// The lanes of sources that are narrower than a lane, strided, in rows, or a packed vector.
+#[inline(never)]
+fn load_other<L: Lane, const N: usize>(regs: &Regs, s: &SrcOp, ty: Type) -> [L; N] {
+    let mut out = [L::default(); N];
+    match s {
+        SrcOp::Packed { at } => packed(regs, *at, ty, &mut out),
         SrcOp::Imm(v) => {
             for (o, b) in out.iter_mut().zip(v.iter()) {
                 *o = L::of_element(*b, ty);
@@ -99,33 +150,32 @@ pub(super) fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) 
             vs,
             width_log,
             hs,
-        } => rect(&t.regs, *at, (*vs, *width_log, *hs), ty, &mut out),
-        SrcOp::None | SrcOp::Indirect { .. } | SrcOp::MultiIndirect { .. } => {}
+        } => rect(regs, *at, (*vs, *width_log, *hs), ty, &mut out),
+        _ => {}
     }
     out
 }
 
 /// Consecutive elements.
-#[inline(always)]
 fn packed<L: Lane, const N: usize>(regs: &Regs, at: u32, ty: Type, out: &mut [L; N]) {
     let signed = ty.is_signed();
     match ty.bytes() {
         4 => {
-            if let Some(b) = regs.dwords::<N>(at) {
+            if let Some(b) = regs.elements::<4, N>(at) {
                 for i in 0..N {
                     out[i] = L::of_dword(u32::from_le_bytes(b[i]), signed);
                 }
             }
         }
         2 => {
-            if let Some(b) = regs.words::<N>(at) {
+            if let Some(b) = regs.elements::<2, N>(at) {
                 for i in 0..N {
                     out[i] = L::of_word(u16::from_le_bytes(b[i]), signed);
                 }
             }
         }
         8 => {
-            if let Some(b) = regs.qwords::<N>(at) {
+            if let Some(b) = regs.elements::<8, N>(at) {
                 for i in 0..N {
                     out[i] = L::of_element(u64::from_le_bytes(b[i]), ty);
                 }
@@ -140,7 +190,6 @@ fn packed<L: Lane, const N: usize>(regs: &Regs, at: u32, ty: Type, out: &mut [L;
 }
 
 /// Rows of elements: their stride, log2 of their width and the elements' stride, in bytes.
-#[inline(always)]
 fn rect<L: Lane, const N: usize>(
     regs: &Regs,
     at: u32,
@@ -153,7 +202,7 @@ fn rect<L: Lane, const N: usize>(
     if size == 4
         && hs == 8
         && vs == hs << width_log
-        && let Some(b) = regs.qwords::<N>(at)
+        && let Some(b) = regs.elements::<8, N>(at)
     {
         for i in 0..N {
             out[i] = L::of_dword(u64::from_le_bytes(b[i]) as u32, ty.is_signed());
@@ -164,7 +213,7 @@ fn rect<L: Lane, const N: usize>(
     if size == 2
         && hs == 4
         && vs == hs << width_log
-        && let Some(b) = regs.dwords::<N>(at)
+        && let Some(b) = regs.elements::<4, N>(at)
     {
         for i in 0..N {
             out[i] = L::of_word(u32::from_le_bytes(b[i]) as u16, ty.is_signed());
@@ -178,57 +227,63 @@ fn rect<L: Lane, const N: usize>(
 }
 
 /// Writes the lanes of `mask` to the destination, as elements of its type.
+///
+/// Consecutive elements of a lane's size are written here, and inlined in every handler; all else by [`store_other`].
 #[inline(always)]
 pub(super) fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32, v: &[L; N]) {
     let DstOp::Direct { at, step, .. } = op.dst else {
         return;
     };
     let size = op.alu.dst.bytes();
-    let whole = usize::from(op.n) == N;
-    if size == 4 && step == 4 && whole {
-        if let Some(out) = t.regs.dwords_mut::<N>(at) {
-            blend(out, mask, op.full, |i| (v[i].bits() as u32).to_le_bytes());
-        }
-    } else if size == 8 && step == 8 && whole {
-        if let Some(out) = t.regs.qwords_mut::<N>(at) {
-            blend(out, mask, op.full, |i| v[i].bits().to_le_bytes());
-        }
-    } else if size == 4 && step == 8 && whole && mask == op.full {
-        // The lower halves of qwords; the last one's upper half may be another's.
-        if let Some(out) = t.regs.qwords_mut::<N>(at) {
+    if size != L::SIZE || step != L::SIZE || usize::from(op.n) != N {
+        store_other(&mut t.regs, op, at, step, mask, v);
+    } else if let Some(out) = L::row_mut::<N>(&mut t.regs, at) {
+        if mask == op.full {
             for i in 0..N {
-                let old = u64::from_le_bytes(out[i]);
-                let new = old & !0xffff_ffff | v[i].bits() & 0xffff_ffff;
-                out[i] = new.to_le_bytes();
+                out[i] = v[i].bytes();
             }
-        }
-    } else {
-        let mut left = mask;
-        while left != 0 {
-            let i = left.trailing_zeros();
-            left &= left - 1;
-            if let Some(l) = v.get(i as usize) {
-                t.regs.set_element(at + i * step, size, l.bits());
+        } else {
+            for i in 0..N {
+                out[i] = if mask >> i & 1 == 1 {
+                    v[i].bytes()
+                } else {
+                    out[i]
+                };
             }
         }
     }
 }
 
-/// New elements where the mask has ones.
-#[inline(always)]
-fn blend<const B: usize, const N: usize>(
-    out: &mut [[u8; B]; N],
+#[inline(never)]
+fn store_other<L: Lane, const N: usize>(
+    regs: &mut Regs,
+    op: &MicroOp,
+    at: u32,
+    step: u32,
     mask: u32,
-    full: u32,
-    new: impl Fn(usize) -> [u8; B],
+    v: &[L; N],
 ) {
-    if mask == full {
+    let size = op.alu.dst.bytes();
+    if size == 4
+        && step == 8
+        && usize::from(op.n) == N
+        && mask == op.full
+        && let Some(out) = regs.elements_mut::<8, N>(at)
+    {
+        // The lower halves of qwords; the last one's upper half may be another's.
         for i in 0..N {
-            out[i] = new(i);
+            let old = u64::from_le_bytes(out[i]);
+            let new = old & !0xffff_ffff | v[i].bits() & 0xffff_ffff;
+            out[i] = new.to_le_bytes();
         }
-    } else {
-        for i in 0..N {
-            out[i] = if mask >> i & 1 == 1 { new(i) } else { out[i] };
+        return;
+    }
+    let mut left = mask;
+    while left != 0 {
+        let i = left.trailing_zeros();
+        left &= left - 1;
+        if let Some(l) = v.get(i as usize) {
+            regs.set_element(at + i * step, size, l.bits());
         }
     }
 }

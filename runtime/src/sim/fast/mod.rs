@@ -13,6 +13,7 @@ use super::program::{DstOp, MicroOp, SrcOp};
 use super::thread::Thread;
 use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
+use std::marker::PhantomData;
 
 /// Runs an operation in the channels of a mask that is not empty.
 pub(super) type Handler = fn(&mut Thread, &MicroOp, u32);
@@ -210,67 +211,80 @@ const fn arity(op: Op) -> usize {
     }
 }
 
-/// A handler's body: compiled once for each kind of [`Host`]. `FMA`: the host multiplies and adds in one rounding.
-trait Body {
-    fn run<const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32);
-}
-
-/// Operations that share their lanes: the body of each is this with `which` known.
+/// Operations that share a kind of lane, at any width. `FMA`: the host multiplies and adds in one rounding.
 trait Family {
     fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op);
 }
 
-/// A body with its arguments, as the host's dispatcher takes it.
+/// One operation of a family, known when it is compiled.
+trait Known {
+    type Of: Family;
+    const OP: Op;
+}
+
+/// A call of a family's body, as the host's dispatcher takes it.
 #[cfg(target_arch = "x86_64")]
-struct Call<'a, B> {
+struct Call<'a, F, const N: usize> {
     t: &'a mut Thread,
     op: &'a MicroOp,
     mask: u32,
-    body: std::marker::PhantomData<B>,
+    which: Op,
+    family: PhantomData<F>,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<B: Body> pulp::NullaryFnOnce for Call<'_, B> {
+impl<F: Family, const N: usize> pulp::NullaryFnOnce for Call<'_, F, N> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        B::run::<true>(self.t, self.op, self.mask);
+        F::run::<N, true>(self.t, self.op, self.mask, self.which);
     }
 }
 
-/// Runs a body with what the host has: every [`Handler`] is one of these.
-fn dispatch<B: Body>(t: &mut Thread, op: &MicroOp, mask: u32) {
+/// The handler of a known operation at a width of up to `N` channels: compiled for this operation alone where the host's
+/// vectors are wide, for it and all others of its family elsewhere.
+fn known<K: Known, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
     match t.host {
         #[cfg(target_arch = "x86_64")]
-        Host::Avx2(v3) => v3.vectorize(Call {
+        Host::Avx2(v3) => v3.vectorize(Call::<K::Of, N> {
             t,
             op,
             mask,
-            body: std::marker::PhantomData::<B>,
+            which: K::OP,
+            family: PhantomData,
         }),
-        Host::Plain => B::run::<false>(t, op, mask),
+        Host::Plain => any::<K::Of, N>(t, op, mask),
     }
 }
 
-/// The handlers of a list of operations: a body of each at each width.
+/// The handler of all operations of a family.
+#[inline(never)]
+fn any<F: Family, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
+    F::run::<N, false>(t, op, mask, op.alu.op);
+}
+
+/// The handler of a known operation for so many channels. Few operations have 32: each family has one body for those.
+fn of_width<K: Known>(n: u32) -> Handler {
+    match n {
+        32 => any::<K::Of, 32>,
+        16 => known::<K, 16>,
+        _ => known::<K, 8>,
+    }
+}
+
+/// The handlers of a list of operations.
 macro_rules! handlers {
     ($(#[$doc:meta])* $name:ident, $family:ty, [$($op:ident),* $(,)?]) => {
         $(#[$doc])*
         pub(super) fn $name(op: gantry_isa_gen::Op, n: u32) -> Option<super::Handler> {
             match op {
                 $(gantry_isa_gen::Op::$op => {
-                    struct Width<const N: usize>;
-                    impl<const N: usize> super::Body for Width<N> {
-                        #[inline(always)]
-                        fn run<const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32) {
-                            <$family as super::Family>::run::<N, FMA>(t, op, mask, gantry_isa_gen::Op::$op);
-                        }
+                    struct This;
+                    impl super::Known for This {
+                        type Of = $family;
+                        const OP: gantry_isa_gen::Op = gantry_isa_gen::Op::$op;
                     }
-                    Some(match n {
-                        32 => super::dispatch::<Width<32>>,
-                        16 => super::dispatch::<Width<16>>,
-                        _ => super::dispatch::<Width<8>>,
-                    })
+                    Some(super::of_width::<This>(n))
                 })*
                 _ => None,
             }

@@ -3,7 +3,7 @@
 use super::super::program::{DstOp, MicroOp, Pred};
 use super::super::thread::Thread;
 use super::lanes::{load, store};
-use super::{Body, Family, Handler, arity, dispatch, handlers};
+use super::{Family, Handler, Known, arity, handlers, of_width};
 use gantry_isa_gen::sem::float::{self, float_mods};
 use gantry_isa_gen::sem::{Round, int};
 use gantry_isa_gen::{Op, SrcMods, Type};
@@ -93,14 +93,19 @@ impl Family for Single {
     }
 }
 
-/// A conversion from lanes of one kind to lanes of another.
-struct Convert<From, To, const N: usize>(PhantomData<(From, To)>);
+/// Conversions from lanes of one kind to lanes of another.
+struct Convert<From, To>(PhantomData<(From, To)>);
 
 macro_rules! convert {
     ($from:ty, $to:ty, $source:path) => {
-        impl<const N: usize> Body for Convert<$from, $to, N> {
+        impl Family for Convert<$from, $to> {
             #[inline(always)]
-            fn run<const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32) {
+            fn run<const N: usize, const FMA: bool>(
+                t: &mut Thread,
+                op: &MicroOp,
+                mask: u32,
+                _: Op,
+            ) {
                 let a: [$from; N] = $source(t, op, 0);
                 let mut out = [<$to>::default(); N];
                 for i in 0..N {
@@ -108,6 +113,10 @@ macro_rules! convert {
                 }
                 store(t, op, mask, &out);
             }
+        }
+        impl Known for Convert<$from, $to> {
+            type Of = Self;
+            const OP: Op = Op::Mov;
         }
     };
 }
@@ -118,33 +127,20 @@ convert!(u32, f32, load);
 convert!(f32, i32, source);
 convert!(f32, u32, source);
 
-fn width<From, To>(n: u32) -> Handler
-where
-    Convert<From, To, 8>: Body,
-    Convert<From, To, 16>: Body,
-    Convert<From, To, 32>: Body,
-{
-    match n {
-        32 => dispatch::<Convert<From, To, 32>>,
-        16 => dispatch::<Convert<From, To, 16>>,
-        _ => dispatch::<Convert<From, To, 8>>,
-    }
-}
-
 /// Integers of at most 32 bits to floats.
 pub(super) fn from_int(ty: Type, n: u32) -> Handler {
     if ty == Type::Ud {
-        width::<u32, f32>(n)
+        of_width::<Convert<u32, f32>>(n)
     } else {
-        width::<i32, f32>(n)
+        of_width::<Convert<i32, f32>>(n)
     }
 }
 
 /// Floats to dwords.
 pub(super) fn to_int(ty: Type, n: u32) -> Handler {
     if ty == Type::Ud {
-        width::<f32, u32>(n)
+        of_width::<Convert<f32, u32>>(n)
     } else {
-        width::<f32, i32>(n)
+        of_width::<Convert<f32, i32>>(n)
     }
 }
