@@ -117,21 +117,24 @@ impl Scatter {
             Dir::Read => t.counts.bytes_read += moved,
             Dir::Write => t.counts.bytes_written += moved,
         }
+        let aligned = u64::from(self.aligned);
+        if mask == full
+            && self.elements == 1
+            && consecutive(&at, self.channels, u64::from(self.memory))
+            && let Some(e) = window.extent(at[0], u64::from(self.channels * self.memory))
+            && let Some(offset) = e.offset(at[0])
+            && (!self.strict || at[0].is_multiple_of(aligned))
+        {
+            self.whole(&mut t.regs, e.block, p, offset);
+            return Ok(());
+        }
         // What an address covers, from it to the end of its last element.
         let span = u64::from((64 - self.elements.leading_zeros()) * self.memory);
         let first = at[mask.trailing_zeros() as usize % MAX];
         if let Some(e) = window.extent(first, span)
             && self.to_offsets(&e, &mut at, mask)
         {
-            if self.elements == 1
-                && mask == full
-                && self.memory == self.register
-                && consecutive(&at, self.channels, u64::from(self.memory))
-            {
-                self.whole(&mut t.regs, e.block, p, at[0]);
-            } else {
-                self.inside(&mut t.regs, e.block, p, &at, mask);
-            }
+            self.inside(&mut t.regs, e.block, p, &at, mask);
             return Ok(());
         }
         // Some are elsewhere: these have not become offsets.
@@ -155,14 +158,45 @@ impl Scatter {
         bits & low == 0
     }
 
-    /// All channels, one element after the other.
+    /// All channels, one element after the other in memory.
     #[inline(always)]
     fn whole(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
         let n = (self.channels * self.memory) as usize;
+        if self.memory != self.register {
+            return self.whole_narrow(regs, block, p, at);
+        }
         match (self.dir, p.response) {
             (Dir::Read, Some(dst)) => block.read(at, regs.get_mut(dst, n)),
             (Dir::Read, None) => {}
             (Dir::Write, _) => block.write(at, regs.get(p.data, n)),
+        }
+    }
+
+    /// The same for bytes and words, each in a dword of the registers.
+    fn whole_narrow(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
+        let mut bytes = [0; MAX * 2];
+        let size = self.memory as usize;
+        let bytes = bytes
+            .get_mut(..self.channels as usize * size)
+            .unwrap_or_default();
+        match (self.dir, p.response) {
+            (Dir::Read, Some(dst)) => {
+                block.read(at, bytes);
+                for (i, e) in (0..).zip(bytes.chunks_exact(size)) {
+                    let v = e.iter().rev().fold(0, |v, b| v << 8 | u64::from(*b));
+                    self.put(regs, dst + i * self.register, v);
+                }
+            }
+            (Dir::Read, None) => {}
+            (Dir::Write, _) => {
+                for (i, e) in (0..).zip(bytes.chunks_exact_mut(size)) {
+                    let v = self.get(regs, p.data + i * self.register).to_le_bytes();
+                    for (o, b) in e.iter_mut().zip(v) {
+                        *o = b;
+                    }
+                }
+                block.write(at, bytes);
+            }
         }
     }
 
@@ -277,6 +311,6 @@ fn consecutive(at: &[u64; MAX], channels: u32, step: u64) -> bool {
         .iter()
         .zip(0u64..)
         .take(channels as usize)
-        .fold(0, |d, (a, i)| d | (a ^ (first + i * step)));
+        .fold(0, |d, (a, i)| d | (a ^ first.wrapping_add(i * step)));
     differs == 0
 }
