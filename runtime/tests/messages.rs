@@ -19,6 +19,8 @@ mod elf;
 mod harness;
 #[path = "messages/model.rs"]
 mod model;
+#[path = "common/text.rs"]
+mod text;
 
 use common::Rng;
 use gantry_isa_gen::Platform;

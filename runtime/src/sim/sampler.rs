@@ -26,8 +26,10 @@ impl Samplers {
         }
     }
 
-    /// Adds a state after all others. Returns its offset in the heap, in bytes.
+    /// Adds a state after all others. Returns its offset in the heap, in bytes: a multiple of 32, as message headers have
+    /// no room for less.
     pub(super) fn add(&mut self, sampler: Sampler) -> u32 {
+        self.heap.resize(self.heap.len().next_multiple_of(2), None);
         self.heap.push(Some(sampler));
         Samplers::offset(self.heap.len() as u32 - 1)
     }

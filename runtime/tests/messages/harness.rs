@@ -3,6 +3,7 @@
 use super::common::Rng;
 use super::elf;
 use super::model::{AddressForm, Form};
+use super::text::{bindless, end, product, send};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, BlockUnit, Cache, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort,
@@ -67,78 +68,6 @@ fn info() -> String {
         s += &format!("      - bti_value: {i}\n        arg_index: {i}\n");
     }
     s
-}
-
-/// A number of a product of the platform.
-fn product(p: Platform) -> u32 {
-    match p {
-        Platform::Gen8 => 16,
-        Platform::Gen9 => 18,
-        Platform::Gen11 => 26,
-        Platform::XeLp => 33,
-        Platform::XeHp => 1250,
-        Platform::XeHpg => 1270,
-        _ => 1271,
-    }
-}
-
-/// The scoreboard's word for: after everything before.
-fn after(p: Platform) -> &'static str {
-    if p == Platform::XeLp { "@1" } else { "A@1" }
-}
-
-/// The text of a send.
-fn send(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&str; 2]) -> String {
-    let s = m.bits(p).unwrap();
-    let [src0, src1] = src;
-    let (ex, desc) = (s.ex_desc(p), s.desc);
-    match s.sfid.mnemonic(p).filter(|_| p >= Platform::XeLp) {
-        Some(name) => {
-            let src1 = match (p >= Platform::XeHpg, src1) {
-                (true, "null") => "null:0".to_owned(),
-                (true, r) => format!("{r}:{}", s.src1_len),
-                (false, r) => r.to_owned(),
-            };
-            let after = after(p);
-            format!(
-                "{pred} send.{name} ({exec}|M0) {dst} {src0} {src1} {ex:#x} {desc:#x} {{{after},$0}}\n(W) sync.allwr null\n"
-            )
-        }
-        None if src1 == "null" => {
-            format!("{pred} send ({exec}|M0) {dst} {src0} {ex:#x} {desc:#x}\n")
-        }
-        None => format!("{pred} sends ({exec}|M0) {dst} {src0} {src1} {ex:#x} {desc:#x}\n"),
-    }
-}
-
-/// The same with the extended descriptor in a register, where it says the surface state of [`HEAP`].
-fn bindless(p: Platform, m: &Message, exec: u32, pred: &str, dst: &str, src: [&str; 2]) -> String {
-    let s = m.bits(p).unwrap();
-    let [src0, src1] = src;
-    let desc = s.desc;
-    let offset = if p >= Platform::XeHpg {
-        HEAP
-    } else {
-        (HEAP / 64) << 12
-    };
-    let ex = s.ex_desc(p) | offset;
-    let set = format!("(W) mov (1|M0) a0.2<1>:ud {ex:#x}:ud\n");
-    let after = after(p);
-    let line = match s.sfid.mnemonic(p).filter(|_| p >= Platform::XeLp) {
-        Some(name) if p >= Platform::XeHpg => {
-            let n = s.src1_len;
-            format!(
-                "{pred} send.{name} ({exec}|M0) {dst} {src0} {src1}:{n} a0.2 {desc:#x} {{ExBSO,{after},$0}}\n(W) sync.allwr null\n"
-            )
-        }
-        Some(name) => {
-            format!(
-                "{pred} send.{name} ({exec}|M0) {dst} {src0} {src1} a0.2 {desc:#x} {{{after},$0}}\n(W) sync.allwr null\n"
-            )
-        }
-        None => format!("{pred} sends ({exec}|M0) {dst} {src0} {src1} a0.2 {desc:#x}\n"),
-    };
-    set + &line
 }
 
 /// Moves 128 bytes between registers and a surface (or SLM) at an offset.
@@ -412,7 +341,13 @@ impl Case {
         let m = &self.message;
         let payloads = [src0.as_str(), &src1];
         text += &if self.at == Where::Bindless {
-            bindless(p, m, self.exec, "(f0.0)", &dst, payloads)
+            let offset = if p >= Platform::XeHpg {
+                HEAP
+            } else {
+                (HEAP / 64) << 12
+            };
+            let handle = format!("{offset:#x}:ud");
+            bindless(p, m, self.exec, "(f0.0)", &dst, payloads, &handle)
         } else {
             send(p, m, self.exec, "(f0.0)", &dst, payloads)
         };
@@ -422,14 +357,7 @@ impl Case {
             text += &block(p, Dir::Write, Surface::Bti(BTI), offset, 110);
         }
         text += "(W) mov (8|M0) r127.0<1>:ud 0:ud\n";
-        text += match p {
-            Platform::XeHpg | Platform::XeHpc => {
-                "(W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT,A@1}\n"
-            }
-            Platform::XeHp => "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT,A@1}\n",
-            Platform::XeLp => "(W) send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT,@1}\n",
-            _ => "(W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n",
-        };
+        text += end(p);
         let code = match assemble(p, &text) {
             Ok(a) => a.bytes,
             Err(e) => panic!("{}", e.render("body", &text)),

@@ -1,0 +1,381 @@
+//! Messages to images that compiled kernels rarely have: typed reads and atomics, the load/store cache's port of images,
+//! bindless images and samplers, `resinfo`. Hand-written programs for several platforms; no compiler is needed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+
+#[path = "common/elf.rs"]
+mod elf;
+#[path = "common/text.rs"]
+mod text;
+
+use gantry_isa_gen::Platform;
+use gantry_isa_gen::message::{
+    AtomicOp, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort, LscSurface, LscVector,
+    Message, MsgOp, Rgba, Sample, SampleOp, Slots, Surface,
+};
+use gantry_isa_gen::text::assemble;
+use gantry_runtime::{
+    AddressMode, ChannelOrder, ChannelType, Device, DeviceKind, FilterMode, Grid, Image, ImageDesc,
+    ImageFormat, Sampler,
+};
+
+const WIDTH: usize = 12;
+const HEIGHT: usize = 5;
+/// Rows of dwords of the result that programs fill: r20 and on.
+const RESULTS: usize = 4;
+
+/// Argument 0: the image, in the binding table at 3 and bindless (dword 2 of the payload). 1: a sampler, bindless (dword
+/// 3). 2: an image of one row that takes the results, in the binding table at 0.
+const INFO: &str = "\
+kernels:
+  - name: t
+    execution_env:
+      simd_size: 8
+      inline_data_payload_size: INLINE
+    payload_arguments:
+      - arg_type: arg_bypointer
+        offset: 0
+        size: 0
+        arg_index: 0
+        addrmode: stateful
+        addrspace: image
+        image_type: image_2d
+      - arg_type: arg_bypointer
+        offset: 8
+        size: 4
+        arg_index: 0
+        addrmode: bindless
+        addrspace: image
+        image_type: image_2d
+      - arg_type: arg_bypointer
+        offset: 12
+        size: 4
+        arg_index: 1
+        addrmode: bindless
+        addrspace: sampler
+      - arg_type: arg_bypointer
+        offset: 0
+        size: 0
+        arg_index: 2
+        addrmode: stateful
+        addrspace: image
+        image_type: image_1d
+      - arg_type: image_height
+        offset: 16
+        size: 4
+        arg_index: 0
+    binding_table_indices:
+      - bti_value: 3
+        arg_index: 0
+      - bti_value: 0
+        arg_index: 2
+";
+
+/// A message of so many GRFs in each payload and the response.
+fn sized(op: MsgOp, header: bool, src0: u8, src1: u8, response: u8) -> Message {
+    Message {
+        op,
+        header,
+        src0_grfs: src0,
+        src1_grfs: src1,
+        response_grfs: response,
+        eot: false,
+    }
+}
+
+fn format(order: ChannelOrder, channel: ChannelType) -> ImageFormat {
+    ImageFormat::new(order, channel).unwrap()
+}
+
+/// Runs a body, made for the payload's register, on an image that holds `texels`. r10 has the numbers of eight channels, r11 the
+/// number 2 in each. Returns r20 and on, and the image afterwards.
+fn run(
+    p: Platform,
+    format: ImageFormat,
+    texels: &[u8],
+    body: impl Fn(&str) -> String,
+) -> (Vec<u32>, Vec<u8>) {
+    let grf = p.features().grf_bytes as u8;
+    let inline = if p >= Platform::XeHp { 32 } else { 0 };
+    // From Xe-HP on nothing comes before inline data; before, one register of per-thread data.
+    let payload = if inline > 0 { "r1" } else { "r2" };
+    let wait = if p < Platform::XeLp {
+        ""
+    } else if p == Platform::XeLp {
+        " {@1}"
+    } else {
+        " {A@1}"
+    };
+    let mut text = format!(
+        "(W) mov (8|M0) r9.0<1>:w 0x76543210:v\n\
+         (W) mov (8|M0) r10.0<1>:d r9.0<8;8,1>:w{wait}\n\
+         (W) mov (8|M0) r11.0<1>:d 2:w\n\
+         (W) mov (8|M0) r12.0<1>:ud r0.0<8;8,1>:ud\n\
+         (W) mov (8|M0) r14.0<1>:f r10.0<8;8,1>:d{wait}\n\
+         (W) mov (8|M0) r15.0<1>:f r11.0<8;8,1>:d\n"
+    );
+    for k in 0..RESULTS {
+        text += &format!("(W) mov (8|M0) r{}.0<1>:ud 0x0:ud\n", 20 + k);
+    }
+    text += &body(payload);
+    // The results: eight texels of a dword from register to register.
+    for k in 0..RESULTS {
+        text += &format!(
+            "(W) add (8|M0) r30.0<1>:d r10.0<8;8,1>:d {}:w{wait}\n",
+            k * 8
+        );
+        let op = MsgOp::Typed {
+            dir: Dir::Write,
+            surface: Surface::Bti(0),
+            rgba: Rgba::first(1).unwrap(),
+            slots: Slots::Low,
+            status: false,
+        };
+        let m = sized(op, false, 1, 1, 0);
+        text += &text::send(p, &m, 8, "", "null", ["r30", &format!("r{}", 20 + k)]);
+    }
+    text += "(W) mov (8|M0) r127.0<1>:ud r0.0<8;8,1>:ud\n";
+    text += text::end(p);
+    let code = match assemble(p, &text) {
+        Ok(a) => a.bytes,
+        Err(e) => panic!("{}", e.render("body", &text)),
+    };
+    let device = Device::open(DeviceKind::Simulator).unwrap();
+    let info = INFO.replace("INLINE", &inline.to_string());
+    let zebin = elf::zebin(&info, &[("t", code)], text::product(p));
+    let module = device.load(&zebin).unwrap();
+    let image = device
+        .image(format, ImageDesc::d2(WIDTH as u32, HEIGHT as u32))
+        .unwrap();
+    image.write(texels).unwrap();
+    let r32 = self::format(ChannelOrder::R, ChannelType::UnsignedInt32);
+    let out: Image = device
+        .image(r32, ImageDesc::d1(RESULTS as u32 * 8))
+        .unwrap();
+    let sampler = Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
+    let launch = module.kernel("t").unwrap();
+    if let Err(e) = launch
+        .launch(Grid::new([8, 1, 1]).group([8, 1, 1]))
+        .arg(&image)
+        .arg(sampler)
+        .arg(&out)
+        .run()
+    {
+        panic!("{p}, {grf}-byte registers: {e}\n{text}");
+    }
+    (out.read().unwrap(), image.read().unwrap())
+}
+
+/// Bytes that differ.
+fn pattern(n: usize) -> Vec<u8> {
+    (0..n).map(|i| (i * 37 + 11) as u8).collect()
+}
+
+fn dword(bytes: &[u8], texel: usize) -> u32 {
+    u32::from_le_bytes(bytes[texel * 4..texel * 4 + 4].try_into().unwrap())
+}
+
+/// Platforms whose payloads these programs know: headers are not needed, registers have 32 bytes.
+const PLATFORMS: [Platform; 4] = [
+    Platform::Gen9,
+    Platform::Gen11,
+    Platform::XeLp,
+    Platform::XeHpg,
+];
+
+#[test]
+fn typed_reads_convert() {
+    let rgba8 = format(ChannelOrder::Rgba, ChannelType::UnsignedInt8);
+    let texels = pattern(WIDTH * HEIGHT * 4);
+    for p in PLATFORMS {
+        for high in [false, true] {
+            let (got, _) = run(p, rgba8, &texels, |_| {
+                let op = MsgOp::Typed {
+                    dir: Dir::Read,
+                    surface: Surface::Bti(3),
+                    rgba: Rgba::new(0b1011).unwrap(),
+                    slots: if high { Slots::High } else { Slots::Low },
+                    status: false,
+                };
+                // Channels 5 to 7 are beyond the image's edge.
+                let shift = "(W) add (8|M0) r10.0<1>:d r10.0<8;8,1>:d 7:w\n";
+                let back = "(W) add (8|M0) r10.0<1>:d r10.0<8;8,1>:d -7:w\n";
+                let m = sized(op, false, 2, 0, 3);
+                format!(
+                    "{shift}{}{back}",
+                    text::send(p, &m, 8, "", "r20", ["r10", "null"])
+                )
+            });
+            for (k, c) in [0, 1, 3].into_iter().enumerate() {
+                for i in 0..8 {
+                    let inside = i + 7 < WIDTH;
+                    let at = (2 * WIDTH + i + 7) * 4 + c;
+                    let want = if inside { u32::from(texels[at]) } else { 0 };
+                    assert_eq!(got[k * 8 + i], want, "{p} component {c} channel {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn typed_atomics_update_texels() {
+    let r32 = format(ChannelOrder::R, ChannelType::UnsignedInt32);
+    let texels = pattern(WIDTH * HEIGHT * 4);
+    let ops = [
+        (AtomicOp::Add, LscOp::AtomicIadd),
+        (AtomicOp::UMax, LscOp::AtomicUmax),
+        (AtomicOp::Inc, LscOp::AtomicIinc),
+        (AtomicOp::Xor, LscOp::AtomicXor),
+        (AtomicOp::CmpWr, LscOp::AtomicIcas),
+    ];
+    for p in PLATFORMS {
+        for (op, lsc) in ops {
+            // Every channel at (2, 2); the operands are the channels' numbers, and 2.
+            let n = op.sources() as u8;
+            let mut messages = vec![MsgOp::TypedAtomic {
+                op,
+                surface: Surface::Bti(3),
+                half: false,
+                high: false,
+                returns: true,
+            }];
+            if p.features().lsc {
+                messages.push(MsgOp::Lsc(LscAccess {
+                    port: LscPort::Tgm,
+                    op: lsc,
+                    data: LscData::D32,
+                    vector: LscVector::ONE,
+                    addr: LscAddr::A32,
+                    surface: LscSurface::Bti(3),
+                    caching: LscCaching::DEFAULT,
+                }));
+            }
+            for message in messages {
+                let (got, after) = run(p, r32, &texels, |_| {
+                    let copy = "(W) mov (8|M0) r31.0<1>:ud r11.0<8;8,1>:ud\n\
+                                (W) mov (8|M0) r32.0<1>:ud r11.0<8;8,1>:ud\n\
+                                (W) mov (8|M0) r33.0<1>:ud r10.0<8;8,1>:ud\n\
+                                (W) mov (8|M0) r34.0<1>:ud r11.0<8;8,1>:ud\n";
+                    let m = sized(message, false, 2, n, 1);
+                    let data = if n == 0 { "null" } else { "r33" };
+                    format!("{copy}{}", text::send(p, &m, 8, "", "r20", ["r31", data]))
+                });
+                let mut now = dword(&texels, 2 * WIDTH + 2);
+                for (i, got) in got.into_iter().enumerate().take(8) {
+                    assert_eq!(got, now, "{p} {op:?} channel {i}");
+                    let v = i as u32;
+                    now = match op {
+                        AtomicOp::Add => now.wrapping_add(v),
+                        AtomicOp::UMax => now.max(v),
+                        AtomicOp::Inc => now.wrapping_add(1),
+                        AtomicOp::Xor => now ^ v,
+                        _ if now == v => 2,
+                        _ => now,
+                    };
+                }
+                let mut want = texels.clone();
+                let at = (2 * WIDTH + 2) * 4;
+                want[at..at + 4].copy_from_slice(&now.to_le_bytes());
+                assert_eq!(after, want, "{p} {op:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_port_of_images_loads_and_stores() {
+    let rgba16 = format(ChannelOrder::Rgba, ChannelType::UnsignedInt16);
+    let texels = pattern(WIDTH * HEIGHT * 8);
+    let p = Platform::XeHpg;
+    let access = |op, mask| {
+        MsgOp::Lsc(LscAccess {
+            port: LscPort::Tgm,
+            op,
+            data: LscData::D32,
+            vector: LscVector::Mask(Rgba::new(mask).unwrap()),
+            addr: LscAddr::A32,
+            surface: LscSurface::Bti(3),
+            caching: LscCaching::DEFAULT,
+        })
+    };
+    let (got, after) = run(p, rgba16, &texels, |_| {
+        let load = sized(access(LscOp::LoadQuad, 0b0110), false, 2, 0, 2);
+        let store = sized(access(LscOp::StoreQuad, 0b0011), false, 2, 2, 0);
+        text::send(p, &load, 8, "", "r20", ["r10", "null"])
+            + &text::send(p, &store, 8, "", "null", ["r10", "r10"])
+    });
+    let component = |bytes: &[u8], texel: usize, c: usize| {
+        let at = texel * 8 + c * 2;
+        u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
+    };
+    for i in 0..8 {
+        let texel = 2 * WIDTH + i;
+        for c in [1, 2] {
+            assert_eq!(got[(c - 1) * 8 + i], component(&texels, texel, c));
+        }
+        let stored = [0, 1, 2, 3].map(|c| component(&after, texel, c));
+        assert_eq!(stored, [i as u32, 2, 0, 0], "channel {i}");
+    }
+}
+
+#[test]
+fn bindless_images_and_samplers() {
+    let rgba8 = ImageFormat::RGBA8;
+    let texels = pattern(WIDTH * HEIGHT * 4);
+    for p in PLATFORMS {
+        let (got, _) = run(p, rgba8, &texels, |payload| {
+            let op = MsgOp::Sample(Sample {
+                op: SampleOp::SampleLz,
+                mode: 1,
+                sampler: 0,
+                surface: 252,
+                half_return: false,
+            });
+            // The header names the sampler, and leaves out green and alpha.
+            let m = sized(op, true, 1, 2, 2);
+            let header = format!(
+                "(W) mov (1|M0) r12.2<1>:ud 0xa000:ud\n\
+                 (W) mov (1|M0) r12.3<1>:ud {payload}.3<0;1,0>:ud\n"
+            );
+            let handle = format!("{payload}.2<0;1,0>:ud");
+            header + &text::bindless(p, &m, 8, "", "r20", ["r12", "r14"], &handle)
+        });
+        for i in 0..8 {
+            for (k, c) in [0, 2].into_iter().enumerate() {
+                let want = f32::from(texels[(2 * WIDTH + i) * 4 + c]) * (1.0 / 255.0);
+                assert_eq!(f32::from_bits(got[k * 8 + i]), want, "{p} channel {i}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_come_back() {
+    for p in PLATFORMS {
+        let (got, _) = run(p, ImageFormat::RGBA8, &[], |payload| {
+            let op = MsgOp::Sample(Sample {
+                op: SampleOp::ResInfo,
+                mode: 1,
+                sampler: 0,
+                surface: 3,
+                half_return: false,
+            });
+            let zero = "(W) mov (8|M0) r13.0<1>:ud 0x0:ud\n";
+            let m = sized(op, false, 1, 0, 2);
+            let height = format!("(W) mov (8|M0) r23.0<1>:ud {payload}.4<0;1,0>:ud\n");
+            format!(
+                "{zero}{}{height}",
+                text::send(p, &m, 8, "", "r20", ["r13", "null"])
+            )
+        });
+        let want = [WIDTH as u32, HEIGHT as u32, 0, HEIGHT as u32];
+        for (k, want) in want.into_iter().enumerate() {
+            assert_eq!(got[k * 8..k * 8 + 8], [want; 8], "{p}");
+        }
+    }
+}
