@@ -232,6 +232,37 @@ fn divide(a: i64, b: i64, signed: bool) -> (i64, i64) {
     (a.wrapping_div(b), a.wrapping_rem(b))
 }
 
+/// The operations that read or write the accumulator without naming it: the result, and what the accumulator holds then.
+#[inline(always)]
+pub fn through_acc<const N: usize>(
+    op: Op,
+    a: &[i64; N],
+    b: &[i64; N],
+    acc: &[i64; N],
+) -> ([i64; N], [i64; N]) {
+    let mut r = [0; N];
+    let mut out = [0; N];
+    for i in 0..N {
+        (r[i], out[i]) = match op {
+            Op::Addc => {
+                let sum = (a[i] & 0xffff_ffff) + (b[i] & 0xffff_ffff);
+                (sum, sum >> 32 & 1)
+            }
+            Op::Subb => {
+                let difference = (a[i] & 0xffff_ffff) - (b[i] & 0xffff_ffff);
+                (difference, i64::from(difference < 0))
+            }
+            // The accumulator holds source 0 times the low word of source 1; the high word's product is added.
+            _ => {
+                let product = a[i].wrapping_mul(b[i] >> 16) << 16;
+                let sum = acc[i].wrapping_add(product);
+                (if op == Op::Mach { sum >> 32 } else { sum }, sum)
+            }
+        };
+    }
+    (r, out)
+}
+
 /// Any integer operation.
 pub(super) fn eval<T: IntLane>(
     alu: &AluOp,
@@ -309,35 +340,11 @@ pub(super) fn eval<T: IntLane>(
             }
             out
         }
-        Op::Addc => {
-            let mut carry = [0; LANES];
-            let r = from(&|i| i64::from(a[i].low()) + i64::from(b[i].low()));
-            for (k, v) in carry.iter_mut().zip(&r) {
-                *k = (v.value() >> 32) as i64 & 1;
-            }
-            acc = Some(carry);
-            r
-        }
-        Op::Subb => {
-            let mut borrow = [0; LANES];
-            let r = from(&|i| i64::from(a[i].low()) - i64::from(b[i].low()));
-            for (k, v) in borrow.iter_mut().zip(&r) {
-                *k = i64::from(v.value() < 0);
-            }
-            acc = Some(borrow);
-            r
-        }
-        Op::Mach | Op::Macl => {
-            // The accumulator holds source 0 times the low word of source 1; the high word's product is added.
-            let mut sums = [0i64; LANES];
-            for (i, s) in sums.iter_mut().enumerate().take(n) {
-                let high = b[i].value() >> 16;
-                let product = a[i].value().wrapping_mul(high) << 16;
-                *s = extra.acc[i].wrapping_add(product as i64);
-            }
+        Op::Addc | Op::Subb | Op::Mach | Op::Macl => {
+            let (x, y) = (a.map(|v| v.value() as i64), b.map(|v| v.value() as i64));
+            let (r, sums) = through_acc(op, &x, &y, &extra.acc);
             acc = Some(sums);
-            let shift = if op == Op::Mach { 32 } else { 0 };
-            from(&|i| sums[i] >> shift)
+            from(&|i| r[i])
         }
         Op::Cmp | Op::Cmpn => {
             let f = alu.cond.map_or(0, |cond| compare(cond, &a, &b));

@@ -272,13 +272,13 @@ pub(super) type WideAcc = [i64; WIDE_ACC];
 pub(super) const WIDE_ACC: usize = 128;
 
 /// Whether a byte of the register file is one of the accumulators that operations name.
-fn in_acc(at: u32) -> bool {
+pub(super) fn in_acc(at: u32) -> bool {
     at.wrapping_sub(regs::ACC) < 2 * WIDE_ACC as u32
 }
 
 /// The whole value of an accumulator's element: an integer, or element bits. What the register itself holds counts
 /// where something else has written it since.
-fn acc_value(t: &Thread, at: u32, ty: Type) -> i64 {
+pub(super) fn acc_value(t: &Thread, at: u32, ty: Type) -> i64 {
     let bits = t.regs.element(at, ty.bytes());
     let own = if ty.is_int() {
         sem::convert::int_value(bits, ty) as i64
@@ -302,7 +302,7 @@ fn kept(alu: &AluOp, outcome: &Outcome, channel: u32) -> i64 {
 }
 
 /// Writes an accumulator's element.
-fn set_acc(t: &mut Thread, at: u32, ty: Type, value: i64) {
+pub(super) fn set_acc(t: &mut Thread, at: u32, ty: Type, value: i64) {
     if let Some(wide) = t
         .acc_wide
         .get_mut((at.wrapping_sub(regs::ACC) / 2) as usize)

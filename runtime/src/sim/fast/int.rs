@@ -3,10 +3,9 @@
 use super::super::program::{DstOp, MicroOp, Pred};
 use super::super::thread::Thread;
 use super::lanes::{Lane, load, store};
-use super::{Family, arity, handlers};
+use super::{Family, arity, handlers, with_int_mods};
+use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::int::{self, IntLane};
-use gantry_isa_gen::sem::{convert, is_logic};
-use gantry_isa_gen::{Op, SrcMods};
 use std::marker::PhantomData;
 
 handlers!(
@@ -14,7 +13,7 @@ handlers!(
     signed,
     Int<i32>,
     [
-        Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Asr, Sel, Cmp, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror
+        Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Asr, Sel, Csel, Cmp, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror
     ]
 );
 handlers!(
@@ -35,14 +34,7 @@ handlers!(
 
 #[inline(always)]
 fn source<T: Lane + IntLane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [T; N] {
-    let mut v = load::<T, N>(t, op, k);
-    let m = op.alu.mods.get(k).copied().unwrap_or_default();
-    if m != SrcMods::default() {
-        for x in &mut v {
-            *x = convert::int_mods(*x, m, is_logic(op.alu.op));
-        }
-    }
-    v
+    with_int_mods(load(t, op, k), op, k)
 }
 
 /// Lanes of integers.
@@ -80,6 +72,10 @@ impl<T: Lane + IntLane> Family for Int<T> {
                     None if matches!(op.pick, Pred::None) => 0,
                     None => t.predicate(op.pick),
                 };
+                int::select(pick, &a, &b)
+            }
+            Op::Csel => {
+                let pick = op.alu.cond.map_or(0, |cond| int::compare(cond, &c, &zero));
                 int::select(pick, &a, &b)
             }
             _ => {

@@ -5,13 +5,16 @@
 //! Handlers cannot fail, so operands with addresses that are known only when they run, and registers with effects, take
 //! the general path (`alu`).
 
+mod acc;
 mod int;
 mod lanes;
 mod single;
 
+use super::alu::in_acc;
 use super::program::{DstOp, MicroOp, SrcOp};
 use super::thread::Thread;
-use gantry_isa_gen::sem::AluOp;
+use gantry_isa_gen::sem::int::IntLane;
+use gantry_isa_gen::sem::{AluOp, convert, is_logic};
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
 use std::marker::PhantomData;
 
@@ -43,14 +46,11 @@ pub(super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<Fast> {
         .srcs
         .iter()
         .any(|s| matches!(s, SrcOp::Indirect { .. } | SrcOp::MultiIndirect { .. }));
-    if o.special || o.acc_wr_en || indirect {
+    if o.special || indirect || matches!(o.dst, DstOp::Indirect { .. }) {
         return None;
     }
-    match *o.dst {
-        DstOp::Indirect { .. } => return None,
-        // Integers in accumulators are wider than their registers.
-        DstOp::Direct { acc: true, .. } if alu.dst != Type::F => return None,
-        _ => {}
+    if let Some(found) = through_acc(alu, o) {
+        return found.map(Fast::Any);
     }
     let types = || alu.srcs.iter().flatten().copied();
     let null = matches!(o.dst, DstOp::Null);
@@ -84,6 +84,41 @@ pub(super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<Fast> {
         Lanes::Wide => int::wide(alu.op, o.n),
     }
     .map(Fast::Any)
+}
+
+/// The handler of an operation that has an integer in an accumulator, named or not: those are wider than their registers.
+/// The outer `None` is for all other operations.
+fn through_acc(alu: &AluOp, o: &Operands<'_>) -> Option<Option<Handler>> {
+    let to = matches!(o.dst, DstOp::Direct { acc: true, .. }) && alu.dst != Type::F;
+    let implicit = matches!(alu.op, Op::Mach | Op::Macl | Op::Addc | Op::Subb);
+    let from = o.srcs.iter().zip(alu.srcs).any(|(s, ty)| {
+        let (SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. }) = *s else {
+            return false;
+        };
+        in_acc(at) && ty.is_some_and(Type::is_int)
+    });
+    if !(to || implicit || from || o.acc_wr_en) {
+        return None;
+    }
+    let dword = |t: Type| matches!(t, Type::D | Type::Ud);
+    let small = |t: Type| t.is_int() && t.bytes() <= 4;
+    let plain = alu.cond.is_none() && !alu.sat && alu.srcs.iter().flatten().all(|t| small(*t));
+    let step = match o.dst {
+        DstOp::Direct { step, .. } => *step,
+        _ => 4,
+    };
+    Some(if !plain || !dword(alu.dst) || step != 4 {
+        None
+    } else if implicit && !to && !from && (o.acc_wr_en || alu.op == Op::Macl) {
+        acc::implicit(alu.op, o.n)
+    } else if to && !implicit && !from && !o.acc_wr_en {
+        acc::to_acc(alu.op, o.n)
+    } else if from && !to && !o.acc_wr_en && matches!(alu.op, Op::Mov | Op::Add | Op::Add3) {
+        // The low bits of a sum depend on low bits alone.
+        int::signed(alu.op, o.n)
+    } else {
+        None
+    })
 }
 
 /// What lanes hold an integer operation of at most 32 bits.
@@ -134,6 +169,7 @@ fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<Lanes> {
                 None
             }
         }
+        Op::Csel if signed && unmodified => Some(Lanes::Signed),
         Op::Sel if no_abs => Some(Lanes::Signed),
         Op::Asr if signed && alu.cond.is_none() && unmodified => Some(Lanes::Signed),
         Op::Shr
@@ -192,6 +228,18 @@ impl Host {
     }
 }
 
+/// Integer lanes with the modifiers of source `k`.
+#[inline(always)]
+fn with_int_mods<T: IntLane, const N: usize>(mut v: [T; N], op: &MicroOp, k: usize) -> [T; N] {
+    let m = op.alu.mods.get(k).copied().unwrap_or_default();
+    if m != SrcMods::default() {
+        for x in &mut v {
+            *x = convert::int_mods(*x, m, is_logic(op.alu.op));
+        }
+    }
+    v
+}
+
 /// How many sources an operation with a handler has.
 const fn arity(op: Op) -> usize {
     match op {
@@ -206,7 +254,7 @@ const fn arity(op: Op) -> usize {
         | Op::Cbit
         | Op::Lzd
         | Op::Fbl => 1,
-        Op::Mad | Op::Lrp | Op::Bfi2 | Op::Add3 => 3,
+        Op::Mad | Op::Lrp | Op::Bfi2 | Op::Add3 | Op::Csel => 3,
         _ => 2,
     }
 }

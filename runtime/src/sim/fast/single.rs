@@ -13,7 +13,7 @@ handlers!(
     /// Operations on single floats.
     handler,
     Single,
-    [Mov, Add, Mul, Mad, Sel, Cmp, Lrp, Frc, Rndd, Rnde, Rndz, Rndu]
+    [Mov, Add, Mul, Mad, Sel, Csel, Cmp, Lrp, Frc, Rndd, Rnde, Rndz, Rndu]
 );
 
 #[inline(always)]
@@ -57,6 +57,14 @@ impl Family for Single {
                     None if matches!(op.pick, Pred::None) => 0,
                     None => t.predicate(op.pick),
                 };
+                int::select(pick, &a, &b)
+            }
+            Op::Csel => {
+                let c = source::<N>(t, op, 2);
+                let pick = op
+                    .alu
+                    .cond
+                    .map_or(0, |cond| float::compare(cond, &c, &[0.0; N]));
                 int::select(pick, &a, &b)
             }
             Op::Mad if FMA => {
