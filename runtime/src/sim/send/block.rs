@@ -16,6 +16,8 @@ pub(super) enum BlockAddress {
     Header32(u32),
     /// The header's scratch space (dword 5), and an offset in it in bytes.
     Scratch(u32),
+    /// This one.
+    Known(u32),
     /// The first address of the payload, of 2, 4 or 8 bytes.
     Payload(u32),
 }
@@ -42,6 +44,7 @@ impl Block {
             BlockAddress::Scratch(offset) => {
                 u64::from(regs.u32(p.header + 20) & !0x3ff) + u64::from(offset)
             }
+            BlockAddress::Known(address) => u64::from(address),
             BlockAddress::Payload(bytes) => regs.element(p.address, bytes),
         };
         if !address.is_multiple_of(u64::from(self.aligned)) {

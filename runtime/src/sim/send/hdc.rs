@@ -6,9 +6,7 @@ use super::plan::{Access, Action};
 use super::scatter::{AddressForm, Scatter};
 use super::window::Place;
 use gantry_isa_gen::Platform;
-use gantry_isa_gen::message::{
-    AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, MsgOp, Simd, Surface,
-};
+use gantry_isa_gen::message::{AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, MsgOp, Simd};
 
 fn addresses(addr: AddrModel) -> AddressForm {
     AddressForm::Each(if addr.is_a64() { 8 } else { 4 })
@@ -131,11 +129,18 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             offset,
             dword_mode,
         } => {
+            let offset = u32::from(offset) * 32;
+            // From Xe-HP on the header names a surface, before an offset from general state base.
+            let (address, place) = if platform >= Platform::XeHp {
+                (BlockAddress::Known(offset), Place::HeaderScratch)
+            } else {
+                (BlockAddress::Scratch(offset), Place::General)
+            };
             let b = Block {
                 dir,
                 bytes: u32::from(count) * 32,
                 first: 0,
-                address: BlockAddress::Scratch(u32::from(offset) * 32),
+                address,
                 aligned: 32,
             };
             let access = if dword_mode {
@@ -143,7 +148,7 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
             } else {
                 Access::Block(b)
             };
-            (access, place(AddrModel::A32(Surface::Stateless)))
+            (access, place)
         }
         MsgOp::Atomic {
             op,

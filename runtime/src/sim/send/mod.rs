@@ -22,7 +22,7 @@ use super::program::MicroOp;
 use super::thread::Thread;
 use super::worker::Group;
 use plan::{Access, Action, ImageAccess, Plan};
-use window::Window;
+use window::{Place, Window};
 
 pub(super) use plan::{DescOp, SendOp};
 
@@ -80,8 +80,12 @@ fn run(
     }
     match &plan.action {
         Action::Access(access, place) => {
-            let window = Window::new(group, *place)?;
             let p = &plan.payload;
+            let place = match *place {
+                Place::HeaderScratch => Place::of_header(t.regs.u32(p.header + 20)),
+                place => place,
+            };
+            let window = Window::new(group, place)?;
             match access {
                 Access::Scatter(s) => s.run(t, &window, p, mask)?,
                 Access::Block(b) => b.run(t, &window, p)?,

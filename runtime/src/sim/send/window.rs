@@ -19,6 +19,8 @@ pub(super) enum Place {
     Bti(u8),
     /// A surface state at this offset of the surface heap, in bytes.
     State(u32),
+    /// The scratch surface that the message's header names.
+    HeaderScratch,
 }
 
 /// The binding table index that means a surface state of the extended descriptor.
@@ -36,6 +38,11 @@ impl Place {
         }
     }
 
+    /// The surface state of a scratch surface that dword 5 of a header names: bits 31:10 count states of 64 bytes.
+    pub(super) fn of_header(dword: u32) -> Place {
+        Place::State((dword & !0x3ff) >> 4)
+    }
+
     /// Where a message with a binding table index points; `ex` is its extended descriptor.
     pub(super) fn of_bti(platform: Platform, bti: u8, ex: u32) -> Place {
         Place::of_model(platform, AddrModel::A32(Surface::from_bits(bti)), ex)
@@ -47,7 +54,7 @@ impl Place {
         match self {
             Place::Bti(i) => group.surfaces().bound(i),
             Place::State(offset) => group.surfaces().at(offset),
-            Place::Flat | Place::Slm | Place::General => {
+            Place::Flat | Place::Slm | Place::General | Place::HeaderScratch => {
                 Err("the message needs a surface".to_owned())
             }
         }
@@ -114,7 +121,7 @@ impl<'g> Window<'g> {
             Place::Flat => return Ok(Window::Flat(group)),
             Place::Slm => return Ok(Window::Slm(group.slm())),
             Place::General => return Ok(Window::Area(group.stateless())),
-            Place::Bti(_) | Place::State(_) => place.state(group)?,
+            place => place.state(group)?,
         };
         Ok(match state {
             State::Buffer(block) => Window::Surface(block),
