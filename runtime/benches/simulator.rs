@@ -1,6 +1,9 @@
-//! How fast the simulator runs kernels of Intel's compiler: instructions of hardware threads per second.
+//! How fast the simulator runs kernels of Intel's compiler: instructions of hardware threads and channel-operations
+//! (instructions times enabled channels) per second, on one core and on all, and the wall time as a multiple of pocl's, which
+//! compiles the same kernel for this host.
 //!
-//! `cargo bench -p gantry-runtime` needs `ocloc` on PATH; without it nothing is measured.
+//! `cargo bench -p gantry-runtime` needs `ocloc`, and pocl for the ratio. A table of the fastest of several runs comes first;
+//! `-- nothing` prints only that.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,58 +11,195 @@
     reason = "a measurement, not product code"
 )]
 
+#[path = "../tests/opencl/cl.rs"]
+#[allow(dead_code, reason = "a binding for tests, of which this uses a part")]
+mod cl;
 #[path = "../tests/common/mod.rs"]
 mod common;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gantry_runtime::{Arg, Device, DeviceKind, Grid, Module};
+use gantry_runtime::{Arg, Device, DeviceKind, Grid, Kernel, LaunchStats};
+use std::time::Instant;
 
-fn measure(c: &mut Criterion, name: &str, m: &Module, kernel: &str, grid: Grid, args: &[Arg]) {
-    let k = m.kernel(kernel).unwrap();
-    let run = || k.launch(grid).args(args.to_vec()).run().unwrap();
-    let stats = run();
-    let mut g = c.benchmark_group("simulator");
-    g.sample_size(20);
-    g.throughput(Throughput::Elements(stats.instructions));
-    g.bench_function(name, |b| b.iter(run));
-    g.finish();
+const SOURCE: &str = include_str!("../../isa-gen/tests/kernels/classics.cl");
+/// Channels of a thread.
+const SIMD: u32 = 16;
+const DEVICES: [&str; 3] = ["skl", "tgllp", "dg2"];
+/// Of how many runs the fastest counts.
+const RUNS: u32 = 5;
+
+/// A launch, with arguments that both sides take.
+struct Case {
+    kernel: &'static str,
+    global: [u32; 3],
+    local: [u32; 3],
+    args: Vec<Value>,
+}
+
+enum Value {
+    Floats(usize),
+    Bytes(usize),
+    Int(i32),
+}
+
+fn cases() -> [Case; 3] {
+    let (w, h) = (512u32, 512u32);
+    [
+        Case {
+            kernel: "mandelbrot",
+            global: [w, h, 1],
+            local: [64, 1, 1],
+            args: vec![
+                Value::Bytes((w * h) as usize),
+                Value::Int(w as i32),
+                Value::Int(h as i32),
+                Value::Int(255),
+            ],
+        },
+        Case {
+            kernel: "sgemm",
+            global: [256, 256, 1],
+            local: [16, 16, 1],
+            args: vec![
+                Value::Floats(256 * 256),
+                Value::Floats(256 * 256),
+                Value::Floats(256 * 256),
+                Value::Int(256),
+            ],
+        },
+        Case {
+            kernel: "sha256_block",
+            global: [1 << 16, 1, 1],
+            local: [256, 1, 1],
+            args: vec![Value::Bytes(8 * 4 << 16), Value::Bytes(16 * 4 << 16)],
+        },
+    ]
+}
+
+/// The bytes of a buffer argument: small floats, or counted bytes.
+fn bytes(v: &Value) -> Vec<u8> {
+    match v {
+        Value::Floats(n) => (0..*n)
+            .flat_map(|i| ((i % 17) as f32 * 0.0625).to_le_bytes())
+            .collect(),
+        Value::Bytes(n) => (0..*n).map(|i| i as u8).collect(),
+        Value::Int(i) => i.to_le_bytes().to_vec(),
+    }
+}
+
+/// The fastest of several runs, in seconds, after one that warms up.
+fn fastest<T>(mut run: impl FnMut() -> T) -> (T, f64) {
+    let mut last = run();
+    let mut best = f64::INFINITY;
+    for _ in 0..RUNS {
+        let start = Instant::now();
+        last = run();
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    (last, best)
+}
+
+fn on_pocl(pocl: &cl::Pocl, program: &cl::Program, case: &Case) -> f64 {
+    let args: Vec<cl::Arg> = case
+        .args
+        .iter()
+        .map(|a| match a {
+            Value::Int(_) => cl::Arg::Value(bytes(a)),
+            _ => cl::Arg::Buffer(bytes(a)),
+        })
+        .collect();
+    let range = cl::Range {
+        global: case.global,
+        local: case.local,
+        offset: [0; 3],
+    };
+    let run = || pocl.run(program, case.kernel, &args, range).unwrap();
+    fastest(run).1
+}
+
+/// A kernel on the simulator, with its arguments.
+struct Simulated {
+    kernel: Kernel,
+    args: Vec<Arg>,
+    grid: Grid,
+}
+
+impl Simulated {
+    fn new(device: &str, case: &Case) -> Simulated {
+        let d = Device::open(DeviceKind::Simulator).unwrap();
+        let zebin = common::compile_for(device, SOURCE, &format!("-cl-std=CL2.0 -DSIMD={SIMD}"));
+        let args = case.args.iter().map(|a| match a {
+            Value::Int(i) => (*i).into(),
+            _ => (&d.buffer_from(&bytes(a)).unwrap()).into(),
+        });
+        Simulated {
+            args: args.collect(),
+            grid: Grid::new(case.global).group(case.local),
+            kernel: d.load(&zebin).unwrap().kernel(case.kernel).unwrap(),
+        }
+    }
+
+    fn run(&self) -> LaunchStats {
+        let launch = self.kernel.launch(self.grid).args(self.args.clone());
+        launch.run().unwrap()
+    }
 }
 
 fn simulator(c: &mut Criterion) {
     if !common::have("ocloc") {
         return;
     }
-    let d = Device::open(DeviceKind::Simulator).unwrap();
-    for simd in [8, 16, 32] {
-        let core = d.load(&common::compile("core.cl", simd, "")).unwrap();
-        let n = 1u32 << 20;
-        let x = d.buffer_from(&vec![1.5f32; n as usize]).unwrap();
-        let y = d.buffer_from(&vec![0.5f32; n as usize]).unwrap();
-        measure(
-            c,
-            &format!("saxpy_simd{simd}"),
-            &core,
-            "saxpy",
-            Grid::new([n, 1, 1]).group([256, 1, 1]),
-            &[(&x).into(), (&y).into(), 2.0f32.into(), (n as i32).into()],
-        );
+    let pocl = cl::Pocl::open();
+    if let Err(e) = &pocl {
+        println!("skipped: no ratio to pocl: {e}");
     }
-    let float = d.load(&common::compile("float.cl", 16, "")).unwrap();
-    let (w, h) = (512u32, 256u32);
-    let out = d.buffer((w * h * 4) as usize).unwrap();
-    measure(
-        c,
-        "mandelbrot_simd16",
-        &float,
-        "mandelbrot",
-        Grid::new([w, h, 1]).group([64, 1, 1]),
-        &[
-            (&out).into(),
-            (w as i32).into(),
-            (h as i32).into(),
-            256i32.into(),
-        ],
+    // What Intel's compiler is told about widths is nothing to pocl's.
+    let plain = SOURCE.replace("__attribute__((intel_reqd_sub_group_size(SIMD)))", "");
+    let pocl = pocl.ok().map(|p| {
+        let program = p.build(&plain, "-cl-std=CL1.2").unwrap();
+        (p, program)
+    });
+    let one = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let cores = rayon::current_num_threads();
+    println!(
+        "{:14}{:8}{:>12}{:>10}{:>10}{:>12}{:>12}{:>10}",
+        "SIMD16",
+        "device",
+        "instructions",
+        "M inst/s",
+        "M ch/s",
+        format!("{cores}: M inst/s"),
+        "M ch/s",
+        "x pocl"
     );
+    for case in cases() {
+        let reference = pocl.as_ref().map(|(p, program)| on_pocl(p, program, &case));
+        for device in DEVICES {
+            let k = Simulated::new(device, &case);
+            let (stats, single) = one.install(|| fastest(|| k.run()));
+            let (_, all) = fastest(|| k.run());
+            let rate = |n: u64, seconds: f64| n as f64 / seconds / 1e6;
+            println!(
+                "{:14}{device:8}{:>12}{:>10.1}{:>10.0}{:>12.1}{:>12.0}{:>10}",
+                case.kernel,
+                stats.instructions,
+                rate(stats.instructions, single),
+                rate(stats.channels, single),
+                rate(stats.instructions, all),
+                rate(stats.channels, all),
+                reference.map_or("-".to_owned(), |r| format!("{:.1}", all / r)),
+            );
+            let mut g = c.benchmark_group(format!("{}/{device}", case.kernel));
+            g.sample_size(10);
+            g.throughput(Throughput::Elements(stats.instructions));
+            g.bench_function("one core", |b| one.install(|| b.iter(|| k.run())));
+            g.bench_function("all cores", |b| b.iter(|| k.run()));
+            g.finish();
+        }
+    }
 }
 
 criterion_group!(benches, simulator);
