@@ -22,6 +22,17 @@ kernel void add(global const float *a, global const float *b, global float *c) {
 }
 ";
 
+const BLUR: &str = "
+__attribute__((intel_reqd_sub_group_size(SIMD)))
+kernel void blur(read_only image2d_t in, write_only image2d_t out, sampler_t s) {
+    int2 p = (int2)(get_global_id(0), get_global_id(1));
+    float4 sum = 0.0f;
+    for (int y = -1; y <= 1; y++)
+        for (int x = -1; x <= 1; x++) sum += read_imagef(in, s, p + (int2)(x, y));
+    write_imagef(out, p, sum / 9.0f);
+}
+";
+
 const WIDTHS: [u32; 3] = [8, 16, 32];
 
 /// Devices with a width that each can compile for.
@@ -37,7 +48,11 @@ const DEVICES: [(&str, u32); 7] = [
 
 /// Compiles the kernels for a device, and gives back the zebin's path.
 fn compile(dir: &Scratch, device: &str, simd: u32) -> String {
-    let source = dir.write("k.cl", SOURCE);
+    compile_source(dir, SOURCE, device, simd)
+}
+
+fn compile_source(dir: &Scratch, source: &str, device: &str, simd: u32) -> String {
+    let source = dir.write("k.cl", source);
     run(Command::new("ocloc")
         .args([
             "compile",
@@ -161,5 +176,94 @@ fn disassembly_is_iga64s_on_every_device() {
             let raw = gantry(["disasm", &code, "--platform", device]).ok();
             assert_eq!(raw, whole);
         }
+    }
+}
+
+/// Writes a PNG of a colour type.
+fn write_png(path: &str, (width, height): (usize, usize), color: png::ColorType, data: &[u8]) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut encoder = png::Encoder::new(file, width as u32, height as u32);
+    encoder.set_color(color);
+    encoder.set_depth(png::BitDepth::Eight);
+    let mut writer = encoder.write_header().unwrap();
+    writer.write_image_data(data).unwrap();
+}
+
+fn read_png(path: &str) -> Vec<u8> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut data = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut data).unwrap();
+    assert_eq!(info.color_type, png::ColorType::Rgba);
+    data
+}
+
+#[test]
+fn a_picture_goes_through_a_sampler() {
+    if !oracle("ocloc") {
+        return;
+    }
+    let (w, h) = (37usize, 29usize);
+    let rgb: Vec<u8> = (0..w * h * 3).map(|i| (i * i / 7 + i * 31) as u8).collect();
+    let rgba: Vec<u8> = rgb
+        .chunks(3)
+        .flat_map(|c| [c[0], c[1], c[2], 255])
+        .collect();
+    let want: Vec<u8> = (0..w * h * 4)
+        .map(|i| {
+            let (x, y, c) = (i / 4 % w, i / 4 / w, i % 4);
+            let mut sum = 0;
+            for dy in 0..3 {
+                for dx in 0..3 {
+                    let at = (y + dy).clamp(1, h) - 1;
+                    let at = (at * w + (x + dx).clamp(1, w) - 1) * 4 + c;
+                    sum += u32::from(rgba[at]);
+                }
+            }
+            // Ninths have no ties.
+            ((2 * sum + 9) / 18) as u8
+        })
+        .collect();
+    // Ponte Vecchio has no sampler.
+    for (device, simd) in DEVICES.into_iter().filter(|(d, _)| *d != "pvc") {
+        let dir = Scratch::new();
+        let zebin = compile_source(&dir, BLUR, device, simd);
+        let (png, raw) = (dir.text("in.png"), dir.write("in.raw", &rgba));
+        write_png(&png, (w, h), png::ColorType::Rgb, &rgb);
+        let run = |input: &str, output: &str| {
+            gantry([
+                "run",
+                &zebin,
+                "--global",
+                "37,29",
+                "--local",
+                "16,4",
+                "--arg",
+                input,
+                "--arg",
+                output,
+                "--arg",
+                "sampler:clamp_to_edge:nearest",
+            ])
+        };
+        let out = dir.text("out.png");
+        run(&format!("image2d:{png}"), &format!("image2d:{png}:{out}")).ok();
+        assert!(read_png(&out) == want, "{device} SIMD{simd}");
+        let out = dir.text("out.raw");
+        let form = "image:37x29:RGBA:UNORM_INT8";
+        run(&format!("{form}:{raw}"), &format!("{form}::{out}")).ok();
+        assert!(
+            std::fs::read(out).unwrap() == want,
+            "{device} SIMD{simd}, raw"
+        );
+        let error = run(
+            &format!("image:37x30:RGBA:UNORM_INT8:{raw}"),
+            &format!("{form}:"),
+        )
+        .fails();
+        assert!(
+            error.contains("the file has 4292 bytes, a 2D image of 37x30 takes 4440"),
+            "{error}"
+        );
     }
 }

@@ -11,7 +11,10 @@ mod common;
 
 use common::{Rng, have};
 use gantry_runtime::zebin::{ArgKind, Zebin};
-use gantry_runtime::{Arg, Device, Error, Grid, SimOptions};
+use gantry_runtime::{
+    AddressMode, Arg, Device, Error, FilterMode, Grid, ImageDesc, ImageFormat, ImageType, Sampler,
+    SimOptions,
+};
 
 /// Loads a zebin and launches each kernel once on small buffers. Returns how many launches ended well and how many
 /// with a fault; a load that is refused counts as neither.
@@ -34,6 +37,10 @@ fn try_all(d: &Device, bytes: &[u8], ended: &mut [usize; 3]) {
                 ArgKind::Buffer => Arg::Buffer(d.buffer(4096).unwrap()),
                 ArgKind::Local => Arg::Local(256),
                 ArgKind::Value { size } if size < 4096 => Arg::Value(vec![1; size as usize]),
+                ArgKind::Image(ty) => Arg::Image(d.image(ImageFormat::RGBA8, shape(ty)).unwrap()),
+                ArgKind::Sampler => {
+                    Sampler::new(AddressMode::ClampToEdge, FilterMode::Linear).into()
+                }
                 _ => Arg::Null,
             })
             .collect();
@@ -52,6 +59,17 @@ fn try_all(d: &Device, bytes: &[u8], ended: &mut [usize; 3]) {
                 ended[1] += 1;
             }
         }
+    }
+}
+
+fn shape(ty: Option<ImageType>) -> ImageDesc {
+    match ty {
+        Some(ImageType::D1) => ImageDesc::d1(9),
+        Some(ImageType::D1Buffer) => ImageDesc::d1_buffer(9),
+        Some(ImageType::D1Array) => ImageDesc::d1_array(9, 3),
+        Some(ImageType::D2Array) => ImageDesc::d2_array(9, 3, 2),
+        Some(ImageType::D3) => ImageDesc::d3(9, 3, 2),
+        Some(ImageType::D2) | None => ImageDesc::d2(9, 3),
     }
 }
 
@@ -80,6 +98,10 @@ K void floats(__global const float4 *in, __global float4 *out, float k) {
     int i = get_global_id(0);
     float4 v = in[i];
     out[i] = native_sqrt(v) * k + (v.x > v.y ? floor(v) : fmax(v, 1.0f));
+}
+K void pictures(read_only image2d_t in, read_only image3d_t more, write_only image2d_t out, sampler_t s) {
+    int2 p = (int2)(get_global_id(0), get_image_width(out) - 3);
+    write_imagef(out, p, read_imagef(in, s, p) + read_imagef(more, s, (float4)(p.x)));
 }
 ";
 
