@@ -165,6 +165,73 @@ fn text_and_zebin_run_alike() {
     }
 }
 
+/// Runs `saxpy8` of the corpus in two groups of 32 with further options.
+fn seen(options: &[&str]) -> common::Outcome {
+    let file = saxpy();
+    let mut args = vec!["run", &file, "--kernel", "saxpy8", "--device", "sim"];
+    args.extend(["--global", "64", "--local", "32"]);
+    args.extend([
+        "--arg", "zero:256", "--arg", "zero:256", "--arg", "f32:2", "--arg", "i32:60",
+    ]);
+    args.extend(options);
+    gantry(args)
+}
+
+#[test]
+fn statistics_and_profiles() {
+    let stats: Value = serde_json::from_str(&seen(&["--stats"]).ok()).unwrap();
+    let sum = |what: &str| {
+        let parts = stats[what].as_array().unwrap().iter();
+        parts.map(|t| t["executed"].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(sum("opcodes"), stats["instructions"].as_u64().unwrap());
+    assert_eq!(sum("messages"), stats["sends"].as_u64().unwrap());
+    let text = seen(&["--stats=text"]).ok();
+    assert!(text.starts_with("saxpy8: 8 threads, "), "{text}");
+    let eot = text.lines().find(|l| l.ends_with("end of thread"));
+    assert!(eot.unwrap().trim().starts_with("8 "), "{text}");
+
+    let profile = seen(&["--profile"]).ok();
+    assert!(profile.contains("0x0000  "), "{profile}");
+    let profile: Value = serde_json::from_str(&seen(&["--profile=json"]).ok()).unwrap();
+    let lines = profile["profile"].as_array().unwrap();
+    let executed = lines.iter().map(|l| l["executed"].as_u64().unwrap());
+    assert_eq!(
+        executed.sum::<u64>(),
+        stats["instructions"].as_u64().unwrap()
+    );
+}
+
+#[test]
+fn traces() {
+    let all = seen(&["--trace=json"]).ok();
+    let events: Vec<Value> = all
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let threads = events.iter().filter(|e| e["ip"] == 0).count();
+    assert_eq!(threads, 8);
+    assert!(events.iter().all(|e| e["kernel"] == "saxpy8"));
+    let some = seen(&[
+        "--trace",
+        "--trace-group=1",
+        "--trace-thread=1",
+        "--trace-ip=0..0x20",
+    ])
+    .ok();
+    let heads: Vec<&str> = some.lines().filter(|l| !l.starts_with(' ')).collect();
+    assert!(!heads.is_empty(), "{some}");
+    for h in heads {
+        assert!(h.starts_with("saxpy8 (1,0,0) t1 0x00"), "{h}");
+    }
+    assert!(seen(&["--trace", "--trace-kernel=other"]).ok().is_empty());
+    let err = seen(&["--trace", "--trace-ip=x"]);
+    assert_eq!(err.status, Some(1));
+    assert!(err.err.contains("`x` is no offset"), "{}", err.err);
+    // Before Xe the hardware looks after its registers.
+    assert!(seen(&["--check-hazards"]).ok().is_empty());
+}
+
 #[test]
 fn arguments_by_value() {
     let dir = Scratch::new();

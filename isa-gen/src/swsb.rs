@@ -1,6 +1,12 @@
 //! Software scoreboard annotations (SWSB): what an instruction of Xe waits for, and the token that it sets. Source: PRM
 //! for Tiger Lake, Vol. 9 "Software Scoreboard"; the pipes of Xe-HP from Intel's assembler.
 
+use crate::inst::{Inst, Src, Subfn};
+use crate::message::Sfid;
+use crate::op::Op;
+use crate::platform::Platform;
+use crate::reg::Register;
+use crate::types::Type;
 use std::fmt;
 
 /// An in-order pipe that a distance counts in.
@@ -115,5 +121,94 @@ impl fmt::Display for Distance {
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "${}{}", self.sbid, self.kind.suffix())
+    }
+}
+
+/// How the scoreboard sees an instruction. Source: the PRM's "Software Scoreboard" of each platform, and what Intel's
+/// compiler counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unit {
+    /// It executes in order with the others of its pipe (`Float`, `Int`, `Long` or `Math`), and distances count it. Where
+    /// the platform's distances know one pipe only, it counts all of these together.
+    InOrder(Pipe),
+    /// It ends in its own time; a token says when.
+    OutOfOrder(Function),
+    /// It is neither waited for nor counted: `sync`, `nop`, `wait`, `halt`.
+    Uncounted,
+}
+
+/// What executes an instruction out of order. Each function reads the sources of its instructions in their order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Function {
+    /// A shared function, through a send.
+    Shared(Sfid),
+    /// The math box.
+    Math,
+    /// The systolic array.
+    Systolic,
+}
+
+impl Unit {
+    /// The unit of an instruction of a platform with software scoreboard.
+    pub fn of<R: Register>(platform: Platform, inst: &Inst<R>) -> Unit {
+        let f = platform.features();
+        let math_in_order = f.swsb_pipes.contains(&Pipe::Math);
+        let types = || {
+            inst.dst
+                .ty()
+                .into_iter()
+                .chain(inst.srcs.iter().filter_map(Src::ty))
+        };
+        match inst.op {
+            op if op.is_send() => match inst.subfn {
+                Subfn::Send(sfid) => Unit::OutOfOrder(Function::Shared(sfid)),
+                _ => Unit::Uncounted,
+            },
+            Op::Dpas => Unit::OutOfOrder(Function::Systolic),
+            Op::Math if math_in_order => Unit::InOrder(Pipe::Math),
+            Op::Math => Unit::OutOfOrder(Function::Math),
+            Op::Sync | Op::Nop | Op::Wait | Op::Halt | Op::Illegal => Unit::Uncounted,
+            // Branches are the integer pipe's.
+            op if is_branch(op) => Unit::InOrder(Pipe::Int),
+            _ if f.out_of_order_f64 && types().any(|t| t == Type::Df) => {
+                Unit::OutOfOrder(Function::Math)
+            }
+            _ if types().any(|t| t.bytes() == 8) => Unit::InOrder(Pipe::Long),
+            _ => match types().next() {
+                Some(t) if t.is_float() => Unit::InOrder(Pipe::Float),
+                _ => Unit::InOrder(Pipe::Int),
+            },
+        }
+    }
+}
+
+/// Whether an opcode changes the instruction pointer.
+fn is_branch(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Jmpi
+            | Op::If
+            | Op::Else
+            | Op::Endif
+            | Op::Join
+            | Op::While
+            | Op::Break
+            | Op::Cont
+            | Op::Goto
+            | Op::Brd
+            | Op::Brc
+            | Op::Call
+            | Op::Calla
+            | Op::Ret
+    )
+}
+
+/// Instructions after which a pipe's result is there without any wait: so many more have entered the pipe. Intel's
+/// compiler relies on it.
+pub const fn depth(pipe: Pipe) -> u64 {
+    match pipe {
+        Pipe::Long => 15,
+        Pipe::Math => 18,
+        _ => 11,
     }
 }

@@ -49,5 +49,6 @@ pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
 pub use module::{Kernel, Module};
 pub use sim::SimOptions;
 pub use watch::{
-    Amount, InstructionCount, Report, Total, TraceEvent, TraceFilter, TraceOperand, Watch,
+    Amount, Hazard, HazardKind, InstructionCount, Report, Total, TraceEvent, TraceFilter,
+    TraceOperand, Watch,
 };

@@ -215,6 +215,73 @@ fn element(ty: Type, bits: u64) -> String {
 pub struct Report {
     /// What each instruction that ran did, by kernel and offset.
     pub instructions: Vec<InstructionCount>,
+    /// Reads and writes that no annotation waits for: one for each instruction, earlier instruction and kind, by kernel
+    /// and offset.
+    pub hazards: Vec<Hazard>,
+}
+
+/// What two instructions do to a register in the wrong order if nothing waits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum HazardKind {
+    /// RAW: the later one reads what the earlier one writes.
+    ReadAfterWrite,
+    /// WAW: both write.
+    WriteAfterWrite,
+    /// WAR: the later one writes what the earlier one reads.
+    WriteAfterRead,
+}
+
+/// A read or write of a register that no annotation (SWSB) waits for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Hazard {
+    /// The kernel.
+    pub kernel: String,
+    /// The group of a thread that came by.
+    pub group: [u32; 3],
+    /// That thread's number in its group.
+    pub thread: u32,
+    /// The later instruction's offset in the kernel, in bytes.
+    pub ip: u32,
+    /// The later instruction, disassembled.
+    pub instruction: String,
+    /// What is not waited for.
+    pub kind: HazardKind,
+    /// The GRF.
+    pub grf: u32,
+    /// The bytes of the GRF that both touch: a bit for each.
+    pub bytes: u64,
+    /// The earlier instruction's offset.
+    pub earlier_ip: u32,
+    /// The earlier instruction, disassembled.
+    pub earlier: String,
+    /// The annotation that would wait for it.
+    pub cover: String,
+    /// How often it was seen, in all threads.
+    pub count: u64,
+}
+
+impl fmt::Display for Hazard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.group;
+        let (first, last) = (
+            self.bytes.trailing_zeros(),
+            63 - self.bytes.leading_zeros().min(63),
+        );
+        let (does, done) = match self.kind {
+            HazardKind::ReadAfterWrite => ("reads", "written"),
+            HazardKind::WriteAfterWrite => ("writes", "written"),
+            HazardKind::WriteAfterRead => ("writes", "read"),
+        };
+        write!(
+            f,
+            "kernel `{}`, group ({x}, {y}, {z}), thread {}, at {:#x}: {does} r{} (bytes {first} to {last}) before it is surely {done} at {:#x}; {} would wait",
+            self.kernel, self.thread, self.ip, self.grf, self.earlier_ip, self.cover
+        )?;
+        if self.count > 1 {
+            write!(f, " ({} times)", self.count)?;
+        }
+        write!(f, "\n  {}\n  {}", self.earlier, self.instruction)
+    }
 }
 
 /// What all executions of an instruction did.
@@ -298,6 +365,17 @@ impl Report {
     }
 
     fn add(&mut self, more: Report) {
+        for h in more.hazards {
+            let same = |o: &Hazard| {
+                (&o.kernel, o.ip, o.earlier_ip, o.kind) == (&h.kernel, h.ip, h.earlier_ip, h.kind)
+            };
+            match self.hazards.iter_mut().find(|o| same(o)) {
+                Some(o) => o.count += h.count,
+                None => self.hazards.push(h),
+            }
+        }
+        self.hazards
+            .sort_by(|a, b| (&a.kernel, a.ip).cmp(&(&b.kernel, b.ip)));
         let key = |i: &InstructionCount| (i.kernel.clone(), i.ip, i.message.clone());
         let mut by: BTreeMap<_, InstructionCount> = std::mem::take(&mut self.instructions)
             .into_iter()
@@ -352,6 +430,7 @@ mod tests {
         for n in [1, 2] {
             w.add(Report {
                 instructions: vec![count(0, n), count(16, n)],
+                ..Report::default()
             });
         }
         let r = w.report();

@@ -9,6 +9,7 @@
 mod alu;
 mod barrier;
 mod fast;
+mod hazard;
 mod image;
 mod launch;
 mod memory;

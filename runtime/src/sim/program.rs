@@ -2,9 +2,10 @@
 
 use super::fast::{self, Fast};
 use super::operand::{send, source};
-use super::regs::{self, FileOffset};
+use super::regs::{self, FileOffset, Regs};
 use super::send::SendOp;
 use super::special::{self, Special};
+use gantry_isa_gen::message::Message;
 use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
@@ -275,6 +276,12 @@ impl Program {
     /// The instruction of an operation.
     pub(super) fn inst(&self, pc: u32) -> Option<&Inst<Reg>> {
         self.insts.get(pc as usize)?.as_ref()
+    }
+
+    /// What a send asks, by what its descriptors hold now; `None` where that is no message.
+    pub(super) fn message(&self, regs: &Regs, pc: u32, s: &SendOp) -> Option<Message> {
+        s.fixed_message()
+            .or_else(|| s.message(regs, self.inst(pc)?, self.platform).ok())
     }
 
     /// Where a thread's GRFs end, in bytes.

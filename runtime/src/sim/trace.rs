@@ -34,12 +34,7 @@ impl Line {
         self.operands.clear();
         self.response = None;
         if let Kind::Send(s) = &op.kind {
-            let known = match (s.fixed_message(), program.inst(pc)) {
-                (Some(m), _) => Some(m),
-                (None, Some(inst)) => s.message(&t.regs, inst, program.platform).ok(),
-                (None, None) => None,
-            };
-            if let Some(m) = known {
+            if let Some(m) = program.message(&t.regs, pc, s) {
                 let grf = program.platform.features().grf_bytes;
                 let payloads = [("src0", s.src0, m.src0_grfs), ("src1", s.src1, m.src1_grfs)];
                 for (name, at, grfs) in payloads {

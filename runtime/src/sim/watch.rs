@@ -1,10 +1,12 @@
 //! What a thread's loop tells those who look: nothing at all, or everything to a [`Watcher`].
 
+use super::hazard::{Model, Scoreboard};
 use super::program::{Kind, MicroOp, Program};
 use super::thread::Thread;
 use super::trace;
-use crate::watch::{Amount, InstructionCount, Report, TraceEvent, Watch};
+use crate::watch::{Amount, Hazard, HazardKind, InstructionCount, Report, TraceEvent, Watch};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Looks at instructions as they run. The loop is compiled for each observer, so that one that looks at nothing costs
 /// nothing.
@@ -93,12 +95,12 @@ impl Observer for Counter<'_> {
     fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, _: u32) {
         if let Kind::Send(s) = &op.kind {
             self.bytes = (t.counts.bytes_read, t.counts.bytes_written);
-            self.message = match (s.fixed_message(), self.program.inst(pc)) {
-                (None, Some(inst)) => s
-                    .message(&t.regs, inst, self.program.platform)
-                    .ok()
+            self.message = match s.fixed_message() {
+                Some(_) => None,
+                None => self
+                    .program
+                    .message(&t.regs, pc, s)
                     .map(|m| m.op.to_string()),
-                _ => None,
             };
         }
     }
@@ -137,6 +139,15 @@ pub(super) struct Watcher<'p> {
     traced: bool,
     line: trace::Line,
     counter: Option<Counter<'p>>,
+    hazards: Option<Hazards>,
+}
+
+/// The scoreboards of a group's threads, and what was found.
+struct Hazards {
+    model: Model,
+    threads: Vec<Scoreboard>,
+    /// By later instruction, earlier instruction and kind.
+    found: BTreeMap<(u32, u32, HazardKind), Hazard>,
 }
 
 impl<'p> Watcher<'p> {
@@ -150,18 +161,26 @@ impl<'p> Watcher<'p> {
             traced: false,
             line: trace::Line::default(),
             counter: watch.counts.then(|| Counter::new(program, kernel)),
+            hazards: (watch.hazards && program.platform.features().swsb).then(|| Hazards {
+                model: Model::new(program),
+                threads: Vec::new(),
+                found: BTreeMap::new(),
+            }),
         }
     }
 
     /// A group begins.
     pub(super) fn group(&mut self, id: [u32; 3]) {
         self.group = id;
+        if let Some(h) = &mut self.hazards {
+            h.threads.clear();
+        }
     }
 
     /// The one that counts, where nothing else is asked for.
     pub(super) fn only_counts(&mut self) -> Option<&mut Counter<'p>> {
-        match (&self.watch.filter, self.watch.hazards) {
-            (None, false) => self.counter.as_mut(),
+        match (&self.watch.filter, &self.hazards) {
+            (None, None) => self.counter.as_mut(),
             _ => None,
         }
     }
@@ -170,6 +189,43 @@ impl<'p> Watcher<'p> {
     pub(super) fn finish(self) {
         if let Some(c) = self.counter {
             self.watch.add(c.finish());
+        }
+        if let Some(h) = self.hazards {
+            self.watch.add(Report {
+                hazards: h.found.into_values().collect(),
+                ..Report::default()
+            });
+        }
+    }
+
+    /// Whether an instruction waits for all that it must.
+    fn check(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
+        let Some(h) = &mut self.hazards else {
+            return;
+        };
+        let Some(board) = h.threads.get_mut(self.thread as usize) else {
+            return;
+        };
+        for f in board.issue(&h.model, self.program, t, pc, op, mask) {
+            match h.found.entry((pc, f.earlier, f.kind)) {
+                Entry::Occupied(mut o) => o.get_mut().count += 1,
+                Entry::Vacant(v) => {
+                    v.insert(Hazard {
+                        kernel: self.kernel.to_owned(),
+                        group: self.group,
+                        thread: self.thread,
+                        ip: op.ip,
+                        instruction: self.program.text(pc),
+                        kind: f.kind,
+                        grf: f.grf,
+                        bytes: f.bytes,
+                        earlier_ip: self.program.ops.get(f.earlier as usize).map_or(0, |o| o.ip),
+                        earlier: self.program.text(f.earlier),
+                        cover: f.cover.clone(),
+                        count: 1,
+                    });
+                }
+            }
         }
     }
 
@@ -186,12 +242,19 @@ impl Observer for Watcher<'_> {
         self.thread = number;
         let filter = self.watch.filter.as_ref();
         self.traced = filter.is_some_and(|f| f.takes_thread(self.kernel, self.group, number));
+        if let Some(h) = &mut self.hazards {
+            let needed = number as usize + 1;
+            if h.threads.len() < needed {
+                h.threads.resize_with(needed, Scoreboard::default);
+            }
+        }
     }
 
     fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
         if let Some(c) = &mut self.counter {
             c.before(t, pc, op, mask);
         }
+        self.check(t, pc, op, mask);
         if self.takes(op) {
             self.line.before(t, self.program, pc, op, mask);
         }
@@ -200,6 +263,12 @@ impl Observer for Watcher<'_> {
     fn after(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
         if let Some(c) = &mut self.counter {
             c.after(t, pc, op, mask);
+        }
+        if let Some(h) = &mut self.hazards
+            && t.pc != pc + 1
+            && let Some(board) = h.threads.get_mut(self.thread as usize)
+        {
+            board.drain();
         }
         if self.takes(op) {
             self.line.after(t, op, mask);

@@ -8,6 +8,7 @@ mod disasm;
 mod images;
 mod input;
 mod run;
+mod seen;
 mod test;
 mod validate;
 

@@ -1,10 +1,9 @@
 //! `gantry run`.
 
 use crate::args::{ArgForm, make};
-use crate::{Failure, input, print};
+use crate::{Failure, input, seen};
 use gantry::codegen::CompileOptions;
-use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions};
-use serde_json::json;
+use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
 use std::path::PathBuf;
 
 /// Run a kernel of a zebin or of IR text
@@ -38,15 +37,14 @@ pub(crate) struct Args {
     /// Instructions that one simulated thread may run before its launch ends as an endless loop
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().instruction_limit)]
     instruction_limit: u64,
-    /// Print what ran, as a JSON object, to standard output
-    #[arg(long)]
-    stats: bool,
+    #[command(flatten)]
+    seen: seen::Args,
 }
 
 /// Three dimensions.
 type Dims = [u32; 3];
 
-fn dims(text: &str, missing: u32) -> Result<Dims, String> {
+pub(crate) fn dims(text: &str, missing: u32) -> Result<Dims, String> {
     let mut out = [missing; 3];
     let mut parts = text.split(',');
     for (d, part) in out.iter_mut().zip(&mut parts) {
@@ -92,28 +90,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if let Some(local) = args.local {
         grid = grid.group(local);
     }
-    let stats = kernel
-        .launch(grid)
-        .args(values)
-        .run()
-        .map_err(Failure::new)?;
+    let watch = args.seen.watch(device.is_simulator())?;
+    let mut launch = kernel.launch(grid).args(values);
+    if let Some(w) = &watch {
+        launch = launch.watch(w);
+    }
+    let result = launch.run();
+    let report = watch.as_ref().map(Watch::report);
+    let stats = match result {
+        Ok(stats) => stats,
+        Err(e) => {
+            // What was seen up to the fault may say where it came from.
+            args.seen.show(kernel.name(), None, report.as_ref())?;
+            return Err(Failure::new(e));
+        }
+    };
     for file in after {
         file.write()?;
     }
-    if args.stats {
-        let stats = json!({
-            "kernel": kernel.name(),
-            "threads": stats.threads,
-            "instructions": stats.instructions,
-            "channels": stats.channels,
-            "sends": stats.sends,
-            "bytes_read": stats.bytes_read,
-            "bytes_written": stats.bytes_written,
-            "wall_seconds": stats.wall_seconds,
-        });
-        print(&format!("{stats}\n"))?;
-    }
-    Ok(())
+    args.seen.show(kernel.name(), Some(&stats), report.as_ref())
 }
 
 fn open(kind: DeviceKind, instruction_limit: u64) -> Result<Device, Failure> {

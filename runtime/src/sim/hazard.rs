@@ -1,0 +1,510 @@
+//! The software scoreboard of a thread of Xe code: which registers are still to be read or written by instructions that
+//! were issued, and whether the annotations (SWSB) of the instructions that follow wait for them.
+//!
+//! The model is what the hardware promises and Intel's compiler relies on, on the path that a thread really takes:
+//! - An in-order pipe writes its results in order, some instructions later. A distance waits for all instructions of a
+//!   pipe but the last few. A pipe is [`depth`] deep: older results are there. A taken branch drains the pipes.
+//! - Within a pipe, a later instruction neither writes nor is read before an earlier one. Where all distances count
+//!   together (Xe-LP), 64-bit instructions alone are slower than the others.
+//! - Sends, the math box and the systolic array read and write when they like. Tokens say when they have. Each of them
+//!   reads sources in order, so that one that has read, or ended, has let all before it read. Giving a token to an instruction waits for the instruction that had it.
+//! - The hardware itself tracks flags, accumulators and the address register.
+//! - Channels that do not run are neither read nor written.
+
+use super::alu::element_at;
+use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
+use super::thread::Thread;
+use crate::watch::HazardKind;
+use gantry_isa_gen::swsb::{Distance, Function, Pipe, TokenKind, Unit, depth};
+use gantry_isa_gen::{Dst, Inst, InstOpts, Reg, RegRef, Src, Subfn, Swsb, SyncFn, Type};
+use std::collections::VecDeque;
+
+/// What the scoreboard must know of each instruction; by operation.
+pub(super) struct Model {
+    entries: Vec<Entry>,
+    /// Bytes of a GRF.
+    grf: u32,
+    /// Whether distances count the instructions of all pipes together.
+    one_pipe: bool,
+}
+
+struct Entry {
+    unit: Unit,
+    swsb: Swsb,
+    /// The pipes that a distance without a pipe's name may mean: by the instruction and by its operands.
+    own: u8,
+    sync: Option<(SyncFn, u32)>,
+    /// The token that a later instruction sets for this one: of a sequence of `dpas` the last has it.
+    in_sequence: bool,
+}
+
+/// Pipes as indices.
+const PIPES: usize = 4;
+
+const fn index(pipe: Pipe) -> usize {
+    match pipe {
+        Pipe::Int | Pipe::Own | Pipe::All => 0,
+        Pipe::Float => 1,
+        Pipe::Long => 2,
+        Pipe::Math => 3,
+    }
+}
+
+impl Model {
+    pub(super) fn new(program: &Program) -> Model {
+        let f = program.platform.features();
+        let one_pipe = f.swsb_pipes.len() == 1;
+        let entries = (0..program.ops.len() as u32)
+            .map(|pc| {
+                let Some(inst) = program.inst(pc) else {
+                    return Entry {
+                        unit: Unit::Uncounted,
+                        swsb: Swsb::NONE,
+                        own: 0,
+                        sync: None,
+                        in_sequence: false,
+                    };
+                };
+                let unit = Unit::of(program.platform, inst);
+                let bit = |p: Pipe| 1u8 << if one_pipe { 0 } else { index(p) };
+                let of_type = |t: Type| match t {
+                    t if t.bytes() == 8 => bit(Pipe::Long),
+                    t if t.is_float() => bit(Pipe::Float),
+                    _ => bit(Pipe::Int),
+                };
+                let own = match unit {
+                    Unit::InOrder(p) => inst
+                        .srcs
+                        .iter()
+                        .filter_map(Src::ty)
+                        .fold(bit(p), |all, t| all | of_type(t)),
+                    _ => u8::MAX,
+                };
+                let sync = match inst.subfn {
+                    Subfn::Sync(f @ (SyncFn::Allrd | SyncFn::Allwr)) => {
+                        let tokens = match inst.srcs[0] {
+                            Src::Imm { bits, .. } => bits as u32,
+                            _ => u32::MAX,
+                        };
+                        Some((f, tokens))
+                    }
+                    _ => None,
+                };
+                Entry {
+                    unit,
+                    swsb: inst.swsb,
+                    own,
+                    sync,
+                    in_sequence: unit == Unit::OutOfOrder(Function::Systolic)
+                        && inst.opts.contains(InstOpts::ATOMIC),
+                }
+            })
+            .collect();
+        Model {
+            entries,
+            grf: f.grf_bytes,
+            one_pipe,
+        }
+    }
+
+    fn pipe(&self, pipe: Pipe) -> usize {
+        if self.one_pipe { 0 } else { index(pipe) }
+    }
+}
+
+/// Bytes of GRFs: for each GRF that has some, a bit for each.
+#[derive(Clone, Default)]
+struct Bytes(Vec<(u32, u64)>);
+
+impl Bytes {
+    fn add(&mut self, at: u32, bytes: u32, grf: u32) {
+        let (mut at, end) = (at, at + bytes);
+        while at < end {
+            let (n, first) = (at / grf, at % grf);
+            let count = (grf - first).min(end - at);
+            let ones = u64::MAX >> (64 - count.clamp(1, 64)) << first;
+            match self.0.iter_mut().rev().find(|(m, _)| *m == n) {
+                Some((_, mask)) => *mask |= ones,
+                None => self.0.push((n, ones)),
+            }
+            at += count;
+        }
+    }
+
+    /// The first GRF that both have bytes of, and those bytes.
+    fn common(&self, other: &Bytes) -> Option<(u32, u64)> {
+        self.0.iter().find_map(|(n, a)| {
+            let (_, b) = other.0.iter().find(|(m, b)| m == n && a & b != 0)?;
+            Some((*n, a & b))
+        })
+    }
+}
+
+/// What an instruction reads and writes.
+#[derive(Clone, Default)]
+struct Access {
+    pc: u32,
+    reads: Bytes,
+    writes: Bytes,
+    /// For messages that work by channel: the channels. Others have all.
+    channels: u32,
+}
+
+/// An in-order instruction whose result may not be there yet.
+struct InOrder {
+    /// Its number in its pipe.
+    number: u64,
+    pipe: Pipe,
+    access: Access,
+}
+
+/// An out-of-order instruction that may not have ended.
+struct OutOfOrder {
+    function: Function,
+    token: Option<u8>,
+    /// Waits for the token of a later instruction of its sequence.
+    in_sequence: bool,
+    reads_done: bool,
+    access: Access,
+}
+
+/// A read or write that nothing waits for.
+pub(super) struct Finding {
+    pub(super) kind: HazardKind,
+    /// The earlier instruction.
+    pub(super) earlier: u32,
+    /// The GRF, and which of its bytes: a bit for each.
+    pub(super) grf: u32,
+    pub(super) bytes: u64,
+    /// The annotation that waits for it.
+    pub(super) cover: String,
+}
+
+/// The scoreboard of one thread.
+#[derive(Default)]
+pub(super) struct Scoreboard {
+    /// By pipe: instructions issued, and how many of those have surely ended.
+    issued: [u64; PIPES],
+    ended: [u64; PIPES],
+    in_order: [VecDeque<InOrder>; PIPES],
+    out_of_order: Vec<OutOfOrder>,
+    findings: Vec<Finding>,
+}
+
+impl Scoreboard {
+    /// An instruction is about to be issued. What it does too early is given back.
+    pub(super) fn issue(
+        &mut self,
+        model: &Model,
+        program: &Program,
+        t: &Thread,
+        pc: u32,
+        op: &MicroOp,
+        mask: u32,
+    ) -> &[Finding] {
+        self.findings.clear();
+        let Some(entry) = model.entries.get(pc as usize) else {
+            return &self.findings;
+        };
+        self.wait(model, entry);
+        let access = access(model, program, t, pc, op, mask);
+        self.check(model, entry, &access);
+        match entry.unit {
+            Unit::Uncounted => {}
+            Unit::InOrder(pipe) => {
+                let p = model.pipe(pipe);
+                if let (Some(queue), Some(issued)) =
+                    (self.in_order.get_mut(p), self.issued.get_mut(p))
+                {
+                    queue.push_back(InOrder {
+                        number: *issued,
+                        pipe,
+                        access,
+                    });
+                    *issued += 1;
+                    // The deepest pipe of those that count together.
+                    while queue.len() as u64 > depth(Pipe::Math) {
+                        queue.pop_front();
+                    }
+                }
+            }
+            Unit::OutOfOrder(function) => self.start(entry, function, access, mask),
+        }
+        &self.findings
+    }
+
+    /// A branch was taken: by the time that its target is fetched, the pipes are empty.
+    pub(super) fn drain(&mut self) {
+        self.ended = self.issued;
+    }
+
+    /// Waits for what an annotation, or a `sync`, names.
+    fn wait(&mut self, model: &Model, entry: &Entry) {
+        if let Some(Distance { pipe, n }) = entry.swsb.distance {
+            let pipes = match pipe {
+                _ if model.one_pipe => u8::MAX,
+                Pipe::Own => entry.own,
+                Pipe::All => u8::MAX,
+                p => 1 << index(p),
+            };
+            for (p, (ended, issued)) in self.ended.iter_mut().zip(self.issued).enumerate() {
+                if pipes >> p & 1 == 1 {
+                    *ended = (*ended).max((issued + 1).saturating_sub(u64::from(n)));
+                }
+            }
+        }
+        if let Some(token) = entry.swsb.token {
+            match token.kind {
+                TokenKind::Src => self.end_reads(|t| t == token.sbid),
+                TokenKind::Dst | TokenKind::Set => self.end(|t| t == token.sbid),
+            }
+        }
+        match entry.sync {
+            Some((SyncFn::Allrd, tokens)) => self.end_reads(|t| tokens >> (t & 31) & 1 == 1),
+            Some((_, tokens)) => self.end(|t| tokens >> (t & 31) & 1 == 1),
+            None => {}
+        }
+    }
+
+    /// The instructions with these tokens have ended.
+    fn end(&mut self, token: impl Fn(u8) -> bool) {
+        self.end_reads(&token);
+        self.out_of_order.retain(|o| !o.token.is_some_and(&token));
+    }
+
+    /// The instructions with these tokens have read their sources. So have those before them of the same function.
+    fn end_reads(&mut self, token: impl Fn(u8) -> bool) {
+        for last in (0..self.out_of_order.len()).rev() {
+            let (earlier, rest) = self.out_of_order.split_at_mut(last);
+            let Some(o) = rest.first_mut() else {
+                continue;
+            };
+            if o.token.is_some_and(&token) {
+                o.reads_done = true;
+                for e in earlier.iter_mut().filter(|e| e.function == o.function) {
+                    e.reads_done = true;
+                }
+            }
+        }
+    }
+
+    /// An out-of-order instruction begins.
+    fn start(&mut self, entry: &Entry, function: Function, access: Access, mask: u32) {
+        let token = match entry.swsb.token {
+            Some(t) if t.kind == TokenKind::Set => Some(t.sbid),
+            _ => None,
+        };
+        if token.is_some() && function == Function::Systolic {
+            for o in &mut self.out_of_order {
+                if o.in_sequence && o.token.is_none() {
+                    o.token = token;
+                }
+            }
+        }
+        if mask == 0 {
+            return;
+        }
+        // One without a token is never waited for; of all times that it ran, the last counts.
+        if token.is_none() {
+            self.out_of_order
+                .retain(|o| o.token.is_some() || o.access.pc != access.pc);
+        }
+        self.out_of_order.push(OutOfOrder {
+            function,
+            token,
+            in_sequence: entry.in_sequence,
+            reads_done: false,
+            access,
+        });
+    }
+
+    /// Looks for what `now` does too early. What it finds counts as waited for, so that each missing wait is found once.
+    fn check(&mut self, model: &Model, entry: &Entry, now: &Access) {
+        for (p, queue) in self.in_order.iter_mut().enumerate() {
+            let (issued, ended) = (self.issued[p], self.ended[p]);
+            for earlier in queue.iter_mut() {
+                let distance = issued - earlier.number;
+                let pipe = earlier.pipe;
+                if earlier.number < ended || distance > depth(pipe) {
+                    continue;
+                }
+                let (same, slower) = match entry.unit {
+                    Unit::InOrder(own) if model.one_pipe => {
+                        (true, pipe == Pipe::Long && own != Pipe::Long)
+                    }
+                    Unit::InOrder(own) => (own == pipe, false),
+                    Unit::OutOfOrder(_) => (false, false),
+                    Unit::Uncounted => continue,
+                };
+                let found = conflict(&earlier.access, now, |kind| match kind {
+                    HazardKind::ReadAfterWrite => true,
+                    HazardKind::WriteAfterWrite => !same || slower,
+                    HazardKind::WriteAfterRead => !same,
+                });
+                if let Some((kind, (grf, bytes))) = found {
+                    let letter = if model.one_pipe { "" } else { pipe.letter() };
+                    self.findings.push(Finding {
+                        kind,
+                        earlier: earlier.access.pc,
+                        grf,
+                        bytes,
+                        cover: format!("{letter}@{}", distance.min(7)),
+                    });
+                    earlier.access = Access::default();
+                }
+            }
+        }
+        let function = match entry.unit {
+            Unit::OutOfOrder(f) => Some(f),
+            _ => None,
+        };
+        if entry.unit == Unit::Uncounted {
+            return;
+        }
+        let sequence = entry.in_sequence || entry.unit == Unit::OutOfOrder(Function::Systolic);
+        for o in &mut self.out_of_order {
+            // The instructions of a sequence of `dpas` depend on none of it.
+            if o.in_sequence && o.token.is_none() && sequence {
+                continue;
+            }
+            let reads_matter = !o.reads_done && function != Some(o.function);
+            let found = conflict(&o.access, now, |kind| {
+                kind != HazardKind::WriteAfterRead || reads_matter
+            });
+            if let Some((kind, (grf, bytes))) = found {
+                let wait = match kind {
+                    HazardKind::WriteAfterRead => "src",
+                    _ => "dst",
+                };
+                self.findings.push(Finding {
+                    kind,
+                    earlier: o.access.pc,
+                    grf,
+                    bytes,
+                    cover: match o.token {
+                        Some(n) => format!("${n}.{wait}"),
+                        None => format!("a token on the earlier instruction, and its .{wait}"),
+                    },
+                });
+                match kind {
+                    HazardKind::WriteAfterRead => o.reads_done = true,
+                    _ => o.access = Access::default(),
+                }
+            }
+        }
+    }
+}
+
+/// The first conflict of a kind that counts.
+fn conflict(
+    earlier: &Access,
+    now: &Access,
+    counts: impl Fn(HazardKind) -> bool,
+) -> Option<(HazardKind, (u32, u64))> {
+    if earlier.channels & now.channels == 0 {
+        return None;
+    }
+    [
+        (HazardKind::ReadAfterWrite, &earlier.writes, &now.reads),
+        (HazardKind::WriteAfterWrite, &earlier.writes, &now.writes),
+        (HazardKind::WriteAfterRead, &earlier.reads, &now.writes),
+    ]
+    .into_iter()
+    .filter(|(kind, ..)| counts(*kind))
+    .find_map(|(kind, a, b)| Some((kind, a.common(b)?)))
+}
+
+/// What an instruction reads and writes of the GRFs.
+fn access(
+    model: &Model,
+    program: &Program,
+    t: &Thread,
+    pc: u32,
+    op: &MicroOp,
+    mask: u32,
+) -> Access {
+    let mut a = Access {
+        pc,
+        channels: match op.no_mask {
+            true => u32::MAX,
+            false => mask << op.shift,
+        },
+        ..Access::default()
+    };
+    if mask == 0 {
+        return a;
+    }
+    let grf = model.grf;
+    if let Kind::Send(s) = &op.kind {
+        if let Some(m) = program.message(&t.regs, pc, s) {
+            a.reads.add(s.src0, u32::from(m.src0_grfs) * grf, grf);
+            a.reads.add(s.src1, u32::from(m.src1_grfs) * grf, grf);
+            if let Some(dst) = s.dst {
+                a.writes.add(dst, u32::from(m.response_grfs) * grf, grf);
+            }
+        }
+        return a;
+    }
+    if let Some(inst) = program.inst(pc)
+        && let Subfn::Dpas { depth, repeat } = inst.subfn
+    {
+        systolic(&mut a, inst, op, u32::from(depth), u32::from(repeat), grf);
+        return a;
+    }
+    let end = t.regs.grf_end();
+    let running = (0..u32::from(op.n)).filter(|i| mask >> i & 1 == 1);
+    for (s, ty) in op.srcs.iter().zip(op.alu.srcs) {
+        let Some(ty) = ty.filter(|_| !matches!(s, SrcOp::None | SrcOp::Value(_) | SrcOp::Imm(_)))
+        else {
+            continue;
+        };
+        for i in running.clone() {
+            match element_at(t, s, i, ty.bytes()) {
+                Ok(at) if at < end => a.reads.add(at, ty.bytes(), grf),
+                _ => {}
+            }
+        }
+    }
+    let bytes = op.alu.dst.bytes();
+    for i in running {
+        let at = match op.dst {
+            DstOp::Null => break,
+            DstOp::Direct { at, step, .. } => Some(at + i * step),
+            DstOp::Indirect { addr, imm, step } => {
+                u32::try_from(i32::from(t.regs.u16(addr)) + imm + (i * step) as i32).ok()
+            }
+        };
+        if let Some(at) = at.filter(|at| *at < end) {
+            a.writes.add(at, bytes, grf);
+        }
+    }
+    a
+}
+
+/// The blocks of `dpas`: for each repetition a row of results and of addends and a vector of source 2; a matrix of source 1.
+/// Each step of the array takes four bytes of a channel.
+fn systolic(a: &mut Access, inst: &Inst<Reg>, op: &MicroOp, depth: u32, repeat: u32, grf: u32) {
+    let n = u32::from(op.n);
+    let place = |at: RegRef<Reg>| match at.reg {
+        Reg::Grf(r) => Some(u32::from(r) * grf + u32::from(at.sub)),
+        Reg::Arf(..) => None,
+    };
+    if let Dst::Direct { at, ty, .. } = inst.dst
+        && let Some(at) = place(at)
+    {
+        a.writes.add(at, repeat * n * ty.bytes(), grf);
+    }
+    for (i, s) in inst.srcs.iter().enumerate() {
+        let Src::Direct { at, ty, .. } = *s else {
+            continue;
+        };
+        let bytes = match i {
+            0 => repeat * n * ty.bytes(),
+            1 => depth * n * 4,
+            _ => repeat * depth * 4,
+        };
+        if let Some(at) = place(at) {
+            a.reads.add(at, bytes, grf);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What `gantry run` shows of a launch: statistics, a profile, a trace.
+
+use crate::{Failure, print};
+use clap::ValueEnum;
+use gantry::runtime::{
+    Amount, Hazard, HazardKind, InstructionCount, LaunchStats, Report, Total, TraceEvent,
+    TraceFilter, Watch,
+};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::RangeInclusive;
+
+/// How something is printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Form {
+    /// Lines and columns.
+    Text,
+    /// One JSON object (of a trace: one a line).
+    Json,
+}
+
+/// The options.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print what ran, in all, by opcode and by message
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "json")]
+    stats: Option<Form>,
+    /// Print how often each instruction ran
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    profile: Option<Form>,
+    /// Look for reads and writes that no scoreboard annotation (SWSB) waits for; the command fails if there are some
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    check_hazards: Option<Form>,
+    /// Print each instruction as it runs, with its channels and the values of its operands
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    trace: Option<Form>,
+    /// Trace only the group with this id: X[,Y[,Z]]
+    #[arg(long, value_name = "X,Y,Z", value_parser = group, requires = "trace")]
+    trace_group: Option<[u32; 3]>,
+    /// Trace only the thread with this number in its group
+    #[arg(long, value_name = "N", requires = "trace")]
+    trace_thread: Option<u32>,
+    /// Trace only the kernel of this name
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    trace_kernel: Option<String>,
+    /// Trace only instructions at these offsets in the kernel, in bytes: FIRST..LAST, as 0x40..0x80
+    #[arg(long, value_name = "FIRST..LAST", value_parser = ip_range, requires = "trace")]
+    trace_ip: Option<RangeInclusive<u32>>,
+}
+
+fn group(text: &str) -> Result<[u32; 3], String> {
+    crate::run::dims(text, 0)
+}
+
+fn ip_range(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let number = |s: &str| {
+        let s = s.trim();
+        let parsed = match s.strip_prefix("0x") {
+            Some(hex) => u32::from_str_radix(hex, 16),
+            None => s.parse(),
+        };
+        parsed.map_err(|_| format!("`{s}` is no offset"))
+    };
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    Ok(number(first)?..=number(last)?)
+}
+
+impl Args {
+    /// What must look at the launch for it; `None` if nothing needs to.
+    pub(crate) fn watch(&self, simulator: bool) -> Result<Option<Watch>, Failure> {
+        let needed = self.profile.is_some() || self.trace.is_some() || self.check_hazards.is_some();
+        if !simulator {
+            return match needed {
+                true => Err(Failure::new(
+                    "--profile, --trace and --check-hazards need the simulator: --device sim",
+                )),
+                false => Ok(None),
+            };
+        }
+        let mut watch = Watch::new();
+        if self.stats.is_some() || self.profile.is_some() {
+            watch = watch.counts();
+        }
+        if self.check_hazards.is_some() {
+            watch = watch.hazards();
+        }
+        if let Some(form) = self.trace {
+            let filter = TraceFilter {
+                kernel: self.trace_kernel.clone(),
+                group: self.trace_group,
+                thread: self.trace_thread,
+                ip: self.trace_ip.clone(),
+            };
+            watch = watch.trace(filter, move |e| {
+                // Standard output may be closed before the launch ends.
+                let _ = match form {
+                    Form::Text => writeln!(std::io::stdout(), "{e}"),
+                    Form::Json => writeln!(std::io::stdout(), "{}", event(e)),
+                };
+            });
+        }
+        Ok((needed || self.stats.is_some()).then_some(watch))
+    }
+
+    /// Prints what was seen of a launch.
+    pub(crate) fn show(
+        &self,
+        kernel: &str,
+        stats: Option<&LaunchStats>,
+        report: Option<&Report>,
+    ) -> Result<(), Failure> {
+        if let (Some(form), Some(r)) = (self.profile, report) {
+            print(&match form {
+                Form::Text => profile_text(r),
+                Form::Json => format!("{}\n", profile_json(r)),
+            })?;
+        }
+        if let (Some(form), Some(s)) = (self.stats, stats) {
+            print(&match form {
+                Form::Text => stats_text(kernel, s, report),
+                Form::Json => format!("{}\n", stats_json(kernel, s, report)),
+            })?;
+        }
+        match (self.check_hazards, report) {
+            (Some(form), Some(r)) => hazards(form, &r.hazards),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn amount(a: &Amount) -> Value {
+    json!({
+        "executed": a.executed,
+        "channels": a.channels,
+        "bytes_read": a.bytes_read,
+        "bytes_written": a.bytes_written,
+    })
+}
+
+/// A JSON object with further entries.
+fn with(mut object: Value, more: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+    if let Value::Object(map) = &mut object {
+        map.extend(more.into_iter().map(|(k, v)| (k.to_owned(), v)));
+    }
+    object
+}
+
+fn totals(totals: &[Total]) -> Value {
+    totals
+        .iter()
+        .map(|t| with(amount(&t.amount), [("name", json!(t.name))]))
+        .collect()
+}
+
+fn stats_json(kernel: &str, s: &LaunchStats, report: Option<&Report>) -> Value {
+    let all = json!({
+        "kernel": kernel,
+        "threads": s.threads,
+        "instructions": s.instructions,
+        "channels": s.channels,
+        "sends": s.sends,
+        "bytes_read": s.bytes_read,
+        "bytes_written": s.bytes_written,
+        "wall_seconds": s.wall_seconds,
+    });
+    let parts = report.map(|r| {
+        [
+            ("opcodes", totals(&r.by_opcode())),
+            ("messages", totals(&r.by_message())),
+        ]
+    });
+    with(all, parts.into_iter().flatten())
+}
+
+const HEAD: &str = "  executed   channels bytes read  bytes written";
+
+fn row(out: &mut String, a: &Amount, name: &str) {
+    let _ = writeln!(
+        out,
+        "{:>10} {:>10} {:>10} {:>14}  {name}",
+        a.executed, a.channels, a.bytes_read, a.bytes_written
+    );
+}
+
+fn stats_text(kernel: &str, s: &LaunchStats, report: Option<&Report>) -> String {
+    let mut out = format!(
+        "{kernel}: {} threads, {} instructions, {} channels, {} sends, {} bytes read, {} bytes written, {:.6} s\n",
+        s.threads,
+        s.instructions,
+        s.channels,
+        s.sends,
+        s.bytes_read,
+        s.bytes_written,
+        s.wall_seconds
+    );
+    if let Some(r) = report {
+        for (what, totals) in [("opcode", r.by_opcode()), ("message", r.by_message())] {
+            let _ = writeln!(out, "{HEAD}  {what}");
+            for t in totals {
+                row(&mut out, &t.amount, &t.name);
+            }
+        }
+    }
+    out
+}
+
+fn profile_text(r: &Report) -> String {
+    let mut out = format!("{HEAD}  offset  instruction\n");
+    for i in &r.instructions {
+        row(&mut out, &i.amount, &format!("{:#06x}  {}", i.ip, i.text));
+    }
+    out
+}
+
+fn profile_json(r: &Report) -> Value {
+    let line = |i: &InstructionCount| {
+        with(
+            amount(&i.amount),
+            [
+                ("kernel", json!(i.kernel)),
+                ("ip", json!(i.ip)),
+                ("instruction", json!(i.text)),
+                ("message", json!(i.message)),
+            ],
+        )
+    };
+    json!({ "profile": r.instructions.iter().map(line).collect::<Value>() })
+}
+
+/// Prints hazards; they are a failure.
+fn hazards(form: Form, found: &[Hazard]) -> Result<(), Failure> {
+    print(&match form {
+        Form::Text => found.iter().map(|h| format!("{h}\n")).collect(),
+        Form::Json => format!("{}\n", hazards_json(found)),
+    })?;
+    match found.len() {
+        0 => Ok(()),
+        1 => Err(Failure::new("1 scoreboard hazard")),
+        n => Err(Failure::new(format!("{n} scoreboard hazards"))),
+    }
+}
+
+fn hazards_json(found: &[Hazard]) -> Value {
+    let one = |h: &Hazard| {
+        json!({
+            "kernel": h.kernel,
+            "group": h.group,
+            "thread": h.thread,
+            "ip": h.ip,
+            "instruction": h.instruction,
+            "kind": match h.kind {
+                HazardKind::ReadAfterWrite => "RAW",
+                HazardKind::WriteAfterWrite => "WAW",
+                HazardKind::WriteAfterRead => "WAR",
+            },
+            "grf": h.grf,
+            "bytes": h.bytes,
+            "earlier_ip": h.earlier_ip,
+            "earlier": h.earlier,
+            "cover": h.cover,
+            "count": h.count,
+        })
+    };
+    json!({ "hazards": found.iter().map(one).collect::<Value>() })
+}
+
+fn event(e: &TraceEvent<'_>) -> Value {
+    let operands: Value = e
+        .operands
+        .iter()
+        .map(|o| json!({ "name": o.name, "type": o.ty.to_string(), "values": o.values }))
+        .collect();
+    json!({
+        "kernel": e.kernel,
+        "group": e.group,
+        "thread": e.thread,
+        "ip": e.ip,
+        "instruction": e.instruction,
+        "mask": e.mask,
+        "operands": operands,
+    })
+}
