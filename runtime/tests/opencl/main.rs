@@ -16,6 +16,7 @@ mod case;
 #[allow(dead_code, reason = "nothing launches kernels with images yet")]
 mod cl;
 mod compare;
+mod hazards;
 #[path = "../../../isa-gen/tests/kernels/mod.rs"]
 mod kernels;
 mod reference;

@@ -2,7 +2,7 @@
 
 use crate::case::{self, Case};
 use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Arg, Buffer, Device, Grid, Module, SimOptions};
+use gantry_runtime::{Arg, Buffer, Device, Error, Grid, Module, SimOptions, Watch};
 
 /// Loads a zebin on a simulator of the platform that it is for.
 pub fn load(bytes: &[u8]) -> Result<Module, String> {
@@ -16,10 +16,11 @@ pub fn load(bytes: &[u8]) -> Result<Module, String> {
 
 /// Launches a kernel, and gives what its buffers and images hold afterwards.
 pub fn run(case: &Case, module: &Module) -> Result<Vec<Vec<u8>>, String> {
-    launch(case, module).map_err(|e| e.to_string())
+    launch(case, module, None).map_err(|e| e.to_string())
 }
 
-fn launch(case: &Case, module: &Module) -> Result<Vec<Vec<u8>>, gantry_runtime::Error> {
+/// As [`run`], with someone who looks.
+pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<Vec<Vec<u8>>, Error> {
     let device = module.device();
     let mut buffers: Vec<Buffer> = Vec::new();
     let mut args = Vec::new();
@@ -39,6 +40,10 @@ fn launch(case: &Case, module: &Module) -> Result<Vec<Vec<u8>>, gantry_runtime::
         .group(case.range.local)
         .offset(case.range.offset);
     let kernel = module.kernel(case.kernel)?;
-    kernel.launch(grid).args(args).run()?;
+    let mut launch = kernel.launch(grid).args(args);
+    if let Some(w) = watch {
+        launch = launch.watch(w);
+    }
+    launch.run()?;
     buffers.iter().map(Buffer::read::<u8>).collect()
 }
