@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::launch::{Arg, LaunchStats, Progress};
 use crate::watch::Watch;
-use crate::zebin::{KernelInfo, Zebin};
+use crate::zebin::{KernelInfo, LineInfo, Zebin};
 use gantry_isa_gen::Platform;
 use std::sync::Arc;
 
@@ -63,6 +63,8 @@ pub(crate) struct Request<'a> {
     pub(crate) index: usize,
     /// The kernel.
     pub(crate) kernel: &'a KernelInfo,
+    /// Source lines of the module's code.
+    pub(crate) lines: &'a LineInfo,
     /// Work-items.
     pub(crate) global: [u32; 3],
     /// Work-items of a full group.

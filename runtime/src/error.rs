@@ -1,6 +1,6 @@
 //! Everything that can go wrong, as sentences that say whose fault it is.
 
-use crate::zebin::ZebinError;
+use crate::zebin::{SourceLine, ZebinError};
 use std::fmt;
 
 /// An error of the runtime.
@@ -138,6 +138,8 @@ pub struct Fault {
     pub instruction: String,
     /// What went wrong.
     pub what: String,
+    /// The source line that the instruction is of, where debug information says so.
+    pub source: Option<SourceLine>,
 }
 
 impl fmt::Display for Fault {
@@ -150,6 +152,9 @@ impl fmt::Display for Fault {
         )?;
         if !self.instruction.is_empty() {
             write!(f, "\n  {}", self.instruction)?;
+        }
+        if let Some(line) = &self.source {
+            write!(f, "\n  {line}")?;
         }
         Ok(())
     }

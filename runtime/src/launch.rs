@@ -299,6 +299,7 @@ impl<'k> Launch<'k> {
         self.kernel.module.inner.launch(&Request {
             index: self.kernel.index,
             kernel: info,
+            lines: &self.kernel.module.zebin.lines,
             global,
             local,
             offset: self.grid.offset,

@@ -20,6 +20,7 @@
 //! # }
 //! ```
 
+use crate::zebin::SourceLine;
 use gantry_isa_gen::Type;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -256,6 +257,8 @@ pub struct Hazard {
     pub earlier: String,
     /// The annotation that would wait for it.
     pub cover: String,
+    /// The source line that the later instruction is of, where debug information says so.
+    pub source: Option<SourceLine>,
     /// How often it was seen, in all threads.
     pub count: u64,
 }
@@ -280,7 +283,11 @@ impl fmt::Display for Hazard {
         if self.count > 1 {
             write!(f, " ({} times)", self.count)?;
         }
-        write!(f, "\n  {}\n  {}", self.earlier, self.instruction)
+        write!(f, "\n  {}\n  {}", self.earlier, self.instruction)?;
+        match &self.source {
+            Some(line) => write!(f, "\n  {line}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -293,6 +300,8 @@ pub struct InstructionCount {
     pub ip: u32,
     /// The instruction, disassembled.
     pub text: String,
+    /// The source line that it is of, where debug information says so.
+    pub source: Option<SourceLine>,
     /// For a send: what its message asks.
     pub message: Option<String>,
     /// How often, and on how much.
@@ -347,6 +356,22 @@ impl Report {
     /// The counts of sends by what their messages ask, the most executed first.
     pub fn by_message(&self) -> Vec<Total> {
         self.totals(|i| i.message.clone())
+    }
+
+    /// The counts by source line, in the order of files and lines; empty without debug information.
+    pub fn by_line(&self) -> Vec<Total> {
+        let mut by: BTreeMap<(&str, u32), Amount> = BTreeMap::new();
+        for i in &self.instructions {
+            if let Some(s) = &i.source {
+                by.entry((&s.file, s.line)).or_default().add(&i.amount);
+            }
+        }
+        by.into_iter()
+            .map(|((file, line), amount)| Total {
+                name: format!("{file}:{line}"),
+                amount,
+            })
+            .collect()
     }
 
     fn totals(&self, name: impl Fn(&InstructionCount) -> Option<String>) -> Vec<Total> {
@@ -420,6 +445,7 @@ mod tests {
             kernel: "k".to_owned(),
             ip,
             text: "(W) mov (8|M0) r1.0<1>:d 0:d".to_owned(),
+            source: None,
             message: None,
             amount: Amount {
                 executed,

@@ -1,6 +1,7 @@
 //! What a thread's loop tells those who look: nothing at all, or everything to a [`Watcher`].
 
 use super::hazard::{Model, Scoreboard};
+use super::launch::Plan;
 use super::program::{Kind, MicroOp, Program};
 use super::thread::Thread;
 use super::trace;
@@ -34,8 +35,7 @@ impl Observer for NoObserver {
 
 /// Counts what each instruction does.
 pub(super) struct Counter<'p> {
-    program: &'p Program,
-    kernel: &'p str,
+    plan: &'p Plan<'p>,
     /// By operation.
     amounts: Vec<Amount>,
     /// Of sends whose message only the registers say, by operation and message.
@@ -47,11 +47,10 @@ pub(super) struct Counter<'p> {
 }
 
 impl<'p> Counter<'p> {
-    fn new(program: &'p Program, kernel: &'p str) -> Counter<'p> {
+    fn new(plan: &'p Plan<'p>) -> Counter<'p> {
         Counter {
-            program,
-            kernel,
-            amounts: vec![Amount::default(); program.ops.len()],
+            plan,
+            amounts: vec![Amount::default(); plan.program.ops.len()],
             messages: BTreeMap::new(),
             message: None,
             bytes: (0, 0),
@@ -61,19 +60,20 @@ impl<'p> Counter<'p> {
     fn finish(self) -> Report {
         let mut report = Report::default();
         let mut count = |pc: usize, message: Option<String>, amount: Amount| {
-            let (Some(op), true) = (self.program.ops.get(pc), amount.executed > 0) else {
+            let (Some(op), true) = (self.plan.program.ops.get(pc), amount.executed > 0) else {
                 return;
             };
             report.instructions.push(InstructionCount {
-                kernel: self.kernel.to_owned(),
+                kernel: self.plan.kernel.name.clone(),
                 ip: op.ip,
-                text: self.program.text(pc as u32),
+                text: self.plan.program.text(pc as u32),
+                source: self.plan.source_line(op.ip),
                 message,
                 amount,
             });
         };
         for (pc, amount) in self.amounts.iter().enumerate() {
-            let message = match self.program.ops.get(pc).map(|o| &o.kind) {
+            let message = match self.plan.program.ops.get(pc).map(|o| &o.kind) {
                 Some(Kind::Send(s)) => s.fixed_message().map(|m| m.op.to_string()),
                 _ => None,
             };
@@ -98,6 +98,7 @@ impl Observer for Counter<'_> {
             self.message = match s.fixed_message() {
                 Some(_) => None,
                 None => self
+                    .plan
                     .program
                     .message(&t.regs, pc, s)
                     .map(|m| m.op.to_string()),
@@ -131,6 +132,7 @@ impl Observer for Counter<'_> {
 /// Looks at what a [`Watch`] asks for, on one host core.
 pub(super) struct Watcher<'p> {
     watch: &'p Watch,
+    plan: &'p Plan<'p>,
     program: &'p Program,
     kernel: &'p str,
     group: [u32; 3],
@@ -151,16 +153,18 @@ struct Hazards {
 }
 
 impl<'p> Watcher<'p> {
-    pub(super) fn new(watch: &'p Watch, program: &'p Program, kernel: &'p str) -> Watcher<'p> {
+    pub(super) fn new(watch: &'p Watch, plan: &'p Plan<'p>) -> Watcher<'p> {
+        let program = plan.program;
         Watcher {
             watch,
+            plan,
             program,
-            kernel,
+            kernel: &plan.kernel.name,
             group: [0; 3],
             thread: 0,
             traced: false,
             line: trace::Line::default(),
-            counter: watch.counts.then(|| Counter::new(program, kernel)),
+            counter: watch.counts.then(|| Counter::new(plan)),
             hazards: (watch.hazards && program.platform.features().swsb).then(|| Hazards {
                 model: Model::new(program),
                 threads: Vec::new(),
@@ -222,6 +226,7 @@ impl<'p> Watcher<'p> {
                         earlier_ip: self.program.ops.get(f.earlier as usize).map_or(0, |o| o.ip),
                         earlier: self.program.text(f.earlier),
                         cover: f.cover.clone(),
+                        source: self.plan.source_line(op.ip),
                         count: 1,
                     });
                 }

@@ -250,9 +250,7 @@ impl<'p> Worker<'p> {
             private,
             cross: Vec::new(),
             counts: Counts::default(),
-            watcher: plan
-                .watch
-                .map(|w| Watcher::new(w, plan.program, &plan.kernel.name)),
+            watcher: plan.watch.map(|w| Watcher::new(w, plan)),
         })
     }
 
@@ -350,6 +348,7 @@ fn run_threads(
             ip: op.map_or(0, |o| o.ip),
             instruction: plan.program.text(t.pc),
             what,
+            source: op.and_then(|o| plan.source_line(o.ip)),
         })
     };
     let mut slice = SLICE;

@@ -1,6 +1,6 @@
 //! The ELF side of a zebin: sections, notes, symbols and relocations.
 
-use super::{DataSection, Relocation, Zebin, ZebinError, read};
+use super::{DataSection, LineInfo, Relocation, Zebin, ZebinError, read};
 use gantry_isa_gen::Platform;
 use object::LittleEndian as LE;
 use object::elf;
@@ -95,6 +95,20 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
     }
 
     let (data, data_index) = data_sections(&sections, content)?;
+    let debug = |name: &str| {
+        let section = sections.iter().find(|s| s.name == name);
+        section.map_or(&[][..], &content).to_vec()
+    };
+    let mut lines = LineInfo::new(
+        debug(".debug_line"),
+        debug(".debug_str"),
+        debug(".debug_line_str"),
+    );
+    // The kernel that code or a symbol belongs to.
+    let kernel_of = |name: &str| {
+        let name = name.strip_prefix(".text.").unwrap_or(name);
+        parsed.kernels.iter().position(|k| name == k.name)
+    };
     let mut relocations = vec![Vec::new(); code.len()];
     let mut data = data;
     let symbols = table
@@ -128,10 +142,24 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
             }
             continue;
         }
-        let kernel = parsed
-            .kernels
-            .iter()
-            .position(|k| target_name.strip_prefix(".text.") == Some(k.name.as_str()));
+        if target_name == ".debug_line" {
+            for (offset, _, addend, sym) in rels {
+                // Intel's compiler names the section as the symbol, with the number of another.
+                let Ok(symbol) = symbols.symbol(object::SymbolIndex(sym)) else {
+                    continue;
+                };
+                let name = symbol.name(le, symbols.strings()).unwrap_or_default();
+                let section = sections.get(usize::from(symbol.st_shndx(le).0));
+                let kernel =
+                    kernel_of(&String::from_utf8_lossy(name)).or_else(|| kernel_of(&section?.name));
+                if let Some(k) = kernel {
+                    let value = symbol.st_value(le).wrapping_add(addend as u64);
+                    lines.relocate(offset, k, value);
+                }
+            }
+            continue;
+        }
+        let kernel = target_name.strip_prefix(".text.").and_then(kernel_of);
         let Some(out) = kernel.and_then(|k| relocations.get_mut(k)) else {
             continue;
         };
@@ -173,6 +201,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
         relocations,
         data,
         build_options,
+        lines,
         version: parsed.version,
     })
 }

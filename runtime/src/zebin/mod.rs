@@ -6,6 +6,7 @@
 mod elf;
 mod images;
 mod info;
+mod lines;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use info::{
     KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry,
     SamplerFact, SamplerSource,
 };
+pub use lines::{LineInfo, SourceLine};
 
 use gantry_isa_gen::Platform;
 use std::ops::Range;
@@ -48,6 +50,8 @@ pub struct Zebin {
     pub data: Vec<DataSection>,
     /// The options the module was compiled with, where it says so (`.misc.buildOptions`).
     pub build_options: Option<String>,
+    /// The source lines of the code, where there is debug information.
+    pub lines: LineInfo,
     /// The `version` of `.ze_info`, where there is one.
     pub version: Option<String>,
 }

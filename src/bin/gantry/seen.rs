@@ -26,7 +26,7 @@ pub(crate) struct Args {
     /// Print what ran, in all, by opcode and by message
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "json")]
     stats: Option<Form>,
-    /// Print how often each instruction ran
+    /// Print how often each source line (with debug information) and each instruction ran
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     profile: Option<Form>,
     /// Look for reads and writes that no scoreboard annotation (SWSB) waits for; the command fails if there are some
@@ -206,7 +206,15 @@ fn stats_text(kernel: &str, s: &LaunchStats, report: Option<&Report>) -> String 
 }
 
 fn profile_text(r: &Report) -> String {
-    let mut out = format!("{HEAD}  offset  instruction\n");
+    let mut out = String::new();
+    let lines = r.by_line();
+    if !lines.is_empty() {
+        let _ = writeln!(out, "{HEAD}  line");
+        for t in lines {
+            row(&mut out, &t.amount, &t.name);
+        }
+    }
+    let _ = writeln!(out, "{HEAD}  offset  instruction");
     for i in &r.instructions {
         row(&mut out, &i.amount, &format!("{:#06x}  {}", i.ip, i.text));
     }
@@ -222,10 +230,14 @@ fn profile_json(r: &Report) -> Value {
                 ("ip", json!(i.ip)),
                 ("instruction", json!(i.text)),
                 ("message", json!(i.message)),
+                ("line", json!(i.source.as_ref().map(ToString::to_string))),
             ],
         )
     };
-    json!({ "profile": r.instructions.iter().map(line).collect::<Value>() })
+    json!({
+        "profile": r.instructions.iter().map(line).collect::<Value>(),
+        "lines": totals(&r.by_line()),
+    })
 }
 
 /// Prints hazards; they are a failure.
@@ -259,6 +271,7 @@ fn hazards_json(found: &[Hazard]) -> Value {
             "earlier_ip": h.earlier_ip,
             "earlier": h.earlier,
             "cover": h.cover,
+            "line": h.source.as_ref().map(ToString::to_string),
             "count": h.count,
         })
     };

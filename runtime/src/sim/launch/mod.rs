@@ -18,7 +18,7 @@ use crate::backend::Request;
 use crate::error::{Error, Fault};
 use crate::launch::LaunchStats;
 use crate::watch::Watch;
-use crate::zebin::KernelInfo;
+use crate::zebin::{KernelInfo, LineInfo, SourceLine};
 use cross_thread::CrossThread;
 use gantry_isa_gen::Platform;
 use states::States;
@@ -47,6 +47,9 @@ pub(super) struct Plan<'a> {
     /// Private memory of a thread, in bytes.
     pub(super) private_bytes: u32,
     pub(super) instruction_limit: u64,
+    lines: &'a LineInfo,
+    /// The kernel's index in its module.
+    index: usize,
     /// Who looks at what it does.
     pub(super) watch: Option<&'a Watch>,
     global: [u32; 3],
@@ -174,10 +177,17 @@ impl<'a> Plan<'a> {
             scratch,
             private_bytes,
             instruction_limit: options.instruction_limit,
+            lines: request.lines,
+            index: request.index,
             watch: request.watch,
             global: request.global,
             local: request.local,
         })
+    }
+
+    /// The source line of the instruction at a byte offset in the kernel.
+    pub(super) fn source_line(&self, ip: u32) -> Option<SourceLine> {
+        self.lines.find(self.index, ip)
     }
 
     /// Work-items of a group along each dimension: fewer than a full group's at the grid's edges.

@@ -1,0 +1,186 @@
+//! The source lines of code: DWARF's line tables (`.debug_line`). They are read when first asked for, and damage in them
+//! means no lines, not an error.
+
+use gimli::{
+    AttributeValue, DebugLine, DebugLineOffset, EndianSlice, LineProgramHeader, LittleEndian,
+};
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Where in a source text an instruction is from.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct SourceLine {
+    /// The file, as the compiler was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 where it is not known.
+    pub column: u32,
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.column {
+            0 => Ok(()),
+            n => write!(f, ":{n}"),
+        }
+    }
+}
+
+/// The line tables of a module.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct LineInfo {
+    /// `.debug_line`, in which an address is 1 + a kernel's index in bits 63:32 and an offset in its code below them.
+    line: Vec<u8>,
+    /// `.debug_str` and `.debug_line_str`, which DWARF 5 names files in.
+    strings: [Vec<u8>; 2],
+    rows: OnceLock<Rows>,
+}
+
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Rows {
+    files: Vec<String>,
+    /// By kernel and offset.
+    rows: Vec<Row>,
+}
+
+/// A run of code of one line.
+#[derive(Clone, PartialEq, Debug)]
+struct Row {
+    /// As an address of [`LineInfo`].
+    begin: u64,
+    end: u64,
+    file: usize,
+    line: u32,
+    column: u32,
+}
+
+type Slice<'a> = EndianSlice<'a, LittleEndian>;
+
+impl LineInfo {
+    pub(super) fn new(line: Vec<u8>, str: Vec<u8>, line_str: Vec<u8>) -> LineInfo {
+        LineInfo {
+            line,
+            strings: [str, line_str],
+            rows: OnceLock::new(),
+        }
+    }
+
+    /// Fills in an address: what `.rela.debug_line` asks for.
+    pub(super) fn relocate(&mut self, at: u64, kernel: usize, offset: u64) {
+        let address = (kernel as u64 + 1) << 32 | offset & 0xffff_ffff;
+        let place = usize::try_from(at)
+            .ok()
+            .and_then(|at| self.line.get_mut(at..)?.first_chunk_mut::<8>());
+        if let Some(p) = place {
+            *p = address.to_le_bytes();
+        }
+    }
+
+    /// The source line of the instruction at a byte offset in the code of the kernel with this index.
+    pub fn find(&self, kernel: usize, offset: u32) -> Option<SourceLine> {
+        let rows = self.rows.get_or_init(|| self.read());
+        let address = (kernel as u64 + 1) << 32 | u64::from(offset);
+        let after = rows.rows.partition_point(|r| r.begin <= address);
+        let row = rows.rows.get(after.checked_sub(1)?)?;
+        (address < row.end && row.line != 0).then(|| SourceLine {
+            file: rows.files.get(row.file).cloned().unwrap_or_default(),
+            line: row.line,
+            column: row.column,
+        })
+    }
+
+    fn read(&self) -> Rows {
+        let mut out = Rows::default();
+        let section = DebugLine::new(&self.line, LittleEndian);
+        let mut at = 0usize;
+        while at < self.line.len() {
+            let Ok(program) = section.program(DebugLineOffset(at), 8, None, None) else {
+                break;
+            };
+            let header = program.header();
+            // The length, before which is its own field.
+            let field = match header.format() {
+                gimli::Format::Dwarf32 => 4,
+                gimli::Format::Dwarf64 => 12,
+            };
+            let Some(next) = at.checked_add(header.unit_length() + field) else {
+                break;
+            };
+            at = next;
+            self.table(program, &mut out);
+        }
+        out.rows.sort_by_key(|r| r.begin);
+        out
+    }
+
+    /// The rows of one table.
+    fn table<'a>(&'a self, program: gimli::IncompleteLineProgram<Slice<'a>>, out: &mut Rows) {
+        let mut files: Vec<(u64, usize)> = Vec::new();
+        let mut last: Option<Row> = None;
+        let mut rows = program.rows();
+        while let Ok(Some((header, row))) = rows.next_row() {
+            // Where no relocation said otherwise it is the first kernel's.
+            let address = match row.address() {
+                a if a >> 32 == 0 => a | 1 << 32,
+                a => a,
+            };
+            if let Some(mut r) = last.take() {
+                r.end = address;
+                if r.begin < r.end {
+                    out.rows.push(r);
+                }
+            }
+            if row.end_sequence() {
+                continue;
+            }
+            let index = row.file_index();
+            let file = match files.iter().find(|(i, _)| *i == index) {
+                Some((_, file)) => *file,
+                None => {
+                    out.files.push(self.file_name(header, index));
+                    files.push((index, out.files.len() - 1));
+                    out.files.len() - 1
+                }
+            };
+            last = Some(Row {
+                begin: address,
+                end: address,
+                file,
+                line: row
+                    .line()
+                    .map_or(0, |l| u32::try_from(l.get()).unwrap_or(0)),
+                column: match row.column() {
+                    gimli::ColumnType::LeftEdge => 0,
+                    gimli::ColumnType::Column(c) => u32::try_from(c.get()).unwrap_or(0),
+                },
+            });
+        }
+    }
+
+    fn file_name<'a>(&'a self, header: &LineProgramHeader<Slice<'a>>, index: u64) -> String {
+        let text = |v: AttributeValue<Slice<'a>>| -> String {
+            let [str, line_str] = &self.strings;
+            let from = |s: &'a [u8], at: usize| {
+                let rest = s.get(at..).unwrap_or_default();
+                rest.split(|b| *b == 0).next().unwrap_or_default()
+            };
+            let bytes = match v {
+                AttributeValue::String(s) => s.slice(),
+                AttributeValue::DebugStrRef(at) => from(str, at.0),
+                AttributeValue::DebugLineStrRef(at) => from(line_str, at.0),
+                _ => &[],
+            };
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        let Some(file) = header.file(index) else {
+            return String::new();
+        };
+        let name = text(file.path_name());
+        match file.directory(header).map(text) {
+            Some(dir) if !dir.is_empty() && !name.starts_with('/') => format!("{dir}/{name}"),
+            _ => name,
+        }
+    }
+}
