@@ -42,13 +42,13 @@ impl fmt::Display for Test {
 pub struct Directive {
     /// Its line, from 1.
     pub line: u32,
-    /// `error`, `run`, `check` or `not`.
+    /// `error`, `run`, `check`, `not` or `hazard`.
     pub name: &'static str,
     /// What follows the colon, trimmed.
     pub text: String,
 }
 
-const DIRECTIVES: [&str; 4] = ["error", "run", "check", "not"];
+const DIRECTIVES: [&str; 5] = ["error", "run", "check", "not", "hazard"];
 
 /// A filetest, read.
 #[derive(Clone, PartialEq, Eq, Debug)]

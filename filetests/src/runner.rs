@@ -5,10 +5,10 @@ use crate::launch::{Arg, Run};
 use gantry_codegen::CompileOptions;
 use gantry_codegen::interp::{self, Buffers};
 use gantry_codegen::ir::{FuncKind, FuncRef, Module};
-use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions};
+use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions, Watch};
 
 /// Instructions of one simulated thread, or of one interpreted launch, before it ends as an endless loop: tests are small.
-const INSTRUCTION_LIMIT: u64 = 1_000_000;
+pub(crate) const INSTRUCTION_LIMIT: u64 = 1_000_000;
 
 /// Something that executes launches of a module.
 pub trait Runner: Sync {
@@ -59,17 +59,28 @@ impl Runner for Simulator {
             ..SimOptions::default()
         });
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
-        Ok(Box::new(Loaded { device, module }))
+        let annotated = options.platform.features().swsb;
+        Ok(Box::new(Loaded {
+            device,
+            module,
+            annotated,
+        }))
     }
 }
 
 struct Loaded {
     device: Device,
     module: gantry_runtime::Module,
+    /// Its code has software scoreboard annotations, which must cover every read and write.
+    annotated: bool,
 }
 
 impl Loaded {
-    fn launch(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, gantry_runtime::Error> {
+    fn launch(
+        &self,
+        run: &Run,
+        watch: Option<&Watch>,
+    ) -> Result<Vec<Option<Vec<u8>>>, gantry_runtime::Error> {
         let kernel = self.module.kernel(&run.kernel)?;
         let mut args = Vec::new();
         let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -90,7 +101,11 @@ impl Loaded {
         if let Some(local) = run.local {
             grid = grid.group(local);
         }
-        kernel.launch(grid).args(args).run()?;
+        let mut launch = kernel.launch(grid).args(args);
+        if let Some(w) = watch {
+            launch = launch.watch(w);
+        }
+        launch.run()?;
         buffers
             .iter()
             .map(|b| b.as_ref().map(Buffer::read).transpose())
@@ -100,7 +115,16 @@ impl Loaded {
 
 impl Prepared for Loaded {
     fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String> {
-        self.launch(run).map_err(|e| e.to_string())
+        if !self.annotated {
+            return self.launch(run, None).map_err(|e| e.to_string());
+        }
+        let watch = Watch::new().hazards();
+        let got = self.launch(run, Some(&watch)).map_err(|e| e.to_string())?;
+        let hazards = watch.report().hazards;
+        match hazards.is_empty() {
+            true => Ok(got),
+            false => Err(hazards.iter().map(|h| format!("{h}\n")).collect()),
+        }
     }
 }
 

@@ -164,7 +164,7 @@ impl Unit {
                 Subfn::Send(sfid) => Unit::OutOfOrder(Function::Shared(sfid)),
                 _ => Unit::Uncounted,
             },
-            Op::Dpas => Unit::OutOfOrder(Function::Systolic),
+            Op::Dpas | Op::Dpasw => Unit::OutOfOrder(Function::Systolic),
             Op::Math if math_in_order => Unit::InOrder(Pipe::Math),
             Op::Math => Unit::OutOfOrder(Function::Math),
             Op::Sync | Op::Nop | Op::Wait | Op::Halt | Op::Illegal => Unit::Uncounted,

@@ -3,6 +3,7 @@
 mod asm;
 mod cat;
 mod disasm;
+mod hazards;
 mod run;
 mod stage;
 mod verifier;
@@ -41,7 +42,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 12] = [
+pub const COMMANDS: [&dyn Command; 13] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -54,6 +55,7 @@ pub const COMMANDS: [&dyn Command; 12] = [
     &run::Run,
     &asm::Asm,
     &disasm::Disasm,
+    &hazards::Hazards,
 ];
 
 /// The command of a name.

@@ -7,16 +7,19 @@
 //! - Within a pipe, a later instruction neither writes nor is read before an earlier one. Where all distances count
 //!   together (Xe-LP), 64-bit instructions alone are slower than the others.
 //! - Sends, the math box and the systolic array read and write when they like. Tokens say when they have. Each of them
-//!   reads sources in order, so that one that has read, or ended, has let all before it read. Giving a token to an instruction waits for the instruction that had it.
+//!   reads sources in order, so that one that has read, or ended, has let all before it read. Giving a token to an
+//!   instruction waits for the instruction that had it.
 //! - The hardware itself tracks flags, accumulators and the address register.
 //! - Channels that do not run are neither read nor written.
 
 use super::alu::element_at;
 use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
+use super::special::Special;
 use super::thread::Thread;
 use crate::watch::HazardKind;
+use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::swsb::{Distance, Function, Pipe, TokenKind, Unit, depth};
-use gantry_isa_gen::{Dst, Inst, InstOpts, Reg, RegRef, Src, Subfn, Swsb, SyncFn, Type};
+use gantry_isa_gen::{InstOpts, Src, Subfn, Swsb, SyncFn, Type};
 use std::collections::VecDeque;
 
 /// What the scoreboard must know of each instruction; by operation.
@@ -318,14 +321,23 @@ impl Scoreboard {
         });
     }
 
-    /// Looks for what `now` does too early. What it finds counts as waited for, so that each missing wait is found once.
+    /// Looks for what `now` does too early: the latest first, since what waits for that waits for those before it. What it
+    /// finds counts as waited for, so that each missing wait is found once.
     fn check(&mut self, model: &Model, entry: &Entry, now: &Access) {
-        for (p, queue) in self.in_order.iter_mut().enumerate() {
-            let (issued, ended) = (self.issued[p], self.ended[p]);
-            for earlier in queue.iter_mut() {
+        if entry.unit == Unit::Uncounted {
+            return;
+        }
+        self.check_in_order(model, entry, now);
+        self.check_out_of_order(entry, now);
+    }
+
+    fn check_in_order(&mut self, model: &Model, entry: &Entry, now: &Access) {
+        let counters = self.ended.iter_mut().zip(self.issued);
+        for (queue, (ended, issued)) in self.in_order.iter().zip(counters) {
+            for earlier in queue.iter().rev() {
                 let distance = issued - earlier.number;
                 let pipe = earlier.pipe;
-                if earlier.number < ended || distance > depth(pipe) {
+                if earlier.number < *ended || distance > depth(pipe) {
                     continue;
                 }
                 let (same, slower) = match entry.unit {
@@ -333,8 +345,7 @@ impl Scoreboard {
                         (true, pipe == Pipe::Long && own != Pipe::Long)
                     }
                     Unit::InOrder(own) => (own == pipe, false),
-                    Unit::OutOfOrder(_) => (false, false),
-                    Unit::Uncounted => continue,
+                    _ => (false, false),
                 };
                 let found = conflict(&earlier.access, now, |kind| match kind {
                     HazardKind::ReadAfterWrite => true,
@@ -350,46 +361,54 @@ impl Scoreboard {
                         bytes,
                         cover: format!("{letter}@{}", distance.min(7)),
                     });
-                    earlier.access = Access::default();
+                    *ended = earlier.number + 1;
                 }
             }
         }
+    }
+
+    fn check_out_of_order(&mut self, entry: &Entry, now: &Access) {
         let function = match entry.unit {
             Unit::OutOfOrder(f) => Some(f),
             _ => None,
         };
-        if entry.unit == Unit::Uncounted {
-            return;
-        }
-        let sequence = entry.in_sequence || entry.unit == Unit::OutOfOrder(Function::Systolic);
-        for o in &mut self.out_of_order {
+        for at in (0..self.out_of_order.len()).rev() {
+            let (before, rest) = self.out_of_order.split_at_mut(at);
+            let Some(o) = rest.first_mut() else {
+                continue;
+            };
             // The instructions of a sequence of `dpas` depend on none of it.
-            if o.in_sequence && o.token.is_none() && sequence {
+            let together = o.in_sequence && o.token.is_none();
+            if together && function == Some(Function::Systolic) {
                 continue;
             }
             let reads_matter = !o.reads_done && function != Some(o.function);
             let found = conflict(&o.access, now, |kind| {
                 kind != HazardKind::WriteAfterRead || reads_matter
             });
-            if let Some((kind, (grf, bytes))) = found {
-                let wait = match kind {
-                    HazardKind::WriteAfterRead => "src",
-                    _ => "dst",
-                };
-                self.findings.push(Finding {
-                    kind,
-                    earlier: o.access.pc,
-                    grf,
-                    bytes,
-                    cover: match o.token {
-                        Some(n) => format!("${n}.{wait}"),
-                        None => format!("a token on the earlier instruction, and its .{wait}"),
-                    },
-                });
-                match kind {
-                    HazardKind::WriteAfterRead => o.reads_done = true,
-                    _ => o.access = Access::default(),
-                }
+            let Some((kind, (grf, bytes))) = found else {
+                continue;
+            };
+            let wait = match kind {
+                HazardKind::WriteAfterRead => "src",
+                _ => "dst",
+            };
+            self.findings.push(Finding {
+                kind,
+                earlier: o.access.pc,
+                grf,
+                bytes,
+                cover: match o.token {
+                    Some(n) => format!("${n}.{wait}"),
+                    None => format!("a token on the earlier instruction, and its .{wait},"),
+                },
+            });
+            o.reads_done = true;
+            for b in before.iter_mut().filter(|b| b.function == o.function) {
+                b.reads_done = true;
+            }
+            if kind != HazardKind::WriteAfterRead {
+                o.access = Access::default();
             }
         }
     }
@@ -445,10 +464,8 @@ fn access(
         }
         return a;
     }
-    if let Some(inst) = program.inst(pc)
-        && let Subfn::Dpas { depth, repeat } = inst.subfn
-    {
-        systolic(&mut a, inst, op, u32::from(depth), u32::from(repeat), grf);
+    if let Kind::Special(Special::Systolic(d)) = &op.kind {
+        systolic(&mut a, op, d, grf);
         return a;
     }
     let end = t.regs.grf_end();
@@ -481,29 +498,18 @@ fn access(
     a
 }
 
-/// The blocks of `dpas`: for each repetition a row of results and of addends and a vector of source 2; a matrix of source 1.
-/// Each step of the array takes four bytes of a channel.
-fn systolic(a: &mut Access, inst: &Inst<Reg>, op: &MicroOp, depth: u32, repeat: u32, grf: u32) {
-    let n = u32::from(op.n);
-    let place = |at: RegRef<Reg>| match at.reg {
-        Reg::Grf(r) => Some(u32::from(r) * grf + u32::from(at.sub)),
-        Reg::Arf(..) => None,
-    };
-    if let Dst::Direct { at, ty, .. } = inst.dst
-        && let Some(at) = place(at)
-    {
-        a.writes.add(at, repeat * n * ty.bytes(), grf);
+/// The blocks of `dpas`.
+fn systolic(a: &mut Access, op: &MicroOp, d: &Dpas, grf: u32) {
+    if let DstOp::Direct { at, .. } = op.dst {
+        a.writes.add(at, d.sum_bytes(d.dst), grf);
     }
-    for (i, s) in inst.srcs.iter().enumerate() {
-        let Src::Direct { at, ty, .. } = *s else {
-            continue;
-        };
-        let bytes = match i {
-            0 => repeat * n * ty.bytes(),
-            1 => depth * n * 4,
-            _ => repeat * depth * 4,
-        };
-        if let Some(at) = place(at) {
+    let bytes = [
+        d.src0.map_or(0, |ty| d.sum_bytes(ty)),
+        d.src1_bytes(),
+        d.src2_bytes(),
+    ];
+    for (s, bytes) in op.srcs.iter().zip(bytes) {
+        if let SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } = *s {
             a.reads.add(at, bytes, grf);
         }
     }

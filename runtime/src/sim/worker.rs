@@ -366,7 +366,8 @@ fn run_threads(
             let end = before.saturating_add(slice);
             observer.thread(i as u32);
             while t.counts.instructions < end {
-                match t.run(plan.program, group, LOOK, observer) {
+                let left = plan.instruction_limit.saturating_sub(t.counts.instructions);
+                match t.run(plan.program, group, LOOK.min(left.max(1)), observer) {
                     Stop::Ended => break,
                     Stop::Waiting => {
                         waits = true;

@@ -10,6 +10,7 @@ mod lines;
 mod read;
 #[cfg(test)]
 mod tests;
+mod write;
 mod yaml;
 
 pub use info::{
@@ -18,6 +19,7 @@ pub use info::{
     SamplerFact, SamplerSource,
 };
 pub use lines::{LineInfo, SourceLine};
+pub use write::{write, write_for};
 
 use gantry_isa_gen::Platform;
 use std::ops::Range;

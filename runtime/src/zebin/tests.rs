@@ -1,12 +1,9 @@
 use super::*;
 
-#[path = "../../tests/common/elf.rs"]
-mod elf;
-
 /// A small zebin whose kernels have no code worth running.
 fn zebin(ze_info: &str, kernels: &[&str], product: u32) -> Vec<u8> {
     let kernels: Vec<(&str, Vec<u8>)> = kernels.iter().map(|k| (*k, vec![0; 32])).collect();
-    elf::zebin(ze_info, &kernels, product)
+    write_for(product, ze_info, &kernels)
 }
 
 const INFO: &str = "\
