@@ -37,6 +37,7 @@ fn parameters(platform: Platform, op: SampleOp) -> Option<&'static [Param]> {
         | SampleOp::SampleMin
         | SampleOp::SampleMax
         | SampleOp::SampleKillPix
+        | SampleOp::Lod
         | SampleOp::Gather4 => &[U, V, R],
         SampleOp::SampleL | SampleOp::SampleB => &[Other, U, V, R],
         SampleOp::SampleD => &[U, Other, Other, V, Other, Other, R],
@@ -157,7 +158,11 @@ impl Sample {
             None => (Header::default(), 0),
         };
         let sampler = match self.op {
-            SampleOp::Ld | SampleOp::LdLz | SampleOp::ResInfo | SampleOp::SampleInfo => None,
+            SampleOp::Ld
+            | SampleOp::LdLz
+            | SampleOp::Lod
+            | SampleOp::ResInfo
+            | SampleOp::SampleInfo => None,
             _ => Some(samplers.get(table, self.sampler)?),
         };
         let mut rows = [[0; 32]; 3];
@@ -225,6 +230,8 @@ impl Sample {
                 _ => [0, 0, 0, 1],
             },
             (SampleOp::SampleInfo, _) => [1, 0, 0, 0],
+            // The level, clamped and not: there is one.
+            (SampleOp::Lod, _) => [0; 4],
             (op, Some(s)) => {
                 let coords = coords.map(|c| match self.element {
                     2 => f16::from_bits(c as u16).to_f32(),
