@@ -7,7 +7,7 @@ use super::super::program::{DstOp, MicroOp};
 use super::super::regs;
 use super::super::thread::Thread;
 use super::lanes::{load, store};
-use super::{Family, arity, handlers, with_int_mods};
+use super::{Family, arity, handlers};
 use gantry_isa_gen::sem::int;
 use gantry_isa_gen::{Op, Type};
 
@@ -27,11 +27,6 @@ handlers!(
 /// Bytes of an accumulator's element here: a dword.
 const ELEMENT: u32 = 4;
 
-#[inline(always)]
-fn source<const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [i64; N] {
-    with_int_mods(load(t, op, k), op, k)
-}
-
 /// Writes the channels of a mask to an accumulator that begins at `at`.
 #[inline(always)]
 fn write<const N: usize>(t: &mut Thread, at: u32, mask: u32, v: &[i64; N]) {
@@ -47,9 +42,9 @@ struct ToAcc;
 impl Family for ToAcc {
     #[inline(always)]
     fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
-        let a = source::<N>(t, op, 0);
+        let a = load::<i64, N>(t, op, 0);
         let b = if arity(which) > 1 {
-            source::<N>(t, op, 1)
+            load::<i64, N>(t, op, 1)
         } else {
             [0; N]
         };
@@ -65,8 +60,8 @@ struct Implicit;
 impl Family for Implicit {
     #[inline(always)]
     fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
-        let a = source::<N>(t, op, 0);
-        let b = source::<N>(t, op, 1);
+        let a = load::<i64, N>(t, op, 0);
+        let b = load::<i64, N>(t, op, 1);
         let ty = op.alu.acc_type();
         let mut acc = [0; N];
         if matches!(which, Op::Mach | Op::Macl) {

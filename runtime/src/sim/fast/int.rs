@@ -3,7 +3,7 @@
 use super::super::program::{DstOp, MicroOp, Pred};
 use super::super::thread::Thread;
 use super::lanes::{Lane, load, store};
-use super::{Family, arity, handlers, with_int_mods};
+use super::{Family, arity, handlers};
 use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::int::{self, IntLane};
 use std::marker::PhantomData;
@@ -32,11 +32,6 @@ handlers!(
     [Mov, Add, Mul, And, Or, Xor, Not, Shl, Asr, Sel, Cmp]
 );
 
-#[inline(always)]
-fn source<T: Lane + IntLane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [T; N] {
-    with_int_mods(load(t, op, k), op, k)
-}
-
 /// Lanes of integers.
 struct Int<T>(PhantomData<T>);
 
@@ -44,14 +39,14 @@ impl<T: Lane + IntLane> Family for Int<T> {
     #[inline(always)]
     fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
         let zero = [T::ZERO; N];
-        let a = source::<T, N>(t, op, 0);
+        let a = load::<T, N>(t, op, 0);
         let b = if arity(which) > 1 {
-            source::<T, N>(t, op, 1)
+            load::<T, N>(t, op, 1)
         } else {
             zero
         };
         let c = if arity(which) > 2 {
-            source::<T, N>(t, op, 2)
+            load::<T, N>(t, op, 2)
         } else {
             zero
         };

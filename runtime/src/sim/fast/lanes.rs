@@ -3,7 +3,9 @@
 use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::regs::Regs;
 use super::super::thread::Thread;
-use gantry_isa_gen::Type;
+use gantry_isa_gen::sem::float::float_mods;
+use gantry_isa_gen::sem::{convert, is_logic};
+use gantry_isa_gen::{SrcMods, Type};
 
 /// A lane as its bits.
 pub(super) trait Lane: Copy + Default {
@@ -13,6 +15,10 @@ pub(super) trait Lane: Copy + Default {
     const SIZE: u32;
     fn of_bytes(b: Self::Bytes) -> Self;
     fn bytes(self) -> Self::Bytes;
+    /// Whether modifiers are so cheap that every handler has them: they only touch the sign.
+    const CHEAP_MODS: bool;
+    /// The lane with source modifiers; on bitwise operations negation is "not".
+    fn modified(self, m: SrcMods, logic: bool) -> Self;
     /// Lanes side by side in the registers.
     fn row<const N: usize>(regs: &Regs, at: u32) -> Option<&[Self::Bytes; N]>;
     /// The same to write.
@@ -65,6 +71,11 @@ macro_rules! int_lane {
     ($t:ty, $bytes:literal) => {
         impl Lane for $t {
             raw!($t, $bytes);
+            const CHEAP_MODS: bool = false;
+            #[inline(always)]
+            fn modified(self, m: SrcMods, logic: bool) -> $t {
+                convert::int_mods(self, m, logic)
+            }
             #[inline(always)]
             #[allow(trivial_numeric_casts, reason = "i64 is one of the lanes")]
             fn of_element(bits: u64, ty: Type) -> $t {
@@ -92,6 +103,11 @@ int_lane!(i64, 8);
 
 impl Lane for f32 {
     raw!(f32, 4);
+    const CHEAP_MODS: bool = true;
+    #[inline(always)]
+    fn modified(self, m: SrcMods, _: bool) -> f32 {
+        float_mods(self, m)
+    }
     #[inline(always)]
     fn of_element(bits: u64, _: Type) -> f32 {
         f32::from_bits(bits as u32)
@@ -110,36 +126,53 @@ impl Lane for f32 {
     }
 }
 
-/// A source's lanes. Lanes beyond the instruction's channels are anything.
+/// A source's lanes, with its modifiers. Lanes beyond the instruction's channels are anything.
 ///
-/// What most sources are is read here, and inlined in every handler; all else is read by [`load_other`].
+/// What most sources are is read here, and inlined in every handler: registers of the lanes' own size, and one element for
+/// all channels. All else is read by [`gather`].
 #[inline(always)]
 pub(super) fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N] {
-    let (Some(s), Some(Some(ty))) = (op.srcs.get(k), op.alu.srcs.get(k)) else {
-        return [L::default(); N];
+    let mut out = [L::default(); N];
+    let (Some(s), Some(Some(ty)), Some(mods)) =
+        (op.srcs.get(k), op.alu.srcs.get(k), op.alu.mods.get(k))
+    else {
+        return out;
     };
+    let plain = *mods == SrcMods::default();
     match *s {
-        SrcOp::Packed { at } if ty.bytes() == L::SIZE => {
-            let mut out = [L::default(); N];
+        SrcOp::Packed { at } if ty.bytes() == L::SIZE && (plain || L::CHEAP_MODS) => {
             if let Some(b) = L::row::<N>(&t.regs, at) {
                 for i in 0..N {
                     out[i] = L::of_bytes(b[i]);
                 }
             }
-            out
         }
-        SrcOp::Scalar { at } => [L::of_element(t.regs.element(at, ty.bytes()), *ty); N],
-        SrcOp::Value(v) => [L::of_element(v, *ty); N],
-        _ => load_other(&t.regs, s, *ty),
+        SrcOp::Scalar { at } if plain || L::CHEAP_MODS => {
+            out = [L::of_element(t.regs.element(at, ty.bytes()), *ty); N];
+        }
+        SrcOp::Value(v) => return [L::of_element(v, *ty); N],
+        _ => return gather(&t.regs, s, *ty, (*mods, is_logic(op.alu.op))),
     }
+    if L::CHEAP_MODS && !plain {
+        for v in &mut out {
+            *v = v.modified(*mods, false);
+        }
+    }
+    out
 }
 
-/// The lanes of sources that are narrower than a lane, strided, in rows, or a packed vector.
+/// The lanes of sources that are narrower than a lane, strided, in rows, or a packed vector, and of integers with modifiers.
 #[inline(never)]
-fn load_other<L: Lane, const N: usize>(regs: &Regs, s: &SrcOp, ty: Type) -> [L; N] {
+fn gather<L: Lane, const N: usize>(
+    regs: &Regs,
+    s: &SrcOp,
+    ty: Type,
+    (mods, logic): (SrcMods, bool),
+) -> [L; N] {
     let mut out = [L::default(); N];
     match s {
         SrcOp::Packed { at } => packed(regs, *at, ty, &mut out),
+        SrcOp::Scalar { at } => out = [L::of_element(regs.element(*at, ty.bytes()), ty); N],
         SrcOp::Imm(v) => {
             for (o, b) in out.iter_mut().zip(v.iter()) {
                 *o = L::of_element(*b, ty);
@@ -152,6 +185,11 @@ fn load_other<L: Lane, const N: usize>(regs: &Regs, s: &SrcOp, ty: Type) -> [L; 
             hs,
         } => rect(regs, *at, (*vs, *width_log, *hs), ty, &mut out),
         _ => {}
+    }
+    if mods != SrcMods::default() {
+        for v in &mut out {
+            *v = v.modified(mods, logic);
+        }
     }
     out
 }

@@ -13,8 +13,7 @@ mod single;
 use super::alu::in_acc;
 use super::program::{DstOp, MicroOp, SrcOp};
 use super::thread::Thread;
-use gantry_isa_gen::sem::int::IntLane;
-use gantry_isa_gen::sem::{AluOp, convert, is_logic};
+use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
 use std::marker::PhantomData;
 
@@ -226,18 +225,6 @@ impl Host {
         }
         Host::Plain
     }
-}
-
-/// Integer lanes with the modifiers of source `k`.
-#[inline(always)]
-fn with_int_mods<T: IntLane, const N: usize>(mut v: [T; N], op: &MicroOp, k: usize) -> [T; N] {
-    let m = op.alu.mods.get(k).copied().unwrap_or_default();
-    if m != SrcMods::default() {
-        for x in &mut v {
-            *x = convert::int_mods(*x, m, is_logic(op.alu.op));
-        }
-    }
-    v
 }
 
 /// How many sources an operation with a handler has.

@@ -4,9 +4,9 @@ use super::super::program::{DstOp, MicroOp, Pred};
 use super::super::thread::Thread;
 use super::lanes::{load, store};
 use super::{Family, Handler, Known, arity, handlers, of_width};
-use gantry_isa_gen::sem::float::{self, float_mods};
+use gantry_isa_gen::sem::float;
 use gantry_isa_gen::sem::{Round, int};
-use gantry_isa_gen::{Op, SrcMods, Type};
+use gantry_isa_gen::{Op, Type};
 use std::marker::PhantomData;
 
 handlers!(
@@ -16,27 +16,15 @@ handlers!(
     [Mov, Add, Mul, Mad, Sel, Csel, Cmp, Lrp, Frc, Rndd, Rnde, Rndz, Rndu]
 );
 
-#[inline(always)]
-fn source<const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [f32; N] {
-    let mut v = load::<f32, N>(t, op, k);
-    let m = op.alu.mods.get(k).copied().unwrap_or_default();
-    if m != SrcMods::default() {
-        for x in &mut v {
-            *x = float_mods(*x, m);
-        }
-    }
-    v
-}
-
 /// Lanes of single floats.
 struct Single;
 
 impl Family for Single {
     #[inline(always)]
     fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
-        let a = source::<N>(t, op, 0);
+        let a = load::<f32, N>(t, op, 0);
         let b = if arity(which) > 1 {
-            source::<N>(t, op, 1)
+            load::<f32, N>(t, op, 1)
         } else {
             [0.0; N]
         };
@@ -60,7 +48,7 @@ impl Family for Single {
                 int::select(pick, &a, &b)
             }
             Op::Csel => {
-                let c = source::<N>(t, op, 2);
+                let c = load::<f32, N>(t, op, 2);
                 let pick = op
                     .alu
                     .cond
@@ -68,7 +56,7 @@ impl Family for Single {
                 int::select(pick, &a, &b)
             }
             Op::Mad if FMA => {
-                let c = source::<N>(t, op, 2);
+                let c = load::<f32, N>(t, op, 2);
                 let mut out = [0.0; N];
                 for i in 0..N {
                     out[i] = f32::mul_add(b[i], c[i], a[i]);
@@ -76,7 +64,7 @@ impl Family for Single {
                 out
             }
             Op::Mad | Op::Lrp => {
-                let c = source::<N>(t, op, 2);
+                let c = load::<f32, N>(t, op, 2);
                 float::apply(which, &a, &b, &c, Round::Nearest).unwrap_or(a)
             }
             _ => float::apply(which, &a, &b, &[0.0; N], Round::Nearest).unwrap_or(a),
@@ -105,7 +93,7 @@ impl Family for Single {
 struct Convert<From, To>(PhantomData<(From, To)>);
 
 macro_rules! convert {
-    ($from:ty, $to:ty, $source:path) => {
+    ($from:ty, $to:ty) => {
         impl Family for Convert<$from, $to> {
             #[inline(always)]
             fn run<const N: usize, const FMA: bool>(
@@ -114,7 +102,7 @@ macro_rules! convert {
                 mask: u32,
                 _: Op,
             ) {
-                let a: [$from; N] = $source(t, op, 0);
+                let a: [$from; N] = load(t, op, 0);
                 let mut out = [<$to>::default(); N];
                 for i in 0..N {
                     out[i] = a[i] as $to;
@@ -129,11 +117,11 @@ macro_rules! convert {
     };
 }
 // To nearest.
-convert!(i32, f32, load);
-convert!(u32, f32, load);
+convert!(i32, f32);
+convert!(u32, f32);
 // Towards zero, to the nearest that there is, a NaN to 0 (Skylake PRM, Vol. 7, "Float to Integer").
-convert!(f32, i32, source);
-convert!(f32, u32, source);
+convert!(f32, i32);
+convert!(f32, u32);
 
 /// Integers of at most 32 bits to floats.
 pub(super) fn from_int(ty: Type, n: u32) -> Handler {
