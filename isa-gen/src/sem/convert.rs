@@ -248,17 +248,16 @@ pub fn stochastic(bits: u64, from: Type, to: Type, random: u64) -> Option<u64> {
     if !v.is_finite() {
         return Some(result.round(v, Round::Zero));
     }
-    // A carry out of the fraction goes to the exponent, as it should.
+    // A carry out of the fraction goes to the exponent, as it should; one out of that is an overflow.
     let magnitude = bits & element_mask(from) >> 1;
-    let bumped = source.value(magnitude + (random & ((1 << width) - 1)));
-    let sign = if v.is_sign_negative() { -1.0 } else { 1.0 };
+    let bumped = magnitude + (random & ((1 << width) - 1));
+    let negative = v.is_sign_negative();
     let limit = f64::from(result.largest() + 1).exp2();
-    let round = Round::Zero;
-    Some(if bumped >= limit {
-        result.infinity(sign < 0.0)
-    } else {
-        result.round(bumped.copysign(sign), round)
-    })
+    if bumped >= source.infinity(false) || source.value(bumped) >= limit {
+        return Some(result.infinity(negative));
+    }
+    let sign = if negative { -1.0 } else { 1.0 };
+    Some(result.round(source.value(bumped).copysign(sign), Round::Zero))
 }
 
 /// Reads the first `n` lanes of an integer execution type; the others are zero.

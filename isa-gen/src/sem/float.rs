@@ -86,6 +86,17 @@ pub(super) fn add_odd(p: f64, c: f64) -> f64 {
     }
 }
 
+/// [`add_odd`] with the sign of a zero: a sum of two different numbers that is zero is negative when rounding down.
+#[inline(always)]
+fn add_odd_signed(p: f64, c: f64, r: Round) -> f64 {
+    let s = add_odd(p, c);
+    if r == Round::Down && s == 0.0 && p.is_sign_negative() != c.is_sign_negative() {
+        -0.0
+    } else {
+        s
+    }
+}
+
 impl FloatLane for f32 {
     const ZERO: f32 = 0.0;
     #[inline(always)]
@@ -104,7 +115,7 @@ impl FloatLane for f32 {
         if r == Round::Nearest {
             self + o
         } else {
-            super::convert::to_single(add_odd(f64::from(self), f64::from(o)), r)
+            super::convert::to_single(add_odd_signed(f64::from(self), f64::from(o), r), r)
         }
     }
     #[inline(always)]
@@ -118,7 +129,7 @@ impl FloatLane for f32 {
     #[inline(always)]
     fn fma(self, b: f32, c: f32, r: Round) -> f32 {
         // The product of two singles is exact in double.
-        let s = add_odd(f64::from(self) * f64::from(b), f64::from(c));
+        let s = add_odd_signed(f64::from(self) * f64::from(b), f64::from(c), r);
         if r == Round::Nearest {
             s as f32
         } else {
@@ -241,14 +252,14 @@ impl FloatLane for Half {
     fn value(self) -> f64 {
         self.0
     }
-    fn add(self, o: Half, _: Round) -> Half {
-        Half(add_odd(self.0, o.0))
+    fn add(self, o: Half, r: Round) -> Half {
+        Half(add_odd_signed(self.0, o.0, r))
     }
     fn mul(self, o: Half, _: Round) -> Half {
         Half(self.0 * o.0)
     }
-    fn fma(self, b: Half, c: Half, _: Round) -> Half {
-        Half(add_odd(self.0 * b.0, c.0))
+    fn fma(self, b: Half, c: Half, r: Round) -> Half {
+        Half(add_odd_signed(self.0 * b.0, c.0, r))
     }
     fn neg(self) -> Half {
         Half(-self.0)

@@ -1,5 +1,6 @@
 mod coverage;
 mod macros;
+mod rounding;
 
 use super::*;
 use half::f16;
