@@ -1,6 +1,10 @@
-//! What operations compute, for one lane. Bits are zero-extended from the lane's width, before and after.
+//! What operations compute, by way of the Gen operation that does the same: `isa-gen` has one meaning of each, for this
+//! interpreter and for the simulator. Bits are zero-extended from the lane's width, before and after.
 
-use crate::ir::{FloatCC, IntCC, Opcode, Scalar, Type};
+use super::Lanes;
+use crate::ir::{FloatCC, IntCC, Opcode, Scalar};
+use gantry_isa_gen::sem::{self, AluOp, Extra, LANES, Outcome};
+use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Type};
 use half::f16;
 
 /// The lane as a signed number.
@@ -19,234 +23,505 @@ pub(super) fn float(scalar: Scalar, bits: u64) -> f64 {
     }
 }
 
-/// A float as a lane, to nearest even.
-fn round(scalar: Scalar, v: f64) -> u64 {
-    match scalar {
-        Scalar::F16 => u64::from(f16::from_f64(v).to_bits()),
-        Scalar::F32 => u64::from((v as f32).to_bits()),
-        _ => v.to_bits(),
+/// The element type of a lane; integers have a sign or not.
+fn element(scalar: Scalar, sign: bool) -> Type {
+    match (scalar, sign) {
+        (Scalar::I8, true) => Type::B,
+        // A predicate's lanes are 0 and 1.
+        (Scalar::I8 | Scalar::B1, _) => Type::Ub,
+        (Scalar::I16, true) => Type::W,
+        (Scalar::I16, false) => Type::Uw,
+        (Scalar::I32, true) => Type::D,
+        (Scalar::I32, false) => Type::Ud,
+        (Scalar::I64, true) => Type::Q,
+        (Scalar::I64, false) => Type::Uq,
+        (Scalar::F16, _) => Type::Hf,
+        (Scalar::F32, _) => Type::F,
+        (Scalar::F64, _) => Type::Df,
     }
 }
 
-/// A number clamped to the signed or unsigned range of a lane.
-fn clamp(v: i128, scalar: Scalar, to_signed: bool) -> u64 {
-    let mask = i128::from(scalar.mask());
-    let (low, high) = match to_signed {
-        true => (-(mask / 2) - 1, mask / 2),
-        false => (0, mask),
-    };
-    v.clamp(low, high) as u64 & scalar.mask()
+/// A Gen operation on operands of one type.
+fn machine(op: Op, sources: usize, ty: Type) -> AluOp {
+    let mut srcs = [None; 3];
+    for s in srcs.iter_mut().take(sources) {
+        *s = Some(ty);
+    }
+    AluOp {
+        op,
+        math: None,
+        sat: false,
+        cond: None,
+        dst: ty,
+        srcs,
+        mods: [SrcMods::default(); 3],
+    }
 }
 
-/// `v - floor(v)`: below 1 also where that rounds to 1, but for halves, which are computed in single.
-fn fraction(t: Scalar, v: f64) -> u64 {
-    let bits = round(t, v - v.floor());
-    let one = round(t, 1.0);
-    match t {
-        Scalar::F32 | Scalar::F64 if bits == one => one - 1,
-        _ => bits,
+fn math(function: MathFn, sources: usize, ty: Type) -> AluOp {
+    AluOp {
+        math: Some(function),
+        ..machine(Op::Math, sources, ty)
     }
+}
+
+/// A move from one type to another.
+fn convert(from: Type, to: Type, sat: bool) -> AluOp {
+    AluOp {
+        dst: to,
+        sat,
+        ..machine(Op::Mov, 1, from)
+    }
+}
+
+/// The minimum (`lt`) or maximum (`ge`).
+fn select(cond: Cond, ty: Type) -> AluOp {
+    AluOp {
+        cond: Some(cond),
+        ..machine(Op::Sel, 2, ty)
+    }
+}
+
+/// With source 1 negated.
+fn minus(mut a: AluOp) -> AluOp {
+    a.mods[1].neg = true;
+    a
+}
+
+/// Runs an operation on lanes, and gives what `each` makes of every group of channels, lane by lane; `None` where it has
+/// no meaning or an operand has too few lanes.
+fn run(alu: &AluOp, args: &[&[u64]], each: impl Fn(&Outcome, usize) -> u64) -> Option<Lanes> {
+    let count = args.first()?.len();
+    let mut out = Lanes::with_capacity(count);
+    for first in (0..count).step_by(LANES) {
+        let n = LANES.min(count - first);
+        let mut lanes = [[0; LANES]; 3];
+        for (to, from) in lanes.iter_mut().zip(args) {
+            to.get_mut(..n)?
+                .copy_from_slice(from.get(first..first + n)?);
+        }
+        let [a, b, c] = &lanes;
+        let outcome = sem::eval(alu, n, [a, b, c], &Extra::default()).ok()?;
+        out.extend((0..n).map(|i| each(&outcome, i)));
+    }
+    Some(out)
+}
+
+/// The destination's lanes.
+fn results(alu: &AluOp, args: &[&[u64]], to: Scalar) -> Option<Lanes> {
+    let mask = to.mask();
+    run(alu, args, |o, i| o.bits[i] & mask)
 }
 
 /// An operation of one operand; `None` for an opcode that is none.
-pub(super) fn unary(opcode: Opcode, from: Type, to: Type, x: u64) -> Option<u64> {
-    let (f, t) = (from.scalar(), to.scalar());
-    let int = |v: i64| v as u64 & t.mask();
-    let math = |v: fn(f64) -> f64| round(t, v(float(f, x)));
-    let (s, u) = (i128::from(signed(f, x)), i128::from(x));
-    Some(match opcode {
-        Opcode::Ineg => int(signed(f, x).wrapping_neg()),
-        Opcode::Iabs => int(signed(f, x).wrapping_abs()),
-        Opcode::Bnot => !x & f.mask(),
-        Opcode::Bfrev => u64::from((x as u32).reverse_bits()),
-        Opcode::Popcnt => u64::from(x.count_ones()),
-        Opcode::Clz => u64::from((x as u32).leading_zeros()),
-        Opcode::FbhU if x == 0 => t.mask(),
-        Opcode::FbhU => u64::from((x as u32).leading_zeros()),
-        Opcode::FbhS => {
-            let v = x as u32 as i32;
-            // The distance to the first bit unlike the sign.
-            let unlike = (v ^ (v >> 31)).leading_zeros();
-            if unlike == 32 {
-                t.mask()
-            } else {
-                u64::from(unlike)
-            }
+pub(super) fn unary(opcode: Opcode, from: Scalar, to: Scalar, x: &[u64]) -> Option<Lanes> {
+    let (s, u) = (element(from, true), element(from, false));
+    let same = |op| machine(op, 1, u);
+    let alu = match opcode {
+        Opcode::Ineg | Opcode::Fneg => {
+            let mut a = machine(Op::Mov, 1, s);
+            a.mods[0].neg = true;
+            a
         }
-        Opcode::Fbl if x == 0 => t.mask(),
-        Opcode::Fbl => u64::from(x.trailing_zeros()),
-        Opcode::Sextend => int(signed(f, x)),
-        Opcode::Uextend => x,
-        Opcode::Ireduce => x & t.mask(),
-        Opcode::SstruncSat => clamp(s, t, true),
-        Opcode::SutruncSat => clamp(s, t, false),
-        Opcode::UstruncSat => clamp(u, t, true),
-        Opcode::UutruncSat => clamp(u, t, false),
-        // Through a double, a 64-bit integer would be rounded twice on its way to single.
-        Opcode::FcvtFromSint if t == Scalar::F32 => u64::from((signed(f, x) as f32).to_bits()),
-        Opcode::FcvtFromUint if t == Scalar::F32 => u64::from((x as f32).to_bits()),
-        Opcode::FcvtFromSint => round(t, signed(f, x) as f64),
-        Opcode::FcvtFromUint => round(t, x as f64),
-        // Rust's casts truncate, clamp, and make NaN zero.
-        Opcode::FcvtToSint => clamp(i128::from(float(f, x) as i64), t, true),
-        Opcode::FcvtToUint => clamp(i128::from(float(f, x) as u64), t, false),
-        Opcode::Fpromote | Opcode::Fdemote => round(t, float(f, x)),
-        Opcode::Fneg => x ^ (1 << (f.bits() - 1)),
-        Opcode::Fabs => x & !(1 << (f.bits() - 1)),
-        Opcode::Fsat => math(|v| if v.is_nan() { 0.0 } else { v.clamp(0.0, 1.0) }),
-        Opcode::Ffloor => math(f64::floor),
-        Opcode::Fceil => math(f64::ceil),
-        Opcode::Ftrunc => math(f64::trunc),
-        Opcode::Fnearest => math(f64::round_ties_even),
-        Opcode::Ffrac => fraction(t, float(f, x)),
-        Opcode::Finv => math(|v| 1.0 / v),
-        Opcode::Fsqrt => math(f64::sqrt),
-        Opcode::Frsqrt => math(|v| 1.0 / v.sqrt()),
-        Opcode::Fexp2 => math(f64::exp2),
-        Opcode::Flog2 => math(f64::log2),
-        Opcode::Fsin => math(f64::sin),
-        Opcode::Fcos => math(f64::cos),
+        Opcode::Iabs | Opcode::Fabs => {
+            let mut a = machine(Op::Mov, 1, s);
+            a.mods[0].abs = true;
+            a
+        }
+        Opcode::Bnot => same(Op::Not),
+        Opcode::Bfrev => same(Op::Bfrev),
+        Opcode::Popcnt => same(Op::Cbit),
+        Opcode::Clz => same(Op::Lzd),
+        Opcode::FbhU => same(Op::Fbh),
+        Opcode::FbhS => AluOp {
+            dst: u,
+            ..machine(Op::Fbh, 1, s)
+        },
+        Opcode::Fbl => same(Op::Fbl),
+        Opcode::Sextend | Opcode::FcvtFromSint => convert(s, element(to, true), false),
+        Opcode::Uextend | Opcode::Ireduce | Opcode::FcvtFromUint => {
+            convert(u, element(to, false), false)
+        }
+        Opcode::SstruncSat => convert(s, element(to, true), true),
+        Opcode::SutruncSat => convert(s, element(to, false), true),
+        Opcode::UstruncSat => convert(u, element(to, true), true),
+        Opcode::UutruncSat => convert(u, element(to, false), true),
+        Opcode::FcvtToSint => convert(u, element(to, true), false),
+        Opcode::FcvtToUint | Opcode::Fpromote | Opcode::Fdemote => {
+            convert(u, element(to, false), false)
+        }
+        Opcode::Fsat => convert(u, u, true),
+        Opcode::Ffloor => same(Op::Rndd),
+        Opcode::Fceil => same(Op::Rndu),
+        Opcode::Ftrunc => same(Op::Rndz),
+        Opcode::Fnearest => same(Op::Rnde),
+        Opcode::Ffrac => same(Op::Frc),
+        Opcode::Finv => math(MathFn::Inv, 1, u),
+        Opcode::Fsqrt => math(MathFn::Sqt, 1, u),
+        Opcode::Frsqrt => math(MathFn::Rsqt, 1, u),
+        Opcode::Fexp2 => math(MathFn::Exp, 1, u),
+        Opcode::Flog2 => math(MathFn::Log, 1, u),
+        Opcode::Fsin => math(MathFn::Sin, 1, u),
+        Opcode::Fcos => math(MathFn::Cos, 1, u),
         _ => return None,
-    })
-}
-
-/// Quotient and remainder of 32-bit integers. By zero both are what Gen's math box gives: the largest number, or for a
-/// negative dividend the smallest.
-fn divide(a: i64, b: i64, is_signed: bool) -> (i64, i64) {
-    match (b, is_signed) {
-        (0, false) => (i64::from(u32::MAX), i64::from(u32::MAX)),
-        (0, true) if a < 0 => (i64::from(i32::MIN), i64::from(i32::MIN)),
-        (0, true) => (i64::from(i32::MAX), i64::from(i32::MAX)),
-        _ => (a.wrapping_div(b), a.wrapping_rem(b)),
-    }
+    };
+    results(&alu, &[x], to)
 }
 
 /// An operation of two operands of one type; `None` for an opcode that is none.
-pub(super) fn binary(opcode: Opcode, t: Scalar, a: u64, b: u64) -> Option<u64> {
-    let mask = t.mask();
-    let int = |v: i128| v as u64 & mask;
-    let (sa, sb) = (signed(t, a), signed(t, b));
-    let (wide_a, wide_b) = (i128::from(sa), i128::from(sb));
-    let count = (b % u64::from(t.bits())) as u32;
-    let math = |v: fn(f64, f64) -> f64| round(t, v(float(t, a), float(t, b)));
-    Some(match opcode {
-        Opcode::Iadd | Opcode::Iaddc => a.wrapping_add(b) & mask,
-        Opcode::Isub | Opcode::Isubb => a.wrapping_sub(b) & mask,
-        Opcode::Imul => a.wrapping_mul(b) & mask,
-        Opcode::Smulh => int(wide_a.wrapping_mul(wide_b) >> t.bits()),
-        Opcode::Umulh => int(i128::from(a).wrapping_mul(i128::from(b)) >> t.bits()),
-        Opcode::Smin => int(wide_a.min(wide_b)),
-        Opcode::Smax => int(wide_a.max(wide_b)),
-        Opcode::Umin => a.min(b),
-        Opcode::Umax => a.max(b),
-        Opcode::Savg => int((wide_a + wide_b + 1) >> 1),
-        Opcode::Uavg => int((i128::from(a) + i128::from(b) + 1) >> 1),
-        Opcode::Band => a & b,
-        Opcode::Bor => a | b,
-        Opcode::Bxor => a ^ b,
-        Opcode::Ishl => (a << count) & mask,
-        Opcode::Ushr => a >> count,
-        Opcode::Sshr => int(i128::from(sa >> count)),
-        Opcode::Sdiv => int(i128::from(divide(sa, sb, true).0)),
-        Opcode::Srem => int(i128::from(divide(sa, sb, true).1)),
-        Opcode::Udiv => int(i128::from(divide(a as i64, b as i64, false).0)),
-        Opcode::Urem => int(i128::from(divide(a as i64, b as i64, false).1)),
-        Opcode::Fadd => math(|x, y| x + y),
-        Opcode::Fsub => math(|x, y| x - y),
-        Opcode::Fmul => math(|x, y| x * y),
-        Opcode::Fdiv => math(|x, y| x / y),
-        Opcode::Fmin => math(f64::min),
-        Opcode::Fmax => math(f64::max),
-        Opcode::Fpow => math(|x, y| x.abs().powf(y)),
+pub(super) fn binary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
+    let (s, u) = (element(t, true), element(t, false));
+    let two = |op, ty| machine(op, 2, ty);
+    let alu = match opcode {
+        Opcode::Iadd | Opcode::Iaddc | Opcode::Fadd => two(Op::Add, u),
+        Opcode::Isub | Opcode::Isubb | Opcode::Fsub => minus(two(Op::Add, u)),
+        Opcode::Imul | Opcode::Fmul => two(Op::Mul, u),
+        // The upper half of the whole product, which the destination holds.
+        Opcode::Smulh | Opcode::Umulh => {
+            let alu = AluOp {
+                dst: Type::Q,
+                ..two(Op::Mul, if opcode == Opcode::Smulh { s } else { u })
+            };
+            let (bits, mask) = (t.bits() % 64, t.mask());
+            return run(&alu, &[a, b], |o, i| o.bits[i] >> bits & mask);
+        }
+        Opcode::Smin | Opcode::Fmin => select(Cond::Lt, s),
+        Opcode::Smax | Opcode::Fmax => select(Cond::Ge, s),
+        Opcode::Umin => select(Cond::Lt, u),
+        Opcode::Umax => select(Cond::Ge, u),
+        Opcode::Savg => two(Op::Avg, s),
+        Opcode::Uavg => two(Op::Avg, u),
+        Opcode::Band => two(Op::And, u),
+        Opcode::Bor => two(Op::Or, u),
+        Opcode::Bxor => two(Op::Xor, u),
+        Opcode::Ishl | Opcode::Ushr | Opcode::Sshr => {
+            let alu = match opcode {
+                Opcode::Ishl => two(Op::Shl, u),
+                Opcode::Ushr => two(Op::Shr, u),
+                _ => two(Op::Asr, s),
+            };
+            // Gen takes counts modulo 32 or 64, whatever the lane.
+            let bits = u64::from(t.bits());
+            let counts: Lanes = b.iter().map(|c| c % bits).collect();
+            return results(&alu, &[a, &counts], t);
+        }
+        Opcode::Sdiv => math(MathFn::Iqot, 2, s),
+        Opcode::Srem => math(MathFn::Irem, 2, s),
+        Opcode::Udiv => math(MathFn::Iqot, 2, u),
+        Opcode::Urem => math(MathFn::Irem, 2, u),
+        Opcode::Fdiv => math(MathFn::Fdiv, 2, u),
+        Opcode::Fpow => math(MathFn::Pow, 2, u),
         _ => return None,
-    })
+    };
+    results(&alu, &[a, b], t)
 }
 
 /// The second result of `iaddc` and `isubb`: carry, borrow.
-pub(super) fn carry(opcode: Opcode, t: Scalar, a: u64, b: u64) -> u64 {
-    match opcode {
-        Opcode::Iaddc => u64::from(u128::from(a) + u128::from(b) > u128::from(t.mask())),
-        _ => u64::from(a < b),
-    }
-}
-
-/// A bit field: it ends at bit 31, width and offset are taken modulo 32, width 0 gives 0.
-fn field(width: u64, offset: u64, v: u64, sign: bool) -> u64 {
-    let (width, offset) = (width % 32, offset % 32);
-    if width == 0 {
-        return 0;
-    }
-    let width = width.min(32 - offset);
-    let bits = (v >> offset) & ((1 << width) - 1);
-    let top = bits >> (width - 1) & 1 == 1;
-    match sign && top {
-        true => (bits | u64::MAX << width) & 0xffff_ffff,
-        false => bits,
-    }
+pub(super) fn carry(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
+    let op = if opcode == Opcode::Iaddc {
+        Op::Addc
+    } else {
+        Op::Subb
+    };
+    let alu = machine(op, 2, element(t, false));
+    run(&alu, &[a, b], |o, i| o.acc.map_or(0, |acc| acc[i] as u64))
 }
 
 /// An operation of three operands of one type; `None` for an opcode that is none.
-pub(super) fn ternary(opcode: Opcode, t: Scalar, a: u64, b: u64, c: u64) -> Option<u64> {
-    let (x, y, z) = (float(t, a), float(t, b), float(t, c));
-    Some(match opcode {
-        Opcode::Imad => a.wrapping_mul(b).wrapping_add(c) & t.mask(),
-        Opcode::Ubfe => field(a, b, c, false),
-        Opcode::Sbfe => field(a, b, c, true),
-        Opcode::Fma if t == Scalar::F32 => {
-            u64::from((x as f32).mul_add(y as f32, z as f32).to_bits())
-        }
-        Opcode::Fma => round(t, x.mul_add(y, z)),
-        Opcode::Flrp => round(t, x * y + (1.0 - x) * z),
+pub(super) fn ternary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64], c: &[u64]) -> Option<Lanes> {
+    let (s, u) = (element(t, true), element(t, false));
+    let three = |op, ty| machine(op, 3, ty);
+    let (alu, args) = match opcode {
+        // The addend comes first in Gen.
+        Opcode::Imad | Opcode::Fma => (three(Op::Mad, u), [c, a, b]),
+        Opcode::Ubfe => (three(Op::Bfe, u), [a, b, c]),
+        Opcode::Sbfe => (three(Op::Bfe, s), [a, b, c]),
+        Opcode::Flrp => (three(Op::Lrp, u), [a, b, c]),
         _ => return None,
-    })
+    };
+    results(&alu, &args, t)
 }
 
-/// `icmp` of a lane.
-pub(super) fn int_compare(cond: IntCC, t: Scalar, a: u64, b: u64) -> bool {
-    let (sa, sb) = (signed(t, a), signed(t, b));
-    match cond {
-        IntCC::Equal => a == b,
-        IntCC::NotEqual => a != b,
-        IntCC::SignedLessThan => sa < sb,
-        IntCC::SignedLessThanOrEqual => sa <= sb,
-        IntCC::SignedGreaterThan => sa > sb,
-        IntCC::SignedGreaterThanOrEqual => sa >= sb,
-        IntCC::UnsignedLessThan => a < b,
-        IntCC::UnsignedLessThanOrEqual => a <= b,
-        IntCC::UnsignedGreaterThan => a > b,
-        IntCC::UnsignedGreaterThanOrEqual => a >= b,
-    }
+/// `cmp`: 1 where the condition holds.
+fn compare(cond: Cond, ty: Type, a: &[u64], b: &[u64]) -> Option<Lanes> {
+    let alu = AluOp {
+        cond: Some(cond),
+        ..machine(Op::Cmp, 2, ty)
+    };
+    run(&alu, &[a, b], |o, i| u64::from(o.flags >> i & 1))
 }
 
-/// `fcmp` of a lane.
-pub(super) fn float_compare(cond: FloatCC, t: Scalar, a: u64, b: u64) -> bool {
-    let (x, y) = (float(t, a), float(t, b));
-    match cond {
-        FloatCC::Equal => x == y,
-        FloatCC::NotEqual => x != y,
-        FloatCC::LessThan => x < y,
-        FloatCC::LessThanOrEqual => x <= y,
-        FloatCC::GreaterThan => x > y,
-        FloatCC::GreaterThanOrEqual => x >= y,
-    }
+/// `icmp`.
+pub(super) fn int_compare(cond: IntCC, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
+    let (cond, sign) = match cond {
+        IntCC::Equal => (Cond::Eq, false),
+        IntCC::NotEqual => (Cond::Ne, false),
+        IntCC::SignedLessThan => (Cond::Lt, true),
+        IntCC::SignedLessThanOrEqual => (Cond::Le, true),
+        IntCC::SignedGreaterThan => (Cond::Gt, true),
+        IntCC::SignedGreaterThanOrEqual => (Cond::Ge, true),
+        IntCC::UnsignedLessThan => (Cond::Lt, false),
+        IntCC::UnsignedLessThanOrEqual => (Cond::Le, false),
+        IntCC::UnsignedGreaterThan => (Cond::Gt, false),
+        IntCC::UnsignedGreaterThanOrEqual => (Cond::Ge, false),
+    };
+    compare(cond, element(t, sign), a, b)
+}
+
+/// `fcmp`.
+pub(super) fn float_compare(cond: FloatCC, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
+    let cond = match cond {
+        FloatCC::Equal => Cond::Eq,
+        FloatCC::NotEqual => Cond::Ne,
+        FloatCC::LessThan => Cond::Lt,
+        FloatCC::LessThanOrEqual => Cond::Le,
+        FloatCC::GreaterThan => Cond::Gt,
+        FloatCC::GreaterThanOrEqual => Cond::Ge,
+    };
+    compare(cond, element(t, false), a, b)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference;
     use super::*;
+    use crate::ir;
+
+    struct Rng(u64);
+
+    impl Rng {
+        fn u64(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ z >> 31
+        }
+
+        /// Lanes with special ones among them.
+        fn lanes(&mut self, t: Scalar) -> Lanes {
+            let special = [0, 1, u64::MAX, 1 << (t.bits() - 1), t.mask() >> 1, 5];
+            (0..70)
+                .map(|_| match (self.u64() % 4, t) {
+                    (0, _) => special[(self.u64() % 6) as usize],
+                    (1, Scalar::F32) => u64::from(((self.u64() % 999) as f32 / 8.0).to_bits()),
+                    (1, Scalar::F64) => ((self.u64() % 999) as f64 / 8.0).to_bits(),
+                    _ => self.u64() >> (self.u64() % 64),
+                })
+                .map(|v| v & t.mask())
+                .collect()
+        }
+    }
+
+    const INTS: [Scalar; 4] = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
+    const FLOATS: [Scalar; 3] = [Scalar::F16, Scalar::F32, Scalar::F64];
+
+    /// Equal bits, or two NaNs, or zeros of either sign where the operation does not say which.
+    fn same(t: Scalar, got: u64, want: u64) -> bool {
+        let (x, y) = (float(t, got), float(t, want));
+        got == want || t.is_float() && (x.is_nan() && y.is_nan() || x == 0.0 && y == 0.0)
+    }
+
+    #[test]
+    fn operations_of_one_operand_do_what_the_host_does() {
+        let seed = 51;
+        println!("seed {seed}");
+        let mut r = Rng(seed);
+        let all = INTS.iter().chain(&FLOATS);
+        for (from, to) in all.clone().flat_map(|f| all.clone().map(move |t| (*f, *t))) {
+            let (wider, ints) = (to.bits() > from.bits(), from.is_int() && to.is_int());
+            for opcode in [
+                Opcode::Ineg,
+                Opcode::Iabs,
+                Opcode::Bnot,
+                Opcode::Bfrev,
+                Opcode::Popcnt,
+                Opcode::Clz,
+                Opcode::FbhU,
+                Opcode::FbhS,
+                Opcode::Fbl,
+                Opcode::Sextend,
+                Opcode::Uextend,
+                Opcode::Ireduce,
+                Opcode::SstruncSat,
+                Opcode::SutruncSat,
+                Opcode::UstruncSat,
+                Opcode::UutruncSat,
+                Opcode::FcvtFromSint,
+                Opcode::FcvtFromUint,
+                Opcode::FcvtToSint,
+                Opcode::FcvtToUint,
+                Opcode::Fpromote,
+                Opcode::Fdemote,
+                Opcode::Fneg,
+                Opcode::Fabs,
+                Opcode::Fsat,
+                Opcode::Ffloor,
+                Opcode::Fceil,
+                Opcode::Ftrunc,
+                Opcode::Fnearest,
+                Opcode::Ffrac,
+                Opcode::Finv,
+                Opcode::Fsqrt,
+            ] {
+                let fits = match opcode {
+                    Opcode::Ineg | Opcode::Iabs | Opcode::Bnot => ints && from == to,
+                    Opcode::Sextend | Opcode::Uextend => ints && wider,
+                    Opcode::Ireduce
+                    | Opcode::SstruncSat
+                    | Opcode::SutruncSat
+                    | Opcode::UstruncSat
+                    | Opcode::UutruncSat => ints && to.bits() < from.bits(),
+                    Opcode::FcvtFromSint | Opcode::FcvtFromUint => from.is_int() && to.is_float(),
+                    Opcode::FcvtToSint | Opcode::FcvtToUint => from.is_float() && to.is_int(),
+                    Opcode::Fpromote => from.is_float() && to.is_float() && wider,
+                    // Through a single, the host's conversion to half rounds twice.
+                    Opcode::Fdemote => from == Scalar::F32 && to == Scalar::F16,
+                    Opcode::Finv | Opcode::Fsqrt => from == to && from == Scalar::F32,
+                    o if o.name().starts_with('f') && !o.name().starts_with("fb") => {
+                        from.is_float() && from == to
+                    }
+                    _ => from == Scalar::I32 && from == to,
+                };
+                if !fits {
+                    continue;
+                }
+                let x = r.lanes(from);
+                let got = unary(opcode, from, to, &x).unwrap();
+                for (x, got) in x.iter().zip(got) {
+                    let types = (ir::Type::scalar_of(from), ir::Type::scalar_of(to));
+                    let want = reference::unary(opcode, types.0, types.1, *x).unwrap();
+                    let what = opcode.name();
+                    assert!(
+                        same(to, got, want),
+                        "{what} {from} {to} {x:#x}: {got:#x} {want:#x}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn operations_of_two_operands_do_what_the_host_does() {
+        let seed = 52;
+        println!("seed {seed}");
+        let mut r = Rng(seed);
+        let any = [
+            Opcode::Iadd,
+            Opcode::Isub,
+            Opcode::Imul,
+            Opcode::Smin,
+            Opcode::Smax,
+            Opcode::Umin,
+            Opcode::Umax,
+            Opcode::Band,
+            Opcode::Bor,
+            Opcode::Bxor,
+            Opcode::Ishl,
+            Opcode::Ushr,
+            Opcode::Sshr,
+        ];
+        let narrow = [Opcode::Savg, Opcode::Uavg];
+        let dword = [
+            Opcode::Smulh,
+            Opcode::Umulh,
+            Opcode::Sdiv,
+            Opcode::Udiv,
+            Opcode::Srem,
+            Opcode::Urem,
+        ];
+        let floats = [
+            Opcode::Fadd,
+            Opcode::Fsub,
+            Opcode::Fmul,
+            Opcode::Fmin,
+            Opcode::Fmax,
+        ];
+        for _ in 0..40 {
+            for t in INTS.into_iter().chain(FLOATS) {
+                let (a, b) = (r.lanes(t), r.lanes(t));
+                let opcodes: Vec<Opcode> = match t {
+                    t if t.is_float() => floats.to_vec(),
+                    Scalar::I64 => any.to_vec(),
+                    Scalar::I32 => [&any[..], &narrow, &dword].concat(),
+                    _ => [&any[..], &narrow].concat(),
+                };
+                for opcode in opcodes {
+                    let got = binary(opcode, t, &a, &b).unwrap();
+                    for ((a, b), got) in a.iter().zip(&b).zip(got) {
+                        let want = reference::binary(opcode, t, *a, *b).unwrap();
+                        let what = opcode.name();
+                        assert!(
+                            same(t, got, want),
+                            "{what} {t} {a:#x} {b:#x}: {got:#x} {want:#x}"
+                        );
+                    }
+                }
+                if t == Scalar::I32 {
+                    for opcode in [Opcode::Iaddc, Opcode::Isubb] {
+                        let got = carry(opcode, t, &a, &b).unwrap();
+                        for ((a, b), got) in a.iter().zip(&b).zip(got) {
+                            assert_eq!(got, reference::carry(opcode, t, *a, *b));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn compares_and_operations_of_three_operands_do_what_the_host_does() {
+        let seed = 53;
+        println!("seed {seed}");
+        let mut r = Rng(seed);
+        for _ in 0..40 {
+            for t in INTS {
+                let (a, b, c) = (r.lanes(t), r.lanes(t), r.lanes(t));
+                let mut opcodes = vec![Opcode::Imad];
+                if t == Scalar::I32 {
+                    opcodes.extend([Opcode::Ubfe, Opcode::Sbfe]);
+                }
+                for opcode in opcodes {
+                    let got = ternary(opcode, t, &a, &b, &c).unwrap();
+                    for (i, got) in got.iter().enumerate() {
+                        let want = reference::ternary(opcode, t, a[i], b[i], c[i]).unwrap();
+                        assert_eq!(*got, want, "{} {t}", opcode.name());
+                    }
+                }
+                for cond in IntCC::ALL {
+                    let got = int_compare(cond, t, &a, &b).unwrap();
+                    for (i, got) in got.iter().enumerate() {
+                        let want = reference::int_compare(cond, t, a[i], b[i]);
+                        assert_eq!(*got == 1, want, "{cond} {t} {:#x} {:#x}", a[i], b[i]);
+                    }
+                }
+            }
+            for t in FLOATS {
+                let (a, b, c) = (r.lanes(t), r.lanes(t), r.lanes(t));
+                for cond in FloatCC::ALL {
+                    let got = float_compare(cond, t, &a, &b).unwrap();
+                    for (i, got) in got.iter().enumerate() {
+                        let want = reference::float_compare(cond, t, a[i], b[i]);
+                        assert_eq!(*got == 1, want, "{cond} {t}");
+                    }
+                }
+                if t != Scalar::F16 {
+                    let got = ternary(Opcode::Fma, t, &a, &b, &c).unwrap();
+                    for (i, got) in got.iter().enumerate() {
+                        let want = reference::ternary(Opcode::Fma, t, a[i], b[i], c[i]).unwrap();
+                        assert!(same(t, *got, want), "fma {t}");
+                    }
+                }
+            }
+        }
+    }
 
     fn i32s(opcode: Opcode, a: i32, b: i32) -> Option<i32> {
-        binary(
-            opcode,
-            Scalar::I32,
-            u64::from(a as u32),
-            u64::from(b as u32),
-        )
-        .map(|v| v as i32)
+        let (a, b) = (u64::from(a as u32), u64::from(b as u32));
+        Some(binary(opcode, Scalar::I32, &[a], &[b])?[0] as i32)
     }
 
     fn un(opcode: Opcode, from: Scalar, to: Scalar, x: u64) -> Option<u64> {
-        unary(opcode, Type::scalar_of(from), Type::scalar_of(to), x)
+        Some(unary(opcode, from, to, &[x])?[0])
     }
 
     #[test]
@@ -262,18 +537,27 @@ mod tests {
         assert_eq!(i32s(Opcode::Sdiv, i32::MIN, -1), Some(i32::MIN));
         assert_eq!(i32s(Opcode::Udiv, 7, 0), Some(-1));
         assert_eq!(i32s(Opcode::Sdiv, -7, 0), Some(i32::MIN));
-        assert_eq!(binary(Opcode::Ishl, Scalar::I8, 0x81, 9), Some(0x02));
-        assert_eq!(carry(Opcode::Iaddc, Scalar::I32, 0xffff_ffff, 1), 1);
-        assert_eq!(carry(Opcode::Isubb, Scalar::I32, 0, 1), 1);
         assert_eq!(
-            ternary(Opcode::Sbfe, Scalar::I32, 4, 4, 0xf0),
-            Some(0xffff_ffff)
+            binary(Opcode::Ishl, Scalar::I8, &[0x81], &[9]),
+            Some(vec![0x02])
         );
         assert_eq!(
-            ternary(Opcode::Ubfe, Scalar::I32, 8, 28, 0xa000_0000),
-            Some(0xa)
+            carry(Opcode::Iaddc, Scalar::I32, &[0xffff_ffff], &[1]),
+            Some(vec![1])
         );
-        assert_eq!(ternary(Opcode::Ubfe, Scalar::I32, 32, 0, 0xa), Some(0));
+        assert_eq!(carry(Opcode::Isubb, Scalar::I32, &[0], &[1]), Some(vec![1]));
+        assert_eq!(
+            ternary(Opcode::Sbfe, Scalar::I32, &[4], &[4], &[0xf0]),
+            Some(vec![0xffff_ffff])
+        );
+        assert_eq!(
+            ternary(Opcode::Ubfe, Scalar::I32, &[8], &[28], &[0xa000_0000]),
+            Some(vec![0xa])
+        );
+        assert_eq!(
+            ternary(Opcode::Ubfe, Scalar::I32, &[32], &[0], &[0xa]),
+            Some(vec![0])
+        );
     }
 
     #[test]
@@ -304,22 +588,14 @@ mod tests {
         assert_eq!(un(Opcode::Fnearest, f32s, f32s, f(2.5)), Some(f(2.0)));
         assert_eq!(un(Opcode::Fneg, f32s, f32s, f(0.0)), Some(f(-0.0)));
         assert_eq!(
-            binary(Opcode::Fmin, f32s, f(f32::NAN), f(2.0)),
-            Some(f(2.0))
+            binary(Opcode::Fmin, f32s, &[f(f32::NAN)], &[f(2.0)]),
+            Some(vec![f(2.0)])
         );
-        assert!(float_compare(
-            FloatCC::NotEqual,
-            f32s,
-            f(f32::NAN),
-            f(f32::NAN)
-        ));
-        assert!(!float_compare(
-            FloatCC::GreaterThanOrEqual,
-            f32s,
-            f(f32::NAN),
-            f(1.0)
-        ));
-        assert!(int_compare(IntCC::UnsignedGreaterThan, i8, 0x80, 0x7f));
-        assert!(int_compare(IntCC::SignedLessThan, i8, 0x80, 0x7f));
+        let fcmp = |c, a, b| float_compare(c, f32s, &[f(a)], &[f(b)]).unwrap()[0];
+        assert_eq!(fcmp(FloatCC::NotEqual, f32::NAN, f32::NAN), 1);
+        assert_eq!(fcmp(FloatCC::GreaterThanOrEqual, f32::NAN, 1.0), 0);
+        let icmp = |c, a, b| int_compare(c, i8, &[a], &[b]).unwrap()[0];
+        assert_eq!(icmp(IntCC::UnsignedGreaterThan, 0x80, 0x7f), 1);
+        assert_eq!(icmp(IntCC::SignedLessThan, 0x80, 0x7f), 1);
     }
 }

@@ -1,5 +1,5 @@
-//! The reference semantics of the IR: executes functions instruction by instruction, lane by lane. Slow and simple, it
-//! shares nothing with lowering, and judges it.
+//! The reference semantics of the IR: executes functions instruction by instruction, all lanes of each. Slow and simple,
+//! it shares nothing with lowering, and judges it; what an operation computes is `isa-gen`'s meaning of the Gen operation.
 //!
 //! ```
 //! use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
@@ -26,6 +26,8 @@
 mod alu;
 mod memory;
 mod pure;
+#[cfg(test)]
+mod reference;
 mod thread;
 
 pub use memory::{Buffers, Memory, MemoryError};

@@ -69,7 +69,7 @@ pub(super) fn evaluate(
                     lanes(&mut |l| Ok(bits >> l & 1))?
                 }
                 Opcode::Bitcast => bitcast(from, to, x),
-                _ => lanes(&mut |l| alu::unary(opcode, from, to, lane_of(x, l)?).ok_or_else(none))?,
+                _ => alu::unary(opcode, from.scalar(), to.scalar(), x).ok_or_else(none)?,
             }
         }
         InstData::Binary {
@@ -85,12 +85,9 @@ pub(super) fn evaluate(
             args: [a, b],
         } => {
             let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
-            let first = lanes(&mut |l| {
-                alu::binary(opcode, t, lane_of(x, l)?, lane_of(y, l)?).ok_or_else(none)
-            })?;
+            let first = alu::binary(opcode, t, x, y).ok_or_else(none)?;
             if matches!(opcode, Opcode::Iaddc | Opcode::Isubb) {
-                let second =
-                    lanes(&mut |l| Ok(alu::carry(opcode, t, lane_of(x, l)?, lane_of(y, l)?)))?;
+                let second = alu::carry(opcode, t, x, y).ok_or_else(none)?;
                 return Ok(vec![first, second]);
             }
             first
@@ -116,37 +113,20 @@ pub(super) fn evaluate(
             opcode,
             args: [a, b, c],
         } => {
-            let t = dfg.ty(a).scalar();
-            lanes(&mut |l| {
-                let at = |v: Value| lane_of(&values[v], l);
-                alu::ternary(opcode, t, at(a)?, at(b)?, at(c)?).ok_or_else(none)
-            })?
+            let [x, y, z] = [a, b, c].map(|v| &values[v]);
+            alu::ternary(opcode, dfg.ty(a).scalar(), x, y, z).ok_or_else(none)?
         }
         InstData::IntCompare {
             cond, args: [a, b], ..
         } => {
             let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
-            lanes(&mut |l| {
-                Ok(u64::from(alu::int_compare(
-                    cond,
-                    t,
-                    lane_of(x, l)?,
-                    lane_of(y, l)?,
-                )))
-            })?
+            alu::int_compare(cond, t, x, y).ok_or_else(none)?
         }
         InstData::FloatCompare {
             cond, args: [a, b], ..
         } => {
             let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
-            lanes(&mut |l| {
-                Ok(u64::from(alu::float_compare(
-                    cond,
-                    t,
-                    lane_of(x, l)?,
-                    lane_of(y, l)?,
-                )))
-            })?
+            alu::float_compare(cond, t, x, y).ok_or_else(none)?
         }
         InstData::RdRegion {
             arg,
