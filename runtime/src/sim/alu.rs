@@ -6,6 +6,15 @@ use super::thread::Thread;
 use gantry_isa_gen::sem::{self, AluOp, Bits, Extra, LANES, Outcome};
 use gantry_isa_gen::{MathFn, Op, Type};
 
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+mod tests;
+
 /// Element bits of three sources.
 pub(super) type Lanes = [Bits; 3];
 
