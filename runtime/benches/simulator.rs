@@ -71,7 +71,7 @@ fn cases() -> [Case; 3] {
             kernel: "sha256_block",
             global: [1 << 16, 1, 1],
             local: [256, 1, 1],
-            args: vec![Value::Bytes(8 * 4 << 16), Value::Bytes(16 * 4 << 16)],
+            args: vec![Value::Bytes((8 * 4) << 16), Value::Bytes((16 * 4) << 16)],
         },
     ]
 }
