@@ -1,9 +1,9 @@
 //! What a device must do; the public types are thin handles over these.
 
 use crate::error::Error;
-use crate::launch::{Arg, LaunchStats, Progress};
+use crate::launch::{Arg, LaunchStats, Print, Progress};
 use crate::watch::Watch;
-use crate::zebin::{KernelInfo, LineInfo, Zebin};
+use crate::zebin::{KernelInfo, Zebin};
 use gantry_isa_gen::Platform;
 use std::sync::Arc;
 
@@ -63,8 +63,6 @@ pub(crate) struct Request<'a> {
     pub(crate) index: usize,
     /// The kernel.
     pub(crate) kernel: &'a KernelInfo,
-    /// Source lines of the module's code.
-    pub(crate) lines: &'a LineInfo,
     /// Work-items.
     pub(crate) global: [u32; 3],
     /// Work-items of a full group.
@@ -77,6 +75,8 @@ pub(crate) struct Request<'a> {
     pub(crate) args: &'a [Arg],
     /// Where progress is counted.
     pub(crate) progress: Option<&'a Progress>,
+    /// Where what the kernel prints goes.
+    pub(crate) printf: &'a dyn Print,
     /// Who looks at what it does.
     pub(crate) watch: Option<&'a Watch>,
 }

@@ -76,6 +76,14 @@ pub enum Error {
     /// Execution ended with a fault.
     #[error(transparent)]
     Fault(Box<Fault>),
+    /// An assertion of the kernel failed.
+    #[error("kernel `{kernel}`: an assertion failed{}", said(.message))]
+    Assertion {
+        /// The kernel.
+        kernel: String,
+        /// What it printed.
+        message: String,
+    },
     /// No such device.
     #[error("no device: {0}")]
     NoDevice(String),
@@ -114,6 +122,13 @@ fn named(name: &Option<String>) -> String {
     }
 }
 
+fn said(message: &str) -> String {
+    match message.trim() {
+        "" => String::new(),
+        text => format!(": {text}"),
+    }
+}
+
 fn log_text(log: &str) -> String {
     let log = log.trim();
     if log.is_empty() {
@@ -132,7 +147,9 @@ pub struct Fault {
     pub group: [u32; 3],
     /// The thread's number in its group.
     pub thread: u32,
-    /// The instruction's offset in the kernel, in bytes.
+    /// The function the instruction is in, where that is not the kernel's own code.
+    pub function: Option<String>,
+    /// The instruction's offset in its section (the kernel's, or that of functions called by address), in bytes.
     pub ip: u32,
     /// The instruction, disassembled; empty where there is none.
     pub instruction: String,
@@ -147,9 +164,13 @@ impl fmt::Display for Fault {
         let [x, y, z] = self.group;
         write!(
             f,
-            "kernel `{}`, group ({x}, {y}, {z}), thread {}, at {:#x}: {}",
-            self.kernel, self.thread, self.ip, self.what
+            "kernel `{}`, group ({x}, {y}, {z}), thread {}, ",
+            self.kernel, self.thread
         )?;
+        if let Some(function) = &self.function {
+            write!(f, "in `{function}`, ")?;
+        }
+        write!(f, "at {:#x}: {}", self.ip, self.what)?;
         if !self.instruction.is_empty() {
             write!(f, "\n  {}", self.instruction)?;
         }

@@ -7,8 +7,11 @@ use crate::image::{Image, Sampler};
 use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::ArgKind;
-use std::sync::Arc;
+use gantry_isa_gen::Platform;
+use std::fmt;
+use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many work-items a launch has, and how they are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,6 +189,38 @@ impl Progress {
     }
 }
 
+/// What takes the text that a kernel prints.
+pub(crate) trait Print: Send + Sync {
+    /// Takes some text.
+    fn print(&self, text: &str);
+}
+
+/// Where what a kernel prints goes: standard output, or what a caller wants.
+#[derive(Default)]
+struct Printf<'k>(Option<Mutex<Sink<'k>>>);
+
+type Sink<'k> = Box<dyn FnMut(&str) + Send + 'k>;
+
+impl Print for Printf<'_> {
+    fn print(&self, text: &str) {
+        match &self.0 {
+            Some(sink) => sink.lock().unwrap_or_else(PoisonError::into_inner)(text),
+            // Whoever closed standard output does not want to know.
+            None => {
+                let mut out = std::io::stdout().lock();
+                let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Printf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let to = if self.0.is_some() { "sink" } else { "stdout" };
+        f.debug_tuple("Printf").field(&to).finish()
+    }
+}
+
 /// A launch being put together.
 #[derive(Debug)]
 #[must_use = "a launch does nothing until `run`"]
@@ -194,6 +229,7 @@ pub struct Launch<'k> {
     grid: Grid,
     args: Vec<Arg>,
     progress: Option<Progress>,
+    printf: Printf<'k>,
     watch: Option<&'k Watch>,
 }
 
@@ -204,6 +240,7 @@ impl<'k> Launch<'k> {
             grid,
             args: Vec::new(),
             progress: None,
+            printf: Printf::default(),
             watch: None,
         }
     }
@@ -224,6 +261,13 @@ impl<'k> Launch<'k> {
     /// Counts ended threads in `progress`.
     pub fn progress(mut self, progress: &Progress) -> Self {
         self.progress = Some(progress.clone());
+        self
+    }
+
+    /// Gives what the kernel prints to `sink` when the launch ends, by a fault too. Without one it goes to standard output.
+    /// On Level Zero the driver prints it, to standard output.
+    pub fn printf(mut self, sink: impl FnMut(&str) + Send + 'k) -> Self {
+        self.printf = Printf(Some(Mutex::new(Box::new(sink))));
         self
     }
 
@@ -267,11 +311,23 @@ impl<'k> Launch<'k> {
             )));
         }
         let items = local.iter().map(|&n| u64::from(n)).product::<u64>();
-        let most = 64 * u64::from(info.env.simd_size);
+        let platform = self.kernel.module.zebin.platform;
+        let most_threads = if platform >= Platform::XeHp { 128 } else { 64 };
+        let most = most_threads * u64::from(info.env.simd_size);
         if local.iter().any(|&n| n > 1024) || items > most {
             return Err(grid_error(format!(
-                "a group of {local:?} work-items is too large: at most 64 threads of {} channels",
+                "a group of {local:?} work-items is too large: at most {most_threads} threads of {} channels",
                 info.env.simd_size
+            )));
+        }
+        let offset = self.grid.offset;
+        if global
+            .iter()
+            .zip(offset)
+            .any(|(g, o)| g.checked_add(o).is_none())
+        {
+            return Err(grid_error(format!(
+                "the grid {global:?} from {offset:?} on has global ids of more than 32 bits"
             )));
         }
         let whole = global.iter().zip(local).all(|(g, l)| g % l == 0);
@@ -299,13 +355,13 @@ impl<'k> Launch<'k> {
         self.kernel.module.inner.launch(&Request {
             index: self.kernel.index,
             kernel: info,
-            lines: &self.kernel.module.zebin.lines,
             global,
             local,
-            offset: self.grid.offset,
+            offset,
             dimensions,
             args: &self.args,
             progress: self.progress.as_ref(),
+            printf: &self.printf,
             watch: self.watch,
         })
     }

@@ -12,7 +12,14 @@ use common::{Rng, compile_for, have, launch, same, simulator};
 use gantry_runtime::{Arg, Device, Grid, Local, Module};
 
 /// Devices, and the widths that the compiler makes for them.
-const DEVICES: [(&str, &[u32]); 2] = [("bdw", &[8, 16, 32]), ("skl", &[8, 16, 32])];
+const DEVICES: [(&str, &[u32]); 6] = [
+    ("bdw", &[8, 16, 32]),
+    ("skl", &[8, 16, 32]),
+    ("icllp", &[8, 16, 32]),
+    ("tgllp", &[8, 16, 32]),
+    ("dg2", &[8, 16, 32]),
+    ("pvc", &[16, 32]),
+];
 
 /// Runs `f` on the kernels of this test, compiled for each device and width.
 fn everywhere(f: impl Fn(&Device, &Module, &str)) {

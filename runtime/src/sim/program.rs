@@ -26,6 +26,9 @@ pub(super) struct Program {
     pub(super) grfs: u32,
 }
 
+/// What ends a thread that runs past the end of its code.
+pub(super) const LEFT_CODE: &str = "execution left the kernel's code";
+
 /// No operation begins there.
 pub(super) const NO_OP: u32 = u32::MAX;
 
@@ -179,30 +182,40 @@ pub(super) enum SrcOp {
 }
 
 impl Program {
-    /// Decodes the code of a kernel whose threads have so many GRFs. Never fails: what cannot be decoded ends the launch
-    /// if it is reached.
-    pub(super) fn decode(platform: Platform, grfs: u32, code: &[u8]) -> Program {
+    /// Decodes the code of a kernel whose threads have so many GRFs: parts, each at its offset in the kernel's code space,
+    /// in order. Never fails: what cannot be decoded ends the launch if it is reached.
+    pub(super) fn decode(platform: Platform, grfs: u32, parts: &[(u32, &[u8])]) -> Program {
+        let end = parts.last().map_or(0, |(at, c)| *at as usize + c.len());
         let mut insts = Vec::new();
-        let mut index = vec![NO_OP; code.len().div_ceil(8)];
+        let mut index = vec![NO_OP; end.div_ceil(8)];
         let mut starts = Vec::new();
-        let mut at = 0usize;
-        while let Some(rest) = code.get(at..).filter(|r| !r.is_empty()) {
-            if let Some(i) = index.get_mut(at / 8) {
-                *i = starts.len() as u32;
+        for (base, code) in parts {
+            let base = *base as usize;
+            if base > 0 {
+                // Nothing leads from one part to the next.
+                starts.push((base, 0, Some(String::new())));
+                insts.push(None);
             }
-            match decode::decode(platform, rest) {
-                Ok(d) => {
-                    starts.push((at, d.len, None));
-                    insts.push(Some(d.inst));
-                    at += d.len.max(8);
+            let mut at = 0usize;
+            while let Some(rest) = code.get(at..).filter(|r| !r.is_empty()) {
+                if let Some(i) = index.get_mut((base + at) / 8) {
+                    *i = starts.len() as u32;
                 }
-                Err(e) => {
-                    // The compaction bit alone says how long it is.
-                    let compact = rest.get(3).is_some_and(|b| b >> 5 & 1 == 1);
-                    let len = if compact { 8 } else { 16 };
-                    starts.push((at, len, Some(e.to_string())));
-                    insts.push(None);
-                    at += len;
+                match decode::decode(platform, rest) {
+                    Ok(d) => {
+                        starts.push((base + at, d.len, None));
+                        insts.push(Some(d.inst));
+                        at += d.len.max(8);
+                    }
+                    Err(e) => {
+                        // The compaction bit alone says how long it is.
+                        let compact = rest.get(3).is_some_and(|b| b >> 5 & 1 == 1);
+                        let len = if compact { 8 } else { 16 };
+                        let why = format!("illegal instruction: {e}");
+                        starts.push((base + at, len, Some(why)));
+                        insts.push(None);
+                        at += len;
+                    }
                 }
             }
         }
@@ -218,10 +231,8 @@ impl Program {
             let ip = *at as u32;
             let op = match (inst, error) {
                 (Some(inst), _) => program.lower(inst, ip, *len as u32),
-                (None, e) => {
-                    let why = e.clone().unwrap_or_default();
-                    bad(ip, format!("illegal instruction: {why}"))
-                }
+                (None, Some(why)) if !why.is_empty() => bad(ip, why.clone()),
+                (None, _) => bad(ip, LEFT_CODE.to_owned()),
             };
             ops.push(op);
         }

@@ -3,7 +3,9 @@
 use super::alu;
 use super::barrier::Joined;
 use super::fast::{Fast, Host};
-use super::program::{BarrierId, DstOp, Jump, Kind, MicroOp, NO_OP, Pred, Program, SrcOp};
+use super::program::{
+    BarrierId, DstOp, Jump, Kind, LEFT_CODE, MicroOp, NO_OP, Pred, Program, SrcOp,
+};
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
 use super::special;
@@ -169,7 +171,7 @@ impl Thread {
         let end = self.counts.instructions.saturating_add(slice);
         while self.counts.instructions < end {
             let Some(op) = program.ops.get(self.pc as usize) else {
-                return Stop::Fault("execution left the kernel's code".to_owned());
+                return Stop::Fault(LEFT_CODE.to_owned());
             };
             if op.join && self.waiting != 0 {
                 self.rejoin();

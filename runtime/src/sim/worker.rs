@@ -31,6 +31,8 @@ pub(super) struct Worker<'p> {
     indirect: Block,
     /// Private memory of the threads of a group, and where it is.
     private: Option<Mapped>,
+    /// The group's implicit arguments, and where they are.
+    implicit: Option<Mapped>,
     cross: Vec<u8>,
     counts: Counts,
     /// Who looks at what the groups do.
@@ -226,18 +228,21 @@ impl<'p> Worker<'p> {
             Block::unshared(threads * plan.scratch.bytes as usize).ok_or_else(no_memory)?;
         let indirect = plan.layout.indirect_bytes(plan.threads_per_group);
         let mut blocks = plan.memory.clone();
-        let private = if plan.private_bytes > 0 {
-            let len = threads * plan.private_bytes as usize;
+        let mut map = |len: usize| -> Result<Option<Mapped>, String> {
+            if len == 0 {
+                return Ok(None);
+            }
             let base = plan.space.reserve(len as u64).map_err(|e| e.to_string())?;
             let m = Mapped {
                 base,
                 block: Arc::new(Block::unshared(len).ok_or_else(no_memory)?),
             };
             blocks.push(m.clone());
-            Some(m)
-        } else {
-            None
+            Ok(Some(m))
         };
+        let private = map(threads * plan.private_bytes as usize)?;
+        let implicit = plan.implicit.as_ref();
+        let implicit = map(implicit.map_or(0, |i| i.bytes(plan.threads_per_group)))?;
         Ok(Worker {
             plan,
             threads: (0..threads)
@@ -248,6 +253,7 @@ impl<'p> Worker<'p> {
             scratch,
             indirect: Block::unshared(indirect as usize).ok_or_else(no_memory)?,
             private,
+            implicit,
             cross: Vec::new(),
             counts: Counts::default(),
             watcher: plan.watch.map(|w| Watcher::new(w, plan)),
@@ -265,14 +271,27 @@ impl<'p> Worker<'p> {
         self.cross.clear();
         self.cross.extend_from_slice(&plan.cross_thread);
         let private = self.private.as_ref();
+        let walk = plan.layout.walk(size);
+        let implicit = match (&plan.implicit, &self.implicit) {
+            (Some(args), Some(m)) => {
+                let (bytes, at) = args.of_group(&walk, size, m.base);
+                m.block.write(0, &bytes);
+                Some((m.base + at as u64, bytes, at))
+            }
+            _ => None,
+        };
         patch_group(
             plan.kernel,
             &mut self.cross,
             size,
             private.map_or(0, |m| m.base),
+            implicit.as_ref().map_or(0, |(address, ..)| *address),
         );
-        let walk = plan.layout.walk(size);
-        plan.layout.share(&self.indirect, &self.cross);
+        let header = implicit
+            .as_ref()
+            .and_then(|(_, bytes, at)| bytes.get(*at..))
+            .unwrap_or(&[]);
+        plan.layout.share(&self.indirect, header, &self.cross);
         let entry = plan.program.at(i64::from(plan.layout.entry(&walk)));
         for (i, t) in self.threads.iter_mut().take(threads).enumerate() {
             let number = i as u32;
@@ -341,11 +360,13 @@ fn run_threads(
 ) -> Result<(), Box<Fault>> {
     let fault = |t: &Thread, number: usize, what: String| {
         let op = plan.program.ops.get(t.pc as usize);
+        let place = plan.whereabouts(op.map_or(0, |o| o.ip));
         Box::new(Fault {
             kernel: plan.kernel.name.clone(),
             group: id,
             thread: number as u32,
-            ip: op.map_or(0, |o| o.ip),
+            function: place.function,
+            ip: place.offset,
             instruction: plan.program.text(t.pc),
             what,
             source: op.and_then(|o| plan.source_line(o.ip)),

@@ -1,10 +1,10 @@
-//! The ELF side of a zebin: sections, notes, symbols and relocations.
+//! The ELF side of a zebin: sections and notes.
 
-use super::{DataSection, LineInfo, Relocation, Zebin, ZebinError, read};
+use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, link, read};
 use gantry_isa_gen::Platform;
 use object::LittleEndian as LE;
 use object::elf;
-use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, Sym};
+use object::read::elf::{FileHeader, SectionHeader};
 use std::ops::Range;
 
 /// `e_machine` of Gen binaries.
@@ -16,9 +16,9 @@ const NT_PRODUCT_FAMILY: u32 = 1;
 /// Bounds the memory that a lying section header can ask for.
 const MAX_BSS: u64 = 1 << 30;
 
-type Header = elf::FileHeader64<LE>;
+pub(super) type Header = elf::FileHeader64<LE>;
 
-fn err(what: &str, e: impl std::fmt::Display) -> ZebinError {
+pub(super) fn err(what: &str, e: impl std::fmt::Display) -> ZebinError {
     let e = e.to_string();
     let e = e.trim_end_matches('.');
     ZebinError::new(format!("{what}: {e}"))
@@ -94,98 +94,46 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
         code.push(s.range.clone());
     }
 
-    let (data, data_index) = data_sections(&sections, content)?;
+    let mut functions = Vec::new();
+    for s in &sections {
+        let of = s.name.strip_prefix(".text.");
+        let is_kernel = parsed.kernels.iter().any(|k| of == Some(k.name.as_str()));
+        let is_code = of.is_some() || s.name == ".text";
+        if is_code && !is_kernel && !s.range.is_empty() {
+            functions.push(FunctionSection {
+                name: s.name.clone(),
+                range: s.range.clone(),
+                relocations: Vec::new(),
+            });
+        }
+    }
+    let data = data_sections(&sections, content)?;
     let debug = |name: &str| {
         let section = sections.iter().find(|s| s.name == name);
         section.map_or(&[][..], &content).to_vec()
     };
-    let mut lines = LineInfo::new(
+    let lines = LineInfo::new(
         debug(".debug_line"),
         debug(".debug_str"),
         debug(".debug_line_str"),
     );
-    // The kernel that code or a symbol belongs to.
-    let kernel_of = |name: &str| {
-        let name = name.strip_prefix(".text.").unwrap_or(name);
-        parsed.kernels.iter().position(|k| name == k.name)
+    let mut zebin = Zebin {
+        platform,
+        product,
+        relocations: vec![Vec::new(); code.len()],
+        kernels: parsed.kernels,
+        code,
+        functions,
+        symbols: Vec::new(),
+        data,
+        build_options: None,
+        lines,
+        version: parsed.version,
     };
-    let mut relocations = vec![Vec::new(); code.len()];
-    let mut data = data;
-    let symbols = table
-        .symbols(le, bytes, elf::SHT_SYMTAB)
-        .map_err(|e| err("ELF symbol table", e))?;
-    for (i, s) in table.iter().enumerate() {
-        let rels: Vec<(u64, u32, i64, usize)> =
-            if let Some((list, _)) = s.rel(le, bytes).map_err(|e| err("relocations", e))? {
-                list.iter()
-                    .map(|r| (r.r_offset(le), r.r_type(le).0, 0, r.r_sym(le) as usize))
-                    .collect()
-            } else if let Some((list, _)) = s.rela(le, bytes).map_err(|e| err("relocations", e))? {
-                list.iter()
-                    .map(|r| {
-                        (
-                            r.r_offset(le),
-                            r.r_type(le, false).0,
-                            r.r_addend(le),
-                            r.r_sym(le, false) as usize,
-                        )
-                    })
-                    .collect()
-            } else {
-                continue;
-            };
-        let target = s.sh_info(le) as usize;
-        let target_name = sections.get(target).map_or("", |t| t.name.as_str());
-        if let Some(&Some(d)) = data_index.get(target) {
-            if let Some(d) = data.get_mut(d) {
-                d.relocated = !rels.is_empty();
-            }
-            continue;
-        }
-        if target_name == ".debug_line" {
-            for (offset, _, addend, sym) in rels {
-                // Intel's compiler names the section as the symbol, with the number of another.
-                let Ok(symbol) = symbols.symbol(object::SymbolIndex(sym)) else {
-                    continue;
-                };
-                let name = symbol.name(le, symbols.strings()).unwrap_or_default();
-                let section = sections.get(usize::from(symbol.st_shndx(le).0));
-                let kernel =
-                    kernel_of(&String::from_utf8_lossy(name)).or_else(|| kernel_of(&section?.name));
-                if let Some(k) = kernel {
-                    let value = symbol.st_value(le).wrapping_add(addend as u64);
-                    lines.relocate(offset, k, value);
-                }
-            }
-            continue;
-        }
-        let kernel = target_name.strip_prefix(".text.").and_then(kernel_of);
-        let Some(out) = kernel.and_then(|k| relocations.get_mut(k)) else {
-            continue;
-        };
-        for (offset, ty, addend, sym) in rels {
-            let symbol = symbols
-                .symbol(object::SymbolIndex(sym))
-                .map_err(|e| err(&format!("relocation section {i}"), e))?;
-            let name = symbol
-                .name(le, symbols.strings())
-                .map_err(|e| err("ELF symbol name", e))?;
-            let section = usize::from(symbol.st_shndx(le).0);
-            out.push(Relocation {
-                offset,
-                ty,
-                addend,
-                symbol: String::from_utf8_lossy(name).into_owned(),
-                target: data_index
-                    .get(section)
-                    .copied()
-                    .flatten()
-                    .map(|d| (d, symbol.st_value(le))),
-            });
-        }
-    }
+    let names: Vec<&str> = sections.iter().map(|s| s.name.as_str()).collect();
+    link::read(&mut zebin, &table, &names, le, bytes)?;
 
-    let build_options = sections
+    zebin.build_options = sections
         .iter()
         .find(|s| s.name == ".misc.buildOptions")
         .map(|s| {
@@ -193,17 +141,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
                 .trim_end_matches('\0')
                 .to_owned()
         });
-    Ok(Zebin {
-        platform,
-        product,
-        kernels: parsed.kernels,
-        code,
-        relocations,
-        data,
-        build_options,
-        lines,
-        version: parsed.version,
-    })
+    Ok(zebin)
 }
 
 /// The product of the compatibility note, and its platform.
@@ -254,21 +192,17 @@ fn product<'a>(
     ))
 }
 
-/// The data sections, and for each ELF section which of them it is.
+/// The data sections.
 fn data_sections<'a>(
     sections: &[Section],
     content: impl Fn(&Section) -> &'a [u8],
-) -> Result<(Vec<DataSection>, Vec<Option<usize>>), ZebinError> {
+) -> Result<Vec<DataSection>, ZebinError> {
     let mut data = Vec::new();
-    let mut index = Vec::new();
     for s in sections {
         let constant = match s.name.as_str() {
             ".data.const" | ".data.const.string" | ".bss.const" => true,
             ".data.global" | ".bss.global" => false,
-            _ => {
-                index.push(None);
-                continue;
-            }
+            _ => continue,
         };
         let bytes = if s.ty == elf::SHT_NOBITS.0 {
             if s.size > MAX_BSS {
@@ -281,13 +215,12 @@ fn data_sections<'a>(
         } else {
             content(s).to_vec()
         };
-        index.push(Some(data.len()));
         data.push(DataSection {
             name: s.name.clone(),
             constant,
             bytes,
-            relocated: false,
+            relocations: Vec::new(),
         });
     }
-    Ok((data, index))
+    Ok(data)
 }

@@ -13,6 +13,8 @@ pub struct ExecutionEnv {
     pub barrier_count: u32,
     /// SLM that the code itself uses, in bytes (local pointer arguments come on top).
     pub slm_size: u32,
+    /// Whether local pointers count from the end of the code's own SLM (`slm_alloc_mode` 1) instead of from 0.
+    pub slm_runtime_adjusted: bool,
     /// Bytes of cross-thread data that registers hold when a thread starts (Xe-HP and later; the rest is in memory).
     pub inline_data_payload_size: u32,
     /// Where threads start that find their local ids in registers, in bytes from the kernel's start (Xe-HP and later).
@@ -129,6 +131,19 @@ pub enum PayloadKind {
     InlineSampler {
         /// Which: its place in the sampler table.
         sampler: u32,
+    },
+    /// `printf_buffer`: 64-bit address of what the kernel prints.
+    PrintfBuffer,
+    /// `implicit_arg_buffer`: 64-bit address of the launch's implicit arguments.
+    ImplicitArgs,
+    /// `assert_buffer`: 64-bit address of the messages of failed assertions.
+    AssertBuffer,
+    /// `sync_buffer`: 64-bit address of zeroed memory that the groups of the launch share.
+    SyncBuffer,
+    /// `buffer_size`: bytes of a pointer argument's buffer.
+    BufferSize {
+        /// Argument index.
+        index: u32,
     },
     /// A kind that launches do not provide, by its name.
     Other(String),

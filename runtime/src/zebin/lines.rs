@@ -31,7 +31,7 @@ impl fmt::Display for SourceLine {
 /// The line tables of a module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LineInfo {
-    /// `.debug_line`, in which an address is 1 + a kernel's index in bits 63:32 and an offset in its code below them.
+    /// `.debug_line`, in which an address is 1 + the index of a code section in bits 63:32 and an offset in it below them.
     line: Vec<u8>,
     /// `.debug_str` and `.debug_line_str`, which DWARF 5 names files in.
     strings: [Vec<u8>; 2],
@@ -41,7 +41,7 @@ pub struct LineInfo {
 #[derive(Clone, PartialEq, Debug, Default)]
 struct Rows {
     files: Vec<String>,
-    /// By kernel and offset.
+    /// By code section and offset.
     rows: Vec<Row>,
 }
 
@@ -68,8 +68,8 @@ impl LineInfo {
     }
 
     /// Fills in an address: what `.rela.debug_line` asks for.
-    pub(super) fn relocate(&mut self, at: u64, kernel: usize, offset: u64) {
-        let address = (kernel as u64 + 1) << 32 | offset & 0xffff_ffff;
+    pub(super) fn relocate(&mut self, at: u64, code: usize, offset: u64) {
+        let address = (code as u64 + 1) << 32 | offset & 0xffff_ffff;
         let place = usize::try_from(at)
             .ok()
             .and_then(|at| self.line.get_mut(at..)?.first_chunk_mut::<8>());
@@ -78,10 +78,11 @@ impl LineInfo {
         }
     }
 
-    /// The source line of the instruction at a byte offset in the code of the kernel with this index.
-    pub fn find(&self, kernel: usize, offset: u32) -> Option<SourceLine> {
+    /// The source line of the instruction at a byte offset in a code section, by its index: kernels first, then the sections
+    /// of functions.
+    pub fn find(&self, code: usize, offset: u32) -> Option<SourceLine> {
         let rows = self.rows.get_or_init(|| self.read());
-        let address = (kernel as u64 + 1) << 32 | u64::from(offset);
+        let address = (code as u64 + 1) << 32 | u64::from(offset);
         let after = rows.rows.partition_point(|r| r.begin <= address);
         let row = rows.rows.get(after.checked_sub(1)?)?;
         (address < row.end && row.line != 0).then(|| SourceLine {

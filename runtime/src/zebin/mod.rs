@@ -7,6 +7,7 @@ mod elf;
 mod images;
 mod info;
 mod lines;
+mod link;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,12 @@ pub struct Zebin {
     pub code: Vec<Range<usize>>,
     /// Relocations of each kernel's code; in the order of `kernels`.
     pub relocations: Vec<Vec<Relocation>>,
-    /// Initial contents of constant and global data (`.data.const`, `.data.global`), with their zero-initialised tails.
+    /// Code that belongs to no kernel: functions that kernels call by address.
+    pub functions: Vec<FunctionSection>,
+    /// The functions, kernels among them, that symbols name.
+    pub symbols: Vec<FunctionSymbol>,
+    /// Initial contents of constant and global data (`.data.const`, `.data.global`), and their zero-initialised tails
+    /// (`.bss.const`, `.bss.global`).
     pub data: Vec<DataSection>,
     /// The options the module was compiled with, where it says so (`.misc.buildOptions`).
     pub build_options: Option<String>,
@@ -58,20 +64,54 @@ pub struct Zebin {
     pub version: Option<String>,
 }
 
-/// A place in a kernel's code that depends on where something is put.
+/// A part of a module that a symbol may lie in.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// A data section: an index into [`Zebin::data`].
+    Data(usize),
+    /// Code of functions: an index into [`Zebin::functions`].
+    Function(usize),
+    /// A kernel's code: an index into [`Zebin::kernels`].
+    Kernel(usize),
+}
+
+/// A place that depends on where something is put.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relocation {
-    /// Where in the kernel's code, in bytes.
+    /// Where in its section, in bytes.
     pub offset: u64,
     /// The relocation type: 1 address, 2 its low half, 3 its high half, 4 and others as the zebin specification says.
     pub ty: u32,
-    /// Added to the address.
+    /// Added to the address. Data sections hold a further addend in place.
     pub addend: i64,
     /// The symbol's name.
     pub symbol: String,
-    /// The data section the symbol is in (an index into [`Zebin::data`]) and its offset there; `None` for functions
-    /// and symbols of other modules.
-    pub target: Option<(usize, u64)>,
+    /// The part the symbol is in and its offset there, in bytes; `None` for symbols that the loader knows.
+    pub target: Option<(Part, u64)>,
+}
+
+/// Code of functions that kernels call by address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionSection {
+    /// The section's name.
+    pub name: String,
+    /// Where its code is in the file, in bytes.
+    pub range: Range<usize>,
+    /// What a loader must fill in.
+    pub relocations: Vec<Relocation>,
+}
+
+/// A function or kernel that a symbol names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FunctionSymbol {
+    /// Its name.
+    pub name: String,
+    /// The part it is in.
+    pub part: Part,
+    /// Where it begins there, in bytes.
+    pub offset: u64,
+    /// How long it is, in bytes.
+    pub size: u64,
 }
 
 /// A data section of a module.
@@ -83,8 +123,8 @@ pub struct DataSection {
     pub constant: bool,
     /// Initial contents.
     pub bytes: Vec<u8>,
-    /// Whether it holds addresses that a loader must fill in.
-    pub relocated: bool,
+    /// What a loader must add to it.
+    pub relocations: Vec<Relocation>,
 }
 
 impl Zebin {
@@ -103,6 +143,15 @@ impl Zebin {
             .iter()
             .enumerate()
             .find(|(_, k)| k.name == name)
+    }
+
+    /// Which code section a part is: kernels first, then those of functions. `None` for data.
+    pub(crate) fn code_index(&self, part: Part) -> Option<usize> {
+        match part {
+            Part::Kernel(k) => Some(k),
+            Part::Function(f) => Some(self.kernels.len() + f),
+            Part::Data(_) => None,
+        }
     }
 
     /// A kernel's code.

@@ -15,6 +15,9 @@ pub(super) struct ZeInfo {
     pub(super) kernels: Vec<KernelInfo>,
 }
 
+/// The kernel whose code is the functions of a module that are called by address; nobody launches it.
+const EXTERNAL_FUNCTIONS: &str = "Intel_Symbol_Table_Void_Program";
+
 /// Cross-thread data that no hardware could take: the whole register file.
 const MAX_PAYLOAD: u32 = 4096;
 
@@ -33,6 +36,9 @@ pub(super) fn parse(text: &str, platform: Platform) -> Result<ZeInfo, ZebinError
     let mut kernels = Vec::new();
     for node in root.need("kernels")?.list()? {
         let name = node.need("name")?.string()?;
+        if name == EXTERNAL_FUNCTIONS {
+            continue;
+        }
         if kernels.iter().any(|k: &KernelInfo| k.name == name) {
             return Err(node.error(&format!("a second kernel named `{name}`")));
         }
@@ -86,6 +92,7 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
         grf_count,
         barrier_count: env.u32_or("barrier_count", 0)?,
         slm_size: env.u32_or("slm_size", 0)?,
+        slm_runtime_adjusted: env.u32_or("slm_alloc_mode", 0)? == 1,
         inline_data_payload_size: env.u32_or("inline_data_payload_size", 0)?,
         offset_to_skip_per_thread_data_load: env
             .u32_or("offset_to_skip_per_thread_data_load", 0)?,
@@ -110,12 +117,17 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
         let size = n.u32_or("size", 0)?;
         per_thread.push(match ty.as_str() {
             "local_id" => {
-                // A word a channel, x, y and z in whole GRFs each.
-                let grf = platform.features().grf_bytes;
-                let whole = 3 * (simd_size * 2).next_multiple_of(grf);
-                if size != whole || offset != 0 {
+                // A word a channel, x, y and z in whole GRFs each. Before Xe-HP drivers know all three only.
+                let row = (simd_size * 2).next_multiple_of(platform.features().grf_bytes);
+                let fits = if platform >= Platform::XeHp {
+                    [row, 2 * row, 3 * row].contains(&size)
+                } else {
+                    size == 3 * row
+                };
+                if !fits || offset != 0 {
                     return Err(n.error(&format!(
-                        "local_id must be {whole} bytes at 0 in SIMD{simd_size}, not {size} at {offset}"
+                        "local_id must be {} bytes at 0 in SIMD{simd_size}, not {size} at {offset}",
+                        3 * row
                     )));
                 }
                 PerThreadArg::LocalId { offset, size }
@@ -225,6 +237,26 @@ fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
             exactly(&[8])?;
             PayloadKind::PrivateBase
         }
+        "printf_buffer" => {
+            exactly(&[4, 8])?;
+            PayloadKind::PrintfBuffer
+        }
+        "implicit_arg_buffer" => {
+            exactly(&[8])?;
+            PayloadKind::ImplicitArgs
+        }
+        "assert_buffer" => {
+            exactly(&[8])?;
+            PayloadKind::AssertBuffer
+        }
+        "sync_buffer" => {
+            exactly(&[8])?;
+            PayloadKind::SyncBuffer
+        }
+        "buffer_size" => {
+            exactly(&[4, 8])?;
+            PayloadKind::BufferSize { index: index()? }
+        }
         "const_base" | "data_const_buffer" => PayloadKind::ConstBase,
         "global_base" | "data_global_buffer" => PayloadKind::GlobalBase,
         "local_size"
@@ -232,7 +264,8 @@ fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
         | "group_count"
         | "global_size"
         | "global_id_offset" => {
-            exactly(&[12])?;
+            // Fewer bytes are fewer dimensions.
+            exactly(&[4, 8, 12])?;
             match ty.as_str() {
                 "local_size" => PayloadKind::LocalSize,
                 "enqueued_local_size" => PayloadKind::EnqueuedLocalSize,
@@ -271,21 +304,22 @@ fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
 }
 
 /// Kinds that the driver knows and launches here do not provide: a kernel with one loads, and its launch says which.
-const OTHER_KINDS: [&str; 16] = [
-    "assert_buffer",
-    "buffer_size",
+const OTHER_KINDS: [&str; 17] = [
     "device_enqueue_data_parameter_buffer",
     "device_enqueue_default_device_queue",
     "device_enqueue_event_pool",
     "device_enqueue_max_workgroup_size",
     "device_enqueue_parent_event",
     "device_enqueue_prefered_workgroup_multiple",
-    "implicit_arg_buffer",
+    "indirect_data_pointer",
     "preferred_workgroup_multiple",
-    "printf_buffer",
+    "region_group_barrier_buffer",
+    "region_group_dimension",
+    "region_group_size",
+    "region_group_wg_count",
     "regular_inline_vme_data",
+    "rt_global_buffer",
     "scratch_pointer",
-    "sync_buffer",
     "vme_mb_block_type",
     "vme_subpixel_mode",
 ];
@@ -350,9 +384,9 @@ fn args_of_payload(node: &Node<'_>, payload: &[PayloadArg]) -> Result<Vec<ArgInf
                     size: source_offset.saturating_add(p.size),
                 },
             ),
-            PayloadKind::BufferAddress { index } | PayloadKind::BufferOffset { index } => {
-                (index, ArgKind::Buffer)
-            }
+            PayloadKind::BufferAddress { index }
+            | PayloadKind::BufferOffset { index }
+            | PayloadKind::BufferSize { index } => (index, ArgKind::Buffer),
             PayloadKind::Image { index, .. } => (index, ArgKind::Image(None)),
             PayloadKind::Sampler { index, .. } => (index, ArgKind::Sampler),
             _ => continue,

@@ -13,7 +13,7 @@ fn run(platform: Platform, text: &str, set: &[(u32, &[u32])]) -> Thread {
         Err(e) => panic!("{}", e.render("text", text)),
     };
     let f = platform.features();
-    let program = Program::decode(platform, f.grf_count, &code);
+    let program = Program::decode(platform, f.grf_count, &[(0, &code)]);
     let mut t = Thread::new(program.grf_end());
     t.reset(u32::MAX, 0);
     for (reg, values) in set {

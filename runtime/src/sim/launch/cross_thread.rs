@@ -2,9 +2,10 @@
 //!
 //! What each kind holds: intel-graphics-compiler, `IGC/ZEBinWriter/zebin/spec/zeinfo.md`; how it is filled in: compute-runtime.
 
-use super::super::DataBuffers;
 use super::super::memory::Mapped;
+use super::super::module::DataBuffers;
 use super::super::sampler::Samplers;
+use super::implicit::Buffers;
 use super::states::{self, States};
 use crate::backend::Request;
 use crate::launch::Arg;
@@ -23,6 +24,7 @@ pub(super) struct CrossThread {
 pub(super) fn fill(
     request: &Request<'_>,
     data: &DataBuffers,
+    buffers: &Buffers,
     memory: &[Mapped],
     states: &mut States,
     platform: Platform,
@@ -30,8 +32,13 @@ pub(super) fn fill(
     let kernel = request.kernel;
     let mut bytes = vec![0; kernel.cross_thread_bytes() as usize];
     let groups = request.groups();
-    // Local pointers follow each other from 0; the code adds its own static size.
+    // Local pointers follow each other from 0; the code adds its own static size, unless it wants it added here.
     let mut local_bytes = 0u64;
+    let static_slm = if kernel.env.slm_runtime_adjusted {
+        u64::from(kernel.env.slm_size)
+    } else {
+        0
+    };
     for p in &kernel.payload {
         let arg = |index: &u32| request.args.get(*index as usize);
         let address = |index: &u32| match arg(index) {
@@ -51,7 +58,7 @@ pub(super) fn fill(
                 AddrMode::Slm => {
                     let align = u64::from(*slm_alignment).max(1).next_power_of_two();
                     local_bytes = local_bytes.next_multiple_of(align);
-                    let at = local_bytes;
+                    let at = static_slm + local_bytes;
                     if let Some(Arg::Local(n)) = arg(index) {
                         local_bytes += u64::from(*n);
                     }
@@ -79,6 +86,13 @@ pub(super) fn fill(
             PayloadKind::WorkDimensions => request.dimensions.to_le_bytes().to_vec(),
             PayloadKind::ConstBase => data.constant.to_le_bytes().to_vec(),
             PayloadKind::GlobalBase => data.global.to_le_bytes().to_vec(),
+            PayloadKind::PrintfBuffer => buffers.printf.to_le_bytes().to_vec(),
+            PayloadKind::AssertBuffer => buffers.assert.to_le_bytes().to_vec(),
+            PayloadKind::SyncBuffer => buffers.sync.to_le_bytes().to_vec(),
+            PayloadKind::BufferSize { index } => match arg(index) {
+                Some(Arg::Buffer(b)) => (b.len() as u64).to_le_bytes().to_vec(),
+                _ => continue,
+            },
             PayloadKind::Image { index, fact } => match arg(index) {
                 Some(Arg::Image(i)) => states::image_fact(i, *fact).to_le_bytes().to_vec(),
                 _ => continue,
@@ -91,7 +105,9 @@ pub(super) fn fill(
                 Samplers::offset(*sampler).to_le_bytes().to_vec()
             }
             // These differ from group to group or from core to core.
-            PayloadKind::LocalSize | PayloadKind::PrivateBase => continue,
+            PayloadKind::LocalSize | PayloadKind::PrivateBase | PayloadKind::ImplicitArgs => {
+                continue;
+            }
             PayloadKind::Other(name) => return Err(format!("the `{name}` argument")),
         };
         put(&mut bytes, p.offset, p.size, &value);
@@ -99,12 +115,14 @@ pub(super) fn fill(
     Ok(CrossThread { bytes, local_bytes })
 }
 
-/// Fills in what differs from group to group: the group's size, and where its core keeps private memory.
+/// Fills in what differs from group to group: the group's size, and where its core keeps private memory and implicit
+/// arguments.
 pub(in super::super) fn patch_group(
     kernel: &KernelInfo,
     cross: &mut [u8],
     size: [u32; 3],
     private: u64,
+    implicit: u64,
 ) {
     for p in &kernel.payload {
         match p.kind {
@@ -117,6 +135,7 @@ pub(in super::super) fn patch_group(
                 );
             }
             PayloadKind::PrivateBase => put(cross, p.offset, p.size, &private.to_le_bytes()),
+            PayloadKind::ImplicitArgs => put(cross, p.offset, p.size, &implicit.to_le_bytes()),
             _ => {}
         }
     }

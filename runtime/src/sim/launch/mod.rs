@@ -1,42 +1,54 @@
 //! Preparing a launch (payload, surfaces, memory) and running its groups on all cores.
 
+mod buffers;
 mod cross_thread;
+mod implicit;
 mod payload;
+mod slm;
 mod states;
 
 pub(super) use cross_thread::patch_group;
+pub(super) use implicit::{BYTES as IMPLICIT_ARGS_BYTES, ImplicitArgs};
 pub(super) use payload::{INDIRECT_BASE, Layout};
 
-use super::memory::{Mapped, Space};
+use super::SimOptions;
+use super::memory::{Mapped, Space, View};
+use super::module::{DataBuffers, SimModule, Whereabouts};
 use super::program::Program;
 use super::sampler::Samplers;
 use super::surface::{Surface, Surfaces};
 use super::thread::Counts;
 use super::worker::Worker;
-use super::{DataBuffers, SimOptions};
 use crate::backend::Request;
 use crate::error::{Error, Fault};
 use crate::launch::LaunchStats;
 use crate::watch::Watch;
-use crate::zebin::{KernelInfo, LineInfo, SourceLine};
+use crate::zebin::{KernelInfo, SourceLine};
+use buffers::LaunchBuffers;
 use cross_thread::CrossThread;
 use gantry_isa_gen::Platform;
 use states::States;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Everything that the groups of a launch share.
 pub(super) struct Plan<'a> {
     pub(super) program: &'a Program,
     pub(super) kernel: &'a KernelInfo,
+    module: &'a SimModule,
+    /// The kernel's index in its module.
+    index: usize,
     pub(super) space: &'a Space,
+    /// Buffers of the launch itself.
+    buffers: LaunchBuffers,
     /// The device's memory.
     pub(super) memory: Vec<Mapped>,
     pub(super) surfaces: Surfaces,
     pub(super) samplers: Samplers,
     /// Cross-thread data, but for what differs from group to group.
     pub(super) cross_thread: Vec<u8>,
+    pub(super) implicit: Option<ImplicitArgs>,
     pub(super) simd: u32,
     /// Work-items of a thread.
     pub(super) items_per_thread: u32,
@@ -47,13 +59,18 @@ pub(super) struct Plan<'a> {
     /// Private memory of a thread, in bytes.
     pub(super) private_bytes: u32,
     pub(super) instruction_limit: u64,
-    lines: &'a LineInfo,
-    /// The kernel's index in its module.
-    index: usize,
     /// Who looks at what it does.
     pub(super) watch: Option<&'a Watch>,
     global: [u32; 3],
     local: [u32; 3],
+}
+
+/// What a module knows about a kernel's code.
+pub(super) struct Code<'a> {
+    pub(super) program: &'a Program,
+    /// It looks for implicit arguments where `r0.0` points.
+    pub(super) implicit_args: bool,
+    pub(super) module: &'a SimModule,
 }
 
 /// The scratch of a launch's threads.
@@ -101,48 +118,56 @@ impl Scratch {
 const MAX_SCRATCH: u32 = 2 << 20;
 /// The largest indirect data of a group: payloads fit the register file, so this is more than any kernel has.
 const MAX_INDIRECT: u64 = 16 << 20;
-/// The largest SLM of a group.
-const MAX_SLM: u64 = 64 * 1024;
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
         request: &'a Request<'a>,
-        program: &'a Program,
-        space: &'a Space,
+        code: Code<'a>,
+        space: &'a Arc<Space>,
         data: &DataBuffers,
         options: &SimOptions,
     ) -> Result<Plan<'a>, Error> {
         let kernel = request.kernel;
+        let program = code.program;
+        let platform = program.platform;
         let simd = kernel.env.simd_size;
         let unsupported = |what: String| Error::Unsupported {
             kernel: kernel.name.clone(),
             what,
             device: "the simulator".to_owned(),
         };
+        if code.implicit_args && platform < Platform::XeHp {
+            return Err(unsupported("implicit arguments at r0.0".to_owned()));
+        }
+        let buffers = LaunchBuffers::new(request, code.implicit_args, space)?;
         let memory = space.snapshot();
         let mut states = States::new(request, &memory);
         let CrossThread {
             bytes: cross_thread,
             local_bytes,
-        } = cross_thread::fill(request, data, &memory, &mut states, program.platform)
-            .map_err(unsupported)?;
-        let slm_bytes = u64::from(kernel.env.slm_size) + local_bytes.next_multiple_of(1024);
-        let slm_bytes = if slm_bytes == 0 {
-            0
-        } else {
-            slm_bytes.next_power_of_two().max(1024)
-        };
-        if slm_bytes > MAX_SLM {
-            return Err(Error::Grid {
-                kernel: kernel.name.clone(),
-                message: format!("{slm_bytes} bytes of SLM; a group has at most {MAX_SLM}"),
-            });
-        }
+        } = cross_thread::fill(
+            request,
+            data,
+            &buffers.addresses,
+            &memory,
+            &mut states,
+            platform,
+        )
+        .map_err(unsupported)?;
+        let grf = platform.features().grf_bytes;
+        let implicit = ImplicitArgs::new(request, code.implicit_args, &buffers.addresses, grf);
+        let slm_bytes =
+            slm::bytes(platform, kernel.env.slm_size, local_bytes).map_err(|message| {
+                Error::Grid {
+                    kernel: kernel.name.clone(),
+                    message,
+                }
+            })?;
         let scratch = match kernel.scratch_bytes() {
             n if n > MAX_SCRATCH => {
                 return Err(unsupported(format!("{n} bytes of scratch a thread")));
             }
-            n => Scratch::new(program.platform, n, &mut states.surfaces),
+            n => Scratch::new(platform, n, &mut states.surfaces),
         };
         let private_bytes = kernel.private_bytes();
         if private_bytes > 64 << 20 {
@@ -153,7 +178,12 @@ impl<'a> Plan<'a> {
         let items = request.local.iter().product::<u32>();
         let items_per_thread = simd;
         let threads_per_group = items.div_ceil(items_per_thread);
-        let layout = Layout::new(program.platform, kernel);
+        let in_header = if code.implicit_args {
+            IMPLICIT_ARGS_BYTES
+        } else {
+            0
+        };
+        let layout = Layout::new(platform, kernel, in_header);
         let registers = layout.register_bytes();
         if registers > program.grf_end() {
             return Err(unsupported(format!("{registers} bytes of payload")));
@@ -164,30 +194,37 @@ impl<'a> Plan<'a> {
         Ok(Plan {
             program,
             kernel,
+            module: code.module,
+            index: request.index,
             space,
+            buffers,
             memory,
             surfaces: states.surfaces,
             samplers: states.samplers,
             cross_thread,
+            implicit,
             simd,
             items_per_thread,
             threads_per_group,
             layout,
-            slm_bytes: slm_bytes as u32,
+            slm_bytes,
             scratch,
             private_bytes,
             instruction_limit: options.instruction_limit,
-            lines: request.lines,
-            index: request.index,
             watch: request.watch,
             global: request.global,
             local: request.local,
         })
     }
 
-    /// The source line of the instruction at a byte offset in the kernel.
+    /// The source line of the instruction at an offset of the kernel's code space.
     pub(super) fn source_line(&self, ip: u32) -> Option<SourceLine> {
-        self.lines.find(self.index, ip)
+        self.module.source_line(self.index, ip)
+    }
+
+    /// Where the instruction at an offset of the kernel's code space is.
+    pub(super) fn whereabouts(&self, ip: u32) -> Whereabouts {
+        self.module.whereabouts(self.index, ip)
     }
 
     /// Work-items of a group along each dimension: fewer than a full group's at the grid's edges.
@@ -284,11 +321,22 @@ pub(super) fn run(plan: &Plan<'_>, request: &Request<'_>) -> Result<LaunchStats,
     }
     let total = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     let c = total.counts;
+    let memory = View::new(plan.memory.clone());
+    // What came before a fault is worth seeing.
+    if let Some(text) = plan.buffers.printed(&memory) {
+        request.printf.print(&text);
+    }
     if let Some((_, f)) = total.fault {
         return Err(Error::Fault(f));
     }
     if let Some(e) = total.failed {
         return Err(Error::Buffer(e));
+    }
+    if let Some(message) = plan.buffers.assertion(&memory) {
+        return Err(Error::Assertion {
+            kernel: plan.kernel.name.clone(),
+            message,
+        });
     }
     Ok(LaunchStats {
         threads: total.threads,

@@ -39,6 +39,8 @@ pub(in super::super) struct Layout {
     cross: u32,
     /// From Xe-HP on: what is not in memory.
     inline: Option<Inline>,
+    /// Bytes of implicit arguments before the cross-thread data in memory.
+    implicit: u32,
 }
 
 /// The part of a payload that the hardware puts in registers on Xe-HP and later.
@@ -63,7 +65,7 @@ pub(in super::super) struct Walk {
 }
 
 impl Layout {
-    pub(super) fn new(platform: Platform, kernel: &KernelInfo) -> Layout {
+    pub(super) fn new(platform: Platform, kernel: &KernelInfo, implicit: u32) -> Layout {
         let grf = platform.features().grf_bytes;
         let cross = kernel.cross_thread_bytes();
         let per_thread = kernel
@@ -93,6 +95,7 @@ impl Layout {
             },
             cross,
             inline,
+            implicit,
         }
     }
 
@@ -110,7 +113,8 @@ impl Layout {
         match self.inline {
             None => 0,
             Some(i) => {
-                u64::from(self.cross - i.bytes) + u64::from(threads) * u64::from(self.per_thread)
+                u64::from(self.implicit + self.cross - i.bytes)
+                    + u64::from(threads) * u64::from(self.per_thread)
             }
         }
     }
@@ -151,10 +155,14 @@ impl Layout {
         }
     }
 
-    /// Puts what the group's threads share into its indirect data: the cross-thread data that is not inline.
-    pub(in super::super) fn share(&self, indirect: &Block, cross: &[u8]) {
+    /// Puts what the group's threads share into its indirect data: implicit arguments, and the cross-thread data that is
+    /// not inline.
+    pub(in super::super) fn share(&self, indirect: &Block, implicit: &[u8], cross: &[u8]) {
         if let Some(rest) = self.inline.and_then(|i| cross.get(i.bytes as usize..)) {
-            indirect.write(0, rest);
+            if self.implicit > 0 {
+                indirect.write(0, implicit);
+            }
+            indirect.write(u64::from(self.implicit), rest);
         }
     }
 
@@ -190,7 +198,7 @@ impl Layout {
                 } else if self.per_thread > 0 {
                     let mut ids = vec![0; self.per_thread as usize];
                     walk.ids(kernel, first, lanes, &mut ids);
-                    let shared = u64::from(self.cross - i.bytes);
+                    let shared = u64::from(self.implicit + self.cross - i.bytes);
                     indirect.write(shared + u64::from(number * self.per_thread), &ids);
                 }
                 let inline = cross.get(..i.bytes as usize).unwrap_or(&[]);
@@ -240,45 +248,66 @@ impl Layout {
 }
 
 impl Walk {
-    /// The local ids of `lanes` work-items from number `first` on, as the kernel's per-thread data has them.
-    fn ids(&self, kernel: &KernelInfo, first: u32, lanes: u32, out: &mut [u8]) {
+    /// Where a work-item is in its group.
+    fn item(&self, number: u32) -> [u32; 3] {
         let [a, b, c] = self.order;
         let (na, nb) = (self.size[a].max(1), self.size[b].max(1));
         let mut id = [0u32; 3];
-        id[a] = first % na;
-        id[b] = first / na % nb;
-        id[c] = first / na / nb;
-        let mut put = |at: u32, v: u32| {
-            if let Some(o) = out.get_mut(at as usize..).and_then(<[u8]>::first_chunk_mut) {
-                *o = (v as u16).to_le_bytes();
+        id[a] = number % na;
+        id[b] = number / na % nb;
+        id[c] = number / na / nb;
+        id
+    }
+
+    /// The local ids of `lanes` work-items from number `first` on as words: so many dimensions, a row each.
+    pub(super) fn rows(&self, first: u32, lanes: u32, dimensions: u32, out: &mut [u8]) {
+        let [a, b, c] = self.order;
+        let mut id = self.item(first);
+        for lane in 0..lanes {
+            for (d, id) in id.iter().enumerate().take(dimensions as usize) {
+                put(out, d as u32 * self.row + lane * 2, *id);
             }
-        };
+            id[a] += 1;
+            if id[a] >= self.size[a] {
+                id[a] = 0;
+                id[b] += 1;
+                if id[b] >= self.size[b] {
+                    id[b] = 0;
+                    id[c] += 1;
+                }
+            }
+        }
+    }
+
+    /// A thread's per-thread data.
+    fn ids(&self, kernel: &KernelInfo, first: u32, lanes: u32, out: &mut [u8]) {
         for p in &kernel.per_thread {
             match *p {
                 PerThreadArg::PackedLocalIds { offset, size } => {
-                    for (d, id) in id.iter().enumerate().take(size as usize / 2) {
-                        put(offset + d as u32 * 2, *id);
+                    if let Some(out) = out.get_mut(offset as usize..(offset + size) as usize) {
+                        self.packed(first, out);
                     }
                 }
                 PerThreadArg::LocalId { offset, size } => {
-                    let row = self.row;
-                    let mut id = id;
-                    for lane in 0..lanes {
-                        for (d, id) in id.iter().enumerate().take((size / row.max(1)) as usize) {
-                            put(offset + d as u32 * row + lane * 2, *id);
-                        }
-                        id[a] += 1;
-                        if id[a] == na {
-                            id[a] = 0;
-                            id[b] += 1;
-                            if id[b] == nb {
-                                id[b] = 0;
-                                id[c] += 1;
-                            }
-                        }
+                    if let Some(out) = out.get_mut(offset as usize..) {
+                        self.rows(first, lanes, size / self.row.max(1), out);
                     }
                 }
             }
         }
+    }
+
+    /// The local id of a work-item as words one after the other, as far as they fit.
+    pub(super) fn packed(&self, number: u32, out: &mut [u8]) {
+        for (d, id) in self.item(number).iter().enumerate() {
+            put(out, d as u32 * 2, *id);
+        }
+    }
+}
+
+/// Writes a local id.
+fn put(out: &mut [u8], at: u32, id: u32) {
+    if let Some(o) = out.get_mut(at as usize..).and_then(<[u8]>::first_chunk_mut) {
+        *o = (id as u16).to_le_bytes();
     }
 }

@@ -1,0 +1,123 @@
+//! Implicit arguments: what functions that are no kernels find out about the launch by one structure in memory.
+//!
+//! The structure is version 1 of compute-runtime's (`implicit_args_base.h`), which begins like version 0. Kernels find it
+//! at the address that `implicit_arg_buffer` gives or, from Xe-HP on, where `r0.0` points. It holds the address of a table
+//! with the local ids of all threads of the group.
+
+use super::payload::Walk;
+use crate::backend::Request;
+use crate::zebin::{KernelInfo, PayloadKind};
+
+/// What the structure takes in memory, in bytes.
+pub(in super::super) const BYTES: u32 = 192;
+/// What it says of its own size, in bytes.
+const SIZE: u8 = 140;
+const VERSION: u8 = 1;
+
+/// Addresses of buffers that a launch provides; 0 where it does not.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Buffers {
+    pub(super) printf: u64,
+    pub(super) assert: u64,
+    pub(super) sync: u64,
+}
+
+/// The implicit arguments of a launch.
+pub(in super::super) struct ImplicitArgs {
+    /// But for the group's size and the table's address.
+    template: [u8; BYTES as usize],
+    simd: u32,
+    /// Table bytes of a thread.
+    entry: u32,
+}
+
+impl ImplicitArgs {
+    /// `None` where the kernel has no use for them. `in_header`: it looks where `r0.0` points.
+    pub(super) fn new(
+        request: &Request<'_>,
+        in_header: bool,
+        buffers: &Buffers,
+        grf: u32,
+    ) -> Option<ImplicitArgs> {
+        let kernel: &KernelInfo = request.kernel;
+        let by_address = kernel
+            .payload
+            .iter()
+            .any(|p| p.kind == PayloadKind::ImplicitArgs);
+        if !by_address && !in_header {
+            return None;
+        }
+        let mut template = [0; BYTES as usize];
+        let mut put = |at: usize, bytes: &[u8]| {
+            if let Some(o) = template.get_mut(at..at + bytes.len()) {
+                o.copy_from_slice(bytes);
+            }
+        };
+        let simd = kernel.env.simd_size;
+        put(0, &[SIZE, VERSION, request.dimensions as u8, simd as u8]);
+        let wide = |v: [u32; 3]| v.map(|n| u64::from(n).to_le_bytes());
+        put(16, wide(request.global).as_flattened());
+        put(40, &buffers.printf.to_le_bytes());
+        put(48, wide(request.offset).as_flattened());
+        put(80, request.groups().map(u32::to_le_bytes).as_flattened());
+        put(104, &buffers.assert.to_le_bytes());
+        put(120, &buffers.sync.to_le_bytes());
+        put(128, request.local.map(u32::to_le_bytes).as_flattened());
+        let entry = match simd {
+            1 => 6,
+            n => 3 * (n * 2).next_multiple_of(grf),
+        };
+        Some(ImplicitArgs {
+            template,
+            simd,
+            entry,
+        })
+    }
+
+    /// Bytes of memory for the table of so many threads and the structure after it.
+    pub(in super::super) fn bytes(&self, threads: u32) -> usize {
+        self.table(threads) + BYTES as usize
+    }
+
+    /// Bytes of the table of so many threads.
+    fn table(&self, threads: u32) -> usize {
+        (threads as usize * self.entry as usize).next_multiple_of(64)
+    }
+
+    /// The table and the structure of a group, for memory at an address. Returns the bytes, and where in them the
+    /// structure begins.
+    pub(in super::super) fn of_group(
+        &self,
+        walk: &Walk,
+        size: [u32; 3],
+        address: u64,
+    ) -> (Vec<u8>, usize) {
+        let items = size.iter().product::<u32>();
+        let threads = items.div_ceil(self.simd);
+        let entry = self.entry;
+        let table = self.table(threads);
+        let mut out = vec![0; table + BYTES as usize];
+        for t in 0..threads {
+            let first = t * self.simd;
+            let lanes = (items - first).min(self.simd);
+            if let Some(o) = out.get_mut((t * entry) as usize..) {
+                if self.simd == 1 {
+                    walk.packed(first, o);
+                } else {
+                    walk.rows(first, lanes, 3, o);
+                }
+            }
+        }
+        if let Some(o) = out.get_mut(table..) {
+            o.copy_from_slice(&self.template);
+        }
+        let sizes = size.map(u32::to_le_bytes);
+        if let Some(o) = out.get_mut(table + 4..table + 16) {
+            o.copy_from_slice(sizes.as_flattened());
+        }
+        if let Some(o) = out.get_mut(table + 72..table + 80) {
+            o.copy_from_slice(&address.to_le_bytes());
+        }
+        (out, table)
+    }
+}

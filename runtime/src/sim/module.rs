@@ -1,0 +1,236 @@
+//! A loaded module: data at its addresses, code with addresses filled in, kernels decoded when they first run.
+
+use super::memory::{SimBuffer, Space};
+use super::program::Program;
+use super::relocate::{Addresses, IMPLICIT_ARGS_SYMBOL};
+use super::{SimOptions, launch};
+use crate::backend::{BufferBackend, ModuleBackend, Request};
+use crate::error::Error;
+use crate::launch::LaunchStats;
+use crate::zebin::{Part, SourceLine, Zebin};
+use std::sync::{Arc, OnceLock};
+
+/// A module on the simulator.
+pub(super) struct SimModule {
+    options: SimOptions,
+    space: Arc<Space>,
+    zebin: Arc<Zebin>,
+    data: DataBuffers,
+    /// Code of functions: where each part begins in the code space, and its bytes.
+    functions: Vec<(u32, Vec<u8>)>,
+    kernels: Vec<KernelCode>,
+}
+
+/// A module's constants and globals. They live as long as the module.
+pub(super) struct DataBuffers {
+    /// Address of the constants, or 0.
+    pub(super) constant: u64,
+    /// Address of the globals, or 0.
+    pub(super) global: u64,
+    _buffers: Vec<Arc<SimBuffer>>,
+}
+
+/// A kernel's code.
+struct KernelCode {
+    bytes: Vec<u8>,
+    /// Why it cannot run.
+    failed: Option<Error>,
+    /// It looks for implicit arguments where `r0.0` points, before the cross-thread data.
+    implicit_args: bool,
+    program: OnceLock<Program>,
+}
+
+impl SimModule {
+    pub(super) fn load(
+        options: SimOptions,
+        space: Arc<Space>,
+        zebin: Arc<Zebin>,
+        bytes: &[u8],
+        device: &str,
+    ) -> Result<SimModule, Error> {
+        let unsupported = |kernel: &str, what: String| Error::Unsupported {
+            kernel: kernel.to_owned(),
+            what,
+            device: device.to_owned(),
+        };
+        let (data, addresses) = place_data(&space, &zebin)?;
+        let addresses = Addresses::new(&zebin, addresses).map_err(|e| unsupported("", e))?;
+        // What every kernel shares: if it cannot be had, none can run.
+        let mut shared = fill_data(&data, &zebin, &addresses).err();
+        let mut functions = Vec::new();
+        for (f, at) in zebin.functions.iter().zip(&addresses.functions) {
+            let mut code = bytes.get(f.range.clone()).unwrap_or(&[]).to_vec();
+            if let Err(e) = addresses.patch_code(&mut code, &f.relocations, None) {
+                shared.get_or_insert(e);
+            }
+            functions.push((*at, code));
+        }
+        let mut kernels = Vec::new();
+        for (i, k) in zebin.kernels.iter().enumerate() {
+            let mut code = zebin.code(bytes, i).unwrap_or(&[]).to_vec();
+            let list = zebin.relocations.get(i).map_or(&[][..], Vec::as_slice);
+            let own = addresses.patch_code(&mut code, list, Some((i, k))).err();
+            kernels.push(KernelCode {
+                bytes: code,
+                failed: own
+                    .or_else(|| shared.clone())
+                    .map(|what| unsupported(&k.name, what)),
+                implicit_args: list.iter().any(|r| r.symbol == IMPLICIT_ARGS_SYMBOL),
+                program: OnceLock::new(),
+            });
+        }
+        Ok(SimModule {
+            options,
+            space,
+            zebin,
+            data: data.buffers,
+            functions,
+            kernels,
+        })
+    }
+}
+
+/// Data with a buffer for each run of sections.
+struct PlacedData {
+    buffers: DataBuffers,
+    /// For each section, its buffer and where it begins there.
+    places: Vec<(Arc<SimBuffer>, u64)>,
+}
+
+/// Makes buffers for data sections. A zero-initialised tail follows its section's data, as base addresses in the payload
+/// expect. Returns the sections' addresses too.
+fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>), Error> {
+    let length = |name: &str| {
+        let section = zebin.data.iter().find(|d| d.name == name);
+        section.map_or(0, |d| d.bytes.len())
+    };
+    let head = |name: &str| {
+        let tail = name.strip_prefix(".bss")?;
+        let head = format!(".data{tail}");
+        zebin.data.iter().position(|d| d.name == head)
+    };
+    let mut buffers: Vec<Option<Arc<SimBuffer>>> = vec![None; zebin.data.len()];
+    for (d, b) in zebin.data.iter().zip(&mut buffers) {
+        if head(&d.name).is_none() {
+            let tail = d
+                .name
+                .strip_prefix(".data")
+                .map_or(0, |n| length(&format!(".bss{n}")));
+            *b = Some(space.alloc(d.bytes.len().saturating_add(tail))?);
+        }
+    }
+    let mut places = Vec::new();
+    for (i, d) in zebin.data.iter().enumerate() {
+        let (owner, at) = match head(&d.name) {
+            Some(h) => (h, zebin.data.get(h).map_or(0, |d| d.bytes.len())),
+            None => (i, 0),
+        };
+        let buffer = buffers.get(owner).cloned().flatten();
+        let Some(buffer) = buffer else {
+            return Err(Error::Buffer(format!("section {} has no place", d.name)));
+        };
+        places.push((buffer, at as u64));
+    }
+    let addresses: Vec<u64> = places.iter().map(|(b, at)| b.address() + at).collect();
+    let base = |constant: bool| {
+        let mut sections = zebin.data.iter().zip(&addresses);
+        sections
+            .find(|(d, _)| d.constant == constant)
+            .map_or(0, |(_, a)| *a)
+    };
+    let buffers = DataBuffers {
+        constant: base(true),
+        global: base(false),
+        _buffers: places.iter().map(|(b, _)| b.clone()).collect(),
+    };
+    Ok((PlacedData { buffers, places }, addresses))
+}
+
+/// Writes initial contents, with addresses filled in.
+fn fill_data(data: &PlacedData, zebin: &Zebin, addresses: &Addresses) -> Result<(), String> {
+    for (d, (buffer, at)) in zebin.data.iter().zip(&data.places) {
+        let mut bytes = d.bytes.clone();
+        addresses.patch_data(&mut bytes, &d.relocations)?;
+        buffer.block.write(*at, &bytes);
+    }
+    Ok(())
+}
+
+impl ModuleBackend for SimModule {
+    fn launch(&self, request: &Request<'_>) -> Result<LaunchStats, Error> {
+        let code = self
+            .kernels
+            .get(request.index)
+            .ok_or_else(|| Error::NoKernel {
+                name: request.kernel.name.clone(),
+                have: Vec::new(),
+            })?;
+        if let Some(e) = &code.failed {
+            return Err(e.clone());
+        }
+        let program = code.program.get_or_init(|| {
+            let mut parts = vec![(0, code.bytes.as_slice())];
+            parts.extend(self.functions.iter().map(|(at, c)| (*at, c.as_slice())));
+            Program::decode(self.zebin.platform, request.kernel.env.grf_count, &parts)
+        });
+        let plan = launch::Plan::new(
+            request,
+            launch::Code {
+                program,
+                implicit_args: code.implicit_args,
+                module: self,
+            },
+            &self.space,
+            &self.data,
+            &self.options,
+        )?;
+        launch::run(&plan, request)
+    }
+}
+
+/// Where an instruction is.
+pub(super) struct Whereabouts {
+    /// The function it is in, where that is not the kernel itself.
+    pub(super) function: Option<String>,
+    /// Its offset in its section, in bytes.
+    pub(super) offset: u32,
+}
+
+impl SimModule {
+    /// The part that an offset of a kernel's code space is in, and the offset there.
+    fn part(&self, kernel: usize, ip: u32) -> (Part, u32) {
+        let function = self
+            .functions
+            .iter()
+            .enumerate()
+            .find_map(|(i, (at, code))| {
+                let offset = ip.checked_sub(*at)?;
+                ((offset as usize) < code.len()).then_some((Part::Function(i), offset))
+            });
+        function.unwrap_or((Part::Kernel(kernel), ip))
+    }
+
+    /// The source line of the instruction at an offset of a kernel's code space.
+    pub(super) fn source_line(&self, kernel: usize, ip: u32) -> Option<SourceLine> {
+        let (part, offset) = self.part(kernel, ip);
+        self.zebin.lines.find(self.zebin.code_index(part)?, offset)
+    }
+
+    /// Where the instruction at an offset of a kernel's code space is.
+    pub(super) fn whereabouts(&self, kernel: usize, ip: u32) -> Whereabouts {
+        let (part, offset) = self.part(kernel, ip);
+        let own = self.zebin.kernels.get(kernel).map(|k| k.name.as_str());
+        let function = self
+            .zebin
+            .symbols
+            .iter()
+            .filter(|s| s.part == part && Some(s.name.as_str()) != own)
+            .find(|s| {
+                u64::from(offset)
+                    .checked_sub(s.offset)
+                    .is_some_and(|o| o < s.size)
+            })
+            .map(|s| s.name.clone());
+        Whereabouts { function, offset }
+    }
+}
