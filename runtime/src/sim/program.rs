@@ -359,7 +359,12 @@ impl Program {
             Dst::Direct { at, .. } if at.reg.is_null() => DstOp::Null,
             Dst::Direct { at, hs, ty } => {
                 let p = place(at)?;
-                let end = p.at + (n - 1) * u32::from(hs) * ty.bytes() + ty.bytes();
+                // A call writes two dwords, whatever its channels.
+                let written = match inst.op {
+                    Op::Call | Op::Calla => 2,
+                    _ => n,
+                };
+                let end = p.at + (written - 1) * u32::from(hs) * ty.bytes() + ty.bytes();
                 let last = self.grf_end();
                 if p.at < last && end > last {
                     return Err("the destination runs past the last register".to_owned());

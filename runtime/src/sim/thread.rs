@@ -59,6 +59,8 @@ pub(super) struct Thread {
     pub(super) active: u32,
     /// Channels that wait to be rejoined.
     waiting: u32,
+    /// Channels of the subroutine that runs: others wait for its end, wherever they are.
+    call_mask: u32,
     /// Where each waiting channel waits: an operation index.
     wait_at: [u32; 32],
     pub(super) mode: FpMode,
@@ -82,6 +84,7 @@ impl Thread {
             pc: 0,
             active: 0,
             waiting: 0,
+            call_mask: u32::MAX,
             wait_at: [0; 32],
             mode: FpMode::of_cr0(0),
             counts: Counts::default(),
@@ -100,6 +103,7 @@ impl Thread {
         self.pc = pc;
         self.active = dispatch;
         self.waiting = 0;
+        self.call_mask = u32::MAX;
         self.mode = FpMode::of_cr0(0);
         self.counts = Counts::default();
         self.done = false;
@@ -282,7 +286,7 @@ impl Thread {
 
     /// Channels that wait here run again.
     fn rejoin(&mut self) {
-        let mut left = self.waiting;
+        let mut left = self.waiting & self.call_mask;
         while left != 0 {
             let ch = left.trailing_zeros();
             left &= left - 1;
@@ -324,7 +328,7 @@ impl Thread {
             self.wait_at
                 .iter()
                 .enumerate()
-                .any(|(ch, w)| self.waiting >> ch & 1 == 1 && *w == at)
+                .any(|(ch, w)| (self.waiting & self.call_mask) >> ch & 1 == 1 && *w == at)
         };
         if self.active != 0 || waits(next) {
             self.pc = next;
@@ -418,32 +422,43 @@ impl Thread {
                 self.park(taken, j.uip);
                 self.fall_or_jump(op, j.jip)
             }
-            Kind::Call(j) => {
-                self.save_return(program, op, taken);
-                if taken == 0 {
-                    self.pc += 1;
-                    return Ok(());
-                }
-                self.park(rest, self.pc + 1);
-                self.jump(op, j.jip)
-            }
+            Kind::Call(j) => self.call(program, op, (taken, rest), j.jip),
             Kind::Calla => {
                 let to = i64::from(self.scalar_source(op) as u32);
-                self.save_return(program, op, taken);
-                if taken == 0 {
-                    self.pc += 1;
-                    return Ok(());
-                }
-                self.park(rest, self.pc + 1);
-                self.jump(op, program.at(to))
+                self.call(program, op, (taken, rest), program.at(to))
             }
             Kind::Ret => {
-                let back = program.at(i64::from(self.scalar_source(op) as u32));
+                let [back, mask] = self.return_address(op);
+                let back = program.at(i64::from(back));
+                // Without a predicate whoever is here returns.
+                let taken = match op.pred {
+                    Pred::None => self.active,
+                    _ => taken,
+                };
                 if taken != 0 && back == NO_OP {
                     return Err("`ret` leads to no instruction".to_owned());
                 }
                 self.park(taken, back);
-                self.fall_or_jump(op, back)
+                if self.active != 0 {
+                    self.pc += 1;
+                    return Ok(());
+                }
+                // Channels of the subroutine that have not returned.
+                let inside = self.waiting & self.call_mask;
+                let next = self
+                    .wait_at
+                    .iter()
+                    .enumerate()
+                    .filter(|(ch, at)| inside >> ch & 1 == 1 && **at != back)
+                    .map(|(_, at)| *at)
+                    .min();
+                match next {
+                    Some(next) => self.jump(op, next),
+                    None => {
+                        self.call_mask = mask;
+                        self.jump(op, back)
+                    }
+                }
             }
             _ => Err("not a branch".to_owned()),
         }
@@ -462,12 +477,36 @@ impl Thread {
         }
     }
 
-    /// `call` writes the return address and the channels called.
-    fn save_return(&mut self, program: &Program, op: &MicroOp, channels: u32) {
+    /// Calls: channels `taken` go, channels `rest` wait behind the call. The return address and the call mask so far go to
+    /// the destination (Skylake PRM, Vol. 2a, "call").
+    fn call(
+        &mut self,
+        program: &Program,
+        op: &MicroOp,
+        (taken, rest): (u32, u32),
+        to: u32,
+    ) -> Result<(), String> {
         if let DstOp::Direct { at, .. } = op.dst {
             let back = program.ops.get(self.pc as usize + 1).map_or(0, |o| o.ip);
             self.regs.set_u32(at, back);
-            self.regs.set_u32(at + 4, channels);
+            self.regs.set_u32(at + 4, self.call_mask);
+        }
+        if taken == 0 {
+            self.pc += 1;
+            return Ok(());
+        }
+        self.park(rest, self.pc + 1);
+        self.call_mask = self.active;
+        self.jump(op, to)
+    }
+
+    /// What a call wrote: the return address and the call mask.
+    fn return_address(&self, op: &MicroOp) -> [u32; 2] {
+        match &op.srcs[0] {
+            SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => {
+                [self.regs.u32(*at), self.regs.u32(*at + 4)]
+            }
+            _ => [self.scalar_source(op) as u32, u32::MAX],
         }
     }
 }

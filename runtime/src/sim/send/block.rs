@@ -14,6 +14,8 @@ pub(super) enum BlockAddress {
     Header64,
     /// Dword 2 of the header, which counts so many bytes.
     Header32(u32),
+    /// The same, from the base in dword 5 of the header on: stateless messages (header "MHC_A32": buffer base address).
+    Based32(u32),
     /// The header's scratch space (dword 5), and an offset in it in bytes.
     Scratch(u32),
     /// This one.
@@ -35,15 +37,22 @@ pub(super) struct Block {
     pub(super) aligned: u32,
 }
 
+/// The base address in a header: bits 31:10 of dword 5.
+fn base(regs: &Regs, p: &Payload) -> u64 {
+    u64::from(regs.u32(p.header + 20) & !0x3ff)
+}
+
 impl Block {
     /// The address, checked.
     fn address(&self, regs: &Regs, p: &Payload) -> Result<u64, String> {
         let address = match self.address {
             BlockAddress::Header64 => regs.u64(p.header),
             BlockAddress::Header32(scale) => u64::from(regs.u32(p.header + 8)) * u64::from(scale),
-            BlockAddress::Scratch(offset) => {
-                u64::from(regs.u32(p.header + 20) & !0x3ff) + u64::from(offset)
+            BlockAddress::Based32(scale) => {
+                let offset = u64::from(regs.u32(p.header + 8)) * u64::from(scale);
+                base(regs, p) + offset
             }
+            BlockAddress::Scratch(offset) => base(regs, p) + u64::from(offset),
             BlockAddress::Known(address) => u64::from(address),
             BlockAddress::Payload(bytes) => regs.element(p.address, bytes),
         };

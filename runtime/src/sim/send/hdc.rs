@@ -113,11 +113,19 @@ pub(super) fn action(platform: Platform, op: &MsgOp, ex: u32, grf: u32) -> Resul
                 dir,
                 bytes: u32::from(count) * if unit == BlockUnit::Hword { 32 } else { 16 },
                 first: if unit == BlockUnit::OwordHigh { 16 } else { 0 },
-                address: match (addr.is_a64(), unit) {
-                    (true, _) => BlockAddress::Header64,
-                    (false, BlockUnit::OwordUnaligned) => BlockAddress::Header32(1),
-                    (false, BlockUnit::Hword) => BlockAddress::Header32(32),
-                    (false, _) => BlockAddress::Header32(16),
+                address: {
+                    let scale = match unit {
+                        BlockUnit::OwordUnaligned => 1,
+                        BlockUnit::Hword => 32,
+                        BlockUnit::Oword | BlockUnit::OwordHigh => 16,
+                    };
+                    if addr.is_a64() {
+                        BlockAddress::Header64
+                    } else if addr.surface().is_stateless() {
+                        BlockAddress::Based32(scale)
+                    } else {
+                        BlockAddress::Header32(scale)
+                    }
                 },
                 aligned: if owords { 16 } else { 4 },
             };
