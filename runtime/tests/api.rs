@@ -116,7 +116,7 @@ fn wrong_grids_are_named() {
     .unwrap_err()
     .to_string();
     assert!(
-        e.contains("131072 bytes of SLM; a group has at most 65536"),
+        e.contains("100352 bytes of SLM; a group has at most 65536"),
         "{e}"
     );
     // An empty grid runs nothing; a default group is one thread.

@@ -8,33 +8,11 @@
 
 mod common;
 
-use common::{Rng, compile_for, have, launch, same, simulator};
+use common::{Rng, everywhere, launch, same};
 use gantry_runtime::{Arg, Device, Grid, Local, Module};
 
-/// Devices, and the widths that the compiler makes for them.
-const DEVICES: [(&str, &[u32]); 6] = [
-    ("bdw", &[8, 16, 32]),
-    ("skl", &[8, 16, 32]),
-    ("icllp", &[8, 16, 32]),
-    ("tgllp", &[8, 16, 32]),
-    ("dg2", &[8, 16, 32]),
-    ("pvc", &[16, 32]),
-];
-
-/// Runs `f` on the kernels of this test, compiled for each device and width.
-fn everywhere(f: impl Fn(&Device, &Module, &str)) {
-    if !have("ocloc") {
-        return;
-    }
-    for (name, widths) in DEVICES {
-        for simd in widths {
-            let device = simulator();
-            let options = format!("-cl-std=CL2.0 -DSIMD={simd}");
-            let zebin = compile_for(name, include_str!("kernels/dispatch.cl"), &options);
-            let module = device.load(&zebin).unwrap();
-            f(&device, &module, &format!("{name} simd{simd}"));
-        }
-    }
+fn dispatch(f: impl Fn(&Device, &Module, &str)) {
+    everywhere("dispatch.cl", f);
 }
 
 /// What `ids` writes.
@@ -64,7 +42,7 @@ fn expected_ids(global: [u32; 3], local: [u32; 3], offset: [u32; 3], dimensions:
 
 #[test]
 fn ids_and_sizes() {
-    everywhere(|d, m, what| {
+    dispatch(|d, m, what| {
         for (global, local, offset, dimensions) in [
             ([64, 1, 1], [64, 1, 1], [0; 3], 1),
             ([100, 1, 1], [20, 1, 1], [7, 0, 0], 1),
@@ -96,7 +74,7 @@ fn ids_and_sizes() {
 
 #[test]
 fn values() {
-    everywhere(|d, m, what| {
+    dispatch(|d, m, what| {
         let mixed = [
             &[5u8, 0][..],
             &(-300i16).to_le_bytes(),
@@ -161,7 +139,7 @@ fn values() {
 
 #[test]
 fn shared_memory() {
-    everywhere(|d, m, what| {
+    dispatch(|d, m, what| {
         let mut r = Rng(4);
         for group in [1u32, 24, 64, 250] {
             let n = group * 3;
@@ -194,7 +172,7 @@ fn shared_memory() {
 
 #[test]
 fn private_array() {
-    everywhere(|d, m, what| {
+    dispatch(|d, m, what| {
         let mut r = Rng(5);
         let n = 200usize;
         let input: Vec<i32> = (0..n).map(|_| r.i32() >> 12).collect();

@@ -55,12 +55,18 @@ pub fn compile_source(text: &str, simd: u32, options: &str) -> Vec<u8> {
 
 /// Compiles OpenCL C for a device.
 pub fn compile_for(device: &str, text: &str, options: &str) -> Vec<u8> {
+    compile_with(device, text, options, &[])
+}
+
+/// Compiles OpenCL C for a device, with variables in the compiler's environment.
+pub fn compile_with(device: &str, text: &str, options: &str, env: &[(&str, &str)]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let cl = dir.path().join("k.cl");
     std::fs::write(&cl, text).unwrap();
     let out = Command::new("ocloc")
         .args(["compile", "-device", device, "-internal_options", ZEBIN])
         .args(["-options", options])
+        .envs(env.iter().copied())
         .arg("-file")
         .arg(&cl)
         .arg("-out_dir")
@@ -213,5 +219,35 @@ pub fn at_widths(file: &str, f: impl Fn(&Device, &Module, u32)) {
         let device = simulator();
         let module = device.load(&compile(file, simd, "-cl-std=CL2.0")).unwrap();
         f(&device, &module, simd);
+    }
+}
+
+/// Devices, and the widths that the compiler makes for them.
+const DEVICES: [(&str, &[u32]); 6] = [
+    ("bdw", &[8, 16, 32]),
+    ("skl", &[8, 16, 32]),
+    ("icllp", &[8, 16, 32]),
+    ("tgllp", &[8, 16, 32]),
+    ("dg2", &[8, 16, 32]),
+    ("pvc", &[16, 32]),
+];
+
+/// Runs `f` on the kernels of a file of `tests/kernels`, compiled for each device and width, on a simulator of its own.
+/// Without ocloc: a line, and nothing.
+pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
+    if !have("ocloc") {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/kernels")
+        .join(file);
+    let text = std::fs::read_to_string(source).unwrap();
+    for (name, widths) in DEVICES {
+        for simd in widths {
+            let device = simulator();
+            let options = format!("-cl-std=CL2.0 -DSIMD={simd}");
+            let module = device.load(&compile_for(name, &text, &options)).unwrap();
+            f(&device, &module, &format!("{name} simd{simd}"));
+        }
     }
 }

@@ -29,6 +29,8 @@ pub(in super::super) struct ImplicitArgs {
     simd: u32,
     /// Table bytes of a thread.
     entry: u32,
+    /// Table bytes of a dimension of a thread's channels.
+    row: u32,
 }
 
 impl ImplicitArgs {
@@ -37,7 +39,6 @@ impl ImplicitArgs {
         request: &Request<'_>,
         in_header: bool,
         buffers: &Buffers,
-        grf: u32,
     ) -> Option<ImplicitArgs> {
         let kernel: &KernelInfo = request.kernel;
         let by_address = kernel
@@ -63,14 +64,13 @@ impl ImplicitArgs {
         put(104, &buffers.assert.to_le_bytes());
         put(120, &buffers.sync.to_le_bytes());
         put(128, request.local.map(u32::to_le_bytes).as_flattened());
-        let entry = match simd {
-            1 => 6,
-            n => 3 * (n * 2).next_multiple_of(grf),
-        };
+        // Words, at least 16 of them, whatever the size of a GRF (`WIFuncResolution.cpp` of intel-graphics-compiler).
+        let row = simd.max(16) * 2;
         Some(ImplicitArgs {
             template,
             simd,
-            entry,
+            entry: if simd == 1 { 6 } else { 3 * row },
+            row,
         })
     }
 
@@ -100,11 +100,11 @@ impl ImplicitArgs {
         for t in 0..threads {
             let first = t * self.simd;
             let lanes = (items - first).min(self.simd);
-            if let Some(o) = out.get_mut((t * entry) as usize..) {
+            if let Some(o) = out.get_mut((t * entry) as usize..((t + 1) * entry) as usize) {
                 if self.simd == 1 {
                     walk.packed(first, o);
                 } else {
-                    walk.rows(first, lanes, 3, o);
+                    walk.rows(first, lanes, self.row, o);
                 }
             }
         }

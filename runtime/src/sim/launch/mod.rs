@@ -154,8 +154,7 @@ impl<'a> Plan<'a> {
             platform,
         )
         .map_err(unsupported)?;
-        let grf = platform.features().grf_bytes;
-        let implicit = ImplicitArgs::new(request, code.implicit_args, &buffers.addresses, grf);
+        let implicit = ImplicitArgs::new(request, code.implicit_args, &buffers.addresses);
         let slm_bytes =
             slm::bytes(platform, kernel.env.slm_size, local_bytes).map_err(|message| {
                 Error::Grid {

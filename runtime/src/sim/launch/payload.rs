@@ -259,13 +259,14 @@ impl Walk {
         id
     }
 
-    /// The local ids of `lanes` work-items from number `first` on as words: so many dimensions, a row each.
-    pub(super) fn rows(&self, first: u32, lanes: u32, dimensions: u32, out: &mut [u8]) {
+    /// The local ids of `lanes` work-items from number `first` on as words, each dimension in a row of so many bytes, as
+    /// many dimensions as `out` holds.
+    pub(super) fn rows(&self, first: u32, lanes: u32, row: u32, out: &mut [u8]) {
         let [a, b, c] = self.order;
         let mut id = self.item(first);
         for lane in 0..lanes {
-            for (d, id) in id.iter().enumerate().take(dimensions as usize) {
-                put(out, d as u32 * self.row + lane * 2, *id);
+            for (d, id) in id.iter().enumerate() {
+                put(out, d as u32 * row + lane * 2, *id);
             }
             id[a] += 1;
             if id[a] >= self.size[a] {
@@ -289,8 +290,8 @@ impl Walk {
                     }
                 }
                 PerThreadArg::LocalId { offset, size } => {
-                    if let Some(out) = out.get_mut(offset as usize..) {
-                        self.rows(first, lanes, size / self.row.max(1), out);
+                    if let Some(out) = out.get_mut(offset as usize..(offset + size) as usize) {
+                        self.rows(first, lanes, self.row, out);
                     }
                 }
             }
