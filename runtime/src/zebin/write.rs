@@ -14,7 +14,7 @@ pub fn write(platform: Platform, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> 
     write_for(product, ze_info, kernels)
 }
 
-/// As [`write`], for a product family number.
+/// As [`write()`], for a product family number.
 pub fn write_for(product: u32, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut note = Vec::new();
     for v in [8u32, 4, 1] {
