@@ -14,7 +14,7 @@
 //! let module = device.load(&zebin)?;
 //! module.kernel("k")?.launch(Grid::new([16, 1, 1])).watch(&watch).run()?;
 //! for total in watch.report().by_opcode() {
-//!     println!("{:>10} {}", total.executed, total.name);
+//!     println!("{:>10} {}", total.amount.executed, total.name);
 //! }
 //! # Ok(())
 //! # }
