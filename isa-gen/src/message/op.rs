@@ -418,6 +418,11 @@ impl MsgOp {
                 returns,
                 simd,
             } => {
+                // For Ponte Vecchio, Intel's compiler sends an atomic of one channel as one of 32, with registers for 16.
+                let simd = match simd {
+                    Simd::S32 if exec == 1 => Simd::S16,
+                    simd => simd,
+                };
                 let row = rows(simd, if qword { 8 } else { 4 });
                 let wide = if op == AtomicOp::CmpWr2W { 2 } else { 1 };
                 Lengths {

@@ -12,14 +12,18 @@ pub(super) fn rows() -> Vec<Row> {
             .with(PRED | SAT | MODS | ACC)
             .without(GEN7P5, MODS)
             .types(GEN7P5, [(F, F), (D, D), (UD, UD)])
-            .types(GEN8_TO_11 | XE_LP, [(D, D), (UD, UD), (HF_F, HF_F)])
+            .types(
+                GEN8_TO_11 | XE_LP,
+                [(D, D), (UD, UD), (D, UD), (HF_F, HF_F)],
+            )
             .types(XE_HP_ON, [(F, F), (HF, HF), (DF, DF)]),
     ]
 }
 
 pub(super) fn functions() -> Vec<MathRow> {
     let float = [(HF_F, HF_F)];
-    let int = [(D, D), (UD, UD)];
+    // Intel's compiler has unsigned remainders in signed destinations.
+    let int = [(D, D), (UD, UD), (D, UD)];
     vec![
         MathRow::new("inv", "1 / x.", 1, float).code(ALL, 1),
         MathRow::new("log", "Logarithm to base 2.", 1, float).code(ALL, 2),
