@@ -150,8 +150,11 @@ fn run(
     }
     if matches!(alu.op, Op::Mac | Op::Mach | Op::Macl | Op::Sada2) {
         let ty = alu.acc_type();
+        // The upper half of 32 channels of halves has acc1 (IGC, `AccSubPass`: "check if acc1 needs to be used").
+        let upper = ty == Type::Hf && op.shift == 16;
+        let at = IMPLICIT_ACC + if upper { 32 } else { 0 };
         for (i, a) in extra.acc.iter_mut().enumerate().take(n as usize) {
-            *a = acc_value(t, IMPLICIT_ACC + i as u32 * ty.bytes(), ty);
+            *a = acc_value(t, at + i as u32 * ty.bytes(), ty);
         }
     }
     let [a, b, c] = &*lanes;
