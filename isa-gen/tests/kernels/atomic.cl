@@ -48,3 +48,26 @@ SG kernel void ordered(global atomic_int *flag, global int *data, global atomic_
     atomic_compare_exchange_strong(flag + 2, &want, 4);
     data[i + 2] = want;
 }
+
+SG kernel void atomics_of_many(global const int *in, global int *a, global uint *u, int n) {
+    int i = get_global_id(0);
+    if (i >= n) return;
+    int v = in[i];
+    atomic_add(&a[0], v);
+    atomic_sub(&a[1], v);
+    atomic_inc(&a[2]);
+    atomic_dec(&a[3]);
+    atomic_min(&a[4], v);
+    atomic_max(&a[5], v);
+    atomic_and(&a[6], v);
+    atomic_or(&a[7], v);
+    atomic_xor(&a[8], v);
+    atomic_min(&u[0], (uint)v);
+    atomic_max(&u[1], (uint)v);
+    // A histogram, with the old value used.
+    int old = atomic_add(&a[16 + (v & 15)], 1);
+    if (old == 0) atomic_inc(&a[9]);
+    // A sum by compare and exchange.
+    int seen = a[10], was;
+    do { was = seen; seen = atomic_cmpxchg(&a[10], was, was + (v & 7)); } while (seen != was);
+}

@@ -23,7 +23,7 @@ SG kernel void block_local(global uint *out, global const uint *in, local uint *
 }
 
 SG kernel void block_image(read_only image2d_t in, write_only image2d_t out) {
-    int2 p = (int2)(get_global_id(0) * 4, get_global_id(1));
+    int2 p = (int2)((get_global_id(0) - get_sub_group_local_id()) * 4, get_global_id(1) * 2);
     uint2 v = intel_sub_group_block_read2(in, p);
     intel_sub_group_block_write2(out, p, v.yx);
 }

@@ -116,3 +116,27 @@ SG kernel void uniform_branches(global int *out, int mode, int n) {
     for (int k = 0; k < n; k++) s = s * 3 + mode;
     out[i] = s;
 }
+
+SG kernel void nested_loops(global const int *in, global int *out, int n) {
+    int i = get_global_id(0);
+    int v = in[i];
+    if (v < 0) { out[i] = -1; return; }
+    int sum = 0;
+    for (int a = 0; a < n; a++) {
+        if (((v + a) & 3) == 1) continue;
+        for (int b = 0; b < 20; b++) {
+            if (b > (v & 15)) break;
+            if ((b ^ a) & 1) continue;
+            sum += a * b + (v >> (b & 7));
+        }
+        if (sum > 5000) break;
+        switch ((v + a) % 5) {
+            case 0: sum += 1; break;
+            case 1: sum ^= 0x55;
+            case 2: sum += 7; break;
+            case 3: if (sum & 1) { sum -= 3; } else { sum += 11; } break;
+            default: sum = sum * 3 & 0xffff;
+        }
+    }
+    out[i] = sum;
+}

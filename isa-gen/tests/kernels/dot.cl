@@ -4,8 +4,11 @@
 
 SG kernel void packed_dots(global int *out, global const uint *a, global const uint *b) {
     size_t i = get_global_id(0);
-    int r = dot_4x8packed_ss_int(a[i], b[i]) + dot_4x8packed_su_int(a[i], b[i]);
-    out[i] = r + (int)dot_4x8packed_uu_uint(a[i], b[i]) + dot_acc_sat_4x8packed_ss_int(a[i], b[i], r);
+    char4 sa = as_char4(a[i]), sb = as_char4(b[i]);
+    uchar4 ua = as_uchar4(a[i]), ub = as_uchar4(b[i]);
+    int r = dot_acc_sat(sa, sb, 1000);
+    uint u = dot_acc_sat(ua, ub, 100u);
+    out[i] = dot_acc_sat(sa, ub, r) + dot_acc_sat(sa, sb, -5) + (int)u;
 }
 
 SG kernel void byte_convolution(global int *out, global const char4 *a, constant char4 *k, int n) {

@@ -48,3 +48,12 @@ SG kernel void double_jacobi(global double *out, global const double *in, int wi
     global const double *p = in + y * width + x;
     out[y * width + x] = 0.25 * (p[-1] + p[1] + p[-width] + p[width]);
 }
+
+SG kernel void double_results(global const double *a, global const double *b, global double *o, global int *p) {
+    int i = get_global_id(0);
+    double x = a[i], y = b[i];
+    o += i * 8; p += i * 4;
+    o[0] = x + y; o[1] = x - y; o[2] = x * y; o[3] = fma(x, y, 0.25);
+    o[4] = fmin(x, y); o[5] = fabs(x) - y; o[6] = x > y ? x : y * 2; o[7] = (double)(float)x;
+    p[0] = convert_int_sat(x); p[1] = x < y; p[2] = (int)((float)(y * 1e-3)); p[3] = as_int((float)(x + p[0]));
+}

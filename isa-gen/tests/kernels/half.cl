@@ -45,3 +45,19 @@ SG kernel void half_classes(global short *out, global const half *a) {
     half x = a[i];
     out[i] = isnan(x) | isinf(x) << 1 | (x < 0) << 2 | (short)floor(x) << 3 | as_short(ceil(x)) | (short)rint(x);
 }
+
+SG kernel void half_results(global const half *a, global const half *b, global half *o) {
+    int i = get_global_id(0);
+    half x = a[i], y = b[i];
+    o += i * 8;
+    o[0] = x + y; o[1] = x - y; o[2] = x * y; o[3] = fma(x, y, (half)1.5h);
+    o[4] = fmin(x, y); o[5] = floor(x); o[6] = x < y ? x : -y; o[7] = (half)((float)x * (float)y);
+}
+
+SG kernel void half_rounding(global const float *a, global ushort *o) {
+    int i = get_global_id(0);
+    float x = a[i];
+    o += i * 4;
+    o[0] = as_ushort(convert_half(x)); o[1] = as_ushort(convert_half_rtz(x));
+    o[2] = as_ushort(convert_half_rtp(x)); o[3] = as_ushort(convert_half_rtn(x));
+}

@@ -8,5 +8,5 @@ SG kernel void print_numbers(global const int *a, global const float *b, global 
 
 SG kernel void print_vectors(global const int4 *a, global const float2 *b) {
     size_t i = get_global_id(0);
-    printf("%v4d %v2f %s %lu\n", a[i], b[i], "text", (ulong)i);
+    printf("%v4hld %v2hlf %s %lu\n", a[i], b[i], "text", (ulong)i);
 }

@@ -1,7 +1,8 @@
 //! What a kernel is launched with, and how its results are judged.
 
-use crate::cl::{self, ImageDesc, SamplerDesc};
+use crate::cl;
 use crate::rng::Rng;
+use gantry_runtime::{ImageDesc, ImageFormat, Sampler};
 use half::f16;
 
 /// What an element of a buffer is.
@@ -113,11 +114,12 @@ pub enum Tolerance {
     /// So many units in the last place of the value, or of `scale` where the value is smaller than that: the result of
     /// a sum may be far smaller than what was summed.
     Ulp { ulps: f64, scale: f64 },
+    /// So many, of integers that were rounded from floats.
+    Off(u64),
 }
 
 /// An argument.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "nothing launches kernels with images yet")]
 pub enum Arg {
     /// A buffer: what it holds at first, and how its contents afterwards are judged.
     Buffer {
@@ -129,14 +131,16 @@ pub enum Arg {
     Value(Vec<u8>),
     /// Local memory, in bytes.
     Local(u32),
-    /// An image, judged as a buffer of its channels.
+    /// An image, judged as a buffer of its components.
     Image {
-        image: ImageDesc,
+        format: ImageFormat,
+        desc: ImageDesc,
         kind: Kind,
+        data: Vec<u8>,
         tolerance: Tolerance,
     },
     /// A sampler.
-    Sampler(SamplerDesc),
+    Sampler(Sampler),
 }
 
 impl Arg {
@@ -147,12 +151,13 @@ impl Arg {
                 kind,
                 data,
                 tolerance,
-            } => Some((*kind, data, *tolerance)),
-            Arg::Image {
-                image,
+            }
+            | Arg::Image {
                 kind,
+                data,
                 tolerance,
-            } => Some((*kind, &image.data, *tolerance)),
+                ..
+            } => Some((*kind, data, *tolerance)),
             _ => None,
         }
     }
@@ -222,6 +227,8 @@ pub struct Case {
     pub range: cl::Range,
     /// Who judges.
     pub judge: Judge,
+    /// Whether it prints, and what it prints is judged by pocl.
+    pub prints: bool,
     /// The only width that it is for, if there is one.
     pub only: Option<u32>,
     /// Where it is not run, though it is meant to be.
@@ -247,6 +254,7 @@ impl Case {
                 offset: [0; 3],
             },
             judge: Judge::Pocl,
+            prints: false,
             only: None,
             skips: Vec::new(),
             rng: Rng(seed),
@@ -280,15 +288,46 @@ impl Case {
     /// A buffer of so many elements, each made by `fill` from the case's generator and its index. It is compared
     /// afterwards, exactly if nothing else is said, whether the kernel writes it or not.
     pub fn buffer<T: Element>(mut self, n: usize, fill: impl Fn(&mut Rng, usize) -> T) -> Case {
-        let mut data = Vec::new();
-        for i in 0..n {
-            fill(&mut self.rng, i).put(&mut data);
-        }
+        let data = self.filled(n, fill);
         self.args.push(Arg::Buffer {
             kind: T::KIND,
             data,
             tolerance: Tolerance::Exact,
         });
+        self
+    }
+
+    /// An image; each component is made as an element of a buffer is.
+    pub fn image<T: Element>(
+        mut self,
+        format: ImageFormat,
+        desc: ImageDesc,
+        fill: impl Fn(&mut Rng, usize) -> T,
+    ) -> Case {
+        assert_eq!(format.channel().bytes() as usize, T::KIND.size());
+        let components = desc.texels() as usize * format.order().components() as usize;
+        let data = self.filled(components, fill);
+        self.args.push(Arg::Image {
+            format,
+            desc,
+            kind: T::KIND,
+            data,
+            tolerance: Tolerance::Exact,
+        });
+        self
+    }
+
+    fn filled<T: Element>(&mut self, n: usize, fill: impl Fn(&mut Rng, usize) -> T) -> Vec<u8> {
+        let mut data = Vec::new();
+        for i in 0..n {
+            fill(&mut self.rng, i).put(&mut data);
+        }
+        data
+    }
+
+    /// A sampler.
+    pub fn sampler(mut self, sampler: Sampler) -> Case {
+        self.args.push(Arg::Sampler(sampler));
         self
     }
 
@@ -323,11 +362,20 @@ impl Case {
     }
 
     /// The last argument may differ by so many units in the last place of the value or of `scale`, whichever is larger.
-    pub fn ulps_of(mut self, ulps: f64, scale: f64) -> Case {
+    pub fn ulps_of(self, ulps: f64, scale: f64) -> Case {
+        self.tolerance(Tolerance::Ulp { ulps, scale })
+    }
+
+    /// The last argument's integers may differ by so many.
+    pub fn off_by(self, n: u64) -> Case {
+        self.tolerance(Tolerance::Off(n))
+    }
+
+    fn tolerance(mut self, allowed: Tolerance) -> Case {
         if let Some(Arg::Buffer { tolerance, .. } | Arg::Image { tolerance, .. }) =
             self.args.last_mut()
         {
-            *tolerance = Tolerance::Ulp { ulps, scale };
+            *tolerance = allowed;
         }
         self
     }
@@ -335,6 +383,12 @@ impl Case {
     /// Judged by this function instead of pocl.
     pub fn expect(mut self, judge: fn(&mut Memory, u32)) -> Case {
         self.judge = Judge::Here(judge);
+        self
+    }
+
+    /// It prints, and the text is compared too.
+    pub fn prints(mut self) -> Case {
+        self.prints = true;
         self
     }
 

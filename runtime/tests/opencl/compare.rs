@@ -16,6 +16,7 @@ pub fn difference(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> 
     let (i, (g, w)) = bad.next()?;
     let more = bad.count();
     let off = match (kind, tolerance) {
+        (_, Tolerance::Off(n)) => format!(" ({n} more or less allowed)"),
         (Kind::Int { .. }, _) => String::new(),
         (_, Tolerance::Exact) => " (exact)".to_owned(),
         (_, Tolerance::Ulp { ulps, scale }) => {
@@ -37,13 +38,14 @@ fn same(kind: Kind, tolerance: Tolerance, got: &[u8], want: &[u8]) -> bool {
     if got == want {
         return true;
     }
-    if matches!(kind, Kind::Int { .. }) {
-        return false;
+    if let Kind::Int { signed, .. } = kind {
+        let (g, w) = (integer(got, signed), integer(want, signed));
+        return matches!(tolerance, Tolerance::Off(n) if g.abs_diff(w) <= n.into());
     }
     let (g, w) = (float(kind, got), float(kind, want));
     match tolerance {
         _ if g.is_nan() || w.is_nan() => g.is_nan() && w.is_nan(),
-        Tolerance::Exact => false,
+        Tolerance::Exact | Tolerance::Off(_) => false,
         Tolerance::Ulp { ulps, scale } => {
             g == w || (g - w).abs() <= ulps * ulp(kind, w.abs().max(scale))
         }
@@ -56,6 +58,17 @@ pub fn float(kind: Kind, bytes: &[u8]) -> f64 {
         Kind::F16 => f16::from_le_bytes(bytes.try_into().unwrap()).to_f64(),
         Kind::F32 => f32::from_le_bytes(bytes.try_into().unwrap()).into(),
         _ => f64::from_le_bytes(bytes.try_into().unwrap()),
+    }
+}
+
+/// An integer of some bytes.
+fn integer(bytes: &[u8], signed: bool) -> i128 {
+    let v = bytes.iter().rev().fold(0, |n, b| n << 8 | i128::from(*b));
+    let bits = 8 * bytes.len();
+    if signed && v >> (bits - 1) == 1 {
+        v - (1 << bits)
+    } else {
+        v
     }
 }
 
@@ -76,12 +89,11 @@ fn ulp(kind: Kind, v: f64) -> f64 {
 fn show(kind: Kind, bytes: &[u8]) -> String {
     match kind {
         Kind::Int { signed, .. } => {
-            let le = bytes.iter().rev();
-            let v = le.fold(0u64, |n, b| n << 8 | u64::from(*b));
-            let unused = 64 - 8 * bytes.len();
-            match signed {
-                true => format!("{}", ((v << unused) as i64) >> unused),
-                false => format!("{v} ({v:#x})"),
+            let v = integer(bytes, signed);
+            if signed {
+                format!("{v}")
+            } else {
+                format!("{v} ({v:#x})")
             }
         }
         Kind::F16 | Kind::F32 | Kind::F64 => {

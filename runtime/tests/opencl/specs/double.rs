@@ -14,14 +14,18 @@ pub fn cases() -> Vec<Case> {
         case("double_division")
             .buffer::<f64>(128, zero)
             .buffer::<f64>(128, within(0.01, 1e6))
-            .buffer::<f64>(128, either(0.01, 1e6))
-            .skip(&[], &[], "the simulator has no math macros"),
+            .buffer::<f64>(128, either(0.01, 1e6)),
         case("double_conversions")
             .buffer::<f64>(128, within(0.0, 255.0))
             .buffer::<f32>(128, within(-1e6, 1e6))
             .buffer::<i32>(128, any)
             .buffer::<i64>(128, any)
             .buffer::<u8>(128, any),
+        case("double_results")
+            .buffer::<f64>(128, either(0.001, 9e6))
+            .buffer::<f64>(128, either(0.001, 9e6))
+            .buffer::<f64>(128 * 8, zero)
+            .buffer::<i32>(128 * 4, zero),
         case("double_exponential")
             .buffer::<f64>(128, zero)
             .ulps(8.0)

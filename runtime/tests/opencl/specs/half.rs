@@ -33,6 +33,31 @@ pub fn cases() -> Vec<Case> {
                     t - if x < limit { x } else { limit }
                 });
             }),
+        case("half_results")
+            .buffer::<f16>(128, within(-200.0, 200.0))
+            .buffer::<f16>(128, within(-200.0, 200.0))
+            .buffer::<f16>(128 * 8, zero)
+            .expect(half_results),
+        case("half_rounding")
+            .buffer::<f32>(128, |r: &mut Rng, i| match i % 4 {
+                0 => r.wild_f32(),
+                1 => (r.unit() * 2e-6 - 1e-6) as f32,
+                _ => (r.unit() * 140_000.0 - 70_000.0) as f32,
+            })
+            .buffer::<u16>(128 * 4, zero)
+            .expect(|m, _| {
+                let a = m.get::<f32>(0);
+                m.fill(1, |i| {
+                    let x = a[i / 4];
+                    let positive = x > 0.0;
+                    match i % 4 {
+                        0 => half_bits(x, false, false),
+                        1 => half_bits(x, !positive, positive),
+                        2 => half_bits(x, true, false),
+                        _ => half_bits(x, false, true),
+                    }
+                });
+            }),
         case("half_math")
             .buffer::<f16>(128, zero)
             .ulps_of(4.0, 16.0)
@@ -119,4 +144,42 @@ fn half_vectors(m: &mut Memory, _: u32) {
         let x = fma(a[at], k, turned);
         if x > a[at] { -x } else { x }
     });
+}
+
+fn half_results(m: &mut Memory, _: u32) {
+    let (a, b) = (m.get::<f16>(0), m.get::<f16>(1));
+    m.fill(2, |i| {
+        let (x, y) = (a[i / 8], b[i / 8]);
+        let (fx, fy) = (x.to_f64(), y.to_f64());
+        match i % 8 {
+            0 => round(fx + fy),
+            1 => round(fx - fy),
+            2 | 7 => round(fx * fy),
+            3 => round(fx * fy + 1.5),
+            4 => f16::min(x, y),
+            5 => round(fx.floor()),
+            _ if fx < fy => x,
+            _ => -y,
+        }
+    });
+}
+
+/// A half's bits: the nearest, or the next one up or down where the nearest is on the other side.
+fn half_bits(v: f32, up: bool, down: bool) -> u16 {
+    let near = f16::from_f32(v);
+    let back = near.to_f32();
+    let bits = near.to_bits();
+    if near.is_nan() {
+        bits
+    } else if up && back < v || down && back > v {
+        let away = (v > 0.0) == up;
+        match bits {
+            0 if down => 0x8001,
+            0x8000 if up => 1,
+            _ if away => bits + 1,
+            _ => bits - 1,
+        }
+    } else {
+        bits
+    }
 }

@@ -4,14 +4,14 @@ use crate::case::{Case, any, within, zero};
 use crate::rng::Rng;
 
 /// Divisors that no quotient overflows with.
-fn divisor(r: &mut Rng, _: usize) -> i32 {
+pub(super) fn divisor(r: &mut Rng, _: usize) -> i32 {
     match r.wild_i32() {
         0 | -1 => 7,
         v => v,
     }
 }
 
-fn long_divisor(r: &mut Rng, _: usize) -> i64 {
+pub(super) fn long_divisor(r: &mut Rng, _: usize) -> i64 {
     match r.wild_i64() {
         0 | -1 => 7,
         v => v,
