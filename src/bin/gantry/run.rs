@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().instruction_limit)]
     instruction_limit: u64,
     #[command(flatten)]
-    seen: seen::Args,
+    seen: seen::Watching,
 }
 
 /// Three dimensions.

@@ -20,9 +20,9 @@ pub(crate) enum Form {
     Json,
 }
 
-/// The options.
+/// What to watch of a launch, and how to print it.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct Watching {
     /// Print what ran, in all, by opcode and by message
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "json")]
     stats: Option<Form>,
@@ -66,7 +66,7 @@ fn ip_range(text: &str) -> Result<RangeInclusive<u32>, String> {
     Ok(number(first)?..=number(last)?)
 }
 
-impl Args {
+impl Watching {
     /// What must look at the launch for it; `None` if nothing needs to.
     pub(crate) fn watch(&self, simulator: bool) -> Result<Option<Watch>, Failure> {
         let needed = self.profile.is_some() || self.trace.is_some() || self.check_hazards.is_some();
