@@ -327,3 +327,45 @@ macro_rules! handlers {
     };
 }
 use handlers;
+
+#[cfg(test)]
+mod tests {
+    use super::{int, single};
+    use gantry_isa_gen::Op;
+    use gantry_isa_gen::sem::{Round, float, int as ints};
+    use std::collections::BTreeSet;
+
+    /// A handler takes source 0 where the operation is none of lanes, so every operation listed must be one.
+    #[test]
+    fn every_operation_listed_is_one_of_lanes() {
+        let mut ops = BTreeSet::new();
+        for name in [
+            "mov", "add", "add3", "mul", "mad", "xor", "and", "or", "not", "shl", "shr", "asr",
+            "avg", "lrp", "frc", "rndd", "rnde", "rndz", "rndu", "bfi1", "bfi2", "bfrev", "cbit",
+            "lzd", "fbl", "fbh", "bfe", "rol", "ror", "mac", "dp4a",
+        ] {
+            ops.extend(Op::from_mnemonic(name));
+        }
+        let (mut whole, mut floats) = (0, 0);
+        for op in ops {
+            let z = [0i32; 8];
+            if int::signed(op, 8)
+                .or(int::unsigned(op, 8))
+                .or(int::wide(op, 8))
+                .is_some()
+            {
+                assert!(ints::apply(op, &z, &z, &z, 31).is_some(), "{op}");
+                whole += 1;
+            }
+            let z = [0f32; 8];
+            if single::handler(op, 8).is_some() {
+                assert!(
+                    float::apply(op, &z, &z, &z, Round::Nearest).is_some(),
+                    "{op}"
+                );
+                floats += 1;
+            }
+        }
+        assert!(whole >= 19 && floats >= 10, "{whole} {floats}");
+    }
+}
