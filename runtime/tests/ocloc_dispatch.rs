@@ -9,7 +9,7 @@
 mod common;
 
 use common::{Rng, everywhere, launch, same};
-use gantry_runtime::{Arg, Device, Grid, Local, Module};
+use gantry_runtime::{Arg, Device, Error, Grid, Local, Module};
 
 fn dispatch(f: impl Fn(&Device, &Module, &str)) {
     everywhere("dispatch.cl", f);
@@ -197,5 +197,25 @@ fn private_array() {
             })
             .collect();
         same(what, &out, &want);
+    });
+}
+
+#[test]
+fn private_memory_ends() {
+    dispatch(|d, m, what| {
+        let input: Vec<i32> = (0..64).collect();
+        let x = d.buffer_from(&input).unwrap();
+        let out = d.buffer(64 * 4).unwrap();
+        let run = |by: i32| {
+            let k = m.kernel("private_overflow").unwrap();
+            let grid = Grid::new([64, 1, 1]).group([64, 1, 1]);
+            k.launch(grid).arg(&x).arg(&out).arg(by).run()
+        };
+        run(0).unwrap();
+        // Behind the arrays of all the thread's channels, where another thread's may be.
+        let Err(Error::Fault(f)) = run(300 * 32 + 7) else {
+            panic!("{what}: no fault");
+        };
+        assert!(f.what.contains("the thread's own"), "{what}: {f}");
     });
 }

@@ -109,10 +109,16 @@ pub enum PayloadKind {
     WorkDimensions,
     /// `private_base_stateless`: 64-bit address of private memory.
     PrivateBase,
-    /// `const_base` / `data_const_buffer`: 64-bit address of the module's constants.
-    ConstBase,
-    /// `global_base` / `data_global_buffer`: 64-bit address of the module's globals.
-    GlobalBase,
+    /// `const_base` / `data_const_buffer` and `global_base` / `data_global_buffer`: where the module's constants or globals
+    /// are.
+    DataBase {
+        /// The constants; else the globals.
+        constant: bool,
+        /// As a 64-bit address, or as a bindless surface offset.
+        mode: AddrMode,
+        /// The binding table index that names them too, where there is one.
+        bti: Option<u32>,
+    },
     /// A fact about an image argument, four bytes.
     Image {
         /// Argument index.

@@ -18,6 +18,9 @@ pub(super) struct ZeInfo {
 /// The kernel whose code is the functions of a module that are called by address; nobody launches it.
 const EXTERNAL_FUNCTIONS: &str = "Intel_Symbol_Table_Void_Program";
 
+/// Higher binding table indices mean memory that is no surface.
+const MAX_BTI: u32 = 252;
+
 /// Cross-thread data that no hardware could take: the whole register file.
 const MAX_PAYLOAD: u32 = 4096;
 
@@ -146,8 +149,8 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
     let mut bindings = Vec::new();
     for n in node.list_of("binding_table_indices")? {
         let bti = n.need("bti_value")?.u32()?;
-        if bti > 252 {
-            return Err(n.error(&format!("bti_value {bti} is above 252")));
+        if bti > MAX_BTI {
+            return Err(n.error(&format!("bti_value {bti} is above {MAX_BTI}")));
         }
         bindings.push((bti, n.need("arg_index")?.u32()?));
     }
@@ -257,8 +260,16 @@ fn payload_arg(n: &Node<'_>) -> Result<PayloadArg, ZebinError> {
             exactly(&[4, 8])?;
             PayloadKind::BufferSize { index: index()? }
         }
-        "const_base" | "data_const_buffer" => PayloadKind::ConstBase,
-        "global_base" | "data_global_buffer" => PayloadKind::GlobalBase,
+        "const_base" | "data_const_buffer" | "global_base" | "data_global_buffer" => {
+            PayloadKind::DataBase {
+                constant: ty.contains("const"),
+                mode: match n.get("addrmode")? {
+                    Some(_) => addr_mode(n)?,
+                    None => AddrMode::Stateless,
+                },
+                bti: bti(n)?,
+            }
+        }
         "local_size"
         | "enqueued_local_size"
         | "group_count"
@@ -324,8 +335,30 @@ const OTHER_KINDS: [&str; 17] = [
     "vme_subpixel_mode",
 ];
 
-fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
+/// The binding table index of data that has one.
+fn bti(n: &Node<'_>) -> Result<Option<u32>, ZebinError> {
+    match n.get("bti_value")?.map(|v| v.string()).transpose()? {
+        None => Ok(None),
+        Some(v) if v.starts_with('-') => Ok(None),
+        Some(_) => match n.need("bti_value")?.u32()? {
+            bti if bti > MAX_BTI => Err(n.error(&format!("bti_value {bti} is above {MAX_BTI}"))),
+            bti => Ok(Some(bti)),
+        },
+    }
+}
+
+fn addr_mode(n: &Node<'_>) -> Result<AddrMode, ZebinError> {
     let mode = n.need("addrmode")?.string()?;
+    Ok(match mode.as_str() {
+        "stateful" => AddrMode::Stateful,
+        "stateless" => AddrMode::Stateless,
+        "bindless" => AddrMode::Bindless,
+        "slm" => AddrMode::Slm,
+        _ => return Err(n.error(&format!("unknown addrmode `{mode}`"))),
+    })
+}
+
+fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
     let space = n.need("addrspace")?.string()?;
     let access = match n.get("access_type")? {
         None => "readwrite".to_owned(),
@@ -333,13 +366,7 @@ fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
     };
     Ok(PayloadKind::Pointer {
         index,
-        mode: match mode.as_str() {
-            "stateful" => AddrMode::Stateful,
-            "stateless" => AddrMode::Stateless,
-            "bindless" => AddrMode::Bindless,
-            "slm" => AddrMode::Slm,
-            _ => return Err(n.error(&format!("unknown addrmode `{mode}`"))),
-        },
+        mode: addr_mode(n)?,
         space: match space.as_str() {
             "global" => AddrSpace::Global,
             "constant" => AddrSpace::Constant,

@@ -84,8 +84,27 @@ pub(super) fn fill(
             PayloadKind::GlobalSize => triple(&request.global),
             PayloadKind::GlobalIdOffset => triple(&request.offset),
             PayloadKind::WorkDimensions => request.dimensions.to_le_bytes().to_vec(),
-            PayloadKind::ConstBase => data.constant.to_le_bytes().to_vec(),
-            PayloadKind::GlobalBase => data.global.to_le_bytes().to_vec(),
+            PayloadKind::DataBase {
+                constant,
+                mode,
+                bti,
+            } => {
+                let base = if *constant {
+                    data.constant
+                } else {
+                    data.global
+                };
+                if let Some(bti) = bti {
+                    states.bind_data(*bti, base, memory);
+                }
+                match mode {
+                    AddrMode::Bindless => states
+                        .bindless_data(base, memory, platform)
+                        .to_le_bytes()
+                        .to_vec(),
+                    _ => base.to_le_bytes().to_vec(),
+                }
+            }
             PayloadKind::PrintfBuffer => buffers.printf.to_le_bytes().to_vec(),
             PayloadKind::AssertBuffer => buffers.assert.to_le_bytes().to_vec(),
             PayloadKind::SyncBuffer => buffers.sync.to_le_bytes().to_vec(),

@@ -312,3 +312,114 @@ fn put(out: &mut [u8], at: u32, id: u32) {
         *o = (id as u16).to_le_bytes();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zebin::ExecutionEnv;
+
+    fn kernel(simd: u32, inline: u32, per_thread: PerThreadArg) -> KernelInfo {
+        KernelInfo {
+            name: "k".to_owned(),
+            env: ExecutionEnv {
+                simd_size: simd,
+                grf_count: 128,
+                barrier_count: 0,
+                slm_size: 0,
+                slm_runtime_adjusted: false,
+                inline_data_payload_size: inline,
+                offset_to_skip_per_thread_data_load: 192,
+                required_work_group_size: None,
+            },
+            payload: vec![crate::zebin::PayloadArg {
+                kind: crate::zebin::PayloadKind::GlobalSize,
+                offset: 52,
+                size: 12,
+            }],
+            per_thread: vec![per_thread],
+            bindings: Vec::new(),
+            samplers: Vec::new(),
+            memory: Vec::new(),
+            args: Vec::new(),
+        }
+    }
+
+    fn start(
+        p: Platform,
+        k: &KernelInfo,
+        size: [u32; 3],
+        number: u32,
+        lanes: u32,
+    ) -> (Thread, Vec<u8>, u32) {
+        let l = Layout::new(p, k, 0);
+        let mut t = Thread::new(4096);
+        t.reset(1, 0);
+        let walk = l.walk(size);
+        let indirect = Block::new(l.indirect_bytes(8) as usize).unwrap();
+        let cross: Vec<u8> = (0..64).map(|i| i + 100).collect();
+        l.share(&indirect, &[], &cross);
+        l.start(&mut t, k, &walk, &cross, &indirect, number, lanes);
+        let mut bytes = vec![0; indirect.len()];
+        indirect.read(0, &mut bytes);
+        (t, bytes, l.entry(&walk))
+    }
+
+    #[test]
+    fn whole_threads_get_one_id() {
+        let k = kernel(1, 32, PerThreadArg::PackedLocalIds { offset: 0, size: 6 });
+        let (t, _, entry) = start(Platform::Gen9, &k, [3, 2, 2], 10, 1);
+        assert_eq!(t.regs.get(32, 6), [1, 0, 1, 0, 1, 0]);
+        assert_eq!(t.regs.get(64, 2), [100, 101]);
+        assert_eq!(entry, 0);
+        // From Xe-HP on the ids are in memory, a register's size for each thread, after what is not inline.
+        let (t, memory, entry) = start(Platform::XeHpg, &k, [3, 2, 2], 5, 1);
+        assert_eq!(t.regs.get(32, 2), [100, 101]);
+        assert_eq!(memory[..2], [132, 133]);
+        assert_eq!(memory[32 + 5 * 32..][..6], [2, 0, 1, 0, 0, 0]);
+        assert_eq!(entry, 0);
+    }
+
+    #[test]
+    fn hardware_walks_in_the_order_it_can() {
+        let k = kernel(
+            8,
+            32,
+            PerThreadArg::LocalId {
+                offset: 0,
+                size: 96,
+            },
+        );
+        // 3 is no power of two: y is the fastest, then z.
+        let (t, _, entry) = start(Platform::XeHpg, &k, [3, 4, 8], 0, 8);
+        assert_eq!(entry, 192);
+        assert_eq!(t.regs.get(32, 4), [0; 4]);
+        assert_eq!(t.regs.get(64, 10), [0, 0, 1, 0, 2, 0, 3, 0, 0, 0]);
+        assert_eq!(t.regs.get(96, 10), [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]);
+        assert_eq!(t.regs.get(128, 2), [100, 101]);
+        // Two dimensions that are none: linear, from memory.
+        let (t, memory, entry) = start(Platform::XeHpg, &k, [3, 5, 8], 1, 8);
+        assert_eq!(entry, 0);
+        assert_eq!(t.regs.get(32, 2), [100, 101]);
+        assert_eq!(memory[32 + 96..][..4], [2, 0, 0, 0]);
+        // Before Xe-HP: always linear, in registers.
+        let (t, _, entry) = start(Platform::XeLp, &k, [3, 4, 8], 0, 8);
+        assert_eq!(entry, 0);
+        assert_eq!(t.regs.get(32, 8), [0, 0, 1, 0, 2, 0, 0, 0]);
+        assert_eq!(t.regs.get(128, 2), [100, 101]);
+    }
+
+    #[test]
+    fn large_groups_load_their_ids() {
+        let k = kernel(
+            8,
+            32,
+            PerThreadArg::LocalId {
+                offset: 0,
+                size: 96,
+            },
+        );
+        let l = Layout::new(Platform::XeHpg, &k, 0);
+        assert!(l.walk([1024, 1, 1]).hardware);
+        assert!(!l.walk([1024, 2, 1]).hardware);
+    }
+}

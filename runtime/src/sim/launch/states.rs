@@ -1,7 +1,7 @@
 //! The surface and sampler states that a launch makes of its arguments, and what the payload says of images and samplers.
 
 use super::super::image::SimImage;
-use super::super::memory::Mapped;
+use super::super::memory::{Block, Mapped};
 use super::super::sampler::Samplers;
 use super::super::surface::{Surface, Surfaces, bindless_handle};
 use crate::backend::Request;
@@ -9,6 +9,7 @@ use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::launch::Arg;
 use crate::zebin::{ImageFact, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
+use std::sync::Arc;
 
 /// The states of a launch.
 pub(in super::super) struct States {
@@ -49,21 +50,42 @@ impl States {
             None => bindless_handle(platform, self.surfaces.add(surface(arg, memory))),
         }
     }
+
+    /// Lets a binding table entry name a module's data.
+    pub(super) fn bind_data(&mut self, bti: u32, base: u64, memory: &[Mapped]) {
+        self.surfaces.bind(bti as usize, data_surface(base, memory));
+    }
+
+    /// A state for a module's data: its offset as messages of the platform take it.
+    pub(super) fn bindless_data(
+        &mut self,
+        base: u64,
+        memory: &[Mapped],
+        platform: Platform,
+    ) -> u32 {
+        bindless_handle(platform, self.surfaces.add(data_surface(base, memory)))
+    }
+}
+
+/// The block that begins at an address.
+fn block_at(address: u64, memory: &[Mapped]) -> Option<Arc<Block>> {
+    memory
+        .iter()
+        .find(|m| m.base == address)
+        .map(|m| m.block.clone())
+}
+
+/// The surface of a module's data.
+fn data_surface(base: u64, memory: &[Mapped]) -> Surface {
+    block_at(base, memory).map_or(Surface::Null, Surface::Buffer)
 }
 
 /// The surface that an argument is.
 fn surface(arg: Option<&Arg>, memory: &[Mapped]) -> Surface {
-    let block = |address| {
-        memory
-            .iter()
-            .find(|m| m.base == address)
-            .map(|m| m.block.clone())
-    };
     match arg {
-        Some(Arg::Buffer(b)) => block(b.device_address()).map(Surface::Buffer),
-        Some(Arg::Image(i)) => {
-            block(i.texels.device_address()).map(|b| Surface::Image(Box::new(SimImage::new(i, b))))
-        }
+        Some(Arg::Buffer(b)) => block_at(b.device_address(), memory).map(Surface::Buffer),
+        Some(Arg::Image(i)) => block_at(i.texels.device_address(), memory)
+            .map(|b| Surface::Image(Box::new(SimImage::new(i, b)))),
         _ => None,
     }
     .unwrap_or(Surface::Null)
