@@ -5,7 +5,7 @@ use gantry_runtime::{Arg, Buffer, Device, Grid, LaunchStats, Module, Plain, SimO
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Zebin output for the generations that do not have it by default.
 pub const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
@@ -27,25 +27,17 @@ pub fn have(tool: &str) -> bool {
     found
 }
 
-/// Zebins by source file, width and options.
-type Compiled = BTreeMap<(String, u32, String), Vec<u8>>;
-
 /// Compiles a file of `tests/kernels` for skl with `SIMD` defined as a width. The file's kernels ask for that width.
-/// Each is compiled once in a test process.
 pub fn compile(file: &str, simd: u32, options: &str) -> Vec<u8> {
-    static DONE: Mutex<Compiled> = Mutex::new(BTreeMap::new());
-    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
-    done.entry((file.to_owned(), simd, options.to_owned()))
-        .or_insert_with(|| compile_file(file, simd, options))
-        .clone()
+    compile_source(&kernel_file(file), simd, options)
 }
 
-fn compile_file(file: &str, simd: u32, options: &str) -> Vec<u8> {
+/// A file of `tests/kernels`.
+fn kernel_file(file: &str) -> String {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/kernels")
         .join(file);
-    let text = std::fs::read_to_string(&source).unwrap();
-    compile_source(&text, simd, options)
+    std::fs::read_to_string(source).unwrap()
 }
 
 /// Compiles OpenCL C for skl.
@@ -58,8 +50,27 @@ pub fn compile_for(device: &str, text: &str, options: &str) -> Vec<u8> {
     compile_with(device, text, options, &[])
 }
 
-/// Compiles OpenCL C for a device, with variables in the compiler's environment.
+/// Zebins by device, source, options and environment.
+type Compiled = BTreeMap<(String, String, String, String), Arc<OnceLock<Vec<u8>>>>;
+
+/// Compiles OpenCL C for a device, with variables in the compiler's environment; once in a test process.
 pub fn compile_with(device: &str, text: &str, options: &str, env: &[(&str, &str)]) -> Vec<u8> {
+    static DONE: Mutex<Compiled> = Mutex::new(BTreeMap::new());
+    let key = (
+        device.to_owned(),
+        text.to_owned(),
+        options.to_owned(),
+        format!("{env:?}"),
+    );
+    let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let zebin = done.entry(key).or_default().clone();
+    drop(done);
+    zebin
+        .get_or_init(|| run_ocloc(device, text, options, env))
+        .clone()
+}
+
+fn run_ocloc(device: &str, text: &str, options: &str, env: &[(&str, &str)]) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let cl = dir.path().join("k.cl");
     std::fs::write(&cl, text).unwrap();
@@ -238,10 +249,7 @@ pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
     if !have("ocloc") {
         return;
     }
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/kernels")
-        .join(file);
-    let text = std::fs::read_to_string(source).unwrap();
+    let text = kernel_file(file);
     for (name, widths) in DEVICES {
         for simd in widths {
             let device = simulator();

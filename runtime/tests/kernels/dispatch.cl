@@ -67,7 +67,7 @@ kernel WIDTH void private_array(global const int *in, global int *out, int n) {
 kernel WIDTH void private_overflow(global const int *in, global int *out, int by) {
   int a[300];
   int i = get_global_id(0);
-  for (int k = 0; k < 300; k++) a[k] = in[k & 63];
-  for (int k = 0; k < 300; k++) a[(in[k & 63] & 63) + by] += a[k];
+  for (int k = 0; k < 300; k++) a[k] = in[(k + i) & 63];
+  for (int k = 0; k < 300; k++) a[(in[(k + i) & 63] & 63) + by] += a[k];
   out[i] = a[in[i & 63] & 63];
 }
