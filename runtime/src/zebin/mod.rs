@@ -20,7 +20,7 @@ pub use info::{
     SamplerFact, SamplerSource,
 };
 pub use lines::{LineInfo, SourceLine};
-pub use write::{write, write_for};
+pub use write::{write, write_for, write_with_data};
 
 use gantry_isa_gen::Platform;
 use std::ops::Range;

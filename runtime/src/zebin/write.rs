@@ -16,6 +16,16 @@ pub fn write(platform: Platform, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> 
 
 /// As [`write()`], for a product family number.
 pub fn write_for(product: u32, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    write_with_data(product, ze_info, kernels, &[])
+}
+
+/// As [`write_for()`], with sections of data: each a name (`.data.const`, `.data.global`) and its contents.
+pub fn write_with_data(
+    product: u32,
+    ze_info: &str,
+    kernels: &[(&str, Vec<u8>)],
+    data: &[(&str, Vec<u8>)],
+) -> Vec<u8> {
     let mut note = Vec::new();
     for v in [8u32, 4, 1] {
         note.extend(v.to_le_bytes());
@@ -25,6 +35,9 @@ pub fn write_for(product: u32, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> Ve
     let mut sections: Vec<(String, u32, Vec<u8>)> = vec![(String::new(), 0, Vec::new())];
     for (name, code) in kernels {
         sections.push((format!(".text.{name}"), 1, code.clone()));
+    }
+    for (name, bytes) in data {
+        sections.push(((*name).to_owned(), 1, bytes.clone()));
     }
     sections.push((".ze_info".into(), 0xff00_0011, ze_info.into()));
     sections.push((".note.intelgt.compat".into(), 7, note));
