@@ -101,7 +101,7 @@ macro_rules! files {
 files![
     "atomic", "atomic64", "block", "classics", "control", "dot", "double", "exact", "half",
     "image", "int", "local", "math", "matrix16", "matrix8", "numeric", "picture", "printf",
-    "private", "subgroup", "vector",
+    "private", "sampler", "subgroup", "vector",
 ];
 
 /// A kernel, or a section of functions that kernels call, as compiled.

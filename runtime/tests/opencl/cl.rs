@@ -414,24 +414,27 @@ impl Pocl {
             order: image.order,
             channel: image.channel,
         };
-        let [width, height, depth] = image.size;
+        // pocl looks at sizes that the shape does not have.
+        let [width, y, z] = image.size;
+        let (height, depth, array_size) = match image.kind {
+            IMAGE1D_ARRAY => (0, 0, y),
+            IMAGE2D => (y, 0, 0),
+            IMAGE2D_ARRAY => (y, 0, z),
+            IMAGE3D => (y, z, 0),
+            _ => (0, 0, 0),
+        };
         let mut raw = RawImageDesc {
             kind: image.kind,
             width,
             height,
             depth,
-            array_size: 0,
+            array_size,
             row_pitch: 0,
             slice_pitch: 0,
             mip_levels: 0,
             samples: 0,
             memory: null_mut(),
         };
-        match image.kind {
-            IMAGE1D_ARRAY => raw.array_size = height,
-            IMAGE2D_ARRAY => raw.array_size = depth,
-            _ => {}
-        }
         let mut data = image.data.as_ptr().cast_mut().cast::<c_void>();
         let mut flags = 1 | 1 << 5;
         if image.kind == IMAGE1D_BUFFER {

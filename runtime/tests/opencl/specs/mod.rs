@@ -17,6 +17,7 @@ mod numeric;
 mod picture;
 mod printf;
 mod private;
+mod sampler;
 mod subgroup;
 mod vector;
 
@@ -42,6 +43,7 @@ pub fn cases() -> Vec<Case> {
         picture::cases(),
         printf::cases(),
         private::cases(),
+        sampler::cases(),
         subgroup::cases(),
         vector::cases(),
     ]
