@@ -26,25 +26,27 @@ mod specs;
 use case::{Case, Judge};
 use gantry_runtime::Module;
 use kernels::Device;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What came of one device at one width.
 #[derive(Default)]
 struct Row {
     equal: usize,
-    skipped: BTreeMap<&'static str, Vec<&'static str>>,
+    /// How many launches, and of which kernels, by the reason.
+    skipped: BTreeMap<&'static str, (usize, BTreeSet<&'static str>)>,
     wrong: Vec<String>,
 }
 
 impl Row {
     fn print(&self, device: &str, width: u32) {
-        let skipped: usize = self.skipped.values().map(Vec::len).sum();
+        let skipped: usize = self.skipped.values().map(|(n, _)| n).sum();
         println!(
             "{device:6} SIMD{width:<2}  {:4} run  {:4} equal  {skipped:3} not run",
             self.equal + self.wrong.len(),
             self.equal
         );
-        for (reason, names) in &self.skipped {
+        for (reason, (_, names)) in &self.skipped {
+            let names: Vec<_> = names.iter().copied().collect();
             println!("    {}: {reason}", names.join(", "));
         }
     }
@@ -65,7 +67,9 @@ fn judge(device: &'static Device) {
         let meant = |c: &&&Case| c.file == zebin.file && c.only.is_none_or(|w| w == zebin.width);
         for case in asked.iter().filter(meant) {
             if let Some(reason) = case.skipped(device.name, zebin.width) {
-                row.skipped.entry(reason).or_default().push(case.kernel);
+                let (n, names) = row.skipped.entry(reason).or_default();
+                *n += 1;
+                names.insert(case.kernel);
                 continue;
             }
             let result = module
