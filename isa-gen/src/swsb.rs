@@ -4,7 +4,7 @@
 use crate::inst::{Inst, Src, Subfn};
 use crate::message::Sfid;
 use crate::op::Op;
-use crate::platform::Platform;
+use crate::platform::{Features, Platform};
 use crate::reg::Register;
 use crate::types::Type;
 use std::fmt;
@@ -36,6 +36,16 @@ impl Pipe {
         Pipe::Long,
         Pipe::Math,
     ];
+
+    /// The pipe of a type, where no other operand says otherwise.
+    pub fn of_type(f: &Features, t: Type) -> Pipe {
+        match t {
+            Type::Q | Type::Uq if f.int_pipe_q => Pipe::Int,
+            t if t.bytes() == 8 => Pipe::Long,
+            t if t.is_float() => Pipe::Float,
+            _ => Pipe::Int,
+        }
+    }
 
     /// The letter in IGA syntax.
     pub const fn letter(self) -> &'static str {
@@ -173,11 +183,8 @@ impl Unit {
             _ if f.out_of_order_f64 && types().any(|t| t == Type::Df) => {
                 Unit::OutOfOrder(Function::Math)
             }
-            _ if types().any(|t| t.bytes() == 8) => Unit::InOrder(Pipe::Long),
-            _ => match types().next() {
-                Some(t) if t.is_float() => Unit::InOrder(Pipe::Float),
-                _ => Unit::InOrder(Pipe::Int),
-            },
+            _ if !f.int_pipe_q && types().any(|t| t.bytes() == 8) => Unit::InOrder(Pipe::Long),
+            _ => Unit::InOrder(types().next().map_or(Pipe::Int, |t| Pipe::of_type(f, t))),
         }
     }
 }

@@ -21,7 +21,7 @@
 //! ```
 
 use crate::zebin::SourceLine;
-use gantry_isa_gen::Type;
+use gantry_isa_gen::{Arf, Reg, Type};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -247,10 +247,10 @@ pub struct Hazard {
     pub instruction: String,
     /// What is not waited for.
     pub kind: HazardKind,
-    /// The GRF.
-    pub grf: u32,
-    /// The bytes of the GRF that both touch: a bit for each.
-    pub bytes: u64,
+    /// The register: a GRF, an accumulator or a flag.
+    pub register: Reg,
+    /// The bytes of it that both touch: a bit for each. Of a flag: its bits.
+    pub part: u64,
     /// The earlier instruction's offset.
     pub earlier_ip: u32,
     /// The earlier instruction, disassembled.
@@ -267,9 +267,13 @@ impl fmt::Display for Hazard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.group;
         let (first, last) = (
-            self.bytes.trailing_zeros(),
-            63 - self.bytes.leading_zeros().min(63),
+            self.part.trailing_zeros(),
+            63 - self.part.leading_zeros().min(63),
         );
+        let parts = match self.register {
+            Reg::Arf(Arf::Flag, _) => "bits",
+            _ => "bytes",
+        };
         let (does, done) = match self.kind {
             HazardKind::ReadAfterWrite => ("reads", "written"),
             HazardKind::WriteAfterWrite => ("writes", "written"),
@@ -277,8 +281,8 @@ impl fmt::Display for Hazard {
         };
         write!(
             f,
-            "kernel `{}`, group ({x}, {y}, {z}), thread {}, at {:#x}: {does} r{} (bytes {first} to {last}) before it is surely {done} at {:#x}; {} would wait",
-            self.kernel, self.thread, self.ip, self.grf, self.earlier_ip, self.cover
+            "kernel `{}`, group ({x}, {y}, {z}), thread {}, at {:#x}: {does} {} ({parts} {first} to {last}) before it is surely {done} at {:#x}; {} would wait",
+            self.kernel, self.thread, self.ip, self.register, self.earlier_ip, self.cover
         )?;
         if self.count > 1 {
             write!(f, " ({} times)", self.count)?;

@@ -8,6 +8,8 @@
 
 #[path = "common/elf.rs"]
 mod elf;
+#[path = "common/text.rs"]
+mod text;
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::text::assemble;
@@ -18,6 +20,7 @@ kernels:
   - name: t
     execution_env:
       simd_size: 8
+      slm_size: 1024
     payload_arguments:
       - arg_type: arg_bypointer
         offset: 0
@@ -29,21 +32,15 @@ kernels:
 
 /// Runs a body on a platform, with a buffer's address in r3.0:uq (Xe-LP), and gives back the hazards.
 fn hazards(platform: Platform, body: &str) -> Vec<Hazard> {
-    // The product family of the compatibility note, and how a thread ends.
-    let (product, end) = match platform {
-        Platform::XeLp => (33, "send.ts (8|M0) null r127 null 0x0 0x02000010 {EOT,@1}"),
-        _ => (
-            1270,
-            "send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT,A@1}",
-        ),
-    };
-    let text = format!("{body}(W) mov (8|M0) r127.0<1>:ud r0.0<1;1,0>:ud\n(W) {end}\n");
+    let end = text::end(platform);
+    let text = format!("{body}(W) mov (8|M0) r127.0<1>:ud r0.0<1;1,0>:ud\n{end}");
     let code = match assemble(platform, &text) {
         Ok(a) => a.bytes,
         Err(e) => panic!("{}", e.render("body", &text)),
     };
     let d = Device::simulator(SimOptions::default());
-    let m = d.load(&elf::zebin(INFO, &[("t", code)], product)).unwrap();
+    let zebin = elf::zebin(INFO, &[("t", code)], text::product(platform));
+    let m = d.load(&zebin).unwrap();
     let watch = Watch::new().hazards();
     let buffer = d.buffer(4096).unwrap();
     m.kernel("t")
@@ -110,6 +107,83 @@ fn pipes_count_their_own() {
     let same = "(W) mov (8|M0) r11.0<1>:d r10.0<1;1,0>:d\n(W) mov (8|M0) r10.0<1>:d 1:d\n\
                 (W) mov (8|M0) r10.0<1>:d 2:d\n";
     assert_eq!(found(p, same), []);
+}
+
+#[test]
+fn flags_and_accumulators_between_pipes() {
+    let p = Platform::XeHpg;
+    let float = "cmp (8|M0) (lt)f0.0 null<1>:f r10.0<1;1,0>:f 0:f\n";
+    let int = |swsb| format!("cmp (8|M0) (lt)f0.0 null<1>:d r11.0<1;1,0>:d 0:d {swsb}\n");
+    let reads = "(f0.0) mov (8|M0) r12.0<1>:f 1:f\n";
+    let both = |first: &str, swsb| found(p, &format!("{first}{}", int(swsb)));
+    assert_eq!(both(float, ""), [(0x10, WAW, "F@1".to_owned())]);
+    assert_eq!(both(float, "{F@1}"), []);
+    // Channels that a predicate disables read no flag.
+    let set = "(W) mov (1|M0) f0.0<1>:uw 0xff:uw\nsync.nop null {A@1}\n";
+    let first = format!("{set}{reads}");
+    assert_eq!(both(&first, ""), [(0x30, WAR, "F@1".to_owned())]);
+    assert_eq!(both(&first, "{F@1}"), []);
+    // What follows in the same pipe, or reads what was written, the hardware itself keeps in order.
+    assert_eq!(found(p, &format!("{}{}", int(""), int(""))), []);
+    assert_eq!(found(p, &format!("{}{reads}", int(""))), []);
+    // Other channels have other bits.
+    let other = "cmp (8|M8) (lt)f0.0 null<1>:d r11.0<1;1,0>:d 0:d\n";
+    assert_eq!(found(p, &format!("{float}{other}")), []);
+    let other = "cmp (8|M0) (lt)f0.1 null<1>:d r11.0<1;1,0>:d 0:d\n";
+    assert_eq!(found(p, &format!("{float}{other}")), []);
+    let acc = "(W) mul (8|M0) acc0.0<1>:f r10.0<1;1,0>:f r11.0<1;1,0>:f\n\
+               (W) add (8|M0) acc0.0<1>:d r12.0<1;1,0>:d r13.0<1;1,0>:d\n";
+    let all = hazards(p, acc);
+    assert_eq!((all.len(), all[0].kind), (1, WAW));
+    assert_eq!(all[0].register.to_string(), "acc0");
+    // One that does not name it.
+    let carry = "(W) mul (8|M0) acc0.0<1>:f r10.0<1;1,0>:f r11.0<1;1,0>:f\n\
+                 (W) addc (8|M0) r12.0<1>:ud r13.0<1;1,0>:ud r14.0<1;1,0>:ud {AccWrEn}\n";
+    assert_eq!(found(p, carry), [(0x10, WAW, "F@1".to_owned())]);
+    // A message's predicate is read when it likes.
+    let send = "(f0.0) send.dc1 (8|M0) r20 r10 null:0 0x0 0x02106efe {$3}\n";
+    let all = found(p, &format!("{set}{send}{}", int("")));
+    assert_eq!(all, [(0x30, WAR, "$3.src".to_owned())]);
+    assert_eq!(found(p, &format!("{set}{send}{}", int("{$3.src}"))), []);
+    // Xe-LP tracks all of them.
+    let p = Platform::XeLp;
+    let text = format!("{float}{}{reads}", int("")).replace("<1;1,0>", "<8;8,1>");
+    assert_eq!(found(p, &text), []);
+}
+
+#[test]
+fn pipes_of_xe_hpc() {
+    let p = Platform::XeHpc;
+    // Qwords are the integer pipe's, doubles the long one's, math has a pipe of its own.
+    let after = |first: &str, swsb: &str| {
+        found(
+            p,
+            &format!("{first}(W) mov (8|M0) r12.0<1>:f r10.0<1;1,0>:f {swsb}\n"),
+        )
+    };
+    for (first, pipe) in [
+        ("(W) mov (8|M0) r10.0<1>:q r8.0<1;1,0>:q\n", "I@1"),
+        ("(W) mov (8|M0) r10.0<1>:df r8.0<1;1,0>:df\n", "L@1"),
+        ("(W) math.sqt (8|M0) r10.0<1>:f r8.0<1;1,0>:f\n", "M@1"),
+        ("(W) mov (8|M0) r10.0<1>:ud r8.0<1;1,0>:ud\n", "I@1"),
+    ] {
+        assert_eq!(after(first, ""), [(0x10, RAW, pipe.to_owned())], "{first}");
+        for other in ["I@1", "L@1", "M@1"] {
+            let left = after(first, &format!("{{{other}}}")).len();
+            assert_eq!(left, usize::from(other != pipe), "{first} {other}");
+        }
+    }
+    // Bytes beside each other are in one word, which is read and written.
+    let bytes = |second: &str| {
+        found(
+            p,
+            &format!("(W) mov (1|M0) r10.0<1>:b 1:w\n(W) mov (1|M0) r10.{second}\n"),
+        )
+    };
+    assert_eq!(bytes("1<1>:b 1:w"), [(0x10, WAW, "I@1".to_owned())]);
+    assert_eq!(bytes("1<1>:b 1:w {I@1}"), []);
+    assert_eq!(bytes("2<1>:b 1:w"), []);
+    assert_eq!(bytes("1<1>:w 1:w"), []);
 }
 
 #[test]

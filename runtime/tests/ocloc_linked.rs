@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{compile_with, everywhere, have, launch, same, simulator};
+use common::{compile_with, everywhere, have, launch, same, simulator, watched};
 use gantry_runtime::{Device, Grid, Module};
 
 fn linked(f: impl Fn(&Device, &Module, &str)) {
@@ -135,6 +135,7 @@ fn functions_are_called_by_address() {
         let d = simulator();
         let m = d.load(&zebin).unwrap();
         check_calls(&d, &m, device);
+        watched(|| check_calls(&d, &m, device));
     }
 }
 
@@ -160,12 +161,12 @@ fn functions_have_implicit_arguments() {
         ] {
             let items = global.iter().product::<u32>() as usize;
             let out = d.buffer(items * 4).unwrap();
-            launch(
-                &m,
-                "implicit",
-                Grid::new(global).group(local).offset(offset),
-                vec![(&out).into(), (&pb).into()],
-            );
+            let run = || {
+                let grid = Grid::new(global).group(local).offset(offset);
+                launch(&m, "implicit", grid, vec![(&out).into(), (&pb).into()]);
+            };
+            run();
+            watched(run);
             let dimensions = match global {
                 [_, 1, 1] => 1,
                 [_, _, 1] => 2,

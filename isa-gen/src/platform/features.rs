@@ -111,6 +111,11 @@ pub struct Features {
     pub swsb_pipes: &'static [Pipe],
     /// Whether `df` runs out of order, in the math box.
     pub out_of_order_f64: bool,
+    /// Whether the integer pipe runs `q`, so that the long one has nothing but instructions that make `df` (Intel's compiler,
+    /// `hasPartialInt64Support`).
+    pub int_pipe_q: bool,
+    /// Whether bytes are written by reading and writing their words (Intel's compiler, `hasRMWOverlap`).
+    pub byte_rmw: bool,
 }
 
 impl Platform {
@@ -184,6 +189,8 @@ const GEN7P5: Features = Features {
     mul_mixed_mods: true,
     swsb_pipes: &[],
     out_of_order_f64: false,
+    int_pipe_q: false,
+    byte_rmw: false,
 };
 
 const GEN8: Features = Features {
@@ -295,6 +302,8 @@ const XE_HPC: Features = Features {
     native_f64: true,
     swsb_pipes: &[Pipe::All, Pipe::Float, Pipe::Int, Pipe::Long, Pipe::Math],
     out_of_order_f64: false,
+    int_pipe_q: true,
+    byte_rmw: true,
     ..XE_HPG
 };
 

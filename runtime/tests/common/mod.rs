@@ -1,7 +1,8 @@
 //! What the oracle tests share: compiling OpenCL C with Intel's compiler, and numbers to feed kernels.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
-use gantry_runtime::{Arg, Buffer, Device, Grid, LaunchStats, Module, Plain, SimOptions};
+use gantry_runtime::{Arg, Buffer, Device, Grid, LaunchStats, Module, Plain, SimOptions, Watch};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -183,12 +184,34 @@ impl Rng {
     }
 }
 
-/// Launches a kernel of buffers and values, and reads a buffer back.
+thread_local! {
+    /// Whether launches are watched for hazards.
+    static WATCHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f`, whose launches may have no hazard.
+pub fn watched(f: impl FnOnce()) {
+    WATCHED.set(true);
+    f();
+    WATCHED.set(false);
+}
+
+/// Launches a kernel.
 pub fn launch(module: &Module, name: &str, grid: Grid, args: Vec<Arg>) -> LaunchStats {
-    match module.kernel(name).unwrap().launch(grid).args(args).run() {
+    let kernel = module.kernel(name).unwrap();
+    let watch = Watch::new().hazards();
+    let mut launch = kernel.launch(grid).args(args);
+    if WATCHED.get() {
+        launch = launch.watch(&watch);
+    }
+    let stats = match launch.run() {
         Ok(s) => s,
         Err(e) => panic!("{e}"),
+    };
+    if let Some(h) = watch.report().hazards.first() {
+        panic!("{h}");
     }
+    stats
 }
 
 /// Compares results element by element, and says which differ.
@@ -243,8 +266,11 @@ const DEVICES: [(&str, &[u32]); 6] = [
     ("pvc", &[16, 32]),
 ];
 
-/// Runs `f` on the kernels of a file of `tests/kernels`, compiled for each device and width, on a simulator of its own.
-/// Without ocloc: a line, and nothing.
+/// Devices whose instructions say what they wait for.
+const SCOREBOARD: [&str; 3] = ["tgllp", "dg2", "pvc"];
+
+/// Runs `f` on the kernels of a file of `tests/kernels`, compiled for each device and width, on a simulator of its own;
+/// where there are hazards, once more, and finds none. Without ocloc: a line, and nothing.
 pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
     if !have("ocloc") {
         return;
@@ -252,10 +278,17 @@ pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
     let text = kernel_file(file);
     for (name, widths) in DEVICES {
         for simd in widths {
-            let device = simulator();
             let options = format!("-cl-std=CL2.0 -DSIMD={simd}");
-            let module = device.load(&compile_for(name, &text, &options)).unwrap();
-            f(&device, &module, &format!("{name} simd{simd}"));
+            let zebin = compile_for(name, &text, &options);
+            let run = || {
+                let device = simulator();
+                let module = device.load(&zebin).unwrap();
+                f(&device, &module, &format!("{name} simd{simd}"));
+            };
+            run();
+            if SCOREBOARD.contains(&name) {
+                watched(run);
+            }
         }
     }
 }

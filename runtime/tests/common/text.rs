@@ -1,4 +1,5 @@
 //! Sends as text, and what a zebin calls each platform.
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::Message;

@@ -288,3 +288,13 @@ fn weakened_tgllp() {
 fn weakened_dg2() {
     weakened(Device::named("dg2").unwrap());
 }
+
+#[test]
+fn none_where_compiled_pvc() {
+    none_where_compiled(Device::named("pvc").unwrap());
+}
+
+#[test]
+fn weakened_pvc() {
+    weakened(Device::named("pvc").unwrap());
+}

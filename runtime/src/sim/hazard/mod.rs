@@ -9,15 +9,17 @@
 //! - Sends, the math box and the systolic array read and write when they like. Tokens say when they have. Each of them
 //!   reads sources in order, so that one that has read, or ended, has let all before it read. Giving a token to an
 //!   instruction waits for the instruction that had it.
-//! - The hardware itself tracks flags, accumulators and the address register.
+//! - The hardware itself tracks the address register, and flags and accumulators but for what pipes beside each other do
+//!   to them: a pipe's write after another's read or write must be waited for, and so must all that runs out of order.
+//! - On Xe-HPC bytes are written by reading and writing their words.
 //! - Channels that do not run are neither read nor written.
 
-use super::alu::element_at;
-use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
-use super::special::Special;
+mod access;
+
+use super::program::{MicroOp, Program};
 use super::thread::Thread;
 use crate::watch::HazardKind;
-use gantry_isa_gen::sem::dpas::Dpas;
+use access::{Access, Place, access, conflict};
 use gantry_isa_gen::swsb::{Distance, Function, Pipe, TokenKind, Unit, depth};
 use gantry_isa_gen::{InstOpts, Src, Subfn, Swsb, SyncFn, Type};
 use std::collections::VecDeque;
@@ -29,6 +31,8 @@ pub(super) struct Model {
     grf: u32,
     /// Whether distances count the instructions of all pipes together.
     one_pipe: bool,
+    /// Whether bytes are written by reading and writing their words.
+    byte_rmw: bool,
 }
 
 struct Entry {
@@ -70,11 +74,7 @@ impl Model {
                 };
                 let unit = Unit::of(program.platform, inst);
                 let bit = |p: Pipe| 1u8 << if one_pipe { 0 } else { index(p) };
-                let of_type = |t: Type| match t {
-                    t if t.bytes() == 8 => bit(Pipe::Long),
-                    t if t.is_float() => bit(Pipe::Float),
-                    _ => bit(Pipe::Int),
-                };
+                let of_type = |t: Type| bit(Pipe::of_type(f, t));
                 let own = match unit {
                     Unit::InOrder(p) => inst
                         .srcs
@@ -107,50 +107,13 @@ impl Model {
             entries,
             grf: f.grf_bytes,
             one_pipe,
+            byte_rmw: f.byte_rmw,
         }
     }
 
     fn pipe(&self, pipe: Pipe) -> usize {
         if self.one_pipe { 0 } else { index(pipe) }
     }
-}
-
-/// Bytes of GRFs: for each GRF that has some, a bit for each.
-#[derive(Clone, Default)]
-struct Bytes(Vec<(u32, u64)>);
-
-impl Bytes {
-    fn add(&mut self, at: u32, bytes: u32, grf: u32) {
-        let (mut at, end) = (at, at + bytes);
-        while at < end {
-            let (n, first) = (at / grf, at % grf);
-            let count = (grf - first).min(end - at);
-            let ones = u64::MAX >> (64 - count.clamp(1, 64)) << first;
-            match self.0.iter_mut().rev().find(|(m, _)| *m == n) {
-                Some((_, mask)) => *mask |= ones,
-                None => self.0.push((n, ones)),
-            }
-            at += count;
-        }
-    }
-
-    /// The first GRF that both have bytes of, and those bytes.
-    fn common(&self, other: &Bytes) -> Option<(u32, u64)> {
-        self.0.iter().find_map(|(n, a)| {
-            let (_, b) = other.0.iter().find(|(m, b)| m == n && a & b != 0)?;
-            Some((*n, a & b))
-        })
-    }
-}
-
-/// What an instruction reads and writes.
-#[derive(Clone, Default)]
-struct Access {
-    pc: u32,
-    reads: Bytes,
-    writes: Bytes,
-    /// For messages that work by channel: the channels. Others have all.
-    channels: u32,
 }
 
 /// An in-order instruction whose result may not be there yet.
@@ -176,9 +139,8 @@ pub(super) struct Finding {
     pub(super) kind: HazardKind,
     /// The earlier instruction.
     pub(super) earlier: u32,
-    /// The GRF, and which of its bytes: a bit for each.
-    pub(super) grf: u32,
-    pub(super) bytes: u64,
+    /// What both touch.
+    pub(super) place: Place,
     /// The annotation that waits for it.
     pub(super) cover: String,
 }
@@ -328,7 +290,7 @@ impl Scoreboard {
             return;
         }
         self.check_in_order(model, entry, now);
-        self.check_out_of_order(entry, now);
+        self.check_out_of_order(model, entry, now);
     }
 
     fn check_in_order(&mut self, model: &Model, entry: &Entry, now: &Access) {
@@ -347,18 +309,18 @@ impl Scoreboard {
                     Unit::InOrder(own) => (own == pipe, false),
                     _ => (false, false),
                 };
-                let found = conflict(&earlier.access, now, |kind| match kind {
+                let counts = |kind, rewrites| match kind {
                     HazardKind::ReadAfterWrite => true,
-                    HazardKind::WriteAfterWrite => !same || slower,
+                    HazardKind::WriteAfterWrite => !same || slower || rewrites,
                     HazardKind::WriteAfterRead => !same,
-                });
-                if let Some((kind, (grf, bytes))) = found {
+                };
+                let found = conflict(model, &earlier.access, now, true, counts);
+                if let Some((kind, place)) = found {
                     let letter = if model.one_pipe { "" } else { pipe.letter() };
                     self.findings.push(Finding {
                         kind,
                         earlier: earlier.access.pc,
-                        grf,
-                        bytes,
+                        place,
                         cover: format!("{letter}@{}", distance.min(7)),
                     });
                     *ended = earlier.number + 1;
@@ -367,7 +329,7 @@ impl Scoreboard {
         }
     }
 
-    fn check_out_of_order(&mut self, entry: &Entry, now: &Access) {
+    fn check_out_of_order(&mut self, model: &Model, entry: &Entry, now: &Access) {
         let function = match entry.unit {
             Unit::OutOfOrder(f) => Some(f),
             _ => None,
@@ -383,10 +345,10 @@ impl Scoreboard {
                 continue;
             }
             let reads_matter = !o.reads_done && function != Some(o.function);
-            let found = conflict(&o.access, now, |kind| {
+            let found = conflict(model, &o.access, now, false, |kind, _| {
                 kind != HazardKind::WriteAfterRead || reads_matter
             });
-            let Some((kind, (grf, bytes))) = found else {
+            let Some((kind, place)) = found else {
                 continue;
             };
             let wait = match kind {
@@ -396,8 +358,7 @@ impl Scoreboard {
             self.findings.push(Finding {
                 kind,
                 earlier: o.access.pc,
-                grf,
-                bytes,
+                place,
                 cover: match o.token {
                     Some(n) => format!("${n}.{wait}"),
                     None => format!("a token on the earlier instruction, and its .{wait},"),
@@ -408,109 +369,8 @@ impl Scoreboard {
                 b.reads_done = true;
             }
             if kind != HazardKind::WriteAfterRead {
-                o.access = Access::default();
+                o.access.clear();
             }
-        }
-    }
-}
-
-/// The first conflict of a kind that counts.
-fn conflict(
-    earlier: &Access,
-    now: &Access,
-    counts: impl Fn(HazardKind) -> bool,
-) -> Option<(HazardKind, (u32, u64))> {
-    if earlier.channels & now.channels == 0 {
-        return None;
-    }
-    [
-        (HazardKind::ReadAfterWrite, &earlier.writes, &now.reads),
-        (HazardKind::WriteAfterWrite, &earlier.writes, &now.writes),
-        (HazardKind::WriteAfterRead, &earlier.reads, &now.writes),
-    ]
-    .into_iter()
-    .filter(|(kind, ..)| counts(*kind))
-    .find_map(|(kind, a, b)| Some((kind, a.common(b)?)))
-}
-
-/// What an instruction reads and writes of the GRFs.
-fn access(
-    model: &Model,
-    program: &Program,
-    t: &Thread,
-    pc: u32,
-    op: &MicroOp,
-    mask: u32,
-) -> Access {
-    let mut a = Access {
-        pc,
-        channels: match op.no_mask {
-            true => u32::MAX,
-            false => mask << op.shift,
-        },
-        ..Access::default()
-    };
-    if mask == 0 {
-        return a;
-    }
-    let grf = model.grf;
-    if let Kind::Send(s) = &op.kind {
-        if let Some(m) = program.message(&t.regs, pc, s) {
-            a.reads.add(s.src0, u32::from(m.src0_grfs) * grf, grf);
-            a.reads.add(s.src1, u32::from(m.src1_grfs) * grf, grf);
-            if let Some(dst) = s.dst {
-                a.writes.add(dst, u32::from(m.response_grfs) * grf, grf);
-            }
-        }
-        return a;
-    }
-    if let Kind::Special(Special::Systolic(d)) = &op.kind {
-        systolic(&mut a, op, d, grf);
-        return a;
-    }
-    let end = t.regs.grf_end();
-    let running = (0..u32::from(op.n)).filter(|i| mask >> i & 1 == 1);
-    for (s, ty) in op.srcs.iter().zip(op.alu.srcs) {
-        let Some(ty) = ty.filter(|_| !matches!(s, SrcOp::None | SrcOp::Value(_) | SrcOp::Imm(_)))
-        else {
-            continue;
-        };
-        for i in running.clone() {
-            match element_at(t, s, i, ty.bytes()) {
-                Ok(at) if at < end => a.reads.add(at, ty.bytes(), grf),
-                _ => {}
-            }
-        }
-    }
-    let bytes = op.alu.dst.bytes();
-    for i in running {
-        let at = match op.dst {
-            DstOp::Null => break,
-            DstOp::Direct { at, step, .. } => Some(at + i * step),
-            DstOp::Indirect { addr, imm, step } => {
-                u32::try_from(i32::from(t.regs.u16(addr)) + imm + (i * step) as i32).ok()
-            }
-        };
-        if let Some(at) = at.filter(|at| *at < end) {
-            a.writes.add(at, bytes, grf);
-        }
-    }
-    a
-}
-
-/// The blocks of `dpas`.
-fn systolic(a: &mut Access, op: &MicroOp, d: &Dpas, grf: u32) {
-    if let DstOp::Direct { at, .. } = op.dst {
-        a.writes.add(at, d.sum_bytes(d.dst), grf);
-    }
-    let bytes = [
-        d.src0.map_or(0, |ty| d.sum_bytes(ty)),
-        d.src1_bytes(),
-        d.src2_bytes(),
-    ];
-    for (s, bytes) in op.srcs.iter().zip(bytes) {
-        if let SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } = *s {
-            a.reads.add(at, bytes, grf);
         }
     }
 }
