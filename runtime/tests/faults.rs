@@ -157,7 +157,15 @@ fn scratch_ends() {
         )
     };
     launch(&device(), code(&at(0))).unwrap();
-    fault(&at(1024), 5, "the thread's own scratch");
+    let f = fault(
+        &at(1024),
+        5,
+        " is beyond the thread's own scratch of 1024 bytes",
+    );
+    assert!(f.what.ends_with(": scratch overflow"), "{f}");
+    // Before it is another thread's, or nothing.
+    let below = at(0).replace("0:ud\n(W) shr", "-16:d\n(W) shr");
+    fault(&below, 5, " is outside the thread's own scratch, ");
 }
 
 #[test]

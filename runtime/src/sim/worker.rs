@@ -49,7 +49,20 @@ pub(super) struct Area<'g> {
     pub(super) first: u64,
     pub(super) bytes: u64,
     /// What it is, for messages.
-    what: &'static str,
+    what: What,
+}
+
+/// What a part of memory is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// A whole block.
+    Block,
+    /// The group's indirect data.
+    Indirect,
+    /// A thread's scratch: by offsets.
+    Scratch { stack: bool },
+    /// A thread's private memory, by virtual addresses.
+    Private { stack: bool },
 }
 
 impl<'g> Area<'g> {
@@ -61,7 +74,7 @@ impl<'g> Area<'g> {
             at: 0,
             first: 0,
             bytes: block.len() as u64,
-            what: "the block",
+            what: What::Block,
         }
     }
 
@@ -78,14 +91,36 @@ impl<'g> Area<'g> {
 
     #[cold]
     fn outside(&self, address: u64, n: u64, what: &str) -> String {
-        let (area, first) = (self.what, self.first);
-        if self.bytes == 0 {
-            return format!("{what} of {n} bytes at offset {address:#x} of {area}: there is none");
+        let (first, bytes) = (self.first, self.bytes);
+        let end = first + bytes;
+        let (at, area, overflow) = match self.what {
+            What::Block => ("offset", "the block", ""),
+            What::Indirect => ("offset", "the group's indirect data", ""),
+            What::Scratch { stack: false } => {
+                ("offset", "the thread's own scratch", "scratch overflow")
+            }
+            What::Private { stack: false } => (
+                "address",
+                "the thread's own private memory",
+                "private memory overflow",
+            ),
+            What::Scratch { .. } => ("offset", "the thread's own scratch", "stack overflow"),
+            What::Private { .. } => (
+                "address",
+                "the thread's own private memory",
+                "stack overflow",
+            ),
+        };
+        let access = format!("{what} of {n} bytes at {at} {address:#x}");
+        if bytes == 0 {
+            format!("{access} of {area}: there is none")
+        } else if overflow.is_empty() || address < first {
+            format!("{access} is outside {area}, {first:#x} to {end:#x}")
+        } else {
+            format!(
+                "{access} is beyond {area} of {bytes} bytes, {first:#x} to {end:#x}: {overflow}"
+            )
         }
-        let end = first + self.bytes;
-        format!(
-            "{what} of {n} bytes at offset {address:#x} is outside {area}, {first:#x} to {end:#x}"
-        )
     }
 }
 
@@ -132,7 +167,7 @@ impl Group<'_> {
                 at: 0,
                 first: u64::from(INDIRECT_BASE),
                 bytes: self.indirect.len() as u64,
-                what: "the group's indirect data",
+                what: What::Indirect,
             }
         } else {
             Area {
@@ -151,7 +186,9 @@ impl Group<'_> {
             at: u64::from(self.thread) * bytes,
             first: 0,
             bytes,
-            what: "the thread's own scratch",
+            what: What::Scratch {
+                stack: self.plan.kernel.env.has_stack_calls,
+            },
         }
     }
 
@@ -170,15 +207,23 @@ impl Group<'_> {
     #[inline(always)]
     fn private_in(&self, block: &Block) -> Option<Area<'_>> {
         let p = self.private.filter(|p| std::ptr::eq(block, &*p.block))?;
+        Some(self.private_of(p))
+    }
+
+    /// The running thread's part of private memory.
+    #[inline(always)]
+    fn private_of<'a>(&self, p: &'a Mapped) -> Area<'a> {
         let bytes = u64::from(self.plan.private_bytes);
         let at = u64::from(self.thread) * bytes;
-        Some(Area {
+        Area {
             block: &p.block,
             at,
             first: p.base + at,
             bytes,
-            what: "the thread's own private memory",
-        })
+            what: What::Private {
+                stack: self.plan.kernel.env.has_stack_calls,
+            },
+        }
     }
 
     /// What the running thread may reach around `n` bytes at a virtual address of 48 bits.
@@ -212,6 +257,10 @@ impl Group<'_> {
     fn nowhere(&self, address: u64, n: u64, dir: &str) -> String {
         let near = match self.view.near(address) {
             Some((base, len)) if address - base < len + 0x10000 => {
+                // The last thread's private memory ends where all of it does.
+                if let Some(p) = self.private.filter(|p| p.base == base) {
+                    return self.private_of(p).outside(address, n, dir);
+                }
                 format!("; the buffer at {base:#x} ends at {:#x}", base + len)
             }
             _ => String::new(),

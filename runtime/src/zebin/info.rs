@@ -19,6 +19,8 @@ pub struct ExecutionEnv {
     pub inline_data_payload_size: u32,
     /// Where threads start that find their local ids in registers, in bytes from the kernel's start (Xe-HP and later).
     pub offset_to_skip_per_thread_data_load: u32,
+    /// Whether it calls functions that keep their variables on a stack, in scratch and private memory.
+    pub has_stack_calls: bool,
     /// The only group size allowed, where there is one.
     pub required_work_group_size: Option<[u32; 3]>,
 }

@@ -99,6 +99,7 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
         inline_data_payload_size: env.u32_or("inline_data_payload_size", 0)?,
         offset_to_skip_per_thread_data_load: env
             .u32_or("offset_to_skip_per_thread_data_load", 0)?,
+        has_stack_calls: env.flag("has_stack_calls")?,
         required_work_group_size: env
             .get("required_work_group_size")?
             .map(|n| triple(&n))

@@ -329,6 +329,7 @@ mod tests {
                 slm_runtime_adjusted: false,
                 inline_data_payload_size: inline,
                 offset_to_skip_per_thread_data_load: 192,
+                has_stack_calls: false,
                 required_work_group_size: None,
             },
             payload: vec![crate::zebin::PayloadArg {
