@@ -358,15 +358,18 @@ pub(super) fn decode(
                 }
             }
         }
-        Kind::HalfAtomic | Kind::A64HalfAtomic => MsgOp::HalfAtomic {
+        Kind::HalfAtomic => MsgOp::HalfAtomic {
             op: int_op(desc),
-            addr: if kind == Kind::HalfAtomic {
-                a32
-            } else {
-                a64(surface)?
-            },
+            addr: a32,
             returns,
             simd: modes.simd2(1 - bits(desc, 12, 1)),
+        },
+        // With 64-bit addresses a 0 means the fewer channels, as in messages that Intel's compiler sends.
+        Kind::A64HalfAtomic => MsgOp::HalfAtomic {
+            op: int_op(desc),
+            addr: a64(surface)?,
+            returns,
+            simd: modes.simd2(bits(desc, 12, 1)),
         },
         Kind::TypedAtomic { half } => MsgOp::TypedAtomic {
             op: int_op(desc),
@@ -625,12 +628,12 @@ pub(super) fn encode(platform: Platform, op: &MsgOp) -> Result<u32, MessageError
             returns,
             simd,
         } => {
-            let kind = if addr.is_a64() {
-                Kind::A64HalfAtomic
+            let (kind, mode) = if addr.is_a64() {
+                (Kind::A64HalfAtomic, modes.bit(simd))
             } else {
-                Kind::HalfAtomic
+                (Kind::HalfAtomic, 1 - modes.bit(simd))
             };
-            let c = atomic_bits(aop, returns, 1 - modes.bit(simd)) | surface_bits(addr)?;
+            let c = atomic_bits(aop, returns, mode) | surface_bits(addr)?;
             typed(kind, "16-bit atomic", c)
         }
         MsgOp::SizedFloatAtomic {
