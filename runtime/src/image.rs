@@ -19,6 +19,10 @@ pub enum ImageType {
     D2Array,
     /// A volume: `image3d_t`.
     D3,
+    /// Rows and columns of texels of several samples: `image2d_msaa_t`.
+    D2Msaa,
+    /// Layers of those: `image2d_array_msaa_t`.
+    D2ArrayMsaa,
 }
 
 impl ImageType {
@@ -26,14 +30,22 @@ impl ImageType {
     pub const fn coordinates(self) -> u32 {
         match self {
             ImageType::D1 | ImageType::D1Buffer => 1,
-            ImageType::D1Array | ImageType::D2 => 2,
-            ImageType::D2Array | ImageType::D3 => 3,
+            ImageType::D1Array | ImageType::D2 | ImageType::D2Msaa => 2,
+            ImageType::D2Array | ImageType::D3 | ImageType::D2ArrayMsaa => 3,
         }
     }
 
     /// Whether the last coordinate is a layer.
     pub const fn is_array(self) -> bool {
-        matches!(self, ImageType::D1Array | ImageType::D2Array)
+        matches!(
+            self,
+            ImageType::D1Array | ImageType::D2Array | ImageType::D2ArrayMsaa
+        )
+    }
+
+    /// Whether a texel has several samples.
+    pub const fn is_msaa(self) -> bool {
+        matches!(self, ImageType::D2Msaa | ImageType::D2ArrayMsaa)
     }
 }
 
@@ -46,6 +58,8 @@ impl fmt::Display for ImageType {
             ImageType::D2 => "2D image",
             ImageType::D2Array => "2D image array",
             ImageType::D3 => "3D image",
+            ImageType::D2Msaa => "multi-sampled 2D image",
+            ImageType::D2ArrayMsaa => "multi-sampled 2D image array",
         })
     }
 }
@@ -312,6 +326,8 @@ pub struct ImageDesc {
     height: u32,
     depth: u32,
     layers: u32,
+    samples: u32,
+    levels: u32,
 }
 
 impl ImageDesc {
@@ -322,6 +338,8 @@ impl ImageDesc {
             height,
             depth,
             layers,
+            samples: 1,
+            levels: 1,
         }
     }
 
@@ -355,6 +373,28 @@ impl ImageDesc {
         ImageDesc::new(ImageType::D3, width, height, depth, 1)
     }
 
+    /// A picture whose texels have so many samples: 2, 4, 8 or 16.
+    pub const fn d2_msaa(width: u32, height: u32, samples: u32) -> ImageDesc {
+        ImageDesc {
+            samples,
+            ..ImageDesc::new(ImageType::D2Msaa, width, height, 1, 1)
+        }
+    }
+
+    /// So many such pictures.
+    pub const fn d2_array_msaa(width: u32, height: u32, layers: u32, samples: u32) -> ImageDesc {
+        ImageDesc {
+            samples,
+            ..ImageDesc::new(ImageType::D2ArrayMsaa, width, height, 1, layers)
+        }
+    }
+
+    /// The same with so many levels of detail, each half as wide, high and deep as the one before.
+    pub const fn with_levels(mut self, levels: u32) -> ImageDesc {
+        self.levels = levels;
+        self
+    }
+
     /// The shape.
     pub const fn ty(&self) -> ImageType {
         self.ty
@@ -380,13 +420,48 @@ impl ImageDesc {
         self.layers
     }
 
-    /// Texels in all.
+    /// Samples of a texel; 1 if it is not of several.
+    pub const fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// Levels of detail.
+    pub const fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// Width, height and depth of a level of detail, counted from 0.
+    pub const fn level(&self, level: u32) -> [u32; 3] {
+        const fn half(n: u32, times: u32) -> u32 {
+            let n = if times < 32 { n >> times } else { 0 };
+            if n == 0 { 1 } else { n }
+        }
+        [
+            half(self.width, level),
+            half(self.height, level),
+            half(self.depth, level),
+        ]
+    }
+
+    /// Texels of a level of detail, each of its samples counted.
+    pub const fn level_texels(&self, level: u32) -> u64 {
+        let [width, height, depth] = self.level(level);
+        let all = width as u64 * height as u64 * depth as u64;
+        all * self.layers as u64 * self.samples as u64
+    }
+
+    /// Texels in all, each of their samples and levels counted.
     pub const fn texels(&self) -> u64 {
-        self.width as u64 * self.height as u64 * self.depth as u64 * self.layers as u64
+        let (mut all, mut level) = (0, 0);
+        while level < self.levels && level < 32 {
+            all += self.level_texels(level);
+            level += 1;
+        }
+        all
     }
 
     /// Checks sizes against what surface states hold (RENDER_SURFACE_STATE: width and height 16,384, depth and layers
-    /// 2,048, buffers of 2^27 texels).
+    /// 2,048, buffers of 2^27 texels, 16 samples).
     fn check(&self) -> Result<(), Error> {
         let widest = match self.ty {
             ImageType::D1Buffer => 1 << 27,
@@ -395,6 +470,29 @@ impl ImageDesc {
         };
         let tallest = widest.min(16384);
         let within = |n: u32, most: u32| (1..=most).contains(&n);
+        let allowed: &[u32] = if self.ty.is_msaa() {
+            &[2, 4, 8, 16]
+        } else {
+            &[1]
+        };
+        if !allowed.contains(&self.samples) {
+            return Err(Error::Image(format!(
+                "a {self} cannot have {} samples a texel: {allowed:?} can be",
+                self.samples
+            )));
+        }
+        // Down to one texel.
+        let largest = self.width.max(self.height).max(self.depth);
+        let most = match self.ty {
+            ImageType::D1Buffer | ImageType::D2Msaa | ImageType::D2ArrayMsaa => 1,
+            _ => 32 - largest.leading_zeros(),
+        };
+        if !within(self.levels, most.max(1)) {
+            return Err(Error::Image(format!(
+                "a {self} cannot have {} levels of detail, only {most}",
+                self.levels
+            )));
+        }
         if within(self.width, widest)
             && within(self.height, tallest)
             && within(self.depth, 2048)
@@ -416,20 +514,23 @@ impl fmt::Display for ImageDesc {
             height,
             depth,
             layers,
+            ..
         } = self;
         write!(f, "{ty} of {width}")?;
         match ty {
             ImageType::D1 | ImageType::D1Buffer => Ok(()),
             ImageType::D1Array => write!(f, ", {layers} layers"),
-            ImageType::D2 => write!(f, "x{height}"),
-            ImageType::D2Array => write!(f, "x{height}, {layers} layers"),
+            ImageType::D2 | ImageType::D2Msaa => write!(f, "x{height}"),
+            ImageType::D2Array | ImageType::D2ArrayMsaa => {
+                write!(f, "x{height}, {layers} layers")
+            }
             ImageType::D3 => write!(f, "x{height}x{depth}"),
         }
     }
 }
 
 /// An image in device memory. A handle: clones are the same image. To the host its texels are tightly packed: rows of a
-/// slice, then slices or layers.
+/// slice, then slices or layers (a layer of several samples has a picture for each), then levels of detail.
 #[derive(Clone, Debug)]
 pub struct Image {
     pub(crate) texels: Buffer,
@@ -593,11 +694,19 @@ mod tests {
     fn sizes() {
         let bytes = |d| Image::bytes(ImageFormat::RGBA8, d);
         assert_eq!(bytes(ImageDesc::d2_array(3, 5, 7)).unwrap(), 420);
+        assert_eq!(bytes(ImageDesc::d2_array_msaa(3, 5, 7, 4)).unwrap(), 1680);
+        // 5x4, 2x2, 1x1.
+        assert_eq!(bytes(ImageDesc::d2(5, 4).with_levels(3)).unwrap(), 100);
         for bad in [
             ImageDesc::d2(0, 4),
             ImageDesc::d2(4, 16385),
             ImageDesc::d3(1, 1, 2049),
             ImageDesc::d1_buffer(1 << 28),
+            ImageDesc::d2_msaa(4, 4, 3),
+            ImageDesc::d2_msaa(4, 4, 1),
+            ImageDesc::d2(4, 5).with_levels(4),
+            ImageDesc::d2(4, 5).with_levels(0),
+            ImageDesc::d1_buffer(8).with_levels(2),
         ] {
             assert!(bytes(bad).is_err(), "{bad}");
         }

@@ -69,6 +69,8 @@ fn shape(ty: Option<ImageType>) -> ImageDesc {
         Some(ImageType::D1Array) => ImageDesc::d1_array(9, 3),
         Some(ImageType::D2Array) => ImageDesc::d2_array(9, 3, 2),
         Some(ImageType::D3) => ImageDesc::d3(9, 3, 2),
+        Some(ImageType::D2Msaa) => ImageDesc::d2_msaa(9, 3, 4),
+        Some(ImageType::D2ArrayMsaa) => ImageDesc::d2_array_msaa(9, 3, 2, 4),
         Some(ImageType::D2) | None => ImageDesc::d2(9, 3),
     }
 }

@@ -16,24 +16,30 @@ pub(super) struct SimImage {
     pub(super) format: ImageFormat,
     /// Texels along each coordinate; layers are along an array's last one.
     pub(super) extent: [u32; 3],
+    /// Where the level of detail begins in the block, in bytes.
+    base: u64,
 }
 
 impl SimImage {
     pub(super) fn new(image: &Image, block: Arc<Block>) -> SimImage {
         let d = image.desc();
-        let extent = match d.ty() {
-            ImageType::D1 | ImageType::D1Buffer => [d.width(), 1, 1],
-            ImageType::D1Array => [d.width(), d.layers(), 1],
-            ImageType::D2 => [d.width(), d.height(), 1],
-            ImageType::D2Array => [d.width(), d.height(), d.layers()],
-            ImageType::D3 => [d.width(), d.height(), d.depth()],
-        };
         SimImage {
             block,
             desc: d,
             format: image.format(),
-            extent,
+            extent: extent(d, 0),
+            base: 0,
         }
+    }
+
+    /// A level of detail as an image; `None` where there is none.
+    pub(super) fn level(&self, level: u32) -> Option<SimImage> {
+        let before = (0..level).map(|l| self.desc.level_texels(l)).sum::<u64>();
+        (level < self.desc.levels()).then(|| SimImage {
+            extent: extent(self.desc, level),
+            base: before * u64::from(self.format.texel_bytes()),
+            ..self.clone()
+        })
     }
 
     /// The byte offset of a texel; `None` outside the image. Coordinates that the shape does not have are 0.
@@ -41,7 +47,22 @@ impl SimImage {
     pub(super) fn at(&self, [x, y, z]: [i64; 3]) -> Option<u64> {
         let [w, h, d] = self.extent.map(i64::from);
         let inside = (0..w).contains(&x) && (0..h).contains(&y) && (0..d).contains(&z);
-        inside.then(|| ((z * h + y) * w + x) as u64 * u64::from(self.format.texel_bytes()))
+        let slice = i64::from(self.desc.samples()) * z;
+        inside.then(|| {
+            self.base + ((slice * h + y) * w + x) as u64 * u64::from(self.format.texel_bytes())
+        })
+    }
+
+    /// A sample of a texel, converted.
+    pub(super) fn load_sample(&self, place: [i64; 3], sample: u32) -> Texel {
+        let [w, h, _] = self.extent.map(u64::from);
+        match self.at(place) {
+            Some(at) if sample < self.desc.samples() => {
+                let picture = w * h * u64::from(self.format.texel_bytes());
+                load(&self.block, at + u64::from(sample) * picture, self.format)
+            }
+            _ => self.border(),
+        }
     }
 
     /// A texel, converted; what is outside the image reads as the border color.
@@ -67,6 +88,18 @@ impl SimImage {
             [0; 4],
             one(self.format.channel().is_integer()),
         )
+    }
+}
+
+/// Texels of a level of detail along each coordinate.
+fn extent(d: ImageDesc, level: u32) -> [u32; 3] {
+    let [width, height, depth] = d.level(level);
+    match d.ty() {
+        ImageType::D1 | ImageType::D1Buffer => [width, 1, 1],
+        ImageType::D1Array => [width, d.layers(), 1],
+        ImageType::D2 | ImageType::D2Msaa => [width, height, 1],
+        ImageType::D2Array | ImageType::D2ArrayMsaa => [width, height, d.layers()],
+        ImageType::D3 => [width, height, depth],
     }
 }
 

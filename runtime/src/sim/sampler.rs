@@ -114,7 +114,7 @@ fn layer(c: f32, layers: u32) -> i64 {
 fn dimensions(image: &SimImage) -> usize {
     match image.desc.ty() {
         ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array => 1,
-        ImageType::D2 | ImageType::D2Array => 2,
+        ImageType::D2 | ImageType::D2Array | ImageType::D2Msaa | ImageType::D2ArrayMsaa => 2,
         ImageType::D3 => 3,
     }
 }

@@ -21,13 +21,10 @@ pub(super) fn image_type(n: &Node<'_>) -> Result<Option<ImageType>, ZebinError> 
         "image_2d" | "image_2d_depth" | "image_2d_media" | "image_2d_media_block" => ImageType::D2,
         "image_2d_array" | "image_2d_array_depth" => ImageType::D2Array,
         "image_3d" => ImageType::D3,
-        // Cubes and multi-sampled images, which no launch can give.
-        "image_cube"
-        | "image_cube_array"
-        | "image_2d_msaa"
-        | "image_2d_msaa_depth"
-        | "image_2d_array_msaa"
-        | "image_2d_array_msaa_depth" => return Ok(None),
+        "image_2d_msaa" | "image_2d_msaa_depth" => ImageType::D2Msaa,
+        "image_2d_array_msaa" | "image_2d_array_msaa_depth" => ImageType::D2ArrayMsaa,
+        // Cubes, which no launch can give.
+        "image_cube" | "image_cube_array" => return Ok(None),
         _ => return Err(n.error(&format!("unknown image_type `{ty}`"))),
     }))
 }
@@ -43,6 +40,8 @@ pub(super) fn kind_of_type(name: &str) -> Option<super::ArgKind> {
         "image2d_t" | "image2d_depth_t" => ImageType::D2,
         "image2d_array_t" | "image2d_array_depth_t" => ImageType::D2Array,
         "image3d_t" => ImageType::D3,
+        "image2d_msaa_t" | "image2d_msaa_depth_t" => ImageType::D2Msaa,
+        "image2d_array_msaa_t" | "image2d_array_msaa_depth_t" => ImageType::D2ArrayMsaa,
         _ => return None,
     };
     Some(super::ArgKind::Image(Some(ty)))

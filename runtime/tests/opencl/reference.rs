@@ -139,7 +139,10 @@ fn image(format: ImageFormat, desc: ImageDesc, data: &[u8]) -> cl::ImageDesc {
         ImageType::D1 => (cl::IMAGE1D, 1, 1),
         ImageType::D1Buffer => (cl::IMAGE1D_BUFFER, 1, 1),
         ImageType::D1Array => (cl::IMAGE1D_ARRAY, desc.layers(), 1),
-        ImageType::D2 => (cl::IMAGE2D, desc.height(), 1),
+        // pocl has no images of several samples: launches of those are judged here.
+        ImageType::D2 | ImageType::D2Msaa | ImageType::D2ArrayMsaa => {
+            (cl::IMAGE2D, desc.height(), 1)
+        }
         ImageType::D2Array => (cl::IMAGE2D_ARRAY, desc.height(), desc.layers()),
         ImageType::D3 => (cl::IMAGE3D, desc.height(), desc.depth()),
     };

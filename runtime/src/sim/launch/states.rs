@@ -107,8 +107,8 @@ pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
     u64::from(match fact {
         ImageFact::Width => d.width(),
         ImageFact::Height => match ty {
-            ImageType::D2 | ImageType::D2Array | ImageType::D3 => d.height(),
-            _ => 0,
+            ImageType::D1 | ImageType::D1Buffer | ImageType::D1Array => 0,
+            _ => d.height(),
         },
         ImageFact::Depth => match ty {
             ImageType::D3 => d.depth(),
@@ -130,6 +130,9 @@ pub(super) fn image_fact(image: &Image, fact: ImageFact) -> u64 {
                 0
             }
         }
+        // The driver says 0 of images that have one.
+        ImageFact::Samples if ty.is_msaa() => d.samples(),
+        ImageFact::MipLevels if d.levels() > 1 => d.levels(),
         ImageFact::Samples | ImageFact::MipLevels => 0,
         ImageFact::FlatBase => return image.texels.device_address(),
         ImageFact::FlatWidth | ImageFact::FlatPitch => row.wrapping_sub(1),

@@ -2,6 +2,7 @@
 //!
 //! Layouts: Skylake PRM, Vol. 7, "Sampler Message Format"; what differs by generation is in [`parameters`]. A parameter
 //! takes a register (two in SIMD16; 16-bit ones a register in both), and those that the payload is too short for are 0.
+//! Those of multi-sampled surfaces: Mesa, `brw_lower_logical_sends.cpp` ("lower_sampler_logical_send_gfx7").
 
 use super::super::image::{SimImage, Texel};
 use super::super::sampler::{Samplers, gather, sample};
@@ -22,15 +23,32 @@ enum Param {
     U,
     V,
     R,
-    /// Level of detail of `ld`: there is one level only.
+    /// Level of detail: an integer for `ld`, a float for samples.
     Lod,
-    /// Bias, derivatives, level of detail of samples: of no effect on images of one level.
-    Other,
+    /// What is added to the level of detail.
+    Bias,
+    /// Which sample.
+    Si,
+    /// Where samples are: of no effect, as surfaces have each sample in its place.
+    Mcs,
+    /// Texel offsets.
+    OffU,
+    OffV,
+    /// How a coordinate changes from channel to channel.
+    DuDx,
+    DuDy,
+    DvDx,
+    DvDy,
+    DrDx,
+    DrDy,
 }
 
-/// The parameters of an operation, in payload order.
-fn parameters(platform: Platform, op: SampleOp) -> Option<&'static [Param]> {
-    use Param::{Lod, Other, R, U, V};
+/// How many there are.
+const PARAMS: usize = Param::DrDy as usize + 1;
+
+/// The parameters of an operation, in payload order, where they have so many bytes.
+fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [Param]> {
+    use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Si, U, V};
     Some(match op {
         SampleOp::Sample
         | SampleOp::SampleLz
@@ -38,17 +56,28 @@ fn parameters(platform: Platform, op: SampleOp) -> Option<&'static [Param]> {
         | SampleOp::SampleMax
         | SampleOp::SampleKillPix
         | SampleOp::Lod
+        | SampleOp::LdMcs
         | SampleOp::Gather4 => &[U, V, R],
-        SampleOp::SampleL | SampleOp::SampleB => &[Other, U, V, R],
-        SampleOp::SampleD => &[U, Other, Other, V, Other, Other, R],
+        SampleOp::SampleL => &[Lod, U, V, R],
+        SampleOp::SampleB => &[Bias, U, V, R],
+        SampleOp::SampleD => &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy],
+        SampleOp::Gather4Po => &[U, V, OffU, OffV, R],
         SampleOp::Ld if platform < Platform::Gen9 => &[U, Lod, V, R],
         SampleOp::Ld => &[U, V, Lod, R],
         SampleOp::LdLz => &[U, V, R],
+        SampleOp::Ld2dms => &[Si, Mcs, U, V, R],
+        // 64 bits of them.
+        SampleOp::Ld2dmsW if bytes == 2 => &[Si, Mcs, Mcs, Mcs, Mcs, U, V, R],
+        SampleOp::Ld2dmsW => &[Si, Mcs, Mcs, U, V, R],
+        SampleOp::Ld2dss => &[Si, U, V, R],
         SampleOp::ResInfo => &[Lod],
         SampleOp::SampleInfo => &[],
         _ => return None,
     })
 }
+
+/// The parameters of a message, all channels.
+type Values = [[u32; 32]; PARAMS];
 
 /// What the header says; nothing without one.
 #[derive(Default)]
@@ -104,7 +133,8 @@ impl Sample {
         grf: u32,
     ) -> Result<Sample, String> {
         let name = sample.op.name();
-        let params = parameters(platform, sample.op)
+        let element = if sample.mode >= 5 { 2 } else { 4 };
+        let params = parameters(platform, sample.op, element)
             .ok_or_else(|| format!("the sampler message `{name}` is not supported"))?;
         let channels = match sample.mode {
             1 | 5 => grf / 4,
@@ -115,7 +145,6 @@ impl Sample {
                 ));
             }
         };
-        let element = if sample.mode >= 5 { 2 } else { 4 };
         let back = if sample.half_return { 2 } else { 4 };
         Ok(Sample {
             op: sample.op,
@@ -160,28 +189,24 @@ impl Sample {
         let sampler = match self.op {
             SampleOp::Ld
             | SampleOp::LdLz
+            | SampleOp::LdMcs
+            | SampleOp::Ld2dms
+            | SampleOp::Ld2dmsW
+            | SampleOp::Ld2dss
             | SampleOp::Lod
             | SampleOp::ResInfo
             | SampleOp::SampleInfo => None,
             _ => Some(samplers.get(table, self.sampler)?),
         };
-        let mut rows = [[0; 32]; 3];
-        let mut lods = [0; 32];
+        let mut values: Values = [[0; 32]; PARAMS];
         for (k, p) in self.params.iter().enumerate() {
-            match p {
-                Param::U => rows[0] = self.parameter(t, k),
-                Param::V => rows[1] = self.parameter(t, k),
-                Param::R => rows[2] = self.parameter(t, k),
-                Param::Lod => lods = self.parameter(t, k),
-                Param::Other => {}
-            }
+            values[*p as usize] = self.parameter(t, k);
         }
         let mut texels = [[0; 4]; 32];
         if let Some(image) = image {
             for i in channels(mask) {
                 let i = i as usize;
-                let coords = rows.map(|r| r[i]);
-                texels[i] = self.texel(image, sampler, coords, lods[i], &header);
+                texels[i] = self.texel(image, sampler, |p| values[p as usize][i], &header);
             }
             let bytes = u64::from(image.format.texel_bytes());
             t.counts.bytes_read += u64::from(mask.count_ones()) * bytes;
@@ -190,7 +215,10 @@ impl Sample {
             return Ok(());
         };
         let integer = image.is_none_or(|i| i.format.channel().is_integer())
-            || matches!(self.op, SampleOp::ResInfo | SampleOp::SampleInfo);
+            || matches!(
+                self.op,
+                SampleOp::ResInfo | SampleOp::SampleInfo | SampleOp::LdMcs
+            );
         let wanted = (0..4usize).filter(|c| header.masked >> c & 1 == 0);
         for (k, c) in wanted.enumerate() {
             let at = k as u32 * self.back_row;
@@ -215,50 +243,113 @@ impl Sample {
         &self,
         image: &SimImage,
         sampler: Option<&Sampler>,
-        coords: [u32; 3],
-        lod: u32,
+        value: impl Fn(Param) -> u32,
         header: &Header,
     ) -> Texel {
         let n = image.desc.ty().coordinates() as usize;
         match (self.op, sampler) {
-            (SampleOp::ResInfo, _) => match lod {
-                0 => {
-                    let [x, y, z] = image.extent;
-                    [x, if n > 1 { y } else { 0 }, if n > 2 { z } else { 0 }, 1]
-                }
-                // There is one level.
-                _ => [0, 0, 0, 1],
-            },
-            (SampleOp::SampleInfo, _) => [1, 0, 0, 0],
-            // The level, clamped and not: there is one.
-            (SampleOp::Lod, _) => [0; 4],
-            (op, Some(s)) => {
-                let coords = coords.map(|c| match self.element {
-                    2 => f16::from_bits(c as u16).to_f32(),
-                    _ => f32::from_bits(c),
-                });
-                if op == SampleOp::Gather4 {
-                    gather(image, s, coords, header.offsets, header.component)
-                } else {
-                    sample(image, s, coords, header.offsets)
+            (SampleOp::ResInfo, _) => {
+                let levels = image.desc.levels();
+                match image.level(value(Param::Lod)).map(|i| i.extent) {
+                    Some([x, y, z]) => {
+                        let y = if n > 1 { y } else { 0 };
+                        [x, y, if n > 2 { z } else { 0 }, levels]
+                    }
+                    None => [0, 0, 0, levels],
                 }
             }
-            (_, None) => {
-                let mut place = [0; 3];
-                let given = coords.into_iter().zip(header.offsets).take(n);
-                for (p, (c, offset)) in place.iter_mut().zip(given) {
-                    let c = match self.element {
-                        2 => i64::from(c as i16),
-                        _ => i64::from(c as i32),
-                    };
-                    *p = c + i64::from(offset);
+            (SampleOp::SampleInfo, _) => [image.desc.samples(), 0, 0, 0],
+            // Each sample is in its place. The level, clamped and not, is 0 without neighbours to compare with.
+            (SampleOp::LdMcs | SampleOp::Lod, _) => [0; 4],
+            (op, Some(s)) => {
+                let float = |p| self.float(value(p));
+                let coords = [Param::U, Param::V, Param::R].map(float);
+                let mut offsets = header.offsets;
+                match op {
+                    SampleOp::Gather4Po => {
+                        offsets = [
+                            self.offset(value(Param::OffU)),
+                            self.offset(value(Param::OffV)),
+                            0,
+                        ];
+                        gather(image, s, coords, offsets, header.component)
+                    }
+                    SampleOp::Gather4 => gather(image, s, coords, offsets, header.component),
+                    _ => {
+                        let level = level(image, self.detail(image, float));
+                        match level.and_then(|l| image.level(l)) {
+                            Some(i) => sample(&i, s, coords, offsets),
+                            None => sample(image, s, coords, offsets),
+                        }
+                    }
                 }
-                // Outside, and at levels that are not there, loads give the border.
-                match lod {
-                    0 => image.load(place),
-                    _ => image.border(),
+            }
+            (op, None) => {
+                let mut place = [0; 3];
+                let given = [Param::U, Param::V, Param::R].into_iter().take(n);
+                for (place, (p, offset)) in place.iter_mut().zip(given.zip(header.offsets)) {
+                    *place = i64::from(self.integer(value(p))) + i64::from(offset);
+                }
+                match op {
+                    SampleOp::Ld | SampleOp::LdLz => match value(Param::Lod) {
+                        0 => image.load(place),
+                        // Outside, and at levels that are not there, loads give the border.
+                        lod => image
+                            .level(lod)
+                            .map_or_else(|| image.border(), |i| i.load(place)),
+                    },
+                    _ => image.load_sample(place, value(Param::Si)),
                 }
             }
         }
     }
+
+    /// A parameter as a float.
+    fn float(&self, v: u32) -> f32 {
+        match self.element {
+            2 => f16::from_bits(v as u16).to_f32(),
+            _ => f32::from_bits(v),
+        }
+    }
+
+    /// A parameter as an integer.
+    fn integer(&self, v: u32) -> i32 {
+        match self.element {
+            2 => i32::from(v as i16),
+            _ => v as i32,
+        }
+    }
+
+    /// A texel offset of `gather4_po`: six bits count.
+    fn offset(&self, v: u32) -> i32 {
+        self.integer(v) << 26 >> 26
+    }
+
+    /// The level of detail that a sample asks. Without a parameter that says it, it is 0: a kernel's channels are no
+    /// neighbours.
+    fn detail(&self, image: &SimImage, float: impl Fn(Param) -> f32) -> f32 {
+        match self.op {
+            SampleOp::SampleL => float(Param::Lod),
+            SampleOp::SampleB => float(Param::Bias),
+            SampleOp::SampleD => {
+                // The longer of the two steps, in texels.
+                let length = |steps: [Param; 3]| {
+                    let texels = steps.into_iter().zip(image.extent);
+                    let squares = texels.map(|(p, n)| (float(p) * n as f32).powi(2));
+                    squares.sum::<f32>().sqrt()
+                };
+                let x = length([Param::DuDx, Param::DvDx, Param::DrDx]);
+                x.max(length([Param::DuDy, Param::DvDy, Param::DrDy]))
+                    .log2()
+            }
+            _ => 0.0,
+        }
+    }
+}
+
+/// The nearest level of an image; `None` for the first.
+fn level(image: &SimImage, detail: f32) -> Option<u32> {
+    let last = image.desc.levels().saturating_sub(1);
+    let nearest = ((detail + 0.5).floor() as u32).min(last);
+    (nearest > 0).then_some(nearest)
 }

@@ -1,7 +1,7 @@
 //! Typed surface messages: texels by integer coordinates, converted by the surface's format.
 //!
 //! The payload has a row for each of u, v, r and level of detail, as far as it is long, then the data (Skylake PRM,
-//! Vol. 2d, MAP32B_TS_SIMD8; the load/store cache's is the same). There is one level of detail.
+//! Vol. 2d, MAP32B_TS_SIMD8; the load/store cache's is the same).
 
 use super::super::image::SimImage;
 use super::super::surface::Surface;
@@ -12,6 +12,9 @@ use super::rows::Rows;
 use super::scatter::channels;
 use gantry_isa_gen::message::{AtomicOp, Dir, Message, MsgOp, Slots};
 use gantry_isa_gen::sem;
+
+/// The coordinate row of the level of detail.
+const LOD: u32 = 3;
 
 /// A typed message.
 pub(super) struct Texels {
@@ -155,6 +158,19 @@ impl Texels {
         out
     }
 
+    /// The levels of detail of an image, where the message says which it means.
+    fn levels(&self, image: &SimImage) -> Option<Vec<SimImage>> {
+        let levels = image.desc.levels();
+        (levels > 1 && self.coordinates > LOD)
+            .then(|| (0..levels).filter_map(|l| image.level(l)).collect())
+    }
+
+    /// The level of detail that a channel means.
+    fn detail(&self, t: &Thread, channel: u32) -> u32 {
+        let at = self.rows.find(LOD * self.row, self.row);
+        at.map_or(0, |at| t.regs.u32(at + channel * 4))
+    }
+
     /// A row of data of a channel.
     fn data(&self, t: &Thread, k: u32, channel: u32) -> u32 {
         let at = self.rows.find((self.coordinates + k) * self.row, self.row);
@@ -168,6 +184,12 @@ impl Texels {
         }
         let image = surface.image("a typed message")?;
         let places = image.map_or([[0; 3]; 32], |i| self.places(t, i));
+        let levels = image.and_then(|i| self.levels(i));
+        // The image of a channel: its level of detail, if it is there.
+        let of = |t: &Thread, channel| match &levels {
+            None => image,
+            Some(levels) => levels.get(self.detail(t, channel) as usize),
+        };
         let texel_bytes = image.map_or(0, |i| u64::from(i.format.texel_bytes()));
         let moved = u64::from(mask.count_ones()) * texel_bytes;
         match self.what {
@@ -178,7 +200,7 @@ impl Texels {
                 };
                 for i in channels(mask) {
                     let place = places[i as usize % 32];
-                    let texel = match image {
+                    let texel = match of(t, i) {
                         Some(image) if image.at(place).is_some() => image.load(place),
                         _ => [0; 4],
                     };
@@ -194,10 +216,10 @@ impl Texels {
             }
             What::Write { mask: written } => {
                 t.counts.bytes_written += moved;
-                let Some(image) = image else {
-                    return Ok(());
-                };
                 for i in channels(mask) {
+                    let Some(image) = of(t, i) else {
+                        continue;
+                    };
                     let mut texel = [0; 4];
                     for (k, c) in components(written) {
                         texel[c] = self.data(t, k, i);
@@ -220,7 +242,7 @@ impl Texels {
                     };
                     let (a, b) = (row(0), row(1));
                     // Outside the image 0 comes back, and nothing is written.
-                    let old = image
+                    let old = of(t, i)
                         .and_then(|image| Some((image, image.at(places[i as usize % 32])?)))
                         .map_or(0, |(image, at)| {
                             image.block.update(at, 4, |old| update.apply(old, a, b, 4))
