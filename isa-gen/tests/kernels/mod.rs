@@ -24,6 +24,8 @@ pub struct Device {
     /// The needs that it meets. What is missing, and what the compiler says of it:
     /// - `fp64`: no double precision ("use of type 'double' requires cl_khr_fp64");
     /// - `atomic64`: no 64-bit atomics (Gen9LP);
+    /// - `atomic16`: before Gen12 the compiler sends messages that the device does not have;
+    /// - `local-blocks`: from Gen11 on ("BlockReadLocal not supported!");
     /// - `dp4a`: from Gen12 on ("Unsupported call to llvm.genx.GenISA.dp4a");
     /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC; elsewhere the compiler emits an opcode
     ///   that the device does not have, or says that the sub-group size is unsupported.
@@ -32,7 +34,8 @@ pub struct Device {
 
 /// Every device of the corpus.
 ///
-/// Block reads (`narrow`) are of 8 and 16 lanes: "Block reads not supported in SIMD32". PVC takes them at 32 too.
+/// Block reads (`narrow`) are of 8 and 16 lanes: "Block reads not supported in SIMD32". PVC takes them at 32 too, but not
+/// those of images of 8 rows and more (`at-most-16`).
 pub const DEVICES: [Device; 7] = [
     Device {
         name: "bdw",
@@ -56,19 +59,26 @@ pub const DEVICES: [Device; 7] = [
         name: "icllp",
         iga: "11",
         widths: &[8, 16, 32],
-        has: &["images", "atomic64"],
+        has: &["images", "atomic64", "local-blocks"],
     },
     Device {
         name: "tgllp",
         iga: "12p1",
         widths: &[8, 16, 32],
-        has: &["images", "atomic64", "dp4a"],
+        has: &["images", "atomic64", "atomic16", "local-blocks", "dp4a"],
     },
     Device {
         name: "dg2",
         iga: "xehpg",
         widths: &[8, 16, 32],
-        has: &["images", "atomic64", "dp4a", "dpas8"],
+        has: &[
+            "images",
+            "atomic64",
+            "atomic16",
+            "local-blocks",
+            "dp4a",
+            "dpas8",
+        ],
     },
     Device {
         name: "pvc",
@@ -78,6 +88,8 @@ pub const DEVICES: [Device; 7] = [
             "images",
             "fp64",
             "atomic64",
+            "atomic16",
+            "local-blocks",
             "dp4a",
             "dpas16",
             "wide-blocks",
@@ -99,9 +111,38 @@ macro_rules! files {
 }
 
 files![
-    "atomic", "atomic64", "block", "classics", "control", "dot", "double", "exact", "half",
-    "image", "int", "local", "math", "matrix16", "matrix8", "numeric", "picture", "printf",
-    "private", "sampler", "subgroup", "vector",
+    "atomic",
+    "atomic64",
+    "atomic_c11",
+    "atomic_double",
+    "atomic_half",
+    "ballot",
+    "block",
+    "block_local",
+    "block_types",
+    "classics",
+    "control",
+    "dot",
+    "double",
+    "exact",
+    "half",
+    "image",
+    "image_blocks",
+    "image_kinds",
+    "image_levels",
+    "image_msaa",
+    "int",
+    "local",
+    "math",
+    "matrix16",
+    "matrix8",
+    "numeric",
+    "picture",
+    "printf",
+    "private",
+    "sampler",
+    "subgroup",
+    "vector",
 ];
 
 /// A kernel, or a section of functions that kernels call, as compiled.
@@ -134,6 +175,7 @@ impl Device {
             .filter_map(|l| l.strip_prefix("// needs:"))
             .flat_map(str::split_whitespace);
         let mut needs = needs.map(|need| match need {
+            "at-most-16" => width <= 16,
             "narrow" => width < 32 || self.has.contains(&"wide-blocks"),
             need => self.has.contains(&need),
         });
@@ -235,6 +277,11 @@ pub fn zebins(device: &'static Device, widths: &[u32], asked: impl Fn(&str) -> b
 /// at once; a change of the text, the options or the compiler compiles anew.
 fn compile_file(device: &str, file: &str, text: &str, width: u32) -> Vec<u8> {
     let options = format!("-cl-std=CL2.0 -DSIMD={width}");
+    // What the driver says of a device and the compiler alone does not know.
+    let extensions = text.lines().filter_map(|l| l.strip_prefix("// extension:"));
+    let extensions: String = extensions
+        .map(|e| format!(" -cl-ext=+{}", e.trim()))
+        .collect();
     let mut hash = DefaultHasher::new();
     (compiler(), device, file, text, &options).hash(&mut hash);
     let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ocloc");
@@ -251,10 +298,8 @@ fn compile_file(device: &str, file: &str, text: &str, width: u32) -> Vec<u8> {
         .arg("-out_dir")
         .arg(&dir.0)
         .args(["-options", &options])
-        .args([
-            "-internal_options",
-            "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
-        ])
+        .arg("-internal_options")
+        .arg("-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin".to_owned() + &extensions)
         .current_dir(&dir.0)
         .output()
         .unwrap();

@@ -1,7 +1,10 @@
 //! What the kernels are launched with, a file for each file of kernels.
 
 mod atomic;
+mod atomic_c11;
+mod ballot;
 mod block;
+mod block_types;
 mod classics;
 mod control;
 mod dot;
@@ -9,6 +12,7 @@ mod double;
 mod exact;
 mod half;
 mod image;
+mod image_kinds;
 mod int;
 mod local;
 mod math;
@@ -27,7 +31,10 @@ use crate::case::Case;
 pub fn cases() -> Vec<Case> {
     [
         atomic::cases(),
+        atomic_c11::cases(),
+        ballot::cases(),
         block::cases(),
+        block_types::cases(),
         classics::cases(),
         control::cases(),
         dot::cases(),
@@ -35,6 +42,7 @@ pub fn cases() -> Vec<Case> {
         exact::cases(),
         half::cases(),
         image::cases(),
+        image_kinds::cases(),
         int::cases(),
         local::cases(),
         math::cases(),
