@@ -221,6 +221,32 @@ fn barriers_that_never_complete() {
 }
 
 #[test]
+fn a_shared_product_without_its_second_thread() {
+    let text = "dpasw.8x8 (8|M0) r20:d r20:d r30:b r40.0:b {$0}\n\
+                (W) send.gtwy (8|M0) null r0 null:0 0x0 0x02000010 {EOT,A@1}\n";
+    let code = assemble(Platform::XeHpg, text).map(|a| a.bytes);
+    let code = code.unwrap_or_else(|e| panic!("{}", e.render("body", text)));
+    // DG2's number.
+    let zebin = elf::zebin(INFO, &[("t", code)], 1270);
+    let d = Device::simulator(SimOptions {
+        platform: Platform::XeHpg,
+        ..SimOptions::default()
+    });
+    let m = d.load(&zebin).unwrap();
+    let buffer = d.buffer(64).unwrap();
+    let launch = |items: u32| {
+        let grid = Grid::new([items, 1, 1]).group([items, 1, 1]);
+        m.kernel("t").unwrap().launch(grid).arg(&buffer).run()
+    };
+    launch(16).unwrap();
+    for items in [8, 24] {
+        let e = launch(items).unwrap_err().to_string();
+        assert!(e.contains("a second thread, which there is not"), "{e}");
+        assert!(e.contains(&format!("thread {}", items / 8 - 1)), "{e}");
+    }
+}
+
+#[test]
 fn the_watchdog() {
     // The limit counts to the instruction: one, and 4,999 rounds of two, and one more.
     let body = "L16:\n(W) add (1|M0) r10.0<1>:d r10.0<0;1,0>:d 1:d\n(W) jmpi L16\n";

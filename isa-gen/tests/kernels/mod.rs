@@ -136,6 +136,8 @@ files![
     "math",
     "matrix16",
     "matrix8",
+    "matrix_kinds",
+    "matrix_split",
     "numeric",
     "picture",
     "printf",

@@ -2,7 +2,7 @@
 //! array, functions with a truth table.
 
 use super::alu::{self, Lanes};
-use super::program::{DstOp, Kind, MicroOp, SrcOp};
+use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
 use super::thread::Thread;
 use gantry_isa_gen::sem::dpas::{self, Dpas};
 use gantry_isa_gen::sem::{Extra, LANES, macros};
@@ -18,6 +18,8 @@ pub(super) enum Special {
     },
     /// `dpas`.
     Systolic(Dpas),
+    /// `dpasw`: two threads have half of source 2 each.
+    Fused(Dpas),
     /// `bfn`, with its truth table.
     Boolean(u8),
 }
@@ -30,14 +32,11 @@ pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
     // `nomme` counts as the accumulator after the last.
     let mme = |n: u8| (n < 8).then_some(n);
     let special = match (inst.op, inst.subfn, inst.dst) {
-        (Op::Dpasw, ..) => {
-            return Err("`dpasw` shares operands with a second thread: not supported".to_owned());
-        }
         (_, Subfn::Dpas { depth, repeat }, _) => {
             let ty = |s: &Src<Reg>| s.ty().ok_or("a systolic operand without a type");
             let [src0, src1, src2] = &inst.srcs;
             let null = matches!(src0, Src::Direct { at, .. } if at.reg.is_null());
-            Special::Systolic(Dpas {
+            let d = Dpas {
                 depth,
                 repeat,
                 channels: inst.exec.channels() as u8,
@@ -45,7 +44,11 @@ pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
                 src0: if null { None } else { Some(ty(src0)?) },
                 src1: ty(src1)?,
                 src2: ty(src2)?,
-            })
+            };
+            match inst.op {
+                Op::Dpasw => Special::Fused(d),
+                _ => Special::Systolic(d),
+            }
         }
         (_, Subfn::Bfn(table), _) => Special::Boolean(table),
         (_, _, Dst::Macro { mme: n, .. }) => Special::Macro {
@@ -72,7 +75,11 @@ pub(super) fn execute(
         Special::Macro { dst, srcs } => {
             alu::with_lanes(t, |t, lanes| macro_step(t, op, (dst, srcs), mask, lanes))
         }
-        Special::Systolic(d) => systolic(t, op, &d),
+        Special::Systolic(d) => systolic(t, op, &d, None),
+        Special::Fused(d) => match t.lent.take() {
+            Some(src2) => systolic(t, op, &d, Some(&src2)),
+            None => Err("`dpasw` without the other thread's half of source 2".to_owned()),
+        },
     }
 }
 
@@ -122,35 +129,90 @@ fn macro_step(
     Ok(())
 }
 
-/// The systolic array runs whatever channels are on, all together.
-fn systolic(t: &mut Thread, op: &MicroOp, d: &Dpas) -> Result<(), String> {
-    let at = |s: &SrcOp| match *s {
+/// Where a systolic operand begins.
+fn operand(s: &SrcOp) -> Result<u32, String> {
+    match *s {
         SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => Ok(at),
         _ => Err("a systolic operand is a direct register".to_owned()),
-    };
+    }
+}
+
+/// The bytes of a systolic operand.
+fn within(t: &Thread, from: u32, bytes: u32) -> Result<&[u8], String> {
+    if from + bytes <= t.regs.grf_end() {
+        Ok(t.regs.get(from, bytes as usize))
+    } else {
+        Err("a systolic operand runs past the last register".to_owned())
+    }
+}
+
+/// The systolic array runs whatever channels are on, all together. `shared`: source 2, where it is not all in the thread's
+/// own registers.
+fn systolic(t: &mut Thread, op: &MicroOp, d: &Dpas, shared: Option<&[u8]>) -> Result<(), String> {
     let [src0, src1, src2] = &op.srcs;
     let DstOp::Direct { at: dst, .. } = op.dst else {
         return Ok(());
     };
-    let within = |from: u32, bytes: u32| {
-        if from + bytes <= t.regs.grf_end() {
-            Ok(t.regs.get(from, bytes as usize))
-        } else {
-            Err("a systolic operand runs past the last register".to_owned())
-        }
-    };
     let start = match d.src0 {
-        Some(ty) => within(at(src0)?, d.sum_bytes(ty))?,
+        Some(ty) => within(t, operand(src0)?, d.sum_bytes(ty))?,
         None => &[],
     };
-    let sums = dpas::eval(
-        d,
-        start,
-        within(at(src1)?, d.src1_bytes())?,
-        within(at(src2)?, d.src2_bytes())?,
-    )
-    .map_err(|e| e.to_string())?;
-    within(dst, sums.len() as u32)?;
+    let rows = match shared {
+        Some(rows) => rows,
+        None => within(t, operand(src2)?, d.src2_bytes())?,
+    };
+    let columns = within(t, operand(src1)?, d.src1_bytes())?;
+    let sums = dpas::eval(d, start, columns, rows).map_err(|e| e.to_string())?;
+    within(t, dst, sums.len() as u32)?;
     t.regs.get_mut(dst, sums.len()).copy_from_slice(&sums);
     Ok(())
 }
+
+/// Bytes of source 2 that each of two fused threads has, in whole registers: the first has one more if their number is odd
+/// (Intel's compiler, `documentation/visa/instructions/DPASW.md`).
+pub(super) fn halves(d: &Dpas, grf: u32) -> [u32; 2] {
+    let grfs = d.src2_bytes().div_ceil(grf);
+    let first = grfs.div_ceil(2);
+    [first * grf, (grfs - first) * grf]
+}
+
+/// Threads that wait for each other in `dpasw` get both halves of source 2: a thread of even number and the one after it,
+/// which execution units that are fused run together. Says whether there were any, or what is wrong with which thread.
+pub(super) fn lend(threads: &mut [Thread], program: &Program) -> Result<bool, (usize, String)> {
+    let mut any = false;
+    for (k, pair) in threads.chunks_mut(2).enumerate() {
+        // Where a thread waits with its half.
+        let waiting = |t: &Thread| t.lends.then_some(t.pc);
+        match pair {
+            [a, b] if waiting(a).is_some() && waiting(a) == waiting(b) => {
+                let Some(op) = program.ops.get(a.pc as usize) else {
+                    continue;
+                };
+                let Kind::Special(Special::Fused(d)) = &op.kind else {
+                    continue;
+                };
+                let [first, second] = halves(d, program.platform.features().grf_bytes);
+                let at = operand(&op.srcs[2]).map_err(|e| (2 * k, e))?;
+                let mut all = within(a, at, first).map_err(|e| (2 * k, e))?.to_vec();
+                all.extend(within(b, at, second).map_err(|e| (2 * k + 1, e))?);
+                for t in [a, b] {
+                    t.lends = false;
+                    t.lent = Some(all.clone());
+                }
+                any = true;
+            }
+            [a, b] => {
+                for (t, other, i) in [(&*a, &*b, 0), (&*b, &*a, 1)] {
+                    if waiting(t).is_some() && other.done {
+                        return Err((2 * k + i, ALONE.to_owned()));
+                    }
+                }
+            }
+            [a] if waiting(a).is_some() => return Err((2 * k, ALONE.to_owned())),
+            _ => {}
+        }
+    }
+    Ok(any)
+}
+
+const ALONE: &str = "`dpasw` shares operands with a second thread, which there is not";

@@ -8,7 +8,7 @@ use super::program::{
 };
 use super::regs::{self, Regs};
 use super::send::{self, SendOutcome};
-use super::special;
+use super::special::{self, Special};
 use super::watch::Observer;
 use super::worker::Group;
 use gantry_isa_gen::sem::{FpMode, Round};
@@ -20,6 +20,8 @@ pub(super) enum Stop {
     Ended,
     /// It waits for a barrier.
     Waiting,
+    /// It waits for the other thread of its pair, in `dpasw`.
+    Fused,
     /// It has run its slice.
     Slice,
     /// It ends the launch.
@@ -53,6 +55,10 @@ pub(super) struct Thread {
     pub(super) acc_wide: alu::WideAcc,
     /// The special accumulators of math macros, where the thread has used them.
     pub(super) special_acc: Option<Box<special::Accumulators>>,
+    /// It waits in `dpasw` with its half of source 2.
+    pub(super) lends: bool,
+    /// All of source 2, when both halves are there.
+    pub(super) lent: Option<Vec<u8>>,
     /// Index of the operation to run next.
     pub(super) pc: u32,
     /// Channels at `pc`.
@@ -81,6 +87,8 @@ impl Thread {
             regs: Regs::new(grf_end),
             acc_wide: [0; alu::WIDE_ACC],
             special_acc: None,
+            lends: false,
+            lent: None,
             pc: 0,
             active: 0,
             waiting: 0,
@@ -100,6 +108,8 @@ impl Thread {
         self.regs.clear();
         self.acc_wide = [0; alu::WIDE_ACC];
         self.special_acc = None;
+        self.lends = false;
+        self.lent = None;
         self.pc = pc;
         self.active = dispatch;
         self.waiting = 0;
@@ -182,11 +192,16 @@ impl Thread {
             }
             let pc = self.pc;
             let mask = self.enabled(op);
-            if let Kind::Wait(id) = op.kind
-                && group.barriers().must_wait(&self.barriers, self.barrier(id))
-            {
+            match op.kind {
                 // Runs when the barrier is complete.
-                return Stop::Waiting;
+                Kind::Wait(id) if group.barriers().must_wait(&self.barriers, self.barrier(id)) => {
+                    return Stop::Waiting;
+                }
+                Kind::Special(Special::Fused(_)) if mask != 0 && self.lent.is_none() => {
+                    self.lends = true;
+                    return Stop::Fused;
+                }
+                _ => {}
             }
             if O::LOOKS {
                 observer.before(self, pc, op, mask);

@@ -4,6 +4,7 @@ use super::barrier::Barriers;
 use super::launch::{INDIRECT_BASE, Plan, patch_group};
 use super::memory::{Block, Mapped, View};
 use super::sampler::Samplers;
+use super::special;
 use super::surface::Surfaces;
 use super::thread::{Counts, Stop, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
@@ -426,6 +427,7 @@ fn run_threads(
         let mut alive = false;
         let mut moved = false;
         let mut waits = false;
+        let mut lends = false;
         for (i, t) in threads.iter_mut().take(count).enumerate() {
             if t.done {
                 continue;
@@ -441,6 +443,11 @@ fn run_threads(
                     Stop::Ended => break,
                     Stop::Waiting => {
                         waits = true;
+                        break;
+                    }
+                    Stop::Fused => {
+                        waits = true;
+                        lends = true;
                         break;
                     }
                     Stop::Fault(what) => return Err(fault(t, i, what)),
@@ -460,6 +467,16 @@ fn run_threads(
         if !alive {
             return Ok(());
         }
+        if lends {
+            let running = threads.get_mut(..count).unwrap_or_default();
+            match special::lend(running, plan.program) {
+                Ok(some) => moved |= some,
+                Err((i, what)) => {
+                    let t = threads.get(i).unwrap_or(&threads[0]);
+                    return Err(fault(t, i, what));
+                }
+            }
+        }
         slice = if waits {
             SLICE
         } else {
@@ -471,9 +488,14 @@ fn run_threads(
                 .iter()
                 .take(count)
                 .enumerate()
-                .find(|(_, t)| !t.done)
+                .filter(|(_, t)| !t.done)
+                .max_by_key(|(i, t)| (t.lends, count - i))
                 .unwrap_or((0, &threads[0]));
             let waiting = threads.iter().take(count).filter(|t| !t.done).count();
+            if t.lends {
+                let what = "`dpasw` waits for the other thread of its pair, which waits elsewhere";
+                return Err(fault(t, i, what.to_owned()));
+            }
             return Err(fault(
                 t,
                 i,

@@ -3,7 +3,7 @@
 use super::super::alu::element_at;
 use super::super::program::{DstOp, Kind, MicroOp, Pred, Program, SrcOp};
 use super::super::regs;
-use super::super::special::Special;
+use super::super::special::{self, Special};
 use super::super::thread::Thread;
 use super::Model;
 use crate::watch::HazardKind;
@@ -170,9 +170,17 @@ pub(super) fn access(
         }
         return a;
     }
-    if let Kind::Special(Special::Systolic(d)) = &op.kind {
-        systolic(&mut a, op, d, grf);
-        return a;
+    match &op.kind {
+        Kind::Special(Special::Systolic(d)) => {
+            systolic(&mut a, op, d, d.src2_bytes(), grf);
+            return a;
+        }
+        Kind::Special(Special::Fused(d)) => {
+            // Either half, if they are not the same, is as long as the second.
+            systolic(&mut a, op, d, special::halves(d, grf)[1], grf);
+            return a;
+        }
+        _ => {}
     }
     let end = t.regs.grf_end();
     let running = (0..u32::from(op.n)).filter(|i| mask >> i & 1 == 1);
@@ -268,16 +276,12 @@ fn implicit_accumulator(a: &mut Access, op: &MicroOp, grf: u32) {
     }
 }
 
-/// The blocks of `dpas`.
-fn systolic(a: &mut Access, op: &MicroOp, d: &Dpas, grf: u32) {
+/// The blocks of `dpas`, of which source 2 has so many bytes.
+fn systolic(a: &mut Access, op: &MicroOp, d: &Dpas, src2: u32, grf: u32) {
     if let DstOp::Direct { at, .. } = op.dst {
         a.writes.add(at, d.sum_bytes(d.dst), grf);
     }
-    let bytes = [
-        d.src0.map_or(0, |ty| d.sum_bytes(ty)),
-        d.src1_bytes(),
-        d.src2_bytes(),
-    ];
+    let bytes = [d.src0.map_or(0, |ty| d.sum_bytes(ty)), d.src1_bytes(), src2];
     for (s, bytes) in op.srcs.iter().zip(bytes) {
         if let SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } = *s {
             a.reads.add(at, bytes, grf);

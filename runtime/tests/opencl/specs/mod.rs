@@ -17,6 +17,7 @@ mod int;
 mod local;
 mod math;
 mod matrix;
+mod matrix_kinds;
 mod numeric;
 mod picture;
 mod printf;
@@ -47,6 +48,7 @@ pub fn cases() -> Vec<Case> {
         local::cases(),
         math::cases(),
         matrix::cases(),
+        matrix_kinds::cases(),
         numeric::cases(),
         picture::cases(),
         printf::cases(),
