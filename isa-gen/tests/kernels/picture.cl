@@ -1,4 +1,5 @@
-// Pictures: what one does with images and samplers.
+// Pictures: what one does with images and samplers. OpenCL leaves open in which order `dot` adds, and which products and
+// sums are fused; what is written here gives the same picture everywhere.
 // needs: images
 #define SG __attribute__((intel_reqd_sub_group_size(SIMD)))
 
@@ -6,14 +7,15 @@ SG kernel void gaussian_blur(read_only image2d_t in, write_only image2d_t out, s
     int2 p = (int2)(get_global_id(0), get_global_id(1));
     float4 sum = 0.0f;
     for (int y = -2; y <= 2; y++)
-        for (int x = -2; x <= 2; x++) sum += weights[x + 2] * weights[y + 2] * read_imagef(in, s, p + (int2)(x, y));
+        for (int x = -2; x <= 2; x++) sum = fma((float4)(weights[x + 2] * weights[y + 2]), read_imagef(in, s, p + (int2)(x, y)), sum);
     write_imagef(out, p, sum);
 }
 
 constant sampler_t edge = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 
 float brightness(read_only image2d_t in, int2 p) {
-    return dot(read_imagef(in, edge, p).xyz, (float3)(0.299f, 0.587f, 0.114f));
+    float4 c = read_imagef(in, edge, p);
+    return fma(c.x, 0.299f, fma(c.y, 0.587f, c.z * 0.114f));
 }
 
 SG kernel void sobel(read_only image2d_t in, write_only image2d_t out) {
@@ -24,13 +26,13 @@ SG kernel void sobel(read_only image2d_t in, write_only image2d_t out) {
         dx += weight * (brightness(in, p + (int2)(1, k)) - brightness(in, p + (int2)(-1, k)));
         dy += weight * (brightness(in, p + (int2)(k, 1)) - brightness(in, p + (int2)(k, -1)));
     }
-    write_imagef(out, p, (float4)(dx, dy, sqrt(dx * dx + dy * dy), 1.0f));
+    write_imagef(out, p, (float4)(dx, dy, sqrt(fma(dx, dx, dy * dy)), 1.0f));
 }
 
 SG kernel void turn(read_only image2d_t in, write_only image2d_t out, sampler_t s, float4 matrix) {
     int2 p = (int2)(get_global_id(0), get_global_id(1));
     float2 at = (convert_float2(p) + 0.5f) / convert_float2(get_image_dim(out)) - 0.5f;
-    float2 from = (float2)(dot(matrix.xy, at), dot(matrix.zw, at)) + 0.5f;
+    float2 from = fma(matrix.xz, (float2)(at.x), matrix.yw * at.y) + 0.5f;
     write_imagef(out, p, read_imagef(in, s, from));
 }
 

@@ -107,18 +107,20 @@ SG kernel void gauss(read_only image2d_t in, write_only image2d_t out, sampler_t
     int2 p = (int2)(get_global_id(0), get_global_id(1));
     float4 sum = (float4)(0.0f);
     for (int y = 0; y < 3; y++)
-        for (int x = 0; x < 3; x++) sum += weights[x] * weights[y] * read_imagef(in, s, p + (int2)(x - 1, y - 1));
+        for (int x = 0; x < 3; x++) sum = fma((float4)(weights[x] * weights[y]), read_imagef(in, s, p + (int2)(x - 1, y - 1)), sum);
     write_imagef(out, p, sum);
 }
 
-SG kernel void gauss_wide(read_only image2d_t in, write_only image2d_t out, sampler_t s, float sigma) {
+// The ratio is exp(-1 / (2 sigma^2)).
+SG kernel void gauss_wide(read_only image2d_t in, write_only image2d_t out, sampler_t s, float ratio) {
     int2 p = (int2)(get_global_id(0), get_global_id(1));
     float4 sum = (float4)(0.0f);
     float weight = 0.0f;
     for (int y = -3; y <= 3; y++)
         for (int x = -3; x <= 3; x++) {
-            float w = native_exp(-(float)(x * x + y * y) / (2.0f * sigma * sigma));
-            sum += w * read_imagef(in, s, convert_float2(p + (int2)(x, y)) + 0.5f);
+            float w = 1.0f;
+            for (int k = 0; k < x * x + y * y; k++) w *= ratio;
+            sum = fma((float4)(w), read_imagef(in, s, convert_float2(p + (int2)(x, y)) + 0.5f), sum);
             weight += w;
         }
     write_imagef(out, p, sum / weight);

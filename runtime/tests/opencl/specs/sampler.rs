@@ -248,7 +248,7 @@ pub fn cases() -> Vec<Case> {
             }),
     ]);
 
-    // Pictures, exactly.
+    // Pictures, byte for byte.
     let size = ImageDesc::d2(61, 40);
     let picture = |kernel| case(kernel).grid([61, 40, 1], [16, 4, 1]);
     for (label, s) in [("edge", edge), ("border", border)] {
@@ -265,7 +265,8 @@ pub fn cases() -> Vec<Case> {
             .image(rgba8, size, byte)
             .image::<u8>(rgba8, size, zero)
             .sampler(Sampler::new(AddressMode::ClampToEdge, FilterMode::Linear))
-            .scalar(1.5f32),
+            // A sigma of 1.5.
+            .scalar(0.800_737_4f32),
     );
     let none = "the device has no sampler, and the compiler leaves reads out";
     let writes = |c: &Case| c.kernel.starts_with("store") || c.kernel == "facts";
