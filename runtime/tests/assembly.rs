@@ -7,14 +7,13 @@
     reason = "test code"
 )]
 
-#[path = "common/elf.rs"]
-mod elf;
+#[path = "common/text.rs"]
+mod text;
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, Message, MsgOp, Rgba, Simd, Surface,
 };
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, DeviceKind, Error, Grid};
 
 const P: Platform = Platform::Gen9;
@@ -95,8 +94,7 @@ fn block(dir: Dir, unit: BlockUnit, count: u8, addr: AddrModel) -> MsgOp {
 fn run(body: &str, dump: bool) -> Result<(Vec<u32>, Vec<u32>), Error> {
     let hwords = |dir| block(dir, BlockUnit::Hword, 8, AddrModel::FLAT);
     let mut text = String::from(
-        "(W) mov (8|M0) r100.0<1>:ud r0.0<8;8,1>:ud\n\
-         (W) mov (8|M0) r20.0<1>:w 0x76543210:v\n\
+        "(W) mov (8|M0) r20.0<1>:w 0x76543210:v\n\
          (W) mov (8|M0) r21.0<1>:d r20.0<8;8,1>:w\n\
          (W) add (8|M0) r24.0<1>:d r21.0<8;8,1>:d 8:w\n",
     );
@@ -111,14 +109,8 @@ fn run(body: &str, dump: bool) -> Result<(Vec<u32>, Vec<u32>), Error> {
             text += &send(hwords(Dir::Write), "null", "r101", Some(r), 1);
         }
     }
-    text += "(W) mov (8|M0) r127.0<1>:ud r100.0<8;8,1>:ud\n\
-             (W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n";
-    let code = match assemble(P, &text) {
-        Ok(a) => a.bytes,
-        Err(e) => panic!("{}", e.render("body", &text)),
-    };
     let d = Device::open(DeviceKind::Simulator).unwrap();
-    let m = d.load(&elf::zebin(INFO, &[("t", code)], 18)).unwrap();
+    let m = d.load(&text::zebin(P, INFO, &text::whole(&text))).unwrap();
     let a = d.buffer_from(&input()).unwrap();
     let b = d.buffer(WORDS * 4).unwrap();
     m.kernel("t")

@@ -12,7 +12,6 @@ mod text;
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Rgba, Simd, Surface};
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::zebin::write_with_data;
 use gantry_runtime::{Device, DeviceKind, Grid};
 
@@ -109,16 +108,12 @@ fn data_is_behind_surfaces() {
         }
         text += "(W) mov (8|M0) r127.0<1>:ud r0.0<8;8,1>:ud\n";
         text += text::end(p);
-        let code = match assemble(p, &text) {
-            Ok(a) => a.bytes,
-            Err(e) => panic!("{}", e.render("body", &text)),
-        };
         let device = Device::open(DeviceKind::Simulator).unwrap();
         let bytes = |v: &[u32]| v.iter().flat_map(|d| d.to_le_bytes()).collect();
         let zebin = write_with_data(
-            text::product(p),
+            p,
             &INFO.replace("INLINE", &inline.to_string()),
-            &[("t", code)],
+            &[("t", text::code(p, &text))],
             &[
                 (".data.const", bytes(&constants)),
                 (".data.global", bytes(&globals)),

@@ -6,14 +6,13 @@
     reason = "test code"
 )]
 
-#[path = "common/elf.rs"]
-mod elf;
+#[path = "common/text.rs"]
+mod text;
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, Message, MsgOp, Rgba, Simd, Surface,
 };
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, Error, Fault, Grid, SimOptions};
 
 const P: Platform = Platform::Gen9;
@@ -38,16 +37,9 @@ kernels:
         size: 1024
 ";
 
-const END: &str = "(W) mov (8|M0) r127.0<1>:ud r100.0<8;8,1>:ud\n\
-                   (W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n";
-
 /// A body's code. r2.0:uq has the buffer's address, r100 is r0.
 fn code(body: &str) -> Vec<u8> {
-    let text = format!("(W) mov (8|M0) r100.0<1>:ud r0.0<8;8,1>:ud\n{body}{END}");
-    match assemble(P, &text) {
-        Ok(a) => a.bytes,
-        Err(e) => panic!("{}", e.render("body", &text)),
-    }
+    text::code(P, &text::whole(body))
 }
 
 fn device() -> Device {
@@ -59,7 +51,7 @@ fn device() -> Device {
 
 /// Runs code in two groups of two threads, with a buffer of 64 bytes.
 fn launch(d: &Device, code: Vec<u8>) -> Result<(), Error> {
-    let m = d.load(&elf::zebin(INFO, &[("t", code)], 18)).unwrap();
+    let m = d.load(&text::zebin_of(P, INFO, code)).unwrap();
     let buffer = d.buffer(64).unwrap();
     m.kernel("t")
         .unwrap()
@@ -180,8 +172,8 @@ fn instructions() {
     assert!(f.what.starts_with("illegal instruction: "), "{f}");
     assert_eq!((f.ip, f.instruction.as_str()), (16, ""));
     // Running on behind the last.
-    let only = assemble(P, "(W) mov (8|M0) r1.0<1>:ud r0.0<8;8,1>:ud\n").unwrap();
-    let f = fault_of(only.bytes);
+    let only = text::code(P, "(W) mov (8|M0) r1.0<1>:ud r0.0<8;8,1>:ud\n");
+    let f = fault_of(only);
     assert_eq!(f.what, "execution left the kernel's code");
 }
 
@@ -206,11 +198,9 @@ fn barriers_that_never_complete() {
         "    per_thread_memory",
         "    per_thread_payload_arguments:\n      - arg_type: local_id\n        offset: 0\n        size: 96\n    per_thread_memory",
     );
-    let text = format!("(W) mov (8|M0) r100.0<1>:ud r0.0<8;8,1>:ud\n{body}L144:\n{END}");
-    let code = assemble(P, &text).map(|a| a.bytes);
-    let code = code.unwrap_or_else(|e| panic!("{}", e.render("body", &text)));
+    let text = text::whole(&format!("{body}L144:\n"));
     let d = device();
-    let m = d.load(&elf::zebin(&info, &[("t", code)], 18)).unwrap();
+    let m = d.load(&text::zebin(P, &info, &text)).unwrap();
     let buffer = d.buffer(64).unwrap();
     let grid = Grid::new([16, 1, 1]).group([16, 1, 1]);
     let e = m.kernel("t").unwrap().launch(grid).arg(&buffer).run();
@@ -224,10 +214,7 @@ fn barriers_that_never_complete() {
 fn a_shared_product_without_its_second_thread() {
     let text = "dpasw.8x8 (8|M0) r20:d r20:d r30:b r40.0:b {$0}\n\
                 (W) send.gtwy (8|M0) null r0 null:0 0x0 0x02000010 {EOT,A@1}\n";
-    let code = assemble(Platform::XeHpg, text).map(|a| a.bytes);
-    let code = code.unwrap_or_else(|e| panic!("{}", e.render("body", text)));
-    // DG2's number.
-    let zebin = elf::zebin(INFO, &[("t", code)], 1270);
+    let zebin = text::zebin(Platform::XeHpg, INFO, text);
     let d = Device::simulator(SimOptions {
         platform: Platform::XeHpg,
         ..SimOptions::default()

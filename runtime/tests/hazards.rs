@@ -6,13 +6,10 @@
     reason = "test code"
 )]
 
-#[path = "common/elf.rs"]
-mod elf;
 #[path = "common/text.rs"]
 mod text;
 
 use gantry_isa_gen::Platform;
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, Grid, Hazard, HazardKind, SimOptions, Watch};
 
 const INFO: &str = "\
@@ -34,12 +31,8 @@ kernels:
 fn hazards(platform: Platform, body: &str) -> Vec<Hazard> {
     let end = text::end(platform);
     let text = format!("{body}(W) mov (8|M0) r127.0<1>:ud r0.0<1;1,0>:ud\n{end}");
-    let code = match assemble(platform, &text) {
-        Ok(a) => a.bytes,
-        Err(e) => panic!("{}", e.render("body", &text)),
-    };
     let d = Device::simulator(SimOptions::default());
-    let zebin = elf::zebin(INFO, &[("t", code)], text::product(platform));
+    let zebin = text::zebin(platform, INFO, &text);
     let m = d.load(&zebin).unwrap();
     let watch = Watch::new().hazards();
     let buffer = d.buffer(4096).unwrap();

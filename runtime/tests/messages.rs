@@ -13,8 +13,6 @@ mod barrier;
 mod block2d;
 #[path = "common/mod.rs"]
 mod common;
-#[path = "common/elf.rs"]
-mod elf;
 #[path = "messages/harness.rs"]
 mod harness;
 #[path = "messages/model.rs"]

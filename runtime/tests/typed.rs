@@ -7,8 +7,6 @@
     reason = "test code"
 )]
 
-#[path = "common/elf.rs"]
-mod elf;
 #[path = "common/text.rs"]
 mod text;
 
@@ -17,7 +15,6 @@ use gantry_isa_gen::message::{
     AtomicOp, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort, LscSurface, LscVector,
     Message, MsgOp, Rgba, Sample, SampleOp, Slots, Surface,
 };
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, DeviceKind, FilterMode, Grid, Image, ImageDesc,
     ImageFormat, Sampler,
@@ -140,13 +137,9 @@ fn run(
     }
     text += "(W) mov (8|M0) r127.0<1>:ud r0.0<8;8,1>:ud\n";
     text += text::end(p);
-    let code = match assemble(p, &text) {
-        Ok(a) => a.bytes,
-        Err(e) => panic!("{}", e.render("body", &text)),
-    };
     let device = Device::open(DeviceKind::Simulator).unwrap();
     let info = INFO.replace("INLINE", &inline.to_string());
-    let zebin = elf::zebin(&info, &[("t", code)], text::product(p));
+    let zebin = text::zebin(p, &info, &text);
     let module = device.load(&zebin).unwrap();
     let image = device
         .image(format, ImageDesc::d2(WIDTH as u32, HEIGHT as u32))

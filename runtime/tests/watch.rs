@@ -6,11 +6,10 @@
     reason = "test code"
 )]
 
-#[path = "common/elf.rs"]
-mod elf;
+#[path = "common/text.rs"]
+mod text;
 
 use gantry_isa_gen::Platform;
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, Grid, SimOptions, TraceFilter, Watch};
 use std::sync::{Arc, Mutex};
 
@@ -33,12 +32,8 @@ const LOOP: &str = "\
     (W) send (8|M0) null r127 0x27 0x02000010 {EOT}\n";
 
 fn launch(watch: &Watch, items: u32) {
-    let code = match assemble(Platform::Gen9, LOOP) {
-        Ok(a) => a.bytes,
-        Err(e) => panic!("{}", e.render("body", LOOP)),
-    };
     let d = Device::simulator(SimOptions::default());
-    let m = d.load(&elf::zebin(INFO, &[("t", code)], 18)).unwrap();
+    let m = d.load(&text::zebin(Platform::Gen9, INFO, LOOP)).unwrap();
     m.kernel("t")
         .unwrap()
         .launch(Grid::new([items, 1, 1]).group([16, 1, 1]))

@@ -5,22 +5,31 @@ use gantry_isa_gen::{PRODUCTS, Platform};
 /// A zebin of kernels: each a name and its code, described by the text of `.ze_info`. Its product is one of the platform;
 /// 0, which nothing loads, where none has zebins.
 pub fn write(platform: Platform, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    write_with_data(platform, ze_info, kernels, &[])
+}
+
+/// As [`write()`], with sections of data: each a name (`.data.const`, `.data.global`) and its contents.
+pub fn write_with_data(
+    platform: Platform,
+    ze_info: &str,
+    kernels: &[(&str, Vec<u8>)],
+    data: &[(&str, Vec<u8>)],
+) -> Vec<u8> {
     let product = PRODUCTS
         .iter()
         .filter(|p| p.platform == platform)
         .find_map(|p| p.families.first())
         .copied()
         .unwrap_or(0);
-    write_for(product, ze_info, kernels)
+    sections(product, ze_info, kernels, data)
 }
 
 /// As [`write()`], for a product family number.
 pub fn write_for(product: u32, ze_info: &str, kernels: &[(&str, Vec<u8>)]) -> Vec<u8> {
-    write_with_data(product, ze_info, kernels, &[])
+    sections(product, ze_info, kernels, &[])
 }
 
-/// As [`write_for()`], with sections of data: each a name (`.data.const`, `.data.global`) and its contents.
-pub fn write_with_data(
+fn sections(
     product: u32,
     ze_info: &str,
     kernels: &[(&str, Vec<u8>)],

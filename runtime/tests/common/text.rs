@@ -1,20 +1,36 @@
-//! Sends as text, and what a zebin calls each platform.
+//! Kernels written as text: sends, and zebins around them.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::Message;
+use gantry_isa_gen::text::assemble;
 
-/// A number of a product of the platform.
-pub fn product(p: Platform) -> u32 {
-    match p {
-        Platform::Gen8 => 16,
-        Platform::Gen9 => 18,
-        Platform::Gen11 => 26,
-        Platform::XeLp => 33,
-        Platform::XeHp => 1250,
-        Platform::XeHpg => 1270,
-        _ => 1271,
+/// A body for Gen9 and before, to the end of its thread. r100 has r0.
+pub fn whole(body: &str) -> String {
+    format!(
+        "(W) mov (8|M0) r100.0<1>:ud r0.0<8;8,1>:ud\n\
+         {body}\
+         (W) mov (8|M0) r127.0<1>:ud r100.0<8;8,1>:ud\n{}",
+        end(Platform::Gen9)
+    )
+}
+
+/// A text's code.
+pub fn code(p: Platform, text: &str) -> Vec<u8> {
+    match assemble(p, text) {
+        Ok(a) => a.bytes,
+        Err(e) => panic!("{}", e.render("body", text)),
     }
+}
+
+/// A zebin of the kernel `t` with a text's code.
+pub fn zebin(p: Platform, ze_info: &str, text: &str) -> Vec<u8> {
+    zebin_of(p, ze_info, code(p, text))
+}
+
+/// A zebin of the kernel `t` with this code.
+pub fn zebin_of(p: Platform, ze_info: &str, code: Vec<u8>) -> Vec<u8> {
+    gantry_runtime::zebin::write(p, ze_info, &[("t", code)])
 }
 
 /// The scoreboard's word for: after everything before.

@@ -1,8 +1,7 @@
 //! Barriers with names, producers and consumers.
 
-use super::elf;
+use super::text;
 use gantry_isa_gen::Platform;
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, DeviceKind, Error, Grid};
 
 const INFO: &str = "\
@@ -45,12 +44,8 @@ fn run(signal: &str, wait: &str) -> Result<Vec<u32>, Error> {
          (W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {{EOT,A@1}}\n"
     );
     let p = Platform::XeHpc;
-    let code = match assemble(p, &text) {
-        Ok(a) => a.bytes,
-        Err(e) => panic!("{}", e.render("body", &text)),
-    };
     let d = Device::open(DeviceKind::Simulator).unwrap();
-    let m = d.load(&elf::zebin(INFO, &[("t", code)], 1271)).unwrap();
+    let m = d.load(&text::zebin(p, INFO, &text)).unwrap();
     let out = d.buffer(16).unwrap();
     m.kernel("t")
         .unwrap()

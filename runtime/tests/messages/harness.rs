@@ -1,15 +1,13 @@
 //! One message in a kernel of its own: registers are loaded from a buffer, the message is sent, registers are stored.
 
 use super::common::Rng;
-use super::elf;
 use super::model::{AddressForm, Form};
-use super::text::{bindless, end, product, send};
+use super::text::{bindless, end, send, zebin};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, BlockUnit, Cache, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort,
     LscSurface, LscVector, Message, MsgOp, Surface,
 };
-use gantry_isa_gen::text::assemble;
 use gantry_runtime::{Device, DeviceKind, Error, Grid};
 
 /// Bytes of the memory that messages see.
@@ -358,11 +356,7 @@ impl Case {
         }
         text += "(W) mov (8|M0) r127.0<1>:ud 0:ud\n";
         text += end(p);
-        let code = match assemble(p, &text) {
-            Ok(a) => a.bytes,
-            Err(e) => panic!("{}", e.render("body", &text)),
-        };
-        let zebin = elf::zebin(&info(), &[("t", code)], product(p));
+        let zebin = zebin(p, &info(), &text);
         let module = self.device.load(&zebin)?;
         let registers = self.device.buffer_from(&self.regs)?;
         let out = self.device.buffer(self.regs.len())?;

@@ -19,6 +19,7 @@ mod hazards;
 #[path = "../../../isa-gen/tests/kernels/mod.rs"]
 mod kernels;
 mod reference;
+#[path = "../common/rng.rs"]
 mod rng;
 mod simulated;
 mod specs;

@@ -1,4 +1,5 @@
 //! Numbers to feed kernels.
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 /// A small generator of numbers (SplitMix64), seeded.
 #[derive(Clone)]
@@ -24,6 +25,16 @@ impl Rng {
         (self.u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// Any integer.
+    pub fn i32(&mut self) -> i32 {
+        self.u64() as i32
+    }
+
+    /// A float in `lo .. hi`.
+    pub fn f32(&mut self, lo: f32, hi: f32) -> f32 {
+        lo + (self.u64() >> 40) as f32 / (1u64 << 24) as f32 * (hi - lo)
+    }
+
     /// Integers of every magnitude, with many special ones among them.
     pub fn wild_i32(&mut self) -> i32 {
         const SPECIAL: [i32; 10] = [
@@ -41,7 +52,7 @@ impl Rng {
         if self.below(4) == 0 {
             SPECIAL[self.below(10) as usize]
         } else {
-            self.u64() as i32 >> self.below(32)
+            self.i32() >> self.below(32)
         }
     }
 
@@ -72,7 +83,7 @@ impl Rng {
         match self.below(6) {
             0 => SPECIAL[self.below(10) as usize],
             1 => f32::from_bits(self.u64() as u32),
-            _ => (self.unit() * 2000.0 - 1000.0) as f32,
+            _ => self.f32(-1000.0, 1000.0),
         }
     }
 }
