@@ -3,7 +3,7 @@
 //! compiles the same kernel for this host.
 //!
 //! `cargo bench -p gantry-runtime` needs `ocloc`, and pocl for the ratio. A table of the fastest of several runs comes first;
-//! `-- nothing` prints only that.
+//! `-- nothing` prints only that. `GANTRY_KERNEL` and `GANTRY_DEVICE` choose one kernel or device.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -175,9 +175,16 @@ fn simulator(c: &mut Criterion) {
         "M ch/s",
         "x pocl"
     );
+    let unwanted = |var: &str, name: &str| std::env::var(var).is_ok_and(|w| w != name);
     for case in cases() {
+        if unwanted("GANTRY_KERNEL", case.kernel) {
+            continue;
+        }
         let reference = pocl.as_ref().map(|(p, program)| on_pocl(p, program, &case));
         for device in DEVICES {
+            if unwanted("GANTRY_DEVICE", device) {
+                continue;
+            }
             let k = Simulated::new(device, &case);
             let (stats, single) = one.install(|| fastest(|| k.run()));
             let (_, all) = fastest(|| k.run());
