@@ -55,6 +55,7 @@ fn machine(op: Op, sources: usize, ty: Type) -> AluOp {
         dst: ty,
         srcs,
         mods: [SrcMods::default(); 3],
+        table: 0,
     }
 }
 

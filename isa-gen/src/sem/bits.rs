@@ -50,19 +50,6 @@ pub(super) fn rotate_left(v: u64, count: u32, bits: u32) -> u64 {
     }
 }
 
-/// `bfn`: each bit of the result is the bit of the truth table that the sources' bits number, source 0's being the
-/// lowest.
-pub(super) fn boolean(table: u8, a: u64, b: u64, c: u64) -> u64 {
-    let mut out = 0;
-    for index in 0..8u8 {
-        if table >> index & 1 == 1 {
-            let pick = |bit: u8, v: u64| if index >> bit & 1 == 1 { v } else { !v };
-            out |= pick(0, a) & pick(1, b) & pick(2, c);
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,14 +61,5 @@ mod tests {
         assert_eq!(rotate_left(0x8000_0001, 4, 32), 0x18);
         assert_eq!(rotate_left(0x12_3456_789a, 0, 32), 0x3456_789a);
         assert_eq!(rotate_left(1, (-1i32) as u32, 64), 1 << 63);
-    }
-
-    #[test]
-    fn every_boolean_function_follows_its_table() {
-        // All eight combinations of bits, side by side.
-        let (a, b, c) = (0xaa, 0xcc, 0xf0);
-        for table in 0..=u8::MAX {
-            assert_eq!(boolean(table, a, b, c) & 0xff, u64::from(table));
-        }
     }
 }

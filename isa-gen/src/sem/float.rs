@@ -3,7 +3,8 @@
 use super::convert::{float_value, flush_df, flush_f, stochastic, write_float};
 use super::int::select;
 use super::{
-    AluOp, Bits, Extra, FpMode, LANES, Outcome, Round, Undefined, dots, exact, mask, math,
+    AluOp, Bits, Extra, FpMode, LANES, Outcome, Pack, Plain, Round, Undefined, dots, exact, mask,
+    math, truth_of,
 };
 use crate::inst::{Cond, SrcMods};
 use crate::op::Op;
@@ -371,27 +372,20 @@ pub fn apply<T: FloatLane, const N: usize>(
 
 /// A condition between two lanes, as a channel mask. With a NaN only `ne` and `un` are true.
 #[inline(always)]
-pub fn compare<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
-    #[inline(always)]
-    fn gather<T: FloatLane, const N: usize>(
-        a: &[T; N],
-        b: &[T; N],
-        f: impl Fn(T, T) -> bool,
-    ) -> u32 {
-        let mut yes = [false; N];
-        for i in 0..N {
-            yes[i] = f(a[i], b[i]);
-        }
-        super::mask_of(&yes)
-    }
+pub fn compare<T: FloatLane, const N: usize>(
+    pack: impl Pack,
+    cond: Cond,
+    a: &[T; N],
+    b: &[T; N],
+) -> u32 {
     match cond {
-        Cond::Eq => gather(a, b, |x, y| x == y),
-        Cond::Ne => gather(a, b, |x, y| x != y),
-        Cond::Gt => gather(a, b, |x, y| x > y),
-        Cond::Ge => gather(a, b, |x, y| x >= y),
-        Cond::Lt => gather(a, b, |x, y| x < y),
-        Cond::Le => gather(a, b, |x, y| x <= y),
-        Cond::Un => gather(a, b, |x, y| x.is_nan() || y.is_nan()),
+        Cond::Eq => pack.mask_of(&truth_of(a, b, |x, y| x == y)),
+        Cond::Ne => pack.mask_of(&truth_of(a, b, |x, y| x != y)),
+        Cond::Gt => pack.mask_of(&truth_of(a, b, |x, y| x > y)),
+        Cond::Ge => pack.mask_of(&truth_of(a, b, |x, y| x >= y)),
+        Cond::Lt => pack.mask_of(&truth_of(a, b, |x, y| x < y)),
+        Cond::Le => pack.mask_of(&truth_of(a, b, |x, y| x <= y)),
+        Cond::Un => pack.mask_of(&truth_of(a, b, |x, y| x.is_nan() | y.is_nan())),
         Cond::Ov | Cond::Eo => 0,
     }
 }
@@ -399,14 +393,18 @@ pub fn compare<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N])
 /// The channels of `sel` with a condition that take source 0: of a number and a NaN the number is taken
 /// (Skylake PRM, Vol. 7, "sel - Select", IEEE minimum and maximum).
 #[inline(always)]
-pub fn sel_pick<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
-    let mut pick = compare(cond, a, b);
+pub fn sel_pick<T: FloatLane, const N: usize>(
+    pack: impl Pack,
+    cond: Cond,
+    a: &[T; N],
+    b: &[T; N],
+) -> u32 {
+    let pick = compare(pack, cond, a, b);
     if matches!(cond, Cond::Ge | Cond::Gt | Cond::Lt | Cond::Le) {
-        for i in 0..N {
-            pick |= u32::from(b[i].is_nan() && !a[i].is_nan()) << i;
-        }
+        pick | pack.mask_of(&truth_of(a, b, |x, y| y.is_nan() & !x.is_nan()))
+    } else {
+        pick
     }
-    pick
 }
 
 /// Any float operation.
@@ -445,7 +443,7 @@ pub(super) fn eval<T: FloatLane>(
                 if alu.op == Op::Cmpn {
                     compare_nan(cond, &a, &b)
                 } else {
-                    compare(cond, &a, &b)
+                    compare(Plain, cond, &a, &b)
                 }
             }) & mask(n);
             flags = Some(f);
@@ -459,7 +457,7 @@ pub(super) fn eval<T: FloatLane>(
         }
         Op::Sel => {
             pick = match alu.cond {
-                Some(cond) => sel_pick(cond, &a, &b),
+                Some(cond) => sel_pick(Plain, cond, &a, &b),
                 None => extra.pick,
             };
             flags = Some(0);
@@ -468,7 +466,7 @@ pub(super) fn eval<T: FloatLane>(
         Op::Csel => {
             pick = alu
                 .cond
-                .map_or(0, |cond| compare(cond, &c, &[T::ZERO; LANES]));
+                .map_or(0, |cond| compare(Plain, cond, &c, &[T::ZERO; LANES]));
             flags = Some(0);
             select(pick, &a, &b)
         }
@@ -530,8 +528,8 @@ pub(super) fn eval<T: FloatLane>(
                     }
                     m
                 }
-                Cond::Un => compare(Cond::Un, &seen, &seen),
-                cond => compare(cond, &seen, &[0.0; LANES]),
+                Cond::Un => compare(Plain, Cond::Un, &seen, &seen),
+                cond => compare(Plain, cond, &seen, &[0.0; LANES]),
             }
         }
     };
@@ -571,7 +569,7 @@ fn source_bits(alu: &AluOp, srcs: &[&Bits; 3], source: usize, channel: usize) ->
 /// `cmpn`: as [`compare`], but an ordering is true where source 1 is a NaN, so that a `sel` by it takes source 0, the
 /// number.
 fn compare_nan<T: FloatLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
-    let mut m = compare(cond, a, b);
+    let mut m = compare(Plain, cond, a, b);
     if matches!(cond, Cond::Ge | Cond::Gt | Cond::Lt | Cond::Le) {
         for (i, v) in b.iter().enumerate() {
             m |= u32::from(v.is_nan()) << i;

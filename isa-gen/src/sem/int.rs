@@ -1,7 +1,10 @@
 //! Integer operations.
 
 use super::convert::{read_int, write_int};
-use super::{AluOp, Bits, Extra, LANES, Outcome, Undefined, bits, dots, is_logic};
+use super::{
+    AluOp, Bits, Extra, LANES, Outcome, Pack, Plain, Undefined, bits, dots, is_logic, truth_of,
+    truth_of_mask,
+};
 use crate::inst::Cond;
 use crate::op::{MathFn, Op};
 use crate::types::Type;
@@ -182,24 +185,43 @@ pub fn apply<T: IntLane, const N: usize>(
     })
 }
 
+/// The bitwise function with a truth table (`bfn`): the bit at `a + 2 * b + 4 * c` is the result's.
+#[inline(always)]
+pub fn boolean<T: IntLane, const N: usize>(
+    table: u8,
+    a: &[T; N],
+    b: &[T; N],
+    c: &[T; N],
+) -> [T; N] {
+    // Whole lanes of each bit of the table; then each source picks one of two.
+    let bit = |i: u8| T::ZERO.sub(T::of(i128::from(table >> i & 1)));
+    let pick = |by: T, no: T, yes: T| no.xor(by.and(no.xor(yes)));
+    let (b0, b1, b2, b3) = (bit(0), bit(1), bit(2), bit(3));
+    let (b4, b5, b6, b7) = (bit(4), bit(5), bit(6), bit(7));
+    let mut out = [T::ZERO; N];
+    for i in 0..N {
+        let low = pick(b[i], pick(a[i], b0, b1), pick(a[i], b2, b3));
+        let high = pick(b[i], pick(a[i], b4, b5), pick(a[i], b6, b7));
+        out[i] = pick(c[i], low, high);
+    }
+    out
+}
+
 /// A condition between two lanes, as a channel mask.
 #[inline(always)]
-pub fn compare<T: IntLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -> u32 {
-    #[inline(always)]
-    fn gather<T: IntLane, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> bool) -> u32 {
-        let mut yes = [false; N];
-        for i in 0..N {
-            yes[i] = f(a[i], b[i]);
-        }
-        super::mask_of(&yes)
-    }
+pub fn compare<T: IntLane, const N: usize>(
+    pack: impl Pack,
+    cond: Cond,
+    a: &[T; N],
+    b: &[T; N],
+) -> u32 {
     match cond {
-        Cond::Eq => gather(a, b, |x, y| x == y),
-        Cond::Ne => gather(a, b, |x, y| x != y),
-        Cond::Gt => gather(a, b, |x, y| x > y),
-        Cond::Ge => gather(a, b, |x, y| x >= y),
-        Cond::Lt => gather(a, b, |x, y| x < y),
-        Cond::Le => gather(a, b, |x, y| x <= y),
+        Cond::Eq => pack.mask_of(&truth_of(a, b, |x, y| x == y)),
+        Cond::Ne => pack.mask_of(&truth_of(a, b, |x, y| x != y)),
+        Cond::Gt => pack.mask_of(&truth_of(a, b, |x, y| x > y)),
+        Cond::Ge => pack.mask_of(&truth_of(a, b, |x, y| x >= y)),
+        Cond::Lt => pack.mask_of(&truth_of(a, b, |x, y| x < y)),
+        Cond::Le => pack.mask_of(&truth_of(a, b, |x, y| x <= y)),
         Cond::Ov | Cond::Un | Cond::Eo => 0,
     }
 }
@@ -207,11 +229,10 @@ pub fn compare<T: IntLane, const N: usize>(cond: Cond, a: &[T; N], b: &[T; N]) -
 /// One of two lanes by a channel mask: `a` where the bit is set.
 #[inline(always)]
 pub fn select<T: Copy, const N: usize>(pick: u32, a: &[T; N], b: &[T; N]) -> [T; N] {
+    let pick = truth_of_mask::<N>(pick);
     let mut out = *b;
     for i in 0..N {
-        if pick >> i & 1 == 1 {
-            out[i] = a[i];
-        }
+        out[i] = if pick[i] != 0 { a[i] } else { b[i] };
     }
     out
 }
@@ -313,10 +334,7 @@ pub(super) fn eval<T: IntLane>(
             };
             bits::rotate_left(a[i].value() as u64, count, t0.bits()) as i64
         }),
-        Op::Bfn => from(&|i| {
-            let [a, b, c] = [a[i], b[i], c[i]].map(|v| v.value() as u64);
-            bits::boolean(extra.table, a, b, c) as i64
-        }),
+        Op::Bfn => boolean(alu.table, &a, &b, &c),
         Op::Sad2 | Op::Sada2 => from(&|i| {
             let sum = dots::differences(&a, &b, i);
             if op == Op::Sada2 {
@@ -347,13 +365,13 @@ pub(super) fn eval<T: IntLane>(
             from(&|i| r[i])
         }
         Op::Cmp | Op::Cmpn => {
-            let f = alu.cond.map_or(0, |cond| compare(cond, &a, &b));
+            let f = alu.cond.map_or(0, |cond| compare(Plain, cond, &a, &b));
             flags = Some(f);
             from(&|i| if f >> i & 1 == 1 { -1 } else { 0 })
         }
         Op::Sel => {
             let pick = match alu.cond {
-                Some(cond) => compare(cond, &a, &b),
+                Some(cond) => compare(Plain, cond, &a, &b),
                 None => extra.pick,
             };
             flags = Some(0);
@@ -362,7 +380,7 @@ pub(super) fn eval<T: IntLane>(
         Op::Csel => {
             let pick = alu
                 .cond
-                .map_or(0, |cond| compare(cond, &c, &[T::ZERO; LANES]));
+                .map_or(0, |cond| compare(Plain, cond, &c, &[T::ZERO; LANES]));
             flags = Some(0);
             select(pick, &a, &b)
         }
@@ -398,7 +416,7 @@ pub(super) fn eval<T: IntLane>(
                     *v = T::of(super::convert::int_value(v.value() as u64, alu.dst));
                 }
             }
-            compare(cond, &seen, &[T::ZERO; LANES])
+            compare(Plain, cond, &seen, &[T::ZERO; LANES])
         }
     };
     let mut out = Outcome {

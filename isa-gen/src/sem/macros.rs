@@ -335,7 +335,7 @@ pub fn eval(
             for (s, bits) in seen.iter_mut().zip(&out.bits).take(n) {
                 *s = convert::float_value(*bits, ty, &FpMode::IEEE);
             }
-            float::compare(cond, &seen, &[0.0; LANES]) & mask(n)
+            float::compare(super::Plain, cond, &seen, &[0.0; LANES]) & mask(n)
         }
     };
     // Saturation means something of a result that is no step on the way.

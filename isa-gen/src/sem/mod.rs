@@ -127,6 +127,8 @@ pub struct AluOp {
     pub srcs: [Option<Type>; 3],
     /// Each source's modifiers.
     pub mods: [SrcMods; 3],
+    /// `bfn`: the truth table. The bit at `s0 + 2 * s1 + 4 * s2` is the result's.
+    pub table: u8,
 }
 
 /// What an operation reads besides its sources.
@@ -138,8 +140,6 @@ pub struct Extra {
     pub pick: u32,
     /// `mac`, `mach`, `macl`, `sada2`: the accumulator's integers, or element bits of its floats.
     pub acc: [i64; LANES],
-    /// `bfn`: the truth table. The bit at `s0 + 2 * s1 + 4 * s2` is the result's.
-    pub table: u8,
 }
 
 impl Default for Extra {
@@ -148,7 +148,6 @@ impl Default for Extra {
             mode: FpMode::IEEE,
             pick: 0,
             acc: [0; LANES],
-            table: 0,
         }
     }
 }
@@ -256,20 +255,48 @@ pub const fn mask(n: usize) -> u32 {
     if n >= 32 { u32::MAX } else { (1 << n) - 1 }
 }
 
-/// The channels whose bit is set, as a mask: channel 0 lowest.
+/// What is true of each lane: all ones, or zero.
+pub type Truth<const N: usize> = [i32; N];
+
+/// What is true of each pair of lanes.
 #[inline(always)]
-pub fn mask_of<const N: usize>(yes: &[bool; N]) -> u32 {
-    let mut m = 0;
-    let (eights, rest) = yes.as_chunks::<8>();
-    for (i, eight) in eights.iter().enumerate() {
-        // The product gathers the bytes' low bits in the top byte.
-        let bytes = u64::from_le_bytes(eight.map(u8::from));
-        m |= ((bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
+fn truth_of<T: Copy, const N: usize>(a: &[T; N], b: &[T; N], f: impl Fn(T, T) -> bool) -> Truth<N> {
+    let mut out = [0; N];
+    for i in 0..N {
+        out[i] = -i32::from(f(a[i], b[i]));
     }
-    for (i, y) in rest.iter().enumerate() {
-        m |= u32::from(*y) << (N - rest.len() + i);
+    out
+}
+
+/// How a host turns truths of lanes into a channel mask.
+pub trait Pack: Copy {
+    /// The lanes where it is true, channel 0 lowest.
+    fn mask_of<const N: usize>(self, yes: &Truth<N>) -> u32;
+}
+
+/// What any host can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain;
+
+impl Pack for Plain {
+    #[inline(always)]
+    fn mask_of<const N: usize>(self, yes: &Truth<N>) -> u32 {
+        let mut m = 0;
+        for (i, y) in yes.iter().enumerate() {
+            m |= *y as u32 & 1 << i;
+        }
+        m
     }
-    m
+}
+
+/// The channels of a mask: true where the bit is set.
+#[inline(always)]
+pub fn truth_of_mask<const N: usize>(mask: u32) -> Truth<N> {
+    let mut out = [0; N];
+    for (i, o) in out.iter_mut().enumerate() {
+        *o = -((mask >> i & 1) as i32);
+    }
+    out
 }
 
 /// One channel of a packed vector immediate (`uv`, `v`, `vf`): its element bits in the type that it is read as

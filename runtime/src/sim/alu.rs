@@ -37,9 +37,8 @@ pub(super) fn with_lanes<R>(t: &mut Thread, f: impl FnOnce(&mut Thread, &mut Lan
 }
 
 /// Runs an operation in the channels of `mask`, which is not empty.
-#[inline]
 pub(super) fn execute(t: &mut Thread, op: &MicroOp, mask: u32) -> Result<(), String> {
-    general(t, op, 0, mask)
+    with_lanes(t, |t, lanes| run(t, op, mask, lanes))
 }
 
 /// Where channel `i` of a source lies; an error where an address register points outside the GRFs.
@@ -121,18 +120,8 @@ pub(super) fn gather(
     Ok(())
 }
 
-/// Any operation, by way of [`sem::eval`]. `table` is the truth table of `bfn`.
-pub(super) fn general(t: &mut Thread, op: &MicroOp, table: u8, mask: u32) -> Result<(), String> {
-    with_lanes(t, |t, lanes| run(t, op, table, mask, lanes))
-}
-
-fn run(
-    t: &mut Thread,
-    op: &MicroOp,
-    table: u8,
-    mut mask: u32,
-    lanes: &mut Lanes,
-) -> Result<(), String> {
+/// Any operation, by way of [`sem::eval`].
+fn run(t: &mut Thread, op: &MicroOp, mut mask: u32, lanes: &mut Lanes) -> Result<(), String> {
     let n = u32::from(op.n);
     let mut alu = op.alu;
     read_sources(t, op, mask, &mut alu, lanes)?;
@@ -142,7 +131,6 @@ fn run(
     }
     let mut extra = Extra {
         mode: t.mode,
-        table,
         ..Extra::default()
     };
     if !matches!(op.pick, Pred::None) {

@@ -1,6 +1,6 @@
 //! Decoding a kernel once, into micro-operations that the execution loop runs without looking anything up.
 
-use super::fast::{self, Fast};
+use super::fast::{self, Handler, RowSource};
 use super::operand::{send, source};
 use super::regs::{self, FileOffset, Regs};
 use super::send::SendOp;
@@ -48,11 +48,15 @@ pub(super) struct MicroOp {
     pub(super) join: bool,
     /// Reads registers that are computed when read (`ce0`, `tm0`, `ip`), or writes ones with effects (`cr0`).
     pub(super) special: bool,
+    /// The handler is for IEEE mode alone.
+    pub(super) ieee: bool,
     pub(super) pred: Pred,
     /// The predicate of `sel`, which selects and disables nothing.
     pub(super) pick: Pred,
     pub(super) dst: DstOp,
     pub(super) srcs: [SrcOp; 3],
+    /// The sources of a handler for rows.
+    pub(super) rows: [RowSource; 3],
     /// Flag bit of channel 0 of the flag modifier, where flags are written.
     pub(super) flag: Option<u8>,
     pub(super) acc_wr_en: bool,
@@ -63,7 +67,7 @@ pub(super) struct MicroOp {
 /// What an operation is.
 pub(super) enum Kind {
     /// An ALU operation with a handler of its own.
-    Fast(Fast),
+    Fast(Handler),
     /// Any ALU operation.
     Alu,
     /// One that is more than its operands.
@@ -441,6 +445,10 @@ impl Program {
             dst: inst.dst.ty().unwrap_or(Type::Ud),
             srcs: types,
             mods,
+            table: match inst.subfn {
+                Subfn::Bfn(table) => table,
+                _ => 0,
+            },
         };
         let target = |s: &Src<Reg>| match s {
             Src::Target(Target::Rel(rel)) => self.at(i64::from(ip) + i64::from(*rel)),
@@ -451,6 +459,8 @@ impl Program {
             uip: target(&inst.srcs[1]),
         };
         let next = self.at(i64::from(ip) + i64::from(len));
+        let mut ieee = false;
+        let mut rows = Default::default();
         let bctrl = inst.subfn == Subfn::BranchCtrl(true);
         let kind = match inst.op {
             Op::Send | Op::Sendc | Op::Sends | Op::Sendsc => {
@@ -494,9 +504,17 @@ impl Program {
                         dst: &dst,
                         srcs: &srcs,
                         acc_wr_en,
+                        flags: flag.is_some(),
                         special,
                     };
-                    fast::handler(&alu, &operands).map_or(Kind::Alu, Kind::Fast)
+                    match fast::handler(&alu, &operands) {
+                        Some(fast) => {
+                            ieee = fast.ieee;
+                            rows = fast.rows;
+                            Kind::Fast(fast.run)
+                        }
+                        None => Kind::Alu,
+                    }
                 }
             },
         };
@@ -513,10 +531,12 @@ impl Program {
             no_mask: inst.no_mask,
             join: false,
             special,
+            ieee,
             pred,
             pick,
             dst,
             srcs,
+            rows,
             flag,
             acc_wr_en,
             alu,
@@ -535,10 +555,12 @@ fn bad(ip: u32, why: String) -> MicroOp {
         no_mask: true,
         join: false,
         special: false,
+        ieee: false,
         pred: Pred::None,
         pick: Pred::None,
         dst: DstOp::Null,
         srcs: [SrcOp::None, SrcOp::None, SrcOp::None],
+        rows: Default::default(),
         flag: None,
         acc_wr_en: false,
         alu: AluOp {
@@ -549,6 +571,7 @@ fn bad(ip: u32, why: String) -> MicroOp {
             dst: Type::Ud,
             srcs: [None; 3],
             mods: [SrcMods::default(); 3],
+            table: 0,
         },
         kind: Kind::Bad(why),
     }

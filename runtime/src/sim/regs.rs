@@ -1,5 +1,6 @@
 //! A thread's registers as one run of bytes, and where each register lies in it.
 
+use gantry_isa_gen::sem::truth_of_mask;
 use gantry_isa_gen::{Arf, Platform, Reg, RegRef};
 
 /// Bytes of the largest GRF file: 256 registers of 64 bytes (Xe-HPC, large mode).
@@ -213,6 +214,28 @@ impl Regs {
             .iter_mut()
             .zip(v.to_le_bytes())
             .for_each(|(o, b)| *o = b);
+    }
+
+    /// Sets the dwords of `mask`, of a row of so many from `at` on.
+    #[inline(always)]
+    pub(super) fn set_row(&mut self, at: u32, channels: u32, mask: u32, v: &[u32; 32]) {
+        match channels {
+            16 => self.set_dwords::<16>(at, mask, v),
+            8 => self.set_dwords::<8>(at, mask, v),
+            _ => self.set_dwords::<32>(at, mask, v),
+        }
+    }
+
+    #[inline(always)]
+    fn set_dwords<const N: usize>(&mut self, at: u32, mask: u32, v: &[u32; 32]) {
+        let on = truth_of_mask::<N>(mask);
+        let Some(out) = self.elements_mut::<4, N>(at) else {
+            return;
+        };
+        for i in 0..N {
+            let old = u32::from_le_bytes(out[i]);
+            out[i] = (if on[i] != 0 { v[i] } else { old }).to_le_bytes();
+        }
     }
 
     /// A flag register: f0 to f3.

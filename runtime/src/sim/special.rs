@@ -1,5 +1,5 @@
 //! ALU operations that are more than lanes of their operands: math macros with their special accumulators, the systolic
-//! array, functions with a truth table.
+//! array.
 
 use super::alu::{self, Lanes};
 use super::program::{DstOp, Kind, MicroOp, Program, SrcOp};
@@ -20,8 +20,6 @@ pub(super) enum Special {
     Systolic(Dpas),
     /// `dpasw`: two threads have half of source 2 each.
     Fused(Dpas),
-    /// `bfn`, with its truth table.
-    Boolean(u8),
 }
 
 /// The special accumulators of a thread, `mme0` and on.
@@ -50,7 +48,6 @@ pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
                 _ => Special::Systolic(d),
             }
         }
-        (_, Subfn::Bfn(table), _) => Special::Boolean(table),
         (_, _, Dst::Macro { mme: n, .. }) => Special::Macro {
             dst: mme(n),
             srcs: inst.srcs.map(|s| match s {
@@ -71,7 +68,6 @@ pub(super) fn execute(
     mask: u32,
 ) -> Result<(), String> {
     match special {
-        Special::Boolean(table) => alu::general(t, op, table, mask),
         Special::Macro { dst, srcs } => {
             alu::with_lanes(t, |t, lanes| macro_step(t, op, (dst, srcs), mask, lanes))
         }

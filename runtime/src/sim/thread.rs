@@ -2,7 +2,7 @@
 
 use super::alu;
 use super::barrier::Joined;
-use super::fast::{Fast, Host};
+use super::fast::Host;
 use super::program::{
     BarrierId, DstOp, Jump, Kind, LEFT_CODE, MicroOp, NO_OP, Pred, Program, SrcOp,
 };
@@ -70,6 +70,8 @@ pub(super) struct Thread {
     /// Where each waiting channel waits: an operation index.
     wait_at: [u32; 32],
     pub(super) mode: FpMode,
+    /// Single floats are IEEE's: rounded to nearest, denormals kept.
+    ieee: bool,
     pub(super) counts: Counts,
     /// Ended, or not started.
     pub(super) done: bool,
@@ -78,6 +80,24 @@ pub(super) struct Thread {
     pub(super) scratch: alu::Scratch,
     /// The host it runs on.
     pub(super) host: Host,
+}
+
+/// A call of [`Thread::run_here`], as the host's dispatcher takes it.
+struct Run<'a, 'w, O> {
+    thread: &'a mut Thread,
+    program: &'a Program,
+    group: &'a mut Group<'w>,
+    slice: u64,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> pulp::NullaryFnOnce for Run<'_, '_, O> {
+    type Output = Stop;
+    #[inline(always)]
+    fn call(self) -> Stop {
+        self.thread
+            .run_here(self.program, self.group, self.slice, self.observer)
+    }
 }
 
 impl Thread {
@@ -95,6 +115,7 @@ impl Thread {
             call_mask: u32::MAX,
             wait_at: [0; 32],
             mode: FpMode::of_cr0(0),
+            ieee: false,
             counts: Counts::default(),
             done: true,
             barriers: Joined::default(),
@@ -114,7 +135,7 @@ impl Thread {
         self.active = dispatch;
         self.waiting = 0;
         self.call_mask = u32::MAX;
-        self.mode = FpMode::of_cr0(0);
+        self.set_mode(0);
         self.counts = Counts::default();
         self.done = false;
         self.barriers = Joined::default();
@@ -182,8 +203,31 @@ impl Thread {
         slice: u64,
         observer: &mut O,
     ) -> Stop {
+        self.host.call(Run {
+            thread: self,
+            program,
+            group,
+            slice,
+            observer,
+        })
+    }
+
+    #[inline(always)]
+    fn run_here<O: Observer>(
+        &mut self,
+        program: &Program,
+        group: &mut Group<'_>,
+        slice: u64,
+        observer: &mut O,
+    ) -> Stop {
         let end = self.counts.instructions.saturating_add(slice);
         while self.counts.instructions < end {
+            if !O::LOOKS {
+                self.handlers(program, end - self.counts.instructions);
+                if self.counts.instructions >= end {
+                    break;
+                }
+            }
             let Some(op) = program.ops.get(self.pc as usize) else {
                 return Stop::Fault(LEFT_CODE.to_owned());
             };
@@ -219,6 +263,33 @@ impl Thread {
         Stop::Slice
     }
 
+    /// Runs operations that have handlers, up to the first that has none: at most `most`. Nothing but the handlers looks at
+    /// the thread meanwhile.
+    #[inline(always)]
+    fn handlers(&mut self, program: &Program, most: u64) {
+        let (mut pc, mut instructions, mut channels) = (self.pc, 0, 0);
+        while let Some(op) = program.ops.get(pc as usize)
+            && let Kind::Fast(run) = op.kind
+            && (self.ieee || !op.ieee)
+            && instructions < most
+        {
+            if op.join && self.waiting != 0 {
+                self.pc = pc;
+                self.rejoin();
+            }
+            let mask = self.enabled(op);
+            instructions += 1;
+            channels += u64::from(mask.count_ones());
+            if mask != 0 {
+                run(self, op, mask);
+            }
+            pc += 1;
+        }
+        self.pc = pc;
+        self.counts.instructions += instructions;
+        self.counts.channels += channels;
+    }
+
     /// The barrier that is waited for.
     fn barrier(&self, id: BarrierId) -> u32 {
         match id {
@@ -237,15 +308,7 @@ impl Thread {
         mask: u32,
     ) -> Option<Stop> {
         match &op.kind {
-            Kind::Fast(Fast::Any(run)) => {
-                if mask != 0 {
-                    run(self, op, mask);
-                }
-                self.pc += 1;
-            }
-            Kind::Fast(Fast::Ieee(run))
-                if self.mode.keep_f && self.mode.round == Round::Nearest =>
-            {
+            Kind::Fast(run) if self.ieee || !op.ieee => {
                 if mask != 0 {
                     run(self, op, mask);
                 }
@@ -264,7 +327,7 @@ impl Thread {
                         return Some(Stop::Fault(why));
                     }
                     if op.special {
-                        self.mode = FpMode::of_cr0(self.regs.u32(regs::CR0));
+                        self.set_mode(self.regs.u32(regs::CR0));
                     }
                 }
                 self.pc += 1;
@@ -299,17 +362,28 @@ impl Thread {
         None
     }
 
-    /// Channels that wait here run again.
-    fn rejoin(&mut self) {
-        let mut left = self.waiting & self.call_mask;
-        while left != 0 {
-            let ch = left.trailing_zeros();
-            left &= left - 1;
-            if self.wait_at.get(ch as usize) == Some(&self.pc) {
-                self.waiting &= !(1 << ch);
-                self.active |= 1 << ch;
-            }
+    /// Takes the floating-point mode of a `cr0.0` value.
+    pub(super) fn set_mode(&mut self, cr0: u32) {
+        self.mode = FpMode::of_cr0(cr0);
+        self.ieee = self.mode.keep_f && self.mode.round == Round::Nearest;
+    }
+
+    /// The channels that wait at an operation, of those of the subroutine that runs.
+    #[inline(always)]
+    fn waiting_at(&self, at: u32) -> u32 {
+        let mut here = 0;
+        for (ch, w) in self.wait_at.iter().enumerate() {
+            here |= u32::from(*w == at) << ch;
         }
+        here & self.waiting & self.call_mask
+    }
+
+    /// Channels that wait here run again.
+    #[inline(always)]
+    fn rejoin(&mut self) {
+        let here = self.waiting_at(self.pc);
+        self.waiting &= !here;
+        self.active |= here;
     }
 
     /// Computed registers, before they are read.
@@ -323,29 +397,20 @@ impl Thread {
     }
 
     /// Sends channels to wait at an operation.
+    #[inline(always)]
     fn park(&mut self, channels: u32, at: u32) {
-        let mut left = channels;
-        while left != 0 {
-            let ch = left.trailing_zeros();
-            left &= left - 1;
-            if let Some(w) = self.wait_at.get_mut(ch as usize) {
-                *w = at;
-            }
+        for (ch, w) in self.wait_at.iter_mut().enumerate() {
+            *w = if channels >> ch & 1 == 1 { at } else { *w };
         }
         self.active &= !channels;
         self.waiting |= channels;
     }
 
     /// Goes on after a branch: to the next operation if a channel is or waits there, else to `jip`.
+    #[inline(always)]
     fn fall_or_jump(&mut self, op: &MicroOp, jip: u32) -> Result<(), String> {
         let next = self.pc + 1;
-        let waits = |at: u32| {
-            self.wait_at
-                .iter()
-                .enumerate()
-                .any(|(ch, w)| (self.waiting & self.call_mask) >> ch & 1 == 1 && *w == at)
-        };
-        if self.active != 0 || waits(next) {
+        if self.active != 0 || self.waiting_at(next) != 0 {
             self.pc = next;
             return Ok(());
         }
@@ -363,6 +428,7 @@ impl Thread {
         Ok(())
     }
 
+    #[inline(always)]
     fn branch(
         &mut self,
         program: &Program,

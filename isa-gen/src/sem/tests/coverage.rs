@@ -49,6 +49,10 @@ fn evaluate(i: &Inst<Reg>, r: &mut Rng) -> Result<(), Undefined> {
         dst,
         srcs: i.srcs.map(|s| s.ty()),
         mods: [SrcMods::default(); 3],
+        table: match i.subfn {
+            Subfn::Bfn(t) => t,
+            _ => 0,
+        },
     };
     let mut srcs = [[0; LANES]; 3];
     for (k, s) in i.srcs.iter().enumerate() {
@@ -63,10 +67,6 @@ fn evaluate(i: &Inst<Reg>, r: &mut Rng) -> Result<(), Undefined> {
         mode: FpMode::of_cr0(r.u64() as u32),
         pick: r.u64() as u32,
         acc: srcs[0].map(|v| v as i64),
-        table: match i.subfn {
-            Subfn::Bfn(t) => t,
-            _ => 0,
-        },
     };
     let n = i.exec.channels() as usize;
     let [a, b, c] = &srcs;

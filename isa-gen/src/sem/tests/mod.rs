@@ -52,6 +52,7 @@ fn alu(op: Op, dst: Type, srcs: &[Type]) -> AluOp {
         dst,
         srcs: s,
         mods: [SrcMods::default(); 3],
+        table: 0,
     }
 }
 
@@ -455,5 +456,15 @@ fn what_is_no_alu_operation_is_an_error() {
             let o = alu(op, ty, &[ty, ty]);
             assert!(eval(&o, 8, [&zero, &zero, &zero], &Extra::default()).is_err());
         }
+    }
+}
+
+#[test]
+fn every_boolean_function_follows_its_table() {
+    // All eight combinations of bits, side by side.
+    let (a, b, c) = ([0xaau32; 2], [0xcc; 2], [0xf0; 2]);
+    for table in 0..=u8::MAX {
+        let r = int::boolean(table, &a, &b, &c);
+        assert_eq!(r.map(|v| v & 0xff), [u32::from(table); 2]);
     }
 }

@@ -2,34 +2,37 @@
 
 use super::super::program::{DstOp, MicroOp, Pred};
 use super::super::thread::Thread;
-use super::lanes::{Lane, load, store};
-use super::{Family, arity, handlers};
+use super::lanes::Lane;
+use super::{Family, Places, Simd, arity, handlers};
 use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::int::{self, IntLane};
+use gantry_isa_gen::sem::truth_of_mask;
 use std::marker::PhantomData;
 
 handlers!(
     /// Operations that are modulo 2^32, or signed.
     signed,
     Int<i32>,
-    [
-        Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Asr, Sel, Csel, Cmp, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror
-    ]
+    modified [Mov, Add, Mad],
+    rows [Add3, Mul, Xor, And, Or, Not, Shl, Asr, Sel, Cmp, Rol, Ror, Bfn, Bfi2],
+    others [Csel, Bfi1, Bfrev, Cbit, Lzd, Fbl]
 );
 handlers!(
     /// Unsigned operations, and those whose flags see an unsigned result.
     unsigned,
     Int<u32>,
-    [
-        Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Shr, Sel, Cmp, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror
-    ]
+    modified [],
+    rows [Shr, Sel, Cmp],
+    others [Mov, Add, Add3, Mul, Mad, Xor, And, Or, Not, Shl, Bfi1, Bfi2, Bfrev, Cbit, Lzd, Fbl, Rol, Ror, Bfn]
 );
 
 handlers!(
     /// Operations that have an operand of 64 bits, or compare mixed signs.
     wide,
     Int<i64>,
-    [Mov, Add, Mul, And, Or, Xor, Not, Shl, Asr, Sel, Cmp]
+    modified [],
+    rows [],
+    others [Mov, Add, Mul, And, Or, Xor, Not, Shl, Asr, Sel, Cmp]
 );
 
 /// Lanes of integers.
@@ -37,48 +40,60 @@ struct Int<T>(PhantomData<T>);
 
 impl<T: Lane + IntLane> Family for Int<T> {
     #[inline(always)]
-    fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
+    fn run<const N: usize, P: Places>(
+        host: impl Simd,
+        t: &mut Thread,
+        op: &MicroOp,
+        mask: u32,
+        which: Op,
+    ) {
         let zero = [T::ZERO; N];
-        let a = load::<T, N>(t, op, 0);
+        let a = P::load::<T, N>(t, op, 0);
         let b = if arity(which) > 1 {
-            load::<T, N>(t, op, 1)
+            P::load::<T, N>(t, op, 1)
         } else {
             zero
         };
         let c = if arity(which) > 2 {
-            load::<T, N>(t, op, 2)
+            P::load::<T, N>(t, op, 2)
         } else {
             zero
         };
         let r = match which {
             Op::Cmp => {
-                let flags = op.alu.cond.map_or(0, |c| int::compare(c, &a, &b));
+                let flags = op.alu.cond.map_or(0, |c| int::compare(host, c, &a, &b));
                 if let Some(bit) = op.flag {
                     t.regs.set_flags(bit, mask, flags);
                 }
                 if !matches!(op.dst, DstOp::Null) {
-                    store(t, op, mask, &int::select(flags, &[-1i32; N], &[0; N]));
+                    P::store(t, op, mask, &truth_of_mask::<N>(flags));
                 }
                 return;
             }
             Op::Sel => {
                 let pick = match op.alu.cond {
-                    Some(c) => int::compare(c, &a, &b),
+                    Some(c) => int::compare(host, c, &a, &b),
                     None if matches!(op.pick, Pred::None) => 0,
                     None => t.predicate(op.pick),
                 };
                 int::select(pick, &a, &b)
             }
             Op::Csel => {
-                let pick = op.alu.cond.map_or(0, |cond| int::compare(cond, &c, &zero));
+                let pick = op
+                    .alu
+                    .cond
+                    .map_or(0, |cond| int::compare(host, cond, &c, &zero));
                 int::select(pick, &a, &b)
             }
+            Op::Bfn => int::boolean(op.alu.table, &a, &b, &c),
             _ => {
                 let shift_mask = (size_of::<T>() * 8 - 1) as u32;
                 int::apply(which, &a, &b, &c, shift_mask).unwrap_or(a)
             }
         };
-        if let (Some(bit), Some(cond)) = (op.flag, op.alu.cond) {
+        if !P::PLAIN
+            && let (Some(bit), Some(cond)) = (op.flag, op.alu.cond)
+        {
             // Flags look at the result as the destination has it.
             let mut seen = r;
             if op.alu.dst.bytes() < 4 {
@@ -86,9 +101,9 @@ impl<T: Lane + IntLane> Family for Int<T> {
                     *v = T::of_element(v.bits(), op.alu.dst);
                 }
             }
-            let flags = int::compare(cond, &seen, &zero);
+            let flags = int::compare(host, cond, &seen, &zero);
             t.regs.set_flags(bit, mask, flags);
         }
-        store(t, op, mask, &r);
+        P::store(t, op, mask, &r);
     }
 }

@@ -6,27 +6,38 @@
 //! the general path (`alu`).
 
 mod acc;
+mod host;
 mod int;
 mod lanes;
+mod places;
 mod single;
 
 use super::alu::in_acc;
 use super::program::{DstOp, MicroOp, SrcOp};
+use super::regs;
 use super::thread::Thread;
-use gantry_isa_gen::sem::AluOp;
+use gantry_isa_gen::sem::{self, AluOp};
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
+#[cfg(target_arch = "x86_64")]
+use host::Avx2;
+use host::Simd;
+use places::{Anywhere, One, Place, Places, Rows};
 use std::marker::PhantomData;
+
+pub(super) use host::Host;
+pub(super) use places::RowSource;
 
 /// Runs an operation in the channels of a mask that is not empty.
 pub(super) type Handler = fn(&mut Thread, &MicroOp, u32);
 
-/// The handler of an operation, where there is one.
+/// The handler of an operation.
 #[derive(Clone, Copy)]
-pub(super) enum Fast {
-    /// For any floating-point mode.
-    Any(Handler),
-    /// For IEEE mode: rounding to nearest, denormals kept.
-    Ieee(Handler),
+pub(super) struct Fast {
+    pub(super) run: Handler,
+    /// It is for IEEE mode alone: rounding to nearest, denormals kept.
+    pub(super) ieee: bool,
+    /// The sources as rows, where the handler is for those.
+    pub(super) rows: [RowSource; 3],
 }
 
 /// The operands' places and effects, as far as the choice depends on them.
@@ -35,6 +46,8 @@ pub(super) struct Operands<'a> {
     pub(super) dst: &'a DstOp,
     pub(super) srcs: &'a [SrcOp; 3],
     pub(super) acc_wr_en: bool,
+    /// Flags are written.
+    pub(super) flags: bool,
     /// Registers that are computed when read, or have effects when written.
     pub(super) special: bool,
 }
@@ -45,57 +58,71 @@ pub(super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<Fast> {
         .srcs
         .iter()
         .any(|s| matches!(s, SrcOp::Indirect { .. } | SrcOp::MultiIndirect { .. }));
-    if o.special || indirect || matches!(o.dst, DstOp::Indirect { .. }) {
+    // A result and a condition may go to the same flags: the general path has their order.
+    let to_flags =
+        matches!(o.dst, DstOp::Direct { at, .. } if (regs::FLAGS..regs::SR0).contains(at));
+    if o.special || indirect || matches!(o.dst, DstOp::Indirect { .. }) || to_flags && o.flags {
         return None;
     }
-    if let Some(found) = through_acc(alu, o) {
-        return found.map(Fast::Any);
+    let (place, rows) = Place::of(alu, o);
+    let (run, ieee) = choose(alu, o, place)?;
+    Some(Fast { run, ieee, rows })
+}
+
+/// The handler, and whether it is for IEEE mode alone.
+fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, bool)> {
+    let any_mode = |run: Handler| (run, false);
+    let ieee = |run: Handler| (run, true);
+    if let Some(found) = through_acc(alu, o, place) {
+        return found.map(any_mode);
     }
     let types = || alu.srcs.iter().flatten().copied();
     let null = matches!(o.dst, DstOp::Null);
     let simple_cond = !matches!(alu.cond, Some(Cond::Ov | Cond::Un | Cond::Eo));
     let single = |t: Type| matches!(t, Type::F | Type::Vf);
     if simple_cond && types().all(single) && (alu.dst == Type::F || (null && alu.op == Op::Cmp)) {
-        return single::handler(alu.op, o.n).map(Fast::Ieee);
+        return single::handler(alu.op, o.n, place).map(ieee);
     }
     let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
     let small = |t: Type| t.is_int() && t.bytes() <= 4;
     if alu.op == Op::Mov && alu.cond.is_none() && !alu.sat {
         match alu.srcs[0] {
             Some(s) if small(s) && unmodified && alu.dst == Type::F => {
-                return Some(Fast::Ieee(single::from_int(s, o.n)));
+                return Some(ieee(single::from_int(s, o.n, place)));
             }
             Some(Type::F) if matches!(alu.dst, Type::D | Type::Ud) => {
-                return Some(Fast::Ieee(single::to_int(alu.dst, o.n)));
+                return Some(ieee(single::to_int(alu.dst, o.n, place)));
             }
             _ => {}
         }
     }
     if wide_lanes(alu) {
-        return int::wide(alu.op, o.n).map(Fast::Any);
+        return int::wide(alu.op, o.n, place.without_rows()).map(any_mode);
     }
     if alu.sat || !simple_cond || !types().all(small) || !small(alu.dst) {
         return None;
     }
     match narrow_lanes(alu, unmodified)? {
-        Lanes::Signed => int::signed(alu.op, o.n),
-        Lanes::Unsigned => int::unsigned(alu.op, o.n),
-        Lanes::Wide => int::wide(alu.op, o.n),
+        Lanes::Signed => int::signed(alu.op, o.n, place),
+        Lanes::Unsigned => int::unsigned(alu.op, o.n, place),
+        Lanes::Wide => int::wide(alu.op, o.n, place.without_rows()),
     }
-    .map(Fast::Any)
+    .map(any_mode)
 }
 
 /// The handler of an operation that has an integer in an accumulator, named or not: those are wider than their registers.
 /// The outer `None` is for all other operations.
-fn through_acc(alu: &AluOp, o: &Operands<'_>) -> Option<Option<Handler>> {
+fn through_acc(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<Option<Handler>> {
     let to = matches!(o.dst, DstOp::Direct { acc: true, .. }) && alu.dst != Type::F;
     let implicit = matches!(alu.op, Op::Mach | Op::Macl | Op::Addc | Op::Subb);
-    let from = o.srcs.iter().zip(alu.srcs).any(|(s, ty)| {
+    let from_acc = |(s, ty): (&SrcOp, Option<Type>)| {
         let (SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. }) = *s else {
-            return false;
+            return None;
         };
-        in_acc(at) && ty.is_some_and(Type::is_int)
-    });
+        ty.filter(|t| in_acc(at) && t.is_int())
+    };
+    let sources = || o.srcs.iter().zip(alu.srcs).filter_map(from_acc);
+    let from = sources().next().is_some();
     if !(to || implicit || from || o.acc_wr_en) {
         return None;
     }
@@ -106,15 +133,18 @@ fn through_acc(alu: &AluOp, o: &Operands<'_>) -> Option<Option<Handler>> {
         DstOp::Direct { step, .. } => *step,
         _ => 4,
     };
+    let no_abs = alu.mods.iter().all(|m| !m.abs);
+    let sum = matches!(alu.op, Op::Mov | Op::Add | Op::Add3);
+    let wide = place.without_rows();
     Some(if !plain || !dword(alu.dst) || step != 4 {
         None
     } else if implicit && !to && !from && (o.acc_wr_en || alu.op == Op::Macl) {
-        acc::implicit(alu.op, o.n)
+        acc::implicit(alu.op, o.n, wide)
     } else if to && !implicit && !from && !o.acc_wr_en {
-        acc::to_acc(alu.op, o.n)
-    } else if from && !to && !o.acc_wr_en && matches!(alu.op, Op::Mov | Op::Add | Op::Add3) {
+        acc::to_acc(alu.op, o.n, wide)
+    } else if from && !to && !o.acc_wr_en && no_abs && sum && sources().all(dword) {
         // The low bits of a sum depend on low bits alone.
-        int::signed(alu.op, o.n)
+        int::signed(alu.op, o.n, place)
     } else {
         None
     })
@@ -144,6 +174,7 @@ fn narrow_lanes(alu: &AluOp, unmodified: bool) -> Option<Lanes> {
         | Op::Or
         | Op::Not
         | Op::Shl => no_abs,
+        Op::Bfn => unmodified,
         Op::Bfi1 | Op::Bfi2 | Op::Bfrev | Op::Cbit | Op::Lzd | Op::Fbl => unmodified,
         // A rotation is of the source's own width.
         Op::Rol | Op::Ror => {
@@ -207,26 +238,6 @@ fn wide_lanes(alu: &AluOp) -> bool {
     }
 }
 
-/// What the host's vector unit can do, chosen once a thread.
-#[derive(Clone, Copy)]
-pub(super) enum Host {
-    /// What every host of this architecture has.
-    Plain,
-    /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
-    Avx2(pulp::x86::V3),
-}
-
-impl Host {
-    pub(super) fn detect() -> Host {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(v3) = pulp::x86::V3::try_new() {
-            return Host::Avx2(v3);
-        }
-        Host::Plain
-    }
-}
-
 /// How many sources an operation with a handler has.
 const fn arity(op: Op) -> usize {
     match op {
@@ -241,14 +252,20 @@ const fn arity(op: Op) -> usize {
         | Op::Cbit
         | Op::Lzd
         | Op::Fbl => 1,
-        Op::Mad | Op::Lrp | Op::Bfi2 | Op::Add3 | Op::Csel => 3,
+        Op::Mad | Op::Lrp | Op::Bfi2 | Op::Add3 | Op::Csel | Op::Bfn => 3,
         _ => 2,
     }
 }
 
-/// Operations that share a kind of lane, at any width. `FMA`: the host multiplies and adds in one rounding.
+/// Operations that share a kind of lane, for any host, at any width and wherever their operands lie.
 trait Family {
-    fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op);
+    fn run<const N: usize, P: Places>(
+        host: impl Simd,
+        t: &mut Thread,
+        op: &MicroOp,
+        mask: u32,
+        which: Op,
+    );
 }
 
 /// One operation of a family, known when it is compiled.
@@ -259,34 +276,34 @@ trait Known {
 
 /// A call of a family's body, as the host's dispatcher takes it.
 #[cfg(target_arch = "x86_64")]
-struct Call<'a, F, const N: usize> {
+struct Call<'a, K, P, const N: usize> {
     t: &'a mut Thread,
     op: &'a MicroOp,
     mask: u32,
-    which: Op,
-    family: PhantomData<F>,
+    host: Avx2,
+    what: PhantomData<(K, P)>,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<F: Family, const N: usize> pulp::NullaryFnOnce for Call<'_, F, N> {
+impl<K: Known, P: Places, const N: usize> pulp::NullaryFnOnce for Call<'_, K, P, N> {
     type Output = ();
     #[inline(always)]
     fn call(self) {
-        F::run::<N, true>(self.t, self.op, self.mask, self.which);
+        K::Of::run::<N, P>(self.host, self.t, self.op, self.mask, K::OP);
     }
 }
 
-/// The handler of a known operation at a width of up to `N` channels: compiled for this operation alone where the host's
-/// vectors are wide, for it and all others of its family elsewhere.
-fn known<K: Known, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
+/// The handler of a known operation at a width of up to `N` channels: compiled for this operation and its places alone where
+/// the host's vectors are wide, for all operations of its family, wherever their operands lie, elsewhere.
+fn known<K: Known, P: Places, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
     match t.host {
         #[cfg(target_arch = "x86_64")]
-        Host::Avx2(v3) => v3.vectorize(Call::<K::Of, N> {
+        Host::Avx2(v3) => v3.vectorize(Call::<K, P, N> {
             t,
             op,
             mask,
-            which: K::OP,
-            family: PhantomData,
+            host: Avx2(v3),
+            what: PhantomData,
         }),
         Host::Plain => any::<K::Of, N>(t, op, mask),
     }
@@ -295,77 +312,100 @@ fn known<K: Known, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
 /// The handler of all operations of a family.
 #[inline(never)]
 fn any<F: Family, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
-    F::run::<N, false>(t, op, mask, op.alu.op);
+    F::run::<N, Anywhere>(sem::Plain, t, op, mask, op.alu.op);
 }
 
-/// The handler of a known operation for so many channels. Few operations have 32: each family has one body for those.
-fn of_width<K: Known>(n: u32) -> Handler {
+/// The handler for operands anywhere. Few operations have 32 channels: each family has one body for those.
+fn anywhere<K: Known>(n: u32) -> Handler {
     match n {
         32 => any::<K::Of, 32>,
-        16 => known::<K, 16>,
-        _ => known::<K, 8>,
+        16 => known::<K, Anywhere, 16>,
+        _ => known::<K, Anywhere, 8>,
     }
 }
 
-/// The handlers of a list of operations.
-macro_rules! handlers {
-    ($(#[$doc:meta])* $name:ident, $family:ty, [$($op:ident),* $(,)?]) => {
-        $(#[$doc])*
-        pub(super) fn $name(op: gantry_isa_gen::Op, n: u32) -> Option<super::Handler> {
-            match op {
-                $(gantry_isa_gen::Op::$op => {
-                    struct This;
-                    impl super::Known for This {
-                        type Of = $family;
-                        const OP: gantry_isa_gen::Op = gantry_isa_gen::Op::$op;
-                    }
-                    Some(super::of_width::<This>(n))
-                })*
+/// The handler for these places where one is compiled for them: `$splat` are the sources that may be one dword for all.
+macro_rules! of_rows {
+    ($name:ident: $($splat:literal),*) => {
+        fn $name<K: Known, const MODS: bool>(n: u32, splat: u8, mods: bool) -> Option<Handler> {
+            match (n, splat, mods) {
+                $(
+                    (16, $splat, false) => Some(known::<K, Rows<$splat, false>, 16>),
+                    (8, $splat, false) => Some(known::<K, Rows<$splat, false>, 8>),
+                    (16, $splat, true) if MODS => Some(known::<K, Rows<$splat, MODS>, 16>),
+                    (8, $splat, true) if MODS => Some(known::<K, Rows<$splat, MODS>, 8>),
+                )*
                 _ => None,
             }
         }
     };
 }
-use handlers;
+of_rows!(one_row: 0, 1);
+of_rows!(two_rows: 0, 1, 2);
+of_rows!(three_rows: 0, 1, 2, 3, 4, 5, 6);
 
-#[cfg(test)]
-mod tests {
-    use super::{int, single};
-    use gantry_isa_gen::Op;
-    use gantry_isa_gen::sem::{Round, float, int as ints};
-    use std::collections::BTreeSet;
-
-    /// A handler takes source 0 where the operation is none of lanes, so every operation listed must be one.
-    #[test]
-    fn every_operation_listed_is_one_of_lanes() {
-        let mut ops = BTreeSet::new();
-        for name in [
-            "mov", "add", "add3", "mul", "mad", "xor", "and", "or", "not", "shl", "shr", "asr",
-            "avg", "lrp", "frc", "rndd", "rnde", "rndz", "rndu", "bfi1", "bfi2", "bfrev", "cbit",
-            "lzd", "fbl", "fbh", "bfe", "rol", "ror", "mac", "dp4a",
-        ] {
-            ops.extend(Op::from_mnemonic(name));
-        }
-        let (mut whole, mut floats) = (0, 0);
-        for op in ops {
-            let z = [0i32; 8];
-            if int::signed(op, 8)
-                .or(int::unsigned(op, 8))
-                .or(int::wide(op, 8))
-                .is_some()
-            {
-                assert!(ints::apply(op, &z, &z, &z, 31).is_some(), "{op}");
-                whole += 1;
-            }
-            let z = [0f32; 8];
-            if single::handler(op, 8).is_some() {
-                assert!(
-                    float::apply(op, &z, &z, &z, Round::Nearest).is_some(),
-                    "{op}"
-                );
-                floats += 1;
+/// The handler of an operation that has bodies for rows, with modifiers or not.
+fn of_rows<K: Known, const MODS: bool>(n: u32, place: Place) -> Handler {
+    let rows = match place {
+        Place::Rows { splat, mods } => {
+            if const { arity(K::OP) == 1 } {
+                one_row::<K, MODS>(n, splat, mods)
+            } else if const { arity(K::OP) == 2 } {
+                two_rows::<K, MODS>(n, splat, mods)
+            } else {
+                three_rows::<K, MODS>(n, splat, mods)
             }
         }
-        assert!(whole >= 19 && floats >= 10, "{whole} {floats}");
+        _ => None,
+    };
+    rows.unwrap_or_else(|| of_place::<K>(n, place))
+}
+
+/// The handler of an operation that has none.
+fn of_place<K: Known>(n: u32, place: Place) -> Handler {
+    match place {
+        Place::One => known::<K, One, 1>,
+        _ => anywhere::<K>(n),
     }
 }
+
+/// The handlers of operations: with bodies for rows and their modifiers, for rows without modifiers, and for neither.
+macro_rules! handlers {
+    ($(#[$doc:meta])* $name:ident, $family:ty, modified [$($m:ident),*], rows [$($r:ident),*], others [$($o:ident),*]) => {
+        $(#[$doc])*
+        pub(super) fn $name(op: gantry_isa_gen::Op, n: u32, place: super::Place) -> Option<super::Handler> {
+            use gantry_isa_gen::Op;
+            $(super::known_op!($m, $family);)*
+            $(super::known_op!($r, $family);)*
+            $(super::known_op!($o, $family);)*
+            Some(match op {
+                $(Op::$m => super::of_rows::<$m, true>(n, place),)*
+                $(Op::$r => super::of_rows::<$r, false>(n, place),)*
+                $(Op::$o => super::of_place::<$o>(n, place),)*
+                _ => return None,
+            })
+        }
+    };
+}
+use handlers;
+
+/// An operation's type, of its own name.
+macro_rules! known_op {
+    ($op:ident, $family:ty) => {
+        struct $op;
+        impl super::Known for $op {
+            type Of = $family;
+            const OP: Op = Op::$op;
+        }
+    };
+}
+use known_op;
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+mod tests;

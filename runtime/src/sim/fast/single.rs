@@ -2,10 +2,9 @@
 
 use super::super::program::{DstOp, MicroOp, Pred};
 use super::super::thread::Thread;
-use super::lanes::{load, store};
-use super::{Family, Handler, Known, arity, handlers, of_width};
+use super::{Family, Handler, Known, Place, Places, Simd, arity, handlers, of_rows};
 use gantry_isa_gen::sem::float;
-use gantry_isa_gen::sem::{Round, int};
+use gantry_isa_gen::sem::{Round, int, truth_of_mask};
 use gantry_isa_gen::{Op, Type};
 use std::marker::PhantomData;
 
@@ -13,7 +12,9 @@ handlers!(
     /// Operations on single floats.
     handler,
     Single,
-    [Mov, Add, Mul, Mad, Sel, Csel, Cmp, Lrp, Frc, Rndd, Rnde, Rndz, Rndu]
+    modified [Mov, Add, Mul, Mad, Cmp, Sel],
+    rows [],
+    others [Csel, Lrp, Frc, Rndd, Rnde, Rndz, Rndu]
 );
 
 /// Lanes of single floats.
@@ -21,42 +22,48 @@ struct Single;
 
 impl Family for Single {
     #[inline(always)]
-    fn run<const N: usize, const FMA: bool>(t: &mut Thread, op: &MicroOp, mask: u32, which: Op) {
-        let a = load::<f32, N>(t, op, 0);
+    fn run<const N: usize, P: Places>(
+        host: impl Simd,
+        t: &mut Thread,
+        op: &MicroOp,
+        mask: u32,
+        which: Op,
+    ) {
+        let a = P::load::<f32, N>(t, op, 0);
         let b = if arity(which) > 1 {
-            load::<f32, N>(t, op, 1)
+            P::load::<f32, N>(t, op, 1)
         } else {
             [0.0; N]
         };
         let mut r = match which {
             Op::Cmp => {
-                let flags = op.alu.cond.map_or(0, |c| float::compare(c, &a, &b));
+                let flags = op.alu.cond.map_or(0, |c| float::compare(host, c, &a, &b));
                 if let Some(bit) = op.flag {
                     t.regs.set_flags(bit, mask, flags);
                 }
                 if !matches!(op.dst, DstOp::Null) {
-                    store(t, op, mask, &int::select(flags, &[-1i32; N], &[0; N]));
+                    P::store(t, op, mask, &truth_of_mask::<N>(flags));
                 }
                 return;
             }
             Op::Sel => {
                 let pick = match op.alu.cond {
-                    Some(c) => float::sel_pick(c, &a, &b),
+                    Some(c) => float::sel_pick(host, c, &a, &b),
                     None if matches!(op.pick, Pred::None) => 0,
                     None => t.predicate(op.pick),
                 };
                 int::select(pick, &a, &b)
             }
             Op::Csel => {
-                let c = load::<f32, N>(t, op, 2);
+                let c = P::load::<f32, N>(t, op, 2);
                 let pick = op
                     .alu
                     .cond
-                    .map_or(0, |cond| float::compare(cond, &c, &[0.0; N]));
+                    .map_or(0, |cond| float::compare(host, cond, &c, &[0.0; N]));
                 int::select(pick, &a, &b)
             }
-            Op::Mad if FMA => {
-                let c = load::<f32, N>(t, op, 2);
+            Op::Mad if host.fma() => {
+                let c = P::load::<f32, N>(t, op, 2);
                 let mut out = [0.0; N];
                 for i in 0..N {
                     out[i] = f32::mul_add(b[i], c[i], a[i]);
@@ -64,16 +71,18 @@ impl Family for Single {
                 out
             }
             Op::Mad | Op::Lrp => {
-                let c = load::<f32, N>(t, op, 2);
+                let c = P::load::<f32, N>(t, op, 2);
                 float::apply(which, &a, &b, &c, Round::Nearest).unwrap_or(a)
             }
             _ => float::apply(which, &a, &b, &[0.0; N], Round::Nearest).unwrap_or(a),
         };
-        if let (Some(bit), Some(cond)) = (op.flag, op.alu.cond) {
-            let flags = float::compare(cond, &r, &[0.0; N]);
+        if !P::PLAIN
+            && let (Some(bit), Some(cond)) = (op.flag, op.alu.cond)
+        {
+            let flags = float::compare(host, cond, &r, &[0.0; N]);
             t.regs.set_flags(bit, mask, flags);
         }
-        if op.alu.sat {
+        if !P::PLAIN && op.alu.sat {
             for v in &mut r {
                 // Also turns a NaN into 0.
                 *v = if *v >= 1.0 {
@@ -85,7 +94,7 @@ impl Family for Single {
                 };
             }
         }
-        store(t, op, mask, &r);
+        P::store(t, op, mask, &r);
     }
 }
 
@@ -96,18 +105,19 @@ macro_rules! convert {
     ($from:ty, $to:ty) => {
         impl Family for Convert<$from, $to> {
             #[inline(always)]
-            fn run<const N: usize, const FMA: bool>(
+            fn run<const N: usize, P: Places>(
+                _: impl Simd,
                 t: &mut Thread,
                 op: &MicroOp,
                 mask: u32,
                 _: Op,
             ) {
-                let a: [$from; N] = load(t, op, 0);
+                let a: [$from; N] = P::load(t, op, 0);
                 let mut out = [<$to>::default(); N];
                 for i in 0..N {
                     out[i] = a[i] as $to;
                 }
-                store(t, op, mask, &out);
+                P::store(t, op, mask, &out);
             }
         }
         impl Known for Convert<$from, $to> {
@@ -124,19 +134,19 @@ convert!(f32, i32);
 convert!(f32, u32);
 
 /// Integers of at most 32 bits to floats.
-pub(super) fn from_int(ty: Type, n: u32) -> Handler {
+pub(super) fn from_int(ty: Type, n: u32, place: Place) -> Handler {
     if ty == Type::Ud {
-        of_width::<Convert<u32, f32>>(n)
+        of_rows::<Convert<u32, f32>, false>(n, place)
     } else {
-        of_width::<Convert<i32, f32>>(n)
+        of_rows::<Convert<i32, f32>, false>(n, place)
     }
 }
 
 /// Floats to dwords.
-pub(super) fn to_int(ty: Type, n: u32) -> Handler {
+pub(super) fn to_int(ty: Type, n: u32, place: Place) -> Handler {
     if ty == Type::Ud {
-        of_width::<Convert<f32, u32>>(n)
+        of_rows::<Convert<f32, u32>, false>(n, place)
     } else {
-        of_width::<Convert<f32, i32>>(n)
+        of_rows::<Convert<f32, i32>, false>(n, place)
     }
 }

@@ -76,7 +76,9 @@ impl Atomic {
         let bytes = self.bytes << u32::from(pair);
         let n = u64::from(bytes);
         // Addresses and data are read before anything is written: a response may go to their registers.
-        let addresses = self.addresses.read(&t.regs, p.address, self.channels);
+        let mut addresses = [0; 32];
+        self.addresses
+            .read(&t.regs, p.address, self.channels, &mut addresses);
         let mut operands = [[0; 32]; 2];
         let rows = self.update.sources();
         let bits = self.bytes * 8;

@@ -38,8 +38,7 @@ pub(super) enum AddressForm {
 impl AddressForm {
     /// The addresses of so many channels, all read before anything is written: a response may go to their registers.
     #[inline(always)]
-    pub(super) fn read(self, regs: &Regs, at: u32, channels: u32) -> [u64; MAX] {
-        let mut out = [0; MAX];
+    pub(super) fn read(self, regs: &Regs, at: u32, channels: u32, out: &mut [u64; MAX]) {
         let n = channels as usize;
         match self {
             AddressForm::Each(8) => {
@@ -72,7 +71,6 @@ impl AddressForm {
                 }
             }
         }
-        out
     }
 }
 
@@ -97,9 +95,102 @@ pub(super) struct Scatter {
     pub(super) strict: bool,
 }
 
-impl Scatter {
+/// A call of [`Scatter::run_here`], as the host's dispatcher takes it.
+struct Run<'a, 'g> {
+    scatter: &'a Scatter,
+    t: &'a mut Thread,
+    window: &'a Window<'g>,
+    p: &'a Payload,
+    mask: u32,
+}
+
+impl pulp::NullaryFnOnce for Run<'_, '_> {
+    type Output = Result<(), String>;
     #[inline(always)]
+    fn call(self) -> Result<(), String> {
+        self.scatter
+            .run_here(self.t, self.window, self.p, self.mask)
+    }
+}
+
+/// How the addresses of all channels lie to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Pattern {
+    /// Each a step after the one before.
+    Consecutive,
+    /// All the same.
+    Same,
+    Other,
+}
+
+/// How the elements of a row of registers lie to each other, and the first.
+macro_rules! pattern {
+    ($name:ident, $t:ty, $bytes:literal) => {
+        #[inline(always)]
+        fn $name<const N: usize>(regs: &Regs, at: u32, step: $t) -> ($t, Pattern) {
+            let Some(row) = regs.elements::<$bytes, N>(at) else {
+                return (0, Pattern::Other);
+            };
+            let first = <$t>::from_le_bytes(row[0]);
+            let (mut next, mut jumps, mut differs) = ([0; N], 0, 0);
+            for i in 0..N {
+                next[i] = first.wrapping_add(step * i as $t);
+            }
+            for i in 0..N {
+                let a = <$t>::from_le_bytes(row[i]);
+                jumps |= a ^ next[i];
+                differs |= a ^ first;
+            }
+            let pattern = if jumps == 0 {
+                Pattern::Consecutive
+            } else if differs == 0 {
+                Pattern::Same
+            } else {
+                Pattern::Other
+            };
+            (first, pattern)
+        }
+    };
+}
+pattern!(pattern32, u32, 4);
+pattern!(pattern64, u64, 8);
+
+impl AddressForm {
+    /// The first address, and how all lie to each other: `step` is in bytes.
+    #[inline(always)]
+    fn pattern(self, regs: &Regs, at: u32, channels: u32, step: u32) -> (u64, Pattern) {
+        let narrow = |(a, p): (u32, Pattern)| (u64::from(a), p);
+        match (self, channels) {
+            (AddressForm::Each(4), 16) => narrow(pattern32::<16>(regs, at, step)),
+            (AddressForm::Each(4), 8) => narrow(pattern32::<8>(regs, at, step)),
+            (AddressForm::Each(4), 32) => narrow(pattern32::<32>(regs, at, step)),
+            (AddressForm::Each(8), 16) => pattern64::<16>(regs, at, u64::from(step)),
+            (AddressForm::Each(8), 8) => pattern64::<8>(regs, at, u64::from(step)),
+            (AddressForm::Each(8), 32) => pattern64::<32>(regs, at, u64::from(step)),
+            _ => (0, Pattern::Other),
+        }
+    }
+}
+
+impl Scatter {
     pub(super) fn run(
+        &self,
+        t: &mut Thread,
+        window: &Window<'_>,
+        p: &Payload,
+        mask: u32,
+    ) -> Result<(), String> {
+        t.host.call(Run {
+            scatter: self,
+            t,
+            window,
+            p,
+            mask,
+        })
+    }
+
+    #[inline(always)]
+    fn run_here(
         &self,
         t: &mut Thread,
         window: &Window<'_>,
@@ -111,51 +202,100 @@ impl Scatter {
         if mask == 0 {
             return Ok(());
         }
-        let mut at = self.addresses.read(&t.regs, p.address, self.channels);
         let moved = u64::from(mask.count_ones() * self.elements.count_ones() * self.memory);
         match self.dir {
             Dir::Read => t.counts.bytes_read += moved,
             Dir::Write => t.counts.bytes_written += moved,
         }
-        let aligned = u64::from(self.aligned);
-        if mask == full
-            && self.elements == 1
-            && consecutive(&at, self.channels, u64::from(self.memory))
-            && let Some(e) = window.extent(at[0], u64::from(self.channels * self.memory))
-            && let Some(offset) = e.offset(at[0])
-            && (!self.strict || at[0].is_multiple_of(aligned))
-        {
-            self.whole(&mut t.regs, e.block, p, offset);
-            return Ok(());
-        }
         // What an address covers, from it to the end of its last element.
         let span = u64::from((64 - self.elements.leading_zeros()) * self.memory);
+        if mask == full && self.together(&mut t.regs, window, p, span) {
+            return Ok(());
+        }
+        let mut at = [0; MAX];
+        self.addresses
+            .read(&t.regs, p.address, self.channels, &mut at);
         let first = at[mask.trailing_zeros() as usize % MAX];
+        if mask != full {
+            // Channels that are off go where the first goes.
+            for (i, a) in at.iter_mut().enumerate() {
+                *a = if mask >> i & 1 == 1 { *a } else { first };
+            }
+        }
         if let Some(e) = window.extent(first, span)
-            && self.to_offsets(&e, &mut at, mask)
+            && self.to_offsets(&e, &mut at)
         {
             self.inside(&mut t.regs, e.block, p, &at, mask);
             return Ok(());
         }
         // Some are elsewhere: these have not become offsets.
-        let at = self.addresses.read(&t.regs, p.address, self.channels);
+        self.addresses
+            .read(&t.regs, p.address, self.channels, &mut at);
         self.each(&mut t.regs, window, p, &at, mask)
+    }
+
+    /// The access of all channels, where it is one run of elements, or a read at one address; false where it is not.
+    #[inline(always)]
+    fn together(&self, regs: &mut Regs, window: &Window<'_>, p: &Payload, span: u64) -> bool {
+        let (first, pattern) = self
+            .addresses
+            .pattern(regs, p.address, self.channels, self.memory);
+        let bytes = match pattern {
+            Pattern::Consecutive if self.elements == 1 => u64::from(self.channels * self.memory),
+            Pattern::Same if self.dir == Dir::Read => span,
+            _ => return false,
+        };
+        if first & u64::from(self.aligned - 1) != 0 {
+            return false;
+        }
+        let Some(e) = window.extent(first, bytes) else {
+            return false;
+        };
+        let Some(at) = e.offset(first) else {
+            return false;
+        };
+        if pattern == Pattern::Consecutive {
+            self.whole(regs, e.block, p, at);
+        } else {
+            self.same(regs, e.block, p, at);
+        }
+        true
     }
 
     /// Makes the addresses offsets in a block; false where one is not in it, or not aligned.
     #[inline(always)]
-    fn to_offsets(&self, e: &Extent<'_>, at: &mut [u64; MAX], mask: u32) -> bool {
-        let low = u64::from(self.aligned - 1);
-        let mut bits = 0;
-        for i in channels(mask) {
-            let a = &mut at[i as usize % MAX];
+    fn to_offsets(&self, e: &Extent<'_>, at: &mut [u64; MAX]) -> bool {
+        let (mut outside, mut bits) = (0, 0);
+        for a in at.iter_mut().take(self.channels as usize) {
             bits |= *a;
-            match e.offset(*a) {
-                Some(offset) => *a = offset,
-                None => return false,
-            }
+            let offset = e.relative(*a);
+            outside |= e.outside(offset);
+            *a = e.from.wrapping_add(offset);
         }
-        bits & low == 0
+        outside >> 63 == 0 && bits & u64::from(self.aligned - 1) == 0
+    }
+
+    /// All channels read at one address.
+    #[inline(always)]
+    fn same(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
+        let Some(dst) = p.response else { return };
+        let mask = sem::mask(self.channels as usize);
+        let mut row = 0;
+        let mut left = self.elements;
+        while left != 0 {
+            let k = u64::from(left.trailing_zeros()) * u64::from(self.memory);
+            left &= left - 1;
+            let v = block.load(at + k, u64::from(self.memory));
+            if self.register == 4 {
+                let v = (v as u32) << self.shift;
+                regs.set_row(dst + row, self.channels, mask, &[v; MAX]);
+            } else {
+                for i in channels(mask) {
+                    self.put(regs, dst + row + i * self.register, v);
+                }
+            }
+            row += self.row;
+        }
     }
 
     /// All channels, one element after the other in memory.
@@ -210,10 +350,11 @@ impl Scatter {
             left &= left - 1;
             match (self.dir, p.response) {
                 (Dir::Read, Some(dst)) if self.memory == 4 && self.aligned >= 4 => {
-                    for i in channels(mask) {
-                        let v = block.load32_aligned(at[i as usize % MAX] + k);
-                        regs.set_u32(dst + row + i * 4, v);
+                    let mut v = [0; MAX];
+                    for (v, at) in v.iter_mut().zip(at).take(self.channels as usize) {
+                        *v = block.load32_aligned(at + k);
                     }
+                    regs.set_row(dst + row, self.channels, mask, &v);
                 }
                 (Dir::Read, Some(dst)) => {
                     for i in channels(mask) {
@@ -301,16 +442,4 @@ impl Scatter {
             u64::from(regs.u32(at) >> self.shift)
         }
     }
-}
-
-/// Whether the offsets follow each other `step` bytes apart.
-#[inline(always)]
-fn consecutive(at: &[u64; MAX], channels: u32, step: u64) -> bool {
-    let first = at[0];
-    let differs = at
-        .iter()
-        .zip(0u64..)
-        .take(channels as usize)
-        .fold(0, |d, (a, i)| d | (a ^ first.wrapping_add(i * step)));
-    differs == 0
 }

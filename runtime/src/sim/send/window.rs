@@ -95,16 +95,29 @@ pub(super) struct Extent<'g> {
     /// The address of the area's first byte.
     base: u64,
     /// Where that byte is in the block.
-    from: u64,
+    pub(super) from: u64,
     /// The last offset from there at which an access may begin.
     last: u64,
 }
 
 impl Extent<'_> {
+    /// An address's offset in the area, if it is inside.
+    #[inline(always)]
+    pub(super) fn relative(&self, address: u64) -> u64 {
+        (address & self.keep).wrapping_sub(self.base)
+    }
+
+    /// A number whose highest bit says that an offset in the area is none at which an access may begin.
+    #[inline(always)]
+    pub(super) fn outside(&self, relative: u64) -> u64 {
+        // No area is as large as half of all numbers.
+        relative | self.last.wrapping_sub(relative)
+    }
+
     /// An address's offset in the block; `None` where the access is not all inside.
     #[inline(always)]
     pub(super) fn offset(&self, address: u64) -> Option<u64> {
-        let at = (address & self.keep).wrapping_sub(self.base);
+        let at = self.relative(address);
         (at <= self.last).then(|| self.from + at)
     }
 }

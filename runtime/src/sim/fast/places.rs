@@ -1,0 +1,244 @@
+//! Where the operands of a handler lie: what is known of that when the handler is chosen, it need not look at.
+
+use super::super::program::{DstOp, MicroOp, SrcOp};
+use super::super::thread::Thread;
+use super::Operands;
+use super::lanes::{self, Lane};
+use gantry_isa_gen::sem::{AluOp, is_logic, truth_of_mask};
+use gantry_isa_gen::{Op, SrcMods, Type};
+
+/// How a handler finds its operands.
+pub(super) trait Places {
+    /// No saturation, and no flags but of comparisons.
+    const PLAIN: bool;
+    /// A source's lanes, with its modifiers. Lanes beyond the instruction's channels are anything.
+    fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N];
+    /// Writes the lanes of `mask` to the destination.
+    fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32, v: &[L; N]);
+}
+
+/// Which places a handler is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// [`Rows`]: bit k of `splat` is set where source k is one dword for all channels.
+    Rows { splat: u8, mods: bool },
+    /// [`One`].
+    One,
+    /// [`Anywhere`].
+    Anywhere,
+}
+
+/// A source of [`Rows`]: dwords side by side, or one for all channels.
+#[derive(Clone, Copy, Default)]
+pub(in super::super) struct RowSource {
+    /// Where the first dword lies in the register file, in bytes; `None` is an immediate.
+    at: Option<u32>,
+    /// An immediate's lane.
+    value: u32,
+    /// What modifiers do to a lane: the bits that stay, those that flip, and what is subtracted then.
+    keep: u32,
+    flip: u32,
+    minus: u32,
+}
+
+impl Place {
+    /// The place of an operation's operands in lanes of 32 bits, and the row sources.
+    pub(super) fn of(alu: &AluOp, o: &Operands<'_>) -> (Place, [RowSource; 3]) {
+        let none = [RowSource::default(); 3];
+        let vector = o.srcs.iter().any(|s| matches!(s, SrcOp::Imm(_)));
+        if o.n == 1 && !vector {
+            return (Place::One, none);
+        }
+        match rows(alu, o) {
+            Some((splat, mods, rows)) => (Place::Rows { splat, mods }, rows),
+            None => (Place::Anywhere, none),
+        }
+    }
+
+    /// For lanes that are no dwords.
+    pub(super) fn without_rows(self) -> Place {
+        match self {
+            Place::Rows { .. } => Place::Anywhere,
+            place => place,
+        }
+    }
+}
+
+/// Which sources are one dword, whether there are modifiers, and the sources as rows; `None` where an operand is no row.
+fn rows(alu: &AluOp, o: &Operands<'_>) -> Option<(u8, bool, [RowSource; 3])> {
+    let dword = |t: Type| matches!(t, Type::D | Type::Ud | Type::F);
+    let row = match o.dst {
+        DstOp::Direct { step: 4, .. } => dword(alu.dst),
+        DstOp::Null => alu.op == Op::Cmp,
+        _ => false,
+    };
+    if !row || alu.sat || o.flags && alu.op != Op::Cmp || !matches!(o.n, 8 | 16) {
+        return None;
+    }
+    let (mut splat, mut modified) = (0, false);
+    let mut rows = [RowSource::default(); 3];
+    for (k, (s, ty)) in o.srcs.iter().zip(alu.srcs).enumerate() {
+        let Some(ty) = ty else { continue };
+        let mods = alu.mods[k];
+        let out = &mut rows[k];
+        *out = modifiers(ty, mods, is_logic(alu.op))?;
+        match *s {
+            SrcOp::Packed { at } if dword(ty) => {
+                out.at = Some(at);
+                modified |= mods != SrcMods::default();
+            }
+            SrcOp::Scalar { at } if dword(ty) => {
+                out.at = Some(at);
+                splat |= 1 << k;
+            }
+            SrcOp::Value(v) if ty == Type::F || ty.is_int() && ty.bytes() <= 4 => {
+                let lane = if ty == Type::F {
+                    v as u32
+                } else {
+                    u32::of_element(v, ty)
+                };
+                out.value = out.modify(lane);
+                splat |= 1 << k;
+            }
+            _ => return None,
+        }
+    }
+    Some((splat, modified, rows))
+}
+
+/// What modifiers do to a lane; `None` for an integer's absolute value.
+fn modifiers(ty: Type, mods: SrcMods, logic: bool) -> Option<RowSource> {
+    let plain = RowSource {
+        keep: u32::MAX,
+        ..RowSource::default()
+    };
+    let ones = |yes: bool| if yes { u32::MAX } else { 0 };
+    Some(if ty == Type::F {
+        RowSource {
+            keep: if mods.abs { i32::MAX as u32 } else { u32::MAX },
+            flip: if mods.neg { 1 << 31 } else { 0 },
+            ..plain
+        }
+    } else if mods.abs {
+        return None;
+    } else {
+        RowSource {
+            flip: ones(mods.neg),
+            minus: ones(mods.neg && !logic),
+            ..plain
+        }
+    })
+}
+
+impl RowSource {
+    #[inline(always)]
+    fn modify(&self, lane: u32) -> u32 {
+        (lane & self.keep ^ self.flip).wrapping_sub(self.minus)
+    }
+}
+
+/// Rows of dwords in the registers, or one dword for all channels where the bit of `SPLAT` is set; with modifiers of rows
+/// only where `MODS` says so.
+pub(super) struct Rows<const SPLAT: u8, const MODS: bool>;
+
+impl<const SPLAT: u8, const MODS: bool> Places for Rows<SPLAT, MODS> {
+    const PLAIN: bool = true;
+
+    #[inline(always)]
+    fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N] {
+        let Some(row) = op.rows.get(k) else {
+            return [L::default(); N];
+        };
+        if SPLAT >> k & 1 == 1 {
+            let lane = match row.at {
+                Some(at) => row.modify(t.regs.u32(at)),
+                None => row.value,
+            };
+            return [L::of_dword(lane, true); N];
+        }
+        let Some(from) = t.regs.elements::<4, N>(row.at.unwrap_or(0)) else {
+            return [L::default(); N];
+        };
+        let mut out = [L::default(); N];
+        for i in 0..N {
+            let lane = u32::from_le_bytes(from[i]);
+            let lane = if MODS { row.modify(lane) } else { lane };
+            out[i] = L::of_dword(lane, true);
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32, v: &[L; N]) {
+        let DstOp::Direct { at, .. } = op.dst else {
+            return;
+        };
+        let Some(out) = t.regs.elements_mut::<4, N>(at) else {
+            return;
+        };
+        if mask == op.full {
+            for i in 0..N {
+                out[i] = (v[i].bits() as u32).to_le_bytes();
+            }
+        } else {
+            let on = truth_of_mask::<N>(mask);
+            for i in 0..N {
+                let old = u32::from_le_bytes(out[i]);
+                let new = v[i].bits() as u32;
+                out[i] = (if on[i] != 0 { new } else { old }).to_le_bytes();
+            }
+        }
+    }
+}
+
+/// One channel, with elements of any size.
+pub(super) struct One;
+
+impl Places for One {
+    const PLAIN: bool = false;
+
+    #[inline(always)]
+    fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N] {
+        let (Some(s), Some(Some(ty)), Some(mods)) =
+            (op.srcs.get(k), op.alu.srcs.get(k), op.alu.mods.get(k))
+        else {
+            return [L::default(); N];
+        };
+        let bits = match *s {
+            SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. } => {
+                t.regs.element(at, ty.bytes())
+            }
+            SrcOp::Value(v) => v,
+            _ => 0,
+        };
+        let lane = L::of_element(bits, *ty);
+        if *mods == SrcMods::default() {
+            return [lane; N];
+        }
+        [lane.modified(*mods, is_logic(op.alu.op)); N]
+    }
+
+    #[inline(always)]
+    fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, _: u32, v: &[L; N]) {
+        if let (DstOp::Direct { at, .. }, Some(v)) = (op.dst, v.first()) {
+            t.regs.set_element(at, op.alu.dst.bytes(), v.bits());
+        }
+    }
+}
+
+/// Operands of any direct kind, looked at when the operation runs.
+pub(super) struct Anywhere;
+
+impl Places for Anywhere {
+    const PLAIN: bool = false;
+
+    #[inline(always)]
+    fn load<L: Lane, const N: usize>(t: &Thread, op: &MicroOp, k: usize) -> [L; N] {
+        lanes::load(t, op, k)
+    }
+
+    #[inline(always)]
+    fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32, v: &[L; N]) {
+        lanes::store(t, op, mask, v);
+    }
+}
