@@ -173,10 +173,12 @@ fn bit_operations() {
     assert_eq!(t3(Op::Bfe, Type::D, 16, 24, 0x8000_0000), d(-128));
     let mask = one(&alu(Op::Bfi1, Type::Ud, &[Type::Ud, Type::Ud]), [8, 4, 0]);
     assert_eq!(mask, 0xff0);
+    // What is inserted begins at bit 0.
     assert_eq!(
-        t3(Op::Bfi2, Type::Ud, mask, 0xaaaa_aaaa, 0x5555_5555),
-        0x5555_5aa5
+        t3(Op::Bfi2, Type::Ud, mask, 0xffff_ffab, 0x5555_5555),
+        0x5555_5ab5
     );
+    assert_eq!(t3(Op::Bfi2, Type::Ud, 0, 0xab, 0x5555_5555), 0x5555_5555);
 }
 
 #[test]
