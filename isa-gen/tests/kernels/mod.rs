@@ -26,6 +26,7 @@ pub struct Device {
     /// - `atomic64`: no 64-bit atomics (Gen9LP);
     /// - `atomic16`: before Gen12 the compiler sends messages that the device does not have;
     /// - `local-blocks`: from Gen11 on ("BlockReadLocal not supported!");
+    /// - `bfloat`: from DG2 on ("bf conversion instruction not supported!");
     /// - `dp4a`: from Gen12 on ("Unsupported call to llvm.genx.GenISA.dp4a");
     /// - `dpas8`, `dpas16`: systolic products of 8 lanes on DG2, of 16 on PVC; elsewhere the compiler emits an opcode
     ///   that the device does not have, or says that the sub-group size is unsupported.
@@ -78,6 +79,7 @@ pub const DEVICES: [Device; 7] = [
             "local-blocks",
             "dp4a",
             "dpas8",
+            "bfloat",
         ],
     },
     Device {
@@ -92,6 +94,7 @@ pub const DEVICES: [Device; 7] = [
             "local-blocks",
             "dp4a",
             "dpas16",
+            "bfloat",
             "wide-blocks",
         ],
     },
@@ -117,9 +120,12 @@ files![
     "atomic_double",
     "atomic_half",
     "ballot",
+    "bfloat",
     "block",
+    "block_2d",
     "block_local",
     "block_types",
+    "builtins",
     "classics",
     "control",
     "dot",
@@ -133,6 +139,7 @@ files![
     "image_msaa",
     "int",
     "local",
+    "local64",
     "math",
     "matrix16",
     "matrix8",
@@ -144,6 +151,7 @@ files![
     "private",
     "sampler",
     "subgroup",
+    "tf32",
     "vector",
 ];
 

@@ -5,6 +5,7 @@ mod atomic_c11;
 mod ballot;
 mod block;
 mod block_types;
+mod builtins;
 mod classics;
 mod control;
 mod dot;
@@ -36,6 +37,7 @@ pub fn cases() -> Vec<Case> {
         ballot::cases(),
         block::cases(),
         block_types::cases(),
+        builtins::cases(),
         classics::cases(),
         control::cases(),
         dot::cases(),
