@@ -1,7 +1,8 @@
-//! Images and samplers as the host sees them. Names and numbers are OpenCL's.
+//! Images as the host sees them. Names and numbers are OpenCL's.
 
 use crate::buffer::{Buffer, Plain, to_bytes};
 use crate::error::Error;
+pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
 use std::fmt;
 
 /// What shape an image has.
@@ -595,83 +596,6 @@ impl Image {
             )));
         }
         self.texels.write_bytes(0, &bytes)
-    }
-}
-
-/// What a sampler makes of coordinates outside an image.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AddressMode {
-    /// The kernel has none outside; samplers take it as [`AddressMode::Clamp`], as the driver programs it.
-    None,
-    /// The border color: 0, with alpha 1 where the format has no alpha.
-    Clamp,
-    /// The nearest texel of the edge.
-    ClampToEdge,
-    /// The image repeats. Normalized coordinates only.
-    Repeat,
-    /// The image repeats, mirrored every other time. Normalized coordinates only.
-    Mirror,
-}
-
-impl AddressMode {
-    /// The mode of a name: `none`, `clamp`, `clamp_to_edge`, `repeat` or `mirror`.
-    pub fn from_name(name: &str) -> Option<AddressMode> {
-        Some(match name {
-            "none" => AddressMode::None,
-            "clamp" => AddressMode::Clamp,
-            "clamp_to_edge" => AddressMode::ClampToEdge,
-            "repeat" => AddressMode::Repeat,
-            "mirror" => AddressMode::Mirror,
-            _ => return None,
-        })
-    }
-}
-
-/// How a sampler makes a value of the texels around a place.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FilterMode {
-    /// The texel that holds it.
-    Nearest,
-    /// The weighted mean of the two, four or eight next to it.
-    Linear,
-}
-
-impl FilterMode {
-    /// The mode of a name: `nearest` or `linear`.
-    pub fn from_name(name: &str) -> Option<FilterMode> {
-        Some(match name {
-            "nearest" => FilterMode::Nearest,
-            "linear" => FilterMode::Linear,
-            _ => return None,
-        })
-    }
-}
-
-/// How an image is sampled.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Sampler {
-    /// What is outside.
-    pub address: AddressMode,
-    /// What is between texels.
-    pub filter: FilterMode,
-    /// Coordinates of 0 to 1 span the image; otherwise they count texels.
-    pub normalized: bool,
-}
-
-impl Sampler {
-    /// A sampler of coordinates that count texels.
-    pub const fn new(address: AddressMode, filter: FilterMode) -> Sampler {
-        Sampler {
-            address,
-            filter,
-            normalized: false,
-        }
-    }
-
-    /// The same with coordinates of 0 to 1.
-    pub const fn normalized(mut self) -> Sampler {
-        self.normalized = true;
-        self
     }
 }
 

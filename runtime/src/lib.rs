@@ -34,6 +34,7 @@ mod image;
 mod launch;
 mod level_zero;
 mod module;
+mod sampler;
 mod sim;
 mod watch;
 pub mod zebin;
@@ -42,8 +43,8 @@ pub use buffer::{Buffer, Plain};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault};
 pub use image::{
-    AddressMode, ChannelOrder, ChannelType, FilterMode, Image, ImageDesc, ImageFormat, ImageType,
-    Sampler,
+    AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
+    ImageType, Sampler,
 };
 pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
 pub use module::{Kernel, Module};

@@ -1,5 +1,5 @@
 //! Messages to images that compiled kernels rarely have: typed reads and atomics, the load/store cache's port of images,
-//! bindless images and samplers, `resinfo`. Hand-written programs for several platforms; no compiler is needed.
+//! bindless images and samplers, `resinfo`, samples that compare or gather. Hand-written programs for several platforms; no compiler is needed.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,8 +16,8 @@ use gantry_isa_gen::message::{
     Message, MsgOp, Rgba, Sample, SampleOp, Slots, Surface,
 };
 use gantry_runtime::{
-    AddressMode, ChannelOrder, ChannelType, Device, DeviceKind, FilterMode, Grid, Image, ImageDesc,
-    ImageFormat, Sampler,
+    AddressMode, ChannelOrder, ChannelType, Compare, Device, DeviceKind, FilterMode, Grid, Image,
+    ImageDesc, ImageFormat, Sampler,
 };
 
 const WIDTH: usize = 12;
@@ -96,6 +96,18 @@ fn run(
     texels: &[u8],
     body: impl Fn(&str) -> String,
 ) -> (Vec<u32>, Vec<u8>) {
+    let sampler = Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
+    run_with(p, format, texels, sampler, body)
+}
+
+/// The same with another sampler.
+fn run_with(
+    p: Platform,
+    format: ImageFormat,
+    texels: &[u8],
+    sampler: Sampler,
+    body: impl Fn(&str) -> String,
+) -> (Vec<u32>, Vec<u8>) {
     let grf = p.features().grf_bytes as u8;
     let inline = if p >= Platform::XeHp { 32 } else { 0 };
     // From Xe-HP on nothing comes before inline data; before, one register of per-thread data.
@@ -149,7 +161,6 @@ fn run(
     let out: Image = device
         .image(r32, ImageDesc::d1(RESULTS as u32 * 8))
         .unwrap();
-    let sampler = Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
     let launch = module.kernel("t").unwrap();
     if let Err(e) = launch
         .launch(Grid::new([8, 1, 1]).group([8, 1, 1]))
@@ -281,6 +292,51 @@ fn typed_atomics_update_texels() {
 }
 
 #[test]
+fn typed_atomics_of_words() {
+    let r16 = format(ChannelOrder::R, ChannelType::UnsignedInt16);
+    let texels = pattern(WIDTH * HEIGHT * 2);
+    for p in [Platform::XeLp, Platform::XeHpg] {
+        for op in [AtomicOp::Sub, AtomicOp::IMin, AtomicOp::PreDec] {
+            // Each channel at its own texel of row 2; the operands have bits above the words.
+            let n = op.sources() as u8;
+            let (got, after) = run(p, r16, &texels, |_| {
+                let operands = "(W) mov (8|M0) r31.0<1>:ud r10.0<8;8,1>:ud\n\
+                                (W) mov (8|M0) r32.0<1>:ud r11.0<8;8,1>:ud\n\
+                                (W) add (8|M0) r33.0<1>:ud r10.0<8;8,1>:ud 0x5000FFF0:ud\n";
+                let message = MsgOp::TypedAtomic {
+                    op,
+                    surface: Surface::Bti(3),
+                    half: true,
+                    high: false,
+                    returns: true,
+                };
+                let m = sized(message, false, 2, n, 1);
+                let data = if n == 0 { "null" } else { "r33" };
+                format!(
+                    "{operands}{}",
+                    text::send(p, &m, 8, "", "r20", ["r31", data])
+                )
+            });
+            let mut want = texels.clone();
+            for (i, got) in got.into_iter().enumerate().take(8) {
+                let at = (2 * WIDTH + i) * 2;
+                let old = u16::from_le_bytes([texels[at], texels[at + 1]]);
+                let operand = 0xfff0 + i as u16;
+                let new = match op {
+                    AtomicOp::Sub => old.wrapping_sub(operand),
+                    AtomicOp::IMin => (old as i16).min(operand as i16) as u16,
+                    _ => old.wrapping_sub(1),
+                };
+                let back = if op == AtomicOp::PreDec { new } else { old };
+                assert_eq!(got, u32::from(back), "{p} {op:?} channel {i}");
+                want[at..at + 2].copy_from_slice(&new.to_le_bytes());
+            }
+            assert_eq!(after, want, "{p} {op:?}");
+        }
+    }
+}
+
+#[test]
 fn the_port_of_images_loads_and_stores() {
     let rgba16 = format(ChannelOrder::Rgba, ChannelType::UnsignedInt16);
     let texels = pattern(WIDTH * HEIGHT * 8);
@@ -369,6 +425,148 @@ fn sizes_come_back() {
         let want = [WIDTH as u32, HEIGHT as u32, 0, HEIGHT as u32];
         for (k, want) in want.into_iter().enumerate() {
             assert_eq!(got[k * 8..k * 8 + 8], [want; 8], "{p}");
+        }
+    }
+}
+
+/// A parameter of a sampler message, for channel `i`.
+#[derive(Clone, Copy)]
+enum Param {
+    U,
+    V,
+    /// What is compared with.
+    Ref,
+    /// A texel offset: an integer.
+    OffU,
+    OffV,
+    /// What changes nothing on an image of one level.
+    Level,
+}
+
+impl Param {
+    fn bits(self, i: usize) -> u32 {
+        match self {
+            Param::U => (i as f32 * 1.25 + 0.75).to_bits(),
+            Param::V => (i as f32 * 0.5 + 0.875).to_bits(),
+            Param::Ref => (i as f32 * 8.0).to_bits(),
+            Param::OffU => i as u32 % 5 - 2 * u32::from(i > 3),
+            // Bits above the lowest six do not count.
+            Param::OffV => (i as u32 % 3).wrapping_sub(1) & 0x3f,
+            Param::Level => 3f32.to_bits(),
+        }
+    }
+}
+
+/// The texels of a single-component image that linear filtering takes for channel `i` (x and y, first and second), and the
+/// weights of the second.
+fn corners(texels: &[f32], i: usize, [off_u, off_v]: [i32; 2]) -> ([[f32; 2]; 2], [f32; 2]) {
+    let at = |p: Param| f32::from_bits(p.bits(i)) - 0.5;
+    let (u, v) = (at(Param::U), at(Param::V));
+    let texel = |x: i32, y: i32| {
+        let x = (u.floor() as i32 + off_u + x).clamp(0, WIDTH as i32 - 1);
+        let y = (v.floor() as i32 + off_v + y).clamp(0, HEIGHT as i32 - 1);
+        texels[y as usize * WIDTH + x as usize]
+    };
+    let square = [0, 1].map(|y| [0, 1].map(|x| texel(x, y)));
+    (square, [u - u.floor(), v - v.floor()])
+}
+
+#[test]
+fn samples_compare_and_gather() {
+    use Param::{Level, OffU, OffV, Ref, U, V};
+    let r32f = format(ChannelOrder::R, ChannelType::Float);
+    let texels: Vec<f32> = (0..WIDTH * HEIGHT).map(|i| (i * 37 % 64) as f32).collect();
+    let bytes: Vec<u8> = texels.iter().flat_map(|t| t.to_le_bytes()).collect();
+    let ops: [(SampleOp, &[Param]); 11] = [
+        (SampleOp::SampleLz, &[U, V]),
+        (SampleOp::SampleC, &[Ref, U, V]),
+        (SampleOp::SampleCLz, &[Ref, U, V]),
+        (SampleOp::SampleLC, &[Ref, Level, U, V]),
+        (SampleOp::SampleBC, &[Ref, Level, U, V]),
+        (SampleOp::SampleD, &[U, Level, Level, V, Level, Level]),
+        (SampleOp::SampleDC, &[Ref, U, Level, Level, V, Level, Level]),
+        (SampleOp::Gather4, &[U, V]),
+        (SampleOp::Gather4C, &[Ref, U, V]),
+        (SampleOp::Gather4Po, &[U, V, OffU, OffV]),
+        (SampleOp::Gather4PoC, &[Ref, U, V, OffU, OffV]),
+    ];
+    let compares = [
+        Compare::Never,
+        Compare::Less,
+        Compare::Equal,
+        Compare::LessOrEqual,
+        Compare::Greater,
+        Compare::NotEqual,
+        Compare::GreaterOrEqual,
+        Compare::Always,
+    ];
+    for (n, p) in PLATFORMS.into_iter().cycle().take(32).enumerate() {
+        let compare = compares[n / 4];
+        let sampler = Sampler::new(AddressMode::ClampToEdge, FilterMode::Linear).comparing(compare);
+        for (op, params) in ops {
+            let (got, _) = run_with(p, r32f, &bytes, sampler, |payload| {
+                let mut text = String::new();
+                for (k, param) in params.iter().enumerate() {
+                    for i in 0..8 {
+                        let bits = param.bits(i);
+                        text += &format!("(W) mov (1|M0) r{}.{i}<1>:ud {bits:#x}:ud\n", 40 + k);
+                    }
+                }
+                let message = MsgOp::Sample(Sample {
+                    op,
+                    mode: 1,
+                    sampler: 0,
+                    surface: 252,
+                    half_return: false,
+                });
+                let m = sized(message, true, 1, params.len() as u8, 4);
+                text += &format!(
+                    "(W) mov (1|M0) r12.2<1>:ud 0x0:ud\n\
+                     (W) mov (1|M0) r12.3<1>:ud {payload}.3<0;1,0>:ud\n"
+                );
+                let handle = format!("{payload}.2<0;1,0>:ud");
+                text + &text::bindless(p, &m, 8, "", "r20", ["r12", "r40"], &handle)
+            });
+            let has = |wanted: Param| {
+                let same = |p: &Param| std::mem::discriminant(p) == std::mem::discriminant(&wanted);
+                params.iter().any(same)
+            };
+            for i in 0..8 {
+                let offset = |p: Param| (p.bits(i) as i32) << 26 >> 26;
+                let offsets = match has(OffU) {
+                    true => [offset(OffU), offset(OffV)],
+                    false => [0, 0],
+                };
+                let (square, [x, y]) = corners(&texels, i, offsets);
+                let reference = f32::from_bits(Ref.bits(i));
+                let square = match has(Ref) {
+                    true => square
+                        .map(|row| row.map(|t| f32::from(u8::from(compare.holds(reference, t))))),
+                    false => square,
+                };
+                let gathers = matches!(
+                    op,
+                    SampleOp::Gather4
+                        | SampleOp::Gather4C
+                        | SampleOp::Gather4Po
+                        | SampleOp::Gather4PoC
+                );
+                let want = if gathers {
+                    let [[a, b], [c, d]] = square;
+                    [c, d, b, a]
+                } else {
+                    let [top, bottom] = square.map(|[a, b]| a * (1.0 - x) + b * x);
+                    [top * (1.0 - y) + bottom * y, 0.0, 0.0, 1.0]
+                };
+                let got = [0, 1, 2, 3].map(|c| f32::from_bits(got[c * 8 + i]));
+                for (got, want) in got.into_iter().zip(want) {
+                    let near = (got - want).abs() < 1e-4;
+                    assert!(
+                        near,
+                        "{p} {op:?} {compare:?} channel {i}: {got}, not {want}"
+                    );
+                }
+            }
         }
     }
 }

@@ -140,12 +140,30 @@ fn axes(
     (out, n)
 }
 
-/// Samples at coordinates (u, v, r), with texel offsets. Integer formats are not filtered.
-pub(super) fn sample(image: &SimImage, s: &Sampler, coords: [f32; 3], offsets: [i32; 3]) -> Texel {
+/// A texel; where there is a reference to compare with, 1 or 0 in place of its red component, by which a filter weighs
+/// the outcomes.
+fn texel(image: &SimImage, s: &Sampler, place: [i64; 3], reference: Option<f32>) -> Texel {
+    let mut texel = image.load(place);
+    if let (Some(reference), [red, ..]) = (reference, &mut texel) {
+        let holds = s.compare.holds(reference, f32::from_bits(*red));
+        *red = f32::from(u8::from(holds)).to_bits();
+    }
+    texel
+}
+
+/// Samples at coordinates (u, v, r), with texel offsets, comparing with a reference where there is one. Integer formats are
+/// not filtered.
+pub(super) fn sample(
+    image: &SimImage,
+    s: &Sampler,
+    coords: [f32; 3],
+    offsets: [i32; 3],
+    reference: Option<f32>,
+) -> Texel {
     let linear = s.filter == FilterMode::Linear && !image.format.channel().is_integer();
     let ([x, y, z], n) = axes(image, s, linear, coords, offsets);
     if !linear {
-        return image.load([x.first, y.first, z.first]);
+        return texel(image, s, [x.first, y.first, z.first], reference);
     }
     let mut sum = [0f32; 4];
     for corner in 0..1u32 << n {
@@ -160,26 +178,27 @@ pub(super) fn sample(image: &SimImage, s: &Sampler, coords: [f32; 3], offsets: [
         }
         // A texel without weight counts for nothing, infinities and NaNs among them.
         if weight != 0.0 {
-            let texel = image.load(place).map(f32::from_bits);
-            for (s, t) in sum.iter_mut().zip(texel) {
-                *s += t * weight;
+            let texel = texel(image, s, place, reference).map(f32::from_bits);
+            for (sum, t) in sum.iter_mut().zip(texel) {
+                *sum += t * weight;
             }
         }
     }
     sum.map(f32::to_bits)
 }
 
-/// One component of the four texels that linear filtering would take of a 2D image, in the order of `gather4`: (0, 1),
-/// (1, 1), (1, 0), (0, 0).
+/// One component of the four texels that linear filtering would take of a 2D image, or what they compare as, in the order of
+/// `gather4`: (0, 1), (1, 1), (1, 0), (0, 0).
 pub(super) fn gather(
     image: &SimImage,
     s: &Sampler,
     coords: [f32; 3],
     offsets: [i32; 3],
     component: usize,
+    reference: Option<f32>,
 ) -> Texel {
     let ([x, y, z], _) = axes(image, s, true, coords, offsets);
-    let one = |x, y| image.load([x, y, z.first])[component & 3];
+    let one = |x, y| texel(image, s, [x, y, z.first], reference)[component & 3];
     [
         one(x.first, y.second),
         one(x.second, y.second),

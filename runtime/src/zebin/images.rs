@@ -3,7 +3,7 @@
 use super::ZebinError;
 use super::info::{AddrSpace, PayloadKind, SamplerEntry, SamplerSource};
 use super::yaml::Node;
-use crate::image::{AddressMode, FilterMode, ImageType, Sampler};
+use crate::image::{AddressMode, Compare, FilterMode, ImageType, Sampler};
 
 /// The largest sampler table: what a descriptor's index can name.
 const MAX_SAMPLERS: u32 = 16;
@@ -90,6 +90,7 @@ pub(super) fn samplers(
             filter: FilterMode::from_name(&filter)
                 .ok_or_else(|| n.error(&format!("unknown filtermode `{filter}`")))?,
             normalized: n.flag("normalized")?,
+            compare: Compare::Never,
         };
         add(&n, SamplerSource::Inline(sampler))?;
     }

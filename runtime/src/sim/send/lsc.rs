@@ -61,7 +61,7 @@ pub(super) fn texels(a: &LscAccess) -> Option<What> {
     match a.op {
         _ if a.data != LscData::D32 => None,
         LscOp::StoreQuad | LscOp::StoreUncompressedQuad => Some(What::Write { mask }),
-        op => update(op).map(What::Atomic),
+        op => update(op).map(|u| What::Atomic(u, 4)),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Layouts: Skylake PRM, Vol. 7, "Sampler Message Format"; what differs by generation is in [`parameters`]. A parameter
 //! takes a register (two in SIMD16; 16-bit ones a register in both), and those that the payload is too short for are 0.
-//! Those of multi-sampled surfaces: Mesa, `brw_lower_logical_sends.cpp` ("lower_sampler_logical_send_gfx7").
+//! Those of multi-sampled surfaces, and where a reference stands: Mesa, `brw_lower_logical_sends.cpp` ("lower_sampler_logical_send_gfx7").
 
 use super::super::image::{SimImage, Texel};
 use super::super::sampler::{Samplers, gather, sample};
@@ -27,6 +27,8 @@ enum Param {
     Lod,
     /// What is added to the level of detail.
     Bias,
+    /// What texels are compared with.
+    Ref,
     /// Which sample.
     Si,
     /// Where samples are: of no effect, as surfaces have each sample in its place.
@@ -48,7 +50,7 @@ const PARAMS: usize = Param::DrDy as usize + 1;
 
 /// The parameters of an operation, in payload order, where they have so many bytes.
 fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [Param]> {
-    use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Si, U, V};
+    use Param::{Bias, DrDx, DrDy, DuDx, DuDy, DvDx, DvDy, Lod, Mcs, OffU, OffV, R, Ref, Si, U, V};
     Some(match op {
         SampleOp::Sample
         | SampleOp::SampleLz
@@ -61,6 +63,11 @@ fn parameters(platform: Platform, op: SampleOp, bytes: u32) -> Option<&'static [
         SampleOp::SampleL => &[Lod, U, V, R],
         SampleOp::SampleB => &[Bias, U, V, R],
         SampleOp::SampleD => &[U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy],
+        SampleOp::SampleC | SampleOp::SampleCLz | SampleOp::Gather4C => &[Ref, U, V, R],
+        SampleOp::SampleBC => &[Ref, Bias, U, V, R],
+        SampleOp::SampleLC => &[Ref, Lod, U, V, R],
+        SampleOp::SampleDC => &[Ref, U, DuDx, DuDy, V, DvDx, DvDy, R, DrDx, DrDy],
+        SampleOp::Gather4PoC => &[Ref, U, V, OffU, OffV, R],
         SampleOp::Gather4Po => &[U, V, OffU, OffV, R],
         SampleOp::Ld if platform < Platform::Gen9 => &[U, Lod, V, R],
         SampleOp::Ld => &[U, V, Lod, R],
@@ -264,22 +271,25 @@ impl Sample {
             (op, Some(s)) => {
                 let float = |p| self.float(value(p));
                 let coords = [Param::U, Param::V, Param::R].map(float);
-                let mut offsets = header.offsets;
+                let own = [Param::OffU, Param::OffV].map(|p| self.offset(value(p)));
+                let offsets = match op {
+                    SampleOp::Gather4Po | SampleOp::Gather4PoC => [own[0], own[1], 0],
+                    _ => header.offsets,
+                };
+                let reference = self.params.contains(&Param::Ref);
+                let reference = reference.then(|| float(Param::Ref));
                 match op {
-                    SampleOp::Gather4Po => {
-                        offsets = [
-                            self.offset(value(Param::OffU)),
-                            self.offset(value(Param::OffV)),
-                            0,
-                        ];
-                        gather(image, s, coords, offsets, header.component)
+                    SampleOp::Gather4 | SampleOp::Gather4Po => {
+                        gather(image, s, coords, offsets, header.component, None)
                     }
-                    SampleOp::Gather4 => gather(image, s, coords, offsets, header.component),
+                    SampleOp::Gather4C | SampleOp::Gather4PoC => {
+                        gather(image, s, coords, offsets, 0, reference)
+                    }
                     _ => {
                         let level = level(image, self.detail(image, float));
                         match level.and_then(|l| image.level(l)) {
-                            Some(i) => sample(&i, s, coords, offsets),
-                            None => sample(image, s, coords, offsets),
+                            Some(i) => sample(&i, s, coords, offsets, reference),
+                            None => sample(image, s, coords, offsets, reference),
                         }
                     }
                 }
@@ -329,9 +339,9 @@ impl Sample {
     /// neighbours.
     fn detail(&self, image: &SimImage, float: impl Fn(Param) -> f32) -> f32 {
         match self.op {
-            SampleOp::SampleL => float(Param::Lod),
-            SampleOp::SampleB => float(Param::Bias),
-            SampleOp::SampleD => {
+            SampleOp::SampleL | SampleOp::SampleLC => float(Param::Lod),
+            SampleOp::SampleB | SampleOp::SampleBC => float(Param::Bias),
+            SampleOp::SampleD | SampleOp::SampleDC => {
                 // The longer of the two steps, in texels.
                 let length = |steps: [Param; 3]| {
                     let texels = steps.into_iter().zip(image.extent);

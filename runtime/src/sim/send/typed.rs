@@ -46,8 +46,8 @@ pub(super) enum What {
         /// A bit for each component.
         mask: u8,
     },
-    /// A texel of one dword is updated.
-    Atomic(Update),
+    /// A texel of one component of so many bytes, 2 or 4, is updated.
+    Atomic(Update, u32),
 }
 
 impl What {
@@ -56,7 +56,7 @@ impl What {
         match self {
             What::Read { .. } => 0,
             What::Write { mask } => mask.count_ones(),
-            What::Atomic(update) => update.sources(),
+            What::Atomic(update, _) => update.sources(),
         }
     }
 }
@@ -86,14 +86,12 @@ impl Texels {
                 (What::Read { mask, status }, slots)
             }
             MsgOp::Typed { rgba, slots, .. } => (What::Write { mask: rgba.mask() }, slots),
-            MsgOp::TypedAtomic {
-                op,
-                half: false,
-                high,
-                ..
-            } if op != AtomicOp::CmpWr2W => {
+            MsgOp::TypedAtomic { op, half, high, .. } if op != AtomicOp::CmpWr2W => {
                 let slots = if high { Slots::High } else { Slots::Low };
-                (What::Atomic(Update::Int(op)), slots)
+                (
+                    What::Atomic(Update::Int(op), if half { 2 } else { 4 }),
+                    slots,
+                )
             }
             _ => return None,
         };
@@ -123,7 +121,7 @@ impl Texels {
         let back = match what {
             What::Read { mask, status } => mask.count_ones() + u32::from(status),
             What::Write { .. } => 0,
-            What::Atomic(_) => 1,
+            What::Atomic(..) => 1,
         };
         let response = s.dst.filter(|_| message.response_grfs > 0);
         if response.is_some() && back * row > u32::from(message.response_grfs) * grf {
@@ -227,13 +225,16 @@ impl Texels {
                     image.store(places[i as usize % 32], texel);
                 }
             }
-            What::Atomic(update) => {
+            What::Atomic(update, bytes) => {
                 t.counts.bytes_read += moved;
                 t.counts.bytes_written += moved;
-                if image.is_some_and(|i| texel_bytes != 4 || i.format.order().components() != 1) {
-                    return Err(
-                        "a typed atomic on an image whose texels are not one dword".to_owned()
-                    );
+                let fits = |i: &SimImage| {
+                    texel_bytes == u64::from(bytes) && i.format.order().components() == 1
+                };
+                if image.is_some_and(|i| !fits(i)) {
+                    return Err(format!(
+                        "a typed atomic on an image whose texels are not one component of {bytes} bytes"
+                    ));
                 }
                 for i in channels(mask) {
                     let row = |k| match k < update.sources() {
@@ -245,11 +246,13 @@ impl Texels {
                     let old = of(t, i)
                         .and_then(|image| Some((image, image.at(places[i as usize % 32])?)))
                         .map_or(0, |(image, at)| {
-                            image.block.update(at, 4, |old| update.apply(old, a, b, 4))
+                            let f = |old| update.apply(old, a, b, bytes);
+                            image.block.update(at, u64::from(bytes), f)
                         });
                     if let Some(dst) = self.response {
-                        let back = update.returned(old, a, b, 4);
-                        t.regs.set_u32(dst + i * 4, back as u32);
+                        let back = update.returned(old, a, b, bytes);
+                        let low = u32::MAX >> (32 - bytes * 8);
+                        t.regs.set_u32(dst + i * 4, back as u32 & low);
                     }
                 }
             }
