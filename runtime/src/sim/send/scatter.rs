@@ -127,19 +127,16 @@ enum Pattern {
 macro_rules! pattern {
     ($name:ident, $t:ty, $bytes:literal) => {
         #[inline(always)]
-        fn $name<const N: usize>(regs: &Regs, at: u32, step: $t) -> ($t, Pattern) {
+        fn $name<const N: usize>(regs: &Regs, at: u32, log_step: u32) -> ($t, Pattern) {
             let Some(row) = regs.elements::<$bytes, N>(at) else {
                 return (0, Pattern::Other);
             };
             let first = <$t>::from_le_bytes(row[0]);
-            let (mut next, mut jumps, mut differs) = ([0; N], 0, 0);
+            let (mut jumps, mut differs) = (0, 0);
             for i in 0..N {
-                next[i] = first.wrapping_add(step * i as $t);
-            }
-            for i in 0..N {
-                let a = <$t>::from_le_bytes(row[i]);
-                jumps |= a ^ next[i];
-                differs |= a ^ first;
+                let distance = <$t>::from_le_bytes(row[i]).wrapping_sub(first);
+                jumps |= distance ^ (i as $t) << log_step;
+                differs |= distance;
             }
             let pattern = if jumps == 0 {
                 Pattern::Consecutive
@@ -156,17 +153,18 @@ pattern!(pattern32, u32, 4);
 pattern!(pattern64, u64, 8);
 
 impl AddressForm {
-    /// The first address, and how all lie to each other: `step` is in bytes.
+    /// The first address, and how all lie to each other: `step` is in bytes, a power of two.
     #[inline(always)]
     fn pattern(self, regs: &Regs, at: u32, channels: u32, step: u32) -> (u64, Pattern) {
+        let log = step.trailing_zeros();
         let narrow = |(a, p): (u32, Pattern)| (u64::from(a), p);
         match (self, channels) {
-            (AddressForm::Each(4), 16) => narrow(pattern32::<16>(regs, at, step)),
-            (AddressForm::Each(4), 8) => narrow(pattern32::<8>(regs, at, step)),
-            (AddressForm::Each(4), 32) => narrow(pattern32::<32>(regs, at, step)),
-            (AddressForm::Each(8), 16) => pattern64::<16>(regs, at, u64::from(step)),
-            (AddressForm::Each(8), 8) => pattern64::<8>(regs, at, u64::from(step)),
-            (AddressForm::Each(8), 32) => pattern64::<32>(regs, at, u64::from(step)),
+            (AddressForm::Each(4), 16) => narrow(pattern32::<16>(regs, at, log)),
+            (AddressForm::Each(4), 8) => narrow(pattern32::<8>(regs, at, log)),
+            (AddressForm::Each(4), 32) => narrow(pattern32::<32>(regs, at, log)),
+            (AddressForm::Each(8), 16) => pattern64::<16>(regs, at, log),
+            (AddressForm::Each(8), 8) => pattern64::<8>(regs, at, log),
+            (AddressForm::Each(8), 32) => pattern64::<32>(regs, at, log),
             _ => (0, Pattern::Other),
         }
     }
