@@ -12,7 +12,7 @@ use common::{have, simulator};
 use gantry_runtime::{Arg, Device, Grid, Local, Module, Progress};
 
 fn core(d: &Device) -> Module {
-    d.load(&common::compile("core.cl", 16, "-cl-std=CL2.0"))
+    d.load(&common::compile("api.cl", 16, "-cl-std=CL2.0"))
         .unwrap()
 }
 
@@ -99,7 +99,7 @@ fn wrong_grids_are_named() {
     }
     // Compiled for whole groups: a partial one is refused.
     let whole = d
-        .load(&common::compile("core.cl", 16, "-cl-std=CL1.2"))
+        .load(&common::compile("api.cl", 16, "-cl-std=CL1.2"))
         .unwrap();
     let e = run(&whole, "vadd", line(100, 64), v())
         .unwrap_err()
@@ -124,6 +124,35 @@ fn wrong_grids_are_named() {
     assert_eq!(stats.threads, 0);
     let stats = run(&m, "vadd", Grid::new([64, 1, 1]), v()).unwrap();
     assert_eq!(stats.threads, 4);
+}
+
+#[test]
+fn launches_say_what_they_moved() {
+    if !have("ocloc") {
+        return;
+    }
+    let d = simulator();
+    let m = core(&d);
+    let y = d.buffer_from(&[1f32; 1000]).unwrap();
+    let x = d.buffer_from(&[2f32; 1000]).unwrap();
+    let kernel = m.kernel("saxpy").unwrap();
+    let run = |n: i32| {
+        let args: Vec<Arg> = vec![(&x).into(), (&y).into(), 3f32.into(), n.into()];
+        kernel.launch(line(1000, 40)).args(args).run().unwrap()
+    };
+    // Threads have 16, 16 and 8 work-items.
+    let stats = run(800);
+    assert_eq!(
+        (stats.threads, stats.bytes_read, stats.bytes_written),
+        (75, 800 * 8, 800 * 4)
+    );
+    let stats = run(0);
+    assert_eq!((stats.bytes_read, stats.bytes_written), (0, 0));
+    let want = |i| if i < 800 { 7.0 } else { 1.0 };
+    assert_eq!(
+        y.read::<f32>().unwrap(),
+        (0..1000).map(want).collect::<Vec<_>>()
+    );
 }
 
 #[test]

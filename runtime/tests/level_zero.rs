@@ -92,7 +92,7 @@ fn without_spirv(mut zebin: Vec<u8>) -> Vec<u8> {
 }
 
 fn core_zebin(simd: u32) -> Vec<u8> {
-    without_spirv(common::compile("core.cl", simd, "-cl-std=CL2.0"))
+    without_spirv(common::compile("api.cl", simd, "-cl-std=CL2.0"))
 }
 
 #[test]

@@ -9,7 +9,7 @@
 mod common;
 
 use common::{compile_with, everywhere, have, launch, same, simulator, watched};
-use gantry_runtime::{Device, Error, Fault, Grid, Module};
+use gantry_runtime::{Device, Grid, Module};
 
 fn linked(f: impl Fn(&Device, &Module, &str)) {
     everywhere("linked.cl", f);
@@ -115,61 +115,6 @@ fn functions_call_each_other() {
         // For Broadwell the compiler saves registers by a `sends`, which it does not have.
         if !what.starts_with("bdw") {
             check_recursion(d, m, what);
-        }
-    });
-}
-
-/// A kernel of calls as deep as each work-item's element says: what comes back, or the fault.
-fn go_down(d: &Device, m: &Module, kernel: &str, depths: &[i32]) -> Result<Vec<i32>, Box<Fault>> {
-    let p: Vec<i32> = (0..16).map(|i| i * 3 + 1).collect();
-    let (p, o) = (d.buffer_from(&p).unwrap(), d.buffer_from(depths).unwrap());
-    let n = depths.len() as u32;
-    let kernel = m.kernel(kernel).unwrap();
-    match kernel.launch(line(n, n)).arg(&o).arg(&p).run() {
-        Ok(_) => Ok(o.read().unwrap()),
-        Err(Error::Fault(f)) => Err(f),
-        Err(e) => panic!("{e}"),
-    }
-}
-
-#[test]
-fn stacks_end() {
-    linked(|d, m, what| {
-        // For Broadwell the compiler saves registers by a `sends`, which it does not have.
-        if what.starts_with("bdw") {
-            return;
-        }
-        let mut depths = [2i32; 64];
-        depths[40] = 17;
-        let sum = |n: i32| n * (n + 1) / 2;
-        let array: i32 = (0..16).map(|i| i * 3 + 1).sum();
-        let want: Vec<i32> = depths.iter().map(|n| 1 + sum(*n)).collect();
-        assert_eq!(go_down(d, m, "descent", &depths).unwrap(), want, "{what}");
-        let frame = |n: i32| (0..=n).map(|k| array + 16 * k).sum::<i32>();
-        let want: Vec<i32> = depths.iter().map(|n| 1 + sum(*n) + frame(*n)).collect();
-        assert_eq!(go_down(d, m, "frames", &depths).unwrap(), want, "{what}");
-
-        // Deeper than memory has room for, in a thread before others and in the last one.
-        for deepest in [20, 63] {
-            let mut depths = [2; 64];
-            depths[deepest] = 5_000;
-            for (kernel, function, memory) in [
-                ("descent", "deep", "scratch"),
-                ("frames", "framed", "private memory"),
-            ] {
-                // There a call saves so much that scratch ends first.
-                let memory = if what == "pvc simd32" {
-                    "scratch"
-                } else {
-                    memory
-                };
-                let f = go_down(d, m, kernel, &depths).unwrap_err();
-                assert!(f.what.ends_with(": stack overflow"), "{what}: {f}");
-                let beyond = format!(" is beyond the thread's own {memory} of ");
-                assert!(f.what.contains(&beyond), "{what}: {f}");
-                assert_eq!(f.function.as_deref(), Some(function), "{what}: {f}");
-                assert!(f.instruction.contains("send"), "{what}: {f}");
-            }
         }
     });
 }

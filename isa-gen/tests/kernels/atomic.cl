@@ -20,6 +20,16 @@ SG kernel void histogram(global uint *bins, global const uchar *in, local uint *
     for (uint k = l; k < 256; k += get_local_size(0)) atomic_add(bins + k, counts[k]);
 }
 
+SG kernel void local_histogram(global uint *out, global const uint *in) {
+    local uint bins[16];
+    int l = get_local_id(0);
+    if (l < 16) bins[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_inc(&bins[in[get_global_id(0)] & 15]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < 16) out[get_group_id(0) * 16 + l] = bins[l];
+}
+
 SG kernel void float_add_by_exchange(global volatile float *sum, global const float *in) {
     float x = in[get_global_id(0)];
     union { uint u; float f; } old, next;

@@ -1,6 +1,11 @@
 // What everyone writes.
 #define SG __attribute__((intel_reqd_sub_group_size(SIMD)))
 
+SG kernel void saxpy(global const float *x, global float *y, float a, int n) {
+    int i = get_global_id(0);
+    if (i < n) y[i] = fma(a, x[i], y[i]);
+}
+
 SG kernel void sgemm(global float *c, global const float *a, global const float *b, int n) {
     local float ta[16][16], tb[16][16];
     int x = get_global_id(0), y = get_global_id(1), lx = get_local_id(0), ly = get_local_id(1);

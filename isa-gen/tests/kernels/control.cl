@@ -72,6 +72,18 @@ SG kernel void collatz(global uint *out) {
     out[get_global_id(0)] = n;
 }
 
+// Each channel loops its own number of times.
+SG kernel void collatz_up_to(global uint *out, global const uint *a, uint most) {
+    size_t i = get_global_id(0);
+    uint x = a[i], n = 0;
+    while (x != 1) {
+        x = x & 1 ? 3 * x + 1 : x / 2;
+        n++;
+        if (n > most) break;
+    }
+    out[i] = n;
+}
+
 SG kernel void early_return(global float *out, global const float *a, int n) {
     int i = get_global_id(0);
     if (i >= n) return;

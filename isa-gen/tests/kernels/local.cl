@@ -79,3 +79,17 @@ SG kernel void local_vectors(global float4 *out, global const float4 *in, local 
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(0)] = v[l ^ 1] + v[l ^ 2].wzyx;
 }
+
+// Barriers in a loop: neighbours exchange values.
+SG kernel void exchange(global int *data, int rounds) {
+    local int t[64];
+    int l = get_local_id(0), g = get_global_id(0);
+    int v = data[g];
+    for (int r = 0; r < rounds; r++) {
+        t[l] = v;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        v += t[(l + 1) % 64] ^ r;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    data[g] = v;
+}

@@ -10,12 +10,36 @@ SG kernel void small_array(global int *out, global const int *a) {
     out[i] = s;
 }
 
+SG kernel void register_array(global int *out, global const int *a) {
+    int i = get_global_id(0);
+    int t[16];
+    for (int k = 0; k < 16; k++) t[k] = a[i * 16 + k];
+    int s = 0;
+    for (int k = 0; k < 16; k++) s = s * 3 + t[(a[i * 16 + k] + i) & 15];
+    out[i] = s;
+}
+
 SG kernel void large_array(global float *out, global const float *a, int n) {
     size_t i = get_global_id(0);
     float t[200];
     for (int k = 0; k < n; k++) t[(k * 7) % 200] = a[i + k];
     float s = 0.0f;
     for (int k = 0; k < n; k++) s += t[(int)a[k] % 200];
+    out[i] = s;
+}
+
+// Too large for registers, and read and written where data says.
+SG kernel void scrambled_array(global int *out, global const int *a) {
+    int t[300];
+    int i = get_global_id(0);
+    for (int k = 0; k < 300; k++) t[k] = k * i;
+    int at = a[i] & 0xff, s = 0;
+    for (int k = 0; k < 40; k++) {
+        t[at] += k;
+        at = (at * 17 + t[at]) % 300;
+        if (at < 0) at += 300;
+        s += t[at];
+    }
     out[i] = s;
 }
 
@@ -40,6 +64,22 @@ SG kernel void spills(global float *out, global const float *a) {
     for (int k = 0; k < 96; k++) v[k] = native_sin(v[k]) + v[(k * 29 + 7) % 96];
 #pragma unroll
     for (int k = 0; k < 96; k++) out[i * 96 + k] = v[k];
+}
+
+SG kernel void int_spills(global int *out, global const int *a) {
+    int i = get_global_id(0);
+    int v[48], w[48];
+#pragma unroll
+    for (int k = 0; k < 48; k++) v[k] = a[i + k * 3];
+#pragma unroll
+    for (int k = 0; k < 48; k++) w[k] = a[i + k * 5] ^ v[47 - k];
+    int s = 0;
+#pragma unroll
+    for (int k = 0; k < 48; k++) s = s * 7 + v[(k * 11) % 48] * w[(k * 5) % 48] + v[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (int k = 0; k < 48; k++) s = s * 3 + (v[(k * 7) % 48] ^ w[(k * 13) % 48]);
+    out[i] = s;
 }
 
 typedef struct {
@@ -79,6 +119,13 @@ constant ushort squares[8] = {0, 1, 4, 9, 16, 25, 36, 49};
 SG kernel void constants(global float *out, global const uint *a, constant float4 *k) {
     size_t i = get_global_id(0);
     out[i] = table[a[i] & 15] * (float)squares[a[i] & 7] + k[a[i] & 3].y + k[2].x;
+}
+
+constant int digits[20] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4};
+
+SG kernel void constant_ints(global int *out, global const uint *a) {
+    uint i = get_global_id(0);
+    out[i] = digits[a[i] % 20] * 100 + digits[i % 20];
 }
 
 int sum_of(int *p, int n) {

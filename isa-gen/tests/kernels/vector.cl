@@ -43,6 +43,13 @@ SG kernel void byte_dot(global int *out, global const char4 *a, global const cha
     out[i] = p.x + p.y + p.z + p.w + q.x + q.y + q.z + q.w;
 }
 
+SG kernel void reversed(global float4 *out, global const float4 *a, global short2 *words, global const uchar4 *bytes) {
+    size_t i = get_global_id(0);
+    out[i] = fma(a[i].wzyx, 2.0f, (float4)(1, 2, 3, 4));
+    uchar4 b = bytes[i];
+    words[i] = (short2)(b.x * b.y, b.z - b.w);
+}
+
 SG kernel void wide_copy(global uint16 *out, global const uint16 *in, global ulong8 *q) {
     size_t i = get_global_id(0);
     out[i] = in[i] + 1;

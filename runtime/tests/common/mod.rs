@@ -157,32 +157,6 @@ pub fn same<T: Plain + PartialEq + std::fmt::Debug>(what: &str, got: &Buffer, wa
     }
 }
 
-/// Compares floats to within so many units in the last place; NaNs equal each other.
-pub fn close(what: &str, got: &Buffer, want: &[f32], ulps: i64) {
-    let got: Vec<f32> = got.read().unwrap();
-    assert_eq!(got.len(), want.len(), "{what}: lengths");
-    let order = |f: f32| {
-        let b = f.to_bits() as i32 as i64;
-        if b < 0 { i64::from(i32::MIN) - b } else { b }
-    };
-    for (i, (g, w)) in got.iter().zip(want).enumerate() {
-        let ok = g == w || (g.is_nan() && w.is_nan()) || (order(*g) - order(*w)).abs() <= ulps;
-        assert!(ok, "{what}[{i}]: got {g:e}, want {w:e}");
-    }
-}
-
-/// Runs `f` on the kernels of a file, compiled at each width, on a simulator of its own. Without ocloc: a line, and nothing.
-pub fn at_widths(file: &str, f: impl Fn(&Device, &Module, u32)) {
-    if !have("ocloc") {
-        return;
-    }
-    for simd in WIDTHS {
-        let device = simulator();
-        let module = device.load(&compile(file, simd, "-cl-std=CL2.0")).unwrap();
-        f(&device, &module, simd);
-    }
-}
-
 /// Devices, and the widths that the compiler makes for them.
 const DEVICES: [(&str, &[u32]); 6] = [
     ("bdw", &[8, 16, 32]),

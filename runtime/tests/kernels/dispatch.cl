@@ -62,12 +62,3 @@ kernel WIDTH void private_array(global const int *in, global int *out, int n) {
   }
   out[i] = s;
 }
-
-// Leaves its own array, by so many elements.
-kernel WIDTH void private_overflow(global const int *in, global int *out, int by) {
-  int a[300];
-  int i = get_global_id(0);
-  for (int k = 0; k < 300; k++) a[k] = in[(k + i) & 63];
-  for (int k = 0; k < 300; k++) a[(in[(k + i) & 63] & 63) + by] += a[k];
-  out[i] = a[in[i & 63] & 63];
-}

@@ -50,23 +50,3 @@ kernel WIDTH void calls(global int *o, global int *p) {
   int i = get_global_id(0);
   o[i] = (i & 1) ? leaf(i, p) : leaf(i * 2, p + 1);
 }
-
-// A frame of its own in private memory for each call.
-__attribute__((noinline)) int framed(int n, global int *p) {
-  volatile int a[16];
-  for (int k = 0; k < 16; k++) a[k] = p[k] + n;
-  int r = n == 0 ? p[0] : framed(n - 1, p) + n;
-  for (int k = 0; k < 16; k++) r += a[(k + n) & 15];
-  return r;
-}
-kernel WIDTH void frames(global int *o, global int *p) {
-  int i = get_global_id(0);
-  o[i] = framed(o[i], p);
-}
-
-// Nothing but what a call saves: return addresses and registers, in scratch.
-__attribute__((noinline)) int deep(int n, global int *p) { return n == 0 ? p[0] : deep(n - 1, p) + n; }
-kernel WIDTH void descent(global int *o, global int *p) {
-  int i = get_global_id(0);
-  o[i] = deep(o[i], p);
-}

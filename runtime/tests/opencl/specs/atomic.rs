@@ -23,6 +23,16 @@ pub fn cases() -> Vec<Case> {
             .buffer::<u8>(1000, |r: &mut Rng, _| r.u64() as u8)
             .local::<u32>(256)
             .scalar(1000),
+        case("local_histogram")
+            .label("groups of 16")
+            .line(80, 16)
+            .buffer::<u32>(80, zero)
+            .buffer::<u32>(80, any),
+        case("local_histogram")
+            .label("groups of 250")
+            .line(1250, 250)
+            .buffer::<u32>(80, zero)
+            .buffer::<u32>(1250, any),
         // Whole numbers, so that their sum is exact in any order.
         case("float_add_by_exchange")
             .line(200, 64)

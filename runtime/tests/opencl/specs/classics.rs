@@ -5,7 +5,25 @@ use crate::rng::Rng;
 
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("classics", kernel);
-    vec![
+    // Whole groups and others, all work-items and some.
+    let saxpy = [
+        ("of one", 1, 1),
+        ("of a group of 7", 7, 7),
+        ("of a group", 64, 64),
+        ("in groups of 40", 1000, 40),
+        ("in groups of 64", 1000, 64),
+        ("in large groups", 4096, 256),
+    ];
+    let saxpy = saxpy.map(|(label, n, group)| {
+        case("saxpy")
+            .label(label)
+            .line(n, group)
+            .buffer::<f32>(n as usize, within(-9.0, 9.0))
+            .buffer::<f32>(n as usize, within(-9.0, 9.0))
+            .scalar(1.5f32)
+            .scalar((n - n / 5) as i32)
+    });
+    let others = vec![
         case("sgemm")
             .grid([32, 32, 1], [16, 16, 1])
             .buffer::<f32>(1024, zero)
@@ -100,5 +118,6 @@ pub fn cases() -> Vec<Case> {
             .scalar(6)
             .scalar(32)
             .scalar(24),
-    ]
+    ];
+    saxpy.into_iter().chain(others).collect()
 }

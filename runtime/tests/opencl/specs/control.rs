@@ -5,7 +5,16 @@ use crate::rng::Rng;
 
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("control", kernel);
-    vec![
+    let rounds = [("not", 0), ("once", 1), ("25 times", 25), ("40 times", 40)];
+    let nested = rounds.map(|(label, n)| {
+        case("nested_loops")
+            .label(label)
+            .line(500, 100)
+            .buffer::<i32>(500, within(-100.0, 900.0))
+            .buffer::<i32>(500, zero)
+            .scalar(n)
+    });
+    let others = vec![
         case("nested_ifs")
             .line(250, 50)
             .offset([16, 0, 0])
@@ -13,11 +22,6 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i32>(266, any)
             .scalar(100),
         // All that write element 4 write the same.
-        case("nested_loops")
-            .line(300, 60)
-            .buffer::<i32>(300, within(-100.0, 900.0))
-            .buffer::<i32>(300, zero)
-            .scalar(25),
         case("switches")
             .line(300, 64)
             .offset([16, 0, 0])
@@ -38,6 +42,11 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i32>(258, within(2.0, 300.0))
             .scalar(0),
         case("collatz").line(300, 60).buffer::<u32>(300, zero),
+        case("collatz_up_to")
+            .line(500, 50)
+            .buffer::<u32>(500, zero)
+            .buffer::<u32>(500, within(1.0, 100_000.0))
+            .scalar(200u32),
         // Its barrier is for all or for none.
         case("early_return")
             .line(128, 64)
@@ -69,5 +78,6 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i32>(64, any)
             .scalar(2)
             .scalar(0),
-    ]
+    ];
+    nested.into_iter().chain(others).collect()
 }

@@ -12,9 +12,9 @@ fn format(order: ChannelOrder, channel: ChannelType) -> ImageFormat {
 }
 
 pub fn cases() -> Vec<Case> {
-    use ChannelOrder::{R, Rg, Rgba};
+    use ChannelOrder::{Bgra, R, Rg, Rgba};
     use ChannelType::{
-        Float, HalfFloat, SignedInt16, SignedInt32, SnormInt8, UnormInt16, UnsignedInt8,
+        Float, HalfFloat, SignedInt16, SignedInt32, SnormInt8, UnormInt8, UnormInt16, UnsignedInt8,
         UnsignedInt16, UnsignedInt32,
     };
     let rgba8 = ImageFormat::RGBA8;
@@ -27,6 +27,10 @@ pub fn cases() -> Vec<Case> {
             .label("rgba8")
             .image(rgba8, size, byte)
             .image::<u8>(rgba8, size, zero),
+        case("image_copy")
+            .label("rgba8 to bgra8")
+            .image(rgba8, size, byte)
+            .image::<u8>(format(Bgra, UnormInt8), size, zero),
         case("image_copy")
             .label("rgba16 to rgba16f")
             .image::<u16>(format(Rgba, UnormInt16), size, any)
@@ -56,15 +60,30 @@ pub fn cases() -> Vec<Case> {
             .image::<f32>(format(R, Float), size, within(-0.5, 1.5))
             .image::<u8>(rgba8, size, zero),
         case("image_resize")
+            .label("of an odd size")
+            .grid([25, 18, 1], [8, 4, 1])
+            .image(rgba8, ImageDesc::d2(9, 7), byte)
+            .image::<f32>(format(Rgba, Float), ImageDesc::d2(25, 18), zero)
+            .ulps_of(16.0, 1.0),
+        case("image_resize")
             .image(rgba8, ImageDesc::d2(16, 9), byte)
             .image::<f32>(format(Rgba, Float), size, zero)
             .ulps_of(16.0, 1.0),
         case("image_read_write").image::<u32>(format(Rgba, UnsignedInt32), size, any),
+        // With the number of the channel order, which bytes cannot hold.
+        case("image_read_write")
+            .label("rgba8ui")
+            .image(format(Rgba, UnsignedInt8), size, byte),
         Case::new("image", "image_3d")
             .label("rgba8ui")
             .grid([8, 6, 5], [8, 2, 1])
             .image(format(Rgba, UnsignedInt8), ImageDesc::d3(9, 6, 5), byte)
             .image::<u32>(format(Rgba, UnsignedInt32), ImageDesc::d3(9, 6, 5), zero),
+        Case::new("image", "image_3d")
+            .label("rgba16ui")
+            .grid([10, 6, 5], [8, 4, 1])
+            .image::<u16>(format(Rgba, UnsignedInt16), ImageDesc::d3(11, 6, 5), any)
+            .image::<u32>(format(Rgba, UnsignedInt32), ImageDesc::d3(11, 6, 5), zero),
         Case::new("image", "image_3d")
             .label("r16ui")
             .grid([8, 6, 5], [4, 2, 5])
@@ -80,6 +99,25 @@ pub fn cases() -> Vec<Case> {
                 within(-1e6, 1e6),
             )
             .image::<i32>(format(Rgba, SignedInt32), ImageDesc::d1(40), zero),
+        // Of one component, the others are 0 and 1.
+        Case::new("image", "image_1d")
+            .label("r32i")
+            .line(50, 16)
+            .image::<i32>(format(R, SignedInt32), ImageDesc::d1(50), within(-1e6, 1e6))
+            .image::<i32>(
+                format(R, SignedInt32),
+                ImageDesc::d1_buffer(50),
+                within(-1e6, 1e6),
+            )
+            .image::<i32>(format(Rgba, SignedInt32), ImageDesc::d1(50), zero)
+            .expect(|m, _| {
+                let (line, over) = (m.get::<i32>(0), m.get::<i32>(1));
+                m.fill(2, |i| match i % 4 {
+                    0 => line[i / 4] + over[i / 4] + 50,
+                    3 => 1 + 1 + 50,
+                    _ => 50,
+                });
+            }),
         Case::new("image", "image_arrays")
             .grid([12, 3, 4], [4, 3, 2])
             .image::<f32>(
@@ -108,6 +146,28 @@ pub fn cases() -> Vec<Case> {
                 .sampler(Sampler::new(address, FilterMode::Nearest)),
         );
     }
+    // OpenCL leaves open what is outside; it is the border here.
+    cases.push(
+        case("image_blur")
+            .label("none")
+            .image(rgba8, size, byte)
+            .image::<u8>(rgba8, size, zero)
+            .sampler(Sampler::new(AddressMode::None, FilterMode::Nearest))
+            .expect(|m, _| {
+                let texels = m.get::<u8>(0);
+                m.fill(1, |i| {
+                    let (x, y) = (i / 4 % 21, i / 84);
+                    let inside = |x: usize, y: usize| (1..22).contains(&x) && (1..14).contains(&y);
+                    let around = (x..x + 3).flat_map(|x| (y..y + 3).map(move |y| (x, y)));
+                    let sum: u32 = around
+                        .filter(|(x, y)| inside(*x, *y))
+                        .map(|(x, y)| u32::from(texels[((y - 1) * 21 + x - 1) * 4 + i % 4]))
+                        .sum();
+                    // Ninths have no ties.
+                    ((2 * sum + 9) / 18) as u8
+                });
+            }),
+    );
     for width in [8, 16] {
         let size = ImageDesc::d2(4 * width, 6);
         cases.push(

@@ -4,24 +4,46 @@ use crate::case::{Case, Memory, any, within, zero};
 
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("local", kernel);
-    vec![
+    let groups = [
+        ("of 8", 8),
+        ("of 32", 32),
+        ("of 64", 64),
+        ("of 128", 128),
+        ("of 256", 256),
+    ];
+    let sums = groups.map(|(label, n)| {
         case("block_sum")
-            .line(512, 128)
-            .buffer::<f32>(512, within(-1.0, 1.0))
-            .buffer::<f32>(4, zero)
-            .local::<f32>(128),
+            .label(label)
+            .line(5 * n, n)
+            .buffer::<f32>(5 * n as usize, within(-1.0, 1.0))
+            .buffer::<f32>(5, zero)
+            .local::<f32>(n as usize)
+    });
+    let sizes = [
+        ("of a tile", [16, 16], [16, 16]),
+        ("of tiles", [32, 48], [32, 48]),
+        ("with edges", [48, 32], [40, 30]),
+    ];
+    let transposes = sizes.map(|(label, [x, y], [w, h]): (_, [u32; 2], [i32; 2])| {
+        case("transpose")
+            .label(label)
+            .grid([x, y, 1], [16, 16, 1])
+            .buffer::<f32>((w * h) as usize, zero)
+            .buffer::<f32>((w * h) as usize, within(0.0, 1.0))
+            .scalar(w)
+            .scalar(h)
+    });
+    let others = vec![
         case("scan_hillis")
             .line(384, 128)
             .buffer::<u32>(384, any)
             .buffer::<u32>(384, zero)
             .local::<u32>(128)
             .local::<u32>(128),
-        case("transpose")
-            .grid([48, 32, 1], [16, 16, 1])
-            .buffer::<f32>(40 * 30, zero)
-            .buffer::<f32>(40 * 30, within(0.0, 1.0))
-            .scalar(40)
-            .scalar(30),
+        case("exchange")
+            .line(192, 64)
+            .buffer::<i32>(192, any)
+            .scalar(9),
         case("bitonic")
             .line(512, 256)
             .buffer::<u32>(512, any)
@@ -43,7 +65,8 @@ pub fn cases() -> Vec<Case> {
             .buffer::<f32>(512, zero)
             .buffer::<f32>(512, within(-1.0, 1.0))
             .local::<f32>(256),
-    ]
+    ];
+    sums.into_iter().chain(transposes).chain(others).collect()
 }
 
 fn group_functions(m: &mut Memory, _: u32) {

@@ -38,6 +38,14 @@ pub fn cases() -> Vec<Case> {
             .line(200, 50)
             .buffer::<i32>(200, zero)
             .buffer::<i32>(1600, any),
+        case("register_array")
+            .line(200, 50)
+            .buffer::<i32>(200, zero)
+            .buffer::<i32>(3200, any),
+        case("scrambled_array")
+            .line(200, 50)
+            .buffer::<i32>(200, zero)
+            .buffer::<i32>(200, any),
         case("large_array")
             .line(64, 64)
             .buffer::<f32>(64, zero)
@@ -53,6 +61,10 @@ pub fn cases() -> Vec<Case> {
             .buffer::<f32>(64 * 96, zero)
             .ulps_of(32.0, 1.0)
             .buffer::<f32>(64 * 96, within(-1.0, 1.0)),
+        case("int_spills")
+            .line(128, 64)
+            .buffer::<i32>(128, zero)
+            .buffer::<i32>(128 + 48 * 5, any),
         case("structures")
             .line(64, 32)
             .buffer::<u8>(bodies.len(), |_, i| bodies[i])
@@ -68,6 +80,10 @@ pub fn cases() -> Vec<Case> {
             .ulps(2.0)
             .buffer::<u32>(128, any)
             .buffer::<f32>(16, within(1.0, 2.0)),
+        case("constant_ints")
+            .line(200, 50)
+            .buffer::<i32>(200, zero)
+            .buffer::<u32>(200, any),
         case("generic_pointers")
             .label("global")
             .buffer::<i32>(8, any)

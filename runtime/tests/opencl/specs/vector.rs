@@ -37,6 +37,12 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i8>(512, any)
             .buffer::<i8>(512, any)
             .buffer::<u8>(512, any),
+        case("reversed")
+            .line(96, 32)
+            .buffer::<f32>(384, zero)
+            .buffer::<f32>(384, within(-9.0, 9.0))
+            .buffer::<i16>(192, zero)
+            .buffer::<u8>(384, any),
         case("wide_copy")
             .line(8, 8)
             .buffer::<u32>(128, zero)
