@@ -9,11 +9,9 @@
 
 mod common;
 
-use common::{Rng, compile_for, have, launch, same, simulator};
+use common::{Rng, compile_for, have, launch, on, same};
 use gantry_runtime::{Buffer, Device, Grid, Module, Plain};
 use half::f16;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Devices with what their kernels may use.
 const DEVICES: [(&str, &str); 5] = [
@@ -26,24 +24,14 @@ const DEVICES: [(&str, &str); 5] = [
 
 /// Runs `f` on the kernels of each device whose options contain a word. Without ocloc: a line, and nothing.
 fn on_devices(with: &str, f: impl Fn(&Device, &Module, &str, &str)) {
-    static DONE: Mutex<BTreeMap<&str, Vec<u8>>> = Mutex::new(BTreeMap::new());
     if !have("ocloc") {
         return;
     }
+    let rounded = "-cl-std=CL2.0 -cl-fp32-correctly-rounded-divide-sqrt";
     for (device, has) in DEVICES.into_iter().filter(|(_, o)| o.contains(with)) {
-        let zebin = {
-            let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
-            let rounded = "-cl-std=CL2.0 -cl-fp32-correctly-rounded-divide-sqrt";
-            done.entry(device)
-                .or_insert_with(|| {
-                    let source = include_str!("kernels/alu.cl");
-                    compile_for(device, source, &format!("{rounded} {has}"))
-                })
-                .clone()
-        };
-        let d = simulator();
-        let m = d.load(&zebin).unwrap();
-        f(&d, &m, device, has);
+        let source = include_str!("kernels/alu.cl");
+        let zebin = compile_for(device, source, &format!("{rounded} {has}"));
+        on(device, &zebin, |d, m| f(d, m, device, has));
     }
 }
 

@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{compile_with, everywhere, have, launch, same, simulator, watched};
+use common::{compile_with, everywhere, have, launch, on, same};
 use gantry_runtime::{Device, Grid, Module};
 
 fn linked(f: impl Fn(&Device, &Module, &str)) {
@@ -132,10 +132,7 @@ fn functions_are_called_by_address() {
         let parsed = gantry_runtime::zebin::Zebin::parse(&zebin).unwrap();
         assert!(parsed.symbols.iter().any(|s| s.name == "leaf"));
         assert!(parsed.kernels.iter().all(|k| !k.name.contains("Symbol")));
-        let d = simulator();
-        let m = d.load(&zebin).unwrap();
-        check_calls(&d, &m, device);
-        watched(|| check_calls(&d, &m, device));
+        on(device, &zebin, |d, m| check_calls(d, m, device));
     }
 }
 
@@ -148,53 +145,49 @@ fn functions_have_implicit_arguments() {
         let env = [("IGC_EnableGlobalStateBuffer", "1")];
         let text = include_str!("kernels/implicit.cl");
         let zebin = compile_with(device, text, "-cl-std=CL2.0", &env);
-        let d = simulator();
-        let m = d.load(&zebin).unwrap();
-        let p: Vec<i32> = vec![0, 5, 7, 11];
-        let pb = d.buffer_from(&p).unwrap();
-        for (global, local, offset) in [
-            ([16, 1, 1], [16, 1, 1], [0u32, 0, 0]),
-            ([12, 6, 4], [4, 3, 2], [2, 0, 0]),
-            ([9, 3, 2], [3, 3, 2], [0, 1, 0]),
-            // The last groups are smaller.
-            ([10, 3, 1], [4, 2, 1], [0, 0, 0]),
-        ] {
-            let items = global.iter().product::<u32>() as usize;
-            let out = d.buffer(items * 4).unwrap();
-            let run = || {
+        on(device, &zebin, |d, m| {
+            let p: Vec<i32> = vec![0, 5, 7, 11];
+            let pb = d.buffer_from(&p).unwrap();
+            for (global, local, offset) in [
+                ([16, 1, 1], [16, 1, 1], [0u32, 0, 0]),
+                ([12, 6, 4], [4, 3, 2], [2, 0, 0]),
+                ([9, 3, 2], [3, 3, 2], [0, 1, 0]),
+                // The last groups are smaller.
+                ([10, 3, 1], [4, 2, 1], [0, 0, 0]),
+            ] {
+                let items = global.iter().product::<u32>() as usize;
+                let out = d.buffer(items * 4).unwrap();
                 let grid = Grid::new(global).group(local).offset(offset);
-                launch(&m, "implicit", grid, vec![(&out).into(), (&pb).into()]);
-            };
-            run();
-            watched(run);
-            let dimensions = match global {
-                [_, 1, 1] => 1,
-                [_, _, 1] => 2,
-                _ => 3,
-            };
-            let want: Vec<i32> = (0..items as u32)
-                .map(|i| {
-                    let id = [
-                        i % global[0],
-                        i / global[0] % global[1],
-                        i / global[0] / global[1],
-                    ];
-                    let l = |d: usize| id[d] % local[d];
-                    let first = id[0] / local[0] * local[0];
-                    let here = (global[0] - first).min(local[0]);
-                    let depth = i & 3;
-                    let base = l(0)
-                        + 10 * l(1)
-                        + 100 * l(2)
-                        + 1000 * (id[0] / local[0])
-                        + 10_000 * global[0].div_ceil(local[0])
-                        + 100_000 * global[1]
-                        + 1_000_000 * offset[0];
-                    let more: i32 = (1..=depth).map(|n| p[n as usize]).sum();
-                    (base + depth * (dimensions + here * 7)) as i32 + more
-                })
-                .collect();
-            same(&format!("{device}: {global:?} by {local:?}"), &out, &want);
-        }
+                launch(m, "implicit", grid, vec![(&out).into(), (&pb).into()]);
+                let dimensions = match global {
+                    [_, 1, 1] => 1,
+                    [_, _, 1] => 2,
+                    _ => 3,
+                };
+                let want: Vec<i32> = (0..items as u32)
+                    .map(|i| {
+                        let id = [
+                            i % global[0],
+                            i / global[0] % global[1],
+                            i / global[0] / global[1],
+                        ];
+                        let l = |d: usize| id[d] % local[d];
+                        let first = id[0] / local[0] * local[0];
+                        let here = (global[0] - first).min(local[0]);
+                        let depth = i & 3;
+                        let base = l(0)
+                            + 10 * l(1)
+                            + 100 * l(2)
+                            + 1000 * (id[0] / local[0])
+                            + 10_000 * global[0].div_ceil(local[0])
+                            + 100_000 * global[1]
+                            + 1_000_000 * offset[0];
+                        let more: i32 = (1..=depth).map(|n| p[n as usize]).sum();
+                        (base + depth * (dimensions + here * 7)) as i32 + more
+                    })
+                    .collect();
+                same(&format!("{device}: {global:?} by {local:?}"), &out, &want);
+            }
+        });
     }
 }

@@ -170,8 +170,21 @@ const DEVICES: [(&str, &[u32]); 6] = [
 /// Devices whose instructions say what they wait for.
 const SCOREBOARD: [&str; 3] = ["tgllp", "dg2", "pvc"];
 
-/// Runs `f` on the kernels of a file of `tests/kernels`, compiled for each device and width, on a simulator of its own;
-/// where there are hazards, once more, and finds none. Without ocloc: a line, and nothing.
+/// Runs `f` on a device's zebin, on a simulator of its own; where there are hazards, once more, and finds none.
+pub fn on(name: &str, zebin: &[u8], f: impl Fn(&Device, &Module)) {
+    let run = || {
+        let device = simulator();
+        let module = device.load(zebin).unwrap();
+        f(&device, &module);
+    };
+    run();
+    if SCOREBOARD.contains(&name) {
+        watched(run);
+    }
+}
+
+/// Runs `f` [`on`] the kernels of a file of `tests/kernels`, compiled for each device and width. Without ocloc: a line,
+/// and nothing.
 pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
     if !have("ocloc") {
         return;
@@ -181,15 +194,7 @@ pub fn everywhere(file: &str, f: impl Fn(&Device, &Module, &str)) {
         for simd in widths {
             let options = format!("-cl-std=CL2.0 -DSIMD={simd}");
             let zebin = compile_for(name, &text, &options);
-            let run = || {
-                let device = simulator();
-                let module = device.load(&zebin).unwrap();
-                f(&device, &module, &format!("{name} simd{simd}"));
-            };
-            run();
-            if SCOREBOARD.contains(&name) {
-                watched(run);
-            }
+            on(name, &zebin, |d, m| f(d, m, &format!("{name} simd{simd}")));
         }
     }
 }
