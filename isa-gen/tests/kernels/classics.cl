@@ -6,6 +6,11 @@ SG kernel void saxpy(global const float *x, global float *y, float a, int n) {
     if (i < n) y[i] = fma(a, x[i], y[i]);
 }
 
+SG kernel void vadd(global const int *a, global const int *b, global int *c) {
+    size_t i = get_global_id(0);
+    c[i] = a[i] + b[i];
+}
+
 SG kernel void sgemm(global float *c, global const float *a, global const float *b, int n) {
     local float ta[16][16], tb[16][16];
     int x = get_global_id(0), y = get_global_id(1), lx = get_local_id(0), ly = get_local_id(1);

@@ -99,6 +99,21 @@ SG kernel void structures(global Body *bodies, float dt, Body by_value) {
     bodies[i] = b;
 }
 
+typedef struct {
+    int a;
+    float b;
+    char c;
+    short d;
+    long e;
+    float4 f;
+} Mixed;
+
+// Sums of whole numbers and halves, which round nowhere.
+SG kernel void values(global float *out, Mixed s, float3 v, uchar u) {
+    int i = get_global_id(0);
+    out[i] = s.a + s.b + s.c + s.d + (float)s.e + s.f.x * 2 + s.f.w + v.x + v.y * 10 + v.z * 100 + u + i;
+}
+
 typedef union {
     uint u;
     uchar4 c;

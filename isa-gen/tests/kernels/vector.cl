@@ -50,6 +50,11 @@ SG kernel void reversed(global float4 *out, global const float4 *a, global short
     words[i] = (short2)(b.x * b.y, b.z - b.w);
 }
 
+SG kernel void add_to_wide(global const int16 *in, global int16 *out) {
+    size_t i = get_global_id(0);
+    out[i] = in[i] + 1;
+}
+
 SG kernel void wide_copy(global uint16 *out, global const uint16 *in, global ulong8 *q) {
     size_t i = get_global_id(0);
     out[i] = in[i] + 1;

@@ -5,7 +5,21 @@ use crate::rng::Rng;
 
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("atomic", kernel);
-    vec![
+    let groups = [
+        ("groups of 16", 16),
+        ("groups of 32", 32),
+        ("groups of 128", 128),
+        ("groups of 250", 250),
+        ("groups of 256", 256),
+    ];
+    let histograms = groups.map(|(label, n)| {
+        case("local_histogram")
+            .label(label)
+            .line(5 * n, n)
+            .buffer::<u32>(80, zero)
+            .buffer::<u32>(5 * n as usize, any)
+    });
+    let others = vec![
         case("atomic_ints")
             .buffer::<i32>(12, any)
             .buffer::<u32>(2, any)
@@ -23,16 +37,6 @@ pub fn cases() -> Vec<Case> {
             .buffer::<u8>(1000, |r: &mut Rng, _| r.u64() as u8)
             .local::<u32>(256)
             .scalar(1000),
-        case("local_histogram")
-            .label("groups of 16")
-            .line(80, 16)
-            .buffer::<u32>(80, zero)
-            .buffer::<u32>(80, any),
-        case("local_histogram")
-            .label("groups of 250")
-            .line(1250, 250)
-            .buffer::<u32>(80, zero)
-            .buffer::<u32>(1250, any),
         // Whole numbers, so that their sum is exact in any order.
         case("float_add_by_exchange")
             .line(200, 64)
@@ -60,5 +64,6 @@ pub fn cases() -> Vec<Case> {
             .line(256, 64)
             .buffer::<i64>(4, any)
             .buffer::<i64>(256, any),
-    ]
+    ];
+    histograms.into_iter().chain(others).collect()
 }

@@ -6,7 +6,7 @@ use crate::rng::Rng;
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("classics", kernel);
     // Whole groups and others, all work-items and some.
-    let saxpy = [
+    let shapes = [
         ("of one", 1, 1),
         ("of a group of 7", 7, 7),
         ("of a group", 64, 64),
@@ -14,7 +14,7 @@ pub fn cases() -> Vec<Case> {
         ("in groups of 64", 1000, 64),
         ("in large groups", 4096, 256),
     ];
-    let saxpy = saxpy.map(|(label, n, group)| {
+    let saxpy = shapes.map(|(label, n, group)| {
         case("saxpy")
             .label(label)
             .line(n, group)
@@ -22,6 +22,14 @@ pub fn cases() -> Vec<Case> {
             .buffer::<f32>(n as usize, within(-9.0, 9.0))
             .scalar(1.5f32)
             .scalar((n - n / 5) as i32)
+    });
+    let vadd = shapes.map(|(label, n, group)| {
+        case("vadd")
+            .label(label)
+            .line(n, group)
+            .buffer::<i32>(n as usize, any)
+            .buffer::<i32>(n as usize, any)
+            .buffer::<i32>(n as usize, zero)
     });
     let others = vec![
         case("sgemm")
@@ -119,5 +127,5 @@ pub fn cases() -> Vec<Case> {
             .scalar(32)
             .scalar(24),
     ];
-    saxpy.into_iter().chain(others).collect()
+    saxpy.into_iter().chain(vadd).chain(others).collect()
 }

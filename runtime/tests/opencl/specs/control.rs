@@ -5,7 +5,13 @@ use crate::rng::Rng;
 
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("control", kernel);
-    let rounds = [("not", 0), ("once", 1), ("25 times", 25), ("40 times", 40)];
+    let rounds = [
+        ("not", 0),
+        ("once", 1),
+        ("13 times", 13),
+        ("25 times", 25),
+        ("40 times", 40),
+    ];
     let nested = rounds.map(|(label, n)| {
         case("nested_loops")
             .label(label)

@@ -17,6 +17,22 @@ fn body(kind: i8, weight: i16, id: i32, position: [f32; 3], mask: u64) -> Vec<u8
     b
 }
 
+/// { int a; float b; char c; short d; long e; float4 f; } with C's padding.
+fn mixed() -> Vec<u8> {
+    let mut b = Vec::new();
+    7i32.put(&mut b);
+    0.5f32.put(&mut b);
+    b.extend([-3i8 as u8, 0]);
+    300i16.put(&mut b);
+    b.resize(16, 0);
+    (-5000i64).put(&mut b);
+    b.resize(32, 0);
+    [1.25f32, 0.0, 0.0, 8.0]
+        .into_iter()
+        .for_each(|v| v.put(&mut b));
+    b
+}
+
 pub fn cases() -> Vec<Case> {
     let case = |kernel| Case::new("private", kernel);
     let mut r = Rng(6);
@@ -70,6 +86,12 @@ pub fn cases() -> Vec<Case> {
             .buffer::<u8>(bodies.len(), |_, i| bodies[i])
             .scalar(0.5f32)
             .structure(body(1, 0, 0, [1.0, -2.0, 4.0], 0)),
+        case("values")
+            .line(200, 50)
+            .buffer::<f32>(200, zero)
+            .structure(mixed())
+            .value([1.0f32, 2.0, 3.0, 0.0])
+            .scalar(200u8),
         case("unions")
             .line(128, 64)
             .buffer::<u32>(128, zero)

@@ -43,6 +43,10 @@ pub fn cases() -> Vec<Case> {
             .buffer::<f32>(384, within(-9.0, 9.0))
             .buffer::<i16>(192, zero)
             .buffer::<u8>(384, any),
+        case("add_to_wide")
+            .line(96, 32)
+            .buffer::<i32>(1536, any)
+            .buffer::<i32>(1536, zero),
         case("wide_copy")
             .line(8, 8)
             .buffer::<u32>(128, zero)
