@@ -7,7 +7,7 @@ use super::{
     math, truth_of,
 };
 use crate::inst::{Cond, SrcMods};
-use crate::op::Op;
+use crate::op::{MathFn, Op};
 use crate::types::Type;
 
 /// A float that lanes are computed in.
@@ -104,8 +104,12 @@ impl FloatLane for f32 {
     fn of(v: f64) -> f32 {
         v as f32
     }
+    #[inline(always)]
     fn rounded(v: f64, r: Round) -> f32 {
-        super::convert::to_single(v, r)
+        match r {
+            Round::Nearest => v as f32,
+            r => super::convert::to_single(v, r),
+        }
     }
     #[inline(always)]
     fn value(self) -> f64 {
@@ -370,6 +374,41 @@ pub fn apply<T: FloatLane, const N: usize>(
     Some(out)
 }
 
+#[inline(always)]
+fn each<T: FloatLane, const N: usize>(
+    f: MathFn,
+    a: &[T; N],
+    b: &[T; N],
+    r: Round,
+) -> Result<[T; N], Undefined> {
+    let mut out = [T::ZERO; N];
+    for i in 0..N {
+        out[i] = T::rounded(math::eval(f, a[i].value(), b[i].value())?, r);
+    }
+    Ok(out)
+}
+
+/// A function of the math box.
+///
+/// # Errors
+/// The function takes integers, or is half of a macro.
+#[inline(always)]
+pub fn math<T: FloatLane, const N: usize>(
+    f: MathFn,
+    a: &[T; N],
+    b: &[T; N],
+    r: Round,
+) -> Result<[T; N], Undefined> {
+    // The four that a host has for vectors are loops of their own.
+    match f {
+        MathFn::Inv => each(MathFn::Inv, a, b, r),
+        MathFn::Sqt => each(MathFn::Sqt, a, b, r),
+        MathFn::Rsqt => each(MathFn::Rsqt, a, b, r),
+        MathFn::Fdiv => each(MathFn::Fdiv, a, b, r),
+        f => each(f, a, b, r),
+    }
+}
+
 /// A condition between two lanes, as a channel mask. With a NaN only `ne` and `un` are true.
 #[inline(always)]
 pub fn compare<T: FloatLane, const N: usize>(
@@ -481,11 +520,7 @@ pub(super) fn eval<T: FloatLane>(
             let f = alu
                 .math
                 .ok_or_else(|| Undefined("math without a function".to_owned()))?;
-            let mut out = [T::ZERO; LANES];
-            for i in 0..n {
-                out[i] = T::rounded(math::eval(f, a[i].value(), b[i].value())?, mode.round);
-            }
-            out
+            math(f, &a, &b, mode.round)?
         }
         Op::Srnd => {
             let none = || Undefined(format!("srnd to {} has no meaning", alu.dst));

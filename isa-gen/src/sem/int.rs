@@ -115,6 +115,7 @@ macro_rules! int_lane {
 int_lane!(i32, i32::wrapping_abs);
 int_lane!(u32, std::convert::identity);
 int_lane!(i64, i64::wrapping_abs);
+int_lane!(u64, std::convert::identity);
 int_lane!(i128, i128::wrapping_abs);
 
 #[inline(always)]

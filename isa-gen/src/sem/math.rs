@@ -7,6 +7,7 @@ use crate::op::MathFn;
 ///
 /// # Errors
 /// The function takes integers, or is half of a macro (`invm`, `rsqtm`).
+#[inline(always)]
 pub fn eval(f: MathFn, a: f64, b: f64) -> Result<f64, Undefined> {
     Ok(match f {
         MathFn::Inv => 1.0 / a,

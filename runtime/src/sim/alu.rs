@@ -212,18 +212,7 @@ fn read_sources(
             continue;
         }
         // An accumulator's integers are wider than their type says, and its native floats than its register.
-        let wider = matches!(
-            alu.op,
-            Op::Mov
-                | Op::Add
-                | Op::Add3
-                | Op::Avg
-                | Op::Mul
-                | Op::Mad
-                | Op::Mac
-                | Op::Sel
-                | Op::Cmp
-        );
+        let wider = reads_whole_acc(alu.op);
         if ty == Type::Nf || wider && ty.is_int() && ty.bytes() < 8 {
             let mut beyond = false;
             for (i, o) in out.iter_mut().enumerate().take(n as usize) {
@@ -270,6 +259,14 @@ pub(super) type WideAcc = [i64; WIDE_ACC];
 
 /// Words of the accumulators: eight of 32 bytes, or four of 64.
 pub(super) const WIDE_ACC: usize = 128;
+
+/// Whether an operation sees all of an accumulator's integers, not just their registers' bits.
+pub(super) fn reads_whole_acc(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Mov | Op::Add | Op::Add3 | Op::Avg | Op::Mul | Op::Mad | Op::Mac | Op::Sel | Op::Cmp
+    )
+}
 
 /// Whether a byte of the register file is one of the accumulators that operations name.
 pub(super) fn in_acc(at: u32) -> bool {

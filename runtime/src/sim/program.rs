@@ -1,6 +1,6 @@
 //! Decoding a kernel once, into micro-operations that the execution loop runs without looking anything up.
 
-use super::fast::{self, Handler, RowSource};
+use super::fast::{self, Handler, Ieee, RowSource};
 use super::operand::{send, source};
 use super::regs::{self, FileOffset, Regs};
 use super::send::SendOp;
@@ -48,8 +48,8 @@ pub(super) struct MicroOp {
     pub(super) join: bool,
     /// Reads registers that are computed when read (`ce0`, `tm0`, `ip`), or writes ones with effects (`cr0`).
     pub(super) special: bool,
-    /// The handler is for IEEE mode alone.
-    pub(super) ieee: bool,
+    /// The floats that must be IEEE's for the handler.
+    pub(super) needs: Ieee,
     pub(super) pred: Pred,
     /// The predicate of `sel`, which selects and disables nothing.
     pub(super) pick: Pred,
@@ -459,7 +459,7 @@ impl Program {
             uip: target(&inst.srcs[1]),
         };
         let next = self.at(i64::from(ip) + i64::from(len));
-        let mut ieee = false;
+        let mut needs = Ieee::empty();
         let mut rows = Default::default();
         let bctrl = inst.subfn == Subfn::BranchCtrl(true);
         let kind = match inst.op {
@@ -509,7 +509,7 @@ impl Program {
                     };
                     match fast::handler(&alu, &operands) {
                         Some(fast) => {
-                            ieee = fast.ieee;
+                            needs = fast.needs;
                             rows = fast.rows;
                             Kind::Fast(fast.run)
                         }
@@ -531,7 +531,7 @@ impl Program {
             no_mask: inst.no_mask,
             join: false,
             special,
-            ieee,
+            needs,
             pred,
             pick,
             dst,
@@ -555,7 +555,7 @@ fn bad(ip: u32, why: String) -> MicroOp {
         no_mask: true,
         join: false,
         special: false,
-        ieee: false,
+        needs: Ieee::empty(),
         pred: Pred::None,
         pick: Pred::None,
         dst: DstOp::Null,

@@ -2,7 +2,7 @@
 
 use super::alu;
 use super::barrier::Joined;
-use super::fast::Host;
+use super::fast::{Host, Ieee};
 use super::program::{
     BarrierId, DstOp, Jump, Kind, LEFT_CODE, MicroOp, NO_OP, Pred, Program, SrcOp,
 };
@@ -11,7 +11,7 @@ use super::send::{self, SendOutcome};
 use super::special::{self, Special};
 use super::watch::Observer;
 use super::worker::Group;
-use gantry_isa_gen::sem::{FpMode, Round};
+use gantry_isa_gen::sem::FpMode;
 
 /// Why a thread stopped running for now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -70,8 +70,8 @@ pub(super) struct Thread {
     /// Where each waiting channel waits: an operation index.
     wait_at: [u32; 32],
     pub(super) mode: FpMode,
-    /// Single floats are IEEE's: rounded to nearest, denormals kept.
-    ieee: bool,
+    /// The floats that are IEEE's in this mode.
+    ieee: Ieee,
     pub(super) counts: Counts,
     /// Ended, or not started.
     pub(super) done: bool,
@@ -115,7 +115,7 @@ impl Thread {
             call_mask: u32::MAX,
             wait_at: [0; 32],
             mode: FpMode::of_cr0(0),
-            ieee: false,
+            ieee: Ieee::empty(),
             counts: Counts::default(),
             done: true,
             barriers: Joined::default(),
@@ -270,7 +270,7 @@ impl Thread {
         let (mut pc, mut instructions, mut channels) = (self.pc, 0, 0);
         while let Some(op) = program.ops.get(pc as usize)
             && let Kind::Fast(run) = op.kind
-            && (self.ieee || !op.ieee)
+            && self.ieee.contains(op.needs)
             && instructions < most
         {
             if op.join && self.waiting != 0 {
@@ -308,7 +308,7 @@ impl Thread {
         mask: u32,
     ) -> Option<Stop> {
         match &op.kind {
-            Kind::Fast(run) if self.ieee || !op.ieee => {
+            Kind::Fast(run) if self.ieee.contains(op.needs) => {
                 if mask != 0 {
                     run(self, op, mask);
                 }
@@ -365,7 +365,7 @@ impl Thread {
     /// Takes the floating-point mode of a `cr0.0` value.
     pub(super) fn set_mode(&mut self, cr0: u32) {
         self.mode = FpMode::of_cr0(cr0);
-        self.ieee = self.mode.keep_f && self.mode.round == Round::Nearest;
+        self.ieee = Ieee::of(&self.mode);
     }
 
     /// The channels that wait at an operation, of those of the subroutine that runs.

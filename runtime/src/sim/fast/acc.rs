@@ -2,12 +2,14 @@
 //!
 //! An accumulator's integers are wider than its register: see [`WideAcc`](super::super::alu::WideAcc).
 
-use super::super::program::{DstOp, MicroOp};
+use super::super::alu::{in_acc, reads_whole_acc};
+use super::super::program::{DstOp, MicroOp, Pred, SrcOp};
 use super::super::regs;
 use super::super::thread::Thread;
+use super::lanes::Lane;
 use super::{Family, Places, Simd, arity, handlers};
-use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::{int, truth_of_mask};
+use gantry_isa_gen::{Op, SrcMods};
 
 handlers!(
     /// Operations whose destination is an accumulator.
@@ -15,7 +17,7 @@ handlers!(
     ToAcc,
     modified [],
     rows [],
-    others [Mov, Add, Mul]
+    others [Mov, Add, Add3, Mul, And, Or, Xor, Not, Shl, Shr, Asr, Sel, Rol, Ror, Bfn]
 );
 handlers!(
     /// Operations that read or write acc0 without naming it.
@@ -26,55 +28,75 @@ handlers!(
     others [Mach, Macl, Addc, Subb]
 );
 
-/// The wide elements of an accumulator from a byte of the register file on: one every second word.
-#[inline(always)]
-fn wide<const N: usize>(t: &mut Thread, at: u32) -> Option<&mut [[i64; 2]; N]> {
-    let word = at.checked_sub(regs::ACC)? / 2;
-    t.acc_wide
-        .get_mut(word as usize..)?
-        .as_chunks_mut()
-        .0
-        .first_chunk_mut()
-}
-
-/// Writes the channels of a mask to an accumulator that begins at `at`.
-#[inline(always)]
-fn write<const N: usize>(t: &mut Thread, at: u32, mask: u32, v: &[i64; N]) {
-    let on = truth_of_mask::<N>(mask);
-    if let Some(wide) = wide::<N>(t, at) {
-        for i in 0..N {
-            wide[i][0] = if on[i] != 0 { v[i] } else { wide[i][0] };
+/// Elements of an accumulator: what the register holds, and the whole integers, one for every `$words` words.
+macro_rules! elements {
+    ($read:ident, $write:ident, $t:ty, $signed:ty, $bytes:literal, $words:literal) => {
+        /// The whole integers from a byte of the register file on: see
+        /// [`acc_value`](super::super::alu::acc_value).
+        #[inline(always)]
+        fn $read<const N: usize>(t: &Thread, at: u32, signed: bool) -> [i64; N] {
+            let mut out = [0; N];
+            let word = at.saturating_sub(regs::ACC) / 2;
+            let wide = t.acc_wide.get(word as usize..).unwrap_or_default();
+            let wide: Option<&[[i64; $words]; N]> = wide.as_chunks().0.first_chunk();
+            if let (Some(row), Some(wide)) = (t.regs.elements::<$bytes, N>(at), wide) {
+                for i in 0..N {
+                    let bits = <$t>::from_le_bytes(row[i]);
+                    let own = if signed {
+                        i64::from(bits as $signed)
+                    } else {
+                        i64::from(bits)
+                    };
+                    let v = wide[i][0];
+                    out[i] = if v as $t == bits { v } else { own };
+                }
+            }
+            out
         }
-    }
-    if let Some(row) = t.regs.elements_mut::<4, N>(at) {
-        for i in 0..N {
-            let old = u32::from_le_bytes(row[i]);
-            row[i] = (if on[i] != 0 { v[i] as u32 } else { old }).to_le_bytes();
-        }
-    }
-}
 
-/// The whole integers of acc0: see [`acc_value`](super::super::alu::acc_value).
+        /// Writes the channels of a mask from a byte of the register file on.
+        #[inline(always)]
+        fn $write<const N: usize>(t: &mut Thread, at: u32, mask: u32, v: &[i64; N]) {
+            let on = truth_of_mask::<N>(mask);
+            let word = at.saturating_sub(regs::ACC) / 2;
+            let wide = t.acc_wide.get_mut(word as usize..).unwrap_or_default();
+            let wide: Option<&mut [[i64; $words]; N]> = wide.as_chunks_mut().0.first_chunk_mut();
+            let row = t.regs.elements_mut::<$bytes, N>(at);
+            if let (Some(row), Some(wide)) = (row, wide) {
+                for i in 0..N {
+                    wide[i][0] = if on[i] != 0 { v[i] } else { wide[i][0] };
+                }
+                for i in 0..N {
+                    let old = <$t>::from_le_bytes(row[i]);
+                    row[i] = (if on[i] != 0 { v[i] as $t } else { old }).to_le_bytes();
+                }
+            }
+        }
+    };
+}
+elements!(read_dwords, write_dwords, u32, i32, 4, 2);
+elements!(read_words, write_words, u16, i16, 2, 1);
+
+/// A source's lanes: of an accumulator the whole integers.
 #[inline(always)]
-fn read<const N: usize>(t: &mut Thread, signed: bool) -> [i64; N] {
-    let mut out = [0; N];
-    let Some(row) = t.regs.elements::<4, N>(regs::ACC).copied() else {
-        return out;
-    };
-    let Some(wide) = wide::<N>(t, regs::ACC) else {
-        return out;
-    };
-    for i in 0..N {
-        let bits = u32::from_le_bytes(row[i]);
-        let own = if signed {
-            i64::from(bits as i32)
-        } else {
-            i64::from(bits)
+fn load<const N: usize, P: Places>(t: &Thread, op: &MicroOp, k: usize) -> [i64; N] {
+    if reads_whole_acc(op.alu.op)
+        && let (Some(SrcOp::Packed { at }), Some(Some(ty))) = (op.srcs.get(k), op.alu.srcs.get(k))
+        && in_acc(*at)
+    {
+        let mut v = match ty.bytes() {
+            4 => read_dwords(t, *at, ty.is_signed()),
+            _ => read_words(t, *at, ty.is_signed()),
         };
-        let v = wide[i][0];
-        out[i] = if v as u32 == bits { v } else { own };
+        let mods = op.alu.mods.get(k).copied().unwrap_or_default();
+        if mods != SrcMods::default() {
+            for v in &mut v {
+                *v = v.modified(mods, false);
+            }
+        }
+        return v;
     }
-    out
+    P::load(t, op, k)
 }
 
 struct ToAcc;
@@ -88,15 +110,33 @@ impl Family for ToAcc {
         mask: u32,
         which: Op,
     ) {
-        let a = P::load::<i64, N>(t, op, 0);
+        let a = load::<N, P>(t, op, 0);
         let b = if arity(which) > 1 {
-            P::load::<i64, N>(t, op, 1)
+            load::<N, P>(t, op, 1)
         } else {
             [0; N]
         };
-        let r = int::apply(which, &a, &b, &[0; N], 63).unwrap_or(a);
+        let c = if arity(which) > 2 {
+            load::<N, P>(t, op, 2)
+        } else {
+            [0; N]
+        };
+        let r = match which {
+            Op::Sel if matches!(op.pick, Pred::None) => b,
+            Op::Sel => int::select(t.predicate(op.pick), &a, &b),
+            Op::Bfn => int::boolean(op.alu.table, &a, &b, &c),
+            Op::Rol | Op::Ror => {
+                let dwords = [&a, &b].map(|v| v.map(|v| v as u32));
+                let [a, b] = &dwords;
+                int::apply(which, a, b, a, 31).unwrap_or(*a).map(i64::from)
+            }
+            _ => int::apply(which, &a, &b, &c, 31).unwrap_or(a),
+        };
         if let DstOp::Direct { at, .. } = op.dst {
-            write(t, at, mask, &r);
+            match op.alu.dst.bytes() {
+                4 => write_dwords(t, at, mask, &r),
+                _ => write_words(t, at, mask, &r),
+            }
         }
     }
 }
@@ -115,14 +155,14 @@ impl Family for Implicit {
         let a = P::load::<i64, N>(t, op, 0);
         let b = P::load::<i64, N>(t, op, 1);
         let acc = if matches!(which, Op::Mach | Op::Macl) {
-            read(t, op.alu.dst.is_signed())
+            read_dwords(t, regs::ACC, op.alu.dst.is_signed())
         } else {
             [0; N]
         };
         let (r, acc) = int::through_acc(which, &a, &b, &acc);
         P::store(t, op, mask, &r.map(|v| v as u32));
         if which != Op::Macl {
-            write(t, regs::ACC, mask, &acc);
+            write_dwords(t, regs::ACC, mask, &acc);
         }
     }
 }

@@ -35,6 +35,15 @@ handlers!(
     others [Mov, Add, Mul, And, Or, Xor, Not, Shl, Asr, Sel, Cmp]
 );
 
+handlers!(
+    /// Operations on unsigned 64 bits that signed ones do not hold.
+    unsigned_wide,
+    Int<u64>,
+    modified [],
+    rows [],
+    others [Shr, Cmp]
+);
+
 /// Lanes of integers.
 struct Int<T>(PhantomData<T>);
 

@@ -91,6 +91,7 @@ macro_rules! int_lane {
                 if signed { b as i16 as $t } else { b as $t }
             }
             #[inline(always)]
+            #[allow(trivial_numeric_casts, reason = "u64 is one of the lanes")]
             fn bits(self) -> u64 {
                 self as u64
             }
@@ -100,6 +101,33 @@ macro_rules! int_lane {
 int_lane!(i32, 4);
 int_lane!(u32, 4);
 int_lane!(i64, 8);
+int_lane!(u64, 8);
+
+impl Lane for f64 {
+    raw!(f64, 8);
+    const CHEAP_MODS: bool = true;
+    #[inline(always)]
+    fn modified(self, m: SrcMods, _: bool) -> f64 {
+        float_mods(self, m)
+    }
+    #[inline(always)]
+    fn of_element(bits: u64, _: Type) -> f64 {
+        f64::from_bits(bits)
+    }
+    // No double has fewer bits.
+    #[inline(always)]
+    fn of_dword(b: u32, _: bool) -> f64 {
+        f64::from_bits(u64::from(b))
+    }
+    #[inline(always)]
+    fn of_word(b: u16, _: bool) -> f64 {
+        f64::from_bits(u64::from(b))
+    }
+    #[inline(always)]
+    fn bits(self) -> u64 {
+        self.to_bits()
+    }
+}
 
 impl Lane for f32 {
     raw!(f32, 4);

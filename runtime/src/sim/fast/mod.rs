@@ -6,17 +6,17 @@
 //! the general path (`alu`).
 
 mod acc;
+mod float;
 mod host;
 mod int;
 mod lanes;
 mod places;
-mod single;
 
-use super::alu::in_acc;
+use super::alu::{in_acc, reads_whole_acc};
 use super::program::{DstOp, MicroOp, SrcOp};
 use super::regs;
 use super::thread::Thread;
-use gantry_isa_gen::sem::{self, AluOp};
+use gantry_isa_gen::sem::{self, AluOp, FpMode, Round};
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
 #[cfg(target_arch = "x86_64")]
 use host::Avx2;
@@ -34,10 +34,31 @@ pub(super) type Handler = fn(&mut Thread, &MicroOp, u32);
 #[derive(Clone, Copy)]
 pub(super) struct Fast {
     pub(super) run: Handler,
-    /// It is for IEEE mode alone: rounding to nearest, denormals kept.
-    pub(super) ieee: bool,
+    /// The floats that must be IEEE's.
+    pub(super) needs: Ieee,
     /// The sources as rows, where the handler is for those.
     pub(super) rows: [RowSource; 3],
+}
+
+bitflags::bitflags! {
+    /// Floats that are IEEE's: rounded to nearest, denormals kept.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(super) struct Ieee: u8 {
+        const SINGLE = 1;
+        const DOUBLE = 2;
+    }
+}
+
+impl Ieee {
+    /// Those that are in a floating-point mode.
+    pub(super) fn of(mode: &FpMode) -> Ieee {
+        let mut out = Ieee::empty();
+        if mode.round == Round::Nearest {
+            out.set(Ieee::SINGLE, mode.keep_f);
+            out.set(Ieee::DOUBLE, mode.keep_df);
+        }
+        out
+    }
 }
 
 /// The operands' places and effects, as far as the choice depends on them.
@@ -65,36 +86,51 @@ pub(super) fn handler(alu: &AluOp, o: &Operands<'_>) -> Option<Fast> {
         return None;
     }
     let (place, rows) = Place::of(alu, o);
-    let (run, ieee) = choose(alu, o, place)?;
-    Some(Fast { run, ieee, rows })
+    let (run, needs) = choose(alu, o, place)?;
+    Some(Fast { run, needs, rows })
 }
 
-/// The handler, and whether it is for IEEE mode alone.
-fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, bool)> {
-    let any_mode = |run: Handler| (run, false);
-    let ieee = |run: Handler| (run, true);
+/// The handler, and the floats that must be IEEE's.
+fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, Ieee)> {
+    let any_mode = |run: Handler| (run, Ieee::empty());
     if let Some(found) = through_acc(alu, o, place) {
         return found.map(any_mode);
     }
     let types = || alu.srcs.iter().flatten().copied();
     let null = matches!(o.dst, DstOp::Null);
     let simple_cond = !matches!(alu.cond, Some(Cond::Ov | Cond::Un | Cond::Eo));
-    let single = |t: Type| matches!(t, Type::F | Type::Vf);
-    if simple_cond && types().all(single) && (alu.dst == Type::F || (null && alu.op == Op::Cmp)) {
-        return single::handler(alu.op, o.n, place).map(ieee);
-    }
     let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
     let small = |t: Type| t.is_int() && t.bytes() <= 4;
+    if alu.op == Op::Math && !alu.math.is_some_and(float::has_math) {
+        return None;
+    }
+    let to = |t: Type| alu.dst == t || null && alu.op == Op::Cmp;
+    if simple_cond && types().all(|t| matches!(t, Type::F | Type::Vf)) && to(Type::F) {
+        return float::single(alu.op, o.n, place).map(|run| (run, Ieee::SINGLE));
+    }
+    if simple_cond && types().all(|t| t == Type::Df) && to(Type::Df) {
+        let run = float::double(alu.op, o.n, place.without_rows())?;
+        return Some((run, Ieee::DOUBLE));
+    }
     if alu.op == Op::Mov && alu.cond.is_none() && !alu.sat {
-        match alu.srcs[0] {
-            Some(s) if small(s) && unmodified && alu.dst == Type::F => {
-                return Some(ieee(single::from_int(s, o.n, place)));
-            }
-            Some(Type::F) if matches!(alu.dst, Type::D | Type::Ud) => {
-                return Some(ieee(single::to_int(alu.dst, o.n, place)));
-            }
-            _ => {}
+        let from = alu.srcs[0]?;
+        if from == alu.dst && unmodified && matches!(from, Type::Hf | Type::Bf) {
+            // Moves between equal types keep all bits.
+            return int::signed(Op::Mov, o.n, place).map(any_mode);
         }
+        if unmodified || from.is_float() {
+            let floats = [from, alu.dst].map(|t| match t {
+                Type::F => Ieee::SINGLE,
+                Type::Df => Ieee::DOUBLE,
+                _ => Ieee::empty(),
+            });
+            if let Some(run) = float::conversion(from, alu.dst, o.n, place) {
+                return Some((run, floats[0] | floats[1]));
+            }
+        }
+    }
+    if unsigned_wide(alu) {
+        return int::unsigned_wide(alu.op, o.n, place.without_rows()).map(any_mode);
     }
     if wide_lanes(alu) {
         return int::wide(alu.op, o.n, place.without_rows()).map(any_mode);
@@ -111,18 +147,22 @@ fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, bool)
 }
 
 /// The handler of an operation that has an integer in an accumulator, named or not: those are wider than their registers.
-/// The outer `None` is for all other operations.
+/// The outer `None` is for all other operations, and those that see no more than the register.
 fn through_acc(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<Option<Handler>> {
-    let to = matches!(o.dst, DstOp::Direct { acc: true, .. }) && alu.dst != Type::F;
+    let to = matches!(o.dst, DstOp::Direct { acc: true, .. }) && alu.dst.is_int();
     let implicit = matches!(alu.op, Op::Mach | Op::Macl | Op::Addc | Op::Subb);
     let from_acc = |(s, ty): (&SrcOp, Option<Type>)| {
         let (SrcOp::Scalar { at } | SrcOp::Packed { at } | SrcOp::Rect { at, .. }) = *s else {
             return None;
         };
-        ty.filter(|t| in_acc(at) && t.is_int())
+        let packed = matches!(s, SrcOp::Packed { .. });
+        ty.filter(|t| in_acc(at) && t.is_int()).map(|t| (t, packed))
     };
-    let sources = || o.srcs.iter().zip(alu.srcs).filter_map(from_acc);
-    let from = sources().next().is_some();
+    let whole = || {
+        let sources = o.srcs.iter().zip(alu.srcs).filter_map(from_acc);
+        sources.filter(|_| reads_whole_acc(alu.op))
+    };
+    let from = whole().next().is_some();
     if !(to || implicit || from || o.acc_wr_en) {
         return None;
     }
@@ -131,19 +171,32 @@ fn through_acc(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<Option<Han
     let plain = alu.cond.is_none() && !alu.sat && alu.srcs.iter().flatten().all(|t| small(*t));
     let step = match o.dst {
         DstOp::Direct { step, .. } => *step,
-        _ => 4,
+        _ => alu.dst.bytes(),
     };
     let no_abs = alu.mods.iter().all(|m| !m.abs);
-    let sum = matches!(alu.op, Op::Mov | Op::Add | Op::Add3);
+    let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
+    let low = matches!(alu.op, Op::Mov | Op::Add | Op::Add3 | Op::Mul | Op::Mad);
     let wide = place.without_rows();
-    Some(if !plain || !dword(alu.dst) || step != 4 {
+    Some(if !plain || step != alu.dst.bytes() {
         None
-    } else if implicit && !to && !from && (o.acc_wr_en || alu.op == Op::Macl) {
-        acc::implicit(alu.op, o.n, wide)
-    } else if to && !implicit && !from && !o.acc_wr_en {
-        acc::to_acc(alu.op, o.n, wide)
-    } else if from && !to && !o.acc_wr_en && no_abs && sum && sources().all(dword) {
-        // The low bits of a sum depend on low bits alone.
+    } else if implicit {
+        let alone = !to && !from && dword(alu.dst) && (o.acc_wr_en || alu.op == Op::Macl);
+        alone.then(|| acc::implicit(alu.op, o.n, wide)).flatten()
+    } else if o.acc_wr_en {
+        None
+    } else if to {
+        let all = whole().all(|(t, packed)| packed && matches!(t.bytes(), 2 | 4));
+        let fits = match alu.op {
+            Op::Shr => unmodified && alu.srcs[0].is_some_and(|t| !t.is_signed()),
+            Op::Rol | Op::Ror => unmodified && alu.srcs[0].is_some_and(dword),
+            _ => true,
+        };
+        let held = matches!(alu.dst, Type::D | Type::Ud | Type::W | Type::Uw);
+        (all && fits && held)
+            .then(|| acc::to_acc(alu.op, o.n, wide))
+            .flatten()
+    } else if no_abs && low && dword(alu.dst) && whole().all(|(t, _)| dword(t)) {
+        // The low bits of a sum or product depend on low bits alone.
         int::signed(alu.op, o.n, place)
     } else {
         None
@@ -232,6 +285,28 @@ fn wide_lanes(alu: &AluOp) -> bool {
         Op::Cmp => {
             unmodified
                 && !types().any(|t| t == Type::Uq)
+                && !matches!(alu.cond, Some(Cond::Ov | Cond::Un))
+        }
+        _ => false,
+    }
+}
+
+/// Whether unsigned lanes of 64 bits hold an operation that signed ones do not.
+fn unsigned_wide(alu: &AluOp) -> bool {
+    let mut types = alu.srcs.iter().flatten();
+    let unmodified = alu.mods.iter().all(|m| *m == SrcMods::default());
+    let small_or_wide = alu.dst.is_int() && unmodified && !alu.sat;
+    match alu.op {
+        Op::Shr => {
+            small_or_wide
+                && alu.cond.is_none()
+                && alu.srcs[0] == Some(Type::Uq)
+                && types.all(|t| t.is_int())
+        }
+        Op::Cmp => {
+            small_or_wide
+                && alu.srcs.contains(&Some(Type::Uq))
+                && types.all(|t| t.is_int() && !t.is_signed())
                 && !matches!(alu.cond, Some(Cond::Ov | Cond::Un))
         }
         _ => false,
