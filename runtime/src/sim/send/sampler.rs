@@ -139,10 +139,15 @@ impl Sample {
         sample: &message::Sample,
         grf: u32,
     ) -> Result<Sample, String> {
-        let name = sample.op.name();
         let element = if sample.mode >= 5 { 2 } else { 4 };
-        let params = parameters(platform, sample.op, element)
-            .ok_or_else(|| format!("the sampler message `{name}` is not supported"))?;
+        let params = parameters(platform, sample.op, element).ok_or_else(|| match sample.op {
+            // Those of SIMD32/64 work on pictures (`sample_8x8` and the like).
+            SampleOp::Other(n) => format!(
+                "the sampler message number {n} of SIMD mode {} is not supported",
+                sample.mode
+            ),
+            op => format!("the sampler message `{}` is not supported", op.name()),
+        })?;
         let channels = match sample.mode {
             1 | 5 => grf / 4,
             2 | 6 => grf / 2,

@@ -1,5 +1,5 @@
 //! Systolic matrix products of elements below a byte, and those whose first matrix two sub-groups share, which pocl does
-//! not have: computed here from bits, for sub-groups of 8.
+//! not have: computed here from bits.
 
 use crate::case::{Case, Memory, any, either, within};
 use crate::rng::Rng;
@@ -10,6 +10,7 @@ const N: usize = 32;
 
 pub fn cases() -> Vec<Case> {
     let kinds = |kernel| Case::new("matrix_kinds", kernel).line(N as u32, 16);
+    let wide = |kernel| Case::new("matrix_kinds16", kernel).line(N as u32, 16);
     let split = |kernel| Case::new("matrix_split", kernel).line(N as u32, 16);
     let start = || within::<i32>(-1000.0, 1000.0);
     let bfloat = |r: &mut Rng, _: usize| (((r.unit() * 2.0 - 1.0) as f32).to_bits() >> 16) as u16;
@@ -45,6 +46,29 @@ pub fn cases() -> Vec<Case> {
             .expect(|m, _| {
                 let (a, b) = (m.get::<u8>(1), m.get::<u8>(2));
                 add(m, 0, 4, Product::of(32, U4, I8, 4), (&a, &b));
+            }),
+        wide("wide_nibbles")
+            .buffer::<i32>(N * 8, start())
+            .buffer::<u8>(N * 16, any)
+            .buffer::<u8>(N * 32, any)
+            .buffer::<i32>(N * 4, start())
+            .buffer::<u8>(N * 4, any)
+            .expect(|m, _| {
+                let (a, b, e) = (m.get::<u8>(1), m.get::<u8>(2), m.get::<u8>(4));
+                add(m, 0, 8, Product::of(64, I4, I4, 8).wide(), (&a, &b));
+                add(m, 3, 4, Product::of(32, U4, I8, 4).wide(), (&e, &b));
+            }),
+        wide("wide_crumbs")
+            .buffer::<i32>(N, start())
+            .buffer::<u8>(N, any)
+            .buffer::<u8>(N * 16, any)
+            .buffer::<i32>(N * 2, start())
+            .buffer::<u8>(N * 4, any)
+            .expect(|m, _| {
+                let (a, b, e) = (m.get::<u8>(1), m.get::<u8>(2), m.get::<u8>(4));
+                add(m, 0, 1, Product::of(64, I2, I2, 1).wide(), (&a, &b));
+                let first: Vec<u8> = b.chunks(16).flat_map(|c| c[..8].to_vec()).collect();
+                add(m, 3, 2, Product::of(32, I8, U2, 2).wide(), (&e, &first));
             }),
         split("split_bytes")
             .buffer::<i32>(N * 8, start())
@@ -107,9 +131,10 @@ const U2: Element = (2, |v| v as f64);
 const HALF: Element = (16, |v| f16::from_bits(v as u16).to_f64());
 const BFLOAT: Element = (16, |v| f64::from(f32::from_bits((v as u32) << 16)));
 
-/// A product of sums over `depth` elements: a lane of eight holds an eighth of each row of the first matrix, and a column
-/// of the second.
+/// A product of sums over `depth` elements: each lane holds its part of each row of the first matrix, and a column of the
+/// second.
 struct Product {
+    lanes: usize,
     depth: usize,
     a: Element,
     b: Element,
@@ -121,12 +146,18 @@ struct Product {
 impl Product {
     fn of(depth: usize, a: Element, b: Element, rows: usize) -> Product {
         Product {
+            lanes: 8,
             depth,
             a,
             b,
             rows,
             shared: 1,
         }
+    }
+
+    /// Of 16 lanes.
+    fn wide(self) -> Product {
+        Product { lanes: 16, ..self }
     }
 
     /// Two sub-groups have half of the rows each.
@@ -136,8 +167,9 @@ impl Product {
 
     /// Row `m` times the column of work-item `i`.
     fn sum(&self, a: &[u8], b: &[u8], i: usize, m: usize) -> f64 {
-        let (rows, each) = (self.rows / self.shared, self.depth / 8);
-        let first = i / (8 * self.shared) * 8 * self.shared + m / rows * 8;
+        let (rows, each) = (self.rows / self.shared, self.depth / self.lanes);
+        let pair = self.lanes * self.shared;
+        let first = i / pair * pair + m / rows * self.lanes;
         let products = (0..self.depth).map(|k| {
             let row = (first + k / each) * rows + m % rows;
             let x = element(a, row * each + k % each, self.a);

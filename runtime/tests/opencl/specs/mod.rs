@@ -19,6 +19,7 @@ mod local;
 mod math;
 mod matrix;
 mod matrix_kinds;
+mod named;
 mod numeric;
 mod picture;
 mod printf;
@@ -51,6 +52,7 @@ pub fn cases() -> Vec<Case> {
         math::cases(),
         matrix::cases(),
         matrix_kinds::cases(),
+        named::cases(),
         numeric::cases(),
         picture::cases(),
         printf::cases(),
