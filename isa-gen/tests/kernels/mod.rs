@@ -138,6 +138,8 @@ files![
     "image_levels",
     "image_msaa",
     "int",
+    "library",
+    "library64",
     "local",
     "local64",
     "math",

@@ -15,6 +15,7 @@ mod half;
 mod image;
 mod image_kinds;
 mod int;
+mod library;
 mod local;
 mod math;
 mod matrix;
@@ -48,6 +49,7 @@ pub fn cases() -> Vec<Case> {
         image::cases(),
         image_kinds::cases(),
         int::cases(),
+        library::cases(),
         local::cases(),
         math::cases(),
         matrix::cases(),
