@@ -226,8 +226,7 @@ fn message(p: Platform, r: &mut Rng) -> Option<(Message, u32, Where)> {
     let full = p.features().grf_bytes / 2;
     let exec = match op {
         MsgOp::Lsc(a) => {
-            let strided = matches!(a.op, LscOp::LoadStrided | LscOp::StoreStrided);
-            if Form::transposed(&a) && !strided {
+            if Form::transposed(&a) {
                 1
             } else {
                 [1, 8, full / 2, full][r.below(4) as usize]

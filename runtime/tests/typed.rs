@@ -570,3 +570,32 @@ fn samples_compare_and_gather() {
         }
     }
 }
+
+#[test]
+fn load_status_says_what_is_there() {
+    let texels = pattern(WIDTH * HEIGHT * 4);
+    let (got, _) = run(Platform::XeHpg, ImageFormat::RGBA8, &texels, |_| {
+        let status = MsgOp::Lsc(LscAccess {
+            port: LscPort::Ugm,
+            op: LscOp::LoadStatus,
+            data: LscData::D32,
+            vector: LscVector::Count {
+                n: 2,
+                transposed: false,
+            },
+            addr: LscAddr::A32,
+            surface: LscSurface::Bti(3),
+            caching: LscCaching::DEFAULT,
+        });
+        // Channel 1 is off; of channel 5 the second dword is beyond the surface's end, of 6 and 7 both are.
+        let addresses = "(W) mul (8|M0) r31.0<1>:d r10.0<8;8,1>:d 47:w\n\
+                         (W) and (8|M0) r31.0<1>:d r31.0<8;8,1>:d -4:w\n\
+                         (W) add (1|M0) r31.5<1>:d r31.5<0;1,0>:d 4:w\n\
+                         (W) mov (1|M0) f0.0<1>:uw 0xFD:uw\n";
+        let m = sized(status, false, 1, 0, 1);
+        let send = text::send(Platform::XeHpg, &m, 8, "(f0.0)", "r20", ["r31", "null"]);
+        addresses.to_owned() + &send
+    });
+    // 0, 92, 140, 188 and, cut short, 236 of 240 bytes.
+    assert_eq!(got[0], 0b0001_1101);
+}

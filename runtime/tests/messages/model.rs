@@ -256,7 +256,9 @@ impl Form {
         }
         let strided = matches!(a.op, LscOp::LoadStrided | LscOp::StoreStrided);
         let transposed = Form::transposed(a);
-        if (strided && (transposed || address < 4)) || (transposed && memory < 4) {
+        // Transposed messages are of one channel, which no stride moves.
+        let none = transposed && exec > 1 || address < 4;
+        if (strided && none) || (transposed && memory < 4) {
             return None;
         }
         let elements: Vec<usize> = match a.vector {

@@ -5,6 +5,7 @@ use super::block::{Block, BlockAddress};
 use super::block2d::Block2d;
 use super::plan::{Access, Action};
 use super::scatter::{AddressForm, Scatter};
+use super::status::Status;
 use super::typed::What;
 use super::window::Place;
 use gantry_isa_gen::message::{
@@ -67,9 +68,6 @@ pub(super) fn texels(a: &LscAccess) -> Option<What> {
 
 /// What a load, store or atomic of an instruction of `exec` channels asks; `null` where it has no destination.
 pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<Action, String> {
-    if a.op == LscOp::LoadStatus {
-        return Ok(Action::Unsupported);
-    }
     let dir = match a.op.kind() {
         // A prefetch.
         LscKind::Load if null => return Ok(Action::Nothing),
@@ -87,7 +85,16 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
     let register = a.data.register_bits() / 8;
     let channels = exec.max(grf / 4);
     let row = (channels * register).next_multiple_of(grf);
+    let strided = matches!(a.op, LscOp::LoadStrided | LscOp::StoreStrided);
     let access = match (a.op, a.vector) {
+        (LscOp::LoadStatus, vector) => Access::Status(Status {
+            channels,
+            addresses: AddressForm::Each(address),
+            bytes: match vector {
+                LscVector::Count { n, .. } => u32::from(n) * memory,
+                LscVector::Mask(_) => memory,
+            },
+        }),
         (op, _) if let Some(update) = update(op) => {
             if a.data == LscData::D16U32H {
                 return Err(format!("an atomic on the high half of a dword: {a}"));
@@ -102,13 +109,14 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
                 returns: true,
             })
         }
+        // A stride says nothing of the one channel that such messages have.
         (
-            op,
+            _,
             LscVector::Count {
                 n,
                 transposed: true,
             },
-        ) if !matches!(op, LscOp::LoadStrided | LscOp::StoreStrided) => {
+        ) if !strided || (exec == 1 && address >= 4) => {
             if memory < 4 {
                 return Err(format!(
                     "a transposed access of elements below a dword: {a}"
@@ -122,18 +130,15 @@ pub(super) fn action(a: &LscAccess, exec: u32, grf: u32, null: bool) -> Result<A
                 aligned: memory,
             })
         }
-        (op, vector) => {
-            let strided = matches!(op, LscOp::LoadStrided | LscOp::StoreStrided);
-            if strided
-                && (address < 4
-                    || matches!(
-                        vector,
-                        LscVector::Count {
-                            transposed: true,
-                            ..
-                        }
-                    ))
-            {
+        (_, vector) => {
+            let transposed = matches!(
+                vector,
+                LscVector::Count {
+                    transposed: true,
+                    ..
+                }
+            );
+            if strided && (address < 4 || transposed) {
                 return Ok(Action::Unsupported);
             }
             Access::Scatter(Scatter {

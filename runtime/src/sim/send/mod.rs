@@ -14,6 +14,7 @@ mod plan;
 mod rows;
 mod sampler;
 mod scatter;
+mod status;
 mod typed;
 mod window;
 
@@ -92,6 +93,7 @@ fn run(
                 Access::Masked(b) => b.run_masked(t, &window, p, mask, op)?,
                 Access::Atomic(a) => a.run(t, &window, p, mask)?,
                 Access::Block2d(b) => b.run(t, &window, p)?,
+                Access::Status(s) => s.run(t, &window, p, mask),
             }
         }
         Action::Image(access, place) => {

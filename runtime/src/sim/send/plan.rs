@@ -8,6 +8,7 @@ use super::block2d::Block2d;
 use super::media::MediaBlock;
 use super::sampler::Sample;
 use super::scatter::Scatter;
+use super::status::Status;
 use super::typed::Texels;
 use super::window::Place;
 use super::{hdc, lsc};
@@ -79,6 +80,7 @@ pub(super) enum Access {
     Masked(Block),
     Atomic(Atomic),
     Block2d(Block2d),
+    Status(Status),
 }
 
 /// An access to an image.
