@@ -2,7 +2,7 @@
 
 use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::thread::Thread;
-use super::Operands;
+use super::choose::Operands;
 use super::lanes::{self, Lane};
 use gantry_isa_gen::sem::{AluOp, is_logic, truth_of_mask};
 use gantry_isa_gen::{Op, SrcMods, Type};

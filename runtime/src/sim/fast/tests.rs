@@ -1,6 +1,6 @@
 //! Handlers against the general path, and the lists of operations that have handlers.
 
-use super::{Place, float as floats, int};
+use super::{Host, Place, float as floats, int};
 use crate::sim::alu;
 use crate::sim::program::{Kind, MicroOp, Program};
 use crate::sim::regs;
@@ -108,13 +108,17 @@ fn handlers_do_what_the_general_path_does() {
                     continue;
                 }
                 let values = r.bits();
-                let (mut fast, mut general) = (thread(&program, values), thread(&program, values));
-                run(&mut fast, op, mask);
+                let mut general = thread(&program, values);
                 alu::execute(&mut general, op, mask).unwrap();
                 ran.insert(op.alu.op);
-                if let Some(what) = difference(op, program.grf_end(), &fast, &general) {
-                    let text = program.text(0);
-                    wrong.push(format!("{platform}: {text}: mask {mask:#x}: {what}"));
+                for host in [Host::detect(), Host::Plain] {
+                    let mut fast = thread(&program, values);
+                    fast.host = host;
+                    run(&mut fast, op, mask);
+                    if let Some(what) = difference(op, program.grf_end(), &fast, &general) {
+                        let text = program.text(0);
+                        wrong.push(format!("{platform}: {text}: mask {mask:#x}: {what}"));
+                    }
                 }
             }
         }
