@@ -154,8 +154,10 @@ macro_rules! of_rows {
         fn $name<K: Known, const MODS: bool>(n: u32, splat: u8, mods: bool) -> Option<Handler> {
             match (n, splat, mods) {
                 $(
+                    (32, $splat, false) => Some(known::<K, Rows<$splat, false>, 32>),
                     (16, $splat, false) => Some(known::<K, Rows<$splat, false>, 16>),
                     (8, $splat, false) => Some(known::<K, Rows<$splat, false>, 8>),
+                    (32, $splat, true) if MODS => Some(known::<K, Rows<$splat, MODS>, 32>),
                     (16, $splat, true) if MODS => Some(known::<K, Rows<$splat, MODS>, 16>),
                     (8, $splat, true) if MODS => Some(known::<K, Rows<$splat, MODS>, 8>),
                 )*

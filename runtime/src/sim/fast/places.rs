@@ -72,7 +72,7 @@ fn rows(alu: &AluOp, o: &Operands<'_>) -> Option<(u8, bool, [RowSource; 3])> {
         DstOp::Null => alu.op == Op::Cmp,
         _ => false,
     };
-    if !row || alu.sat || o.flags && alu.op != Op::Cmp || !matches!(o.n, 8 | 16) {
+    if !row || alu.sat || o.flags && alu.op != Op::Cmp || !matches!(o.n, 8 | 16 | 32) {
         return None;
     }
     let (mut splat, mut modified) = (0, false);
