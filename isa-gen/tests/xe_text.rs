@@ -261,6 +261,14 @@ fn forms_that_are_read_and_not_printed() {
     }
 }
 
+/// Intel's disassembler prints a type that its assembler drops; kernels with it are `corpus.rs`'s.
+#[test]
+fn words_that_name_barriers() {
+    let ours = again(Platform::XeHpc, "sync.bar 0x3:uw").unwrap();
+    let shown: Vec<&str> = ours.split_whitespace().collect();
+    assert_eq!(shown, ["sync.bar", "0x3:uw"]);
+}
+
 fn iga_bytes(iga: &mut Iga, text: &str) -> Vec<u8> {
     iga.assemble(text).unwrap_or_else(|e| panic!("{text}: {e}"))
 }

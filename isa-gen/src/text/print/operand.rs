@@ -225,7 +225,7 @@ impl<R: Register> Printer<'_, R> {
             (Format::Send, _) => Some(Type::Ud),
             // The sources of a split send have no type.
             (Format::SplitSend | Format::XeSend, _) => s.ty(),
-            (Format::Sync, Src::Imm { .. }) => s.ty(),
+            (Format::Sync, Src::Imm { .. }) => Some(Type::Ud),
             (Format::Sync, Src::Direct { at, .. }) if is_null(at.reg) => s.ty(),
             (f, _) if f.is_branch() => Some(Type::D),
             _ => None,
