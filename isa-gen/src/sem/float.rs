@@ -418,14 +418,8 @@ pub fn compare<T: FloatLane, const N: usize>(
     b: &[T; N],
 ) -> u32 {
     match cond {
-        Cond::Eq => pack.mask_of(&truth_of(a, b, |x, y| x == y)),
-        Cond::Ne => pack.mask_of(&truth_of(a, b, |x, y| x != y)),
-        Cond::Gt => pack.mask_of(&truth_of(a, b, |x, y| x > y)),
-        Cond::Ge => pack.mask_of(&truth_of(a, b, |x, y| x >= y)),
-        Cond::Lt => pack.mask_of(&truth_of(a, b, |x, y| x < y)),
-        Cond::Le => pack.mask_of(&truth_of(a, b, |x, y| x <= y)),
         Cond::Un => pack.mask_of(&truth_of(a, b, |x, y| x.is_nan() | y.is_nan())),
-        Cond::Ov | Cond::Eo => 0,
+        cond => super::compare(pack, cond, a, b),
     }
 }
 

@@ -2,8 +2,7 @@
 
 use super::convert::{read_int, write_int};
 use super::{
-    AluOp, Bits, Extra, LANES, Outcome, Pack, Plain, Undefined, bits, dots, is_logic, truth_of,
-    truth_of_mask,
+    AluOp, Bits, Extra, LANES, Outcome, Pack, Plain, Undefined, bits, dots, is_logic, truth_of_mask,
 };
 use crate::inst::Cond;
 use crate::op::{MathFn, Op};
@@ -218,15 +217,7 @@ pub fn compare<T: IntLane, const N: usize>(
     a: &[T; N],
     b: &[T; N],
 ) -> u32 {
-    match cond {
-        Cond::Eq => pack.mask_of(&truth_of(a, b, |x, y| x == y)),
-        Cond::Ne => pack.mask_of(&truth_of(a, b, |x, y| x != y)),
-        Cond::Gt => pack.mask_of(&truth_of(a, b, |x, y| x > y)),
-        Cond::Ge => pack.mask_of(&truth_of(a, b, |x, y| x >= y)),
-        Cond::Lt => pack.mask_of(&truth_of(a, b, |x, y| x < y)),
-        Cond::Le => pack.mask_of(&truth_of(a, b, |x, y| x <= y)),
-        Cond::Ov | Cond::Un | Cond::Eo => 0,
-    }
+    super::compare(pack, cond, a, b)
 }
 
 /// One of two lanes by a channel mask: `a` where the bit is set.

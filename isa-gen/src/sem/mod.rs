@@ -289,6 +289,25 @@ impl Pack for Plain {
     }
 }
 
+/// A condition between two lanes, as a channel mask. Between a NaN and anything only `ne` is true.
+#[inline(always)]
+fn compare<T: Copy + PartialOrd, const N: usize>(
+    pack: impl Pack,
+    cond: Cond,
+    a: &[T; N],
+    b: &[T; N],
+) -> u32 {
+    match cond {
+        Cond::Eq => pack.mask_of(&truth_of(a, b, |x, y| x == y)),
+        Cond::Ne => pack.mask_of(&truth_of(a, b, |x, y| x != y)),
+        Cond::Gt => pack.mask_of(&truth_of(a, b, |x, y| x > y)),
+        Cond::Ge => pack.mask_of(&truth_of(a, b, |x, y| x >= y)),
+        Cond::Lt => pack.mask_of(&truth_of(a, b, |x, y| x < y)),
+        Cond::Le => pack.mask_of(&truth_of(a, b, |x, y| x <= y)),
+        Cond::Ov | Cond::Un | Cond::Eo => 0,
+    }
+}
+
 /// The channels of a mask: true where the bit is set.
 #[inline(always)]
 pub fn truth_of_mask<const N: usize>(mask: u32) -> Truth<N> {

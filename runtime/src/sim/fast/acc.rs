@@ -3,11 +3,11 @@
 //! An accumulator's integers are wider than its register: see [`WideAcc`](super::super::alu::WideAcc).
 
 use super::super::alu::{in_acc, reads_whole_acc};
-use super::super::program::{DstOp, MicroOp, Pred, SrcOp};
+use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::regs;
 use super::super::thread::Thread;
 use super::lanes::Lane;
-use super::{Family, Places, Simd, arity, handlers};
+use super::{Family, Places, Simd, arity, handlers, picked};
 use gantry_isa_gen::sem::{int, truth_of_mask};
 use gantry_isa_gen::{Op, SrcMods};
 
@@ -122,8 +122,7 @@ impl Family for ToAcc {
             [0; N]
         };
         let r = match which {
-            Op::Sel if matches!(op.pick, Pred::None) => b,
-            Op::Sel => int::select(t.predicate(op.pick), &a, &b),
+            Op::Sel => int::select(picked(t, op), &a, &b),
             Op::Bfn => int::boolean(op.alu.table, &a, &b, &c),
             Op::Rol | Op::Ror => {
                 let dwords = [&a, &b].map(|v| v.map(|v| v as u32));

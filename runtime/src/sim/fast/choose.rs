@@ -5,7 +5,7 @@ use super::super::program::{DstOp, SrcOp};
 use super::super::regs;
 use super::places::Place;
 use super::{Fast, Handler, Ieee, acc, float, int};
-use gantry_isa_gen::sem::AluOp;
+use gantry_isa_gen::sem::{AluOp, ExecClass};
 use gantry_isa_gen::{Cond, Op, SrcMods, Type};
 
 /// The operands' places and effects, as far as the choice depends on them.
@@ -59,12 +59,17 @@ fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, Ieee)
         let run = float::double(alu.op, o.n, place.without_rows())?;
         return Some((run, Ieee::DOUBLE));
     }
+    let same = types().all(|t| t == alu.dst) && matches!(alu.dst, Type::Hf | Type::Bf);
+    if matches!(alu.op, Op::Mov | Op::Sel) && same && unmodified && alu.cond.is_none() && !alu.sat {
+        // Moves and selections between equal types keep all bits.
+        return int::signed(alu.op, o.n, place).map(any_mode);
+    }
+    if types().any(|t| t == Type::Hf) || alu.dst == Type::Hf {
+        let needs = halves(alu, null)?;
+        return float::single(alu.op, o.n, place).map(|run| (run, needs));
+    }
     if alu.op == Op::Mov && alu.cond.is_none() && !alu.sat {
         let from = alu.srcs[0]?;
-        if from == alu.dst && unmodified && matches!(from, Type::Hf | Type::Bf) {
-            // Moves between equal types keep all bits.
-            return int::signed(Op::Mov, o.n, place).map(any_mode);
-        }
         if unmodified || from.is_float() {
             let floats = [from, alu.dst].map(|t| match t {
                 Type::F => Ieee::SINGLE,
@@ -91,6 +96,41 @@ fn choose(alu: &AluOp, o: &Operands<'_>, place: Place) -> Option<(Handler, Ieee)
         Lanes::Wide => int::wide(alu.op, o.n, place.without_rows()),
     }
     .map(any_mode)
+}
+
+/// The floats that must be IEEE's where lanes of singles hold an operation that has halves; `None` where they do not.
+fn halves(alu: &AluOp, null: bool) -> Option<Ieee> {
+    let single = |t: Type| matches!(t, Type::F | Type::Vf);
+    let floats = alu
+        .srcs
+        .iter()
+        .flatten()
+        .all(|t| single(*t) || *t == Type::Hf);
+    let to = matches!(alu.dst, Type::F | Type::Hf) || null && alu.op == Op::Cmp;
+    // A condition looks at the half that a result becomes.
+    let simple_cond = match alu.cond {
+        None => true,
+        Some(Cond::Ov | Cond::Un | Cond::Eo) => false,
+        Some(_) => matches!(alu.op, Op::Cmp | Op::Sel),
+    };
+    let exact = match alu.class() {
+        // A sum or product of halves that is first rounded to a single is still rounded as once.
+        ExecClass::Half => matches!(
+            alu.op,
+            Op::Mov
+                | Op::Add
+                | Op::Mul
+                | Op::Cmp
+                | Op::Sel
+                | Op::Rndd
+                | Op::Rnde
+                | Op::Rndu
+                | Op::Rndz
+        ),
+        // What has a single is one first.
+        _ => !matches!(alu.op, Op::Csel | Op::Frc),
+    };
+    (floats && to && simple_cond && exact).then_some(Ieee::HALF | Ieee::SINGLE)
 }
 
 /// The handler of an operation that has an integer in an accumulator, named or not: those are wider than their registers.

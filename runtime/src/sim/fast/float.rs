@@ -1,11 +1,14 @@
 //! Single and double floats, in IEEE mode, and conversions from and to them.
 
-use super::super::program::{DstOp, MicroOp, Pred};
+use super::super::program::MicroOp;
 use super::super::thread::Thread;
 use super::lanes::Lane;
-use super::{Family, Handler, Known, Place, Places, Simd, arity, handlers, of_place, of_rows};
+use super::{
+    Family, Handler, Known, Place, Places, Simd, arity, compared, handlers, of_place, of_rows,
+    picked,
+};
 use gantry_isa_gen::sem::float::{self, FloatLane};
-use gantry_isa_gen::sem::{Round, int, truth_of_mask};
+use gantry_isa_gen::sem::{Round, int};
 use gantry_isa_gen::{MathFn, Op, Type};
 use std::marker::PhantomData;
 
@@ -73,21 +76,12 @@ impl<T: HostFloat> Family for Float<T> {
         let mut r = match which {
             Op::Cmp => {
                 let flags = op.alu.cond.map_or(0, |c| float::compare(host, c, &a, &b));
-                if let Some(bit) = op.flag {
-                    t.regs.set_flags(bit, mask, flags);
-                }
-                if !matches!(op.dst, DstOp::Null) {
-                    // Ones of any size.
-                    let yes = truth_of_mask::<N>(flags);
-                    P::store(t, op, mask, &yes.map(i64::from));
-                }
-                return;
+                return compared::<N, P>(t, op, mask, flags);
             }
             Op::Sel => {
                 let pick = match op.alu.cond {
                     Some(c) => float::sel_pick(host, c, &a, &b),
-                    None if matches!(op.pick, Pred::None) => 0,
-                    None => t.predicate(op.pick),
+                    None => picked(t, op),
                 };
                 int::select(pick, &a, &b)
             }

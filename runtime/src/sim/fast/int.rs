@@ -1,12 +1,11 @@
 //! Integers, in lanes of 32 or 64 bits.
 
-use super::super::program::{DstOp, MicroOp, Pred};
+use super::super::program::MicroOp;
 use super::super::thread::Thread;
 use super::lanes::Lane;
-use super::{Family, Places, Simd, arity, handlers};
+use super::{Family, Places, Simd, arity, compared, handlers, picked};
 use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::int::{self, IntLane};
-use gantry_isa_gen::sem::truth_of_mask;
 use std::marker::PhantomData;
 
 handlers!(
@@ -71,19 +70,12 @@ impl<T: Lane + IntLane> Family for Int<T> {
         let r = match which {
             Op::Cmp => {
                 let flags = op.alu.cond.map_or(0, |c| int::compare(host, c, &a, &b));
-                if let Some(bit) = op.flag {
-                    t.regs.set_flags(bit, mask, flags);
-                }
-                if !matches!(op.dst, DstOp::Null) {
-                    P::store(t, op, mask, &truth_of_mask::<N>(flags));
-                }
-                return;
+                return compared::<N, P>(t, op, mask, flags);
             }
             Op::Sel => {
                 let pick = match op.alu.cond {
                     Some(c) => int::compare(host, c, &a, &b),
-                    None if matches!(op.pick, Pred::None) => 0,
-                    None => t.predicate(op.pick),
+                    None => picked(t, op),
                 };
                 int::select(pick, &a, &b)
             }

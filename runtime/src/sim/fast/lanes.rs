@@ -4,8 +4,10 @@ use super::super::program::{DstOp, MicroOp, SrcOp};
 use super::super::regs::Regs;
 use super::super::thread::Thread;
 use gantry_isa_gen::sem::float::float_mods;
-use gantry_isa_gen::sem::{convert, is_logic};
+use gantry_isa_gen::sem::{convert, is_logic, truth_of_mask};
 use gantry_isa_gen::{SrcMods, Type};
+use half::f16;
+use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 
 /// A lane as its bits.
 pub(super) trait Lane: Copy + Default {
@@ -27,7 +29,30 @@ pub(super) trait Lane: Copy + Default {
     fn of_element(bits: u64, ty: Type) -> Self;
     fn of_dword(b: u32, signed: bool) -> Self;
     fn of_word(b: u16, signed: bool) -> Self;
+    /// Lanes of elements of two bytes.
+    #[inline(always)]
+    fn of_words<const N: usize>(row: &[[u8; 2]; N], signed: bool) -> [Self; N] {
+        let mut out = [Self::default(); N];
+        for i in 0..N {
+            out[i] = Self::of_word(u16::from_le_bytes(row[i]), signed);
+        }
+        out
+    }
     fn bits(self) -> u64;
+    /// The bits of an element of a type.
+    #[inline(always)]
+    fn element(self, _: Type) -> u64 {
+        self.bits()
+    }
+    /// Elements of a type of two bytes.
+    #[inline(always)]
+    fn words<const N: usize>(v: &[Self; N], _: Type) -> [u16; N] {
+        let mut out = [0; N];
+        for i in 0..N {
+            out[i] = v[i].bits() as u16;
+        }
+        out
+    }
 }
 
 /// The element's value in 64 bits, by its type's sign.
@@ -137,20 +162,44 @@ impl Lane for f32 {
         float_mods(self, m)
     }
     #[inline(always)]
-    fn of_element(bits: u64, _: Type) -> f32 {
-        f32::from_bits(bits as u32)
+    fn of_element(bits: u64, ty: Type) -> f32 {
+        match ty {
+            Type::Hf => f16::from_bits(bits as u16).to_f32(),
+            _ => f32::from_bits(bits as u32),
+        }
     }
     #[inline(always)]
     fn of_dword(b: u32, _: bool) -> f32 {
         f32::from_bits(b)
     }
+    // Its words are halves.
     #[inline(always)]
     fn of_word(b: u16, _: bool) -> f32 {
-        f32::from_bits(u32::from(b))
+        f16::from_bits(b).to_f32()
+    }
+    fn of_words<const N: usize>(row: &[[u8; 2]; N], _: bool) -> [f32; N] {
+        let halves = row.map(u16::from_le_bytes);
+        let mut out = [0.0; N];
+        halves
+            .reinterpret_cast::<f16>()
+            .convert_to_f32_slice(&mut out);
+        out
     }
     #[inline(always)]
     fn bits(self) -> u64 {
         u64::from(self.to_bits())
+    }
+    #[inline(always)]
+    fn element(self, ty: Type) -> u64 {
+        match ty {
+            Type::Hf => u64::from(f16::from_f32(self).to_bits()),
+            _ => self.bits(),
+        }
+    }
+    fn words<const N: usize>(v: &[f32; N], _: Type) -> [u16; N] {
+        let mut out = [0; N];
+        out.reinterpret_cast_mut::<f16>().convert_from_f32_slice(v);
+        out
     }
 }
 
@@ -235,9 +284,7 @@ fn packed<L: Lane, const N: usize>(regs: &Regs, at: u32, ty: Type, out: &mut [L;
         }
         2 => {
             if let Some(b) = regs.elements::<2, N>(at) {
-                for i in 0..N {
-                    out[i] = L::of_word(u16::from_le_bytes(b[i]), signed);
-                }
+                *out = L::of_words(b, signed);
             }
         }
         8 => {
@@ -344,12 +391,23 @@ fn store_other<L: Lane, const N: usize>(
         }
         return;
     }
+    if size == 2 && step == 2 && usize::from(op.n) == N {
+        let words = L::words(v, op.alu.dst);
+        let on = truth_of_mask::<N>(mask);
+        if let Some(out) = regs.elements_mut::<2, N>(at) {
+            for i in 0..N {
+                let old = u16::from_le_bytes(out[i]);
+                out[i] = (if on[i] != 0 { words[i] } else { old }).to_le_bytes();
+            }
+        }
+        return;
+    }
     let mut left = mask;
     while left != 0 {
         let i = left.trailing_zeros();
         left &= left - 1;
         if let Some(l) = v.get(i as usize) {
-            regs.set_element(at + i * step, size, l.bits());
+            regs.set_element(at + i * step, size, l.element(op.alu.dst));
         }
     }
 }

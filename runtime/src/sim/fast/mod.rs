@@ -14,10 +14,10 @@ mod int;
 mod lanes;
 mod places;
 
-use super::program::MicroOp;
+use super::program::{DstOp, MicroOp, Pred};
 use super::thread::Thread;
 use gantry_isa_gen::Op;
-use gantry_isa_gen::sem::{self, FpMode, Round};
+use gantry_isa_gen::sem::{self, FpMode, Round, truth_of_mask};
 #[cfg(target_arch = "x86_64")]
 use host::Avx2;
 use host::Simd;
@@ -47,6 +47,7 @@ bitflags::bitflags! {
     pub(super) struct Ieee: u8 {
         const SINGLE = 1;
         const DOUBLE = 2;
+        const HALF = 4;
     }
 }
 
@@ -57,6 +58,7 @@ impl Ieee {
         if mode.round == Round::Nearest {
             out.set(Ieee::SINGLE, mode.keep_f);
             out.set(Ieee::DOUBLE, mode.keep_df);
+            out.set(Ieee::HALF, mode.keep_hf);
         }
         out
     }
@@ -96,6 +98,28 @@ trait Family {
 trait Known {
     type Of: Family;
     const OP: Op;
+}
+
+/// Ends a comparison: the flags, and all ones or zero to a destination.
+#[inline(always)]
+fn compared<const N: usize, P: Places>(t: &mut Thread, op: &MicroOp, mask: u32, flags: u32) {
+    if let Some(bit) = op.flag {
+        t.regs.set_flags(bit, mask, flags);
+    }
+    if !matches!(op.dst, DstOp::Null) {
+        // Ones of any size.
+        let yes = truth_of_mask::<N>(flags);
+        P::store(t, op, mask, &yes.map(i64::from));
+    }
+}
+
+/// The channels in which `sel` without a condition takes source 0.
+#[inline(always)]
+fn picked(t: &Thread, op: &MicroOp) -> u32 {
+    match op.pick {
+        Pred::None => 0,
+        pick => t.predicate(pick),
+    }
 }
 
 /// A call of a family's body, as the host's dispatcher takes it.

@@ -221,7 +221,8 @@ impl Places for One {
     #[inline(always)]
     fn store<L: Lane, const N: usize>(t: &mut Thread, op: &MicroOp, _: u32, v: &[L; N]) {
         if let (DstOp::Direct { at, .. }, Some(v)) = (op.dst, v.first()) {
-            t.regs.set_element(at, op.alu.dst.bytes(), v.bits());
+            let ty = op.alu.dst;
+            t.regs.set_element(at, ty.bytes(), v.element(ty));
         }
     }
 }

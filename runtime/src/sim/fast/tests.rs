@@ -55,6 +55,11 @@ fn difference(op: &MicroOp, end: u32, fast: &Thread, general: &Thread) -> Option
     // Which NaN a result is depends on the host.
     let nan = |t: &Thread, at: u32| match op.alu.dst {
         Type::F => f32::from_bits(t.regs.u32(at)).is_nan(),
+        Type::Hf => {
+            let is_nan = |half: u32| half & 0x7fff > 0x7c00;
+            let dword = t.regs.u32(at);
+            is_nan(dword) || is_nan(dword >> 16)
+        }
         Type::Df => f64::from_bits(t.regs.u64(at & !7)).is_nan(),
         _ => false,
     };
@@ -110,7 +115,7 @@ fn handlers_do_what_the_general_path_does() {
                 let values = r.bits();
                 let mut general = thread(&program, values);
                 alu::execute(&mut general, op, mask).unwrap();
-                ran.insert(op.alu.op);
+                ran.insert((op.alu.op, op.alu.dst));
                 for host in [Host::detect(), Host::Plain] {
                     let mut fast = thread(&program, values);
                     fast.host = host;
@@ -123,8 +128,11 @@ fn handlers_do_what_the_general_path_does() {
             }
         }
     }
-    println!("{} operations", ran.len());
-    assert!(ran.len() > 25, "{ran:?}");
+    println!("{} operations and types of results", ran.len());
+    assert!(ran.len() > 120, "{ran:?}");
+    for ty in [Type::F, Type::Df, Type::Hf, Type::D, Type::Uw, Type::Q] {
+        assert!(ran.contains(&(Op::Add, ty)), "no sum of {ty}");
+    }
     assert!(
         wrong.is_empty(),
         "{} wrong: {:#?}",
