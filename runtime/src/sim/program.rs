@@ -91,7 +91,6 @@ pub(super) enum Kind {
     Ret,
     /// `wait`, `sync.bar`.
     Wait(BarrierId),
-    Nop,
     /// Ends the launch when it runs: why.
     Bad(String),
 }
@@ -491,9 +490,9 @@ impl Program {
             Op::Sync => match inst.subfn {
                 Subfn::Sync(SyncFn::Bar) => Kind::Wait(barrier_id(&srcs[0])),
                 // Memory is coherent and results are there at every instruction.
-                _ => Kind::Nop,
+                _ => Kind::Fast(fast::nothing),
             },
-            Op::Nop => Kind::Nop,
+            Op::Nop => Kind::Fast(fast::nothing),
             Op::Illegal => Kind::Bad("the `illegal` instruction".to_owned()),
             Op::Movi => Kind::Movi,
             _ => match special::kind(inst)? {

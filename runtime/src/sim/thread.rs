@@ -351,7 +351,6 @@ impl Thread {
                 self.regs.set_u32(regs::N0, 0);
                 self.pc += 1;
             }
-            Kind::Nop => self.pc += 1,
             Kind::Bad(why) => return Some(Stop::Fault(why.clone())),
             branch => {
                 if let Err(why) = self.branch(program, op, branch, mask) {

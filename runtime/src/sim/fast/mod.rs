@@ -41,6 +41,9 @@ pub(super) struct Fast {
     pub(super) rows: [RowSource; 3],
 }
 
+/// The handler of what has nothing to do.
+pub(super) fn nothing(_: &mut Thread, _: &MicroOp, _: u32) {}
+
 bitflags::bitflags! {
     /// Floats that are IEEE's: rounded to nearest, denormals kept.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
