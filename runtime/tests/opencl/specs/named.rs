@@ -23,7 +23,8 @@ pub fn cases() -> Vec<Case> {
                     let x = m.get::<i32>(1);
                     m.fill(0, |i| {
                         let other = x[i ^ width as usize];
-                        let step = |r: i32, k| r.wrapping_mul(3).wrapping_add(other + k);
+                        let step =
+                            |r: i32, k| r.wrapping_mul(3).wrapping_add(other.wrapping_add(k));
                         (0..3).fold(0, step)
                     });
                 }),
