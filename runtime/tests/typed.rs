@@ -449,7 +449,7 @@ impl Param {
             Param::U => (i as f32 * 1.25 + 0.75).to_bits(),
             Param::V => (i as f32 * 0.5 + 0.875).to_bits(),
             Param::Ref => (i as f32 * 8.0).to_bits(),
-            Param::OffU => i as u32 % 5 - 2 * u32::from(i > 3),
+            Param::OffU => (i as u32 % 5).wrapping_sub(2 * u32::from(i > 3)),
             // Bits above the lowest six do not count.
             Param::OffV => (i as u32 % 3).wrapping_sub(1) & 0x3f,
             Param::Level => 3f32.to_bits(),
