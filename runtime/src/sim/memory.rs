@@ -5,6 +5,7 @@
 
 use crate::backend::BufferBackend;
 use crate::error::Error;
+use crate::sim::fast::Host;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -179,6 +180,28 @@ impl Block {
             let v = self.load(end, rest.len() as u64).to_le_bytes();
             for (b, v) in rest.iter_mut().zip(v) {
                 *b = v;
+            }
+        }
+    }
+
+    /// Copies out, a vector at a time where it can; what is outside is zero. Only for what [`Host::call`] calls.
+    #[inline(always)]
+    pub(crate) fn read_vectors(&self, host: Host, at: u64, out: &mut [u8]) {
+        let (chunks, rest) = out.as_chunks_mut::<32>();
+        if !at.is_multiple_of(WORD) || !rest.is_empty() {
+            return self.read(at, out);
+        }
+        for (k, chunk) in (0..).zip(chunks) {
+            let at = at + k * 32;
+            let words: Option<&[AtomicU64; 4]> = self
+                .words
+                .get((at / WORD) as usize..)
+                .and_then(<[_]>::first_chunk);
+            match words {
+                Some([a, b, c, d]) => {
+                    *chunk = host.vector([a, b, c, d].map(|w| w.load(Relaxed)));
+                }
+                None => self.read(at, chunk),
             }
         }
     }
@@ -394,10 +417,20 @@ mod tests {
         *seed >> 24
     }
 
+    struct Vectors<'a>(&'a Block, Host, u64, &'a mut [u8]);
+
+    impl pulp::NullaryFnOnce for Vectors<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn call(self) {
+            self.0.read_vectors(self.1, self.2, self.3);
+        }
+    }
+
     #[test]
     fn bytes_are_where_they_were_put() {
         let mut seed = 7;
-        for len in [0usize, 1, 7, 8, 9, 61, 64] {
+        for len in [0usize, 1, 7, 8, 9, 61, 64, 96, 200] {
             let block = Block::unshared(len).unwrap();
             let mut model = vec![0u8; len];
             for _ in 0..2000 {
@@ -408,6 +441,9 @@ mod tests {
                 model[at..at + n].copy_from_slice(&data);
                 let mut got = vec![0; len - at];
                 block.read(at as u64, &mut got);
+                assert_eq!(got, model[at..]);
+                let host = Host::detect();
+                host.call(Vectors(&block, host, at as u64, &mut got));
                 assert_eq!(got, model[at..]);
                 if (1..=8).contains(&n) {
                     let v = next(&mut seed) << 24 | next(&mut seed);

@@ -21,6 +21,21 @@ impl Host {
         Host::Plain
     }
 
+    /// The bytes of four words, as one vector: registers that are read as vectors are best written so, since a host's loads
+    /// wait for narrower stores before them. Only for what [`Self::call`] calls: elsewhere the host's instructions are not
+    /// inlined, and vectors pass by memory whose alignment is not theirs.
+    #[inline(always)]
+    pub(in super::super) fn vector(self, w: [u64; 4]) -> [u8; 32] {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Host::Avx2(v3) => {
+                let [a, b, c, d] = w.map(|w| w as i64);
+                pulp::cast(v3.avx._mm256_set_epi64x(d, c, b, a))
+            }
+            Host::Plain => pulp::cast(w.map(u64::to_le)),
+        }
+    }
+
     /// Calls a function as it is compiled for the host. What it does must be inlined in it.
     #[inline(always)]
     pub(in super::super) fn call<F: pulp::NullaryFnOnce>(self, f: F) -> F::Output {

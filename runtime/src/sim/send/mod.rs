@@ -64,6 +64,7 @@ pub(super) fn execute(
     }
 }
 
+#[inline(always)]
 fn run(
     t: &mut Thread,
     op: &MicroOp,

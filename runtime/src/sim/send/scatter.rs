@@ -1,5 +1,6 @@
 //! Scattered accesses: every channel has an address of its own.
 
+use super::super::fast::Host;
 use super::super::memory::Block;
 use super::super::regs::Regs;
 use super::super::thread::Thread;
@@ -207,7 +208,7 @@ impl Scatter {
         }
         // What an address covers, from it to the end of its last element.
         let span = u64::from((64 - self.elements.leading_zeros()) * self.memory);
-        if mask == full && self.together(&mut t.regs, window, p, span) {
+        if mask == full && self.together(t.host, &mut t.regs, window, p, span) {
             return Ok(());
         }
         let mut at = [0; MAX];
@@ -234,7 +235,14 @@ impl Scatter {
 
     /// The access of all channels, where it is one run of elements, or a read at one address; false where it is not.
     #[inline(always)]
-    fn together(&self, regs: &mut Regs, window: &Window<'_>, p: &Payload, span: u64) -> bool {
+    fn together(
+        &self,
+        host: Host,
+        regs: &mut Regs,
+        window: &Window<'_>,
+        p: &Payload,
+        span: u64,
+    ) -> bool {
         let (first, pattern) = self
             .addresses
             .pattern(regs, p.address, self.channels, self.memory);
@@ -253,7 +261,7 @@ impl Scatter {
             return false;
         };
         if pattern == Pattern::Consecutive {
-            self.whole(regs, e.block, p, at);
+            self.whole(host, regs, e.block, p, at);
         } else {
             self.same(regs, e.block, p, at);
         }
@@ -298,13 +306,13 @@ impl Scatter {
 
     /// All channels, one element after the other in memory.
     #[inline(always)]
-    fn whole(&self, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
+    fn whole(&self, host: Host, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
         let n = (self.channels * self.memory) as usize;
         if self.memory != self.register {
             return self.whole_narrow(regs, block, p, at);
         }
         match (self.dir, p.response) {
-            (Dir::Read, Some(dst)) => block.read(at, regs.get_mut(dst, n)),
+            (Dir::Read, Some(dst)) => block.read_vectors(host, at, regs.get_mut(dst, n)),
             (Dir::Read, None) => {}
             (Dir::Write, _) => block.write(at, regs.get(p.data, n)),
         }
