@@ -5,7 +5,7 @@
 
 use crate::backend::BufferBackend;
 use crate::error::Error;
-use crate::sim::fast::Host;
+use crate::sim::host::Host;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -10,6 +10,7 @@ mod alu;
 mod barrier;
 mod fast;
 mod hazard;
+mod host;
 mod image;
 mod launch;
 mod memory;

@@ -2,7 +2,8 @@
 
 use super::alu;
 use super::barrier::Joined;
-use super::fast::{Host, Ieee};
+use super::fast::Ieee;
+use super::host::Host;
 use super::program::{
     BarrierId, DstOp, Jump, Kind, LEFT_CODE, MicroOp, NO_OP, Pred, Program, SrcOp,
 };

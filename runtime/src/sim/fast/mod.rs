@@ -9,23 +9,21 @@
 mod acc;
 mod choose;
 mod float;
-mod host;
 mod int;
 mod lanes;
 mod places;
 
+#[cfg(target_arch = "x86_64")]
+use super::host::Avx2;
+use super::host::{Host, Simd};
 use super::program::{DstOp, MicroOp, Pred};
 use super::thread::Thread;
 use gantry_isa_gen::Op;
 use gantry_isa_gen::sem::{self, FpMode, Round, truth_of_mask};
-#[cfg(target_arch = "x86_64")]
-use host::Avx2;
-use host::Simd;
 use places::{Anywhere, One, Place, Places, Rows};
 use std::marker::PhantomData;
 
 pub(super) use choose::{Operands, handler};
-pub(super) use host::Host;
 pub(super) use places::RowSource;
 
 /// Runs an operation in the channels of a mask that is not empty.

@@ -1,6 +1,6 @@
 //! Scattered accesses: every channel has an address of its own.
 
-use super::super::fast::Host;
+use super::super::host::Host;
 use super::super::memory::Block;
 use super::super::regs::Regs;
 use super::super::thread::Thread;
@@ -139,7 +139,8 @@ macro_rules! pattern {
                 jumps |= distance ^ (i as $t) << log_step;
                 differs |= distance;
             }
-            let pattern = if jumps == 0 {
+            let last = first.checked_add((N as $t - 1) << log_step);
+            let pattern = if jumps == 0 && last.is_some() {
                 Pattern::Consecutive
             } else if differs == 0 {
                 Pattern::Same

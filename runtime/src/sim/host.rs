@@ -4,7 +4,7 @@ use gantry_isa_gen::sem::{self, Pack, Truth};
 
 /// The host that a thread runs on, found out once a thread.
 #[derive(Clone, Copy)]
-pub(in super::super) enum Host {
+pub(super) enum Host {
     /// What every host of this architecture has.
     Plain,
     /// AVX2 and FMA.
@@ -13,7 +13,7 @@ pub(in super::super) enum Host {
 }
 
 impl Host {
-    pub(in super::super) fn detect() -> Host {
+    pub(super) fn detect() -> Host {
         #[cfg(target_arch = "x86_64")]
         if let Some(v3) = pulp::x86::V3::try_new() {
             return Host::Avx2(v3);
@@ -25,7 +25,7 @@ impl Host {
     /// wait for narrower stores before them. Only for what [`Self::call`] calls: elsewhere the host's instructions are not
     /// inlined, and vectors pass by memory whose alignment is not theirs.
     #[inline(always)]
-    pub(in super::super) fn vector(self, w: [u64; 4]) -> [u8; 32] {
+    pub(super) fn vector(self, w: [u64; 4]) -> [u8; 32] {
         match self {
             #[cfg(target_arch = "x86_64")]
             Host::Avx2(v3) => {
@@ -38,7 +38,7 @@ impl Host {
 
     /// Calls a function as it is compiled for the host. What it does must be inlined in it.
     #[inline(always)]
-    pub(in super::super) fn call<F: pulp::NullaryFnOnce>(self, f: F) -> F::Output {
+    pub(super) fn call<F: pulp::NullaryFnOnce>(self, f: F) -> F::Output {
         match self {
             Host::Plain => f.call(),
             #[cfg(target_arch = "x86_64")]
