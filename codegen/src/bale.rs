@@ -81,6 +81,11 @@ impl View {
         self.offset + ((lane / self.w) * self.vs + (lane % self.w) * self.hs) * self.ty.bytes()
     }
 
+    /// The view as a source without modifiers.
+    pub fn plain(self) -> BaleSrc {
+        BaleSrc::View(self, SrcMods::default())
+    }
+
     /// The same lanes, each seen as its low part of another type.
     pub fn narrowed(self, ty: Type) -> View {
         let ratio = (self.ty.bytes() / ty.bytes()).max(1);

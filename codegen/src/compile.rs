@@ -5,6 +5,7 @@
 //!      | verify
 //!      | inline     subroutines become part of the kernel
 //!      | lower      ISLE rules: bales
+//!      | sends      payloads and descriptors
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
 //!      | liveness   ranges and demand in bytes
@@ -21,12 +22,14 @@ use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::legalize::legalize;
 use crate::liveness::liveness;
 use crate::lower::lower;
-use crate::payload::Payload;
 use crate::regalloc::{allocate, checker};
 use crate::result::CodegenError;
+use crate::sends;
+use crate::target::Target;
+use crate::target::abi::Payload;
 use crate::verifier;
-use crate::zebin::{self, KernelImage, Product};
-use gantry_isa_gen::{Platform, text};
+use crate::zebin::{self, KernelImage};
+use gantry_isa_gen::text;
 use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
@@ -36,8 +39,10 @@ pub enum Stage {
     Verify,
     /// Subroutines are part of the kernel.
     Inline,
-    /// Bales.
+    /// Bales and logical sends.
     Lower,
+    /// Payloads and descriptors.
+    Sends,
     /// Instructions over virtual registers.
     Legalize,
     /// Flags physical.
@@ -52,10 +57,11 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 8] = [
+    pub const ALL: [Stage; 9] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Lower,
+        Stage::Sends,
         Stage::Legalize,
         Stage::Flags,
         Stage::Liveness,
@@ -69,6 +75,7 @@ impl Stage {
             Stage::Verify => "verify",
             Stage::Inline => "inline",
             Stage::Lower => "lower",
+            Stage::Sends => "sends",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
             Stage::Liveness => "liveness",
@@ -87,9 +94,7 @@ impl Stage {
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The product.
-    pub product: Product,
-    /// Its generation.
-    pub platform: Platform,
+    pub target: Target,
     /// Stages whose result is wanted as text.
     pub dump: Vec<Stage>,
     /// Run the checkers: the symbolic checker of register allocation, the legality rules on what is emitted. (The IR verifier always
@@ -103,10 +108,8 @@ impl CompileOptions {
     /// # Errors
     /// There is no code generator for it.
     pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
-        let unknown = || CodegenError::Target(name.to_string());
         Ok(CompileOptions {
-            product: Product::from_name(name).ok_or_else(unknown)?,
-            platform: Platform::from_name(name).ok_or_else(unknown)?,
+            target: Target::from_name(name)?,
             dump: Vec::new(),
             check: cfg!(debug_assertions),
         })
@@ -221,8 +224,7 @@ pub fn compile_kernel(
     func: &Function,
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
-    let platform = options.platform;
-    let grfs = platform.features().grf_count;
+    let target = &options.target;
     let name = func.name.as_str();
     let mut pass = Pass {
         options,
@@ -240,15 +242,20 @@ pub fn compile_kernel(
         |f| f.to_string(),
     )?;
     let func = func.as_ref();
-    let payload = Payload::of(func)?;
+    let payload = Payload::of(func, target)?;
     let lowered = pass.run(
         Stage::Lower,
-        || lower(func, platform, &payload),
+        || lower(func, target, &payload),
+        |l| l.to_string(),
+    )?;
+    let lowered = pass.run(
+        Stage::Sends,
+        || sends::expand(name, lowered, target),
         |l| l.to_string(),
     )?;
     let mut code = pass.run(
         Stage::Legalize,
-        || legalize(name, lowered),
+        || legalize(name, lowered, target),
         |c| c.to_string(),
     )?;
     pass.run(
@@ -267,9 +274,9 @@ pub fn compile_kernel(
     let alloc = pass.run(
         Stage::Regalloc,
         || {
-            let a = allocate(name, &code, &live, grfs)?;
+            let a = allocate(name, &code, &live)?;
             if options.check {
-                checker::check(&code, &a, grfs).map_err(|e| CodegenError::internal(name, e))?;
+                checker::check(&code, &a).map_err(|e| CodegenError::internal(name, e))?;
             }
             Ok(a)
         },
@@ -277,8 +284,8 @@ pub fn compile_kernel(
     )?;
     let out = pass.run(
         Stage::Emit,
-        || emit(name, &code, &alloc, platform, options.check),
-        |c| text::disassemble(platform, &c.bytes),
+        || emit(name, &code, &alloc, target, options.check),
+        |c| text::disassemble(target.platform(), &c.bytes),
     )?;
     let mut stats = pass.stats;
     stats.instructions = out.insts.len();
@@ -316,6 +323,6 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
             text: &k.code.bytes,
         })
         .collect();
-    let zebin = zebin::write(options.product, &images)?;
+    let zebin = zebin::write(&options.target, &images)?;
     Ok(Compiled { kernels, zebin })
 }

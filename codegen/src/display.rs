@@ -2,8 +2,9 @@
 
 use crate::bale::Bale;
 use crate::liveness::Liveness;
-use crate::lower::{Lowered, LoweredFunction};
+use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
+use crate::sends::{Dir, Logical};
 use crate::vcode::{MInst, Place, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
@@ -205,6 +206,45 @@ fn arguments(flags: &[impl fmt::Display]) -> String {
     format!("({})", list.join(", "))
 }
 
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = |dir| match dir {
+            Dir::Read => "read",
+            Dir::Write => "write",
+        };
+        match self {
+            Logical::Scattered(s) => {
+                if let Some(m) = s.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if s.keeps { "" } else { "!" };
+                write!(
+                    f,
+                    "scattered {} ({}) {}{keeps}:{} [{}{:+}]",
+                    way(s.dir),
+                    s.lanes,
+                    s.data,
+                    s.ty,
+                    s.addr,
+                    s.offset
+                )
+            }
+            Logical::Block(b) => write!(
+                f,
+                "block {} ({}) {}:{} [{}{:+}]",
+                way(b.dir),
+                b.lanes,
+                b.data,
+                b.ty,
+                b.addr,
+                b.offset
+            ),
+            Logical::Barrier { header } => write!(f, "barrier {header}"),
+            Logical::Fence { header } => write!(f, "fence {header}"),
+        }
+    }
+}
+
 impl fmt::Display for LoweredFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
@@ -213,6 +253,7 @@ impl fmt::Display for LoweredFunction {
             for c in &b.code {
                 let _ = match c {
                     Lowered::Bale(b) => writeln!(out, "    {}", b as &Bale),
+                    Lowered::Send(s) => writeln!(out, "    {s}"),
                     Lowered::Inst(m) => writeln!(out, "    {m}"),
                 };
             }
@@ -286,8 +327,8 @@ pub fn with_allocation(v: &VCode, a: &Allocation) -> String {
             out,
             "{}: r{}.{} {} bytes{fixed}",
             r as VReg,
-            at / 32,
-            at % 32,
+            at / v.grf.bytes,
+            at % v.grf.bytes,
             d.bytes
         );
     }

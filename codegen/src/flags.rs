@@ -257,7 +257,7 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
         .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
     let starts = view.starts;
     let slots: Vec<VReg> = (0..output.num_spillslots)
-        .map(|_| code.vregs.push(VRegData::anywhere(4)))
+        .map(|_| code.vregs.push(VRegData::anywhere(4, code.grf)))
         .collect();
     let ty = if whole { Type::Ud } else { Type::Uw };
     let place = |a: Allocation| -> Option<RegRef<VirtReg>> {

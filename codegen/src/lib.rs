@@ -13,10 +13,12 @@ pub mod ir;
 pub mod legalize;
 pub mod liveness;
 pub mod lower;
+pub mod lowered;
 mod operand;
-pub mod payload;
 pub mod regalloc;
 pub mod result;
+pub mod sends;
+pub mod target;
 pub mod text;
 pub mod vcode;
 pub mod verifier;
@@ -24,3 +26,4 @@ pub mod zebin;
 
 pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
 pub use result::CodegenError;
+pub use target::Target;

@@ -6,7 +6,6 @@
 //!
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
-use crate::payload::GRF;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
@@ -103,12 +102,12 @@ impl Set {
 }
 
 /// Whether an instruction writes while it still reads.
-fn writes_early(m: &MInst) -> bool {
+fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
             Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
                 let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
-                !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > GRF
+                !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
             }
             _ => false,
         },
@@ -179,7 +178,7 @@ pub fn liveness(code: &VCode) -> Liveness {
         for i in (block.start..block.end).rev() {
             let m = &code.insts[i];
             let point = i as u32 * 2;
-            let early = writes_early(m);
+            let early = writes_early(m, code.grf.bytes);
             m.for_each_vreg(|r, a| {
                 if a == Access::Def {
                     let end = if live.contains(r) { open[r] } else { point + 2 };

@@ -35,9 +35,14 @@ pub enum CodegenError {
         /// That instruction.
         text: String,
     },
-    /// A platform this build has no code generator for.
-    #[error("no code generator for `{0}`")]
-    Target(String),
+    /// A product there is no code generator for.
+    #[error("no code generator for `{name}`; there is one for {known}")]
+    Target {
+        /// What was asked for.
+        name: String,
+        /// Names that would be taken.
+        known: String,
+    },
     /// The compiler broke its own rules: a bug in Gantry, with what to report.
     #[error("internal error in %{function}: {what} (a bug in Gantry, please report it)")]
     Internal {

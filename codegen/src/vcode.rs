@@ -3,7 +3,7 @@
 //! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
 //! things that are not instructions until places are known (copies, terminators, the address of a register).
 
-use crate::payload::GRF;
+use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
 use smallvec::SmallVec;
@@ -83,18 +83,13 @@ pub struct VRegData {
 
 impl VRegData {
     /// A register of so many bytes wherever its natural alignment allows.
-    pub fn anywhere(bytes: u32) -> VRegData {
+    pub fn anywhere(bytes: u32, grf: GrfFile) -> VRegData {
         VRegData {
             bytes: bytes.max(1),
-            align: natural_align(bytes),
+            align: grf.natural_align(bytes),
             place: Place::Any,
         }
     }
-}
-
-/// Alignment of a register of so many bytes: it never crosses into a GRF that it would not need.
-fn natural_align(bytes: u32) -> u32 {
-    bytes.next_power_of_two().clamp(1, GRF)
 }
 
 /// A machine instruction, or what becomes some once places are known.
@@ -175,8 +170,10 @@ pub struct BlockData {
 }
 
 /// A kernel in machine code before allocation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct VCode {
+    /// The register file.
+    pub grf: GrfFile,
     /// Every instruction, block after block.
     pub insts: Vec<MInst>,
     /// Blocks in emission order, the entry first.

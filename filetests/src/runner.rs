@@ -59,7 +59,7 @@ impl Runner for Simulator {
             ..SimOptions::default()
         });
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
-        let annotated = options.platform.features().swsb;
+        let annotated = options.target.platform().features().swsb;
         Ok(Box::new(Loaded {
             device,
             module,

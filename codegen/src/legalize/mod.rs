@@ -11,9 +11,10 @@ pub mod cut;
 mod shape;
 
 use crate::bale::{Bale, BaleSrc, View};
-use crate::lower::{Lowered, LoweredFunction};
+use crate::lowered::{Lowered, LoweredFunction};
 use crate::operand::{begins, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform};
 use crate::result::CodegenError;
+use crate::target::{GrfFile, Target};
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;
@@ -26,8 +27,10 @@ use gantry_isa_gen::{
 ///
 /// # Errors
 /// A bale that no sequence of instructions can execute.
-pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
+pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode, CodegenError> {
     let mut l = Legalizer {
+        target,
+        grf: f.grf,
         vregs: f.vregs,
         flags: f.flags,
         out: Vec::new(),
@@ -39,6 +42,7 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
         for item in &block.code {
             match item {
                 Lowered::Bale(b) => l.bale(b),
+                Lowered::Send(s) => l.fail(format!("`{s}` has no payloads")),
                 Lowered::Inst(m) => l.out.push(*m),
             }
         }
@@ -55,6 +59,7 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
         return Err(CodegenError::internal(name, what));
     }
     let mut code = VCode {
+        grf: l.grf,
         insts: l.out,
         blocks,
         vregs: l.vregs,
@@ -64,7 +69,9 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
     Ok(code)
 }
 
-struct Legalizer {
+struct Legalizer<'a> {
+    target: &'a Target,
+    grf: GrfFile,
     vregs: PrimaryMap<VReg, VRegData>,
     flags: PrimaryMap<VFlag, u8>,
     out: Vec<MInst>,
@@ -78,9 +85,14 @@ struct Piece {
     lanes: u32,
 }
 
-impl Legalizer {
+impl Legalizer<'_> {
+    /// Records the first thing that cannot be done.
+    fn fail(&mut self, what: String) {
+        self.error.get_or_insert(what);
+    }
+
     fn temp(&mut self, bytes: u32) -> VReg {
-        self.vregs.push(VRegData::anywhere(bytes))
+        self.vregs.push(VRegData::anywhere(bytes, self.grf))
     }
 
     fn temp_flag(&mut self, lanes: u32) -> VFlag {
@@ -89,18 +101,15 @@ impl Legalizer {
 
     /// Where in a GRF a register starts, as far as that is known.
     fn base(&self, reg: VirtReg) -> Base {
-        match reg {
-            VirtReg::Grf(r) => {
-                let d = &self.vregs[r];
-                match d.place {
-                    Place::Fixed(at) => Base {
-                        grf_offset: at % 32,
-                    },
-                    _ => Base { grf_offset: 0 },
-                }
-            }
-            _ => Base { grf_offset: 0 },
-        }
+        let grf = self.grf.bytes;
+        let grf_offset = match reg {
+            VirtReg::Grf(r) => match self.vregs[r].place {
+                Place::Fixed(at) => at % grf,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        Base { grf, grf_offset }
     }
 
     fn bale(&mut self, bale: &Bale) {
@@ -156,7 +165,7 @@ impl Legalizer {
         let dst = match bale.dst.index {
             Some(_) => {
                 cut::dst_stride(&bale.dst, p.first, p.lanes).is_some()
-                    && cut::within_grf(&bale.dst, p.first, p.lanes)
+                    && cut::within_grf(&bale.dst, p.first, p.lanes, self.grf.bytes)
             }
             None => cut::dst(&bale.dst, p.first, p.lanes, self.base(bale.dst.reg)).is_some(),
         };
@@ -167,7 +176,7 @@ impl Legalizer {
                     // One index serves one row, or all rows where there is only one index.
                     let rows = p.lanes.div_ceil(v.w);
                     (i.rows == 1 || rows == 1 && p.first % v.w + p.lanes <= v.w)
-                        && cut::indirect(v, p.first, p.lanes).is_some()
+                        && cut::indirect(v, p.first, p.lanes, self.grf.bytes).is_some()
                 }
                 None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
             },
@@ -404,7 +413,8 @@ impl Legalizer {
                 Src::Indirect {
                     addr: RegRef::new(address(), n * 2),
                     imm: 0,
-                    region: cut::indirect(&v, p.first, p.lanes).unwrap_or(Region::SCALAR),
+                    region: cut::indirect(&v, p.first, p.lanes, self.grf.bytes)
+                        .unwrap_or(Region::SCALAR),
                     ty: v.ty,
                     mods,
                 }

@@ -73,7 +73,7 @@ impl Bale {
     }
 }
 
-impl Legalizer {
+impl Legalizer<'_> {
     /// The bale, or what is left of it after its operands went through temporaries. `None` if nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;

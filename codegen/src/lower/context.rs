@@ -4,7 +4,8 @@ use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
 use crate::ir::{Constant, FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Value};
-use crate::lower::Lowered;
+use crate::lowered::Lowered;
+use crate::sends::Dir;
 use crate::vcode::{MInst, VirtReg};
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
 
@@ -62,16 +63,6 @@ impl Lower<'_> {
     fn result_type(&self, inst: Inst) -> GenType {
         self.first_result(inst)
             .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
-    }
-
-    /// A source in a register, for operations that take no immediate where this stands.
-    pub(super) fn force_reg(&mut self, src: BaleSrc) -> BaleSrc {
-        let BaleSrc::Imm(..) = src else { return src };
-        // One lane serves all.
-        let ty = src.ty();
-        let r = self.temp(ty.bytes());
-        self.bale(r, 1, Operation::new(Op::Mov, ty, &[src]));
-        BaleSrc::View(View::scalar(VirtReg::Grf(r), 0, ty), SrcMods::default())
     }
 
     fn index_of(&mut self, index: OptValue) -> Option<Index> {
@@ -675,24 +666,26 @@ impl Context for Lower<'_> {
         self.lower_gather(inst, addr, offset, mask, old);
     }
 
-    fn scatter(&mut self, inst: Inst, v: Value, addr: Value, offset: i32, mask: OptValue) -> Unit {
-        self.lower_scatter(inst, v, addr, offset, mask);
+    fn scatter(&mut self, _: Inst, v: Value, addr: Value, offset: i32, mask: OptValue) -> Unit {
+        self.lower_scatter(v, addr, offset, mask);
     }
 
     fn block_read(&mut self, inst: Inst, addr: Value, offset: i32) -> Unit {
-        self.lower_block_read(inst, addr, offset);
+        if let Some(v) = self.first_result(inst) {
+            self.lower_block(Dir::Read, v, addr, offset);
+        }
     }
 
-    fn block_write(&mut self, inst: Inst, v: Value, addr: Value, offset: i32) -> Unit {
-        self.lower_block_write(inst, v, addr, offset);
+    fn block_write(&mut self, _: Inst, v: Value, addr: Value, offset: i32) -> Unit {
+        self.lower_block(Dir::Write, v, addr, offset);
     }
 
-    fn thread_barrier(&mut self, inst: Inst) -> Unit {
-        self.lower_barrier(inst);
+    fn thread_barrier(&mut self, _: Inst) -> Unit {
+        self.lower_barrier();
     }
 
-    fn memory_fence(&mut self, inst: Inst) -> Unit {
-        self.lower_fence(inst);
+    fn memory_fence(&mut self, _: Inst) -> Unit {
+        self.lower_fence();
     }
 
     fn signed_cc(&mut self, cc: IntCC) -> Option<()> {

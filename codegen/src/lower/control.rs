@@ -1,19 +1,16 @@
 //! Blocks, terminators and the copies on edges.
 
-use super::{Lower, Lowered, LoweredBlock};
+use super::Lower;
 use crate::bale::{Operation, View};
 use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::lowered::{Lowered, LoweredBlock};
 use crate::operand::{dst, imm, uniform};
-use crate::payload::GRF;
 use crate::result::CodegenError;
 use crate::vcode::{MInst, Place, VFlag, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::{Arf, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type};
 use smallvec::{SmallVec, smallvec};
-
-/// First GRF that the payload of an end-of-thread message may use.
-const EOT_FIRST_GRF: u32 = 112;
 
 impl Lower<'_> {
     /// Every block lowered, in emission order.
@@ -232,10 +229,12 @@ impl Lower<'_> {
                 self.emit(MInst::Branch { flag, sub: 0 });
             }
             InstData::Return { .. } if matches!(self.func.kind, FuncKind::Kernel { .. }) => {
+                let grf = self.grf;
+                let first = grf.count - self.target.abi().eot_grfs;
                 let payload = self.vregs.push(VRegData {
-                    bytes: GRF,
-                    align: GRF,
-                    place: Place::AtLeast(EOT_FIRST_GRF * GRF),
+                    bytes: grf.bytes,
+                    align: grf.bytes,
+                    place: Place::AtLeast(first * grf.bytes),
                 });
                 let src = self.header;
                 self.emit(MInst::Copy { dst: payload, src });
@@ -248,7 +247,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Denormals of all precisions are kept (bits 6, 7 and 10 of `cr0.0`), whatever the driver set.
+    /// Denormals of all precisions are kept, whatever the driver set.
     fn prologue(&mut self) {
         let cr0 = VirtReg::Phys(Reg::Arf(Arf::Control, 0));
         let src = Src::Direct {
@@ -260,7 +259,11 @@ impl Lower<'_> {
         let mut or = uniform(
             Op::Or,
             dst(RegRef::new(cr0, 0), Type::Ud),
-            [src, imm(0x4c0, Type::Uw), Src::None],
+            [
+                src,
+                imm(u64::from(self.target.abi().denormals), Type::Uw),
+                Src::None,
+            ],
         );
         or.opts = InstOpts::SWITCH;
         self.emit_op(or);

@@ -6,19 +6,14 @@
 use super::Lower;
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Inst, Value};
-use crate::lower::Lowered;
+use crate::lowered::Lowered;
 use crate::operand::{
-    begins, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src,
-    uniform,
+    flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
 };
 use crate::vcode::{VFlag, VirtReg};
-use gantry_isa_gen::{self as isa, Cond, CondMod, Dst, Op, RegRef, Src, Type};
+use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
 
 impl Lower<'_> {
-    pub(super) fn emit_op(&mut self, inst: isa::Inst<VirtReg>) {
-        self.emit(begins(inst));
-    }
-
     fn result_flag(&mut self, inst: Inst, n: usize) -> Option<(VFlag, u32)> {
         let v = *self.func.dfg.results(inst).get(n)?;
         Some((self.flag(v), self.ty(v).lanes()))
@@ -120,11 +115,6 @@ impl Lower<'_> {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
             self.const_flag(out, lanes, bits);
         }
-    }
-
-    pub(super) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
-        let src = imm(bits & lane_mask(lanes), flag_type(lanes));
-        self.flag_op(Op::Mov, out, lanes, src, Src::None);
     }
 
     pub(super) fn lower_flag_test(&mut self, inst: Inst, x: Value, any: bool) {

@@ -3,7 +3,7 @@
 use super::{Lower, gen_signed, to_unsigned};
 use crate::bale::{BaleSrc, Operation, View};
 use crate::ir::{Constant, Inst, InstData, Opcode, Value};
-use crate::payload::{LaunchFact, Payload};
+use crate::target::abi::{LaunchFact, group_id_address};
 use crate::vcode::{MInst, VirtReg};
 use gantry_isa_gen::{
     self as isa, ChannelOffset, Cond, CondMod, Dst, ExecSize, Op, RegRef, Region, Src, SrcMods,
@@ -18,7 +18,7 @@ impl Lower<'_> {
         };
         match opcode {
             Opcode::LocalId => Some(self.payload.local_id_address(dim)),
-            Opcode::GroupId => Some(Payload::group_id_address(dim)),
+            Opcode::GroupId => Some(group_id_address(dim)),
             op => {
                 let fact = LaunchFact::of(op)?;
                 let (_, slot) = self.payload.facts.iter().find(|(f, _)| *f == fact)?;

@@ -5,7 +5,6 @@
 //! paths meet with different owners it belongs to nobody.
 
 use super::Allocation;
-use crate::payload::GRF;
 use crate::vcode::{Access, MInst, Place, VBlock, VCode, VReg};
 use cranelift_entity::EntityRef;
 
@@ -32,10 +31,10 @@ fn write(state: &mut State, at: u32, bytes: u32, owner: Owner) {
 ///
 /// # Errors
 /// The first read of a byte that does not hold the value read.
-pub fn check(code: &VCode, alloc: &Allocation, grfs: u32) -> Result<(), String> {
+pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
     let mut entry: Vec<Option<State>> = vec![None; code.blocks.len()];
     if let Some(first) = entry.first_mut() {
-        *first = Some(vec![Owner::Payload; (grfs * GRF) as usize]);
+        *first = Some(vec![Owner::Payload; code.grf.size() as usize]);
     }
     let mut work = vec![0usize];
     // First the states at block starts, until nothing changes; then one pass that reports.

@@ -12,7 +12,6 @@ pub mod checker;
 pub mod map;
 
 use crate::liveness::Liveness;
-use crate::payload::GRF;
 use crate::result::CodegenError;
 use crate::vcode::{Place, VCode, VReg};
 use bundles::{Bundle, Bundles};
@@ -28,18 +27,14 @@ pub struct Allocation {
     pub grfs: u32,
 }
 
-/// Places every virtual register in a file of `grfs` GRFs.
+/// Places every virtual register in the register file.
 ///
 /// # Errors
 /// [`CodegenError::OutOfRegisters`] where a bundle finds no place.
-pub fn allocate(
-    name: &str,
-    code: &VCode,
-    live: &Liveness,
-    grfs: u32,
-) -> Result<Allocation, CodegenError> {
+pub fn allocate(name: &str, code: &VCode, live: &Liveness) -> Result<Allocation, CodegenError> {
     let bundles = Bundles::merge(code, live);
-    let mut map = AllocationMap::new(grfs);
+    let file = code.grf;
+    let mut map = AllocationMap::new(file);
     let mut out = Allocation::default();
     let mut order: Vec<&Bundle> = bundles.iter().collect();
     // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
@@ -63,11 +58,11 @@ pub fn allocate(
             Place::AtLeast(first) => map.find(b.bytes, b.align, first, &b.ranges),
             Place::Any => map.find(b.bytes, b.align, 0, &b.ranges),
         };
-        let Some(at) = found.filter(|at| at + b.bytes <= grfs * GRF) else {
-            return Err(out_of_registers(name, code, live, b, grfs));
+        let Some(at) = found.filter(|at| at + b.bytes <= file.size()) else {
+            return Err(out_of_registers(name, code, live, b));
         };
         map.insert(at, b.bytes, &b.ranges);
-        out.grfs = out.grfs.max((at + b.bytes).div_ceil(GRF));
+        out.grfs = out.grfs.max(file.hold(at + b.bytes));
         for &r in &b.vregs {
             out.address[r] = at;
         }
@@ -76,13 +71,7 @@ pub fn allocate(
 }
 
 /// Demand at the point, in the bundle's life, where most bytes are live.
-fn out_of_registers(
-    name: &str,
-    code: &VCode,
-    live: &Liveness,
-    b: &Bundle,
-    grfs: u32,
-) -> CodegenError {
+fn out_of_registers(name: &str, code: &VCode, live: &Liveness, b: &Bundle) -> CodegenError {
     let insts = b.ranges.iter().flat_map(|r| r.start / 2..r.end.div_ceil(2));
     let worst = insts
         .filter_map(|i| live.demand.get(i as usize).map(|d| (i as usize, d.peak())))
@@ -91,7 +80,7 @@ fn out_of_registers(
     CodegenError::OutOfRegisters {
         function: name.to_string(),
         needed: needed.max(b.bytes),
-        available: grfs * GRF,
+        available: code.grf.size(),
         at,
         text: code
             .insts
