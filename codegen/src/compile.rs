@@ -103,16 +103,21 @@ pub struct CompileOptions {
 }
 
 impl CompileOptions {
+    /// Options for a target.
+    pub fn new(target: Target) -> CompileOptions {
+        CompileOptions {
+            target,
+            dump: Vec::new(),
+            check: cfg!(debug_assertions),
+        }
+    }
+
     /// Options for a product's short name (`skl`).
     ///
     /// # Errors
     /// There is no code generator for it.
     pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
-        Ok(CompileOptions {
-            target: Target::from_name(name)?,
-            dump: Vec::new(),
-            check: cfg!(debug_assertions),
-        })
+        Ok(CompileOptions::new(Target::from_name(name)?))
     }
 }
 

@@ -100,15 +100,8 @@ impl Buffer {
     }
 
     pub(crate) fn bale_at(&mut self, dst: View, starts: bool, lanes: u32, operation: Operation) {
-        self.code.push(Lowered::Bale(Bale {
-            lanes,
-            operation,
-            dst,
-            starts,
-            mask: None,
-            flag: None,
-            under: None,
-        }));
+        let bale = Bale::new(lanes, operation, dst, starts);
+        self.code.push(Lowered::Bale(bale));
     }
 
     /// A source in a register, for operations that take no immediate where this stands.

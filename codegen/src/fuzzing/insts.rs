@@ -134,7 +134,10 @@ impl Gen<'_, '_, '_> {
         let lanes = from.lanes();
         let ty = |s| Type::clamped(s, lanes);
         let ints = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
-        let floats = [Scalar::F16, Scalar::F32, Scalar::F64];
+        let floats = match self.options.doubles {
+            true => &[Scalar::F16, Scalar::F32, Scalar::F64][..],
+            false => &[Scalar::F16, Scalar::F32],
+        };
         // Two different ones of a list, the narrower first.
         let mut two = |list: &[Scalar]| {
             let n = self.rng.below(list.len() as u32 - 1) as usize;
@@ -148,16 +151,12 @@ impl Gen<'_, '_, '_> {
             | Opcode::SutruncSat
             | Opcode::UstruncSat
             | Opcode::UutruncSat => two(&ints).map(|(a, b)| (b, a)),
-            Opcode::Fpromote => two(&floats),
-            Opcode::Fdemote => two(&floats).map(|(a, b)| (b, a)),
+            Opcode::Fpromote => two(floats),
+            Opcode::Fdemote => two(floats).map(|(a, b)| (b, a)),
             Opcode::FcvtFromSint | Opcode::FcvtFromUint => Some((from, ty(self.float()))),
             Opcode::FcvtToSint | Opcode::FcvtToUint => Some((from, ty(self.int()))),
             Opcode::Bitcast => {
-                let some = if self.options.floats {
-                    &floats[..]
-                } else {
-                    &[]
-                };
+                let some = if self.options.floats { floats } else { &[] };
                 let all = [ints.as_slice(), some].concat();
                 let to = self.rng.pick(&all)?;
                 let lanes = from.bytes() / to.bytes();

@@ -54,6 +54,8 @@ pub struct Options {
     pub calls: bool,
     /// Whether there are floats: bits of NaNs and of approximate results differ between machines.
     pub floats: bool,
+    /// Whether there are doubles among them.
+    pub doubles: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -84,6 +86,7 @@ impl Options {
             runnable: false,
             calls: true,
             floats: true,
+            doubles: true,
             without: Vec::new(),
             size: 60,
         }
@@ -95,6 +98,7 @@ impl Options {
             runnable: true,
             calls: true,
             floats: true,
+            doubles: true,
             without: Vec::new(),
             size: 40,
         }

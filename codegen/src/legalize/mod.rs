@@ -1,6 +1,6 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a shape that some width can execute (`shape.rs`): operands that no width can take go through a
+//! A bale is first brought into a shape that some width can execute (`repair.rs`, `wide.rs`): operands that no width can take go through a
 //! temporary. Then it is cut (`cut.rs`) into the widest pieces whose every operand is encodable: a power of two of channels, at most
 //! two GRFs an operand, strides that fit, and flag bits at legal channel offsets.
 //!
@@ -8,19 +8,23 @@
 //! placed as aligned as they ask.
 
 pub mod cut;
-mod shape;
+mod limits;
+mod repair;
+mod wide;
 
 use crate::bale::{Bale, BaleSrc, View};
 use crate::lowered::{Lowered, LoweredFunction};
-use crate::operand::{begins, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform};
+use crate::operand::{
+    begins, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
+};
 use crate::result::CodegenError;
 use crate::target::{GrfFile, Target};
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;
 use gantry_isa_gen::{
-    self as isa, ChannelOffset, CondMod, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
-    Src, Type,
+    self as isa, ChannelOffset, CondMod, Dst, ExecSize, InstOpts, Op, PredCtrl, Predicate, RegRef,
+    Region, Src, SrcMods, Type,
 };
 
 /// Cuts every bale of a lowered function.
@@ -161,28 +165,6 @@ impl Legalizer<'_> {
         out
     }
 
-    fn fits(&self, bale: &Bale, p: Piece) -> bool {
-        let dst = match bale.dst.index {
-            Some(_) => {
-                cut::dst_stride(&bale.dst, p.first, p.lanes).is_some()
-                    && cut::within_grf(&bale.dst, p.first, p.lanes, self.grf.bytes)
-            }
-            None => cut::dst(&bale.dst, p.first, p.lanes, self.base(bale.dst.reg)).is_some(),
-        };
-        dst && bale.operation.srcs.iter().flatten().all(|s| match s {
-            BaleSrc::Imm(_, ty) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
-            BaleSrc::View(v, _) => match v.index {
-                Some(i) => {
-                    // One index serves one row, or all rows where there is only one index.
-                    let rows = p.lanes.div_ceil(v.w);
-                    (i.rows == 1 || rows == 1 && p.first % v.w + p.lanes <= v.w)
-                        && cut::indirect(v, p.first, p.lanes, self.grf.bytes).is_some()
-                }
-                None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
-            },
-        })
-    }
-
     fn piece(
         &mut self,
         bale: &Bale,
@@ -236,11 +218,17 @@ impl Legalizer<'_> {
         }
         let starts = first && bale.starts;
         let Some((cond, out)) = bale.flag else {
+            self.before(bale, p, &inst);
+            // `mach` gives the upper half where it writes the accumulator.
+            if bale.carry.is_some() || inst.op == Op::Mach {
+                inst.opts |= InstOpts::ACC_WR_EN;
+            }
             self.out.push(MInst::Op {
                 inst,
                 starts,
                 keeps: None,
             });
+            self.after(bale, p, first);
             return;
         };
         let lanes = u32::from(self.flags[out]);
@@ -285,6 +273,41 @@ impl Legalizer<'_> {
             self.merge_flag(target, keeps, written, p);
         }
         *previous = Some(target);
+    }
+
+    /// What the accumulator must hold before an instruction: of `mach` the product of the first factor and the second's low words.
+    fn before(&mut self, bale: &Bale, p: Piece, inst: &isa::Inst<VirtReg>) {
+        let (Op::Mach, Some(BaleSrc::View(v, m))) = (bale.operation.op, bale.operation.srcs[1])
+        else {
+            return;
+        };
+        let low = BaleSrc::View(v.narrowed(Type::Uw), m);
+        let mut mul = *inst;
+        mul.op = Op::Mul;
+        mul.dst = dst(RegRef::new(accumulator(), 0), bale.operation.ty);
+        mul.srcs[1] = self.src(&low, p, 1);
+        self.out.push(begins(mul));
+    }
+
+    /// What the accumulator holds after an instruction: the carry.
+    fn after(&mut self, bale: &Bale, p: Piece, first: bool) {
+        let (Some(carry), Some(exec)) = (bale.carry, ExecSize::new(p.lanes)) else {
+            return;
+        };
+        let mut mov = isa::Inst::new(Op::Mov, exec);
+        mov.no_mask = true;
+        mov.dst = self.dst(&carry, p);
+        mov.srcs[0] = Src::Direct {
+            at: RegRef::new(accumulator(), 0),
+            region: Region::packed(exec),
+            ty: carry.ty,
+            mods: SrcMods::default(),
+        };
+        self.out.push(MInst::Op {
+            inst: mov,
+            starts: first,
+            keeps: None,
+        });
     }
 
     fn op<const N: usize>(&mut self, op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; N]) {
@@ -443,6 +466,11 @@ fn ternary_region(source: usize, region: Region) -> Region {
             hs: step,
         },
     }
+}
+
+/// `acc0`.
+fn accumulator() -> VirtReg {
+    VirtReg::Phys(isa::Reg::Arf(isa::Arf::Acc, 0))
 }
 
 /// `a0`.

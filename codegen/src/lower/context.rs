@@ -402,13 +402,8 @@ impl Context for Lower<'_> {
             self.emit(MInst::Start { dst });
         }
         self.code.push(Lowered::Bale(Bale {
-            lanes,
-            operation,
-            dst: view,
-            starts,
             mask,
-            flag: None,
-            under: None,
+            ..Bale::new(lanes, operation, view, starts)
         }));
     }
 
@@ -527,7 +522,7 @@ impl Context for Lower<'_> {
         )
     }
 
-    /// The upper half of the 64-bit product of dwords.
+    /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where those are none or restricted.
     fn mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
         let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
         let (wide, narrow) = match a.ty().is_signed() {
@@ -535,13 +530,17 @@ impl Context for Lower<'_> {
             false => (GenType::Uq, GenType::Ud),
         };
         let (a, b) = (self.force_reg(a), self.force_reg(b));
+        let f = self.target.features();
+        if !f.native_i64 || !f.mul_32x32 || f.restricted_64bit {
+            return Operation::new(Op::Mach, narrow, &[a, b]);
+        }
         let p = self.temp(lanes * 8);
         self.bale(p, lanes, Operation::new(Op::Mul, wide, &[a, b]));
         let high = View {
             offset: 4,
             ..View::contiguous(VirtReg::Grf(p), lanes, wide).narrowed(narrow)
         };
-        Operation::new(Op::Mov, narrow, &[BaleSrc::View(high, SrcMods::default())])
+        Operation::new(Op::Mov, narrow, &[high.plain()])
     }
 
     fn compare_int(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {

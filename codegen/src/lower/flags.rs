@@ -79,14 +79,12 @@ impl Lower<'_> {
             Type::Ub => Type::Uw,
             t => t,
         };
+        let operation = Operation::new(Op::Cmp, ty, &[a, b]);
+        let null = View::contiguous(VirtReg::NULL, lanes, ty);
         self.code.push(Lowered::Bale(Bale {
-            lanes,
-            operation: Operation::new(Op::Cmp, ty, &[a, b]),
-            dst: View::contiguous(VirtReg::NULL, lanes, ty),
-            starts: true,
-            mask: None,
             flag: Some((cond, out)),
             under,
+            ..Bale::new(lanes, operation, null, true)
         }));
     }
 

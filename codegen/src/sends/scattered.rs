@@ -166,14 +166,12 @@ impl Sends<'_> {
             4 | 8 => at(t, 0, part.lanes, ty),
             _ => at(t, 0, part.lanes, Type::Ud).narrowed(ty),
         };
+        let operation = Operation::new(Op::Mov, ty, &[from.plain()]);
+        let dst = at(out, place, part.lanes, ty);
+        let begins = std::mem::replace(starts, false);
         self.out.code.push(Lowered::Bale(Bale {
-            lanes: part.lanes,
-            operation: Operation::new(Op::Mov, ty, &[from.plain()]),
-            dst: at(out, place, part.lanes, ty),
-            starts: std::mem::replace(starts, false),
             mask: part.pred,
-            flag: None,
-            under: None,
+            ..Bale::new(part.lanes, operation, dst, begins)
         }));
     }
 

@@ -33,7 +33,8 @@ pub struct Features {
     pub native_i64: bool,
     /// Whether the ALU has `df`.
     pub native_f64: bool,
-    /// Whether `mul` takes two doublewords and keeps 32 bits of the product or more.
+    /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
+    /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
     /// Whether the math box divides integers.
     pub math_int_div: bool,
@@ -243,6 +244,7 @@ const GEN10: Features = Features {
 };
 
 const GEN11: Features = Features {
+    mul_32x32: false,
     native_i64: false,
     native_f64: false,
     align16: false,
