@@ -4,6 +4,7 @@
 //!  ir::Function
 //!      | verify
 //!      | inline     subroutines become part of the kernel
+//!      | expand     what the target lacks, by what it has
 //!      | lower      ISLE rules: bales
 //!      | sends      payloads and descriptors
 //!      | legalize   bales cut to what the hardware takes
@@ -16,6 +17,7 @@
 
 use crate::display;
 use crate::emit::{Code, emit};
+use crate::expand::expand;
 use crate::flags::allocate_flags;
 use crate::inline::{calls, inline_calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
@@ -39,6 +41,8 @@ pub enum Stage {
     Verify,
     /// Subroutines are part of the kernel.
     Inline,
+    /// What the target lacks is rewritten.
+    Expand,
     /// Bales and logical sends.
     Lower,
     /// Payloads and descriptors.
@@ -57,9 +61,10 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 9] = [
+    pub const ALL: [Stage; 10] = [
         Stage::Verify,
         Stage::Inline,
+        Stage::Expand,
         Stage::Lower,
         Stage::Sends,
         Stage::Legalize,
@@ -74,6 +79,7 @@ impl Stage {
         match self {
             Stage::Verify => "verify",
             Stage::Inline => "inline",
+            Stage::Expand => "expand",
             Stage::Lower => "lower",
             Stage::Sends => "sends",
             Stage::Legalize => "legalize",
@@ -246,6 +252,7 @@ pub fn compile_kernel(
         || inline_calls(module, func),
         |f| f.to_string(),
     )?;
+    let func = pass.run(Stage::Expand, || expand(func, target), |f| f.to_string())?;
     let func = func.as_ref();
     let payload = Payload::of(func, target)?;
     let lowered = pass.run(

@@ -5,6 +5,7 @@ pub mod builder;
 pub mod compile;
 pub mod display;
 pub mod emit;
+pub mod expand;
 pub mod flags;
 pub mod fuzzing;
 pub mod inline;

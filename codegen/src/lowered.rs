@@ -114,6 +114,14 @@ impl Buffer {
         View::scalar(VirtReg::Grf(r), 0, ty).plain()
     }
 
+    /// Eight words of a packed vector, of which Intel's compilers make no other type.
+    pub(crate) fn packed(&mut self, nibbles: u64) -> View {
+        let r = self.temp(8 * Type::W.bytes());
+        let v = Operation::new(Op::Mov, Type::W, &[BaleSrc::Imm(nibbles, Type::V)]);
+        self.bale(r, 8, v);
+        View::contiguous(VirtReg::Grf(r), 8, Type::W)
+    }
+
     /// A flag of so many lanes with these bits.
     pub(crate) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
         let ty = flag_type(lanes);

@@ -11,6 +11,8 @@ use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 
 /// Alignment in bytes of the operands of an Align16 instruction.
 const ALIGN16: u32 = 16;
+/// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its place are in the instruction.
+const TERNARY_DST: u32 = 8;
 
 impl Bale {
     /// The widest execution size that the operation has.
@@ -545,8 +547,12 @@ impl Legalizer<'_> {
                 let group = ALIGN16 / bytes.min(ALIGN16);
                 (b.lanes.next_multiple_of(group.max(4)), ALIGN16)
             }
+            // The destination is named in units of 8 bytes, to which even pieces of what is cut add up.
+            false if b.lanes > 1 => (b.lanes.next_multiple_of(4 / bytes.min(4)), bytes),
             false => (b.lanes, bytes),
         };
+        let unit = align.max(TERNARY_DST);
+        self.align_destination(&b.dst, unit);
         for n in 0..3 {
             let Some(BaleSrc::View(v, m)) = b.operation.srcs[n] else {
                 continue;
@@ -574,10 +580,10 @@ impl Legalizer<'_> {
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
             }
         }
-        if lanes == b.lanes && self.is_packed(&b.dst, lanes, align) {
+        if lanes == b.lanes && self.is_packed(&b.dst, lanes, unit) {
             return Some(b);
         }
-        let r = self.temp(lanes * b.operation.ty.bytes());
+        let r = self.temp((lanes * b.operation.ty.bytes()).max(unit));
         let dst = View::contiguous(VirtReg::Grf(r), lanes, b.operation.ty);
         self.bale(&Bale {
             lanes,
@@ -587,6 +593,16 @@ impl Legalizer<'_> {
             ..b
         });
         Some(self.moved(&b, dst))
+    }
+
+    /// Sees to it that a register that may be anywhere starts at a multiple of `unit` bytes.
+    fn align_destination(&mut self, v: &View, unit: u32) {
+        if let VirtReg::Grf(r) = v.reg
+            && self.vregs[r].place == Place::Any
+        {
+            let d = &mut self.vregs[r];
+            d.align = d.align.max(unit.min(self.grf.bytes));
+        }
     }
 
     /// The rest of a bale whose operation wrote a temporary: a move under its mask.

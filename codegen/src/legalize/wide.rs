@@ -6,7 +6,7 @@
 use super::Legalizer;
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::VirtReg;
-use gantry_isa_gen::{Op, Type};
+use gantry_isa_gen::{Op, SrcMods, Type};
 
 /// A source as two doublewords, of which the whole may have to be negated.
 #[derive(Clone, Copy)]
@@ -31,9 +31,9 @@ impl Bale {
                 self.is_raw_move() || matches!(o.srcs[0], Some(BaleSrc::Imm(_, t)) if t == o.ty)
             }
             Op::Sel => {
-                o.select.is_some()
-                    && !o.sat
-                    && views().all(|(v, m)| !m.neg && !m.abs && v.ty.bytes() == o.ty.bytes())
+                let plain = |m: &SrcMods| *m == SrcMods::default();
+                let whole = |v: &View| v.ty.bytes() == 8 || v.ty.is_int();
+                o.select.is_some() && !o.sat && views().all(|(v, m)| plain(m) && whole(v))
             }
             Op::And | Op::Or | Op::Xor | Op::Not => true,
             _ => false,
@@ -259,10 +259,7 @@ impl Legalizer<'_> {
             (false, h) => (Op::Addc, h),
             (true, BaleSrc::View(v, m)) => (
                 Op::Subb,
-                BaleSrc::View(
-                    View { ty: Type::D, ..v },
-                    gantry_isa_gen::SrcMods { neg: !m.neg, ..m },
-                ),
+                BaleSrc::View(View { ty: Type::D, ..v }, SrcMods { neg: !m.neg, ..m }),
             ),
             (true, BaleSrc::Imm(i, t)) => {
                 (Op::Subb, BaleSrc::Imm(i.wrapping_neg() & 0xffff_ffff, t))
@@ -295,7 +292,7 @@ impl Legalizer<'_> {
                 ty: Type::D,
                 ..carry
             },
-            gantry_isa_gen::SrcMods {
+            SrcMods {
                 neg: low_op == Op::Subb,
                 abs: false,
             },

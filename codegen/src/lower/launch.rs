@@ -94,30 +94,21 @@ impl Lower<'_> {
                 offset: first * ty.bytes(),
                 ..View::contiguous(VirtReg::Grf(out), chunk.len() as u32, ty)
             };
-            let small = |x: &i64| (-8..8).contains(x);
-            if ty.is_int() && ty.bytes() >= 2 && chunk.len() > 1 && chunk.iter().all(small) {
-                let packed = pack_nibbles(chunk);
-                let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::V)]);
-                self.bale_at(dst, starts, chunk.len() as u32, o);
-                starts = false;
-                continue;
-            }
+            // Steps of nibbles from the first one: added to it as they are widened.
             let steps: Vec<i64> = chunk.iter().map(|x| x.wrapping_sub(base)).collect();
+            let small = |xs: &[i64]| xs.iter().all(|x| (-8..8).contains(x));
             let word = i16::try_from(base).is_ok();
-            if ty.is_int() && ty.bytes() >= 2 && chunk.len() > 1 && word && steps.iter().all(small)
-            {
-                let packed = pack_nibbles(&steps);
-                let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::V)]);
-                self.bale_at(dst, starts, chunk.len() as u32, o);
-                let sum = Operation::new(
-                    Op::Add,
-                    ty,
-                    &[
-                        BaleSrc::View(dst, SrcMods::default()),
-                        BaleSrc::Imm(base as u64 & 0xffff, Type::W),
-                    ],
-                );
-                self.bale_at(dst, false, chunk.len() as u32, sum);
+            let n = chunk.len() as u32;
+            if ty.is_int() && ty.bytes() >= 2 && n > 1 && (small(chunk) || word && small(&steps)) {
+                let o = if small(chunk) {
+                    let words = self.packed(pack_nibbles(chunk)).plain();
+                    Operation::new(Op::Mov, ty, &[words])
+                } else {
+                    let words = self.packed(pack_nibbles(&steps)).plain();
+                    let base = BaleSrc::Imm(base as u64 & 0xffff, Type::W);
+                    Operation::new(Op::Add, ty, &[words, base])
+                };
+                self.bale_at(dst, starts, n, o);
                 starts = false;
                 continue;
             }

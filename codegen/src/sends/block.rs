@@ -116,17 +116,13 @@ impl Sends<'_> {
     fn element_addresses(&mut self, b: &Block, part: &Part, to: Place) {
         let size = b.ty.bytes();
         let steps = self.out.temp(part.simd.channels() * 4);
+        let numbers = self.out.packed(0x7654_3210).plain();
         for first in (0..part.lanes).step_by(8) {
-            // All eight, whatever the part needs: the register has room, and the vector immediate asks for it.
-            let n = 8;
+            let n = (part.lanes - first).min(8);
             let view = at(steps, first * 4, n, Type::D);
-            let v = Operation::new(Op::Mov, Type::D, &[BaleSrc::Imm(0x7654_3210, Type::V)]);
-            self.out.bale_at(view, first == 0, n, v);
-            if size > 1 {
-                let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
-                let o = Operation::new(Op::Shl, Type::D, &[view.plain(), shift]);
-                self.out.bale_at(view, false, n, o);
-            }
+            let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
+            let o = Operation::new(Op::Shl, Type::D, &[numbers, shift]);
+            self.out.bale_at(view, first == 0, n, o);
             let add =
                 (i64::from(b.offset) + i64::from((part.first + first) * size)) as u64 & 0xffff_ffff;
             if add != 0 {
