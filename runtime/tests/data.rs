@@ -7,12 +7,12 @@
     reason = "test code"
 )]
 
-#[path = "common/text.rs"]
-mod text;
+mod common;
 
+use common::text;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Rgba, Simd, Surface};
-use gantry_runtime::zebin::write_with_data;
+use gantry_runtime::zebin::{Section, product, write_sections};
 use gantry_runtime::{Device, DeviceKind, Grid};
 
 /// Argument 0 is the output, in the binding table at 0. Constants are at 2 and bindless (dword 2 of the payload), globals at 5
@@ -110,13 +110,13 @@ fn data_is_behind_surfaces() {
         text += text::end(p);
         let device = Device::open(DeviceKind::Simulator).unwrap();
         let bytes = |v: &[u32]| v.iter().flat_map(|d| d.to_le_bytes()).collect();
-        let zebin = write_with_data(
-            p,
+        let zebin = write_sections(
+            product(p),
             &INFO.replace("INLINE", &inline.to_string()),
-            &[("t", text::code(p, &text))],
-            &[
-                (".data.const", bytes(&constants)),
-                (".data.global", bytes(&globals)),
+            vec![
+                Section::new(".text.t", text::code(p, &text)),
+                Section::new(".data.const", bytes(&constants)),
+                Section::new(".data.global", bytes(&globals)),
             ],
         );
         let module = device.load(&zebin).unwrap();

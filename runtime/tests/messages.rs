@@ -17,10 +17,8 @@ mod common;
 mod harness;
 #[path = "messages/model.rs"]
 mod model;
-#[path = "common/text.rs"]
-mod text;
 
-use common::Rng;
+use common::{Rng, text};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, Dir, LscAccess, LscAddr, LscKind, LscOp, LscPort, LscSurface, Message, MsgOp,

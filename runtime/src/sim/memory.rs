@@ -6,6 +6,7 @@
 use crate::backend::BufferBackend;
 use crate::error::Error;
 use crate::sim::host::Host;
+use bytemuck::allocation::try_zeroed_slice_box;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -31,14 +32,11 @@ const fn low_bytes(n: u64) -> u64 {
 }
 
 impl Block {
-    /// `None` where there is not that much memory.
+    /// `None` where there is not that much memory. The host gives pages when they are first used.
     pub(crate) fn new(len: usize) -> Option<Block> {
         let n = len.div_ceil(WORD as usize);
-        let mut words = Vec::new();
-        words.try_reserve_exact(n).ok()?;
-        words.resize_with(n, || AtomicU64::new(0));
         Some(Block {
-            words: words.into_boxed_slice(),
+            words: try_zeroed_slice_box(n).ok()?,
             len,
             shared: true,
         })
