@@ -366,6 +366,10 @@ fn addr_mode(n: &Node<'_>) -> Result<AddrMode, ZebinError> {
     })
 }
 
+/// The alignment of SLM pointers that do not say one (compute-runtime, `zeinfo.h`), and the greatest that its byte holds.
+const SLM_ALIGNMENT: u32 = 16;
+const MAX_SLM_ALIGNMENT: u32 = 128;
+
 fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
     let space = n.need("addrspace")?.string()?;
     let access = match n.get("access_type")? {
@@ -389,7 +393,14 @@ fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
             "readwrite" => AccessType::ReadWrite,
             _ => return Err(n.error(&format!("unknown access_type `{access}`"))),
         },
-        slm_alignment: n.u32_or("slm_alignment", 0)?,
+        slm_alignment: match n.u32_or("slm_alignment", SLM_ALIGNMENT)? {
+            a if a.is_power_of_two() && a <= MAX_SLM_ALIGNMENT => a,
+            a => {
+                return Err(n.error(&format!(
+                    "slm_alignment {a} is no power of two from 1 to {MAX_SLM_ALIGNMENT}"
+                )));
+            }
+        },
     })
 }
 
