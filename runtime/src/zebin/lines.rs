@@ -1,9 +1,11 @@
 //! The source lines of code: DWARF's line tables (`.debug_line`). They are read when first asked for, and damage in them
 //! means no lines, not an error.
 
+use crate::limits::Budget;
 use gimli::{
     AttributeValue, DebugLine, DebugLineOffset, EndianSlice, LineProgramHeader, LittleEndian,
 };
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -35,6 +37,8 @@ pub struct LineInfo {
     line: Vec<u8>,
     /// `.debug_str` and `.debug_line_str`, which DWARF 5 names files in.
     strings: [Vec<u8>; 2],
+    /// What file names may take together, in bytes.
+    name_bytes: usize,
     rows: OnceLock<Rows>,
 }
 
@@ -59,10 +63,16 @@ struct Row {
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 impl LineInfo {
-    pub(super) fn new(line: Vec<u8>, str: Vec<u8>, line_str: Vec<u8>) -> LineInfo {
+    pub(super) fn new(
+        line: Vec<u8>,
+        str: Vec<u8>,
+        line_str: Vec<u8>,
+        name_bytes: usize,
+    ) -> LineInfo {
         LineInfo {
             line,
             strings: [str, line_str],
+            name_bytes,
             rows: OnceLock::new(),
         }
     }
@@ -95,6 +105,7 @@ impl LineInfo {
     fn read(&self) -> Rows {
         let mut out = Rows::default();
         let section = DebugLine::new(&self.line, LittleEndian);
+        let mut names = Budget::new("bytes of file names", self.name_bytes);
         let mut at = 0usize;
         while at < self.line.len() {
             let Ok(program) = section.program(DebugLineOffset(at), 8, None, None) else {
@@ -110,15 +121,20 @@ impl LineInfo {
                 break;
             };
             at = next;
-            self.table(program, &mut out);
+            self.table(program, &mut out, &mut names);
         }
         out.rows.sort_by_key(|r| r.begin);
         out
     }
 
     /// The rows of one table.
-    fn table<'a>(&'a self, program: gimli::IncompleteLineProgram<Slice<'a>>, out: &mut Rows) {
-        let mut files: Vec<(u64, usize)> = Vec::new();
+    fn table<'a>(
+        &'a self,
+        program: gimli::IncompleteLineProgram<Slice<'a>>,
+        out: &mut Rows,
+        names: &mut Budget,
+    ) {
+        let mut files: HashMap<u64, usize> = HashMap::new();
         let mut last: Option<Row> = None;
         let mut rows = program.rows();
         while let Ok(Some((header, row))) = rows.next_row() {
@@ -137,14 +153,10 @@ impl LineInfo {
                 continue;
             }
             let index = row.file_index();
-            let file = match files.iter().find(|(i, _)| *i == index) {
-                Some((_, file)) => *file,
-                None => {
-                    out.files.push(self.file_name(header, index));
-                    files.push((index, out.files.len() - 1));
-                    out.files.len() - 1
-                }
-            };
+            let file = *files.entry(index).or_insert_with(|| {
+                out.files.push(self.file_name(header, index, names));
+                out.files.len() - 1
+            });
             last = Some(Row {
                 begin: address,
                 end: address,
@@ -160,8 +172,14 @@ impl LineInfo {
         }
     }
 
-    fn file_name<'a>(&'a self, header: &LineProgramHeader<Slice<'a>>, index: u64) -> String {
-        let text = |v: AttributeValue<Slice<'a>>| -> String {
+    /// A file's name; empty where names take too much already.
+    fn file_name<'a>(
+        &'a self,
+        header: &LineProgramHeader<Slice<'a>>,
+        index: u64,
+        names: &mut Budget,
+    ) -> String {
+        let mut text = |v: AttributeValue<Slice<'a>>| -> String {
             let [str, line_str] = &self.strings;
             let from = |s: &'a [u8], at: usize| {
                 let rest = s.get(at..).unwrap_or_default();
@@ -173,13 +191,16 @@ impl LineInfo {
                 AttributeValue::DebugLineStrRef(at) => from(line_str, at.0),
                 _ => &[],
             };
+            if names.take(bytes.len()).is_err() {
+                return String::new();
+            }
             String::from_utf8_lossy(bytes).into_owned()
         };
         let Some(file) = header.file(index) else {
             return String::new();
         };
         let name = text(file.path_name());
-        match file.directory(header).map(text) {
+        match file.directory(header).map(&mut text) {
             Some(dir) if !dir.is_empty() && !name.starts_with('/') => format!("{dir}/{name}"),
             _ => name,
         }

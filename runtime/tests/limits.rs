@@ -1,0 +1,314 @@
+//! Inputs that ask for much in few bytes: refused with a sentence that says what, how much and the limit; and what is below the
+//! limits takes time as its size.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+
+mod common;
+
+use common::{have, text};
+use gantry_isa_gen::Platform;
+use gantry_runtime::zebin::{Section, Zebin, product, write, write_sections};
+use gantry_runtime::{Device, Error, Grid, Limits, SimOptions};
+use std::fmt::Write;
+use std::time::Instant;
+
+const P: Platform = Platform::Gen9;
+
+/// `.ze_info` of so many kernels, `k0` and on.
+fn many(kernels: usize) -> String {
+    let mut info = "kernels:\n".to_owned();
+    for i in 0..kernels {
+        writeln!(
+            info,
+            "  - name: k{i}\n    execution_env:\n      simd_size: 8"
+        )
+        .unwrap();
+    }
+    info
+}
+
+/// A zebin of one kernel with further sections.
+fn with_sections(more: Vec<Section>) -> Vec<u8> {
+    let mut sections = vec![Section::new(".text.k0", vec![0; 16])];
+    sections.extend(more);
+    write_sections(product(P), &many(1), sections)
+}
+
+fn refused(zebin: &[u8], limits: &Limits) -> String {
+    let e = Zebin::parse_within(zebin, limits).unwrap_err().to_string();
+    e.strip_prefix("not a usable zebin: ").unwrap().to_owned()
+}
+
+#[test]
+fn aliases_are_refused() {
+    // Each list has the one before it sixty times.
+    let mut info = "a0: &a0 [1, 2, 3]\n".to_owned();
+    for i in 1..8 {
+        let of = format!("*a{}, ", i - 1).repeat(60);
+        writeln!(info, "a{i}: &a{i} [{of}]").unwrap();
+    }
+    let zebin = write(P, &(info + &many(1)), &[("k0", vec![0; 16])]);
+    assert_eq!(
+        refused(&zebin, &Limits::default()),
+        ".ze_info: an alias (`*`), which no compiler writes"
+    );
+}
+
+#[test]
+fn zeros_count_together() {
+    let half = 600 << 20;
+    let zebin = with_sections(vec![
+        Section::zeros(".bss.const", half),
+        Section::zeros(".bss.global", half),
+    ]);
+    assert_eq!(
+        refused(&zebin, &Limits::default()),
+        "1258291200 bytes of constants and globals; the limit is 1073741824"
+    );
+    let more = Limits {
+        data_bytes: 2 << 30,
+        ..Limits::default()
+    };
+    assert_eq!(
+        Zebin::parse_within(&zebin, &more).unwrap().data[1].size(),
+        half as usize
+    );
+    let zebin = with_sections(vec![Section::zeros(".bss.const", u64::MAX)]);
+    assert!(refused(&zebin, &more).contains(" bytes of constants and globals"));
+    let twice = vec![Section::zeros(".bss.const", 8); 2];
+    assert_eq!(
+        refused(&with_sections(twice), &more),
+        "a second section .bss.const"
+    );
+}
+
+#[test]
+fn every_limit_of_a_module_is_said() {
+    let all = Limits::default();
+    let zebin = with_sections(vec![
+        Section::new(".text.f", vec![0; 32]),
+        Section::new(".data.const", vec![0; 50]),
+    ]);
+    // Names: .text.k0, .text.f, .data.const, .ze_info, .note.intelgt.compat, .shstrtab.
+    let exactly = Limits {
+        kernels: 1,
+        info_values: 10,
+        code_bytes: 48,
+        data_bytes: 50,
+        name_bytes: 8 + 7 + 11 + 8 + 20 + 9,
+        symbols: 0,
+        arguments: 0,
+        ..all
+    };
+    Zebin::parse_within(&zebin, &exactly).unwrap();
+    for (limits, said) in [
+        (Limits { kernels: 0, ..all }, "1 kernels; the limit is 0"),
+        (
+            Limits {
+                info_values: 9,
+                ..all
+            },
+            "10 values in .ze_info; the limit is 9",
+        ),
+        (
+            Limits {
+                code_bytes: 47,
+                ..all
+            },
+            "48 bytes of code; the limit is 47",
+        ),
+        (
+            Limits {
+                data_bytes: 49,
+                ..all
+            },
+            "50 bytes of constants and globals; the limit is 49",
+        ),
+        (
+            Limits {
+                name_bytes: 62,
+                ..all
+            },
+            "63 bytes of names; the limit is 62",
+        ),
+    ] {
+        assert_eq!(refused(&zebin, &limits), said);
+    }
+    // An index is as many arguments.
+    let mut info = many(2);
+    for i in 0..2 {
+        let arg = "payload_arguments: [{arg_type: arg_byvalue, size: 4, arg_index: 999}]";
+        let name = format!("  - name: k{i}\n");
+        info = info.replace(&name, &format!("{name}    {arg}\n"));
+    }
+    let zebin = write(P, &info, &[("k0", vec![0; 16]), ("k1", vec![0; 16])]);
+    let limits = Limits {
+        arguments: 1500,
+        ..all
+    };
+    Zebin::parse(&zebin).unwrap();
+    assert_eq!(
+        refused(&zebin, &limits),
+        "2000 arguments of kernels; the limit is 1500"
+    );
+}
+
+#[test]
+fn devices_have_limits_of_their_own() {
+    let d = Device::simulator(SimOptions {
+        limits: Limits {
+            kernels: 3,
+            ..Limits::default()
+        },
+        ..SimOptions::default()
+    });
+    let zebin = |n: usize| {
+        let sections = (0..n).map(|i| Section::new(format!(".text.k{i}"), vec![0; 16]));
+        write_sections(product(P), &many(n), sections.collect())
+    };
+    assert_eq!(d.load(&zebin(3)).unwrap().kernels().count(), 3);
+    assert_eq!(
+        d.load(&zebin(4)).unwrap_err().to_string(),
+        "not a usable zebin: 4 kernels; the limit is 3"
+    );
+}
+
+/// The fastest of several runs, in seconds.
+fn seconds(mut f: impl FnMut()) -> f64 {
+    let once = |_| {
+        let start = Instant::now();
+        f();
+        start.elapsed().as_secs_f64()
+    };
+    (0..5).map(once).fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn modules_take_time_as_their_size() {
+    // With their code; without that of the last; and functions instead of kernels.
+    type Make = fn(usize) -> Vec<u8>;
+    let makes: [(&str, Make, bool); 3] = [
+        ("kernels", |n| sections("k", n, n), true),
+        ("kernels without code", |n| sections("k", n, n - 1), false),
+        ("functions", |n| sections("f", 1, n), true),
+    ];
+    let d = Device::simulator(SimOptions::default());
+    for (what, make, loads) in makes {
+        let [small, large] = [1000, 8000].map(make);
+        let time = |zebin: &[u8]| seconds(|| assert_eq!(d.load(zebin).is_ok(), loads, "{what}"));
+        let ratio = time(&large) / time(&small);
+        assert!(
+            ratio < 30.0,
+            "{what}: eight times as many take {ratio:.1} times as long"
+        );
+    }
+}
+
+/// A zebin of so many kernels, with so many sections of code of a name.
+fn sections(name: &str, kernels: usize, count: usize) -> Vec<u8> {
+    let code = |i| Section::new(format!(".text.{name}{i}"), vec![0; 16]);
+    let mut all: Vec<Section> = (0..count).map(code).collect();
+    if name != "k" {
+        all.push(Section::new(".text.k0", vec![0; 16]));
+    }
+    write_sections(product(P), &many(kernels), all)
+}
+
+/// A kernel with private memory, of two threads in each of so many groups.
+fn private(bytes: u32, groups: u32, limits: Limits) -> Result<u64, Error> {
+    let info = many(1).replace("k0", "t")
+        + &format!(
+            "    per_thread_memory_buffers:\n      - {{type: global, usage: private_space, size: {bytes}}}\n"
+        );
+    let d = Device::simulator(SimOptions {
+        limits,
+        ..SimOptions::default()
+    });
+    let m = d.load(&text::zebin(P, &info, &text::whole(""))).unwrap();
+    let grid = Grid::new([16 * groups, 1, 1]).group([16, 1, 1]);
+    m.kernel("t").unwrap().launch(grid).run().map(|s| s.threads)
+}
+
+#[test]
+fn memory_of_threads_is_bounded() {
+    let limits = Limits::default();
+    assert_eq!(private(1 << 20, 3, limits).unwrap(), 6);
+    assert_eq!(
+        private((64 << 20) + 1, 1, limits).unwrap_err().to_string(),
+        "kernel `t`: 67108865 bytes of private memory a thread; the limit is 67108864"
+    );
+    let small = Limits {
+        launch_bytes: 3 << 20,
+        ..limits
+    };
+    assert_eq!(
+        private(2 << 20, 1, small).unwrap_err().to_string(),
+        "kernel `t`: 4194304 bytes of memory for the threads of a group; the limit is 3145728"
+    );
+    // What lasts for one group lasts for all, one after the other.
+    assert_eq!(private(1 << 20, 100, small).unwrap(), 200);
+}
+
+#[test]
+fn code_that_is_decoded_is_bounded() {
+    let limits = |kernel_code_bytes| Limits {
+        kernel_code_bytes,
+        ..Limits::default()
+    };
+    let bytes = text::code(P, &text::whole("")).len();
+    private(0, 1, limits(bytes)).unwrap();
+    assert_eq!(
+        private(0, 1, limits(bytes - 1)).unwrap_err().to_string(),
+        format!(
+            "kernel `t`: {bytes} bytes of code, its functions among them; the limit is {}",
+            bytes - 1
+        )
+    );
+}
+
+#[test]
+fn text_that_is_printed_is_bounded() {
+    if !have("ocloc") {
+        return;
+    }
+    let source = "
+        __kernel __attribute__((intel_reqd_sub_group_size(16)))
+        void lines(int n) { for (int i = 0; i < n; i++) printf(\"%100d\\n\", i); }
+        __kernel __attribute__((intel_reqd_sub_group_size(16)))
+        void wide(int n) { printf(\"%99999999d|%.2000000000f\", n, (float)n); }
+    ";
+    let zebin = common::compile_source(source, 16, "-cl-std=CL2.0");
+    let d = Device::simulator(SimOptions {
+        limits: Limits {
+            printf_bytes: 1000,
+            ..Limits::default()
+        },
+        ..SimOptions::default()
+    });
+    let m = d.load(&zebin).unwrap();
+    let run = |name: &str, n: i32| {
+        let mut out = String::new();
+        let kernel = m.kernel(name).unwrap();
+        let launch = kernel.launch(Grid::new([1, 1, 1])).arg(n);
+        let end = launch.printf(|text| out += text).run();
+        (out, end.map(|_| ()).map_err(|e| e.to_string()))
+    };
+    let (out, end) = run("lines", 5);
+    assert_eq!((out.len(), end), (505, Ok(())));
+    let (out, end) = run("lines", 20_000);
+    assert_eq!(out.len(), 1000);
+    assert_eq!(
+        end.unwrap_err(),
+        "kernel `lines`: 1009 bytes of printed text; the limit is 1000"
+    );
+    let (out, end) = run("wide", 1);
+    assert_eq!(out, "");
+    assert_eq!(
+        end.unwrap_err(),
+        "kernel `wide`: 99999999 characters in a printf conversion; the limit is 4096"
+    );
+}
