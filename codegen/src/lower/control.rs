@@ -300,15 +300,20 @@ fn with_edges(blocks: Vec<LoweredBlock>, edges: Vec<(usize, LoweredBlock)>) -> V
     let n = blocks.len();
     let mut new_index = vec![0; n + edges.len()];
     let mut next = 0;
+    // Edges were made from the last block to the first, those of one block in order.
+    let mut rest = edges.len();
     for b in 0..n {
         new_index[b] = next;
         next += 1;
-        for (e, (owner, _)) in edges.iter().enumerate() {
-            if *owner == b {
-                new_index[n + e] = next;
-                next += 1;
-            }
+        let first = edges[..rest]
+            .iter()
+            .rposition(|(owner, _)| *owner != b)
+            .map_or(0, |e| e + 1);
+        for e in first..rest {
+            new_index[n + e] = next;
+            next += 1;
         }
+        rest = first;
     }
     let mut out = vec![LoweredBlock::default(); next];
     let all = blocks.into_iter().chain(edges.into_iter().map(|(_, b)| b));
