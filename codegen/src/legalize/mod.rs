@@ -54,6 +54,7 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
     if let Some(what) = l.error {
         return Err(CodegenError::internal(name, what));
     }
+    l.out.shrink_to_fit();
     let mut code = VCode {
         insts: l.out,
         blocks,
