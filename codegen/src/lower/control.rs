@@ -1,8 +1,8 @@
 //! Blocks, terminators and the copies on edges.
 
-use super::{Lower, Lowered, LoweredBlock};
+use super::{Lower, Lowered, LoweredBlock, parallel};
 use crate::bale::{Operation, View};
-use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value};
 use crate::operand::{dst, imm, uniform};
 use crate::payload::GRF;
 use crate::result::CodegenError;
@@ -156,12 +156,14 @@ impl Lower<'_> {
         flags
     }
 
-    /// The copies that give a block's parameters their values, as one parallel copy; the flags go by value.
+    /// The copies that give a block's parameters their values, all at once; the flags go by value. Which copies are in each other's way is
+    /// a matter of registers: different values may be in one.
     fn edge_copies(&mut self, call: &BlockCall) -> Vec<VFlag> {
         let params: Vec<Value> = self.func.dfg.block_params(call.block).to_vec();
         let args: Vec<Value> = call.args.as_slice(&self.func.dfg.pool).to_vec();
         let mut flags = Vec::new();
-        let mut late = Vec::new();
+        let mut copies = Vec::new();
+        let mut constants = Vec::new();
         for (&p, &a) in params.iter().zip(&args) {
             if !self.needed.contains(p) {
                 continue;
@@ -174,52 +176,38 @@ impl Lower<'_> {
                 continue;
             }
             let to = self.reg(p);
-            if let Some(inst) = self.func.dfg.def_inst(a)
-                && let InstData::Imm { .. } = self.func.dfg.data(inst)
-            {
-                late.push((to, EdgeSource::Constant(inst)));
-                continue;
-            }
-            let from = self.reg(a);
-            // A value that this very edge overwrites is saved first.
-            let clobbered =
-                matches!(self.func.dfg.def(a), ValueDef::Param(b, _) if b == call.block);
-            if clobbered {
-                let VRegData { bytes, align, .. } = self.vregs[from];
-                let saved = self.vregs.push(VRegData {
-                    bytes,
-                    align,
-                    place: Place::Any,
-                });
-                self.emit(MInst::Copy {
-                    dst: saved,
-                    src: from,
-                });
-                late.push((to, EdgeSource::Reg(saved)));
-            } else {
-                late.push((to, EdgeSource::Reg(from)));
+            match self.func.dfg.def_inst(a) {
+                Some(inst) if matches!(self.func.dfg.data(inst), InstData::Imm { .. }) => {
+                    constants.push((to, inst));
+                }
+                _ => copies.push((to, self.reg(a))),
             }
         }
-        for (to, source) in late {
-            match source {
-                EdgeSource::Reg(src) => self.emit(MInst::Copy { dst: to, src }),
-                EdgeSource::Constant(inst) => {
-                    use super::generated::Context;
-                    let src = self.const_src(inst);
-                    let ty = self.result_signed(inst);
-                    let lanes = self
-                        .func
-                        .dfg
-                        .first_result(inst)
-                        .map_or(1, |v| self.ty(v).lanes());
-                    self.bale_at(
-                        View::contiguous(VirtReg::Grf(to), lanes, ty),
-                        true,
-                        lanes,
-                        Operation::new(Op::Mov, ty, &[src]),
-                    );
-                }
-            }
+        let copies = parallel::sequence(&copies, |r| {
+            let place = Place::Any;
+            self.vregs.push(VRegData {
+                place,
+                ..self.vregs[r]
+            })
+        });
+        for (dst, src) in copies {
+            self.emit(MInst::Copy { dst, src });
+        }
+        for (to, inst) in constants {
+            use super::generated::Context;
+            let src = self.const_src(inst);
+            let ty = self.result_signed(inst);
+            let lanes = self
+                .func
+                .dfg
+                .first_result(inst)
+                .map_or(1, |v| self.ty(v).lanes());
+            self.bale_at(
+                View::contiguous(VirtReg::Grf(to), lanes, ty),
+                true,
+                lanes,
+                Operation::new(Op::Mov, ty, &[src]),
+            );
         }
         flags
     }
@@ -283,11 +271,6 @@ impl Lower<'_> {
         }
         out
     }
-}
-
-enum EdgeSource {
-    Reg(crate::vcode::VReg),
-    Constant(Inst),
 }
 
 /// A block's place in the order.

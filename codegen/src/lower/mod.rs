@@ -13,6 +13,7 @@ mod flags;
 mod launch;
 mod memory;
 mod needed;
+mod parallel;
 
 use crate::bale::{Bale, Operation, View};
 use crate::ir::{self, Block, Function, Inst, Value};
