@@ -29,8 +29,9 @@ use crate::result::CodegenError;
 use crate::sends;
 use crate::target::Target;
 use crate::target::abi::Payload;
-use crate::verifier;
+use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
+use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::text;
 use std::time::{Duration, Instant};
 
@@ -209,21 +210,22 @@ impl Pass<'_> {
 
 /// Verifies a kernel and every function that it calls, at any depth.
 fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenError> {
-    let mut seen: Vec<FuncRef> = Vec::new();
+    let verifier = ModuleVerifier::new(module);
+    let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
+    let mut errors = verifier::errors(module, func);
     let mut work = vec![func];
     while let Some(f) = work.pop() {
-        verifier::verify(module, f).map_err(CodegenError::Verifier)?;
         for inst in calls(f) {
             if let InstData::Call { func: callee, .. } = *f.dfg.data(inst)
-                && !seen.contains(&callee)
                 && let Some(next) = module.functions.get(callee)
+                && !std::mem::replace(&mut seen[callee], true)
             {
-                seen.push(callee);
+                errors.extend(verifier.function(callee));
                 work.push(next);
             }
         }
     }
-    Ok(())
+    verifier::diagnostics(errors).map_err(CodegenError::Verifier)
 }
 
 /// Compiles one kernel to code.
@@ -235,6 +237,15 @@ pub fn compile_kernel(
     func: &Function,
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
+    compile_with(module, func, options, || verify_with_callees(module, func))
+}
+
+fn compile_with(
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<CompiledKernel, CodegenError> {
     let target = &options.target;
     let name = func.name.as_str();
     let mut pass = Pass {
@@ -242,11 +253,7 @@ pub fn compile_kernel(
         stats: KernelStats::default(),
         dumps: Vec::new(),
     };
-    pass.run(
-        Stage::Verify,
-        || verify_with_callees(module, func),
-        |()| func.to_string(),
-    )?;
+    pass.run(Stage::Verify, verify, |()| func.to_string())?;
     let func = pass.run(
         Stage::Inline,
         || inline_calls(module, func),
@@ -316,13 +323,19 @@ pub fn compile_kernel(
 /// Compiles every kernel of a module and writes a zebin.
 ///
 /// # Errors
-/// As [`compile_kernel`].
+/// As [`compile_kernel`]; of IR that does not verify, every error of the module.
 pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, CodegenError> {
     let mut kernels = Vec::new();
     let mut functions = Vec::new();
+    // The whole module is verified with the first kernel.
+    let mut verified = false;
     for func in module.functions.values() {
         if matches!(func.kind, FuncKind::Kernel { .. }) {
-            kernels.push(compile_kernel(module, func, options)?);
+            let verify = || match std::mem::replace(&mut verified, true) {
+                true => Ok(()),
+                false => verifier::verify_module(module).map_err(CodegenError::Verifier),
+            };
+            kernels.push(compile_with(module, func, options, verify)?);
             functions.push(func);
         }
     }

@@ -302,8 +302,7 @@ impl fmt::Display for VCode {
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
     code(v, |i| {
         let d = live.demand.get(i).copied().unwrap_or_default();
-        let kills = live.kills.get(i).map(|k| k.as_slice()).unwrap_or(&[]);
-        let kills: Vec<_> = kills.iter().map(|r| r.to_string()).collect();
+        let kills: Vec<_> = live.kills(i).map(|r| r.to_string()).collect();
         let kills = if kills.is_empty() {
             String::new()
         } else {

@@ -34,6 +34,8 @@ struct Emitter<'a> {
     target: &'a Target,
     /// Where control goes that is sent to a block: past blocks that only jump.
     goal: SecondaryMap<VBlock, PackedOption<VBlock>>,
+    /// The next block that is emitted.
+    behind: SecondaryMap<VBlock, PackedOption<VBlock>>,
     out: Vec<isa::Inst<Reg>>,
 }
 
@@ -46,19 +48,50 @@ fn only_jumps(code: &VCode, alloc: &Allocation, block: VBlock) -> bool {
     })
 }
 
-/// Per block, where control goes that is sent to it. A block that leads into a ring of such blocks stays.
+/// Per block, where control goes that is sent to it. Blocks that only lead to each other, in a ring, stay.
 fn goals(code: &VCode, alloc: &Allocation) -> SecondaryMap<VBlock, PackedOption<VBlock>> {
-    let mut out = SecondaryMap::new();
+    let mut out: SecondaryMap<VBlock, PackedOption<VBlock>> =
+        SecondaryMap::with_capacity(code.blocks.len());
+    let mut on_path: SecondaryMap<VBlock, bool> = SecondaryMap::new();
+    let mut path = Vec::new();
     for b in code.blocks.keys() {
-        let step = |at: &VBlock| match code.blocks[*at].succs[..] {
-            [next] if only_jumps(code, alloc, *at) => Some(next),
-            _ => None,
+        let mut at = b;
+        // Up to what is known, what does something, or what the path was at before.
+        let goal = loop {
+            if let Some(known) = out[at].expand() {
+                break known;
+            }
+            let next = match code.blocks[at].succs[..] {
+                [next] if only_jumps(code, alloc, at) => next,
+                _ => break at,
+            };
+            if std::mem::replace(&mut on_path[at], true) {
+                break at;
+            }
+            path.push(at);
+            at = next;
         };
-        let path = std::iter::successors(Some(b), step).take(code.blocks.len() + 1);
-        // A path longer than there are blocks goes round in a ring.
-        let (length, last) = path.fold((0, b), |(n, _), at| (n + 1, at));
-        let goal = if length > code.blocks.len() { b } else { last };
-        out[b] = PackedOption::from(goal);
+        out[goal] = goal.into();
+        for before in path.drain(..) {
+            on_path[before] = false;
+            out[before] = goal.into();
+        }
+    }
+    out
+}
+
+/// Per block, the first block behind it that has code of its own.
+fn behind(
+    code: &VCode,
+    goal: &SecondaryMap<VBlock, PackedOption<VBlock>>,
+) -> SecondaryMap<VBlock, PackedOption<VBlock>> {
+    let mut out = SecondaryMap::with_capacity(code.blocks.len());
+    let mut next = PackedOption::default();
+    for b in code.blocks.keys().rev() {
+        out[b] = next;
+        if goal[b].expand() == Some(b) {
+            next = b.into();
+        }
     }
     out
 }
@@ -77,11 +110,13 @@ pub fn emit(
     let fail = |i: usize, m: &MInst, what: String| {
         CodegenError::internal(name, format!("instruction {i} (`{m}`): {what}"))
     };
+    let goal = goals(code, alloc);
     let mut e = Emitter {
         code,
         alloc,
         target,
-        goal: goals(code, alloc),
+        behind: behind(code, &goal),
+        goal,
         out: Vec::with_capacity(code.insts.len()),
     };
     let mut starts = Vec::with_capacity(code.blocks.len());
@@ -202,8 +237,7 @@ impl Emitter<'_> {
 
     /// Whether control that leaves the end of a block is where it would go anyway.
     fn follows(&self, block: VBlock, to: VBlock) -> bool {
-        let behind = self.code.blocks.keys().skip(block.index() + 1);
-        behind.into_iter().find(|&b| self.goal(b) == b) == Some(self.goal(to))
+        self.behind[block].expand() == Some(self.goal(to))
     }
 
     /// A jump to a successor, nothing if it is the next block and unconditional.

@@ -11,7 +11,7 @@ use crate::vcode::{MInst, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
-    Allocation, AllocationKind, Block, Edit, Inst, InstRange, MachineEnv, Operand,
+    Algorithm, Allocation, AllocationKind, Block, Edit, Inst, InstRange, MachineEnv, Operand,
     OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, ProgPoint, RegClass,
     RegallocOptions, VReg as RaVReg,
 };
@@ -79,11 +79,15 @@ fn vreg(f: VFlag) -> RaVReg {
     RaVReg::new(f.index(), RegClass::Int)
 }
 
-/// The view of [`VCode`] that regalloc2 works on.
+/// The view of [`VCode`] that regalloc2 works on: the instructions that name flags, and the last one of each block.
 struct Flags<'a> {
     code: &'a VCode,
+    /// The instructions, by their number in the code.
+    insts: Vec<u32>,
+    /// Per block its first instruction here; one more at the end.
+    blocks: Vec<u32>,
     operands: Vec<Operand>,
-    /// Per instruction, where its operands start; one more at the end.
+    /// Per instruction here, where its operands start; one more at the end.
     starts: Vec<u32>,
     succs: Vec<Vec<Block>>,
     preds: Vec<Vec<Block>>,
@@ -94,9 +98,12 @@ struct Flags<'a> {
 impl<'a> Flags<'a> {
     fn new(code: &'a VCode) -> Self {
         let mut operands = Vec::new();
-        let mut starts = Vec::with_capacity(code.insts.len() + 1);
-        for m in &code.insts {
-            starts.push(operands.len() as u32);
+        let mut starts = Vec::new();
+        let mut insts = Vec::new();
+        let mut first_insts = Vec::with_capacity(code.blocks.len() + 1);
+        let mut ends = code.blocks.values().map(|b| b.end).peekable();
+        first_insts.push(0);
+        for (i, m) in code.insts.iter().enumerate() {
             let keeps = match m {
                 MInst::Op { keeps, .. } => *keeps,
                 _ => None,
@@ -130,10 +137,20 @@ impl<'a> Flags<'a> {
                 };
                 operands.push(Operand::new(vreg(f), constraint, kind, pos));
             });
+            let last = ends.next_if_eq(&(i + 1)).is_some();
+            if operands.len() > first || last {
+                insts.push(i as u32);
+                starts.push(first as u32);
+            }
+            if last {
+                first_insts.push(insts.len() as u32);
+            }
         }
         starts.push(operands.len() as u32);
         let blocks = |ids: &[VBlock]| ids.iter().map(|b| Block::new(b.index())).collect();
         Flags {
+            insts,
+            blocks: first_insts,
             operands,
             starts,
             succs: code.blocks.values().map(|b| blocks(&b.succs)).collect(),
@@ -158,9 +175,15 @@ impl<'a> Flags<'a> {
     }
 }
 
+impl Flags<'_> {
+    fn inst(&self, i: Inst) -> &MInst {
+        &self.code.insts[self.insts[i.index()] as usize]
+    }
+}
+
 impl regalloc2::Function for Flags<'_> {
     fn num_insts(&self) -> usize {
-        self.code.insts.len()
+        self.insts.len()
     }
 
     fn num_blocks(&self) -> usize {
@@ -172,8 +195,8 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn block_insns(&self, block: Block) -> InstRange {
-        let b = &self.code.blocks[VBlock::new(block.index())];
-        InstRange::new(Inst::new(b.start), Inst::new(b.end))
+        let at = |n: usize| Inst::new(self.blocks[n] as usize);
+        InstRange::new(at(block.index()), at(block.index() + 1))
     }
 
     fn block_succs(&self, block: Block) -> &[Block] {
@@ -189,14 +212,11 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn is_ret(&self, insn: Inst) -> bool {
-        matches!(self.code.insts[insn.index()], MInst::EndThread { .. })
+        matches!(self.inst(insn), MInst::EndThread { .. })
     }
 
     fn is_branch(&self, insn: Inst) -> bool {
-        matches!(
-            self.code.insts[insn.index()],
-            MInst::Jump | MInst::Branch { .. }
-        )
+        matches!(self.inst(insn), MInst::Jump | MInst::Branch { .. })
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[RaVReg] {
@@ -228,6 +248,19 @@ fn physical(p: PReg, whole: bool) -> RegRef<VirtReg> {
     RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
 }
 
+/// Whether loops nest so deep that regalloc2's search for dominators, which goes from each loop's end up to its head, would take longer
+/// than all the rest. Its other algorithm does not search for them; it spills more.
+fn nests_deep(code: &VCode) -> bool {
+    const DEEP: usize = 1000;
+    let mut steps = 0;
+    for (b, data) in &code.blocks {
+        for s in data.succs.iter().filter(|s| **s <= b) {
+            steps += b.index() - s.index();
+        }
+    }
+    steps / DEEP > code.blocks.len()
+}
+
 /// Gives every flag its register, with spills to the GRF file where four are not enough.
 ///
 /// # Errors
@@ -249,13 +282,20 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
         fixed_stack_slots: Vec::new(),
     };
     let view = Flags::new(code);
+    let deep = nests_deep(code);
     let options = RegallocOptions {
-        validate_ssa: cfg!(debug_assertions),
+        validate_ssa: cfg!(debug_assertions) && !deep,
+        algorithm: match deep {
+            true => Algorithm::Fastalloc,
+            false => Algorithm::Ion,
+        },
         ..Default::default()
     };
     let output = regalloc2::run(&view, &env, &options)
         .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
-    let starts = view.starts;
+    let Flags { starts, insts, .. } = view;
+    // Of the instructions that were seen, the next one.
+    let mut seen = 0;
     let slots: Vec<VReg> = (0..output.num_spillslots)
         .map(|_| code.vregs.push(VRegData::anywhere(4, code.grf)))
         .collect();
@@ -281,6 +321,12 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
         );
         let new_start = out.len();
         for (i, m) in old.iter().enumerate().take(end).skip(start) {
+            if insts.get(seen).is_none_or(|n| *n as usize != i) {
+                out.push(*m);
+                continue;
+            }
+            let n = seen;
+            seen += 1;
             let mut moves = |out: &mut Vec<MInst>, upto: ProgPoint| {
                 while let Some((_, Edit::Move { from, to })) = edits.next_if(|(p, _)| *p <= upto) {
                     match (place(*from), place(*to)) {
@@ -291,9 +337,9 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
                     }
                 }
             };
-            moves(&mut out, ProgPoint::before(Inst::new(i)));
+            moves(&mut out, ProgPoint::before(Inst::new(n)));
             let mut m = *m;
-            let mut next = starts[i] as usize;
+            let mut next = starts[n] as usize;
             let keeps = matches!(m, MInst::Op { keeps: Some(_), .. }) && !predicate_is_kept(&m);
             let mut unplaced = false;
             each_flag(&mut m, |at, u| {
@@ -302,8 +348,8 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
                     .allocs
                     .get(output_index(
                         &output.inst_alloc_offsets,
-                        i,
-                        next - starts[i] as usize,
+                        n,
+                        next - starts[n] as usize,
                     ))
                     .and_then(|a| place(*a));
                 next += 1;
@@ -319,7 +365,7 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
                 return Err(CodegenError::internal(name, "a flag without a register"));
             }
             out.push(m);
-            moves(&mut out, ProgPoint::after(Inst::new(i)));
+            moves(&mut out, ProgPoint::after(Inst::new(n)));
         }
         let data = &mut code.blocks[VBlock::new(b)];
         (data.start, data.end) = (new_start, out.len());

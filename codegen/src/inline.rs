@@ -3,18 +3,24 @@
 //! Needs: functions that verify (so calls do not recurse). Makes: a kernel without calls.
 
 use crate::ir::instructions::ValueList;
-use crate::ir::{Block, BlockCall, Function, Inst, InstData, Module, Opcode, Value};
+use crate::ir::{
+    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Value,
+};
 use crate::result::CodegenError;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use std::borrow::Cow;
+use std::rc::Rc;
+
+/// The most instructions that a kernel may have once its calls are replaced.
+pub const MAX_INSTRUCTIONS: usize = 500_000;
 
 /// The kernel with its calls replaced, or the kernel itself where it has none.
 ///
 /// # Errors
-/// A call of a function that the module does not have: such IR does not verify.
+/// A call of a function that the module does not have: such IR does not verify. More than [`MAX_INSTRUCTIONS`].
 pub fn inline_calls<'f>(
-    module: &Module,
+    module: &'f Module,
     func: &'f Function,
 ) -> Result<Cow<'f, Function>, CodegenError> {
     if calls(func).next().is_none() {
@@ -25,8 +31,10 @@ pub fn inline_calls<'f>(
     out.layout.append_block(entry);
     let mut inliner = Inliner {
         module,
+        orders: SecondaryMap::new(),
         out,
         at: entry,
+        count: 0,
     };
     let params: Vec<Value> = match func.layout.entry() {
         Some(b) => func.dfg.block_params(b).to_vec(),
@@ -36,7 +44,7 @@ pub fn inline_calls<'f>(
         .iter()
         .map(|&v| inliner.out.dfg.append_block_param(entry, func.dfg.ty(v)))
         .collect();
-    inliner.body(func, &args, None)?;
+    inliner.bodies(func, &args)?;
     Ok(Cow::Owned(inliner.out))
 }
 
@@ -49,14 +57,55 @@ pub fn calls(func: &Function) -> impl Iterator<Item = Inst> + '_ {
         .flat_map(|&b| func.layout.insts(b));
     insts
         .copied()
-        .filter(|&i| func.dfg.data(i).opcode() == Opcode::Call)
+        .filter(|&i| func.dfg.has_inst(i) && func.dfg.data(i).opcode() == Opcode::Call)
+}
+
+/// Reachable blocks in layout order, but each behind those that dominate it, so that definitions are copied before uses.
+fn order(func: &Function) -> Vec<Block> {
+    let cfg = ControlFlow::new(func);
+    let mut placed: SecondaryMap<Block, bool> = SecondaryMap::new();
+    // Blocks that wait for their dominator.
+    let mut waiting: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    let mut out = Vec::with_capacity(cfg.order().len());
+    for &block in func.layout.blocks() {
+        match cfg.idom(block) {
+            _ if !cfg.is_reachable(block) => continue,
+            Some(up) if !placed[up] => waiting[up].push(block),
+            _ => {
+                let mut ready = vec![block];
+                while let Some(b) = ready.pop() {
+                    placed[b] = true;
+                    out.push(b);
+                    ready.extend(std::mem::take(&mut waiting[b]).into_iter().rev());
+                }
+            }
+        }
+    }
+    out
 }
 
 struct Inliner<'m> {
     module: &'m Module,
+    /// The order in which the blocks of each function called are copied.
+    orders: SecondaryMap<FuncRef, Option<Rc<[Block]>>>,
     out: Function,
     /// The block that instructions are appended to.
     at: Block,
+    /// Instructions so far.
+    count: usize,
+}
+
+/// A function being copied: how far it is, and what its parts have become.
+struct Body<'m> {
+    func: &'m Function,
+    order: Rc<[Block]>,
+    /// Place in the order.
+    block: usize,
+    /// Place in the block.
+    inst: usize,
+    copied: Copied,
+    /// Where it returns to, or for good.
+    exit: Option<Block>,
 }
 
 /// What the parts of the function being copied have become.
@@ -65,19 +114,57 @@ struct Copied {
     blocks: SecondaryMap<Block, PackedOption<Block>>,
 }
 
-impl Inliner<'_> {
-    /// Appends a function's body behind the current block. Its entry's parameters are `args`; it returns to `exit`, or for good.
+impl<'m> Inliner<'m> {
+    /// Appends a function's body behind the current block. Calls are a stack here, not in the host's: they may be deep.
+    fn bodies(&mut self, func: &'m Function, args: &[Value]) -> Result<(), CodegenError> {
+        let mut stack = vec![self.body(func, order(func).into(), args, None)];
+        while let Some(body) = stack.last_mut() {
+            let Some(&block) = body.order.get(body.block) else {
+                if let (Some(next), _) = (body.exit, stack.pop()) {
+                    self.out.layout.append_block(next);
+                    self.at = next;
+                }
+                continue;
+            };
+            if body.inst == 0
+                && let Some(new) = body.copied.blocks[block].expand()
+            {
+                self.out.layout.append_block(new);
+                self.at = new;
+            }
+            let Some(&inst) = body.func.layout.insts(block).get(body.inst) else {
+                body.block += 1;
+                body.inst = 0;
+                continue;
+            };
+            body.inst += 1;
+            self.count += 1;
+            if self.count > MAX_INSTRUCTIONS {
+                return Err(CodegenError::TooLarge {
+                    kernel: self.out.name.clone(),
+                    function: body.func.name.clone(),
+                    limit: MAX_INSTRUCTIONS,
+                });
+            }
+            let called = self.inst(inst, body)?;
+            stack.extend(called);
+        }
+        Ok(())
+    }
+
+    /// A function to append. Its entry's parameters are `args`.
     fn body(
         &mut self,
-        func: &Function,
+        func: &'m Function,
+        order: Rc<[Block]>,
         args: &[Value],
         exit: Option<Block>,
-    ) -> Result<(), CodegenError> {
+    ) -> Body<'m> {
         let mut copied = Copied {
             values: SecondaryMap::new(),
             blocks: SecondaryMap::new(),
         };
-        for (n, &b) in func.layout.blocks().iter().enumerate() {
+        for (n, &b) in order.iter().enumerate() {
             if n == 0 {
                 for (&p, &a) in func.dfg.block_params(b).iter().zip(args) {
                     copied.values[p] = a.into();
@@ -91,27 +178,19 @@ impl Inliner<'_> {
             }
             copied.blocks[b] = new.into();
         }
-        for (n, &b) in func.layout.blocks().iter().enumerate() {
-            if n > 0
-                && let Some(new) = copied.blocks[b].expand()
-            {
-                self.out.layout.append_block(new);
-                self.at = new;
-            }
-            for &inst in func.layout.insts(b) {
-                self.inst(func, inst, &mut copied, exit)?;
-            }
+        Body {
+            func,
+            order,
+            block: 0,
+            inst: 0,
+            copied,
+            exit,
         }
-        Ok(())
     }
 
-    fn inst(
-        &mut self,
-        func: &Function,
-        inst: Inst,
-        copied: &mut Copied,
-        exit: Option<Block>,
-    ) -> Result<(), CodegenError> {
+    /// Copies an instruction, or says which body stands in its place.
+    fn inst(&mut self, inst: Inst, body: &mut Body<'m>) -> Result<Option<Body<'m>>, CodegenError> {
+        let (func, copied, exit) = (body.func, &mut body.copied, body.exit);
         let missing = |what: &str| CodegenError::internal(&func.name, format!("inlining: {what}"));
         let mut data = *func.dfg.data(inst);
         let results: Vec<Value> = func.dfg.results(inst).to_vec();
@@ -119,19 +198,19 @@ impl Inliner<'_> {
             InstData::Call {
                 func: callee, args, ..
             } => {
-                let Some(callee) = self.module.functions.get(*callee) else {
+                let name = *callee;
+                let Some(callee) = self.module.functions.get(name) else {
                     return Err(missing("a call of a function that does not exist"));
                 };
+                let order = self.orders[name].get_or_insert_with(|| order(callee).into());
+                let order = Rc::clone(order);
                 let args = copied.all(args.as_slice(&func.dfg.pool));
                 let next = self.out.dfg.make_block();
                 for &v in &results {
                     let new = self.out.dfg.append_block_param(next, func.dfg.ty(v));
                     copied.values[v] = new.into();
                 }
-                self.body(callee, &args, Some(next))?;
-                self.out.layout.append_block(next);
-                self.at = next;
-                return Ok(());
+                return Ok(Some(self.body(callee, order, &args, Some(next))));
             }
             InstData::Return { args, .. } => {
                 let values = copied.all(args.as_slice(&func.dfg.pool));
@@ -172,7 +251,7 @@ impl Inliner<'_> {
             copied.values[old] = v.into();
         }
         self.out.layout.append_inst(self.at, new);
-        Ok(())
+        Ok(None)
     }
 
     fn destination(&mut self, func: &Function, d: &mut BlockCall, copied: &Copied) -> Option<()> {
@@ -186,7 +265,7 @@ impl Inliner<'_> {
 }
 
 impl Copied {
-    /// A value's copy. Uses follow definitions in layout order, which the verifier has seen to.
+    /// A value's copy. Definitions were copied before.
     fn one(&self, v: Value) -> Value {
         self.values[v].expand().unwrap_or(v)
     }

@@ -9,6 +9,7 @@
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
+use smallvec::SmallVec;
 
 /// Program points from `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,12 +42,15 @@ impl Demand {
 #[derive(Clone, Debug, Default)]
 pub struct Liveness {
     /// Per register its ranges, in order, not touching.
-    pub ranges: SecondaryMap<VReg, Vec<Range>>,
+    pub ranges: SecondaryMap<VReg, Ranges>,
     /// Per instruction.
     pub demand: Vec<Demand>,
-    /// Per instruction, the registers whose value ends there (killed by a last use).
-    pub kills: Vec<Vec<VReg>>,
+    /// Instructions and the registers whose value ends there (killed by a last use), in order of instructions.
+    kills: Vec<(u32, VReg)>,
 }
+
+/// The ranges of one register: mostly one.
+pub type Ranges = SmallVec<[Range; 2]>;
 
 impl Liveness {
     /// The instruction of highest demand and that demand in bytes.
@@ -55,49 +59,13 @@ impl Liveness {
         peak.max_by_key(|&(i, d)| (d, std::cmp::Reverse(i)))
             .unwrap_or((0, 0))
     }
-}
 
-/// A set of virtual registers.
-#[derive(Clone, PartialEq, Eq, Default)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(len: usize) -> Set {
-        Set(vec![0; len.div_ceil(64)])
-    }
-
-    fn insert(&mut self, r: VReg) -> bool {
-        let (word, bit) = (r.index() / 64, 1 << (r.index() % 64));
-        let new = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        new
-    }
-
-    fn remove(&mut self, r: VReg) {
-        self.0[r.index() / 64] &= !(1 << (r.index() % 64));
-    }
-
-    fn contains(&self, r: VReg) -> bool {
-        self.0[r.index() / 64] & 1 << (r.index() % 64) != 0
-    }
-
-    fn union(&mut self, other: &Set) -> bool {
-        let mut changed = false;
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            changed |= *b & !*a != 0;
-            *a |= b;
-        }
-        changed
-    }
-
-    fn iter(&self) -> impl Iterator<Item = VReg> + '_ {
-        self.0.iter().enumerate().flat_map(|(w, &bits)| {
-            std::iter::successors((bits != 0).then_some(bits), |b| {
-                let rest = b & (b - 1);
-                (rest != 0).then_some(rest)
-            })
-            .map(move |b| VReg::new(w * 64 + b.trailing_zeros() as usize))
-        })
+    /// The registers whose value ends at an instruction.
+    pub fn kills(&self, inst: usize) -> impl Iterator<Item = VReg> + '_ {
+        let first = self.kills.partition_point(|k| (k.0 as usize) < inst);
+        let rest = self.kills.get(first..).unwrap_or(&[]);
+        let here = rest.iter().take_while(move |k| k.0 as usize == inst);
+        here.map(|k| k.1)
     }
 }
 
@@ -115,98 +83,121 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
     }
 }
 
-/// Registers that a block reads before it begins a value of them, and those that it begins.
-fn block_effects(code: &VCode, block: VBlock, len: usize) -> (Set, Set) {
-    let (mut reads, mut begins) = (Set::new(len), Set::new(len));
-    for m in code.block_insts(block) {
-        m.for_each_vreg(|r, a| match a {
-            Access::Use | Access::Modify => {
-                if !begins.contains(r) {
-                    reads.insert(r);
-                }
-            }
-            Access::Def => {
-                begins.insert(r);
-            }
-        });
-    }
-    (reads, begins)
+/// Where each register occurs: instruction by instruction, an instruction's reads before what it writes.
+struct Occurrences {
+    /// Per register where its list starts; one more at the end.
+    starts: Vec<u32>,
+    list: Vec<(u32, Access)>,
 }
 
-/// Registers live at each block's end.
-fn live_out(code: &VCode, len: usize) -> Vec<Set> {
-    let n = code.blocks.len();
-    let effects: Vec<_> = code
-        .blocks
-        .keys()
-        .map(|b| block_effects(code, b, len))
-        .collect();
-    let mut live_in: Vec<Set> = effects.iter().map(|(r, _)| r.clone()).collect();
-    let mut live_out = vec![Set::new(len); n];
-    let mut work: Vec<usize> = (0..n).collect();
-    while let Some(b) = work.pop() {
-        let mut out = std::mem::take(&mut live_out[b]);
-        for s in &code.blocks[VBlock::new(b)].succs {
-            out.union(&live_in[s.index()]);
+impl Occurrences {
+    fn new(code: &VCode) -> Occurrences {
+        let mut starts = vec![0u32; code.vregs.len() + 1];
+        for m in &code.insts {
+            m.for_each_vreg(|r, _| starts[r.index()] += 1);
         }
-        let mut through = out.clone();
-        for (t, begins) in through.0.iter_mut().zip(&effects[b].1.0) {
-            *t &= !begins;
+        let mut sum = 0;
+        for s in &mut starts {
+            sum += std::mem::replace(s, sum);
         }
-        live_out[b] = out;
-        if live_in[b].union(&through) {
-            work.extend(code.blocks[VBlock::new(b)].preds.iter().map(|p| p.index()));
+        let mut next = starts.clone();
+        let mut list = vec![(0, Access::Use); sum as usize];
+        for (i, m) in code.insts.iter().enumerate() {
+            m.for_each_vreg(|r, a| {
+                list[next[r.index()] as usize] = (i as u32, a);
+                next[r.index()] += 1;
+            });
         }
+        Occurrences { starts, list }
     }
-    live_out
+
+    fn of(&self, r: VReg) -> &[(u32, Access)] {
+        let (from, to) = (self.starts[r.index()], self.starts[r.index() + 1]);
+        self.list.get(from as usize..to as usize).unwrap_or(&[])
+    }
 }
 
-/// Computes liveness.
-pub fn liveness(code: &VCode) -> Liveness {
-    let len = code.vregs.len();
-    let outs = live_out(code, len);
-    let mut ranges: SecondaryMap<VReg, Vec<Range>> = SecondaryMap::with_capacity(len);
-    let mut kills = vec![Vec::new(); code.insts.len()];
-    // Backwards, so each register's ranges come out last first. `open` is where a live register's range ends.
-    let mut open: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(len);
-    for (b, live_out) in outs.iter().enumerate().rev() {
-        let block = &code.blocks[VBlock::new(b)];
-        let mut live = live_out.clone();
-        for r in live.iter() {
-            open[r] = block.end as u32 * 2;
-        }
-        for i in (block.start..block.end).rev() {
-            let m = &code.insts[i];
-            let point = i as u32 * 2;
-            let early = writes_early(m, code.grf.bytes);
-            m.for_each_vreg(|r, a| {
-                if a == Access::Def {
-                    let end = if live.contains(r) { open[r] } else { point + 2 };
-                    live.remove(r);
-                    let start = if early { point } else { point + 1 };
-                    ranges[r].push(Range { start, end });
-                } else if a == Access::Modify && live.insert(r) {
-                    open[r] = point + 2;
-                }
-            });
-            m.for_each_vreg(|r, a| {
-                if a == Access::Use && live.insert(r) {
-                    open[r] = point + 1;
-                    kills[i].push(r);
-                }
-            });
-        }
-        for r in live.iter() {
-            ranges[r].push(Range {
-                start: block.start as u32 * 2,
-                end: open[r],
-            });
-        }
+/// What is known of a block for one register: the register, if it is, as a number from 1.
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    /// It occurs here.
+    occurs: u32,
+    /// A value of it begins here.
+    begins: u32,
+    live_in: u32,
+    live_out: u32,
+}
+
+/// Follows one register at a time, from its uses up to where its value begins, so that there is never a set of registers per block.
+struct Walk<'a> {
+    code: &'a VCode,
+    block_of: Vec<u32>,
+    marks: Vec<Marks>,
+    work: Vec<VBlock>,
+    /// Blocks at whose end the register is live.
+    outs: Vec<VBlock>,
+    ranges: Vec<Range>,
+    kills: Vec<(u32, VReg)>,
+}
+
+impl Walk<'_> {
+    fn block(&self, inst: u32) -> VBlock {
+        VBlock::from_u32(self.block_of[inst as usize])
     }
-    for r in code.vregs.keys() {
-        let list = &mut ranges[r];
-        list.sort_by_key(|x| x.start);
-        list.dedup_by(|next, prev| {
+
+    /// The ranges of a register, left in `self.ranges`.
+    fn register(&mut self, r: VReg, occurrences: &[(u32, Access)]) {
+        let code = self.code;
+        let mark = r.as_u32() + 1;
+        self.ranges.clear();
+        for &(i, access) in occurrences {
+            let block = self.block(i);
+            let m = &mut self.marks[block.index()];
+            if m.occurs != mark {
+                m.occurs = mark;
+                if access != Access::Def {
+                    m.live_in = mark;
+                    self.work.push(block);
+                }
+            }
+            if access == Access::Def {
+                m.begins = mark;
+            }
+        }
+        while let Some(block) = self.work.pop() {
+            for &p in &code.blocks[block].preds {
+                let m = &mut self.marks[p.index()];
+                if m.live_out == mark {
+                    continue;
+                }
+                m.live_out = mark;
+                self.outs.push(p);
+                if m.begins != mark && m.live_in != mark {
+                    m.live_in = mark;
+                    self.work.push(p);
+                }
+            }
+        }
+        for block in self.outs.drain(..) {
+            let data = &code.blocks[block];
+            // It lives right through.
+            if self.marks[block.index()].occurs != mark {
+                self.ranges.push(Range {
+                    start: data.start as u32 * 2,
+                    end: data.end as u32 * 2,
+                });
+            }
+        }
+        let mut rest = occurrences;
+        while let Some(&(first, _)) = rest.first() {
+            let block = self.block(first);
+            let n = rest.partition_point(|o| (o.0 as usize) < code.blocks[block].end);
+            let (here, later) = rest.split_at(n);
+            self.within(r, block, here);
+            rest = later;
+        }
+        self.ranges.sort_by_key(|x| x.start);
+        self.ranges.dedup_by(|next, prev| {
             let touch = next.start <= prev.end;
             if touch {
                 prev.end = prev.end.max(next.end);
@@ -214,6 +205,66 @@ pub fn liveness(code: &VCode) -> Liveness {
             touch
         });
     }
+
+    /// Ranges and last uses in a block where the register occurs.
+    fn within(&mut self, r: VReg, block: VBlock, here: &[(u32, Access)]) {
+        let data = &self.code.blocks[block];
+        let live_out = self.marks[block.index()].live_out == r.as_u32() + 1;
+        // Backwards; `open` is where the range being followed ends.
+        let mut open = live_out.then_some(data.end as u32 * 2);
+        for same in here.chunk_by(|a, b| a.0 == b.0).rev() {
+            let i = same.first().map_or(0, |s| s.0);
+            let point = i * 2;
+            for &(_, access) in same {
+                if access == Access::Def {
+                    let early = writes_early(&self.code.insts[i as usize], self.code.grf.bytes);
+                    self.ranges.push(Range {
+                        start: if early { point } else { point + 1 },
+                        end: open.take().unwrap_or(point + 2),
+                    });
+                } else if access == Access::Modify && open.is_none() {
+                    open = Some(point + 2);
+                }
+            }
+            if open.is_none() && same.iter().any(|s| s.1 == Access::Use) {
+                open = Some(point + 1);
+                self.kills.push((i, r));
+            }
+        }
+        if let Some(end) = open {
+            self.ranges.push(Range {
+                start: data.start as u32 * 2,
+                end,
+            });
+        }
+    }
+}
+
+/// Computes liveness.
+pub fn liveness(code: &VCode) -> Liveness {
+    let mut block_of = vec![0; code.insts.len()];
+    for (b, data) in &code.blocks {
+        if let Some(insts) = block_of.get_mut(data.start..data.end) {
+            insts.fill(b.as_u32());
+        }
+    }
+    let mut walk = Walk {
+        code,
+        block_of,
+        marks: vec![Marks::default(); code.blocks.len()],
+        work: Vec::new(),
+        outs: Vec::new(),
+        ranges: Vec::new(),
+        kills: Vec::new(),
+    };
+    let occurrences = Occurrences::new(code);
+    let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
+    for r in code.vregs.keys() {
+        walk.register(r, occurrences.of(r));
+        ranges[r] = Ranges::from_slice(&walk.ranges);
+    }
+    let mut kills = walk.kills;
+    kills.sort_unstable();
     let demand = demand(code, &ranges);
     Liveness {
         ranges,
@@ -223,7 +274,7 @@ pub fn liveness(code: &VCode) -> Liveness {
 }
 
 /// Sums live bytes at every point.
-fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Vec<Range>>) -> Vec<Demand> {
+fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
     let points = code.insts.len() * 2 + 1;
     // Bytes that begin and end at a point.
     let mut delta = vec![0i64; points + 1];

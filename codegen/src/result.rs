@@ -35,6 +35,18 @@ pub enum CodegenError {
         /// That instruction.
         text: String,
     },
+    /// Subroutines become part of the kernel, and there are too many calls of them.
+    #[error(
+        "in %{kernel}: the calls are too large to inline: with %{function} in it the kernel has more than {limit} instructions"
+    )]
+    TooLarge {
+        /// The kernel.
+        kernel: String,
+        /// The function that was being made part of it.
+        function: String,
+        /// The most instructions that a kernel may have with its calls in it.
+        limit: usize,
+    },
     /// A product there is no code generator for.
     #[error("no code generator for `{name}`; there is one for {known}")]
     Target {

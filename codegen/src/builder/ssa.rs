@@ -3,7 +3,7 @@
 //! "Simple and Efficient Construction of Static Single Assignment Form").
 
 use super::{Aliases, Variable};
-use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value};
+use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -139,78 +139,161 @@ impl Ssa {
 
     /// Removes the parameters made here that every branch gives the same value or themselves.
     pub(super) fn simplify(&mut self, func: &mut Function) {
-        let mut alias = Aliases::new();
-        loop {
-            let mut changed = false;
-            for block in (0..func.dfg.num_blocks()).map(|n| Block::from_u32(n as u32)) {
-                changed |= self.simplify_block(func, block, &mut alias);
+        let mut s = Simplifier {
+            alias: Aliases::new(),
+            nodes: Vec::new(),
+            watching: SecondaryMap::new(),
+            trivial: Vec::new(),
+        };
+        for block in blocks(func) {
+            for &(_, param) in &self.blocks[block].params {
+                s.watching[param].push(s.nodes.len());
+                s.nodes.push(Node {
+                    block,
+                    param,
+                    next: 0,
+                    one: None,
+                });
             }
-            if !changed {
-                break;
-            }
+        }
+        for n in 0..s.nodes.len() {
+            s.look(func, &self.blocks, n);
+            s.settle(func, &self.blocks);
+        }
+        for block in blocks(func) {
+            self.remove_aliased(func, block, &s.alias);
         }
         for block in func.layout.blocks().to_vec() {
             for inst in func.layout.insts(block).to_vec() {
-                func.dfg.map_args(inst, |v| resolve(&alias, v));
+                func.dfg.map_args(inst, |v| resolve(&mut s.alias, v));
             }
         }
     }
 
-    fn simplify_block(&mut self, func: &mut Function, block: Block, alias: &mut Aliases) -> bool {
-        let mut changed = false;
-        let params = std::mem::take(&mut self.blocks[block].params);
-        let preds = &self.blocks[block].preds;
-        let mut kept = Vec::with_capacity(params.len());
-        for (var, param) in params {
-            let Some(n) = func
-                .dfg
-                .block_params(block)
-                .iter()
-                .position(|&p| p == param)
-            else {
-                continue;
-            };
-            let mut same = None;
-            let mut merges = false;
-            for p in preds {
-                let arg = func.dfg.data(p.inst).destinations()[p.dest]
-                    .args
-                    .get(n, &func.dfg.pool)
-                    .map(|v| resolve(alias, v));
-                match arg {
-                    Some(v) if v == param || same == Some(v) => {}
-                    Some(v) if same.is_none() => same = Some(v),
-                    _ => merges = true,
-                }
-            }
-            if merges {
-                kept.push((var, param));
-                continue;
-            }
-            let by = same.unwrap_or_else(|| undef(func, block, self.vars[var]));
-            for p in preds {
-                let mut data = *func.dfg.data(p.inst);
-                if let Some(d) = data.destinations_mut().get_mut(p.dest)
-                    && n < d.args.len(&func.dfg.pool)
-                {
-                    d.args.remove(n, &mut func.dfg.pool);
-                }
-                *func.dfg.data_mut(p.inst) = data;
-            }
-            func.dfg.remove_block_param(block, n);
-            alias[param] = by.into();
-            changed = true;
+    /// Takes the parameters that have aliases from a block, and what branches give for them.
+    fn remove_aliased(&self, func: &mut Function, block: Block, alias: &Aliases) {
+        let state = &self.blocks[block];
+        if state.params.iter().all(|&(_, p)| alias[p].is_none()) {
+            return;
         }
-        self.blocks[block].params = kept;
-        changed
+        let params = func.dfg.block_params(block).iter();
+        let keep: Vec<bool> = params.map(|&p| alias[p].is_none()).collect();
+        for p in &state.preds {
+            let mut data = *func.dfg.data(p.inst);
+            if let Some(d) = data.destinations_mut().get_mut(p.dest) {
+                let args = d.args.as_slice(&func.dfg.pool).iter().zip(&keep);
+                let kept: Vec<Value> = args.filter(|a| *a.1).map(|a| *a.0).collect();
+                d.args.clear(&mut func.dfg.pool);
+                d.args.extend(kept, &mut func.dfg.pool);
+            }
+            *func.dfg.data_mut(p.inst) = data;
+        }
+        func.dfg.retain_block_params(block, &keep);
     }
 }
 
-fn resolve(alias: &Aliases, mut v: Value) -> Value {
-    while let Some(next) = alias[v].expand() {
-        v = next;
+fn blocks(func: &Function) -> impl Iterator<Item = Block> + use<> {
+    (0..func.dfg.num_blocks()).map(|n| Block::from_u32(n as u32))
+}
+
+/// A parameter made here, and how far its arguments were looked at.
+struct Node {
+    block: Block,
+    param: Value,
+    /// Arguments before this are the parameter itself or `one`.
+    next: usize,
+    /// The only other value so far.
+    one: Option<Value>,
+}
+
+/// Finds the parameters that merge nothing. A parameter that merges something is looked at again only when two of three
+/// values may have become one: itself, the first value it merges, the first other one. When values become one, whoever watches the
+/// one that fewer watch is looked at; so each argument is looked at once, and each watcher moves a logarithm of times.
+struct Simplifier {
+    alias: Aliases,
+    nodes: Vec<Node>,
+    watching: SecondaryMap<Value, Vec<usize>>,
+    /// Parameters found to be another value, `None` if nothing gives them one.
+    trivial: Vec<(usize, Option<Value>)>,
+}
+
+impl Simplifier {
+    fn settle(&mut self, func: &mut Function, blocks: &SecondaryMap<Block, BlockState>) {
+        while let Some((n, by)) = self.trivial.pop() {
+            let Node { block, param, .. } = self.nodes[n];
+            if self.alias[param].is_some() {
+                continue;
+            }
+            let by = by.map(|v| resolve(&mut self.alias, v));
+            let by = match by.filter(|v| *v != param) {
+                Some(v) => v,
+                // Parameters that only pass each other round.
+                None => undef(func, block, func.dfg.ty(param)),
+            };
+            self.alias[param] = by.into();
+            let mut few = std::mem::take(&mut self.watching[param]);
+            let many = &mut self.watching[by];
+            if few.len() > many.len() {
+                std::mem::swap(&mut few, many);
+            }
+            for n in few {
+                if self.alias[self.nodes[n].param].is_none() {
+                    self.watching[by].push(n);
+                    self.look(func, blocks, n);
+                }
+            }
+        }
     }
-    v
+
+    /// Looks at a parameter's arguments up to the second value that it merges.
+    fn look(&mut self, func: &Function, blocks: &SecondaryMap<Block, BlockState>, n: usize) {
+        let node = &mut self.nodes[n];
+        let ValueDef::Param(_, place) = func.dfg.def(node.param) else {
+            return;
+        };
+        let preds = &blocks[node.block].preds;
+        let (before, old) = (node.next, node.one);
+        node.one = old
+            .map(|v| resolve(&mut self.alias, v))
+            .filter(|v| *v != node.param);
+        let other = loop {
+            let Some(p) = preds.get(node.next) else {
+                self.trivial.push((n, node.one));
+                return;
+            };
+            let arg = func.dfg.data(p.inst).destinations().get(p.dest);
+            let arg = arg.and_then(|d| d.args.get(usize::from(place), &func.dfg.pool));
+            // A branch without this argument was a mistake, and is told.
+            let Some(arg) = arg else { return };
+            let arg = resolve(&mut self.alias, arg);
+            if arg != node.param && node.one.is_some_and(|one| one != arg) {
+                break arg;
+            }
+            if arg != node.param {
+                node.one = Some(arg);
+            }
+            node.next += 1;
+        };
+        // What is watched already moves with what it became.
+        if node.next != before || old.is_none() {
+            self.watching[other].push(n);
+            if let Some(one) = node.one {
+                self.watching[one].push(n);
+            }
+        }
+    }
+}
+
+fn resolve(alias: &mut Aliases, v: Value) -> Value {
+    let mut at = v;
+    while let Some(next) = alias[at].expand() {
+        // Every other value on the way is told of a later one.
+        if let Some(later) = alias[next].expand() {
+            alias[at] = later.into();
+        }
+        at = next;
+    }
+    at
 }
 
 fn undef(func: &mut Function, block: Block, ty: Type) -> Value {

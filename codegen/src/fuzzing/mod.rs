@@ -3,6 +3,7 @@
 mod generate;
 mod insts;
 mod operands;
+pub mod shapes;
 
 use crate::ir::opcode::{Class, Info};
 use crate::ir::{Module, Opcode};

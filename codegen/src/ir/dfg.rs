@@ -2,7 +2,6 @@
 
 use super::entities::{Block, Constant, Inst, Value};
 use super::instructions::{InstData, ValueList, ValueListPool};
-use super::opcode::Opcode;
 use super::types::Type;
 use cranelift_entity::{EntityRef, PrimaryMap};
 
@@ -142,23 +141,19 @@ impl DataFlowGraph {
         v
     }
 
-    /// Takes a parameter from a block. The value stays, detached, with its type; branches still pass an argument for it.
-    pub(crate) fn remove_block_param(&mut self, block: Block, n: usize) {
-        let Some(&v) = self.block_params(block).get(n) else {
-            return;
-        };
-        self.blocks[block].remove(n, &mut self.pool);
-        for (i, &other) in self.blocks[block].as_slice(&self.pool).iter().enumerate() {
-            self.values[other].def = ValueDef::Param(block, i as u16);
+    /// Leaves a block the parameters that are to be kept. The other values stay, detached, with their types; branches still pass
+    /// arguments for them.
+    pub(crate) fn retain_block_params(&mut self, block: Block, keep: &[bool]) {
+        let old = self.block_params(block).to_vec();
+        self.blocks[block].clear(&mut self.pool);
+        for (v, keep) in old.into_iter().zip(keep) {
+            let mut n = u16::MAX;
+            if *keep {
+                n = self.blocks[block].len(&self.pool) as u16;
+                self.blocks[block].push(v, &mut self.pool);
+            }
+            self.values[v].def = ValueDef::Param(block, n);
         }
-        let inst = self.make_inst(
-            InstData::Nullary {
-                opcode: Opcode::Undef,
-            },
-            &[],
-        );
-        self.values[v].def = ValueDef::Result(inst, 0);
-        self.insts[inst].results.push(v, &mut self.pool);
     }
 
     /// Whether this instruction was made here.

@@ -62,6 +62,7 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
     if let Some(what) = l.error {
         return Err(CodegenError::internal(name, what));
     }
+    l.out.shrink_to_fit();
     let mut code = VCode {
         grf: l.grf,
         insts: l.out,

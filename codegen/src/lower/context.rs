@@ -83,7 +83,8 @@ impl Context for Lower<'_> {
     }
 
     fn def_inst(&mut self, v: Value) -> Option<Inst> {
-        self.func.dfg.def_inst(v)
+        let inst = self.func.dfg.def_inst(v)?;
+        (!self.chains.cut.contains(v)).then_some(inst)
     }
 
     fn pair(&mut self, a: ValueArray2) -> (Value, Value) {
@@ -118,6 +119,7 @@ impl Context for Lower<'_> {
         let inst = self.func.dfg.def_inst(v)?;
         let data = self.func.dfg.data(inst);
         (self.uses[v] == 1
+            && !self.chains.cut.contains(v)
             && self.inst_block[inst].expand() == Some(self.block)
             && self.value_regs[v].is_none()
             && !self.ty(v).is_pred()
@@ -579,6 +581,7 @@ impl Context for Lower<'_> {
         let inst = self.func.dfg.def_inst(v)?;
         let op = self.func.dfg.data(inst).opcode();
         (self.uses[v] == 1
+            && !self.chains.cut.contains(v)
             && self.inst_block[inst].expand() == Some(self.block)
             && self.value_flags[v].is_none()
             && matches!(op, Opcode::Icmp | Opcode::Fcmp))

@@ -1,8 +1,8 @@
 //! Blocks, terminators and the copies on edges.
 
-use super::Lower;
+use super::{Lower, parallel};
 use crate::bale::{Operation, View};
-use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value};
 use crate::lowered::{Lowered, LoweredBlock};
 use crate::operand::{dst, imm, uniform};
 use crate::result::CodegenError;
@@ -153,12 +153,14 @@ impl Lower<'_> {
         flags
     }
 
-    /// The copies that give a block's parameters their values, as one parallel copy; the flags go by value.
+    /// The copies that give a block's parameters their values, all at once; the flags go by value. Which copies are in each other's way is
+    /// a matter of registers: different values may be in one.
     fn edge_copies(&mut self, call: &BlockCall) -> Vec<VFlag> {
         let params: Vec<Value> = self.func.dfg.block_params(call.block).to_vec();
         let args: Vec<Value> = call.args.as_slice(&self.func.dfg.pool).to_vec();
         let mut flags = Vec::new();
-        let mut late = Vec::new();
+        let mut copies = Vec::new();
+        let mut constants = Vec::new();
         for (&p, &a) in params.iter().zip(&args) {
             if !self.needed.contains(p) {
                 continue;
@@ -171,52 +173,38 @@ impl Lower<'_> {
                 continue;
             }
             let to = self.reg(p);
-            if let Some(inst) = self.func.dfg.def_inst(a)
-                && let InstData::Imm { .. } = self.func.dfg.data(inst)
-            {
-                late.push((to, EdgeSource::Constant(inst)));
-                continue;
-            }
-            let from = self.reg(a);
-            // A value that this very edge overwrites is saved first.
-            let clobbered =
-                matches!(self.func.dfg.def(a), ValueDef::Param(b, _) if b == call.block);
-            if clobbered {
-                let VRegData { bytes, align, .. } = self.vregs[from];
-                let saved = self.vregs.push(VRegData {
-                    bytes,
-                    align,
-                    place: Place::Any,
-                });
-                self.emit(MInst::Copy {
-                    dst: saved,
-                    src: from,
-                });
-                late.push((to, EdgeSource::Reg(saved)));
-            } else {
-                late.push((to, EdgeSource::Reg(from)));
+            match self.func.dfg.def_inst(a) {
+                Some(inst) if matches!(self.func.dfg.data(inst), InstData::Imm { .. }) => {
+                    constants.push((to, inst));
+                }
+                _ => copies.push((to, self.reg(a))),
             }
         }
-        for (to, source) in late {
-            match source {
-                EdgeSource::Reg(src) => self.emit(MInst::Copy { dst: to, src }),
-                EdgeSource::Constant(inst) => {
-                    use super::generated::Context;
-                    let src = self.const_src(inst);
-                    let ty = self.result_signed(inst);
-                    let lanes = self
-                        .func
-                        .dfg
-                        .first_result(inst)
-                        .map_or(1, |v| self.ty(v).lanes());
-                    self.bale_at(
-                        View::contiguous(VirtReg::Grf(to), lanes, ty),
-                        true,
-                        lanes,
-                        Operation::new(Op::Mov, ty, &[src]),
-                    );
-                }
-            }
+        let copies = parallel::sequence(&copies, |r| {
+            let data = VRegData {
+                place: Place::Any,
+                ..self.vregs[r]
+            };
+            self.vregs.push(data)
+        });
+        for (dst, src) in copies {
+            self.emit(MInst::Copy { dst, src });
+        }
+        for (to, inst) in constants {
+            use super::generated::Context;
+            let src = self.const_src(inst);
+            let ty = self.result_signed(inst);
+            let lanes = self
+                .func
+                .dfg
+                .first_result(inst)
+                .map_or(1, |v| self.ty(v).lanes());
+            self.bale_at(
+                View::contiguous(VirtReg::Grf(to), lanes, ty),
+                true,
+                lanes,
+                Operation::new(Op::Mov, ty, &[src]),
+            );
         }
         flags
     }
@@ -288,11 +276,6 @@ impl Lower<'_> {
     }
 }
 
-enum EdgeSource {
-    Reg(crate::vcode::VReg),
-    Constant(Inst),
-}
-
 /// A block's place in the order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Number(u32);
@@ -303,15 +286,20 @@ fn with_edges(blocks: Vec<LoweredBlock>, edges: Vec<(usize, LoweredBlock)>) -> V
     let n = blocks.len();
     let mut new_index = vec![0; n + edges.len()];
     let mut next = 0;
+    // Edges were made from the last block to the first, those of one block in order.
+    let mut rest = edges.len();
     for b in 0..n {
         new_index[b] = next;
         next += 1;
-        for (e, (owner, _)) in edges.iter().enumerate() {
-            if *owner == b {
-                new_index[n + e] = next;
-                next += 1;
-            }
+        let first = edges[..rest]
+            .iter()
+            .rposition(|(owner, _)| *owner != b)
+            .map_or(0, |e| e + 1);
+        for e in first..rest {
+            new_index[n + e] = next;
+            next += 1;
         }
+        rest = first;
     }
     let mut out = vec![LoweredBlock::default(); next];
     let all = blocks.into_iter().chain(edges.into_iter().map(|(_, b)| b));

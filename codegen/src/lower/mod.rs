@@ -6,14 +6,16 @@
 //! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA form; critical edges are
 //! split; block parameters in GRFs have become copies.
 
+mod chains;
 mod context;
 mod control;
 mod flags;
 mod launch;
 mod memory;
 mod needed;
+mod parallel;
 
-use crate::ir::{self, Block, Function, Inst, InstData, Value};
+use crate::ir::{self, Block, Function, Inst, Value};
 use crate::lowered::{Buffer, LoweredFunction};
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -67,6 +69,7 @@ pub(crate) struct Lower<'a> {
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
     /// Values that the kernel's effects depend on.
     needed: EntitySet<Value>,
+    chains: chains::Chains,
     /// Uses of each value by instructions that are needed.
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
@@ -107,6 +110,7 @@ pub fn lower(
         value_regs: SecondaryMap::new(),
         value_flags: SecondaryMap::new(),
         needed: needed::needed(func),
+        chains: chains::Chains::new(func),
         uses: SecondaryMap::new(),
         inst_block: SecondaryMap::new(),
         header,
@@ -194,17 +198,10 @@ impl Lower<'_> {
 
     /// The register of a value, which makes its definition needed.
     fn reg(&mut self, v: Value) -> VReg {
+        // The same bytes by another type.
+        let v = self.chains.bytes_of[v].expand().unwrap_or(v);
         if let Some(r) = self.value_regs[v].expand() {
             return r;
-        }
-        // The same bytes by another type.
-        if let Some(inst) = self.func.dfg.def_inst(v)
-            && let InstData::Unary {
-                opcode: ir::Opcode::Bitcast,
-                arg,
-            } = *self.func.dfg.data(inst)
-        {
-            return self.reg(arg);
         }
         let bytes = self.ty(v).bytes();
         let place = match self.func.dfg.def(v) {

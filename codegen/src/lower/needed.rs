@@ -1,21 +1,23 @@
 //! Which values anything depends on that the kernel does: stores, messages and branches are the roots. A value that only feeds itself around a
 //! loop is not needed, however many uses it has.
 
-use crate::ir::{Function, Inst, InstData, Opcode, Value, ValueDef};
-use cranelift_entity::EntitySet;
+use crate::ir::instructions::ValueList;
+use crate::ir::{Block, Function, Inst, InstData, Opcode, Value, ValueDef};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::SmallVec;
 
 /// The needed values of a function.
 pub(super) fn needed(func: &Function) -> EntitySet<Value> {
     let dfg = &func.dfg;
     let mut out = EntitySet::new();
     let mut work: Vec<Value> = Vec::new();
-    // Arguments that each block's branches give it, with the block they are for.
-    let mut edges = Vec::new();
+    // Arguments that each block's branches give it.
+    let mut edges: SecondaryMap<Block, SmallVec<[ValueList; 2]>> = SecondaryMap::new();
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
             let data = dfg.data(inst);
             for call in data.destinations() {
-                edges.push((call.block, call.args.as_slice(&dfg.pool)));
+                edges[call.block].push(call.args);
             }
             match data {
                 InstData::Jump { .. } => {}
@@ -33,8 +35,8 @@ pub(super) fn needed(func: &Function) -> EntitySet<Value> {
         }
         match dfg.def(v) {
             ValueDef::Param(block, n) => {
-                let args = edges.iter().filter(|(to, _)| *to == block);
-                work.extend(args.filter_map(|(_, args)| args.get(usize::from(n))));
+                let args = edges[block].iter();
+                work.extend(args.filter_map(|args| args.get(usize::from(n), &dfg.pool)));
             }
             ValueDef::Result(inst, n) => operands(func, inst, n, |v| work.push(v)),
         }

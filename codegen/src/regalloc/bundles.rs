@@ -1,16 +1,21 @@
 //! Bundles: virtual registers that share one place because copies join them and their lives never meet.
+//!
+//! Bundles are the sets of a union-find forest. A register alone has the ranges that liveness found; where two are joined, the ranges
+//! of the bundle that has fewer go into an ordered map of the other, so that each range moves a logarithm of times at most.
 
 use crate::liveness::{Liveness, Range};
 use crate::vcode::{MInst, Place, VCode, VReg};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_bforest::{Map, MapForest};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use std::collections::HashSet;
 
 /// Virtual registers in one place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Bundle {
-    /// The registers.
-    pub vregs: Vec<VReg>,
-    /// Their live ranges, in order.
-    pub ranges: Vec<Range>,
+    /// The register that stands for all.
+    pub root: VReg,
+    /// The first of the live ranges.
+    pub start: u32,
     /// Size in bytes.
     pub bytes: u32,
     /// Alignment in bytes.
@@ -19,82 +24,201 @@ pub struct Bundle {
     pub place: Place,
 }
 
+/// What is known of a bundle, at its root.
+#[derive(Clone)]
+struct Root {
+    align: u32,
+    /// Its place among the bundles.
+    order: VReg,
+    /// How many ranges.
+    count: u32,
+    /// The ranges by start, if registers were joined; else they are the register's own.
+    joined: Option<Map<u32, u32>>,
+}
+
 /// All bundles of a function.
-#[derive(Clone, Debug)]
-pub struct Bundles {
-    list: Vec<Bundle>,
+pub struct Bundles<'a> {
+    code: &'a VCode,
+    live: &'a Liveness,
+    /// The next register towards the root, itself at the root.
+    up: SecondaryMap<VReg, VReg>,
+    roots: PrimaryMap<VReg, Root>,
+    forest: MapForest<u32, u32>,
 }
 
-/// Whether two lists of ranges, each in order, share a point.
-fn meet(a: &[Range], b: &[Range]) -> bool {
-    let (mut i, mut j) = (0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        if x.start < y.end && y.start < x.end {
-            return true;
-        }
-        if x.end <= y.end {
-            i += 1;
-        } else {
-            j += 1;
-        }
-    }
-    false
-}
-
-impl Bundles {
+impl<'a> Bundles<'a> {
     /// One bundle a register, merged over copies in program order.
-    pub fn merge(code: &VCode, live: &Liveness) -> Bundles {
-        let mut list: Vec<Bundle> = code
-            .vregs
-            .iter()
-            .map(|(r, d)| Bundle {
-                vregs: vec![r],
-                ranges: live.ranges[r].clone(),
-                bytes: d.bytes,
+    pub fn merge(code: &'a VCode, live: &'a Liveness) -> Bundles<'a> {
+        let mut b = Bundles {
+            code,
+            live,
+            up: SecondaryMap::with_default(VReg::new(0)),
+            roots: PrimaryMap::with_capacity(code.vregs.len()),
+            forest: MapForest::new(),
+        };
+        for (r, d) in &code.vregs {
+            b.up[r] = r;
+            b.roots.push(Root {
                 align: d.align,
-                place: d.place,
-            })
-            .collect();
-        let mut of: SecondaryMap<VReg, usize> = SecondaryMap::new();
-        for r in code.vregs.keys() {
-            of[r] = r.index();
+                order: r,
+                count: live.ranges[r].len() as u32,
+                joined: None,
+            });
         }
+        // Bundles that meet meet for good.
+        let mut apart: HashSet<(VReg, VReg)> = HashSet::new();
         for m in &code.insts {
             let &MInst::Copy { dst, src } = m else {
                 continue;
             };
-            let (a, b) = (of[dst], of[src]);
-            let free = |b: &Bundle| b.place == Place::Any;
-            if a == b || !free(&list[a]) || !free(&list[b]) || list[a].bytes != list[b].bytes {
+            let (to, from) = (b.root(dst), b.root(src));
+            if to == from || !b.may_share(to, from) {
                 continue;
             }
-            if meet(&list[a].ranges, &list[b].ranges) {
+            let (large, small) = match b.roots[to].count >= b.roots[from].count {
+                true => (to, from),
+                false => (from, to),
+            };
+            if apart.contains(&(large, small)) || apart.contains(&(small, large)) {
                 continue;
             }
-            let from = std::mem::replace(
-                &mut list[b],
-                Bundle {
-                    vregs: Vec::new(),
-                    ranges: Vec::new(),
-                    bytes: 0,
-                    align: 1,
-                    place: Place::Any,
-                },
-            );
-            let to = &mut list[a];
-            to.align = to.align.max(from.align);
-            to.ranges.extend(from.ranges);
-            to.ranges.sort_by_key(|r| r.start);
-            for &r in &from.vregs {
-                of[r] = a;
+            if b.meet(large, small) {
+                apart.insert((large, small));
+            } else {
+                b.join(large, small);
+                b.roots[large].order = b.roots[to].order;
             }
-            to.vregs.extend(from.vregs);
         }
-        Bundles { list }
+        b
     }
 
-    /// The bundles that hold registers.
-    pub fn iter(&self) -> impl Iterator<Item = &Bundle> {
-        self.list.iter().filter(|b| !b.vregs.is_empty())
+    /// Whether both may be anywhere and are of one size.
+    fn may_share(&self, a: VReg, b: VReg) -> bool {
+        let (a, b) = (&self.code.vregs[a], &self.code.vregs[b]);
+        a.place == Place::Any && b.place == Place::Any && a.bytes == b.bytes
+    }
+
+    /// The register that stands for a register's bundle.
+    pub fn root(&mut self, r: VReg) -> VReg {
+        let mut at = r;
+        while self.up[at] != at {
+            // Every other register on the way is hung higher.
+            self.up[at] = self.up[self.up[at]];
+            at = self.up[at];
+        }
+        at
+    }
+
+    /// Calls `f` on the ranges of a bundle in order while it says to go on.
+    fn each(&self, root: VReg, mut f: impl FnMut(Range) -> bool) {
+        match &self.roots[root].joined {
+            None => {
+                self.live.ranges[root].iter().all(|r| f(*r));
+            }
+            Some(map) => {
+                map.iter(&self.forest)
+                    .all(|(start, end)| f(Range { start, end }));
+            }
+        }
+    }
+
+    /// The last range of a bundle that begins before a point.
+    fn last_before(&self, root: VReg, point: u32) -> Option<Range> {
+        match &self.roots[root].joined {
+            None => {
+                let list = &self.live.ranges[root];
+                let n = list.partition_point(|r| r.start < point);
+                n.checked_sub(1).and_then(|n| list.get(n)).copied()
+            }
+            Some(map) => {
+                let (start, end) = map.get_or_less(point.checked_sub(1)?, &self.forest, &())?;
+                Some(Range { start, end })
+            }
+        }
+    }
+
+    /// Whether two bundles share a point.
+    fn meet(&self, large: VReg, small: VReg) -> bool {
+        let mut hit = false;
+        self.each(small, |r| {
+            hit = self
+                .last_before(large, r.end)
+                .is_some_and(|l| l.end > r.start);
+            !hit
+        });
+        hit
+    }
+
+    /// Makes two bundles that do not meet one.
+    fn join(&mut self, large: VReg, small: VReg) {
+        self.up[small] = large;
+        let mut moved = Vec::new();
+        self.each(small, |r| {
+            moved.push(r);
+            true
+        });
+        if let Some(mut map) = self.roots[small].joined.take() {
+            map.clear(&mut self.forest);
+        }
+        let mut map = match self.roots[large].joined.take() {
+            Some(map) => map,
+            None => {
+                let mut map = Map::new();
+                for r in &self.live.ranges[large] {
+                    map.insert(r.start, r.end, &mut self.forest, &());
+                }
+                map
+            }
+        };
+        for r in moved {
+            map.insert(r.start, r.end, &mut self.forest, &());
+        }
+        let align = self.roots[small].align;
+        let count = self.roots[small].count;
+        let root = &mut self.roots[large];
+        root.joined = Some(map);
+        root.count += count;
+        root.align = root.align.max(align);
+    }
+
+    /// The ranges of a bundle, in order, into a list.
+    pub fn ranges(&self, root: VReg, out: &mut Vec<Range>) {
+        out.clear();
+        self.each(root, |r| {
+            // What touches is one.
+            match out.last_mut() {
+                Some(last) if last.end == r.start => last.end = r.end,
+                _ => out.push(r),
+            }
+            true
+        });
+    }
+
+    /// The bundles that live somewhere, in a fixed order.
+    pub fn list(&self) -> Vec<Bundle> {
+        let mut out = Vec::new();
+        for (r, root) in &self.roots {
+            if self.up[r] != r {
+                continue;
+            }
+            let mut first = None;
+            self.each(r, |range| {
+                first = Some(range.start);
+                false
+            });
+            let data = &self.code.vregs[r];
+            out.extend(first.map(|start| {
+                let bundle = Bundle {
+                    root: r,
+                    start,
+                    bytes: data.bytes,
+                    align: root.align,
+                    place: data.place,
+                };
+                (root.order, bundle)
+            }));
+        }
+        out.sort_unstable_by_key(|b| b.0);
+        out.into_iter().map(|b| b.1).collect()
     }
 }

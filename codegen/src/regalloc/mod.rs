@@ -11,7 +11,7 @@ pub mod bundles;
 pub mod checker;
 pub mod map;
 
-use crate::liveness::Liveness;
+use crate::liveness::{Liveness, Range};
 use crate::result::CodegenError;
 use crate::vcode::{Place, VCode, VReg};
 use bundles::{Bundle, Bundles};
@@ -32,11 +32,11 @@ pub struct Allocation {
 /// # Errors
 /// [`CodegenError::OutOfRegisters`] where a bundle finds no place.
 pub fn allocate(name: &str, code: &VCode, live: &Liveness) -> Result<Allocation, CodegenError> {
-    let bundles = Bundles::merge(code, live);
+    let mut bundles = Bundles::merge(code, live);
     let file = code.grf;
     let mut map = AllocationMap::new(file);
     let mut out = Allocation::default();
-    let mut order: Vec<&Bundle> = bundles.iter().collect();
+    let mut order: Vec<Bundle> = bundles.list();
     // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
     // which packs them.
     order.sort_by_key(|b| {
@@ -45,41 +45,47 @@ pub fn allocate(name: &str, code: &VCode, live: &Liveness) -> Result<Allocation,
             Place::AtLeast(_) => 1,
             Place::Any => 2,
         };
-        let start = b.ranges.first().map_or(0, |r| r.start);
-        (kind, std::cmp::Reverse(b.bytes.max(b.align)), start)
+        (kind, std::cmp::Reverse(b.bytes.max(b.align)), b.start)
     });
+    let mut ranges = Vec::new();
     for b in order {
-        if b.ranges.is_empty() {
-            continue;
-        }
+        bundles.ranges(b.root, &mut ranges);
         let found = match b.place {
             // Payload registers may overlap: nobody writes them.
             Place::Fixed(at) => Some(at),
-            Place::AtLeast(first) => map.find(b.bytes, b.align, first, &b.ranges),
-            Place::Any => map.find(b.bytes, b.align, 0, &b.ranges),
+            Place::AtLeast(first) => map.find(b.bytes, b.align, first, &ranges),
+            Place::Any => map.find(b.bytes, b.align, 0, &ranges),
         };
         let Some(at) = found.filter(|at| at + b.bytes <= file.size()) else {
-            return Err(out_of_registers(name, code, live, b));
+            return Err(out_of_registers(name, code, live, b.bytes, &ranges));
         };
-        map.insert(at, b.bytes, &b.ranges);
+        map.insert(at, b.bytes, &ranges);
         out.grfs = out.grfs.max(file.hold(at + b.bytes));
-        for &r in &b.vregs {
-            out.address[r] = at;
-        }
+        out.address[b.root] = at;
+    }
+    for r in code.vregs.keys() {
+        let root = bundles.root(r);
+        out.address[r] = out.address[root];
     }
     Ok(out)
 }
 
 /// Demand at the point, in the bundle's life, where most bytes are live.
-fn out_of_registers(name: &str, code: &VCode, live: &Liveness, b: &Bundle) -> CodegenError {
-    let insts = b.ranges.iter().flat_map(|r| r.start / 2..r.end.div_ceil(2));
+fn out_of_registers(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    bytes: u32,
+    ranges: &[Range],
+) -> CodegenError {
+    let insts = ranges.iter().flat_map(|r| r.start / 2..r.end.div_ceil(2));
     let worst = insts
         .filter_map(|i| live.demand.get(i as usize).map(|d| (i as usize, d.peak())))
         .max_by_key(|&(_, d)| d);
     let (at, needed) = worst.unwrap_or_else(|| live.peak());
     CodegenError::OutOfRegisters {
         function: name.to_string(),
-        needed: needed.max(b.bytes),
+        needed: needed.max(bytes),
         available: code.grf.size(),
         at,
         text: code

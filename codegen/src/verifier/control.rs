@@ -1,8 +1,7 @@
 //! Branches, returns, calls.
 
 use super::{Place, Verifier};
-use crate::ir::{BlockCall, FuncKind, FuncRef, Inst, InstData, Scalar, Type, Value};
-use cranelift_entity::SecondaryMap;
+use crate::ir::{BlockCall, FuncKind, Inst, InstData, Scalar, Type, Value};
 
 impl Verifier<'_> {
     pub(super) fn control(&mut self, inst: Inst) {
@@ -90,45 +89,6 @@ impl Verifier<'_> {
                     Place::Operand(inst, first + n),
                     format!("type clash: {v} is {ty}, and {who} {want} here"),
                 );
-            }
-        }
-    }
-
-    /// Calls end: there is no stack, so no function may come back to itself.
-    pub(super) fn calls_end(&mut self) {
-        let Some(start) = self.module.find(&self.func.name) else {
-            return;
-        };
-        let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
-        let mut work = vec![start];
-        while let Some(at) = work.pop() {
-            let Some(func) = self.callee(at) else {
-                continue;
-            };
-            for &block in func.layout.blocks() {
-                for &inst in func.layout.insts(block) {
-                    if !func.dfg.has_inst(inst) {
-                        continue;
-                    }
-                    let InstData::Call { func: callee, .. } = *func.dfg.data(inst) else {
-                        continue;
-                    };
-                    if callee == start {
-                        let place = match at == start {
-                            true => Place::Inst(inst),
-                            false => Place::Function,
-                        };
-                        self.error(
-                            place,
-                            format!("%{} calls itself: there is no recursion", self.func.name),
-                        );
-                        return;
-                    }
-                    if self.callee(callee).is_some() && !std::mem::replace(&mut seen[callee], true)
-                    {
-                        work.push(callee);
-                    }
-                }
             }
         }
     }

@@ -9,7 +9,9 @@
 //! - `predicates`: lanes of masks and of parts of predicates.
 //! - `memory`: addresses, masks of loads and stores.
 //! - `control`: branch arguments, returns, calls.
+//! - `calls`: what is known of all functions of a module: names, recursion.
 
+mod calls;
 mod control;
 mod immediates;
 mod memory;
@@ -21,6 +23,7 @@ mod types;
 
 use crate::ir::{Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Type, Value};
 use crate::text::{Parsed, SourceMap};
+use calls::Calls;
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use std::fmt;
 
@@ -78,12 +81,59 @@ impl VerifierError {
     }
 }
 
+/// Verifies functions of one module; what is asked of all of them together is found once.
+pub struct ModuleVerifier<'m> {
+    module: &'m Module,
+    calls: Calls,
+}
+
+impl<'m> ModuleVerifier<'m> {
+    /// For a module.
+    pub fn new(module: &'m Module) -> Self {
+        ModuleVerifier {
+            module,
+            calls: Calls::new(module),
+        }
+    }
+
+    /// The rules that a function breaks, in no particular order; none for a function that the module does not have.
+    pub fn function(&self, func: FuncRef) -> Vec<VerifierError> {
+        let found = self.module.functions.get(func);
+        found.map_or(Vec::new(), |f| self.errors(f, Some(func)))
+    }
+
+    fn errors(&self, func: &Function, name: Option<FuncRef>) -> Vec<VerifierError> {
+        let mut v = Verifier {
+            module: self.module,
+            func,
+            errors: Vec::new(),
+        };
+        v.signature();
+        v.unique(&self.calls);
+        v.calls_end(&self.calls, name);
+        if v.structure() {
+            let cfg = ControlFlow::new(func);
+            v.ssa(&cfg);
+            for &block in func.layout.blocks() {
+                for &inst in func.layout.insts(block) {
+                    v.inst(inst);
+                }
+            }
+        }
+        v.errors
+    }
+}
+
 /// Verifies one function of a module.
 ///
 /// # Errors
 /// Every rule that it breaks; the diagnostics have no line, but name function and instruction.
 pub fn verify(module: &Module, func: &Function) -> Result<(), Diagnostics> {
-    let errors = errors(module, func);
+    diagnostics(errors(module, func))
+}
+
+/// Errors as diagnostics without lines.
+pub(crate) fn diagnostics(errors: Vec<VerifierError>) -> Result<(), Diagnostics> {
     if errors.is_empty() {
         return Ok(());
     }
@@ -101,8 +151,9 @@ pub fn verify(module: &Module, func: &Function) -> Result<(), Diagnostics> {
 /// Every broken rule, at its place in the text.
 pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
     let mut out = Vec::new();
-    for (func, map) in parsed.module.functions.values().zip(&parsed.maps) {
-        out.extend(errors(&parsed.module, func).iter().map(|e| e.locate(map)));
+    let verifier = ModuleVerifier::new(&parsed.module);
+    for (func, map) in parsed.module.functions.keys().zip(&parsed.maps) {
+        out.extend(verifier.function(func).iter().map(|e| e.locate(map)));
     }
     out.sort_by_key(|d| (d.span.line, d.span.col));
     match out.is_empty() {
@@ -116,37 +167,14 @@ pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
 /// # Errors
 /// Every rule that is broken, as [`verify`].
 pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
-    let mut out = Vec::new();
-    for func in module.functions.values() {
-        if let Err(e) = verify(module, func) {
-            out.extend(e.0);
-        }
-    }
-    match out.is_empty() {
-        true => Ok(()),
-        false => Err(Diagnostics(out)),
-    }
+    let verifier = ModuleVerifier::new(module);
+    let functions = module.functions.keys();
+    diagnostics(functions.flat_map(|f| verifier.function(f)).collect())
 }
 
-/// The rules that a function breaks, in no particular order.
+/// The rules that a function breaks, in no particular order. For many functions of a module, [`ModuleVerifier`] is faster.
 pub fn errors(module: &Module, func: &Function) -> Vec<VerifierError> {
-    let mut v = Verifier {
-        module,
-        func,
-        errors: Vec::new(),
-    };
-    v.signature();
-    v.calls_end();
-    if v.structure() {
-        let cfg = ControlFlow::new(func);
-        v.ssa(&cfg);
-        for &block in func.layout.blocks() {
-            for &inst in func.layout.insts(block) {
-                v.inst(inst);
-            }
-        }
-    }
-    v.errors
+    ModuleVerifier::new(module).errors(func, module.find(&func.name))
 }
 
 /// The state of verifying one function.

@@ -19,19 +19,6 @@ impl Verifier<'_> {
                 ),
             );
         }
-        if self
-            .module
-            .functions
-            .values()
-            .filter(|f| f.name == func.name)
-            .count()
-            > 1
-        {
-            self.error(
-                Place::Function,
-                format!("a second function `%{}`", func.name),
-            );
-        }
         let kernel = matches!(func.kind, FuncKind::Kernel { .. });
         if let FuncKind::Kernel {
             simd, group_size, ..

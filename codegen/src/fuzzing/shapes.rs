@@ -1,0 +1,263 @@
+//! Functions of a known shape and any size, for measuring how time and memory grow: each is as many copies of a small piece as a
+//! number of instructions asks for, one after the other or one in the other.
+
+use crate::builder::{BuildError, FunctionBuilder, Variable};
+use crate::ir::{Dim, FuncRef, Function, IntCC, Module, Scalar, Type, Value, scalars::*};
+
+/// What a function is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// One block.
+    Straight,
+    /// Uniform ifs with two sides, one after the other.
+    Diamonds,
+    /// Uniform ifs, one in the other.
+    NestedIfs,
+    /// Uniform loops, one after the other.
+    Loops,
+    /// Uniform loops, one in the other.
+    NestedLoops,
+    /// Divergent ifs, one after the other.
+    SimdIfs,
+    /// Divergent ifs, nests of them one after the other.
+    NestedSimdIfs,
+    /// Divergent loops, one after the other.
+    SimdLoops,
+    /// Divergent loops, nests of them one after the other.
+    NestedSimdLoops,
+    /// Subroutines, each of which calls the next.
+    Calls,
+}
+
+/// How deep divergent control flow is nested: each level keeps a mask, and there is no room for any number of them.
+const NEST: usize = 32;
+
+impl Shape {
+    /// Every shape.
+    pub const ALL: [Shape; 10] = [
+        Shape::Straight,
+        Shape::Diamonds,
+        Shape::NestedIfs,
+        Shape::Loops,
+        Shape::NestedLoops,
+        Shape::SimdIfs,
+        Shape::NestedSimdIfs,
+        Shape::SimdLoops,
+        Shape::NestedSimdLoops,
+        Shape::Calls,
+    ];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Shape::Straight => "straight",
+            Shape::Diamonds => "diamonds",
+            Shape::NestedIfs => "nested-ifs",
+            Shape::Loops => "loops",
+            Shape::NestedLoops => "nested-loops",
+            Shape::SimdIfs => "simd-ifs",
+            Shape::NestedSimdIfs => "nested-simd-ifs",
+            Shape::SimdLoops => "simd-loops",
+            Shape::NestedSimdLoops => "nested-simd-loops",
+            Shape::Calls => "calls",
+        }
+    }
+
+    /// The shape of a name.
+    pub fn from_name(name: &str) -> Option<Shape> {
+        Shape::ALL.into_iter().find(|s| s.name() == name)
+    }
+
+    /// A module of about so many instructions.
+    ///
+    /// # Errors
+    /// The builder finds a mistake: a bug here or there.
+    pub fn module(self, instructions: usize) -> Result<Module, BuildError> {
+        let mut module = Module::default();
+        let mut func = Function::kernel("k", 16);
+        let mut b = FunctionBuilder::new(&mut func);
+        let out = b.ptr_param();
+        let n = b.param(I32);
+        let id = b.global_id(Dim::X);
+        let mut s = State {
+            uniform: b.var(n),
+            lanes: b.var(id),
+            n,
+        };
+        let copies = |each: usize| instructions / each;
+        match self {
+            Shape::Straight => (0..copies(4)).for_each(|_| s.straight(&mut b)),
+            Shape::Diamonds => (0..copies(9)).for_each(|_| s.diamond(&mut b)),
+            Shape::NestedIfs => s.nested_ifs(&mut b, copies(6)),
+            Shape::Loops => (0..copies(5)).for_each(|_| s.nested_loops(&mut b, 1)),
+            Shape::NestedLoops => s.nested_loops(&mut b, copies(5)),
+            Shape::SimdIfs => (0..copies(10)).for_each(|_| s.nested_simd_ifs(&mut b, 1)),
+            Shape::NestedSimdIfs => {
+                (0..copies(10 * NEST)).for_each(|_| s.nested_simd_ifs(&mut b, NEST))
+            }
+            Shape::SimdLoops => (0..copies(16)).for_each(|_| s.nested_simd_loops(&mut b, 1)),
+            Shape::NestedSimdLoops => {
+                (0..copies(16 * NEST)).for_each(|_| s.nested_simd_loops(&mut b, NEST));
+            }
+            Shape::Calls => {
+                let x = b.use_var(s.uniform);
+                let r = b.ins().call(FuncRef::from_u32(1), &[I32], &[x]);
+                if let [r] = r[..] {
+                    b.def_var(s.uniform, r);
+                }
+            }
+        }
+        s.store(&mut b, out);
+        b.ins().return_(&[]);
+        b.finish()?;
+        module.functions.push(func);
+        if self == Shape::Calls {
+            let count = copies(4) as u32;
+            for i in 1..=count {
+                let next = (i < count).then_some(FuncRef::from_u32(i + 1));
+                module.functions.push(link(i, next)?);
+            }
+        }
+        Ok(module)
+    }
+}
+
+/// A subroutine that calls another.
+fn link(number: u32, next: Option<FuncRef>) -> Result<Function, BuildError> {
+    let mut func = Function::subroutine(format!("f{number}"), &[I32]);
+    let mut b = FunctionBuilder::new(&mut func);
+    let x = b.param(I32);
+    let one = b.ins().iconst(I32, 3);
+    let y = b.ins().iadd(x, one);
+    let y = match next {
+        Some(f) => b.ins().call(f, &[I32], &[y]),
+        None => vec![y],
+    };
+    b.ins().return_(&y);
+    b.finish()?;
+    Ok(func)
+}
+
+/// What the pieces change: a number, and a number per lane.
+struct State {
+    uniform: Variable,
+    lanes: Variable,
+    n: Value,
+}
+
+impl State {
+    fn store(&self, b: &mut FunctionBuilder<'_>, out: Value) {
+        let (v, u) = (b.use_var(self.lanes), b.use_var(self.uniform));
+        let u = b.splat(u, 16);
+        let v = b.ins().iadd(v, u);
+        let id = b.global_id(Dim::X);
+        let at = b.element_addr(out, id, 4);
+        b.simd_store(v, at, 0);
+    }
+
+    fn step(&self, b: &mut FunctionBuilder<'_>, by: i64) {
+        let x = b.use_var(self.uniform);
+        let c = b.ins().iconst(I32, by);
+        let x = b.ins().iadd(x, c);
+        b.def_var(self.uniform, x);
+    }
+
+    fn step_lanes(&self, b: &mut FunctionBuilder<'_>) {
+        let x = b.use_var(self.lanes);
+        let y = b.ins().imul(x, x);
+        b.assign(self.lanes, y);
+    }
+
+    fn straight(&mut self, b: &mut FunctionBuilder<'_>) {
+        self.step(b, 7);
+        let (x, u) = (b.use_var(self.lanes), b.use_var(self.uniform));
+        let u = b.splat(u, 16);
+        let x = b.ins().bxor(x, u);
+        b.def_var(self.lanes, x);
+    }
+
+    fn diamond(&mut self, b: &mut FunctionBuilder<'_>) {
+        let (then, other, end) = (b.create_block(), b.create_block(), b.create_block());
+        let x = b.use_var(self.uniform);
+        let c = b.ins().icmp(IntCC::SignedLessThan, x, self.n);
+        b.ins().brif(c, then, &[], other, &[]);
+        for (block, by) in [(then, 3), (other, 5)] {
+            b.seal_block(block);
+            b.switch_to_block(block);
+            self.step(b, by);
+            b.ins().jump(end, &[]);
+        }
+        b.seal_block(end);
+        b.switch_to_block(end);
+    }
+
+    fn nested_ifs(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {
+        let mut ends = Vec::with_capacity(depth);
+        for _ in 0..depth {
+            let (then, end) = (b.create_block(), b.create_block());
+            let x = b.use_var(self.uniform);
+            let c = b.ins().icmp(IntCC::SignedLessThan, x, self.n);
+            b.ins().brif(c, then, &[], end, &[]);
+            b.seal_block(then);
+            b.switch_to_block(then);
+            self.step(b, 1);
+            ends.push(end);
+        }
+        for end in ends.into_iter().rev() {
+            b.ins().jump(end, &[]);
+            b.seal_block(end);
+            b.switch_to_block(end);
+            let x = b.use_var(self.uniform);
+            let x = b.ins().bxor(x, self.n);
+            b.def_var(self.uniform, x);
+        }
+    }
+
+    /// Each loop runs while the number is small.
+    fn nested_loops(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {
+        let mut heads = Vec::with_capacity(depth);
+        for _ in 0..depth {
+            let head = b.create_block();
+            b.ins().jump(head, &[]);
+            b.switch_to_block(head);
+            heads.push(head);
+        }
+        for head in heads.into_iter().rev() {
+            self.step(b, 1);
+            let end = b.create_block();
+            let x = b.use_var(self.uniform);
+            let c = b.ins().icmp(IntCC::SignedLessThan, x, self.n);
+            b.ins().brif(c, head, &[], end, &[]);
+            b.seal_block(head);
+            b.seal_block(end);
+            b.switch_to_block(end);
+        }
+    }
+
+    fn nested_simd_ifs(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {
+        let Some(inner) = depth.checked_sub(1) else {
+            return;
+        };
+        let x = b.use_var(self.lanes);
+        let limit = b.splat(self.n, 16);
+        let c = b.ins().icmp(IntCC::SignedLessThan, x, limit);
+        b.simd_if(c, |b| {
+            self.step_lanes(b);
+            self.nested_simd_ifs(b, inner);
+        });
+    }
+
+    fn nested_simd_loops(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {
+        let Some(inner) = depth.checked_sub(1) else {
+            return;
+        };
+        b.simd_loop(|b| {
+            let x = b.use_var(self.lanes);
+            let limit = b.ins().iconst(Type::clamped(Scalar::I32, 16), 1000);
+            let c = b.ins().icmp(IntCC::UnsignedGreaterThan, x, limit);
+            b.simd_break_if(c);
+            self.step_lanes(b);
+            self.nested_simd_loops(b, inner);
+        });
+    }
+}
