@@ -220,9 +220,11 @@ impl fmt::Display for Logical {
                 let keeps = if s.keeps { "" } else { "!" };
                 write!(
                     f,
-                    "scattered {} ({}) {}{keeps}:{} [{}{:+}]",
+                    "scattered {} {:?} ({}x{}) {}{keeps}:{} [{}{:+}]",
                     way(s.dir),
+                    s.mem.space,
                     s.lanes,
+                    s.count,
                     s.data,
                     s.ty,
                     s.addr,
@@ -231,8 +233,9 @@ impl fmt::Display for Logical {
             }
             Logical::Block(b) => write!(
                 f,
-                "block {} ({}) {}:{} [{}{:+}]",
+                "block {} {:?} ({}) {}:{} [{}{:+}]",
                 way(b.dir),
+                b.mem.space,
                 b.lanes,
                 b.data,
                 b.ty,
@@ -240,7 +243,18 @@ impl fmt::Display for Logical {
                 b.offset
             ),
             Logical::Barrier { header } => write!(f, "barrier {header}"),
-            Logical::Fence { header } => write!(f, "fence {header}"),
+            Logical::Atomic(a) => {
+                if let Some(m) = a.mask {
+                    write!(f, "({m}) ")?;
+                }
+                write!(f, "atomic {} {:?} ({})", a.op.name(), a.mem.space, a.lanes)?;
+                if let Some(r) = a.result {
+                    write!(f, " {r}{}", if a.keeps { "" } else { "!" })?;
+                }
+                write!(f, ":{} [{}{:+}]", a.ty, a.addr, a.offset)?;
+                a.data.iter().flatten().try_for_each(|d| write!(f, " {d}"))
+            }
+            Logical::Fence { header, spaces } => write!(f, "fence {} {header}", spaces.name()),
         }
     }
 }

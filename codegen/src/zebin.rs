@@ -3,6 +3,7 @@
 //! Sections: `.text.<kernel>`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
+use crate::interp::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, Function};
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -75,13 +76,16 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         }
         let _ = writeln!(s, "      simd_size: {simd}");
         if slm_bytes > 0 {
-            let _ = writeln!(s, "      slm_size: {slm_bytes}");
+            // What the host sizes lies behind it, aligned.
+            let own = slm_bytes.next_multiple_of(SLM_ALIGN);
+            let _ = writeln!(s, "      slm_size: {own}");
         }
         s.push_str("    payload_arguments:\n");
         for (n, (kind, slot)) in k.payload.args.iter().enumerate() {
             let ty = match kind {
                 ArgKind::Value => "arg_byvalue",
                 ArgKind::Ptr | ArgKind::Slm => "arg_bypointer",
+                ArgKind::Surface => "buffer_offset",
             };
             let _ = writeln!(
                 s,
@@ -89,7 +93,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 slot.offset, slot.bytes
             );
             s.push_str(match kind {
-                ArgKind::Value => "",
+                ArgKind::Value | ArgKind::Surface => "",
                 ArgKind::Ptr => "        addrmode: stateless\n        addrspace: global\n        access_type: readwrite\n",
                 ArgKind::Slm => {
                     "        addrmode: slm\n        addrspace: local\n        access_type: readwrite\n        slm_alignment: 16\n"
@@ -109,12 +113,28 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             // The driver wants one entry at least.
             s.push_str("      - arg_type: local_size\n        offset: 0\n        size: 12\n");
         }
+        let surfaces = || {
+            let args = k.payload.args.iter().enumerate();
+            args.filter(|(_, (kind, _))| *kind == ArgKind::Surface)
+        };
+        for (n, _) in surfaces() {
+            let _ = writeln!(
+                s,
+                "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: global\n        access_type: readwrite"
+            );
+        }
         if k.payload.local_ids {
             let _ = writeln!(
                 s,
                 "    per_thread_payload_arguments:\n      - arg_type: local_id\n        offset: 0\n        size: {}",
                 k.payload.per_thread_bytes()
             );
+        }
+        for (bti, (n, _)) in surfaces().enumerate() {
+            if bti == 0 {
+                s.push_str("    binding_table_indices:\n");
+            }
+            let _ = writeln!(s, "      - bti_value: {bti}\n        arg_index: {n}");
         }
     }
     s.push_str("...\n");

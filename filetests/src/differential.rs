@@ -4,7 +4,7 @@
 
 use crate::command::compile_checked;
 use crate::runner::INSTRUCTION_LIMIT;
-use gantry_codegen::fuzzing::{self, OUT_BYTES, Options};
+use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
 use gantry_codegen::ir::{FuncRef, InstData, Module, Scalar, Type};
 use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
@@ -83,15 +83,43 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let got = simulate(&compiled.zebin, &input)?;
-    compare(&m, &expected, &got)?;
+    compare(&m, &expected.output, &got.output)?;
+    if expected.surface != got.surface {
+        let differ = |(a, b): (&u8, &u8)| a != b;
+        let at = expected.surface.iter().zip(&got.surface).position(differ);
+        return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
+    }
     Ok(Outcome::Equal)
 }
 
-fn interpret(m: &Module, input: &[u8]) -> Result<Vec<u8>, String> {
+/// What a kernel leaves in memory.
+struct Left {
+    output: Vec<u8>,
+    surface: Vec<u8>,
+}
+
+/// The surface's buffer starts as the end of the input.
+fn shared(input: &[u8]) -> Vec<u8> {
+    input
+        .iter()
+        .rev()
+        .copied()
+        .take(SHARED_BYTES as usize)
+        .collect()
+}
+
+fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     let mut memory = Buffers::default();
     let x = memory.add(input.to_vec());
     let y = memory.add(vec![0; OUT_BYTES as usize]);
-    let args = [Arg::ptr(x), Arg::ptr(y), Arg::i32(5), Arg::f32(1.5)];
+    let z = memory.add(shared(input));
+    let args = [
+        Arg::ptr(x),
+        Arg::ptr(y),
+        Arg::i32(5),
+        Arg::f32(1.5),
+        Arg::ptr(z),
+    ];
     let grid = Grid::new([1, 1, 1], [1, 1, 1]);
     launch(
         m,
@@ -102,18 +130,22 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Vec<u8>, String> {
         INSTRUCTION_LIMIT,
     )
     .map_err(|e| format!("interpreter: {e}"))?;
-    Ok(memory.bytes(y).to_vec())
+    Ok(Left {
+        output: memory.bytes(y).to_vec(),
+        surface: memory.bytes(z).to_vec(),
+    })
 }
 
-fn simulate(zebin: &[u8], input: &[u8]) -> Result<Vec<u8>, String> {
+fn simulate(zebin: &[u8], input: &[u8]) -> Result<Left, String> {
     let device = Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,
         ..SimOptions::default()
     });
-    let run = || -> Result<Vec<u8>, gantry_runtime::Error> {
+    let run = || -> Result<Left, gantry_runtime::Error> {
         let kernel = device.load(zebin)?.kernel("k")?;
         let x = device.buffer_from(input)?;
         let y = device.buffer_from(&vec![0u8; OUT_BYTES as usize])?;
+        let z = device.buffer_from(&shared(input))?;
         let grid = gantry_runtime::Grid::new([1, 1, 1]).group([1, 1, 1]);
         kernel
             .launch(grid)
@@ -121,8 +153,12 @@ fn simulate(zebin: &[u8], input: &[u8]) -> Result<Vec<u8>, String> {
             .arg(&y)
             .arg(5i32)
             .arg(1.5f32)
+            .arg(&z)
             .run()?;
-        y.read()
+        Ok(Left {
+            output: y.read()?,
+            surface: z.read()?,
+        })
     };
     run().map_err(|e| format!("simulator: {e}"))
 }

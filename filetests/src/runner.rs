@@ -15,6 +15,9 @@ pub trait Runner: Sync {
     /// Its name, which is also the option of `test run` that chooses it alone.
     fn name(&self) -> &'static str;
 
+    /// Whether it compiles, and so has a target.
+    fn compiles(&self) -> bool;
+
     /// Makes a module ready.
     ///
     /// # Errors
@@ -44,6 +47,10 @@ struct Simulator;
 impl Runner for Simulator {
     fn name(&self) -> &'static str {
         "simulator"
+    }
+
+    fn compiles(&self) -> bool {
+        true
     }
 
     fn prepare<'m>(
@@ -134,6 +141,10 @@ struct Interpreter;
 impl Runner for Interpreter {
     fn name(&self) -> &'static str {
         "interpreter"
+    }
+
+    fn compiles(&self) -> bool {
+        false
     }
 
     fn prepare<'m>(&self, module: &'m Module, _: &str) -> Result<Box<dyn Prepared + 'm>, String> {

@@ -111,6 +111,7 @@ fn computes(op: Opcode) -> bool {
             | Opcode::Store
             | Opcode::Bload
             | Opcode::Bstore
+            | Opcode::Atomic
             | Opcode::Call
             | Opcode::Jump
             | Opcode::Brif

@@ -115,7 +115,7 @@ impl Legalizer<'_> {
         let b = self.stride_destination(b)?;
         let b = match self.in_step(&b) {
             true => b,
-            false => self.into_step(b)?,
+            false => self.bring_in_step(b)?,
         };
         self.keep_in_step(&b);
         Some(b)
@@ -448,7 +448,7 @@ impl Legalizer<'_> {
     }
 
     /// Copies operands to where they are in step.
-    fn into_step(&mut self, mut b: Bale) -> Option<Bale> {
+    fn bring_in_step(&mut self, mut b: Bale) -> Option<Bale> {
         let null = b.dst.reg == VirtReg::NULL;
         let step = Self::step(&b.dst, b.lanes);
         let quad = b.dst.index.is_none() && (step == Some(8) || b.lanes == 1 && step.is_some());

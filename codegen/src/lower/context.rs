@@ -3,7 +3,10 @@
 use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
-use crate::ir::{Constant, FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Value};
+use crate::ir::{
+    Constant, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope,
+    Value,
+};
 use crate::lowered::Lowered;
 use crate::sends::Dir;
 use crate::vcode::{MInst, VirtReg};
@@ -42,6 +45,7 @@ fn is_operation(op: Opcode) -> bool {
             | Opcode::Bstore
             | Opcode::Barrier
             | Opcode::Fence
+            | Opcode::Atomic
             | Opcode::Goto
             | Opcode::Join
             | Opcode::Call
@@ -660,34 +664,47 @@ impl Context for Lower<'_> {
     fn gather(
         &mut self,
         inst: Inst,
+        mem: MemFlags,
         addr: Value,
         offset: i32,
         mask: OptValue,
         old: OptValue,
     ) -> Unit {
-        self.lower_gather(inst, addr, offset, mask, old);
+        self.lower_gather(inst, mem, addr, offset, mask, old);
     }
 
-    fn scatter(&mut self, _: Inst, v: Value, addr: Value, offset: i32, mask: OptValue) -> Unit {
-        self.lower_scatter(v, addr, offset, mask);
+    fn scatter(
+        &mut self,
+        _: Inst,
+        mem: MemFlags,
+        v: Value,
+        addr: Value,
+        offset: i32,
+        mask: OptValue,
+    ) -> Unit {
+        self.lower_scatter(mem, v, addr, offset, mask);
     }
 
-    fn block_read(&mut self, inst: Inst, addr: Value, offset: i32) -> Unit {
+    fn block_read(&mut self, inst: Inst, mem: MemFlags, addr: Value, offset: i32) -> Unit {
         if let Some(v) = self.first_result(inst) {
-            self.lower_block(Dir::Read, v, addr, offset);
+            self.lower_block(Dir::Read, mem, v, addr, offset);
         }
     }
 
-    fn block_write(&mut self, _: Inst, v: Value, addr: Value, offset: i32) -> Unit {
-        self.lower_block(Dir::Write, v, addr, offset);
+    fn block_write(&mut self, _: Inst, mem: MemFlags, v: Value, addr: Value, offset: i32) -> Unit {
+        self.lower_block(Dir::Write, mem, v, addr, offset);
     }
 
     fn thread_barrier(&mut self, _: Inst) -> Unit {
         self.lower_barrier();
     }
 
-    fn memory_fence(&mut self, _: Inst) -> Unit {
-        self.lower_fence();
+    fn atomic_op(&mut self, inst: Inst) -> Unit {
+        self.lower_atomic(inst);
+    }
+
+    fn memory_fence(&mut self, _: Inst, spaces: FenceSpaces, _: Scope) -> Unit {
+        self.lower_fence(spaces);
     }
 
     fn signed_cc(&mut self, cc: IntCC) -> Option<()> {

@@ -1,7 +1,8 @@
 //! Blocks, terminators and the copies on edges.
 
 use super::{Lower, parallel};
-use crate::bale::{Operation, View};
+use crate::bale::{BaleSrc, Operation, View};
+use crate::interp::SLM_ALIGN;
 use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value};
 use crate::lowered::{Lowered, LoweredBlock};
 use crate::operand::{dst, imm, uniform};
@@ -255,9 +256,28 @@ impl Lower<'_> {
         );
         or.opts = InstOpts::SWITCH;
         self.emit_op(or);
+        self.place_local_pointers();
         for v in self.undefined_flags() {
             let (flag, lanes) = (self.flag(v), self.ty(v).lanes());
             self.const_flag(flag, lanes, 0);
+        }
+    }
+
+    /// The driver counts local memory that the host sizes from 0: the kernel's own part lies before it.
+    fn place_local_pointers(&mut self) {
+        let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
+            return;
+        };
+        let own = slm_bytes.next_multiple_of(SLM_ALIGN);
+        for (r, address) in std::mem::take(&mut self.local_pointers) {
+            let data = VRegData::anywhere(Type::Ud.bytes(), self.grf);
+            let from = self.vregs.push(VRegData {
+                place: Place::Fixed(address),
+                ..data
+            });
+            let from = View::scalar(VirtReg::Grf(from), 0, Type::Ud).plain();
+            let sum = [from, BaleSrc::Imm(u64::from(own), Type::Ud)];
+            self.bale(r, 1, Operation::new(Op::Add, Type::Ud, &sum));
         }
     }
 

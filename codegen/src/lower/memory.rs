@@ -1,9 +1,9 @@
 //! Memory and synchronization: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{Inst, Opcode, Value};
+use crate::ir::{FenceSpaces, Inst, InstData, MemFlags, Opcode, Value};
 use crate::lowered::Lowered;
-use crate::sends::{Block, Dir, Logical, Scattered};
+use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
 use crate::vcode::MInst;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -22,6 +22,7 @@ impl Lower<'_> {
     pub(super) fn lower_gather(
         &mut self,
         inst: Inst,
+        mem: MemFlags,
         addr: Value,
         offset: i32,
         mask: PackedOption<Value>,
@@ -30,36 +31,49 @@ impl Lower<'_> {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
         };
-        let old = old.expand().filter(|&o| !self.is_undef(o));
-        if let Some(old) = old {
-            let (dst, src) = (self.reg(v), self.reg(old));
-            self.emit(MInst::Copy { dst, src });
-        }
+        let keeps = self.lanes_off(v, old);
         let ty = self.ty(v);
+        let lanes = self.ty(addr).lanes();
         let access = Scattered {
             dir: Dir::Read,
-            lanes: ty.lanes(),
+            mem,
+            lanes,
+            count: ty.lanes() / lanes.max(1),
             ty: gen_signed(ty.scalar()),
             mask: mask.expand().map(|m| self.flag(m)),
             addr: self.reg(addr),
             offset,
             data: self.reg(v),
-            keeps: old.is_some(),
+            keeps,
         };
         self.send(Logical::Scattered(access));
     }
 
+    /// Puts what lanes that are off keep where the result goes; whether there is anything.
+    fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
+        let Some(old) = old.expand().filter(|&o| !self.is_undef(o)) else {
+            return false;
+        };
+        let (dst, src) = (self.reg(v), self.reg(old));
+        self.emit(MInst::Copy { dst, src });
+        true
+    }
+
     pub(super) fn lower_scatter(
         &mut self,
+        mem: MemFlags,
         v: Value,
         addr: Value,
         offset: i32,
         mask: PackedOption<Value>,
     ) {
         let ty = self.ty(v);
+        let lanes = self.ty(addr).lanes();
         let access = Scattered {
             dir: Dir::Write,
-            lanes: ty.lanes(),
+            mem,
+            lanes,
+            count: ty.lanes() / lanes.max(1),
             ty: gen_signed(ty.scalar()),
             mask: mask.expand().map(|m| self.flag(m)),
             addr: self.reg(addr),
@@ -70,10 +84,18 @@ impl Lower<'_> {
         self.send(Logical::Scattered(access));
     }
 
-    pub(super) fn lower_block(&mut self, dir: Dir, v: Value, addr: Value, offset: i32) {
+    pub(super) fn lower_block(
+        &mut self,
+        dir: Dir,
+        mem: MemFlags,
+        v: Value,
+        addr: Value,
+        offset: i32,
+    ) {
         let ty = self.ty(v);
         let access = Block {
             dir,
+            mem,
             lanes: ty.lanes(),
             ty: gen_signed(ty.scalar()),
             addr: self.reg(addr),
@@ -88,8 +110,44 @@ impl Lower<'_> {
         self.send(Logical::Barrier { header });
     }
 
-    pub(super) fn lower_fence(&mut self) {
+    pub(super) fn lower_atomic(&mut self, inst: Inst) {
+        let InstData::Atomic {
+            op,
+            mem,
+            addr,
+            offset,
+            data,
+            mask,
+            old,
+            ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let ty = self.ty(v);
+        // Nobody asked for what was there before: then nothing comes back.
+        let wanted = self.value_regs[v].is_some();
+        let keeps = wanted && self.lanes_off(v, old);
+        let atomic = Atomic {
+            op,
+            mem,
+            lanes: ty.lanes(),
+            ty: gen_signed(ty.scalar()),
+            addr: self.reg(addr),
+            offset,
+            data: data.map(|d| d.expand().map(|d| self.reg(d))),
+            result: wanted.then(|| self.reg(v)),
+            mask: mask.expand().map(|m| self.flag(m)),
+            keeps,
+        };
+        self.send(Logical::Atomic(atomic));
+    }
+
+    pub(super) fn lower_fence(&mut self, spaces: FenceSpaces) {
         let header = self.header;
-        self.send(Logical::Fence { header });
+        self.send(Logical::Fence { header, spaces });
     }
 }

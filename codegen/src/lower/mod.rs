@@ -15,7 +15,7 @@ mod memory;
 mod needed;
 mod parallel;
 
-use crate::ir::{self, Block, Function, Inst, Value};
+use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
 use crate::lowered::{Buffer, LoweredFunction};
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -41,11 +41,13 @@ use std::ops::{Deref, DerefMut};
 mod generated {
     use crate::bale::{BaleSrc, Operation, View};
     use crate::ir::{
-        BlockCall, Constant, Dim, FloatCC, FuncRef, Inst, InstData, IntCC, Opcode, Region, Value,
+        AtomicOp, BlockCall, Constant, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
+        MemFlags, Opcode, Region, Scope, Value,
     };
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
+    pub(super) type OptValueArray2 = [OptValue; 2];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
     pub(super) type BlockCall2 = [BlockCall; 2];
@@ -74,6 +76,8 @@ pub(crate) struct Lower<'a> {
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
     header: VReg,
+    /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
+    local_pointers: Vec<(VReg, u32)>,
     /// The block being lowered.
     block: Block,
     /// The first thing that had no lowering.
@@ -114,6 +118,7 @@ pub fn lower(
         uses: SecondaryMap::new(),
         inst_block: SecondaryMap::new(),
         header,
+        local_pointers: Vec::new(),
         block: entry,
         failed: None,
     };
@@ -204,6 +209,12 @@ impl Lower<'_> {
             return r;
         }
         let bytes = self.ty(v).bytes();
+        if let Some(at) = self.local_pointer(v) {
+            let r = self.temp(bytes);
+            self.value_regs[v] = r.into();
+            self.local_pointers.push((r, at));
+            return r;
+        }
         let place = match self.func.dfg.def(v) {
             ir::ValueDef::Param(block, n) if Some(block) == self.func.layout.entry() => {
                 let slot = self.payload.args.get(usize::from(n));
@@ -217,6 +228,19 @@ impl Lower<'_> {
         let r = self.vregs.push(VRegData { place, ..data });
         self.value_regs[v] = r.into();
         r
+    }
+
+    /// Where the driver puts the offset of local memory that the host sizes, if this is one and the kernel's own part lies before it.
+    fn local_pointer(&self, v: Value) -> Option<u32> {
+        let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
+            return None;
+        };
+        let ir::ValueDef::Param(block, n) = self.func.dfg.def(v) else {
+            return None;
+        };
+        let (kind, slot) = self.payload.args.get(usize::from(n))?;
+        let local = Some(block) == self.func.layout.entry() && *kind == ArgKind::Slm;
+        (local && slm_bytes > 0).then_some(self.payload.cross_address() + slot.offset)
     }
 
     /// The flag of a predicate value, which makes its definition needed.

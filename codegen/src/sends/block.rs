@@ -1,7 +1,9 @@
 //! Block access: consecutive elements at one address.
 
-use super::{Dir, Part, Payloads, Place, Sends, forms};
+use super::scattered::model;
+use super::{Dir, Part, Payloads, Scattered, Sends, forms};
 use crate::bale::{BaleSrc, Operation, View};
+use crate::ir::{MemFlags, Space};
 use crate::lowered::at;
 use crate::vcode::{VReg, VirtReg};
 use gantry_isa_gen::message::{AddrModel, BlockUnit, Cache, MsgOp};
@@ -12,16 +14,18 @@ const OWORD: u32 = 16;
 /// Owords of the longest block message.
 const LONGEST: u32 = 8;
 
-/// Consecutive elements from or to one 64-bit address, a multiple of the element size.
+/// Consecutive elements from or to one address, a multiple of the element size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Block {
     /// Read or write.
     pub dir: Dir,
+    /// Where, and what is promised.
+    pub mem: MemFlags,
     /// Elements, any number.
     pub lanes: u32,
     /// Element type.
     pub ty: Type,
-    /// A quadword.
+    /// One address, as wide as the space's are.
     pub addr: VReg,
     /// Bytes added to the address.
     pub offset: i32,
@@ -30,111 +34,176 @@ pub struct Block {
 }
 
 impl Sends<'_> {
+    /// Runs of owords come as blocks where the address is aligned as those want it, to dwords for reads and to owords for writes; the rest
+    /// element by element.
     pub(super) fn block(&mut self, b: &Block) {
-        match b.dir {
-            Dir::Read => self.block_read(b),
-            Dir::Write => self.block_write(b),
-        }
-    }
-
-    /// Dword-aligned runs of whole GRFs come as blocks, the rest element by element.
-    fn block_read(&mut self, b: &Block) {
         let size = b.ty.bytes();
-        let all = b.lanes * size;
-        let grf = self.out.grf.bytes;
-        let mut starts = true;
+        let wanted = match b.dir {
+            Dir::Read => Type::Ud.bytes(),
+            Dir::Write => OWORD,
+        };
+        let aligned = b.mem.alignment(size) >= wanted
+            && (b.offset as u32).is_multiple_of(wanted)
+            && b.mem.space == Space::Global;
         let mut done = 0;
-        while size >= 4 && all - done >= grf {
-            let owords = 1u32 << ((all - done) / OWORD).min(LONGEST).ilog2();
-            let header = self.out.temp_grfs(1);
-            let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
-            let base = View::scalar(VirtReg::Grf(b.addr), 0, Type::Q).plain();
-            let o = Operation::new(Op::Add, Type::Q, &[base, BaleSrc::Imm(add, Type::D)]);
-            let to = View::scalar(VirtReg::Grf(header), 0, Type::Q);
-            self.out.bale_at(to, true, 1, o);
-            let op = MsgOp::Block {
-                dir: Dir::Read,
-                addr: AddrModel::FLAT,
-                unit: BlockUnit::OwordUnaligned,
-                count: owords as u8,
-                cache: Cache::Data,
-            };
-            let exec = if owords * OWORD > grf {
-                ExecSize::S16
-            } else {
-                ExecSize::S8
-            };
-            let p = Payloads {
-                dst: Some((b.data, done)),
-                src0: (header, 0),
-                src1: None,
-            };
-            self.send(
-                op,
-                &Part::whole(exec),
-                p,
-                std::mem::replace(&mut starts, false),
-            );
+        let mut starts = b.dir == Dir::Read;
+        while aligned && b.lanes * size - done >= OWORD {
+            let owords = 1u32 << ((b.lanes * size - done) / OWORD).min(LONGEST).ilog2();
+            self.owords(b, done, owords, std::mem::replace(&mut starts, false));
             done += owords * OWORD;
         }
         let first = done / size;
-        for part in self.parts(b.lanes - first, None, forms::a64_channels(self.target)) {
-            let part = Part {
-                first: part.first + first,
-                ..part
-            };
-            let grfs = self.address_grfs(&part);
-            let src0 = (self.out.temp_grfs(grfs), 0);
-            self.element_addresses(b, &part, src0);
-            self.read_part(b.ty, b.data, &part, src0, &mut starts);
+        if first < b.lanes {
+            self.elements(b, first, starts);
         }
     }
 
-    /// Block writes want 16-byte alignment, which nobody promises: element by element.
-    fn block_write(&mut self, b: &Block) {
-        for part in self.parts(b.lanes, None, forms::a64_channels(self.target)) {
-            if forms::splits(self.target) {
-                let grfs = self.address_grfs(&part);
-                let addr = (self.out.temp_grfs(grfs), 0);
-                self.element_addresses(b, &part, addr);
-                let data = self.data_payload(b.ty, b.data, &part);
-                self.write_part(b.ty, &part, addr, Some(data));
-            } else {
-                let (addr, data) = self.joint_payload(&part, b.ty);
-                self.element_addresses(b, &part, addr);
-                self.data_to(b.ty, b.data, &part, data);
-                self.write_part(b.ty, &part, addr, None);
+    /// One block message. A run shorter than a register, or one that does not start at a register, goes through a temporary.
+    fn owords(&mut self, b: &Block, done: u32, owords: u32, starts: bool) {
+        let grf = self.out.grf;
+        let bytes = owords * OWORD;
+        let header = self.out.temp_grfs(1);
+        let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
+        let base = View::scalar(VirtReg::Grf(b.addr), 0, Type::Q).plain();
+        let o = match add {
+            0 => Operation::new(Op::Mov, Type::Q, &[base]),
+            add => Operation::new(Op::Add, Type::Q, &[base, BaleSrc::Imm(add, Type::D)]),
+        };
+        let to = View::scalar(VirtReg::Grf(header), 0, Type::Q);
+        self.out.bale_at(to, true, 1, o);
+        let op = MsgOp::Block {
+            dir: b.dir,
+            addr: AddrModel::FLAT,
+            unit: match b.dir {
+                Dir::Read => BlockUnit::OwordUnaligned,
+                Dir::Write => BlockUnit::Oword,
+            },
+            count: owords as u8,
+            cache: Cache::Data,
+        };
+        let exec = match bytes > grf.bytes {
+            true => ExecSize::S16,
+            false => ExecSize::S8,
+        };
+        let part = Part::whole(exec);
+        let dwords = bytes / Type::Ud.bytes();
+        let own = at(b.data, done, dwords, Type::Ud);
+        let direct = bytes >= grf.bytes && done.is_multiple_of(grf.bytes);
+        let src0 = (header, 0);
+        match (b.dir, direct) {
+            (Dir::Read, true) => {
+                let p = Payloads {
+                    dst: Some((b.data, done)),
+                    src0,
+                    src1: None,
+                };
+                self.send(op, &part, p, starts);
+            }
+            (Dir::Read, false) => {
+                let t = self.out.temp_grfs(grf.hold(bytes));
+                let p = Payloads {
+                    dst: Some((t, 0)),
+                    src0,
+                    src1: None,
+                };
+                self.send(op, &part, p, true);
+                let from = at(t, 0, dwords, Type::Ud).plain();
+                let mov = Operation::new(Op::Mov, Type::Ud, &[from]);
+                self.out.bale_at(own, starts, dwords, mov);
+            }
+            (Dir::Write, true) if forms::splits(self.target) => {
+                let p = Payloads {
+                    dst: None,
+                    src0,
+                    src1: Some((b.data, done)),
+                };
+                self.send(op, &part, p, false);
+            }
+            (Dir::Write, _) => {
+                // Header and data in one payload.
+                let t = self.out.temp_grfs(1 + grf.hold(bytes));
+                let base = View::scalar(VirtReg::Grf(header), 0, Type::Q).plain();
+                let head = View::scalar(VirtReg::Grf(t), 0, Type::Q);
+                self.out
+                    .bale_at(head, true, 1, Operation::new(Op::Mov, Type::Q, &[base]));
+                let mov = Operation::new(Op::Mov, Type::Ud, &[own.plain()]);
+                let to = at(t, grf.bytes, dwords, Type::Ud);
+                self.out.bale_at(to, false, dwords, mov);
+                let p = Payloads {
+                    dst: None,
+                    src0: (t, 0),
+                    src1: None,
+                };
+                self.send(op, &part, p, false);
             }
         }
     }
 
-    fn address_grfs(&self, part: &Part) -> u32 {
-        self.out.grf.hold(part.simd.channels() * Type::Q.bytes())
+    /// The elements from `first` on by their own addresses: `base + size * element`.
+    fn elements(&mut self, b: &Block, first: u32, starts: bool) {
+        let lanes = b.lanes - first;
+        let size = b.ty.bytes();
+        let (_, ty) = model(b.mem.space);
+        let grf = self.out.grf;
+        let addr = self.out.temp(grf.hold(lanes * ty.bytes()) * grf.bytes);
+        let offset = i64::from(b.offset) + i64::from(first * size);
+        let Ok(offset) = i32::try_from(offset) else {
+            return self.fail(format!("an offset of {offset} bytes"));
+        };
+        self.element_addresses(b, lanes, addr);
+        // The rest as a value of its own, where it is not the whole.
+        let whole = first == 0;
+        let data = match whole {
+            true => b.data,
+            false => self.out.temp(lanes * size),
+        };
+        let own = at(b.data, first * size, lanes, b.ty);
+        let rest = at(data, 0, lanes, b.ty);
+        if !whole && b.dir == Dir::Write {
+            let mov = Operation::new(Op::Mov, b.ty, &[own.plain()]);
+            self.out.bale_at(rest, true, lanes, mov);
+        }
+        self.scattered(&Scattered {
+            dir: b.dir,
+            mem: b.mem,
+            lanes,
+            count: 1,
+            ty: b.ty,
+            addr,
+            offset,
+            data,
+            mask: None,
+            keeps: b.dir == Dir::Write,
+        });
+        if !whole && b.dir == Dir::Read {
+            let mov = Operation::new(Op::Mov, b.ty, &[rest.plain()]);
+            self.out.bale_at(own, starts, lanes, mov);
+        }
     }
 
-    /// Addresses of consecutive elements: `base + offset + size * lane`.
-    fn element_addresses(&mut self, b: &Block, part: &Part, to: Place) {
+    fn element_addresses(&mut self, b: &Block, lanes: u32, to: VReg) {
+        let (_, ty) = model(b.mem.space);
+        let base = View::scalar(VirtReg::Grf(b.addr), 0, ty).plain();
+        if lanes == 1 {
+            return self.out.bale(to, 1, Operation::new(Op::Mov, ty, &[base]));
+        }
         let size = b.ty.bytes();
-        let steps = self.out.temp(part.simd.channels() * 4);
+        let steps = self.out.temp(lanes.next_multiple_of(8) * 4);
         let numbers = self.out.packed(0x7654_3210).plain();
-        for first in (0..part.lanes).step_by(8) {
-            let n = (part.lanes - first).min(8);
+        for first in (0..lanes).step_by(8) {
+            let n = (lanes - first).min(8);
             let view = at(steps, first * 4, n, Type::D);
             let shift = BaleSrc::Imm(u64::from(size.trailing_zeros()), Type::Uw);
             let o = Operation::new(Op::Shl, Type::D, &[numbers, shift]);
             self.out.bale_at(view, first == 0, n, o);
-            let add =
-                (i64::from(b.offset) + i64::from((part.first + first) * size)) as u64 & 0xffff_ffff;
-            if add != 0 {
-                let sum = [view.plain(), BaleSrc::Imm(add, Type::D)];
-                self.out
-                    .bale_at(view, false, n, Operation::new(Op::Add, Type::D, &sum));
+            if first != 0 {
+                let sum = [view.plain(), BaleSrc::Imm(u64::from(first * size), Type::D)];
+                let o = Operation::new(Op::Add, Type::D, &sum);
+                self.out.bale_at(view, false, n, o);
             }
         }
-        let base = View::scalar(VirtReg::Grf(b.addr), 0, Type::Q).plain();
-        let steps = at(steps, 0, part.lanes, Type::D).plain();
-        let sum = Operation::new(Op::Add, Type::Q, &[steps, base]);
-        let view = at(to.0, to.1, part.lanes, Type::Q);
-        self.out.bale_at(view, true, part.lanes, sum);
+        let steps = at(steps, 0, lanes, Type::D).plain();
+        self.out
+            .bale(to, lanes, Operation::new(Op::Add, ty, &[steps, base]));
     }
 }

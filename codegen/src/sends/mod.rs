@@ -6,15 +6,18 @@
 //!
 //! Needs: lowered blocks. Makes: the same without logical sends.
 
+mod atomic;
 mod block;
 mod forms;
 mod scattered;
 mod sync;
 
+pub use atomic::Atomic;
 pub use block::Block;
 pub use scattered::Scattered;
 pub(crate) use sync::end_thread;
 
+use crate::ir::FenceSpaces;
 use crate::lowered::{Buffer, Lowered, LoweredFunction};
 use crate::operand::{flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform};
 use crate::result::CodegenError;
@@ -29,8 +32,10 @@ use gantry_isa_gen::{
 /// What a thread asks of a shared function, over virtual registers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Logical {
-    /// An element a lane from or to an address a lane.
+    /// Elements from or to an address a lane.
     Scattered(Scattered),
+    /// An operation on an element a lane.
+    Atomic(Atomic),
     /// Consecutive elements from or to one address.
     Block(Block),
     /// Waits for all threads of the group.
@@ -42,6 +47,8 @@ pub enum Logical {
     Fence {
         /// The thread header.
         header: VReg,
+        /// Of which memories.
+        spaces: FenceSpaces,
     },
 }
 
@@ -152,7 +159,8 @@ impl Sends<'_> {
             Logical::Scattered(s) => self.scattered(s),
             Logical::Block(b) => self.block(b),
             Logical::Barrier { header } => self.barrier(*header),
-            Logical::Fence { header } => self.fence(*header),
+            Logical::Atomic(a) => self.atomic(a),
+            Logical::Fence { header, spaces } => self.fence(*header, *spaces),
         }
     }
 

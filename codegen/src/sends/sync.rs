@@ -1,7 +1,8 @@
 //! Barriers, fences and the end of the thread.
 
-use super::{Part, Payloads, Sends};
+use super::{Part, Payloads, Sends, forms};
 use crate::bale::{BaleSrc, Operation};
+use crate::ir::FenceSpaces;
 use crate::operand::{dst, imm, scalar, scalar_src, uniform};
 use crate::target::Target;
 use crate::vcode::{MInst, VReg, VirtReg};
@@ -67,8 +68,19 @@ impl Sends<'_> {
             .emit_op(uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)]));
     }
 
-    /// A fence with a commit, and an instruction that waits for the commit.
-    pub(super) fn fence(&mut self, header: VReg) {
+    /// Fences with a commit, and for each an instruction that waits for it. Where local memory lies in the L3 cache, one fence orders both.
+    pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces) {
+        let one = self.target.features().slm_in_l3;
+        if spaces.slm() && !one {
+            self.fence_of(header, true, 0);
+        }
+        if spaces.global() || one {
+            let flush = forms::global_flush(self.target);
+            self.fence_of(header, false, flush);
+        }
+    }
+
+    fn fence_of(&mut self, header: VReg, slm: bool, flush: u8) {
         let t = self.out.temp_grfs(1);
         let p = Payloads {
             dst: Some((t, 0)),
@@ -76,9 +88,9 @@ impl Sends<'_> {
             src1: None,
         };
         let op = MsgOp::Fence {
-            slm: false,
+            slm,
             commit: true,
-            flush: 0,
+            flush,
         };
         self.send(op, &Part::whole(ExecSize::S8), p, true);
         let null = Dst::null(VirtReg::NULL, Type::Ud);

@@ -42,11 +42,13 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 13] = [
+pub const COMMANDS: [&dyn Command; 15] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
+    &stage::EXPAND,
     &stage::LOWER,
+    &stage::SENDS,
     &stage::LEGALIZE,
     &stage::FLAGS,
     &stage::LIVENESS,

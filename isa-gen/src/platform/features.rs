@@ -29,6 +29,8 @@ pub struct Features {
     pub sb_tokens: u32,
     /// Whether branch targets count bytes; if not, units of 8 bytes.
     pub branch_bytes: bool,
+    /// Whether local memory lies in the L3 cache, so that one fence orders it and global memory.
+    pub slm_in_l3: bool,
     /// Whether the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
     /// Whether the ALU has `df`.
@@ -150,6 +152,7 @@ const GEN7P5: Features = Features {
     swsb: false,
     sb_tokens: 0,
     branch_bytes: false,
+    slm_in_l3: true,
     native_i64: false,
     native_f64: true,
     mul_32x32: false,
@@ -244,6 +247,7 @@ const GEN10: Features = Features {
 };
 
 const GEN11: Features = Features {
+    slm_in_l3: false,
     mul_32x32: false,
     native_i64: false,
     native_f64: false,
