@@ -218,16 +218,6 @@ fn devices_have_limits_of_their_own() {
     );
 }
 
-/// The fastest of several runs, in seconds.
-fn seconds(mut f: impl FnMut()) -> f64 {
-    let once = |_| {
-        let start = Instant::now();
-        f();
-        start.elapsed().as_secs_f64()
-    };
-    (0..5).map(once).fold(f64::INFINITY, f64::min)
-}
-
 #[test]
 fn modules_take_time_as_their_size() {
     // With their code; without that of the last; and functions instead of kernels.
@@ -239,12 +229,27 @@ fn modules_take_time_as_their_size() {
     ];
     let d = Device::simulator(SimOptions::default());
     for (what, make, loads) in makes {
-        let [small, large] = [1000, 8000].map(make);
-        let time = |zebin: &[u8]| seconds(|| assert_eq!(d.load(zebin).is_ok(), loads, "{what}"));
-        let ratio = time(&large) / time(&small);
+        let sizes = [2000, 32_000].map(make);
+        // The fastest runs of either, of as many as it takes on a busy machine.
+        let mut best = [f64::INFINITY; 2];
+        let mut ratio = || {
+            for (zebin, best) in sizes.iter().zip(&mut best) {
+                let start = Instant::now();
+                assert_eq!(d.load(zebin).is_ok(), loads, "{what}");
+                *best = best.min(start.elapsed().as_secs_f64());
+            }
+            best[1] / best[0]
+        };
+        let mut found = ratio();
+        for _ in 0..10 {
+            if found < 48.0 {
+                break;
+            }
+            found = ratio();
+        }
         assert!(
-            ratio < 30.0,
-            "{what}: eight times as many take {ratio:.1} times as long"
+            found < 48.0,
+            "{what}: sixteen times as many take {found:.0} times as long"
         );
     }
 }
