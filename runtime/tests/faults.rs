@@ -211,6 +211,30 @@ fn barriers_that_never_complete() {
 }
 
 #[test]
+fn barriers_that_the_kernel_does_not_have() {
+    let body = text::whole(
+        "(W) mov (8|M0) r60.0<1>:ud 0:ud\n\
+         (W) and (1|M0) r60.2<1>:ud r0.2<0;1,0>:ud 0x0F000000:ud\n\
+         (W) send (8|M0) null r60 0x3 0x02000004\n\
+         wait n0.0<0;1,0>:ud\n",
+    );
+    let d = device();
+    let buffer = d.buffer(64).unwrap();
+    let run = |info: &str| {
+        let m = d.load(&text::zebin(P, info, &body)).unwrap();
+        let grid = Grid::new([16, 1, 1]).group([16, 1, 1]);
+        m.kernel("t").unwrap().launch(grid).arg(&buffer).run()
+    };
+    run(INFO).unwrap();
+    let none = INFO.replace("      barrier_count: 1\n", "");
+    let e = run(&none).unwrap_err().to_string();
+    assert!(
+        e.contains("barrier 0 of a kernel whose `barrier_count` is 0"),
+        "{e}"
+    );
+}
+
+#[test]
 fn a_shared_product_without_its_second_thread() {
     let text = "dpasw.8x8 (8|M0) r20:d r20:d r30:b r40.0:b {$0}\n\
                 (W) send.gtwy (8|M0) null r0 null:0 0x0 0x02000010 {EOT,A@1}\n";

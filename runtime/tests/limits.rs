@@ -12,8 +12,10 @@ mod common;
 use common::{have, text};
 use gantry_isa_gen::Platform;
 use gantry_runtime::zebin::{Section, Zebin, product, write, write_sections};
-use gantry_runtime::{Device, Error, Grid, Limits, SimOptions};
+use gantry_runtime::{Device, Error, Grid, Limits, Pool, SimOptions};
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 const P: Platform = Platform::Gen9;
@@ -151,10 +153,49 @@ fn every_limit_of_a_module_is_said() {
         ..all
     };
     Zebin::parse(&zebin).unwrap();
-    assert_eq!(
-        refused(&zebin, &limits),
-        "2000 arguments of kernels; the limit is 1500"
-    );
+    let said = "2000 arguments of kernels; the limit is 1500";
+    assert_eq!(refused(&zebin, &limits), said);
+    // Whoever names it.
+    let mut info = many(2) + "kernels_misc_info:\n";
+    for i in 0..2 {
+        info += &format!("  - {{name: k{i}, args_info: [{{index: 999}}]}}\n");
+    }
+    let zebin = write(P, &info, &[("k0", vec![0; 16]), ("k1", vec![0; 16])]);
+    Zebin::parse(&zebin).unwrap();
+    assert_eq!(refused(&zebin, &limits), said);
+}
+
+#[test]
+fn symbols_and_relocations_are_bounded() {
+    if !have("ocloc") {
+        return;
+    }
+    let source = "
+        __global int kept[4] = {1, 2, 3, 4};
+        __kernel void adds(__global int *out) { out[0] = kept[out[0] & 3]++; }
+    ";
+    let zebin = common::compile_source(source, 16, "-cl-std=CL2.0");
+    let limit = |symbols| Limits {
+        symbols,
+        ..Limits::default()
+    };
+    let parsed = Zebin::parse(&zebin).unwrap();
+    let relocations = parsed.relocations.iter().map(Vec::len).sum::<usize>();
+    assert!(relocations > 0);
+    // All of them are asked for where one is.
+    let asked = |symbols| {
+        let said = refused(&zebin, &limit(symbols));
+        let (n, rest) = said.split_once(' ').unwrap();
+        assert_eq!(
+            rest,
+            format!("symbols and relocations; the limit is {symbols}")
+        );
+        n.parse::<usize>().unwrap()
+    };
+    let symbols = asked(0);
+    let all = asked(symbols);
+    assert!(all >= symbols + relocations.min(1), "{symbols} {all}");
+    assert!(Zebin::parse_within(&zebin, &limit(symbols + 1000)).is_ok());
 }
 
 #[test]
@@ -177,16 +218,6 @@ fn devices_have_limits_of_their_own() {
     );
 }
 
-/// The fastest of several runs, in seconds.
-fn seconds(mut f: impl FnMut()) -> f64 {
-    let once = |_| {
-        let start = Instant::now();
-        f();
-        start.elapsed().as_secs_f64()
-    };
-    (0..5).map(once).fold(f64::INFINITY, f64::min)
-}
-
 #[test]
 fn modules_take_time_as_their_size() {
     // With their code; without that of the last; and functions instead of kernels.
@@ -198,12 +229,27 @@ fn modules_take_time_as_their_size() {
     ];
     let d = Device::simulator(SimOptions::default());
     for (what, make, loads) in makes {
-        let [small, large] = [1000, 8000].map(make);
-        let time = |zebin: &[u8]| seconds(|| assert_eq!(d.load(zebin).is_ok(), loads, "{what}"));
-        let ratio = time(&large) / time(&small);
+        let sizes = [2000, 32_000].map(make);
+        // The fastest runs of either, of as many as it takes on a busy machine.
+        let mut best = [f64::INFINITY; 2];
+        let mut ratio = || {
+            for (zebin, best) in sizes.iter().zip(&mut best) {
+                let start = Instant::now();
+                assert_eq!(d.load(zebin).is_ok(), loads, "{what}");
+                *best = best.min(start.elapsed().as_secs_f64());
+            }
+            best[1] / best[0]
+        };
+        let mut found = ratio();
+        for _ in 0..10 {
+            if found < 48.0 {
+                break;
+            }
+            found = ratio();
+        }
         assert!(
-            ratio < 30.0,
-            "{what}: eight times as many take {ratio:.1} times as long"
+            found < 48.0,
+            "{what}: sixteen times as many take {found:.0} times as long"
         );
     }
 }
@@ -218,16 +264,20 @@ fn sections(name: &str, kernels: usize, count: usize) -> Vec<u8> {
     write_sections(product(P), &many(kernels), all)
 }
 
-/// A kernel with private memory, of two threads in each of so many groups.
+/// Launches a kernel with private memory, of two threads in each of so many groups.
 fn private(bytes: u32, groups: u32, limits: Limits) -> Result<u64, Error> {
+    let options = SimOptions {
+        limits,
+        ..SimOptions::default()
+    };
+    private_on(&Device::simulator(options), bytes, groups)
+}
+
+fn private_on(d: &Device, bytes: u32, groups: u32) -> Result<u64, Error> {
     let info = many(1).replace("k0", "t")
         + &format!(
             "    per_thread_memory_buffers:\n      - {{type: global, usage: private_space, size: {bytes}}}\n"
         );
-    let d = Device::simulator(SimOptions {
-        limits,
-        ..SimOptions::default()
-    });
     let m = d.load(&text::zebin(P, &info, &text::whole(""))).unwrap();
     let grid = Grid::new([16 * groups, 1, 1]).group([16, 1, 1]);
     m.kernel("t").unwrap().launch(grid).run().map(|s| s.threads)
@@ -251,6 +301,38 @@ fn memory_of_threads_is_bounded() {
     );
     // What lasts for one group lasts for all, one after the other.
     assert_eq!(private(1 << 20, 100, small).unwrap(), 200);
+}
+
+/// Threads that count how many calls they are asked for.
+#[derive(Default)]
+struct Many(AtomicUsize);
+
+impl Pool for Many {
+    fn threads(&self) -> usize {
+        64
+    }
+
+    fn run(&self, times: usize, work: &(dyn Fn() + Sync)) {
+        self.0.fetch_max(times, Ordering::Relaxed);
+        work();
+    }
+}
+
+#[test]
+fn as_many_groups_run_at_once_as_memory_lasts_for() {
+    let pool = Arc::new(Many::default());
+    for (mb, times) in [(4, 2), (7, 3), (200, 64)] {
+        let options = SimOptions {
+            limits: Limits {
+                launch_bytes: mb << 20,
+                ..Limits::default()
+            },
+            ..SimOptions::default()
+        };
+        let d = Device::simulator_on(options, pool.clone());
+        assert_eq!(private_on(&d, 1 << 20, 1000).unwrap(), 2000);
+        assert_eq!(pool.0.swap(0, Ordering::Relaxed), times, "{mb} MB");
+    }
 }
 
 #[test]

@@ -45,10 +45,10 @@ const LONG: &str = "(W) mov (1|M0) r10.0<1>:d 0:d\n\
     (W) cmp (1|M0) (lt)f0.0 null<1>:d r10.0<0;1,0>:d 3000:d\n\
     (W&f0.0) jmpi L32\n";
 
-/// A device that takes no loop for endless.
+/// A device that takes a loop for endless long after it should have been stopped.
 fn device(threads: usize) -> Device {
     Device::simulator(SimOptions {
-        instruction_limit: u64::MAX,
+        instruction_limit: 100_000_000,
         threads,
         ..SimOptions::default()
     })
@@ -224,6 +224,30 @@ fn a_panic_is_a_fault() {
         "{what}"
     );
     assert_eq!(last.load(Ordering::Relaxed), 3, "the rest has run");
+}
+
+#[test]
+fn a_fault_stops_the_groups_of_other_cores() {
+    // Group 0 faults, the others have no end.
+    let body = "(W) cmp (1|M0) (ne)f0.0 null<1>:ud r0.1<0;1,0>:ud 0:ud\n\
+        (W&f0.0) jmpi L64\n\
+        illegal\n\
+        L64:\n\
+        (W) add (1|M0) r10.0<1>:d r10.0<0;1,0>:d 1:d\n\
+        (W) jmpi L64\n";
+    let watch = Watch::new().counts();
+    let how = How {
+        watch: Some(&watch),
+        ..How::default()
+    };
+    let e = run(&device(2), body, 4, &how).unwrap_err();
+    let Error::Fault(f) = e else {
+        panic!("{e}");
+    };
+    assert_eq!(f.group, [0; 3], "{f}");
+    let report = watch.report();
+    let ran: u64 = report.instructions.iter().map(|i| i.amount.executed).sum();
+    assert!(ran < 100_000_000, "{ran}");
 }
 
 /// A host's threads: each call is one.

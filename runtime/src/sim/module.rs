@@ -264,3 +264,48 @@ impl SimModule {
         Whereabouts { function, offset }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::super::Simulator;
+    use super::*;
+    use crate::pool::OwnPool;
+    use crate::zebin::{Relocation, Section, write_sections};
+
+    #[test]
+    fn zeros_follow_their_data_and_take_addresses() {
+        let info = "kernels:\n  - {name: k, execution_env: {simd_size: 8}}\n";
+        let bytes = write_sections(
+            18,
+            info,
+            vec![
+                Section::new(".text.k", vec![0; 16]),
+                Section::new(".data.global", vec![7; 24]),
+                Section::zeros(".bss.global", 64),
+            ],
+        );
+        let mut zebin = Zebin::parse(&bytes).unwrap();
+        zebin.data[1].relocations.push(Relocation {
+            offset: 56,
+            ty: 1,
+            addend: 3,
+            symbol: "s".to_owned(),
+            target: Some((Part::Data(0), 8)),
+        });
+        let d = Simulator::new(SimOptions::default(), OwnPool::of(1));
+        let m = d.load_module(Arc::new(zebin.clone()), &bytes).unwrap();
+        let all = d.space.snapshot();
+        assert_eq!(all.len(), 1);
+        let mut got = vec![0; 88];
+        all[0].block.read(0, &mut got);
+        let address = (m.data.global + 8 + 3).to_le_bytes();
+        assert_eq!(got, [&[7; 24][..], &[0; 56], &address].concat());
+        assert!(m.kernels[0].failed.is_none());
+        // One that is not all inside.
+        zebin.data[1].relocations[0].offset = 57;
+        let m = d.load_module(Arc::new(zebin), &bytes).unwrap();
+        let e = m.kernels[0].failed.as_ref().unwrap().to_string();
+        assert!(e.contains("outside its section"), "{e}");
+    }
+}

@@ -379,7 +379,7 @@ impl<'p> Worker<'p> {
             indirect: &self.indirect,
             private,
             running: &self.running,
-            barriers: Barriers::new(threads as u32),
+            barriers: Barriers::new(threads as u32, plan.kernel.env.barrier_count),
         };
         let run = &mut self.threads;
         let result = match &mut self.watcher {

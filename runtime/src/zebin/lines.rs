@@ -206,3 +206,40 @@ impl LineInfo {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line table of DWARF 2 with two files of four bytes, a line of each at offsets 0 and 10 of the first code section.
+    fn table() -> Vec<u8> {
+        let files = b"\0a.cl\0\0\0\0b.cl\0\0\0\0\0";
+        // Steps of one byte; special opcodes from 10 on: DW_LNS_set_file is 4.
+        let mut header = vec![1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1];
+        header.extend(files);
+        let mut program = vec![0, 9, 2];
+        program.extend((1u64 << 32).to_le_bytes());
+        // A row, then 10 bytes on another of file 2, then 10 bytes on the end.
+        let on = 10 + 14 * 10 + 5;
+        program.extend([10 + 5, 4, 2, on, 2, 10, 0, 1, 1]);
+        let mut out = Vec::new();
+        let length = 2 + 4 + header.len() + program.len();
+        out.extend((length as u32).to_le_bytes());
+        out.extend(2u16.to_le_bytes());
+        out.extend((header.len() as u32).to_le_bytes());
+        out.extend(header);
+        out.extend(program);
+        out
+    }
+
+    #[test]
+    fn file_names_are_bounded() {
+        let names = |name_bytes| {
+            let lines = LineInfo::new(table(), Vec::new(), Vec::new(), name_bytes);
+            [0, 9, 10, 20].map(|at| lines.find(0, at).map(|l| l.file))
+        };
+        let some = |s: &str| Some(s.to_owned());
+        assert_eq!(names(8), [some("a.cl"), some("a.cl"), some("b.cl"), None]);
+        assert_eq!(names(7), [some("a.cl"), some("a.cl"), some(""), None]);
+    }
+}

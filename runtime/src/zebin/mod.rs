@@ -15,9 +15,8 @@ mod write;
 mod yaml;
 
 pub use info::{
-    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact,
-    KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry,
-    SamplerFact, SamplerSource,
+    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact, KernelInfo,
+    MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry, SamplerFact, SamplerSource,
 };
 pub use lines::{LineInfo, SourceLine};
 #[doc(hidden)]

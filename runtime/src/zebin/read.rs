@@ -3,8 +3,8 @@
 use super::ZebinError;
 use super::images;
 use super::info::{
-    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact,
-    KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerFact,
+    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact, KernelInfo,
+    MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, SamplerFact,
 };
 use super::yaml::{self, Node};
 use crate::limits::{Budget, Limits, within};
@@ -165,17 +165,14 @@ fn kernel(
     for n in node.list_of("per_thread_memory_buffers")? {
         let ty = n.need("type")?.string()?;
         let usage = n.need("usage")?.string()?;
+        if !["private_space", "spill_fill_space", "single_space"].contains(&usage.as_str()) {
+            return Err(n.error(&format!("unknown usage `{usage}`")));
+        }
         memory.push(MemoryBuffer {
             global: match ty.as_str() {
                 "global" => true,
                 "scratch" => false,
                 _ => return Err(n.error(&format!("unknown type `{ty}`"))),
-            },
-            usage: match usage.as_str() {
-                "private_space" => MemoryUsage::Private,
-                "spill_fill_space" => MemoryUsage::Spill,
-                "single_space" => MemoryUsage::Single,
-                _ => return Err(n.error(&format!("unknown usage `{usage}`"))),
             },
             size: n.need("size")?.u32()?,
             per_channel: n.flag("is_simt_thread")?,
@@ -372,10 +369,12 @@ const MAX_SLM_ALIGNMENT: u32 = 128;
 
 fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
     let space = n.need("addrspace")?.string()?;
-    let access = match n.get("access_type")? {
-        None => "readwrite".to_owned(),
-        Some(a) => a.string()?,
-    };
+    if let Some(a) = n.get("access_type")? {
+        let access = a.string()?;
+        if !["readonly", "writeonly", "readwrite"].contains(&access.as_str()) {
+            return Err(n.error(&format!("unknown access_type `{access}`")));
+        }
+    }
     Ok(PayloadKind::Pointer {
         index,
         mode: addr_mode(n)?,
@@ -386,12 +385,6 @@ fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
             "image" => AddrSpace::Image,
             "sampler" => AddrSpace::Sampler,
             _ => return Err(n.error(&format!("unknown addrspace `{space}`"))),
-        },
-        access: match access.as_str() {
-            "readonly" => AccessType::ReadOnly,
-            "writeonly" => AccessType::WriteOnly,
-            "readwrite" => AccessType::ReadWrite,
-            _ => return Err(n.error(&format!("unknown access_type `{access}`"))),
         },
         slm_alignment: match n.u32_or("slm_alignment", SLM_ALIGNMENT)? {
             a if a.is_power_of_two() && a <= MAX_SLM_ALIGNMENT => a,

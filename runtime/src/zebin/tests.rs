@@ -106,6 +106,8 @@ fn mistakes_are_named() {
     );
     assert!(with("offset: 16", "offset: 4095").contains("do not fit the register file"));
     assert!(with("stateless", "homeless").contains("unknown addrmode `homeless`"));
+    assert!(with("readwrite", "rw").contains("unknown access_type `rw`"));
+    assert!(with("single_space", "some_space").contains("unknown usage `some_space`"));
     assert!(with("bti_value: 3", "bti_value: 300").contains("above 252"));
     assert!(
         with(
