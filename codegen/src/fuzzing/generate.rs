@@ -240,11 +240,11 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
         self.body(budget, depth + 1);
         let v = self.value(ty);
-        self.b.def_var(carried, v);
+        self.b.def_var_all_lanes(carried, v);
         self.pool.truncate(before);
         let (n, one) = (self.b.use_var(count), self.b.ins().iconst(i32, 1));
         let n = self.b.ins().iadd(n, one);
-        self.b.def_var(count, n);
+        self.b.def_var_all_lanes(count, n);
         let rounds = 1 + self.rng.below(3);
         let rounds = self.b.ins().iconst(i32, i64::from(rounds));
         let again = self.b.ins().icmp(IntCC::SignedLessThan, n, rounds);
