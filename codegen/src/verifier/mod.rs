@@ -25,6 +25,7 @@ use crate::ir::{Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, T
 use crate::text::{Parsed, SourceMap};
 use calls::Calls;
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
+use smallvec::SmallVec;
 use std::fmt;
 
 /// What an error is about.
@@ -235,8 +236,8 @@ impl<'a> Verifier<'a> {
         self.func.dfg.ty(v)
     }
 
-    fn args(&self, inst: Inst) -> Vec<Value> {
-        let mut args = Vec::new();
+    fn args(&self, inst: Inst) -> SmallVec<[Value; 4]> {
+        let mut args = SmallVec::new();
         self.data(inst)
             .for_each_arg(&self.func.dfg.pool, |v| args.push(v));
         args
