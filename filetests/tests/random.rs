@@ -3,7 +3,7 @@
 
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
-use gantry_codegen::ir::{FuncRef, InstData, Module, Opcode, Scalar, Type};
+use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::{CodegenError, CompileOptions, compile};
 use gantry_runtime::{Device, SimOptions};
 
@@ -12,7 +12,8 @@ fn interpret(m: &Module, input: &[u8]) -> Vec<u8> {
     let x = memory.add(input.to_vec());
     let y = memory.add(vec![0; OUT_BYTES as usize]);
     let args = [Arg::ptr(x), Arg::ptr(y), Arg::i32(5), Arg::f32(1.5)];
-    let grid = Grid::new([1, 1, 1], [1, 1, 1]);
+    let simd = simd(m);
+    let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
     launch(
         m,
         FuncRef::from_u32(0),
@@ -25,13 +26,21 @@ fn interpret(m: &Module, input: &[u8]) -> Vec<u8> {
     memory.bytes(y).to_vec()
 }
 
-fn simulate(device: &Device, zebin: &[u8], input: &[u8]) -> Result<Vec<u8>, String> {
+/// Work-items of a thread: a kernel is launched as one.
+fn simd(m: &Module) -> u32 {
+    match m.functions[FuncRef::from_u32(0)].kind {
+        FuncKind::Kernel { simd, .. } => simd,
+        FuncKind::Subroutine => 1,
+    }
+}
+
+fn simulate(device: &Device, zebin: &[u8], input: &[u8], simd: u32) -> Result<Vec<u8>, String> {
     let module = device.load(zebin).map_err(|e| e.to_string())?;
     let kernel = module.kernel("k").map_err(|e| e.to_string())?;
     let x = device.buffer_from(input).map_err(|e| e.to_string())?;
     let out = vec![0u8; OUT_BYTES as usize];
     let y = device.buffer_from(&out).map_err(|e| e.to_string())?;
-    let grid = gantry_runtime::Grid::new([1, 1, 1]).group([1, 1, 1]);
+    let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
     kernel
         .launch(grid)
         .arg(&x)
@@ -112,7 +121,7 @@ fn one(seed: u64, options: &Options, device: &Device, count: &mut Count) -> Resu
     };
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input);
-    let got = simulate(device, &compiled.zebin, &input)?;
+    let got = simulate(device, &compiled.zebin, &input, simd(&m))?;
     compare(&m, &expected, &got)?;
     count.equal += 1;
     Ok(())
