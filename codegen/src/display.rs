@@ -172,9 +172,17 @@ impl fmt::Display for MInst {
                 }
             }
             MInst::Jump => f.write_str("jump"),
-            MInst::Branch { flag, sub } => {
+            MInst::Branch { flag, sub, test } => {
                 f.write_str("branch ")?;
-                place(f, &RegRef::new(*flag, *sub))
+                if test.inverse {
+                    f.write_str("~")?;
+                }
+                place(f, &RegRef::new(*flag, *sub))?;
+                match test.ctrl {
+                    PredCtrl::AnyH(n) => write!(f, ".any{n}h"),
+                    PredCtrl::AllH(n) => write!(f, ".all{n}h"),
+                    _ => Ok(()),
+                }
             }
             MInst::EndThread { payload } => write!(f, "end {payload}"),
         }

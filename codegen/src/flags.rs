@@ -64,7 +64,7 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
                 f(&mut c.flag, Use::Write);
             }
         }
-        MInst::Branch { flag, sub } => {
+        MInst::Branch { flag, sub, .. } => {
             let mut at = RegRef::new(*flag, *sub);
             if matches!(flag, VirtReg::Flag(_)) {
                 f(&mut at, Use::Read);

@@ -10,7 +10,7 @@ use crate::lowered::Lowered;
 use crate::operand::{
     flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
 };
-use crate::vcode::{VFlag, VirtReg};
+use crate::vcode::{MInst, VFlag, VirtReg};
 use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
 
 impl Lower<'_> {
@@ -54,14 +54,25 @@ impl Lower<'_> {
     pub(super) fn compare(
         &mut self,
         inst: Inst,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+        under: Option<(Value, bool)>,
+    ) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            self.compare_to(out, lanes, conds, a, b, under);
+        }
+    }
+
+    fn compare_to(
+        &mut self,
+        out: VFlag,
+        lanes: u32,
         (cond, swapped): (Cond, Cond),
         a: BaleSrc,
         b: BaleSrc,
         under: Option<(Value, bool)>,
     ) {
-        let Some((out, lanes)) = self.result_flag(inst, 0) else {
-            return;
-        };
         let under = under.map(|(v, inverse)| (self.flag(v), inverse));
         let (cond, a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
@@ -276,6 +287,59 @@ impl Lower<'_> {
                 flag_src(rm, ty),
                 scalar_src(leaving, 0, ty),
             );
+        }
+        if self.value_flags[results[2]].is_some() {
+            let none = self.flag(results[2]);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
+        }
+    }
+
+    /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
+    pub(super) fn lower_goto_staying(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+    ) {
+        let Some((new_em, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let leaving = self.temp_flag(lanes);
+        self.compare_to(leaving, lanes, conds, a, b, Some((em, false)));
+        let ty = flag_type(lanes);
+        let em = self.flag(em);
+        let (em, leaving) = (flag_src(em, ty), flag_src(leaving, ty));
+        self.flag_op(Op::Xor, new_em, lanes, em, leaving);
+    }
+
+    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`, and `none`.
+    pub(super) fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let new_em = self.flag(results[0]);
+        if self.value_flags[results[1]].is_some() {
+            let (new_rm, em, rm) = (self.flag(results[1]), self.flag(em), self.flag(rm));
+            let left = self.temp(4);
+            let none = Src::None;
+            self.emit_op(uniform(
+                Op::Mov,
+                grf_dst(left, ty),
+                [flag_src(new_em, ty), none, none],
+            ));
+            let leave = [flag_src(em, ty), scalar_src(left, 0, ty), none];
+            self.emit(MInst::Op {
+                inst: uniform(Op::Xor, grf_dst(left, ty), leave),
+                starts: false,
+                keeps: None,
+            });
+            let left = scalar_src(left, 0, ty);
+            self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), left);
         }
         if self.value_flags[results[2]].is_some() {
             let none = self.flag(results[2]);
