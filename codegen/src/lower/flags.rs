@@ -5,7 +5,7 @@
 
 use super::Lower;
 use crate::bale::{Bale, BaleSrc, Operation, View};
-use crate::ir::{Inst, Value};
+use crate::ir::{Inst, InstData, Value};
 use crate::lowered::Lowered;
 use crate::operand::{
     flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
@@ -254,6 +254,13 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether a predicate is known to have no lane set.
+    fn is_empty(&self, v: Value) -> bool {
+        let inst = self.func.dfg.def_inst(v);
+        let data = inst.map(|i| *self.func.dfg.data(i));
+        matches!(data, Some(InstData::Imm { bits: 0, .. }))
+    }
+
     /// `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
     pub(super) fn lower_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) {
         let results: [Value; 3] = match self.func.dfg.results(inst) {
@@ -276,17 +283,16 @@ impl Lower<'_> {
         self.flag_op(Op::And, new_em, lanes, flag_src(em, ty), not_c);
         if self.value_flags[results[1]].is_some() {
             let new_rm = self.flag(results[1]);
-            let rm = self.flag(rm);
-            let leaving = self.temp(4);
             let leave = [flag_src(em, ty), scalar_src(c, 0, ty), none];
-            self.emit_op(uniform(Op::And, grf_dst(leaving, ty), leave));
-            self.flag_op(
-                Op::Or,
-                new_rm,
-                lanes,
-                flag_src(rm, ty),
-                scalar_src(leaving, 0, ty),
-            );
+            if self.is_empty(rm) {
+                self.emit_op(uniform(Op::And, flag_dst(new_rm, ty), leave));
+            } else {
+                let rm = self.flag(rm);
+                let leaving = self.temp(4);
+                self.emit_op(uniform(Op::And, grf_dst(leaving, ty), leave));
+                let leaving = scalar_src(leaving, 0, ty);
+                self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), leaving);
+            }
         }
         if self.value_flags[results[2]].is_some() {
             let none = self.flag(results[2]);
@@ -324,7 +330,7 @@ impl Lower<'_> {
         let ty = flag_type(lanes);
         let new_em = self.flag(results[0]);
         if self.value_flags[results[1]].is_some() {
-            let (new_rm, em, rm) = (self.flag(results[1]), self.flag(em), self.flag(rm));
+            let (new_rm, em) = (self.flag(results[1]), self.flag(em));
             let left = self.temp(4);
             let none = Src::None;
             self.emit_op(uniform(
@@ -333,13 +339,18 @@ impl Lower<'_> {
                 [flag_src(new_em, ty), none, none],
             ));
             let leave = [flag_src(em, ty), scalar_src(left, 0, ty), none];
-            self.emit(MInst::Op {
-                inst: uniform(Op::Xor, grf_dst(left, ty), leave),
-                starts: false,
-                keeps: None,
-            });
-            let left = scalar_src(left, 0, ty);
-            self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), left);
+            if self.is_empty(rm) {
+                self.emit_op(uniform(Op::Xor, flag_dst(new_rm, ty), leave));
+            } else {
+                self.emit(MInst::Op {
+                    inst: uniform(Op::Xor, grf_dst(left, ty), leave),
+                    starts: false,
+                    keeps: None,
+                });
+                let left = scalar_src(left, 0, ty);
+                let rm = self.flag(rm);
+                self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), left);
+            }
         }
         if self.value_flags[results[2]].is_some() {
             let none = self.flag(results[2]);
