@@ -21,7 +21,7 @@ use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::legalize::legalize;
 use crate::liveness::liveness;
 use crate::lower::lower;
-use crate::payload::Payload;
+use crate::payload::{GRF, Payload};
 use crate::regalloc::{allocate, checker};
 use crate::result::CodegenError;
 use crate::verifier::{self, ModuleVerifier};
@@ -260,7 +260,7 @@ fn compile_with(
     )?;
     pass.run(
         Stage::Flags,
-        || allocate_flags(name, &mut code),
+        || allocate_flags(name, &mut code, grfs * GRF),
         |()| String::new(),
     )?;
     if let Some((Stage::Flags, text)) = pass.dumps.last_mut() {
@@ -268,7 +268,7 @@ fn compile_with(
     }
     let live = pass.run(
         Stage::Liveness,
-        || Ok(liveness(&code)),
+        || liveness(name, &code, grfs * GRF),
         |l| display::with_liveness(&code, l),
     )?;
     let alloc = pass.run(

@@ -7,6 +7,7 @@
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
 use crate::payload::GRF;
+use crate::result::CodegenError;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
@@ -118,6 +119,50 @@ impl Occurrences {
     }
 }
 
+/// Bytes that are live at the ends of blocks. If there are more in all than the blocks together have room for, some block has more than
+/// the register file: this is known before everything is followed, which would take the square of what is nested.
+pub(crate) struct Load {
+    bytes: Vec<u32>,
+    total: u64,
+    most: u64,
+}
+
+impl Load {
+    /// For a file of so many bytes.
+    pub(crate) fn new(code: &VCode, file: u32) -> Load {
+        Load {
+            bytes: vec![0; code.blocks.len()],
+            total: 0,
+            most: u64::from(file) * code.blocks.len() as u64,
+        }
+    }
+
+    /// Adds what lives at a block's end; whether all may still fit.
+    pub(crate) fn add(&mut self, block: VBlock, bytes: u32) -> bool {
+        self.bytes[block.index()] += bytes;
+        self.total += u64::from(bytes);
+        self.total <= self.most
+    }
+
+    /// Where most is live, as an error.
+    pub(crate) fn error(&self, name: &str, code: &VCode, file: u32) -> CodegenError {
+        let blocks = self.bytes.iter().zip(code.blocks.values());
+        let worst = blocks.max_by_key(|(bytes, _)| **bytes);
+        let (needed, at) = worst.map_or((0, 0), |(bytes, b)| (*bytes, b.end.saturating_sub(1)));
+        CodegenError::OutOfRegisters {
+            function: name.to_string(),
+            needed,
+            available: file,
+            at,
+            text: code
+                .insts
+                .get(at)
+                .map(|m| m.to_string())
+                .unwrap_or_default(),
+        }
+    }
+}
+
 /// What is known of a block for one register: the register, if it is, as a number from 1.
 #[derive(Clone, Copy, Default)]
 struct Marks {
@@ -139,6 +184,7 @@ struct Walk<'a> {
     outs: Vec<VBlock>,
     ranges: Vec<Range>,
     kills: Vec<(u32, VReg)>,
+    load: Load,
 }
 
 impl Walk<'_> {
@@ -146,8 +192,8 @@ impl Walk<'_> {
         VBlock::from_u32(self.block_of[inst as usize])
     }
 
-    /// The ranges of a register, left in `self.ranges`.
-    fn register(&mut self, r: VReg, occurrences: &[(u32, Access)]) {
+    /// The ranges of a register, left in `self.ranges`. `None`: too much is live.
+    fn register(&mut self, r: VReg, occurrences: &[(u32, Access)]) -> Option<()> {
         let code = self.code;
         let mark = r.as_u32() + 1;
         self.ranges.clear();
@@ -173,6 +219,9 @@ impl Walk<'_> {
                 }
                 m.live_out = mark;
                 self.outs.push(p);
+                if !self.load.add(p, code.vregs[r].bytes) {
+                    return None;
+                }
                 if m.begins != mark && m.live_in != mark {
                     m.live_in = mark;
                     self.work.push(p);
@@ -205,6 +254,7 @@ impl Walk<'_> {
             }
             touch
         });
+        Some(())
     }
 
     /// Ranges and last uses in a block where the register occurs.
@@ -241,8 +291,11 @@ impl Walk<'_> {
     }
 }
 
-/// Computes liveness.
-pub fn liveness(code: &VCode) -> Liveness {
+/// Computes liveness for a register file of so many bytes.
+///
+/// # Errors
+/// [`CodegenError::OutOfRegisters`] where far more is live than the file holds. (Where it is not far more, allocation finds out.)
+pub fn liveness(name: &str, code: &VCode, file: u32) -> Result<Liveness, CodegenError> {
     let mut block_of = vec![0; code.insts.len()];
     for (b, data) in &code.blocks {
         if let Some(insts) = block_of.get_mut(data.start..data.end) {
@@ -257,21 +310,24 @@ pub fn liveness(code: &VCode) -> Liveness {
         outs: Vec::new(),
         ranges: Vec::new(),
         kills: Vec::new(),
+        load: Load::new(code, file),
     };
     let occurrences = Occurrences::new(code);
     let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
     for r in code.vregs.keys() {
-        walk.register(r, occurrences.of(r));
+        if walk.register(r, occurrences.of(r)).is_none() {
+            return Err(walk.load.error(name, code, file));
+        }
         ranges[r] = Ranges::from_slice(&walk.ranges);
     }
     let mut kills = walk.kills;
     kills.sort_unstable();
     let demand = demand(code, &ranges);
-    Liveness {
+    Ok(Liveness {
         ranges,
         demand,
         kills,
-    }
+    })
 }
 
 /// Sums live bytes at every point.
