@@ -10,14 +10,13 @@
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::{Function, IntCC, Module, scalars::I32};
-use gantry_codegen::{CodegenError, CompileOptions, Stage, compile, text, verifier};
+use gantry_codegen::{CodegenError, CompileOptions, compile, text, verifier};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 fn options() -> CompileOptions {
-    // The checker of allocations keeps the whole register file per block.
     CompileOptions {
-        check: false,
+        check: true,
         ..CompileOptions::for_target("skl").unwrap()
     }
 }
@@ -97,10 +96,7 @@ fn deep_functions_take_no_stack() {
 /// Loops nested so deep that flags are allocated otherwise; every checker is on.
 #[test]
 fn deep_loops_are_right() {
-    let mut options = CompileOptions::for_target("skl").unwrap();
-    options.check = true;
-    options.dump = vec![Stage::Flags];
-    let compiled = compile(&Shape::NestedLoops.module(12_000).unwrap(), &options).unwrap();
+    let compiled = compile(&Shape::NestedLoops.module(12_000).unwrap(), &options()).unwrap();
     assert!(compiled.kernels[0].stats.instructions > 6_000);
 }
 
