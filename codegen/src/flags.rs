@@ -318,17 +318,20 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
     None
 }
 
-/// Whether loops nest so deep that regalloc2's search for dominators, which goes from each loop's end up to its head, would take longer
-/// than all the rest. Its other algorithm does not search for them; it spills more.
-fn nests_deep(code: &VCode) -> bool {
-    const DEEP: usize = 1000;
-    let mut steps = 0;
+/// Whether a function is of the kind that regalloc2 takes quadratic time for, and so large that this would be longer than all the rest: its
+/// search for dominators goes from each loop's end up to its head, and for each block parameter it looks through those before. Its
+/// other algorithm does neither; it spills more.
+fn is_vast(code: &VCode) -> bool {
+    const STEPS: usize = 1000;
+    let mut loops = 0;
+    let mut params = 0;
     for (b, data) in &code.blocks {
+        params += data.params.len();
         for s in data.succs.iter().filter(|s| **s <= b) {
-            steps += b.index() - s.index();
+            loops += b.index() - s.index();
         }
     }
-    steps / DEEP > code.blocks.len()
+    loops / STEPS > code.blocks.len() || params.saturating_mul(params) / STEPS > code.insts.len()
 }
 
 /// Gives every flag its register, with spills to the GRF file where four are not enough.
@@ -355,10 +358,10 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
     if let Some(load) = fit(code, &view, file) {
         return Err(load.error(name, code, file));
     }
-    let deep = nests_deep(code);
+    let vast = is_vast(code);
     let options = RegallocOptions {
-        validate_ssa: cfg!(debug_assertions) && !deep,
-        algorithm: match deep {
+        validate_ssa: cfg!(debug_assertions) && !vast,
+        algorithm: match vast {
             true => Algorithm::Fastalloc,
             false => Algorithm::Ion,
         },
