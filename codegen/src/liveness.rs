@@ -47,7 +47,7 @@ pub struct Liveness {
     pub ranges: SecondaryMap<VReg, Ranges>,
     /// Per instruction.
     pub demand: Vec<Demand>,
-    /// Instructions and the registers whose value ends there (killed by a last use), in order of instructions.
+    /// Instructions and the registers whose value ends there (killed by a last use), register after register.
     kills: Vec<(u32, VReg)>,
 }
 
@@ -62,12 +62,11 @@ impl Liveness {
             .unwrap_or((0, 0))
     }
 
-    /// The registers whose value ends at an instruction.
-    pub fn kills(&self, inst: usize) -> impl Iterator<Item = VReg> + '_ {
-        let first = self.kills.partition_point(|k| (k.0 as usize) < inst);
-        let rest = self.kills.get(first..).unwrap_or(&[]);
-        let here = rest.iter().take_while(move |k| k.0 as usize == inst);
-        here.map(|k| k.1)
+    /// The instructions and the registers whose value ends there, in order of instructions.
+    pub fn kills(&self) -> Vec<(u32, VReg)> {
+        let mut out = self.kills.clone();
+        out.sort_unstable();
+        out
     }
 }
 
@@ -89,7 +88,16 @@ fn writes_early(m: &MInst) -> bool {
 struct Occurrences {
     /// Per register where its list starts; one more at the end.
     starts: Vec<u32>,
-    list: Vec<(u32, Access)>,
+    list: Vec<Occurrence>,
+}
+
+/// An instruction that names a register, and how.
+#[derive(Clone, Copy)]
+struct Occurrence {
+    inst: u32,
+    access: Access,
+    /// It writes while it still reads.
+    early: bool,
 }
 
 impl Occurrences {
@@ -103,17 +111,27 @@ impl Occurrences {
             sum += std::mem::replace(s, sum);
         }
         let mut next = starts.clone();
-        let mut list = vec![(0, Access::Use); sum as usize];
+        let nothing = Occurrence {
+            inst: 0,
+            access: Access::Use,
+            early: false,
+        };
+        let mut list = vec![nothing; sum as usize];
         for (i, m) in code.insts.iter().enumerate() {
-            m.for_each_vreg(|r, a| {
-                list[next[r.index()] as usize] = (i as u32, a);
+            let early = writes_early(m);
+            m.for_each_vreg(|r, access| {
+                list[next[r.index()] as usize] = Occurrence {
+                    inst: i as u32,
+                    access,
+                    early,
+                };
                 next[r.index()] += 1;
             });
         }
         Occurrences { starts, list }
     }
 
-    fn of(&self, r: VReg) -> &[(u32, Access)] {
+    fn of(&self, r: VReg) -> &[Occurrence] {
         let (from, to) = (self.starts[r.index()], self.starts[r.index() + 1]);
         self.list.get(from as usize..to as usize).unwrap_or(&[])
     }
@@ -193,12 +211,12 @@ impl Walk<'_> {
     }
 
     /// The ranges of a register, left in `self.ranges`. `None`: too much is live.
-    fn register(&mut self, r: VReg, occurrences: &[(u32, Access)]) -> Option<()> {
+    fn register(&mut self, r: VReg, occurrences: &[Occurrence]) -> Option<()> {
         let code = self.code;
         let mark = r.as_u32() + 1;
         self.ranges.clear();
-        for &(i, access) in occurrences {
-            let block = self.block(i);
+        for &Occurrence { inst, access, .. } in occurrences {
+            let block = self.block(inst);
             let m = &mut self.marks[block.index()];
             if m.occurs != mark {
                 m.occurs = mark;
@@ -239,9 +257,10 @@ impl Walk<'_> {
             }
         }
         let mut rest = occurrences;
-        while let Some(&(first, _)) = rest.first() {
-            let block = self.block(first);
-            let n = rest.partition_point(|o| (o.0 as usize) < code.blocks[block].end);
+        while let Some(first) = rest.first() {
+            let block = self.block(first.inst);
+            let end = code.blocks[block].end;
+            let n = rest.partition_point(|o| (o.inst as usize) < end);
             let (here, later) = rest.split_at(n);
             self.within(r, block, here);
             rest = later;
@@ -258,17 +277,16 @@ impl Walk<'_> {
     }
 
     /// Ranges and last uses in a block where the register occurs.
-    fn within(&mut self, r: VReg, block: VBlock, here: &[(u32, Access)]) {
+    fn within(&mut self, r: VReg, block: VBlock, here: &[Occurrence]) {
         let data = &self.code.blocks[block];
         let live_out = self.marks[block.index()].live_out == r.as_u32() + 1;
         // Backwards; `open` is where the range being followed ends.
         let mut open = live_out.then_some(data.end as u32 * 2);
-        for same in here.chunk_by(|a, b| a.0 == b.0).rev() {
-            let i = same.first().map_or(0, |s| s.0);
+        for same in here.chunk_by(|a, b| a.inst == b.inst).rev() {
+            let i = same.first().map_or(0, |s| s.inst);
             let point = i * 2;
-            for &(_, access) in same {
+            for &Occurrence { access, early, .. } in same {
                 if access == Access::Def {
-                    let early = writes_early(&self.code.insts[i as usize]);
                     self.ranges.push(Range {
                         start: if early { point } else { point + 1 },
                         end: open.take().unwrap_or(point + 2),
@@ -277,7 +295,7 @@ impl Walk<'_> {
                     open = Some(point + 2);
                 }
             }
-            if open.is_none() && same.iter().any(|s| s.1 == Access::Use) {
+            if open.is_none() && same.iter().any(|s| s.access == Access::Use) {
                 open = Some(point + 1);
                 self.kills.push((i, r));
             }
@@ -320,8 +338,7 @@ pub fn liveness(name: &str, code: &VCode, file: u32) -> Result<Liveness, Codegen
         }
         ranges[r] = Ranges::from_slice(&walk.ranges);
     }
-    let mut kills = walk.kills;
-    kills.sort_unstable();
+    let kills = walk.kills;
     let demand = demand(code, &ranges);
     Ok(Liveness {
         ranges,
