@@ -322,9 +322,12 @@ impl fmt::Display for VCode {
 
 /// The code with each instruction's demand in bytes and the registers that it kills.
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
+    let all = live.kills();
     code(v, |i| {
         let d = live.demand.get(i).copied().unwrap_or_default();
-        let kills: Vec<_> = live.kills(i).map(|r| r.to_string()).collect();
+        let first = all.partition_point(|k| (k.0 as usize) < i);
+        let here = all.iter().skip(first).take_while(|k| k.0 as usize == i);
+        let kills: Vec<_> = here.map(|k| k.1.to_string()).collect();
         let kills = if kills.is_empty() {
             String::new()
         } else {
