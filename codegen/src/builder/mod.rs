@@ -32,8 +32,8 @@ mod ssa;
 pub use ins::Ins;
 
 use crate::ir::{
-    ArgKind, Block, FuncKind, Function, Inst, InstData, Opcode, Param, Scalar, Signature, Type,
-    Value,
+    ArgKind, Block, FloatControls, FuncKind, Function, Inst, InstData, Opcode, Param, Scalar,
+    Signature, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use simd::Escape;
@@ -61,6 +61,7 @@ impl Function {
             simd,
             slm_bytes: 0,
             group_size: None,
+            float: FloatControls::default(),
         };
         Function::new(name, kind, Signature::default())
     }

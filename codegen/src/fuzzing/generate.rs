@@ -2,7 +2,7 @@
 
 use super::{Options, Rng};
 use crate::builder::FunctionBuilder;
-use crate::ir::{FuncRef, Function, IntCC, Module, Opcode, Scalar, Type, Value};
+use crate::ir::{FloatControls, FuncRef, Function, IntCC, Module, Opcode, Scalar, Type, Value};
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -89,6 +89,14 @@ fn kernel(
     callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 ) -> Function {
     let mut func = Function::kernel("k", simd);
+    if options.floats && rng.one_in(3) {
+        func.set_float_controls(FloatControls {
+            flush_f16: rng.one_in(2),
+            flush_f32: rng.one_in(2),
+            flush_f64: rng.one_in(2),
+            toward_zero: rng.one_in(2),
+        });
+    }
     let mut b = FunctionBuilder::new(&mut func);
     let (input, output) = (b.ptr_param(), b.ptr_param());
     let pool = vec![

@@ -68,10 +68,8 @@ impl Options {
     fn opcodes(&self) -> Vec<Opcode> {
         let float = |i: &Info| {
             i.class == Class::Float
-                || matches!(
-                    i.opcode,
-                    Opcode::Fconst | Opcode::FcvtFromSint | Opcode::FcvtFromUint
-                )
+                || i.opcode == Opcode::Fconst
+                || i.name.starts_with("fcvt_from_")
         };
         Opcode::all()
             .iter()

@@ -24,6 +24,7 @@
 //! ```
 
 mod alu;
+mod host;
 mod memory;
 mod pure;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::ir::{
     Block, BlockCall, Dim, FuncRef, Function, Inst, InstData, Module, Opcode, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use gantry_isa_gen::sem::FpMode;
 
 /// Why a thread stopped running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,8 @@ pub(super) struct Thread<'a> {
     group: &'a Group<'a>,
     number: u32,
     simd: u32,
+    /// The kernel's, for its subroutines too.
+    mode: FpMode,
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
 }
@@ -58,6 +61,10 @@ impl<'a> Thread<'a> {
             group,
             number,
             simd,
+            mode: module
+                .functions
+                .get(func)
+                .map_or(FpMode::IEEE, |f| f.float_controls().mode()),
             frames: Vec::new(),
             results: Vec::new(),
         };
@@ -235,7 +242,7 @@ impl<'a> Thread<'a> {
                 }
                 vec![out]
             }
-            ref pure => evaluate(frame.func, inst, pure, &frame.values)?,
+            ref pure => evaluate(frame.func, inst, pure, &frame.values, &self.mode)?,
         };
         let frame = self.frame()?;
         for (&v, lanes) in frame.func.dfg.results(inst).iter().zip(results) {

@@ -56,6 +56,8 @@ pub struct Features {
     pub align16: bool,
     /// Whether three-source instructions are in the Align16 form.
     pub ternary_align16: bool,
+    /// Whether one element of such a source may be any word; if not, it starts at a doubleword.
+    pub ternary_words: bool,
     /// Whether there is a split send of its own (`sends`).
     pub split_send: bool,
     /// Whether every send takes two payloads and names its shared function in the opcode.
@@ -163,6 +165,7 @@ const GEN7P5: Features = Features {
     lsc: false,
     align16: true,
     ternary_align16: true,
+    ternary_words: false,
     split_send: false,
     unified_send: false,
     branch_words: true,
@@ -222,6 +225,7 @@ const GEN8_LP: Features = Features {
 };
 
 const GEN9: Features = Features {
+    ternary_words: true,
     split_send: true,
     even_split: false,
     acc_no_dword_mul: false,
