@@ -136,3 +136,16 @@ fn an_endless_loop() {
     names_the_place(&err, "spin", "(0, 0, 0)", "jmpi");
     assert!(err.contains("without an end"), "{err}");
 }
+
+#[test]
+fn a_launch_that_takes_too_long() {
+    let args = ["--arg", "zero:4", "--threads", "1", "--timeout"];
+    let with = |seconds| launch("spin", &[&args[..], &[seconds]].concat()).fails();
+    let err = with("0");
+    assert!(
+        err.contains("kernel `spin` passed its deadline after 0 of 1 groups, 0 instructions"),
+        "{err}"
+    );
+    let err = with("-1");
+    assert!(err.contains("`-1` is no number of seconds"), "{err}");
+}

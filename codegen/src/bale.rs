@@ -81,6 +81,11 @@ impl View {
         self.offset + ((lane / self.w) * self.vs + (lane % self.w) * self.hs) * self.ty.bytes()
     }
 
+    /// The view as a source without modifiers.
+    pub fn plain(self) -> BaleSrc {
+        BaleSrc::View(self, SrcMods::default())
+    }
+
     /// The same lanes, each seen as its low part of another type.
     pub fn narrowed(self, ty: Type) -> View {
         let ratio = (self.ty.bytes() / ty.bytes()).max(1);
@@ -167,6 +172,24 @@ pub struct Bale {
     pub flag: Option<(Cond, VFlag)>,
     /// The mask of a compare, and whether it is inverted: lanes that it disables keep the mask's own bit in the flag.
     pub under: Option<(VFlag, bool)>,
+    /// Where the carry or borrow of `addc` and `subb` goes, a doubleword a lane.
+    pub carry: Option<View>,
+}
+
+impl Bale {
+    /// An operation on so many lanes without a mask. `starts`: it begins a new value of the destination register.
+    pub fn new(lanes: u32, operation: Operation, dst: View, starts: bool) -> Bale {
+        Bale {
+            lanes,
+            operation,
+            dst,
+            starts,
+            mask: None,
+            flag: None,
+            under: None,
+            carry: None,
+        }
+    }
 }
 
 impl fmt::Display for View {
@@ -224,6 +247,9 @@ impl fmt::Display for Bale {
         write!(f, " {}", self.dst)?;
         if self.starts {
             f.write_str("!")?;
+        }
+        if let Some(c) = self.carry {
+            write!(f, " carry {c}")?;
         }
         for s in o.srcs.iter().flatten() {
             write!(f, " {s}")?;

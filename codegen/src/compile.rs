@@ -4,7 +4,9 @@
 //!  ir::Function
 //!      | verify
 //!      | inline     subroutines become part of the kernel
+//!      | expand     what the target lacks, by what it has
 //!      | lower      ISLE rules: bales
+//!      | sends      payloads and descriptors
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
 //!      | liveness   ranges and demand in bytes
@@ -15,19 +17,22 @@
 
 use crate::display;
 use crate::emit::{Code, emit};
+use crate::expand::expand;
 use crate::flags::allocate_flags;
 use crate::inline::{calls, inline_calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::legalize::legalize;
 use crate::liveness::liveness;
 use crate::lower::lower;
-use crate::payload::{GRF, Payload};
 use crate::regalloc::{allocate, checker};
 use crate::result::CodegenError;
+use crate::sends;
+use crate::target::Target;
+use crate::target::abi::Payload;
 use crate::verifier::{self, ModuleVerifier};
-use crate::zebin::{self, KernelImage, Product};
+use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
-use gantry_isa_gen::{Platform, text};
+use gantry_isa_gen::text;
 use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
@@ -37,8 +42,12 @@ pub enum Stage {
     Verify,
     /// Subroutines are part of the kernel.
     Inline,
-    /// Bales.
+    /// What the target lacks is rewritten.
+    Expand,
+    /// Bales and logical sends.
     Lower,
+    /// Payloads and descriptors.
+    Sends,
     /// Instructions over virtual registers.
     Legalize,
     /// Flags physical.
@@ -53,10 +62,12 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 8] = [
+    pub const ALL: [Stage; 10] = [
         Stage::Verify,
         Stage::Inline,
+        Stage::Expand,
         Stage::Lower,
+        Stage::Sends,
         Stage::Legalize,
         Stage::Flags,
         Stage::Liveness,
@@ -69,7 +80,9 @@ impl Stage {
         match self {
             Stage::Verify => "verify",
             Stage::Inline => "inline",
+            Stage::Expand => "expand",
             Stage::Lower => "lower",
+            Stage::Sends => "sends",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
             Stage::Liveness => "liveness",
@@ -88,9 +101,7 @@ impl Stage {
 #[derive(Clone, Debug)]
 pub struct CompileOptions {
     /// The product.
-    pub product: Product,
-    /// Its generation.
-    pub platform: Platform,
+    pub target: Target,
     /// Stages whose result is wanted as text.
     pub dump: Vec<Stage>,
     /// Run the checkers: the symbolic checker of register allocation, the legality rules on what is emitted. (The IR verifier always
@@ -99,18 +110,21 @@ pub struct CompileOptions {
 }
 
 impl CompileOptions {
+    /// Options for a target.
+    pub fn new(target: Target) -> CompileOptions {
+        CompileOptions {
+            target,
+            dump: Vec::new(),
+            check: cfg!(debug_assertions),
+        }
+    }
+
     /// Options for a product's short name (`skl`).
     ///
     /// # Errors
     /// There is no code generator for it.
     pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
-        let unknown = || CodegenError::Target(name.to_string());
-        Ok(CompileOptions {
-            product: Product::from_name(name).ok_or_else(unknown)?,
-            platform: Platform::from_name(name).ok_or_else(unknown)?,
-            dump: Vec::new(),
-            check: cfg!(debug_assertions),
-        })
+        Ok(CompileOptions::new(Target::from_name(name)?))
     }
 }
 
@@ -232,8 +246,7 @@ fn compile_with(
     options: &CompileOptions,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<CompiledKernel, CodegenError> {
-    let platform = options.platform;
-    let grfs = platform.features().grf_count;
+    let target = &options.target;
     let name = func.name.as_str();
     let mut pass = Pass {
         options,
@@ -246,21 +259,27 @@ fn compile_with(
         || inline_calls(module, func),
         |f| f.to_string(),
     )?;
+    let func = pass.run(Stage::Expand, || expand(func, target), |f| f.to_string())?;
     let func = func.as_ref();
-    let payload = Payload::of(func)?;
+    let payload = Payload::of(func, target)?;
     let lowered = pass.run(
         Stage::Lower,
-        || lower(func, platform, &payload),
+        || lower(func, target, &payload),
+        |l| l.to_string(),
+    )?;
+    let lowered = pass.run(
+        Stage::Sends,
+        || sends::expand(name, lowered, target),
         |l| l.to_string(),
     )?;
     let mut code = pass.run(
         Stage::Legalize,
-        || legalize(name, lowered),
+        || legalize(name, lowered, target),
         |c| c.to_string(),
     )?;
     pass.run(
         Stage::Flags,
-        || allocate_flags(name, &mut code, grfs * GRF),
+        || allocate_flags(name, &mut code, target.grf().size()),
         |()| String::new(),
     )?;
     if let Some((Stage::Flags, text)) = pass.dumps.last_mut() {
@@ -268,15 +287,15 @@ fn compile_with(
     }
     let live = pass.run(
         Stage::Liveness,
-        || liveness(name, &code, grfs * GRF),
+        || liveness(name, &code, target.grf().size()),
         |l| display::with_liveness(&code, l),
     )?;
     let alloc = pass.run(
         Stage::Regalloc,
         || {
-            let a = allocate(name, &code, &live, grfs)?;
+            let a = allocate(name, &code, &live)?;
             if options.check {
-                checker::check(&code, &a, grfs).map_err(|e| CodegenError::internal(name, e))?;
+                checker::check(&code, &a).map_err(|e| CodegenError::internal(name, e))?;
             }
             Ok(a)
         },
@@ -284,8 +303,8 @@ fn compile_with(
     )?;
     let out = pass.run(
         Stage::Emit,
-        || emit(name, &code, &alloc, platform, options.check),
-        |c| text::disassemble(platform, &c.bytes),
+        || emit(name, &code, &alloc, target, options.check),
+        |c| text::disassemble(target.platform(), &c.bytes),
     )?;
     let mut stats = pass.stats;
     stats.instructions = out.insts.len();
@@ -329,6 +348,6 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
             text: &k.code.bytes,
         })
         .collect();
-    let zebin = zebin::write(options.product, &images)?;
+    let zebin = zebin::write(&options.target, &images)?;
     Ok(Compiled { kernels, zebin })
 }

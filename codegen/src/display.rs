@@ -2,8 +2,9 @@
 
 use crate::bale::Bale;
 use crate::liveness::Liveness;
-use crate::lower::{Lowered, LoweredFunction};
+use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
+use crate::sends::{Dir, Logical};
 use crate::vcode::{MInst, Place, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
@@ -171,9 +172,17 @@ impl fmt::Display for MInst {
                 }
             }
             MInst::Jump => f.write_str("jump"),
-            MInst::Branch { flag, sub } => {
+            MInst::Branch { flag, sub, test } => {
                 f.write_str("branch ")?;
-                place(f, &RegRef::new(*flag, *sub))
+                if test.inverse {
+                    f.write_str("~")?;
+                }
+                place(f, &RegRef::new(*flag, *sub))?;
+                match test.ctrl {
+                    PredCtrl::AnyH(n) => write!(f, ".any{n}h"),
+                    PredCtrl::AllH(n) => write!(f, ".all{n}h"),
+                    _ => Ok(()),
+                }
             }
             MInst::EndThread { payload } => write!(f, "end {payload}"),
         }
@@ -205,6 +214,59 @@ fn arguments(flags: &[impl fmt::Display]) -> String {
     format!("({})", list.join(", "))
 }
 
+impl fmt::Display for Logical {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = |dir| match dir {
+            Dir::Read => "read",
+            Dir::Write => "write",
+        };
+        match self {
+            Logical::Scattered(s) => {
+                if let Some(m) = s.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if s.keeps { "" } else { "!" };
+                write!(
+                    f,
+                    "scattered {} {:?} ({}x{}) {}{keeps}:{} [{}{:+}]",
+                    way(s.dir),
+                    s.mem.space,
+                    s.lanes,
+                    s.count,
+                    s.data,
+                    s.ty,
+                    s.addr,
+                    s.offset
+                )
+            }
+            Logical::Block(b) => write!(
+                f,
+                "block {} {:?} ({}) {}:{} [{}{:+}]",
+                way(b.dir),
+                b.mem.space,
+                b.lanes,
+                b.data,
+                b.ty,
+                b.addr,
+                b.offset
+            ),
+            Logical::Barrier { header } => write!(f, "barrier {header}"),
+            Logical::Atomic(a) => {
+                if let Some(m) = a.mask {
+                    write!(f, "({m}) ")?;
+                }
+                write!(f, "atomic {} {:?} ({})", a.op.name(), a.mem.space, a.lanes)?;
+                if let Some(r) = a.result {
+                    write!(f, " {r}{}", if a.keeps { "" } else { "!" })?;
+                }
+                write!(f, ":{} [{}{:+}]", a.ty, a.addr, a.offset)?;
+                a.data.iter().flatten().try_for_each(|d| write!(f, " {d}"))
+            }
+            Logical::Fence { header, spaces } => write!(f, "fence {} {header}", spaces.name()),
+        }
+    }
+}
+
 impl fmt::Display for LoweredFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
@@ -213,6 +275,7 @@ impl fmt::Display for LoweredFunction {
             for c in &b.code {
                 let _ = match c {
                     Lowered::Bale(b) => writeln!(out, "    {}", b as &Bale),
+                    Lowered::Send(s) => writeln!(out, "    {s}"),
                     Lowered::Inst(m) => writeln!(out, "    {m}"),
                 };
             }
@@ -288,8 +351,8 @@ pub fn with_allocation(v: &VCode, a: &Allocation) -> String {
             out,
             "{}: r{}.{} {} bytes{fixed}",
             r as VReg,
-            at / 32,
-            at % 32,
+            at / v.grf.bytes,
+            at % v.grf.bytes,
             d.bytes
         );
     }

@@ -4,16 +4,16 @@
 //! branch targets become distances in bytes. Blocks that only jump are left out.
 
 use crate::operand::{dst, imm, scalar, uniform};
-use crate::payload::GRF;
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
+use crate::sends;
+use crate::target::{GrfFile, Target};
 use crate::vcode::{MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
-use gantry_isa_gen::message::{Message, MsgOp};
 use gantry_isa_gen::{
-    self as isa, Arf, Desc, Dst, ExecSize, InstOpts, Op, Platform, PredCtrl, Predicate, Reg,
-    RegRef, Region, SendDescs, Src, SrcMods, Target, Type,
+    self as isa, Arf, Dst, ExecSize, Op, Predicate, Reg, RegRef, Region, Src, SrcMods,
+    Target as BranchTarget, Type,
 };
 
 /// Bytes of an instruction in its native form.
@@ -31,7 +31,7 @@ pub struct Code {
 struct Emitter<'a> {
     code: &'a VCode,
     alloc: &'a Allocation,
-    platform: Platform,
+    target: &'a Target,
     /// Where control goes that is sent to a block: past blocks that only jump.
     goal: SecondaryMap<VBlock, PackedOption<VBlock>>,
     /// The next block that is emitted.
@@ -104,7 +104,7 @@ pub fn emit(
     name: &str,
     code: &VCode,
     alloc: &Allocation,
-    platform: Platform,
+    target: &Target,
     check: bool,
 ) -> Result<Code, CodegenError> {
     let fail = |i: usize, m: &MInst, what: String| {
@@ -114,7 +114,7 @@ pub fn emit(
     let mut e = Emitter {
         code,
         alloc,
-        platform,
+        target,
         behind: behind(code, &goal),
         goal,
         out: Vec::with_capacity(code.insts.len()),
@@ -130,13 +130,14 @@ pub fn emit(
             e.inst(b, m).map_err(|what| fail(i, m, what))?;
         }
     }
+    let platform = target.platform();
     let mut insts = e.out;
     let mut bytes = Vec::with_capacity(insts.len() * 16);
     for (i, inst) in insts.iter_mut().enumerate() {
         for s in &mut inst.srcs {
-            if let Src::Target(Target::Label(b)) = *s {
+            if let Src::Target(BranchTarget::Label(b)) = *s {
                 let to = starts.get(b as usize).copied().unwrap_or_default();
-                *s = Src::Target(Target::Rel((to - i as i32) * NATIVE));
+                *s = Src::Target(BranchTarget::Rel((to - i as i32) * NATIVE));
             }
         }
         if check && let Some(finding) = isa::legal::check(platform, inst).first() {
@@ -156,7 +157,42 @@ pub fn emit(
     Ok(Code { insts, bytes })
 }
 
+/// Whether a move writes what stands there already.
+fn moves_nothing(inst: &isa::Inst<Reg>) -> bool {
+    let Dst::Direct { at: to, hs, ty } = inst.dst else {
+        return false;
+    };
+    let Src::Direct {
+        at: from,
+        region: Region::Rect { vs, w, hs: step },
+        ty: of,
+        mods,
+    } = inst.srcs[0]
+    else {
+        return false;
+    };
+    let exec = inst.exec.channels();
+    // Neighbours as far apart as the destination's.
+    let alike = exec == 1 || step == hs && (u32::from(w) == exec || vs == w * hs);
+    inst.op == Op::Mov
+        && matches!(to.reg, Reg::Grf(_))
+        && to == from
+        && ty == of
+        && !inst.sat
+        && inst.cond.is_none()
+        && mods == SrcMods::default()
+        && alike
+}
+
 impl Emitter<'_> {
+    /// The register and sub-register of a byte address.
+    fn grf(&self, address: u32) -> Result<RegRef<Reg>, String> {
+        let file = self.target.grf();
+        let n =
+            u8::try_from(file.of(address)).map_err(|_| format!("byte {address} is in no GRF"))?;
+        Ok(RegRef::new(Reg::Grf(n), (address % file.bytes) as u16))
+    }
+
     fn address(&self, r: VReg, sub: u32) -> u32 {
         self.alloc.address[r] + sub
     }
@@ -164,7 +200,7 @@ impl Emitter<'_> {
     fn place(&self, at: RegRef<VirtReg>) -> Result<RegRef<Reg>, String> {
         match at.reg {
             VirtReg::Phys(reg) => Ok(RegRef::new(reg, at.sub)),
-            VirtReg::Grf(r) => grf(self.address(r, at.sub.into())),
+            VirtReg::Grf(r) => self.grf(self.address(r, at.sub.into())),
             VirtReg::Flag(f) => Err(format!("{f} has no register")),
         }
     }
@@ -173,7 +209,9 @@ impl Emitter<'_> {
         match *m {
             MInst::Op { ref inst, .. } => {
                 let inst = inst.map(|at, _| self.place(at))?;
-                self.out.push(inst);
+                if !moves_nothing(&inst) {
+                    self.out.push(inst);
+                }
             }
             MInst::Start { .. } | MInst::Touch { .. } => {}
             MInst::Copy { dst, src } => {
@@ -191,7 +229,7 @@ impl Emitter<'_> {
                 let a0 = dst(RegRef::new(a0, sub * 2), Type::Uw);
                 let inst = match index {
                     Some((r, at)) => {
-                        let index = scalar(grf(self.address(r, at))?, Type::Uw);
+                        let index = scalar(self.grf(self.address(r, at))?, Type::Uw);
                         uniform(Op::Add, a0, [index, start])
                     }
                     None => uniform(Op::Mov, a0, [start]),
@@ -199,42 +237,30 @@ impl Emitter<'_> {
                 self.out.push(inst);
             }
             MInst::Jump => self.jump(block, 0, None),
-            MInst::Branch { flag, sub } => {
+            MInst::Branch { flag, sub, test } => {
                 let flag = self.place(RegRef::new(flag, sub))?;
+                let pred = |turned: bool| {
+                    Some(Predicate {
+                        flag,
+                        inverse: test.inverse != turned,
+                        ctrl: test.ctrl,
+                    })
+                };
                 let [then, other] = self.code.blocks[block].succs[..] else {
                     return Err("a branch without two successors".to_string());
                 };
                 if self.goal(then) == self.goal(other) {
                     self.jump(block, 0, None);
                 } else if self.follows(block, then) && !self.follows(block, other) {
-                    self.jump(block, 1, Some((flag, true)));
+                    self.jump(block, 1, pred(true));
                 } else {
-                    self.jump(block, 0, Some((flag, false)));
+                    self.jump(block, 0, pred(false));
                     self.jump(block, 1, None);
                 }
             }
             MInst::EndThread { payload } => {
-                let message = Message::new(
-                    self.platform,
-                    MsgOp::ThreadEnd {
-                        no_dereference: true,
-                    },
-                );
-                let (ex, desc) = message.descs(self.platform).map_err(|e| e.to_string())?;
-                let mut send = isa::Inst::new(Op::Send, ExecSize::S8);
-                send.no_mask = true;
-                send.dst = Dst::Direct {
-                    at: RegRef::new(Reg::NULL, 0),
-                    hs: 1,
-                    ty: Type::Ud,
-                };
-                send.srcs[0] = scalar(grf(self.address(payload, 0))?, Type::Ud);
-                send.send = Some(SendDescs {
-                    ex: Desc::Imm(ex),
-                    desc: Desc::Imm(desc),
-                    src1_len: None,
-                });
-                send.opts = InstOpts::EOT;
+                let payload = self.grf(self.address(payload, 0))?;
+                let send = sends::end_thread(self.target, payload).map_err(|e| e.to_string())?;
                 self.out.push(send);
             }
         }
@@ -251,7 +277,7 @@ impl Emitter<'_> {
     }
 
     /// A jump to a successor, nothing if it is the next block and unconditional.
-    fn jump(&mut self, block: VBlock, succ: usize, pred: Option<(RegRef<Reg>, bool)>) {
+    fn jump(&mut self, block: VBlock, succ: usize, pred: Option<Predicate<Reg>>) {
         let Some(&to) = self.code.blocks[block].succs.get(succ) else {
             return;
         };
@@ -260,12 +286,8 @@ impl Emitter<'_> {
         }
         let to = self.goal(to);
         let mut inst = uniform(Op::Jmpi, Dst::None, []);
-        inst.pred = pred.map(|(flag, inverse)| Predicate {
-            flag,
-            inverse,
-            ctrl: PredCtrl::Sequential,
-        });
-        inst.srcs[0] = Src::Target(Target::Label(to.index() as u32));
+        inst.pred = pred;
+        inst.srcs[0] = Src::Target(BranchTarget::Label(to.index() as u32));
         self.out.push(inst);
     }
 
@@ -275,6 +297,7 @@ impl Emitter<'_> {
         if dst == src {
             return Ok(());
         }
+        let GrfFile { bytes: grf, .. } = self.target.grf();
         let overlap = dst.abs_diff(src) < bytes;
         let first = self.out.len();
         let mut done = 0;
@@ -284,8 +307,8 @@ impl Emitter<'_> {
                 .into_iter()
                 .find(|u| (d | s).is_multiple_of(*u) && rest >= *u)
                 .unwrap_or(1);
-            let room = |at: u32, grfs: u32| grfs * GRF - at % GRF;
-            let aligned = d.is_multiple_of(GRF) && s.is_multiple_of(GRF);
+            let room = |at: u32, grfs: u32| grfs * grf - at % grf;
+            let aligned = d.is_multiple_of(grf) && s.is_multiple_of(grf);
             let grfs = if aligned && !overlap { 2 } else { 1 };
             let most = (rest.min(room(d, grfs)).min(room(s, grfs)) / unit).max(1);
             let lanes = 1 << most.min(16).ilog2();
@@ -298,12 +321,12 @@ impl Emitter<'_> {
             let mut mov = isa::Inst::new(Op::Mov, exec);
             mov.no_mask = true;
             mov.dst = Dst::Direct {
-                at: grf(d)?,
+                at: self.grf(d)?,
                 hs: 1,
                 ty,
             };
             mov.srcs[0] = Src::Direct {
-                at: grf(s)?,
+                at: self.grf(s)?,
                 region: Region::packed(exec),
                 ty,
                 mods: SrcMods::default(),
@@ -319,9 +342,4 @@ impl Emitter<'_> {
         }
         Ok(())
     }
-}
-
-fn grf(address: u32) -> Result<RegRef<Reg>, String> {
-    let n = u8::try_from(address / GRF).map_err(|_| format!("byte {address} is in no GRF"))?;
-    Ok(RegRef::new(Reg::Grf(n), (address % GRF) as u16))
 }

@@ -65,7 +65,7 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
                 f(&mut c.flag, Use::Write);
             }
         }
-        MInst::Branch { flag, sub } => {
+        MInst::Branch { flag, sub, .. } => {
             let mut at = RegRef::new(*flag, *sub);
             if matches!(flag, VirtReg::Flag(_)) {
                 f(&mut at, Use::Read);
@@ -373,7 +373,7 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
     // Of the instructions that were seen, the next one.
     let mut seen = 0;
     let slots: Vec<VReg> = (0..output.num_spillslots)
-        .map(|_| code.vregs.push(VRegData::anywhere(4)))
+        .map(|_| code.vregs.push(VRegData::anywhere(4, code.grf)))
         .collect();
     let ty = if whole { Type::Ud } else { Type::Uw };
     let place = |a: Allocation| -> Option<RegRef<VirtReg>> {

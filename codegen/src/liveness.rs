@@ -6,7 +6,6 @@
 //!
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
-use crate::payload::GRF;
 use crate::result::CodegenError;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -71,12 +70,12 @@ impl Liveness {
 }
 
 /// Whether an instruction writes while it still reads.
-fn writes_early(m: &MInst) -> bool {
+fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
             Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
                 let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
-                !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > GRF
+                !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
             }
             _ => false,
         },
@@ -118,7 +117,7 @@ impl Occurrences {
         };
         let mut list = vec![nothing; sum as usize];
         for (i, m) in code.insts.iter().enumerate() {
-            let early = writes_early(m);
+            let early = writes_early(m, code.grf.bytes);
             m.for_each_vreg(|r, access| {
                 list[next[r.index()] as usize] = Occurrence {
                     inst: i as u32,

@@ -47,9 +47,14 @@ pub enum CodegenError {
         /// The most instructions that a kernel may have with its calls in it.
         limit: usize,
     },
-    /// A platform this build has no code generator for.
-    #[error("no code generator for `{0}`")]
-    Target(String),
+    /// A product there is no code generator for.
+    #[error("no code generator for `{name}`; there is one for {known}")]
+    Target {
+        /// What was asked for.
+        name: String,
+        /// Names that would be taken.
+        known: String,
+    },
     /// The compiler broke its own rules: a bug in Gantry, with what to report.
     #[error("internal error in %{function}: {what} (a bug in Gantry, please report it)")]
     Internal {

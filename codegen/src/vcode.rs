@@ -3,7 +3,7 @@
 //! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
 //! things that are not instructions until places are known (copies, terminators, the address of a register).
 
-use crate::payload::GRF;
+use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
 use smallvec::SmallVec;
@@ -83,18 +83,46 @@ pub struct VRegData {
 
 impl VRegData {
     /// A register of so many bytes wherever its natural alignment allows.
-    pub fn anywhere(bytes: u32) -> VRegData {
+    pub fn anywhere(bytes: u32, grf: GrfFile) -> VRegData {
         VRegData {
             bytes: bytes.max(1),
-            align: natural_align(bytes),
+            align: grf.natural_align(bytes),
             place: Place::Any,
         }
     }
 }
 
-/// Alignment of a register of so many bytes: it never crosses into a GRF that it would not need.
-fn natural_align(bytes: u32) -> u32 {
-    bytes.next_power_of_two().clamp(1, GRF)
+/// What a branch asks of a flag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlagTest {
+    /// How its bits combine: bit 0 alone, any or all of so many.
+    pub ctrl: isa::PredCtrl,
+    /// Whether the answer is turned round.
+    pub inverse: bool,
+}
+
+impl FlagTest {
+    /// Bit 0.
+    pub const ONE: FlagTest = FlagTest {
+        ctrl: isa::PredCtrl::Sequential,
+        inverse: false,
+    };
+
+    /// Whether any (or all) of a flag's bits are set, for as many lanes as the hardware combines.
+    pub fn of_lanes(lanes: u32, all: bool) -> Option<FlagTest> {
+        if !matches!(lanes, 2 | 4 | 8 | 16 | 32) {
+            return None;
+        }
+        let n = lanes as u8;
+        let ctrl = match all {
+            true => isa::PredCtrl::AllH(n),
+            false => isa::PredCtrl::AnyH(n),
+        };
+        Some(FlagTest {
+            ctrl,
+            inverse: false,
+        })
+    }
 }
 
 /// A machine instruction, or what becomes some once places are known.
@@ -143,12 +171,14 @@ pub enum MInst {
     },
     /// To the only successor.
     Jump,
-    /// To the first successor where the flag's bit 0 is set (clear if inverse), else to the second.
+    /// To the first successor where the flag's bits are as `test` wants them, else to the second.
     Branch {
         /// The condition.
         flag: VirtReg,
         /// Byte offset of the sub-register, once physical.
         sub: u16,
+        /// What is asked of the flag.
+        test: FlagTest,
     },
     /// End of the thread. The payload is a copy of the thread header.
     EndThread {
@@ -175,8 +205,10 @@ pub struct BlockData {
 }
 
 /// A kernel in machine code before allocation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct VCode {
+    /// The register file.
+    pub grf: GrfFile,
     /// Every instruction, block after block.
     pub insts: Vec<MInst>,
     /// Blocks in emission order, the entry first.

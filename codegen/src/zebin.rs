@@ -3,9 +3,11 @@
 //! Sections: `.text.<kernel>`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
+use crate::interp::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, Function};
-use crate::payload::Payload;
 use crate::result::CodegenError;
+use crate::target::Target;
+use crate::target::abi::Payload;
 use object::Endianness;
 use object::elf;
 use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
@@ -19,41 +21,6 @@ const SHT_ZEBIN_ZEINFO: elf::SectionType = elf::SectionType(0xff00_0011);
 const ZE_INFO_VERSION: &str = "1.15";
 /// The driver prefetches past the end of a kernel; this many zero bytes stand there.
 const PADDING: usize = 128;
-
-/// A product that zebins are made for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Product {
-    /// Short name, as `ocloc -device` takes it.
-    pub name: &'static str,
-    /// `IntelGT` note 1: product family.
-    pub family: u32,
-    /// `IntelGT` note 2: graphics core family.
-    pub core: u32,
-}
-
-impl Product {
-    /// Every product with a code generator. Numbers as in the notes of Intel's own zebins.
-    pub const ALL: [Product; 5] = [
-        Product::new("skl", 18),
-        Product::new("kbl", 19),
-        Product::new("bxt", 21),
-        Product::new("glk", 20),
-        Product::new("cfl", 22),
-    ];
-
-    const fn new(name: &'static str, family: u32) -> Product {
-        Product {
-            name,
-            family,
-            core: 12,
-        }
-    }
-
-    /// The product of a short name.
-    pub fn from_name(name: &str) -> Option<Product> {
-        Product::ALL.into_iter().find(|p| p.name == name)
-    }
-}
 
 /// A compiled kernel for a zebin.
 #[derive(Clone, Copy, Debug)]
@@ -75,16 +42,16 @@ fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
     out.resize(out.len().next_multiple_of(4), 0);
 }
 
-fn compat_notes(product: Product) -> Vec<u8> {
+/// Note 1 is the product family, note 4 the version of the format: what Intel's driver asks for.
+fn compat_notes(target: &Target) -> Vec<u8> {
     let mut out = Vec::new();
-    note(&mut out, 1, &product.family.to_le_bytes());
-    note(&mut out, 2, &product.core.to_le_bytes());
+    note(&mut out, 1, &target.family().to_le_bytes());
     note(&mut out, 4, format!("{ZE_INFO_VERSION}\0").as_bytes());
     out
 }
 
 /// The `.ze_info` text. The driver's own YAML reader wants lists indented under their key and no flow maps.
-pub fn ze_info(kernels: &[KernelImage<'_>]) -> String {
+pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
     let mut s = format!("---\nversion: '{ZE_INFO_VERSION}'\nkernels:\n");
     for k in kernels {
         let FuncKind::Kernel {
@@ -100,7 +67,7 @@ pub fn ze_info(kernels: &[KernelImage<'_>]) -> String {
         if k.has_barrier() {
             s.push_str("      barrier_count: 1\n");
         }
-        s.push_str("      grf_count: 128\n");
+        let _ = writeln!(s, "      grf_count: {}", target.grf().count);
         if let Some([x, y, z]) = group_size {
             let _ = writeln!(
                 s,
@@ -109,13 +76,16 @@ pub fn ze_info(kernels: &[KernelImage<'_>]) -> String {
         }
         let _ = writeln!(s, "      simd_size: {simd}");
         if slm_bytes > 0 {
-            let _ = writeln!(s, "      slm_size: {slm_bytes}");
+            // What the host sizes lies behind it, aligned.
+            let own = slm_bytes.next_multiple_of(SLM_ALIGN);
+            let _ = writeln!(s, "      slm_size: {own}");
         }
         s.push_str("    payload_arguments:\n");
         for (n, (kind, slot)) in k.payload.args.iter().enumerate() {
             let ty = match kind {
                 ArgKind::Value => "arg_byvalue",
                 ArgKind::Ptr | ArgKind::Slm => "arg_bypointer",
+                ArgKind::Surface => "buffer_offset",
             };
             let _ = writeln!(
                 s,
@@ -123,7 +93,7 @@ pub fn ze_info(kernels: &[KernelImage<'_>]) -> String {
                 slot.offset, slot.bytes
             );
             s.push_str(match kind {
-                ArgKind::Value => "",
+                ArgKind::Value | ArgKind::Surface => "",
                 ArgKind::Ptr => "        addrmode: stateless\n        addrspace: global\n        access_type: readwrite\n",
                 ArgKind::Slm => {
                     "        addrmode: slm\n        addrspace: local\n        access_type: readwrite\n        slm_alignment: 16\n"
@@ -143,12 +113,28 @@ pub fn ze_info(kernels: &[KernelImage<'_>]) -> String {
             // The driver wants one entry at least.
             s.push_str("      - arg_type: local_size\n        offset: 0\n        size: 12\n");
         }
+        let surfaces = || {
+            let args = k.payload.args.iter().enumerate();
+            args.filter(|(_, (kind, _))| *kind == ArgKind::Surface)
+        };
+        for (n, _) in surfaces() {
+            let _ = writeln!(
+                s,
+                "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: global\n        access_type: readwrite"
+            );
+        }
         if k.payload.local_ids {
             let _ = writeln!(
                 s,
                 "    per_thread_payload_arguments:\n      - arg_type: local_id\n        offset: 0\n        size: {}",
                 k.payload.per_thread_bytes()
             );
+        }
+        for (bti, (n, _)) in surfaces().enumerate() {
+            if bti == 0 {
+                s.push_str("    binding_table_indices:\n");
+            }
+            let _ = writeln!(s, "      - bti_value: {bti}\n        arg_index: {n}");
         }
     }
     s.push_str("...\n");
@@ -176,10 +162,10 @@ struct Section<'a> {
 ///
 /// # Errors
 /// The ELF writer refuses a size.
-pub fn write(product: Product, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, CodegenError> {
+pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, CodegenError> {
     let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
-    let info = ze_info(kernels);
-    let notes = compat_notes(product);
+    let info = ze_info(target, kernels);
+    let notes = compat_notes(target);
     let texts: Vec<Vec<u8>> = kernels
         .iter()
         .map(|k| {

@@ -2,7 +2,7 @@
 //! give errors, not panics.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-use gantry_codegen::fuzzing::{IN_BYTES, OUT_BYTES, Options, Rng, input, module};
+use gantry_codegen::fuzzing::{IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module};
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
 use gantry_codegen::ir::{Block, FuncKind, FuncRef, InstData, Module, Opcode, Value};
 use gantry_codegen::text::parse;
@@ -80,7 +80,14 @@ fn runnable_ones_run() {
         assert_eq!(data.len(), IN_BYTES as usize);
         let x = memory.add(data);
         let y = memory.add(vec![0; OUT_BYTES as usize]);
-        let args = [Arg::ptr(x), Arg::ptr(y), Arg::i32(5), Arg::f32(1.5)];
+        let z = memory.add(vec![0; SHARED_BYTES as usize]);
+        let args = [
+            Arg::ptr(x),
+            Arg::ptr(y),
+            Arg::i32(5),
+            Arg::f32(1.5),
+            Arg::ptr(z),
+        ];
         let simd = simd(&m);
         let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
         let ran = launch(

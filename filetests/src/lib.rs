@@ -7,6 +7,7 @@
 
 pub mod command;
 pub mod data;
+pub mod differential;
 mod expect;
 pub mod file;
 pub mod launch;

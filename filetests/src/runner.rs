@@ -15,6 +15,9 @@ pub trait Runner: Sync {
     /// Its name, which is also the option of `test run` that chooses it alone.
     fn name(&self) -> &'static str;
 
+    /// Whether it compiles, and so has a target.
+    fn compiles(&self) -> bool;
+
     /// Makes a module ready.
     ///
     /// # Errors
@@ -46,6 +49,10 @@ impl Runner for Simulator {
         "simulator"
     }
 
+    fn compiles(&self) -> bool {
+        true
+    }
+
     fn prepare<'m>(
         &self,
         module: &'m Module,
@@ -59,7 +66,7 @@ impl Runner for Simulator {
             ..SimOptions::default()
         });
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
-        let annotated = options.platform.features().swsb;
+        let annotated = options.target.platform().features().swsb;
         Ok(Box::new(Loaded {
             device,
             module,
@@ -134,6 +141,10 @@ struct Interpreter;
 impl Runner for Interpreter {
     fn name(&self) -> &'static str {
         "interpreter"
+    }
+
+    fn compiles(&self) -> bool {
+        false
     }
 
     fn prepare<'m>(&self, module: &'m Module, _: &str) -> Result<Box<dyn Prepared + 'm>, String> {

@@ -4,8 +4,9 @@
 
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
+use gantry_filetests::differential;
 use gantry_filetests::launch::Run;
-use gantry_filetests::runner::RUNNERS;
+use gantry_filetests::runner::{RUNNERS, Runner};
 
 const LANES: [usize; 4] = [1, 5, 16, 23];
 const INTS: [&str; 4] = ["i8", "i16", "i32", "i64"];
@@ -37,19 +38,22 @@ fn agree(body: &str, args: &str) {
     verify_parsed(&parsed).unwrap_or_else(|e| panic!("{}", e.render("k", &text)));
     // What is expected is not known here: any error text will do, as it is not looked at.
     let run = Run::parse(&format!("%k args=[{args}] error:")).unwrap();
-    let results: Vec<_> = RUNNERS
-        .iter()
-        .map(|r| {
-            r.prepare(&parsed.module, "skl")
-                .and_then(|p| p.run(&run))
-                .unwrap_or_else(|e| panic!("{}: {e}\n{text}", r.name()))
-        })
-        .collect();
-    for r in &results[1..] {
+    let run = |r: &dyn Runner, target: &str| {
+        r.prepare(&parsed.module, target)
+            .and_then(|p| p.run(&run))
+            .unwrap_or_else(|e| panic!("{} for {target}: {e}\n{text}", r.name()))
+    };
+    let [simulator, interpreter] = RUNNERS;
+    let expected = run(interpreter, "skl");
+    for t in differential::platforms() {
+        if text.contains("f64") && !t.features().native_f64 {
+            continue;
+        }
+        let got = run(simulator, t.name());
         assert!(
-            *r == results[0],
-            "runners differ\n{text}\n{args}\n{:?}\n{r:?}",
-            results[0]
+            got == expected,
+            "{}: runners differ\n{text}\n{args}\n{expected:?}\n{got:?}",
+            t.name()
         );
     }
 }

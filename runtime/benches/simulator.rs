@@ -18,7 +18,7 @@ mod cl;
 mod common;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use gantry_runtime::{Arg, Device, DeviceKind, Grid, Kernel, LaunchStats};
+use gantry_runtime::{Arg, Device, Grid, Kernel, LaunchStats, SimOptions};
 use std::time::Instant;
 
 const SOURCE: &str = include_str!("../../isa-gen/tests/kernels/classics.cl");
@@ -125,8 +125,12 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn new(device: &str, case: &Case) -> Simulated {
-        let d = Device::open(DeviceKind::Simulator).unwrap();
+    /// On so many of the host's threads; 0 is one a core.
+    fn new(device: &str, case: &Case, threads: usize) -> Simulated {
+        let d = Device::simulator(SimOptions {
+            threads,
+            ..SimOptions::default()
+        });
         let zebin = common::compile_for(device, SOURCE, &format!("-cl-std=CL2.0 -DSIMD={SIMD}"));
         let args = case.args.iter().map(|a| match a {
             Value::Int(i) => (*i).into(),
@@ -159,11 +163,7 @@ fn simulator(c: &mut Criterion) {
         let program = p.build(&plain, "-cl-std=CL1.2").unwrap();
         (p, program)
     });
-    let one = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .unwrap();
-    let cores = rayon::current_num_threads();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!(
         "{:14}{:8}{:>12}{:>10}{:>10}{:>12}{:>12}{:>10}",
         "SIMD16",
@@ -185,9 +185,9 @@ fn simulator(c: &mut Criterion) {
             if unwanted("GANTRY_DEVICE", device) {
                 continue;
             }
-            let k = Simulated::new(device, &case);
-            let (stats, single) = one.install(|| fastest(|| k.run()));
-            let (_, all) = fastest(|| k.run());
+            let [one, all_cores] = [1, 0].map(|threads| Simulated::new(device, &case, threads));
+            let (stats, single) = fastest(|| one.run());
+            let (_, all) = fastest(|| all_cores.run());
             let rate = |n: u64, seconds: f64| n as f64 / seconds / 1e6;
             println!(
                 "{:14}{device:8}{:>12}{:>10.1}{:>10.0}{:>12.1}{:>12.0}{:>10}",
@@ -202,8 +202,8 @@ fn simulator(c: &mut Criterion) {
             let mut g = c.benchmark_group(format!("{}/{device}", case.kernel));
             g.sample_size(10);
             g.throughput(Throughput::Elements(stats.instructions));
-            g.bench_function("one core", |b| one.install(|| b.iter(|| k.run())));
-            g.bench_function("all cores", |b| b.iter(|| k.run()));
+            g.bench_function("one core", |b| b.iter(|| one.run()));
+            g.bench_function("all cores", |b| b.iter(|| all_cores.run()));
             g.finish();
         }
     }

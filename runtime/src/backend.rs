@@ -1,7 +1,8 @@
 //! What a device must do; the public types are thin handles over these.
 
 use crate::error::Error;
-use crate::launch::{Arg, LaunchStats, Print, Progress};
+use crate::launch::{Arg, LaunchStats, Print, Progress, Signals};
+use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
 use gantry_isa_gen::Platform;
@@ -19,6 +20,10 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn runs(&self, platform: Platform) -> bool {
         self.platform()
             .is_none_or(|own| own.same_generation(platform))
+    }
+    /// What modules may ask of it.
+    fn limits(&self) -> Limits {
+        Limits::default()
     }
     /// Which device this is, as its buffers say.
     fn id(&self) -> usize;
@@ -79,6 +84,8 @@ pub(crate) struct Request<'a> {
     pub(crate) printf: &'a dyn Print,
     /// Who looks at what it does.
     pub(crate) watch: Option<&'a Watch>,
+    /// Who may stop it.
+    pub(crate) signals: Signals<'a>,
 }
 
 impl Request<'_> {

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::image::{Image, ImageDesc, ImageFormat};
 use crate::level_zero;
 use crate::module::Module;
+use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
 use crate::zebin::Zebin;
 use gantry_isa_gen::Platform;
@@ -60,10 +61,15 @@ impl Device {
         }
     }
 
-    /// A simulator of its own, with options.
+    /// A simulator of its own, with options. Its launches run on threads of its own.
     pub fn simulator(options: SimOptions) -> Device {
+        Device::simulator_on(options, OwnPool::of(options.threads))
+    }
+
+    /// A simulator of its own, whose launches run on threads of the host's: [`SimOptions::threads`] counts for nothing.
+    pub fn simulator_on(options: SimOptions, pool: Arc<dyn Pool>) -> Device {
         Device {
-            inner: Arc::new(Simulator::new(options)),
+            inner: Arc::new(Simulator::new(options, pool)),
         }
     }
 
@@ -87,7 +93,7 @@ impl Device {
     /// # Errors
     /// The zebin is damaged, for another platform, or refused by the driver.
     pub fn load(&self, zebin: &[u8]) -> Result<Module, Error> {
-        match Zebin::parse(zebin) {
+        match Zebin::parse_within(zebin, &self.inner.limits()) {
             Ok(parsed) => Module::load(self, Arc::new(parsed), zebin),
             // A driver's own words say more about its own format.
             Err(e) => Err(self.inner.refusal(zebin).unwrap_or(e.into())),

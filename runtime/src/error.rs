@@ -1,5 +1,6 @@
 //! Everything that can go wrong, as sentences that say whose fault it is.
 
+use crate::limits::Excess;
 use crate::zebin::{SourceLine, ZebinError};
 use std::fmt;
 
@@ -67,6 +68,14 @@ pub enum Error {
         /// Why.
         message: String,
     },
+    /// A launch needs more of something than the device's limits allow.
+    #[error("kernel `{kernel}`: {excess}")]
+    Limit {
+        /// The kernel.
+        kernel: String,
+        /// What, how much, and the limit.
+        excess: Excess,
+    },
     /// A buffer cannot be made, read or written as asked.
     #[error("{0}")]
     Buffer(String),
@@ -76,6 +85,22 @@ pub enum Error {
     /// Execution ended with a fault.
     #[error(transparent)]
     Fault(Box<Fault>),
+    /// A launch was stopped before its end.
+    #[error(
+        "kernel `{kernel}` {why} after {ended} of {groups} groups, {instructions} instructions"
+    )]
+    Stopped {
+        /// The kernel.
+        kernel: String,
+        /// What stopped it.
+        why: Stopped,
+        /// Groups that had ended.
+        ended: u64,
+        /// Groups of the launch.
+        groups: u64,
+        /// Instructions executed, per hardware thread, summed.
+        instructions: u64,
+    },
     /// An assertion of the kernel failed.
     #[error("kernel `{kernel}`: an assertion failed{}", said(.message))]
     Assertion {
@@ -135,6 +160,24 @@ fn log_text(log: &str) -> String {
         String::new()
     } else {
         format!("; the driver says:\n{log}")
+    }
+}
+
+/// What stopped a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stopped {
+    /// Its [`Cancel`](crate::Cancel).
+    Cancelled,
+    /// Its deadline.
+    Deadline,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stopped::Cancelled => "was cancelled",
+            Stopped::Deadline => "passed its deadline",
+        })
     }
 }
 

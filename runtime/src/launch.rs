@@ -2,7 +2,7 @@
 
 use crate::backend::Request;
 use crate::buffer::{Buffer, Plain, to_bytes};
-use crate::error::Error;
+use crate::error::{Error, Stopped};
 use crate::image::{Image, Sampler};
 use crate::module::Kernel;
 use crate::watch::Watch;
@@ -10,8 +10,9 @@ use crate::zebin::ArgKind;
 use gantry_isa_gen::Platform;
 use std::fmt;
 use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// How many work-items a launch has, and how they are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -189,6 +190,45 @@ impl Progress {
     }
 }
 
+/// Stops launches: any thread may ask for it, at any time. Clones are the same wish.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Nobody wants to stop yet.
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Stops the launches that have this, and those that are yet to begin.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody has asked for it.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Who may stop a launch.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Signals<'a> {
+    pub(crate) cancel: Option<&'a Cancel>,
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Signals<'_> {
+    /// Whether the launch is to stop now, and why.
+    pub(crate) fn now(&self) -> Option<Stopped> {
+        if self.cancel.is_some_and(Cancel::is_cancelled) {
+            return Some(Stopped::Cancelled);
+        }
+        let late = self.deadline.is_some_and(|d| Instant::now() >= d);
+        late.then_some(Stopped::Deadline)
+    }
+}
+
 /// What takes the text that a kernel prints.
 pub(crate) trait Print: Send + Sync {
     /// Takes some text.
@@ -231,6 +271,8 @@ pub struct Launch<'k> {
     progress: Option<Progress>,
     printf: Printf<'k>,
     watch: Option<&'k Watch>,
+    cancel: Option<Cancel>,
+    deadline: Option<Instant>,
 }
 
 impl<'k> Launch<'k> {
@@ -242,6 +284,8 @@ impl<'k> Launch<'k> {
             progress: None,
             printf: Printf::default(),
             watch: None,
+            cancel: None,
+            deadline: None,
         }
     }
 
@@ -277,10 +321,33 @@ impl<'k> Launch<'k> {
         self
     }
 
+    /// Lets `cancel` stop the launch while it runs, with [`Error::Stopped`]; what it has written so far stays. A GPU cannot stop:
+    /// see [`Self::deadline`].
+    pub fn cancel(mut self, cancel: &Cancel) -> Self {
+        self.cancel = Some(cancel.clone());
+        self
+    }
+
+    /// Stops the launch, with [`Error::Stopped`], if it has not ended by then; what it has written so far stays.
+    ///
+    /// On Level Zero the wait ends and the GPU goes on: what the launch uses is kept until the GPU has ended, which the
+    /// next launch or copy on the device waits for.
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// A [`Self::deadline`] so much time from now.
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.deadline = Instant::now().checked_add(time);
+        self
+    }
+
     /// Runs the kernel to its end.
     ///
     /// # Errors
-    /// The arguments or the grid are wrong, the device cannot run the kernel, or it faults.
+    /// The arguments or the grid are wrong, the device cannot run the kernel, the launch needs more than the device's limits
+    /// allow, it faults, or it is stopped.
     pub fn run(self) -> Result<LaunchStats, Error> {
         let Some(info) = self.kernel.info() else {
             return Err(Error::NoKernel {
@@ -363,6 +430,10 @@ impl<'k> Launch<'k> {
             progress: self.progress.as_ref(),
             printf: &self.printf,
             watch: self.watch,
+            signals: Signals {
+                cancel: self.cancel.as_ref(),
+                deadline: self.deadline,
+            },
         })
     }
 

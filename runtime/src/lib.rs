@@ -33,7 +33,9 @@ mod error;
 mod image;
 mod launch;
 mod level_zero;
+mod limits;
 mod module;
+mod pool;
 mod sampler;
 mod sim;
 mod watch;
@@ -41,13 +43,15 @@ pub mod zebin;
 
 pub use buffer::{Buffer, Plain};
 pub use device::{Device, DeviceKind};
-pub use error::{Error, Fault};
+pub use error::{Error, Fault, Stopped};
 pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
     ImageType, Sampler,
 };
-pub use launch::{Arg, Grid, Launch, LaunchStats, Local, Progress};
+pub use launch::{Arg, Cancel, Grid, Launch, LaunchStats, Local, Progress};
+pub use limits::{Excess, Limits};
 pub use module::{Kernel, Module};
+pub use pool::Pool;
 pub use sim::SimOptions;
 pub use watch::{
     Amount, Hazard, HazardKind, InstructionCount, Report, Total, TraceEvent, TraceFilter,

@@ -7,9 +7,9 @@
     reason = "test code"
 )]
 
-#[path = "common/text.rs"]
-mod text;
+mod common;
 
+use common::text;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, Message, MsgOp, Rgba, Simd, Surface,

@@ -6,9 +6,9 @@
     reason = "test code"
 )]
 
-#[path = "common/text.rs"]
-mod text;
+mod common;
 
+use common::text;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Cache, Dir, Message, MsgOp, Rgba, Simd, Surface,
@@ -208,6 +208,30 @@ fn barriers_that_never_complete() {
     assert!(e.contains("barrier can never complete"), "{e}");
     assert!(e.contains("thread 0"), "{e}");
     assert!(e.contains("wait n0.0"), "{e}");
+}
+
+#[test]
+fn barriers_that_the_kernel_does_not_have() {
+    let body = text::whole(
+        "(W) mov (8|M0) r60.0<1>:ud 0:ud\n\
+         (W) and (1|M0) r60.2<1>:ud r0.2<0;1,0>:ud 0x0F000000:ud\n\
+         (W) send (8|M0) null r60 0x3 0x02000004\n\
+         wait n0.0<0;1,0>:ud\n",
+    );
+    let d = device();
+    let buffer = d.buffer(64).unwrap();
+    let run = |info: &str| {
+        let m = d.load(&text::zebin(P, info, &body)).unwrap();
+        let grid = Grid::new([16, 1, 1]).group([16, 1, 1]);
+        m.kernel("t").unwrap().launch(grid).arg(&buffer).run()
+    };
+    run(INFO).unwrap();
+    let none = INFO.replace("      barrier_count: 1\n", "");
+    let e = run(&none).unwrap_err().to_string();
+    assert!(
+        e.contains("barrier 0 of a kernel whose `barrier_count` is 0"),
+        "{e}"
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@ use common::have;
 use gantry_runtime::{Arg, Device, DeviceKind, Error, Grid, Local};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 const CHILD: &str = "GANTRY_LEVEL_ZERO_CHILD";
 
@@ -118,6 +119,7 @@ fn takes_launches_of_compiled_kernels() {
             .arg(&y)
             .arg(2.0f32)
             .arg(256i32)
+            .timeout(Duration::from_secs(3600))
             .run()
             .unwrap();
         assert_eq!(u64::from(256 / simd), stats.threads);

@@ -17,10 +17,8 @@ mod common;
 mod harness;
 #[path = "messages/model.rs"]
 mod model;
-#[path = "common/text.rs"]
-mod text;
 
-use common::Rng;
+use common::{Rng, text};
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, Dir, LscAccess, LscAddr, LscKind, LscOp, LscPort, LscSurface, Message, MsgOp,
@@ -377,4 +375,83 @@ fn faults_name_what_is_wrong() {
     a.op = LscOp::AtomicIadd;
     let e = fault(Platform::XeHpg, MsgOp::Lsc(a), 16, Where::Flat, &[0x42; 16]);
     assert!(e.contains("an atomic of 4 bytes at 0x42"), "{e}");
+}
+
+#[test]
+fn slm_addresses_are_aligned() {
+    use gantry_isa_gen::message::{AtomicOp, LscCaching, LscData, LscVector, Rgba, Simd};
+    let addr = AddrModel::A32(Surface::Slm);
+    let untyped = |dir| MsgOp::Untyped {
+        dir,
+        addr,
+        rgba: Rgba::first(1).unwrap(),
+        simd: Simd::S16,
+    };
+    let atomic = MsgOp::Atomic {
+        op: AtomicOp::Inc,
+        addr,
+        qword: false,
+        returns: true,
+        simd: Simd::S16,
+    };
+    let lsc = |op, data| {
+        MsgOp::Lsc(LscAccess {
+            port: LscPort::Slm,
+            op,
+            data,
+            vector: LscVector::ONE,
+            addr: LscAddr::A32,
+            surface: LscSurface::Flat,
+            caching: LscCaching::DEFAULT,
+        })
+    };
+    let (gen9, dg2) = (Platform::Gen9, Platform::XeHpg);
+    for (p, op, bytes) in [
+        (gen9, untyped(Dir::Read), 4),
+        (gen9, untyped(Dir::Write), 4),
+        (gen9, atomic, 4),
+        (dg2, lsc(LscOp::Load, LscData::D16U32), 2),
+        (dg2, lsc(LscOp::Load, LscData::D32), 4),
+        (dg2, lsc(LscOp::Store, LscData::D32), 4),
+        (dg2, lsc(LscOp::Load, LscData::D64), 8),
+        (dg2, lsc(LscOp::Store, LscData::D64), 8),
+        (dg2, lsc(LscOp::AtomicIadd, LscData::D32), 4),
+    ] {
+        // All the same, one after the other, each elsewhere; one of them a little off, or all of them.
+        let same = |_| 16 * bytes;
+        let next = |i| i * bytes;
+        let apart = |i: u64| (i * 7 % 16) * bytes;
+        let ways: [&dyn Fn(u64) -> u64; 3] = [&same, &next, &apart];
+        for way in ways {
+            for off in 1..bytes {
+                for odd in [None, Some(0), Some(9)] {
+                    let here = |i| odd.is_none_or(|o| o == i);
+                    let at = |i| way(i) + if here(i) { off } else { 0 };
+                    let addresses: Vec<u64> = (0..16).map(at).collect();
+                    let e = fault(p, op, 16, Where::Slm, &addresses);
+                    let bad = addresses[odd.unwrap_or(0) as usize];
+                    let said = format!(" at {bad:#x}, which is not a");
+                    assert!(e.contains(&said), "{p} {op}: {addresses:?}: {e}");
+                }
+            }
+        }
+    }
+    // Bytes, and what consists of them, are anywhere.
+    for bytes in [1, 2, 4] {
+        let op = MsgOp::ByteScattered {
+            dir: Dir::Read,
+            addr,
+            bytes,
+            simd: Simd::S16,
+        };
+        let m = Message::split_for(gen9, op, 16);
+        let form = Form::of(gen9, &op, 16).unwrap();
+        let mut case = Case::random(gen9, &m, &form, 16, Where::Slm, &mut Rng(1));
+        case.mask = u32::MAX;
+        case.place(
+            &form,
+            &[1, 3, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23],
+        );
+        case.try_run().unwrap();
+    }
 }

@@ -6,9 +6,9 @@
     reason = "test code"
 )]
 
-#[path = "common/text.rs"]
-mod text;
+mod common;
 
+use common::text;
 use gantry_isa_gen::Platform;
 use gantry_runtime::{Device, Grid, SimOptions, TraceFilter, Watch};
 use std::sync::{Arc, Mutex};

@@ -2,8 +2,8 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    Block, BlockCall, Dim, FloatCC, FuncRef, Inst, InstData, IntCC, Opcode, Region, Scalar, Type,
-    Value, result_types,
+    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
+    MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
 };
 use half::f16;
 use smallvec::SmallVec;
@@ -275,24 +275,42 @@ impl Ins<'_, '_> {
         self.one(data, None)
     }
 
-    /// `load`: an element per lane, from `addr` (`i64` per lane) plus `offset` bytes.
+    /// `load` from global memory: an element per lane (or up to four), from `addr` (`i64` per lane) plus `offset` bytes.
     pub fn load(self, ty: Type, addr: Value, offset: i32) -> Value {
-        self.load_data(Opcode::Load, ty, addr, offset, None)
+        self.load_from(MemFlags::default(), ty, addr, offset, None)
     }
 
-    /// `load` where the mask is set; other lanes are `old`'s.
+    /// `load` from global memory where the mask is set; other lanes are `old`'s.
     pub fn load_masked(self, ty: Type, addr: Value, offset: i32, mask: Value, old: Value) -> Value {
-        self.load_data(Opcode::Load, ty, addr, offset, Some((mask, old)))
+        self.load_from(MemFlags::default(), ty, addr, offset, Some((mask, old)))
     }
 
-    /// `bload`: consecutive elements from one address.
+    /// `load` from any memory, perhaps under a mask with the value of the lanes that are off.
+    pub fn load_from(
+        self,
+        mem: MemFlags,
+        ty: Type,
+        addr: Value,
+        offset: i32,
+        mask: Option<(Value, Value)>,
+    ) -> Value {
+        self.load_data(Opcode::Load, mem, ty, addr, offset, mask)
+    }
+
+    /// `bload` from global memory: consecutive elements from one address.
     pub fn bload(self, ty: Type, addr: Value, offset: i32) -> Value {
-        self.load_data(Opcode::Bload, ty, addr, offset, None)
+        self.bload_from(MemFlags::default(), ty, addr, offset)
+    }
+
+    /// `bload` from any memory.
+    pub fn bload_from(self, mem: MemFlags, ty: Type, addr: Value, offset: i32) -> Value {
+        self.load_data(Opcode::Bload, mem, ty, addr, offset, None)
     }
 
     fn load_data(
         self,
         opcode: Opcode,
+        mem: MemFlags,
         ty: Type,
         addr: Value,
         offset: i32,
@@ -300,6 +318,7 @@ impl Ins<'_, '_> {
     ) -> Value {
         let data = InstData::Load {
             opcode,
+            mem,
             addr,
             offset,
             mask: mask.map(|m| m.0).into(),
@@ -308,24 +327,42 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `store`: an element per lane, to `addr` (`i64` per lane) plus `offset` bytes.
+    /// `store` to global memory: an element per lane (or up to four), to `addr` (`i64` per lane) plus `offset` bytes.
     pub fn store(self, value: Value, addr: Value, offset: i32) {
-        self.store_data(Opcode::Store, value, addr, offset, None);
+        self.store_to(MemFlags::default(), value, addr, offset, None);
     }
 
-    /// `store` where the mask is set.
+    /// `store` to global memory where the mask is set.
     pub fn store_masked(self, value: Value, addr: Value, offset: i32, mask: Value) {
-        self.store_data(Opcode::Store, value, addr, offset, Some(mask));
+        self.store_to(MemFlags::default(), value, addr, offset, Some(mask));
     }
 
-    /// `bstore`: consecutive elements to one address.
+    /// `store` to any memory, perhaps under a mask.
+    pub fn store_to(
+        self,
+        mem: MemFlags,
+        value: Value,
+        addr: Value,
+        offset: i32,
+        mask: Option<Value>,
+    ) {
+        self.store_data(Opcode::Store, mem, value, addr, offset, mask);
+    }
+
+    /// `bstore` to global memory: consecutive elements to one address.
     pub fn bstore(self, value: Value, addr: Value, offset: i32) {
-        self.store_data(Opcode::Bstore, value, addr, offset, None);
+        self.bstore_to(MemFlags::default(), value, addr, offset);
+    }
+
+    /// `bstore` to any memory.
+    pub fn bstore_to(self, mem: MemFlags, value: Value, addr: Value, offset: i32) {
+        self.store_data(Opcode::Bstore, mem, value, addr, offset, None);
     }
 
     fn store_data(
         self,
         opcode: Opcode,
+        mem: MemFlags,
         value: Value,
         addr: Value,
         offset: i32,
@@ -333,9 +370,53 @@ impl Ins<'_, '_> {
     ) {
         self.none(InstData::Store {
             opcode,
+            mem,
             args: [value, addr],
             offset,
             mask: mask.into(),
+        });
+    }
+
+    /// `atomic`: as many operands as the operation has; the elements that were there before. With a mask, other lanes are `old`'s.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is a part of the instruction"
+    )]
+    pub fn atomic(
+        self,
+        op: AtomicOp,
+        mem: MemFlags,
+        ty: Type,
+        addr: Value,
+        offset: i32,
+        operands: &[Value],
+        mask: Option<(Value, Value)>,
+    ) -> Value {
+        if operands.len() != op.operands() {
+            let have = operands.len();
+            self.b
+                .mistake(format!("`atomic` {} with {have} operands", op.name()));
+        }
+        let mut values = operands.iter().copied();
+        let data = InstData::Atomic {
+            opcode: Opcode::Atomic,
+            op,
+            mem,
+            addr,
+            offset,
+            data: [(); 2].map(|()| values.next().into()),
+            mask: mask.map(|m| m.0).into(),
+            old: mask.map(|m| m.1).into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `fence`.
+    pub fn fence(self, spaces: FenceSpaces, scope: Scope) {
+        self.none(InstData::Fence {
+            opcode: Opcode::Fence,
+            spaces,
+            scope,
         });
     }
 

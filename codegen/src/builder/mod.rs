@@ -159,6 +159,11 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Slm)
     }
 
+    /// A kernel's buffer bound as a surface, the n-th such parameter surface n: where in it the buffer begins, in bytes (`i32`).
+    pub fn surface_param(&mut self) -> Value {
+        self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Surface)
+    }
+
     fn param_of(&mut self, ty: Type, kind: ArgKind) -> Value {
         self.func.sig.params.push(Param { ty, kind });
         self.func.dfg.append_block_param(self.entry, ty)

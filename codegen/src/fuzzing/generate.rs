@@ -1,8 +1,10 @@
 //! Functions: straight pieces, uniform branches and loops, SIMD control flow.
 
-use super::{Options, Rng};
+use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
-use crate::ir::{FuncRef, Function, IntCC, Module, Opcode, Scalar, Type, Value};
+use crate::ir::{
+    FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space, Type, Value,
+};
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -21,6 +23,9 @@ pub(super) struct State<'o> {
     pub(super) output: Value,
     /// The first byte of the output that nothing is stored to.
     pub(super) out_used: u32,
+    /// The same of local memory's and of the surface's upper half.
+    pub(super) slm_used: u32,
+    pub(super) surface_used: u32,
     /// A subroutine to call: parameters and results.
     pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 }
@@ -89,12 +94,17 @@ fn kernel(
     callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 ) -> Function {
     let mut func = Function::kernel("k", simd);
+    if let FuncKind::Kernel { slm_bytes, .. } = &mut func.kind {
+        *slm_bytes = SHARED_BYTES;
+    }
     let mut b = FunctionBuilder::new(&mut func);
     let (input, output) = (b.ptr_param(), b.ptr_param());
     let pool = vec![
         b.param(Type::scalar_of(Scalar::I32)),
         b.param(Type::scalar_of(Scalar::F32)),
     ];
+    b.surface_param();
+    fill_local_memory(&mut b, input);
     let mut state = State {
         rng: rng.clone(),
         options,
@@ -104,6 +114,8 @@ fn kernel(
         input,
         output,
         out_used: 0,
+        slm_used: 0,
+        surface_used: 0,
         callee,
     };
     let mut g = Gen {
@@ -116,6 +128,18 @@ fn kernel(
     *rng = state.rng;
     finish(b);
     func
+}
+
+/// The lower half of local memory is the input's.
+fn fill_local_memory(b: &mut FunctionBuilder<'_>, input: Value) {
+    const STEP: u32 = 512;
+    let ty = Type::clamped(Scalar::I32, STEP / 4);
+    let zero = b.ins().iconst(Type::scalar_of(Scalar::I32), 0);
+    for at in (0..SHARED_BYTES / 2).step_by(STEP as usize) {
+        let v = b.ins().bload(ty, input, at as i32);
+        b.ins()
+            .bstore_to(MemFlags::of(Space::Slm), v, zero, at as i32);
+    }
 }
 
 /// A subroutine has no memory of its own: the operations of one block.
@@ -133,6 +157,8 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         input: zero,
         output: zero,
         out_used: super::OUT_BYTES,
+        slm_used: SHARED_BYTES,
+        surface_used: SHARED_BYTES,
         callee: None,
     };
     let mut g = Gen {
@@ -159,7 +185,13 @@ fn is_plain(opcode: Opcode) -> bool {
     let info = opcode.info();
     let format = !matches!(
         info.format,
-        Format::Launch | Format::Nullary | Format::Load | Format::Store | Format::Call
+        Format::Launch
+            | Format::Nullary
+            | Format::Load
+            | Format::Store
+            | Format::Atomic
+            | Format::Fence
+            | Format::Call
     );
     format && !info.effect
 }

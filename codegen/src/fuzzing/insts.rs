@@ -73,12 +73,14 @@ impl Gen<'_, '_, '_> {
             Format::RdPred | Format::WrPred => self.part_of_predicate(opcode),
             Format::Load => self.load(opcode),
             Format::Store => self.store(opcode),
+            Format::Atomic => self.atomic(),
+            Format::Fence => self.fence(),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Return => {}
         }
     }
 
-    fn push(&mut self, data: InstData, ctrl: Option<Type>) {
+    pub(super) fn push(&mut self, data: InstData, ctrl: Option<Type>) {
         let results = self.b.ins().raw(data, ctrl);
         self.pool.extend(results);
     }
@@ -134,7 +136,10 @@ impl Gen<'_, '_, '_> {
         let lanes = from.lanes();
         let ty = |s| Type::clamped(s, lanes);
         let ints = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
-        let floats = [Scalar::F16, Scalar::F32, Scalar::F64];
+        let floats = match self.options.doubles {
+            true => &[Scalar::F16, Scalar::F32, Scalar::F64][..],
+            false => &[Scalar::F16, Scalar::F32],
+        };
         // Two different ones of a list, the narrower first.
         let mut two = |list: &[Scalar]| {
             let n = self.rng.below(list.len() as u32 - 1) as usize;
@@ -148,16 +153,12 @@ impl Gen<'_, '_, '_> {
             | Opcode::SutruncSat
             | Opcode::UstruncSat
             | Opcode::UutruncSat => two(&ints).map(|(a, b)| (b, a)),
-            Opcode::Fpromote => two(&floats),
-            Opcode::Fdemote => two(&floats).map(|(a, b)| (b, a)),
+            Opcode::Fpromote => two(floats),
+            Opcode::Fdemote => two(floats).map(|(a, b)| (b, a)),
             Opcode::FcvtFromSint | Opcode::FcvtFromUint => Some((from, ty(self.float()))),
             Opcode::FcvtToSint | Opcode::FcvtToUint => Some((from, ty(self.int()))),
             Opcode::Bitcast => {
-                let some = if self.options.floats {
-                    &floats[..]
-                } else {
-                    &[]
-                };
+                let some = if self.options.floats { floats } else { &[] };
                 let all = [ints.as_slice(), some].concat();
                 let to = self.rng.pick(&all)?;
                 let lanes = from.bytes() / to.bytes();
@@ -270,69 +271,6 @@ impl Gen<'_, '_, '_> {
             }
         };
         self.pool.push(v);
-    }
-
-    /// Addresses of `ty`'s lanes, each in bounds of a buffer of a power of two of bytes, and different if asked for.
-    fn addresses(&mut self, base: Value, ty: Type, first: u32, apart: bool) -> Value {
-        let lanes = ty.lanes();
-        let i64 = Type::clamped(Scalar::I64, lanes);
-        let size = ty.scalar().bytes();
-        let index = if apart {
-            let numbers: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * size)).collect();
-            self.b.ins().ints(Scalar::I64, &numbers)
-        } else {
-            let any = self.value(Type::clamped(Scalar::I32, lanes));
-            let mask = self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0xff);
-            let index = self.b.ins().band(any, mask);
-            let wide = self.b.ins().uextend(i64, index);
-            let shift = self.b.ins().iconst(i64, i64::from(size.trailing_zeros()));
-            self.b.ins().ishl(wide, shift)
-        };
-        let base = self.b.splat(base, lanes);
-        self.b.ins().iadd(base, index)
-    }
-
-    fn load(&mut self, opcode: Opcode) {
-        let ty = self.data_type();
-        let input = self.input;
-        if opcode == Opcode::Bload {
-            let offset = self.in_offset(ty);
-            let v = self.b.ins().bload(ty, input, offset);
-            self.pool.push(v);
-            return;
-        }
-        let addr = self.addresses(input, ty, 0, false);
-        let offset = (self.rng.below(64) * ty.scalar().bytes()) as i32;
-        let v = match ty.lanes() <= Type::MAX_PRED_LANES && self.rng.one_in(2) {
-            true => {
-                let mask = self.value(Type::clamped(Scalar::B1, ty.lanes()));
-                let old = self.value(ty);
-                self.b.ins().load_masked(ty, addr, offset, mask, old)
-            }
-            false => self.b.ins().load(ty, addr, offset),
-        };
-        self.pool.push(v);
-    }
-
-    fn store(&mut self, opcode: Opcode) {
-        let ty = self.data_type();
-        let Some(at) = self.out_room(ty) else {
-            return;
-        };
-        let v = self.value(ty);
-        let out = self.output;
-        if opcode == Opcode::Bstore {
-            self.b.ins().bstore(v, out, at as i32);
-            return;
-        }
-        let addr = self.addresses(out, ty, at, true);
-        match ty.lanes() <= Type::MAX_PRED_LANES && self.rng.one_in(2) {
-            true => {
-                let mask = self.value(Type::clamped(Scalar::B1, ty.lanes()));
-                self.b.ins().store_masked(v, addr, 0, mask);
-            }
-            false => self.b.ins().store(v, addr, 0),
-        }
     }
 
     fn call(&mut self) {

@@ -2,6 +2,7 @@
 
 mod generate;
 mod insts;
+mod memory;
 mod operands;
 pub mod shapes;
 
@@ -55,6 +56,8 @@ pub struct Options {
     pub calls: bool,
     /// Whether there are floats: bits of NaNs and of approximate results differ between machines.
     pub floats: bool,
+    /// Whether there are doubles among them.
+    pub doubles: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -85,6 +88,7 @@ impl Options {
             runnable: false,
             calls: true,
             floats: true,
+            doubles: true,
             without: Vec::new(),
             size: 60,
         }
@@ -96,6 +100,7 @@ impl Options {
             runnable: true,
             calls: true,
             floats: true,
+            doubles: true,
             without: Vec::new(),
             size: 40,
         }
@@ -107,8 +112,11 @@ pub const IN_BYTES: u32 = 4096;
 /// Bytes of the buffer that a generated kernel writes, its second argument.
 pub const OUT_BYTES: u32 = 16384;
 
+/// Bytes of local memory that a generated kernel has, and of the buffer of its surface, its fifth argument.
+pub const SHARED_BYTES: u32 = 4096;
+
 /// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32 with the arguments
-/// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`), meant to be launched as one thread.
+/// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32 surface` of [`SHARED_BYTES`]), meant to be launched as one thread.
 pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }

@@ -32,7 +32,10 @@ impl Gen<'_, '_, '_> {
     }
 
     pub(super) fn float(&mut self) -> Scalar {
-        self.scalar(&FLOATS)
+        match self.scalar(&FLOATS) {
+            Scalar::F64 if !self.options.doubles => Scalar::F32,
+            s => s,
+        }
     }
 
     /// Integers or floats.

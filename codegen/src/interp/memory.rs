@@ -1,5 +1,6 @@
 //! Memory as the interpreter sees it.
 
+use crate::ir::Space;
 use std::collections::BTreeMap;
 
 /// An access outside of memory.
@@ -88,4 +89,73 @@ impl Memory for Buffers {
 /// The number of up to 8 bytes, lowest first.
 pub(super) fn from_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
+}
+
+/// Bytes of a group's local memory: as much as a group can have.
+const SLM_BYTES: usize = 64 * 1024;
+
+/// All memories that a work-group sees.
+pub(super) struct Spaces<'m> {
+    pub(super) memory: &'m mut dyn Memory,
+    /// Address of each surface argument.
+    surfaces: &'m [u64],
+    slm: Vec<u8>,
+}
+
+impl<'m> Spaces<'m> {
+    /// The memories of a group: its own is zero.
+    pub(super) fn new(memory: &'m mut dyn Memory, surfaces: &'m [u64]) -> Spaces<'m> {
+        Spaces {
+            memory,
+            surfaces,
+            slm: Vec::new(),
+        }
+    }
+
+    fn local(&mut self, address: u64, bytes: usize, write: bool) -> Result<&mut [u8], String> {
+        if self.slm.is_empty() {
+            self.slm.resize(SLM_BYTES, 0);
+        }
+        let start = usize::try_from(address).unwrap_or(usize::MAX);
+        let end = start.saturating_add(bytes);
+        self.slm.get_mut(start..end).ok_or_else(|| {
+            let what = if write { "write" } else { "read" };
+            format!("a {what} of {bytes} bytes at {address:#x}, outside of local memory")
+        })
+    }
+
+    fn global(&self, space: Space, address: u64) -> Result<u64, String> {
+        match space {
+            Space::Surface(n) => self
+                .surfaces
+                .get(usize::from(n))
+                .map(|base| base.wrapping_add(address))
+                .ok_or_else(|| format!("there is no surface {n}")),
+            _ => Ok(address),
+        }
+    }
+
+    /// An element of up to 8 bytes.
+    pub(super) fn read(&mut self, space: Space, address: u64, bytes: u32) -> Result<u64, String> {
+        let mut out = [0; 8];
+        let out = out
+            .get_mut(..bytes as usize)
+            .ok_or("an element too large")?;
+        if space == Space::Slm {
+            out.copy_from_slice(self.local(address, bytes as usize, false)?);
+        } else {
+            let address = self.global(space, address)?;
+            self.memory.read(address, out).map_err(|e| e.to_string())?;
+        }
+        Ok(from_le(out))
+    }
+
+    pub(super) fn write(&mut self, space: Space, address: u64, data: &[u8]) -> Result<(), String> {
+        if space == Space::Slm {
+            self.local(address, data.len(), true)?.copy_from_slice(data);
+            return Ok(());
+        }
+        let address = self.global(space, address)?;
+        self.memory.write(address, data).map_err(|e| e.to_string())
+    }
 }

@@ -32,7 +32,8 @@ mod thread;
 
 pub use memory::{Buffers, Memory, MemoryError};
 
-use crate::ir::{FuncKind, FuncRef, Module, Scalar, Type};
+use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
+use memory::Spaces;
 use thread::{State, Thread};
 
 /// The lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
@@ -140,6 +141,9 @@ pub enum InterpError {
     },
 }
 
+/// Alignment in bytes of what a kernel finds in local memory behind its own part.
+pub(crate) const SLM_ALIGN: u32 = 16;
+
 /// The most work-items of a group.
 const MAX_GROUP: u32 = 1024;
 
@@ -170,7 +174,9 @@ pub fn launch(
         .get(kernel)
         .ok_or_else(|| InterpError::Launch("there is no such function".to_owned()))?;
     let FuncKind::Kernel {
-        simd, group_size, ..
+        simd,
+        group_size,
+        slm_bytes,
     } = func.kind
     else {
         return Err(InterpError::Launch(format!("%{} is no kernel", func.name)));
@@ -206,6 +212,24 @@ pub fn launch(
             grid.local
         )));
     }
+    // What the host gives for a surface is its address; the kernel finds where in it the buffer begins. Local memory that the host sizes lies
+    // behind the kernel's own.
+    let mut surfaces = Vec::new();
+    let mut args = args.to_vec();
+    for (arg, p) in args.iter_mut().zip(&func.sig.params) {
+        match p.kind {
+            ArgKind::Surface => {
+                surfaces.extend(arg.0.first());
+                arg.0 = vec![0];
+            }
+            ArgKind::Slm => {
+                let own = u64::from(slm_bytes.next_multiple_of(SLM_ALIGN));
+                arg.0.iter_mut().for_each(|v| *v = v.wrapping_add(own));
+            }
+            ArgKind::Value | ArgKind::Ptr => {}
+        }
+    }
+    let args = &args[..];
     let mut stats = Stats::default();
     let mut fuel = fuel;
     let [nx, ny, nz] = grid.groups();
@@ -224,7 +248,7 @@ pub fn launch(
                     simd.max(1),
                     &group,
                     args,
-                    memory,
+                    &mut Spaces::new(memory, &surfaces),
                     &mut fuel,
                     &mut stats,
                 )?;
@@ -244,7 +268,7 @@ fn run_group(
     simd: u32,
     group: &Group<'_>,
     args: &[Arg],
-    memory: &mut dyn Memory,
+    memory: &mut Spaces<'_>,
     fuel: &mut u64,
     stats: &mut Stats,
 ) -> Result<(), InterpError> {
@@ -300,7 +324,8 @@ pub fn call(
     };
     let mut fuel = fuel;
     let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
-    while thread.run(memory, &mut fuel)? == State::Barrier {}
+    let mut memory = Spaces::new(memory, &[]);
+    while thread.run(&mut memory, &mut fuel)? == State::Barrier {}
     Ok(thread.results())
 }
 

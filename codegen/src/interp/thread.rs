@@ -1,10 +1,11 @@
 //! One hardware thread: frames, values, instructions.
 
-use super::memory::from_le;
+use super::memory::Spaces;
 use super::pure::{evaluate, lane_of};
-use super::{Arg, Group, InterpError, Lanes, Memory};
+use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
-    Block, BlockCall, Dim, FuncRef, Function, Inst, InstData, Module, Opcode, Type, Value,
+    AtomicOp, Block, BlockCall, Dim, FuncRef, Function, Inst, InstData, MemFlags, Module, Opcode,
+    Scalar, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
@@ -95,7 +96,7 @@ impl<'a> Thread<'a> {
     /// Runs up to a barrier or the end.
     pub(super) fn run(
         &mut self,
-        memory: &mut dyn Memory,
+        memory: &mut Spaces<'_>,
         fuel: &mut u64,
     ) -> Result<State, InterpError> {
         loop {
@@ -144,7 +145,7 @@ impl<'a> Thread<'a> {
         self.frames.last_mut().ok_or_else(|| "no frame".to_owned())
     }
 
-    fn step(&mut self, inst: Inst, memory: &mut dyn Memory) -> Result<Step, String> {
+    fn step(&mut self, inst: Inst, memory: &mut Spaces<'_>) -> Result<Step, String> {
         let frame = self.frames.last().ok_or("no frame")?;
         let dfg = &frame.func.dfg;
         let data = *dfg.data(inst);
@@ -184,7 +185,6 @@ impl<'a> Thread<'a> {
             }
             InstData::Nullary { opcode } => match opcode {
                 Opcode::Barrier => return Ok(Step::Barrier),
-                Opcode::Fence => return Ok(Step::Next),
                 Opcode::DispatchMask => vec![self.dispatch_mask()],
                 _ => {
                     let lanes = dfg.first_result(inst).map_or(0, |v| dfg.ty(v).lanes());
@@ -192,26 +192,28 @@ impl<'a> Thread<'a> {
                 }
             },
             InstData::Launch { opcode, dim } => vec![self.fact(opcode, dim)],
+            InstData::Fence { .. } => return Ok(Step::Next),
             InstData::Store {
                 opcode,
+                mem,
                 args: [value, addr],
                 offset,
                 mask,
             } => {
-                let access =
-                    Access::new(frame, opcode, frame.func.dfg.ty(value), addr, offset, mask);
+                let ty = dfg.ty(value);
+                let size = ty.scalar().bytes() as usize;
                 let lanes = &frame.values[value];
-                for (lane, address) in access {
+                for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
                     let bits = lane_of(lanes, lane)?;
-                    let size = dfg.ty(value).scalar().bytes() as usize;
                     memory
-                        .write(address, &bits.to_le_bytes()[..size])
+                        .write(mem.space, address, &bits.to_le_bytes()[..size])
                         .map_err(|e| format!("lane {lane}: {e}"))?;
                 }
                 return Ok(Step::Next);
             }
             InstData::Load {
                 opcode,
+                mem,
                 addr,
                 offset,
                 mask,
@@ -225,13 +227,48 @@ impl<'a> Thread<'a> {
                     Some(v) => frame.values[v].clone(),
                     None => vec![0; ty.lanes() as usize],
                 };
-                for (lane, address) in Access::new(frame, opcode, ty, addr, offset, mask) {
-                    let mut bytes = [0; 8];
-                    let bytes = &mut bytes[..ty.scalar().bytes() as usize];
-                    memory
-                        .read(address, bytes)
+                for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
+                    let bits = memory
+                        .read(mem.space, address, ty.scalar().bytes())
                         .map_err(|e| format!("lane {lane}: {e}"))?;
-                    *out.get_mut(lane).ok_or("a lane too many")? = from_le(bytes);
+                    *out.get_mut(lane).ok_or("a lane too many")? = bits;
+                }
+                vec![out]
+            }
+            InstData::Atomic {
+                opcode,
+                op,
+                mem,
+                addr,
+                offset,
+                data,
+                mask,
+                old,
+            } => {
+                let ty = dfg
+                    .first_result(inst)
+                    .map(|v| dfg.ty(v))
+                    .ok_or("no result")?;
+                let mut out = match old.expand() {
+                    Some(v) => frame.values[v].clone(),
+                    None => vec![0; ty.lanes() as usize],
+                };
+                let size = ty.scalar().bytes();
+                for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
+                    let operand = |n: usize| -> Result<u64, String> {
+                        match data[n].expand() {
+                            Some(v) => lane_of(&frame.values[v], lane),
+                            None => Ok(0),
+                        }
+                    };
+                    let before = memory
+                        .read(mem.space, address, size)
+                        .map_err(|e| format!("lane {lane}: {e}"))?;
+                    let after = change(op, ty.scalar(), before, [operand(0)?, operand(1)?]);
+                    memory
+                        .write(mem.space, address, &after.to_le_bytes()[..size as usize])
+                        .map_err(|e| format!("lane {lane}: {e}"))?;
+                    *out.get_mut(lane).ok_or("a lane too many")? = before;
                 }
                 vec![out]
             }
@@ -305,6 +342,7 @@ impl Access {
     fn new(
         frame: &Frame<'_>,
         opcode: Opcode,
+        mem: MemFlags,
         ty: Type,
         addr: Value,
         offset: i32,
@@ -313,17 +351,24 @@ impl Access {
         let base = &frame.values[addr];
         let block = matches!(opcode, Opcode::Bload | Opcode::Bstore);
         let size = u64::from(ty.scalar().bytes());
+        // Of several elements a lane, all lanes' first ones stand before the second ones.
+        let each = base.len().max(1);
+        let wrap = mem.space.address().mask();
         let mut list = Vec::new();
         for lane in 0..ty.lanes() as usize {
+            let item = if block { lane } else { lane % each };
             let on = mask
                 .expand()
-                .is_none_or(|m| frame.values[m].get(lane) == Some(&1));
+                .is_none_or(|m| frame.values[m].get(item) == Some(&1));
             let at = match block {
                 true => base.first().map(|b| b.wrapping_add(lane as u64 * size)),
-                false => base.get(lane).copied(),
+                false => {
+                    let element = (lane / each) as u64 * size;
+                    base.get(item).map(|b| b.wrapping_add(element))
+                }
             };
             if let (true, Some(at)) = (on, at) {
-                list.push((lane, at.wrapping_add_signed(i64::from(offset))));
+                list.push((lane, at.wrapping_add_signed(i64::from(offset)) & wrap));
             }
         }
         Access {
@@ -337,5 +382,43 @@ impl Iterator for Access {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.list.next()
+    }
+}
+
+/// What an atomic puts in the place of an element.
+fn change(op: AtomicOp, ty: Scalar, old: u64, [a, b]: [u64; 2]) -> u64 {
+    let mask = ty.mask();
+    let signed = |v: u64| (v << (64 - ty.bits())) as i64;
+    let float = |v: u64| alu::float(ty, v);
+    let pick = |take: bool| if take { a } else { old };
+    mask & match op {
+        AtomicOp::Add => old.wrapping_add(a),
+        AtomicOp::Sub => old.wrapping_sub(a),
+        AtomicOp::Inc => old.wrapping_add(1),
+        AtomicOp::Dec => old.wrapping_sub(1),
+        AtomicOp::And => old & a,
+        AtomicOp::Or => old | a,
+        AtomicOp::Xor => old ^ a,
+        AtomicOp::Xchg => a,
+        AtomicOp::Smin => pick(signed(a) < signed(old)),
+        AtomicOp::Smax => pick(signed(a) > signed(old)),
+        AtomicOp::Umin => a.min(old),
+        AtomicOp::Umax => a.max(old),
+        AtomicOp::Fmin => pick(float(a) < float(old) || float(old).is_nan()),
+        AtomicOp::Fmax => pick(float(a) > float(old) || float(old).is_nan()),
+        AtomicOp::Cmpxchg => {
+            if old == a {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::Fcmpxchg => {
+            if float(old) == float(a) {
+                b
+            } else {
+                old
+            }
+        }
     }
 }

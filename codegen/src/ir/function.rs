@@ -15,6 +15,9 @@ pub enum ArgKind {
     Ptr,
     /// Local memory the host sizes; the value is its SLM offset in bytes, `i32`.
     Slm,
+    /// A buffer bound as a surface, the n-th such argument surface n; the value is the offset in it, in bytes, at which the buffer begins,
+    /// `i32`.
+    Surface,
 }
 
 impl ArgKind {
@@ -24,6 +27,7 @@ impl ArgKind {
             ArgKind::Value => None,
             ArgKind::Ptr => Some("ptr"),
             ArgKind::Slm => Some("slm"),
+            ArgKind::Surface => Some("surface"),
         }
     }
 }

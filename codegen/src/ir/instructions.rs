@@ -2,6 +2,7 @@
 
 use super::condcodes::{FloatCC, IntCC};
 use super::entities::{Block, Constant, FuncRef, Value};
+use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
 use super::region::Region;
 use cranelift_entity::packed_option::PackedOption;
@@ -55,7 +56,7 @@ pub struct BlockCall {
     reason = "fields are named by their format; each variant says what is in it"
 )]
 pub enum InstData {
-    /// No operands: `dispatch_mask`, `undef`, `barrier`, `fence`.
+    /// No operands: `dispatch_mask`, `undef`, `barrier`.
     Nullary { opcode: Opcode },
     /// One immediate for every lane, the bits of the element zero-extended: `iconst`, `fconst`. For `bconst`: bit i is lane i.
     Imm { opcode: Opcode, bits: u64 },
@@ -112,6 +113,7 @@ pub enum InstData {
     /// With a mask, disabled lanes take the value of `old`.
     Load {
         opcode: Opcode,
+        mem: MemFlags,
         addr: Value,
         offset: i32,
         mask: PackedOption<Value>,
@@ -120,9 +122,27 @@ pub enum InstData {
     /// `store` and `bstore`: value, address.
     Store {
         opcode: Opcode,
+        mem: MemFlags,
         args: [Value; 2],
         offset: i32,
         mask: PackedOption<Value>,
+    },
+    /// `atomic`: an operation, addresses, and as many operands as the operation has; with a mask, disabled lanes take the value of `old`.
+    Atomic {
+        opcode: Opcode,
+        op: AtomicOp,
+        mem: MemFlags,
+        addr: Value,
+        offset: i32,
+        data: [PackedOption<Value>; 2],
+        mask: PackedOption<Value>,
+        old: PackedOption<Value>,
+    },
+    /// `fence`.
+    Fence {
+        opcode: Opcode,
+        spaces: FenceSpaces,
+        scope: Scope,
     },
     /// `call`: a subroutine of the module.
     Call {
@@ -161,6 +181,8 @@ impl InstData {
             | InstData::WrPred { opcode, .. }
             | InstData::Load { opcode, .. }
             | InstData::Store { opcode, .. }
+            | InstData::Atomic { opcode, .. }
+            | InstData::Fence { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
             | InstData::Brif { opcode, .. }
@@ -174,7 +196,8 @@ impl InstData {
             InstData::Nullary { .. }
             | InstData::Imm { .. }
             | InstData::ImmVec { .. }
-            | InstData::Launch { .. } => {}
+            | InstData::Launch { .. }
+            | InstData::Fence { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -203,6 +226,17 @@ impl InstData {
                 args.iter().copied().for_each(&mut f);
                 mask.expand().into_iter().for_each(f);
             }
+            InstData::Atomic {
+                addr,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                f(*addr);
+                let rest = data.iter().chain([mask, old]);
+                rest.filter_map(|v| v.expand()).for_each(f);
+            }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 args.as_slice(pool).iter().copied().for_each(f);
             }
@@ -227,7 +261,8 @@ impl InstData {
             InstData::Nullary { .. }
             | InstData::Imm { .. }
             | InstData::ImmVec { .. }
-            | InstData::Launch { .. } => {}
+            | InstData::Launch { .. }
+            | InstData::Fence { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => *arg = f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -255,6 +290,18 @@ impl InstData {
             InstData::Store { args, mask, .. } => {
                 *args = args.map(&mut f);
                 opt(mask, &mut f);
+            }
+            InstData::Atomic {
+                addr,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                *addr = f(*addr);
+                for v in data.iter_mut().chain([mask, old]) {
+                    opt(v, &mut f);
+                }
             }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 for v in args.as_mut_slice(pool) {

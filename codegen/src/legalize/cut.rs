@@ -4,18 +4,21 @@
 //! operand touches more than two GRFs, and a destination in two GRFs has half of its elements in each.
 
 use crate::bale::View;
-use crate::payload::GRF;
 use gantry_isa_gen::Region;
 
 /// Where in a GRF a register starts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Base {
+    /// Bytes of a GRF.
+    pub grf: u32,
     /// Offset in its GRF, in bytes. Registers smaller than a GRF never cross one, so that 0 does for all of them.
     pub grf_offset: u32,
 }
 
-fn same_grf(a: u32, b: u32) -> bool {
-    a / GRF == b / GRF
+impl Base {
+    fn same_grf(self, a: u32, b: u32) -> bool {
+        a / self.grf == b / self.grf
+    }
 }
 
 /// The destination stride of `lanes` channels from `first`, if they are evenly spaced by one that can be encoded.
@@ -38,12 +41,12 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
     let hs = dst_stride(v, first, lanes)?;
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
     let end = at(lanes - 1) + v.ty.bytes() - 1;
-    if !same_grf(at(0), end) {
+    if !base.same_grf(at(0), end) {
         let half = lanes / 2;
         let split = lanes > 1
-            && end / GRF == at(0) / GRF + 1
-            && same_grf(at(0), at(half - 1) + v.ty.bytes() - 1)
-            && same_grf(at(half), end);
+            && end / base.grf == at(0) / base.grf + 1
+            && base.same_grf(at(0), at(half - 1) + v.ty.bytes() - 1)
+            && base.same_grf(at(half), end);
         if !split {
             return None;
         }
@@ -57,28 +60,28 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
     let lowest = (0..lanes).map(at).min()?;
     let highest = (0..lanes).map(at).max()? + size - 1;
-    if highest / GRF > lowest / GRF + 1 || lowest != at(0) {
+    if highest / base.grf > lowest / base.grf + 1 || lowest != at(0) {
         return None;
     }
     regions(v, first, lanes)
         .find(|&(w, _)| {
             // Rows stay in their GRF.
-            (0..lanes / w).all(|row| same_grf(at(row * w), at(row * w + w - 1) + size - 1))
+            (0..lanes / w).all(|row| base.same_grf(at(row * w), at(row * w + w - 1) + size - 1))
         })
         .map(|(_, region)| (v.byte(first), region))
 }
 
 /// Whether the channels of an indirect operand, whose place is not known, span no more than a GRF: then they lie in two
 /// at most.
-pub fn within_grf(v: &View, first: u32, lanes: u32) -> bool {
+pub fn within_grf(v: &View, first: u32, lanes: u32, grf: u32) -> bool {
     v.byte(first + lanes - 1)
         .checked_sub(v.byte(first))
-        .is_some_and(|span| span + v.ty.bytes() <= GRF)
+        .is_some_and(|span| span + v.ty.bytes() <= grf)
 }
 
 /// The region of an indirect source, whose place is not known.
-pub fn indirect(v: &View, first: u32, lanes: u32) -> Option<Region> {
-    if !within_grf(v, first, lanes) {
+pub fn indirect(v: &View, first: u32, lanes: u32, grf: u32) -> Option<Region> {
+    if !within_grf(v, first, lanes, grf) {
         return None;
     }
     regions(v, first, lanes).next().map(|(_, r)| r)
@@ -127,7 +130,10 @@ mod tests {
     use crate::vcode::VirtReg;
     use gantry_isa_gen::Type;
 
-    const ALIGNED: Base = Base { grf_offset: 0 };
+    const ALIGNED: Base = Base {
+        grf: 32,
+        grf_offset: 0,
+    };
 
     fn view(offset: u32, vs: u32, w: u32, hs: u32, ty: Type) -> View {
         View {

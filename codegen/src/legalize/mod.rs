@@ -1,6 +1,6 @@
 //! Legalization: bales of any width and region become instructions that the hardware takes.
 //!
-//! A bale is first brought into a shape that some width can execute (`shape.rs`): operands that no width can take go through a
+//! A bale is first brought into a shape that some width can execute (`repair.rs`, `wide.rs`): operands that no width can take go through a
 //! temporary. Then it is cut (`cut.rs`) into the widest pieces whose every operand is encodable: a power of two of channels, at most
 //! two GRFs an operand, strides that fit, and flag bits at legal channel offsets.
 //!
@@ -8,26 +8,33 @@
 //! placed as aligned as they ask.
 
 pub mod cut;
-mod shape;
+mod limits;
+mod repair;
+mod wide;
 
 use crate::bale::{Bale, BaleSrc, View};
-use crate::lower::{Lowered, LoweredFunction};
-use crate::operand::{begins, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform};
+use crate::lowered::{Lowered, LoweredFunction};
+use crate::operand::{
+    begins, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
+};
 use crate::result::CodegenError;
+use crate::target::{GrfFile, Target};
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;
 use gantry_isa_gen::{
-    self as isa, ChannelOffset, CondMod, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
-    Src, Type,
+    self as isa, ChannelOffset, CondMod, Dst, ExecSize, InstOpts, Op, PredCtrl, Predicate, RegRef,
+    Region, Src, SrcMods, Type,
 };
 
 /// Cuts every bale of a lowered function.
 ///
 /// # Errors
 /// A bale that no sequence of instructions can execute.
-pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
+pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode, CodegenError> {
     let mut l = Legalizer {
+        target,
+        grf: f.grf,
         vregs: f.vregs,
         flags: f.flags,
         out: Vec::new(),
@@ -39,6 +46,7 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
         for item in &block.code {
             match item {
                 Lowered::Bale(b) => l.bale(b),
+                Lowered::Send(s) => l.fail(format!("`{s}` has no payloads")),
                 Lowered::Inst(m) => l.out.push(*m),
             }
         }
@@ -56,6 +64,7 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
     }
     l.out.shrink_to_fit();
     let mut code = VCode {
+        grf: l.grf,
         insts: l.out,
         blocks,
         vregs: l.vregs,
@@ -65,7 +74,9 @@ pub fn legalize(name: &str, f: LoweredFunction) -> Result<VCode, CodegenError> {
     Ok(code)
 }
 
-struct Legalizer {
+struct Legalizer<'a> {
+    target: &'a Target,
+    grf: GrfFile,
     vregs: PrimaryMap<VReg, VRegData>,
     flags: PrimaryMap<VFlag, u8>,
     out: Vec<MInst>,
@@ -79,9 +90,14 @@ struct Piece {
     lanes: u32,
 }
 
-impl Legalizer {
+impl Legalizer<'_> {
+    /// Records the first thing that cannot be done.
+    fn fail(&mut self, what: String) {
+        self.error.get_or_insert(what);
+    }
+
     fn temp(&mut self, bytes: u32) -> VReg {
-        self.vregs.push(VRegData::anywhere(bytes))
+        self.vregs.push(VRegData::anywhere(bytes, self.grf))
     }
 
     fn temp_flag(&mut self, lanes: u32) -> VFlag {
@@ -90,18 +106,15 @@ impl Legalizer {
 
     /// Where in a GRF a register starts, as far as that is known.
     fn base(&self, reg: VirtReg) -> Base {
-        match reg {
-            VirtReg::Grf(r) => {
-                let d = &self.vregs[r];
-                match d.place {
-                    Place::Fixed(at) => Base {
-                        grf_offset: at % 32,
-                    },
-                    _ => Base { grf_offset: 0 },
-                }
-            }
-            _ => Base { grf_offset: 0 },
-        }
+        let grf = self.grf.bytes;
+        let grf_offset = match reg {
+            VirtReg::Grf(r) => match self.vregs[r].place {
+                Place::Fixed(at) => at % grf,
+                _ => 0,
+            },
+            _ => 0,
+        };
+        Base { grf, grf_offset }
     }
 
     fn bale(&mut self, bale: &Bale) {
@@ -151,28 +164,6 @@ impl Legalizer {
             first += lanes;
         }
         out
-    }
-
-    fn fits(&self, bale: &Bale, p: Piece) -> bool {
-        let dst = match bale.dst.index {
-            Some(_) => {
-                cut::dst_stride(&bale.dst, p.first, p.lanes).is_some()
-                    && cut::within_grf(&bale.dst, p.first, p.lanes)
-            }
-            None => cut::dst(&bale.dst, p.first, p.lanes, self.base(bale.dst.reg)).is_some(),
-        };
-        dst && bale.operation.srcs.iter().flatten().all(|s| match s {
-            BaleSrc::Imm(_, ty) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
-            BaleSrc::View(v, _) => match v.index {
-                Some(i) => {
-                    // One index serves one row, or all rows where there is only one index.
-                    let rows = p.lanes.div_ceil(v.w);
-                    (i.rows == 1 || rows == 1 && p.first % v.w + p.lanes <= v.w)
-                        && cut::indirect(v, p.first, p.lanes).is_some()
-                }
-                None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
-            },
-        })
     }
 
     fn piece(
@@ -228,11 +219,17 @@ impl Legalizer {
         }
         let starts = first && bale.starts;
         let Some((cond, out)) = bale.flag else {
+            self.before(bale, p, &inst);
+            // `mach` gives the upper half where it writes the accumulator.
+            if bale.carry.is_some() || inst.op == Op::Mach {
+                inst.opts |= InstOpts::ACC_WR_EN;
+            }
             self.out.push(MInst::Op {
                 inst,
                 starts,
                 keeps: None,
             });
+            self.after(bale, p, first);
             return;
         };
         let lanes = u32::from(self.flags[out]);
@@ -277,6 +274,41 @@ impl Legalizer {
             self.merge_flag(target, keeps, written, p);
         }
         *previous = Some(target);
+    }
+
+    /// What the accumulator must hold before an instruction: of `mach` the product of the first factor and the second's low words.
+    fn before(&mut self, bale: &Bale, p: Piece, inst: &isa::Inst<VirtReg>) {
+        let (Op::Mach, Some(BaleSrc::View(v, m))) = (bale.operation.op, bale.operation.srcs[1])
+        else {
+            return;
+        };
+        let low = BaleSrc::View(v.narrowed(Type::Uw), m);
+        let mut mul = *inst;
+        mul.op = Op::Mul;
+        mul.dst = dst(RegRef::new(accumulator(), 0), bale.operation.ty);
+        mul.srcs[1] = self.src(&low, p, 1);
+        self.out.push(begins(mul));
+    }
+
+    /// What the accumulator holds after an instruction: the carry.
+    fn after(&mut self, bale: &Bale, p: Piece, first: bool) {
+        let (Some(carry), Some(exec)) = (bale.carry, ExecSize::new(p.lanes)) else {
+            return;
+        };
+        let mut mov = isa::Inst::new(Op::Mov, exec);
+        mov.no_mask = true;
+        mov.dst = self.dst(&carry, p);
+        mov.srcs[0] = Src::Direct {
+            at: RegRef::new(accumulator(), 0),
+            region: Region::packed(exec),
+            ty: carry.ty,
+            mods: SrcMods::default(),
+        };
+        self.out.push(MInst::Op {
+            inst: mov,
+            starts: first,
+            keeps: None,
+        });
     }
 
     fn op<const N: usize>(&mut self, op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; N]) {
@@ -405,7 +437,8 @@ impl Legalizer {
                 Src::Indirect {
                     addr: RegRef::new(address(), n * 2),
                     imm: 0,
-                    region: cut::indirect(&v, p.first, p.lanes).unwrap_or(Region::SCALAR),
+                    region: cut::indirect(&v, p.first, p.lanes, self.grf.bytes)
+                        .unwrap_or(Region::SCALAR),
                     ty: v.ty,
                     mods,
                 }
@@ -434,6 +467,11 @@ fn ternary_region(source: usize, region: Region) -> Region {
             hs: step,
         },
     }
+}
+
+/// `acc0`.
+fn accumulator() -> VirtReg {
+    VirtReg::Phys(isa::Reg::Arf(isa::Arf::Acc, 0))
 }
 
 /// `a0`.

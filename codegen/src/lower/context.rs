@@ -3,8 +3,12 @@
 use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
-use crate::ir::{Constant, FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Value};
-use crate::lower::Lowered;
+use crate::ir::{
+    Constant, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope,
+    Value,
+};
+use crate::lowered::Lowered;
+use crate::sends::Dir;
 use crate::vcode::{MInst, VirtReg};
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
 
@@ -41,6 +45,7 @@ fn is_operation(op: Opcode) -> bool {
             | Opcode::Bstore
             | Opcode::Barrier
             | Opcode::Fence
+            | Opcode::Atomic
             | Opcode::Goto
             | Opcode::Join
             | Opcode::Call
@@ -62,16 +67,6 @@ impl Lower<'_> {
     fn result_type(&self, inst: Inst) -> GenType {
         self.first_result(inst)
             .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
-    }
-
-    /// A source in a register, for operations that take no immediate where this stands.
-    pub(super) fn force_reg(&mut self, src: BaleSrc) -> BaleSrc {
-        let BaleSrc::Imm(..) = src else { return src };
-        // One lane serves all.
-        let ty = src.ty();
-        let r = self.temp(ty.bytes());
-        self.bale(r, 1, Operation::new(Op::Mov, ty, &[src]));
-        BaleSrc::View(View::scalar(VirtReg::Grf(r), 0, ty), SrcMods::default())
     }
 
     fn index_of(&mut self, index: OptValue) -> Option<Index> {
@@ -413,13 +408,8 @@ impl Context for Lower<'_> {
             self.emit(MInst::Start { dst });
         }
         self.code.push(Lowered::Bale(Bale {
-            lanes,
-            operation,
-            dst: view,
-            starts,
             mask,
-            flag: None,
-            under: None,
+            ..Bale::new(lanes, operation, view, starts)
         }));
     }
 
@@ -538,7 +528,7 @@ impl Context for Lower<'_> {
         )
     }
 
-    /// The upper half of the 64-bit product of dwords.
+    /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where those are none or restricted.
     fn mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
         let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
         let (wide, narrow) = match a.ty().is_signed() {
@@ -546,13 +536,17 @@ impl Context for Lower<'_> {
             false => (GenType::Uq, GenType::Ud),
         };
         let (a, b) = (self.force_reg(a), self.force_reg(b));
+        let f = self.target.features();
+        if !f.native_i64 || !f.mul_32x32 || f.restricted_64bit {
+            return Operation::new(Op::Mach, narrow, &[a, b]);
+        }
         let p = self.temp(lanes * 8);
         self.bale(p, lanes, Operation::new(Op::Mul, wide, &[a, b]));
         let high = View {
             offset: 4,
             ..View::contiguous(VirtReg::Grf(p), lanes, wide).narrowed(narrow)
         };
-        Operation::new(Op::Mov, narrow, &[BaleSrc::View(high, SrcMods::default())])
+        Operation::new(Op::Mov, narrow, &[high.plain()])
     }
 
     fn compare_int(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {
@@ -638,6 +632,42 @@ impl Context for Lower<'_> {
         self.lower_goto(inst, em, rm, cond);
     }
 
+    fn simd_goto_int(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        cc: IntCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare(inst, int_conditions(cc.inverse()), a, b, Some((em, false)));
+        self.lower_goto_rest(inst, em, rm);
+    }
+
+    fn simd_goto_float(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        cc: FloatCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        // NaNs make an order and its opposite both false, but not equal and unequal.
+        match cc {
+            FloatCC::Equal | FloatCC::NotEqual => {
+                let cc = match cc {
+                    FloatCC::Equal => FloatCC::NotEqual,
+                    _ => FloatCC::Equal,
+                };
+                self.compare(inst, float_conditions(cc), a, b, Some((em, false)));
+            }
+            _ => self.lower_goto_staying(inst, em, float_conditions(cc), a, b),
+        }
+        self.lower_goto_rest(inst, em, rm);
+    }
+
     fn simd_join(&mut self, inst: Inst, em: Value, rm: Value) -> Unit {
         self.lower_join(inst, em, rm);
     }
@@ -670,32 +700,47 @@ impl Context for Lower<'_> {
     fn gather(
         &mut self,
         inst: Inst,
+        mem: MemFlags,
         addr: Value,
         offset: i32,
         mask: OptValue,
         old: OptValue,
     ) -> Unit {
-        self.lower_gather(inst, addr, offset, mask, old);
+        self.lower_gather(inst, mem, addr, offset, mask, old);
     }
 
-    fn scatter(&mut self, inst: Inst, v: Value, addr: Value, offset: i32, mask: OptValue) -> Unit {
-        self.lower_scatter(inst, v, addr, offset, mask);
+    fn scatter(
+        &mut self,
+        _: Inst,
+        mem: MemFlags,
+        v: Value,
+        addr: Value,
+        offset: i32,
+        mask: OptValue,
+    ) -> Unit {
+        self.lower_scatter(mem, v, addr, offset, mask);
     }
 
-    fn block_read(&mut self, inst: Inst, addr: Value, offset: i32) -> Unit {
-        self.lower_block_read(inst, addr, offset);
+    fn block_read(&mut self, inst: Inst, mem: MemFlags, addr: Value, offset: i32) -> Unit {
+        if let Some(v) = self.first_result(inst) {
+            self.lower_block(Dir::Read, mem, v, addr, offset);
+        }
     }
 
-    fn block_write(&mut self, inst: Inst, v: Value, addr: Value, offset: i32) -> Unit {
-        self.lower_block_write(inst, v, addr, offset);
+    fn block_write(&mut self, _: Inst, mem: MemFlags, v: Value, addr: Value, offset: i32) -> Unit {
+        self.lower_block(Dir::Write, mem, v, addr, offset);
     }
 
-    fn thread_barrier(&mut self, inst: Inst) -> Unit {
-        self.lower_barrier(inst);
+    fn thread_barrier(&mut self, _: Inst) -> Unit {
+        self.lower_barrier();
     }
 
-    fn memory_fence(&mut self, inst: Inst) -> Unit {
-        self.lower_fence(inst);
+    fn atomic_op(&mut self, inst: Inst) -> Unit {
+        self.lower_atomic(inst);
+    }
+
+    fn memory_fence(&mut self, _: Inst, spaces: FenceSpaces, _: Scope) -> Unit {
+        self.lower_fence(spaces);
     }
 
     fn signed_cc(&mut self, cc: IntCC) -> Option<()> {

@@ -1,19 +1,17 @@
 //! Blocks, terminators and the copies on edges.
 
-use super::{Lower, Lowered, LoweredBlock, parallel};
-use crate::bale::{Operation, View};
-use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value};
+use super::{Lower, parallel};
+use crate::bale::{BaleSrc, Operation, View};
+use crate::interp::SLM_ALIGN;
+use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::lowered::{Lowered, LoweredBlock};
 use crate::operand::{dst, imm, uniform};
-use crate::payload::GRF;
 use crate::result::CodegenError;
-use crate::vcode::{MInst, Place, VFlag, VRegData, VirtReg};
+use crate::vcode::{FlagTest, MInst, Place, VFlag, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::{Arf, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type};
 use smallvec::{SmallVec, smallvec};
-
-/// First GRF that the payload of an end-of-thread message may use.
-const EOT_FIRST_GRF: u32 = 112;
 
 impl Lower<'_> {
     /// Every block lowered, in emission order.
@@ -184,11 +182,11 @@ impl Lower<'_> {
             }
         }
         let copies = parallel::sequence(&copies, |r| {
-            let place = Place::Any;
-            self.vregs.push(VRegData {
-                place,
+            let data = VRegData {
+                place: Place::Any,
                 ..self.vregs[r]
-            })
+            };
+            self.vregs.push(data)
         });
         for (dst, src) in copies {
             self.emit(MInst::Copy { dst, src });
@@ -216,14 +214,17 @@ impl Lower<'_> {
         match *self.func.dfg.data(inst) {
             InstData::Jump { .. } => self.emit(MInst::Jump),
             InstData::Brif { cond, .. } => {
-                let flag = VirtReg::Flag(self.flag(cond));
-                self.emit(MInst::Branch { flag, sub: 0 });
+                let (flag, test) = self.branch_test(cond);
+                let flag = VirtReg::Flag(flag);
+                self.emit(MInst::Branch { flag, sub: 0, test });
             }
             InstData::Return { .. } if matches!(self.func.kind, FuncKind::Kernel { .. }) => {
+                let grf = self.grf;
+                let first = grf.count - self.target.abi().eot_grfs;
                 let payload = self.vregs.push(VRegData {
-                    bytes: GRF,
-                    align: GRF,
-                    place: Place::AtLeast(EOT_FIRST_GRF * GRF),
+                    bytes: grf.bytes,
+                    align: grf.bytes,
+                    place: Place::AtLeast(first * grf.bytes),
                 });
                 let src = self.header;
                 self.emit(MInst::Copy { dst: payload, src });
@@ -236,7 +237,50 @@ impl Lower<'_> {
         }
     }
 
-    /// Denormals of all precisions are kept (bits 6, 7 and 10 of `cr0.0`), whatever the driver set.
+    /// The flag that a branch looks at, and what it asks of it: `any`, `all` and the last results of `goto` and `join` are what the branch itself
+    /// can ask, where the hardware combines as many bits.
+    fn branch_test(&mut self, cond: Value) -> (VFlag, FlagTest) {
+        let mut inverse = false;
+        let mut v = cond;
+        loop {
+            let ValueDef::Result(inst, n) = self.func.dfg.def(v) else {
+                break;
+            };
+            let dfg = &self.func.dfg;
+            let (of, all) = match (*dfg.data(inst), n) {
+                (InstData::Unary { opcode, arg }, _) => match opcode {
+                    Opcode::Bnot => {
+                        (v, inverse) = (arg, !inverse);
+                        continue;
+                    }
+                    Opcode::Any => (arg, false),
+                    Opcode::All => (arg, true),
+                    _ => break,
+                },
+                // Whether none is left.
+                (data, n)
+                    if data.opcode() == Opcode::Goto && n == 2
+                        || data.opcode() == Opcode::Join && n == 1 =>
+                {
+                    (dfg.results(inst).first().copied().unwrap_or(v), false)
+                }
+                _ => break,
+            };
+            let Some(test) = FlagTest::of_lanes(self.ty(of).lanes(), all) else {
+                break;
+            };
+            let none = !matches!(dfg.data(inst), InstData::Unary { .. });
+            let inverse = inverse != none;
+            return (self.flag(of), FlagTest { inverse, ..test });
+        }
+        let test = FlagTest {
+            inverse,
+            ..FlagTest::ONE
+        };
+        (self.flag(v), test)
+    }
+
+    /// Denormals of all precisions are kept, whatever the driver set.
     fn prologue(&mut self) {
         let cr0 = VirtReg::Phys(Reg::Arf(Arf::Control, 0));
         let src = Src::Direct {
@@ -248,13 +292,36 @@ impl Lower<'_> {
         let mut or = uniform(
             Op::Or,
             dst(RegRef::new(cr0, 0), Type::Ud),
-            [src, imm(0x4c0, Type::Uw), Src::None],
+            [
+                src,
+                imm(u64::from(self.target.abi().denormals), Type::Uw),
+                Src::None,
+            ],
         );
         or.opts = InstOpts::SWITCH;
         self.emit_op(or);
+        self.place_local_pointers();
         for v in self.undefined_flags() {
             let (flag, lanes) = (self.flag(v), self.ty(v).lanes());
             self.const_flag(flag, lanes, 0);
+        }
+    }
+
+    /// The driver counts local memory that the host sizes from 0: the kernel's own part lies before it.
+    fn place_local_pointers(&mut self) {
+        let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
+            return;
+        };
+        let own = slm_bytes.next_multiple_of(SLM_ALIGN);
+        for (r, address) in std::mem::take(&mut self.local_pointers) {
+            let data = VRegData::anywhere(Type::Ud.bytes(), self.grf);
+            let from = self.vregs.push(VRegData {
+                place: Place::Fixed(address),
+                ..data
+            });
+            let from = View::scalar(VirtReg::Grf(from), 0, Type::Ud).plain();
+            let sum = [from, BaleSrc::Imm(u64::from(own), Type::Ud)];
+            self.bale(r, 1, Operation::new(Op::Add, Type::Ud, &sum));
         }
     }
 

@@ -6,19 +6,14 @@
 use super::Lower;
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Inst, Value};
-use crate::lower::Lowered;
+use crate::lowered::Lowered;
 use crate::operand::{
-    begins, flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src,
-    uniform,
+    flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
 };
-use crate::vcode::{VFlag, VirtReg};
-use gantry_isa_gen::{self as isa, Cond, CondMod, Dst, Op, RegRef, Src, Type};
+use crate::vcode::{MInst, VFlag, VirtReg};
+use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
 
 impl Lower<'_> {
-    pub(super) fn emit_op(&mut self, inst: isa::Inst<VirtReg>) {
-        self.emit(begins(inst));
-    }
-
     fn result_flag(&mut self, inst: Inst, n: usize) -> Option<(VFlag, u32)> {
         let v = *self.func.dfg.results(inst).get(n)?;
         Some((self.flag(v), self.ty(v).lanes()))
@@ -59,14 +54,25 @@ impl Lower<'_> {
     pub(super) fn compare(
         &mut self,
         inst: Inst,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+        under: Option<(Value, bool)>,
+    ) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            self.compare_to(out, lanes, conds, a, b, under);
+        }
+    }
+
+    fn compare_to(
+        &mut self,
+        out: VFlag,
+        lanes: u32,
         (cond, swapped): (Cond, Cond),
         a: BaleSrc,
         b: BaleSrc,
         under: Option<(Value, bool)>,
     ) {
-        let Some((out, lanes)) = self.result_flag(inst, 0) else {
-            return;
-        };
         let under = under.map(|(v, inverse)| (self.flag(v), inverse));
         let (cond, a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
@@ -84,14 +90,12 @@ impl Lower<'_> {
             Type::Ub => Type::Uw,
             t => t,
         };
+        let operation = Operation::new(Op::Cmp, ty, &[a, b]);
+        let null = View::contiguous(VirtReg::NULL, lanes, ty);
         self.code.push(Lowered::Bale(Bale {
-            lanes,
-            operation: Operation::new(Op::Cmp, ty, &[a, b]),
-            dst: View::contiguous(VirtReg::NULL, lanes, ty),
-            starts: true,
-            mask: None,
             flag: Some((cond, out)),
             under,
+            ..Bale::new(lanes, operation, null, true)
         }));
     }
 
@@ -120,11 +124,6 @@ impl Lower<'_> {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
             self.const_flag(out, lanes, bits);
         }
-    }
-
-    pub(super) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
-        let src = imm(bits & lane_mask(lanes), flag_type(lanes));
-        self.flag_op(Op::Mov, out, lanes, src, Src::None);
     }
 
     pub(super) fn lower_flag_test(&mut self, inst: Inst, x: Value, any: bool) {
@@ -288,6 +287,59 @@ impl Lower<'_> {
                 flag_src(rm, ty),
                 scalar_src(leaving, 0, ty),
             );
+        }
+        if self.value_flags[results[2]].is_some() {
+            let none = self.flag(results[2]);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
+        }
+    }
+
+    /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
+    pub(super) fn lower_goto_staying(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+    ) {
+        let Some((new_em, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let leaving = self.temp_flag(lanes);
+        self.compare_to(leaving, lanes, conds, a, b, Some((em, false)));
+        let ty = flag_type(lanes);
+        let em = self.flag(em);
+        let (em, leaving) = (flag_src(em, ty), flag_src(leaving, ty));
+        self.flag_op(Op::Xor, new_em, lanes, em, leaving);
+    }
+
+    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`, and `none`.
+    pub(super) fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let new_em = self.flag(results[0]);
+        if self.value_flags[results[1]].is_some() {
+            let (new_rm, em, rm) = (self.flag(results[1]), self.flag(em), self.flag(rm));
+            let left = self.temp(4);
+            let none = Src::None;
+            self.emit_op(uniform(
+                Op::Mov,
+                grf_dst(left, ty),
+                [flag_src(new_em, ty), none, none],
+            ));
+            let leave = [flag_src(em, ty), scalar_src(left, 0, ty), none];
+            self.emit(MInst::Op {
+                inst: uniform(Op::Xor, grf_dst(left, ty), leave),
+                starts: false,
+                keeps: None,
+            });
+            let left = scalar_src(left, 0, ty);
+            self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), left);
         }
         if self.value_flags[results[2]].is_some() {
             let none = self.flag(results[2]);

@@ -1,9 +1,10 @@
 //! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with carry.
 
-use super::{Lower, gen_signed, to_unsigned};
-use crate::bale::{BaleSrc, Operation, View};
+use super::{Lower, gen_signed};
+use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Constant, Inst, InstData, Opcode, Value};
-use crate::payload::{LaunchFact, Payload};
+use crate::lowered::{Lowered, at};
+use crate::target::abi::{LaunchFact, group_id_address};
 use crate::vcode::{MInst, VirtReg};
 use gantry_isa_gen::{
     self as isa, ChannelOffset, Cond, CondMod, Dst, ExecSize, Op, RegRef, Region, Src, SrcMods,
@@ -18,7 +19,7 @@ impl Lower<'_> {
         };
         match opcode {
             Opcode::LocalId => Some(self.payload.local_id_address(dim)),
-            Opcode::GroupId => Some(Payload::group_id_address(dim)),
+            Opcode::GroupId => Some(group_id_address(dim)),
             op => {
                 let fact = LaunchFact::of(op)?;
                 let (_, slot) = self.payload.facts.iter().find(|(f, _)| *f == fact)?;
@@ -93,30 +94,21 @@ impl Lower<'_> {
                 offset: first * ty.bytes(),
                 ..View::contiguous(VirtReg::Grf(out), chunk.len() as u32, ty)
             };
-            let small = |x: &i64| (-8..8).contains(x);
-            if ty.is_int() && ty.bytes() >= 2 && chunk.len() > 1 && chunk.iter().all(small) {
-                let packed = pack_nibbles(chunk);
-                let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::V)]);
-                self.bale_at(dst, starts, chunk.len() as u32, o);
-                starts = false;
-                continue;
-            }
+            // Steps of nibbles from the first one: added to it as they are widened.
             let steps: Vec<i64> = chunk.iter().map(|x| x.wrapping_sub(base)).collect();
+            let small = |xs: &[i64]| xs.iter().all(|x| (-8..8).contains(x));
             let word = i16::try_from(base).is_ok();
-            if ty.is_int() && ty.bytes() >= 2 && chunk.len() > 1 && word && steps.iter().all(small)
-            {
-                let packed = pack_nibbles(&steps);
-                let o = Operation::new(Op::Mov, ty, &[BaleSrc::Imm(packed, Type::V)]);
-                self.bale_at(dst, starts, chunk.len() as u32, o);
-                let sum = Operation::new(
-                    Op::Add,
-                    ty,
-                    &[
-                        BaleSrc::View(dst, SrcMods::default()),
-                        BaleSrc::Imm(base as u64 & 0xffff, Type::W),
-                    ],
-                );
-                self.bale_at(dst, false, chunk.len() as u32, sum);
+            let n = chunk.len() as u32;
+            if ty.is_int() && ty.bytes() >= 2 && n > 1 && (small(chunk) || word && small(&steps)) {
+                let o = if small(chunk) {
+                    let words = self.packed(pack_nibbles(chunk)).plain();
+                    Operation::new(Op::Mov, ty, &[words])
+                } else {
+                    let words = self.packed(pack_nibbles(&steps)).plain();
+                    let base = BaleSrc::Imm(base as u64 & 0xffff, Type::W);
+                    Operation::new(Op::Add, ty, &[words, base])
+                };
+                self.bale_at(dst, starts, n, o);
                 starts = false;
                 continue;
             }
@@ -136,7 +128,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `addc` and `subb` leave the carry in the accumulator. In 32 bits only; eight lanes at a time, as wide as the accumulator.
+    /// `addc` and `subb` leave the carry in the accumulator; they know unsigned doublewords alone.
     pub(super) fn lower_carry(&mut self, inst: Inst, op: Op, a: Value, b: Value) {
         let results: [Value; 2] = match self.func.dfg.results(inst) {
             &[s, c] => [s, c],
@@ -146,53 +138,14 @@ impl Lower<'_> {
         if gen_signed(vt.scalar()) != Type::D {
             return self.fail(Some(inst), "carry of lanes that are not 32 bits wide");
         }
-        let (a, b) = (self.reg(a), self.reg(b));
-        let (sum, carry) = (self.reg(results[0]), self.reg(results[1]));
-        let ty = to_unsigned(Type::D);
-        let mut first = 0;
-        while first < vt.lanes() {
-            let lanes = 1 << (vt.lanes() - first).min(8).ilog2();
-            let Some(exec) = ExecSize::new(lanes) else {
-                break;
-            };
-            let sub = (first * 4) as u16;
-            let src = |r| Src::Direct {
-                at: RegRef::new(VirtReg::Grf(r), sub),
-                region: Region::packed(exec),
-                ty,
-                mods: SrcMods::default(),
-            };
-            let place = |r| Dst::Direct {
-                at: RegRef::new(VirtReg::Grf(r), sub),
-                hs: 1,
-                ty,
-            };
-            let mut add = isa::Inst::new(op, exec);
-            add.no_mask = true;
-            add.dst = place(sum);
-            add.srcs = [src(a), src(b), Src::None];
-            add.opts = isa::InstOpts::ACC_WR_EN;
-            self.emit(MInst::Op {
-                inst: add,
-                starts: first == 0,
-                keeps: None,
-            });
-            let mut mov = isa::Inst::new(Op::Mov, exec);
-            mov.no_mask = true;
-            mov.dst = place(carry);
-            mov.srcs[0] = Src::Direct {
-                at: RegRef::new(VirtReg::Phys(isa::Reg::Arf(isa::Arf::Acc, 0)), 0),
-                region: Region::packed(exec),
-                ty,
-                mods: SrcMods::default(),
-            };
-            self.emit(MInst::Op {
-                inst: mov,
-                starts: first == 0,
-                keeps: None,
-            });
-            first += lanes;
-        }
+        let lanes = vt.lanes();
+        let [sum, carry] =
+            results.map(|v| View::contiguous(VirtReg::Grf(self.reg(v)), lanes, Type::Ud));
+        let srcs = [a, b].map(|v| at(self.reg(v), 0, lanes, Type::Ud).plain());
+        self.code.push(Lowered::Bale(Bale {
+            carry: Some(carry),
+            ..Bale::new(lanes, Operation::new(op, Type::Ud, &srcs), sum, true)
+        }));
     }
 }
 

@@ -15,16 +15,16 @@ mod memory;
 mod needed;
 mod parallel;
 
-use crate::bale::{Bale, Operation, View};
-use crate::ir::{self, Block, Function, Inst, Value};
-use crate::payload::{GRF, Payload};
+use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
+use crate::lowered::{Buffer, LoweredFunction};
 use crate::result::CodegenError;
-use crate::vcode::{MInst, Place, VFlag, VReg, VRegData, VirtReg};
+use crate::target::Target;
+use crate::target::abi::Payload;
+use crate::vcode::{Place, VFlag, VReg, VRegData};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntitySet, SecondaryMap};
 use gantry_isa_gen as isa;
-use isa::Platform;
-use smallvec::SmallVec;
+use std::ops::{Deref, DerefMut};
 
 /// The rules, compiled.
 #[allow(
@@ -41,11 +41,13 @@ use smallvec::SmallVec;
 mod generated {
     use crate::bale::{BaleSrc, Operation, View};
     use crate::ir::{
-        BlockCall, Constant, Dim, FloatCC, FuncRef, Inst, InstData, IntCC, Opcode, Region, Value,
+        AtomicOp, BlockCall, Constant, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
+        MemFlags, Opcode, Region, Scope, Value,
     };
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
+    pub(super) type OptValueArray2 = [OptValue; 2];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
     pub(super) type BlockCall2 = [BlockCall; 2];
@@ -58,44 +60,13 @@ mod generated {
     }
 }
 
-/// What lowering makes: bales for the legalizer to cut, and instructions that are legal as they are.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Lowered {
-    /// A bale.
-    Bale(Bale),
-    /// An instruction, copy or terminator.
-    Inst(MInst),
-}
-
-/// A lowered block.
-#[derive(Clone, Debug, Default)]
-pub struct LoweredBlock {
-    /// Code, the terminator last.
-    pub code: Vec<Lowered>,
-    /// Flags that come in by value.
-    pub params: Vec<VFlag>,
-    /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.
-    pub succs: SmallVec<[(usize, Vec<VFlag>); 2]>,
-}
-
-/// A lowered function.
-#[derive(Clone, Debug, Default)]
-pub struct LoweredFunction {
-    /// Blocks in emission order.
-    pub blocks: Vec<LoweredBlock>,
-    /// Virtual registers.
-    pub vregs: PrimaryMap<VReg, VRegData>,
-    /// Lanes of each virtual flag.
-    pub flags: PrimaryMap<VFlag, u8>,
-}
-
 /// The state of lowering one function.
 pub(crate) struct Lower<'a> {
     func: &'a Function,
-    platform: Platform,
+    target: &'a Target,
     payload: &'a Payload,
-    vregs: PrimaryMap<VReg, VRegData>,
-    flags: PrimaryMap<VFlag, u8>,
+    /// Registers, and the code of the instruction being lowered, in order.
+    out: Buffer,
     value_regs: SecondaryMap<Value, PackedOption<VReg>>,
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
     /// Values that the kernel's effects depend on.
@@ -105,10 +76,10 @@ pub(crate) struct Lower<'a> {
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
     header: VReg,
+    /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
+    local_pointers: Vec<(VReg, u32)>,
     /// The block being lowered.
     block: Block,
-    /// Code of the instruction being lowered, in order.
-    code: Vec<Lowered>,
     /// The first thing that had no lowering.
     failed: Option<CodegenError>,
 }
@@ -119,13 +90,14 @@ pub(crate) struct Lower<'a> {
 /// An instruction without a lowering.
 pub fn lower(
     func: &Function,
-    platform: Platform,
+    target: &Target,
     payload: &Payload,
 ) -> Result<LoweredFunction, CodegenError> {
-    let mut vregs = PrimaryMap::new();
-    let header = vregs.push(VRegData {
-        bytes: GRF,
-        align: GRF,
+    let grf = target.grf();
+    let mut out = Buffer::new(grf);
+    let header = out.vregs.push(VRegData {
+        bytes: grf.bytes,
+        align: grf.bytes,
         place: Place::Fixed(0),
     });
     let Some(entry) = func.layout.entry() else {
@@ -136,10 +108,9 @@ pub fn lower(
     };
     let mut l = Lower {
         func,
-        platform,
+        target,
         payload,
-        vregs,
-        flags: PrimaryMap::new(),
+        out,
         value_regs: SecondaryMap::new(),
         value_flags: SecondaryMap::new(),
         needed: needed::needed(func),
@@ -147,17 +118,32 @@ pub fn lower(
         uses: SecondaryMap::new(),
         inst_block: SecondaryMap::new(),
         header,
+        local_pointers: Vec::new(),
         block: entry,
-        code: Vec::new(),
         failed: None,
     };
     l.count_uses();
     let blocks = l.blocks()?;
     Ok(LoweredFunction {
+        grf,
         blocks,
-        vregs: l.vregs,
-        flags: l.flags,
+        vregs: l.out.vregs,
+        flags: l.out.flags,
     })
+}
+
+impl Deref for Lower<'_> {
+    type Target = Buffer;
+
+    fn deref(&self) -> &Buffer {
+        &self.out
+    }
+}
+
+impl DerefMut for Lower<'_> {
+    fn deref_mut(&mut self) -> &mut Buffer {
+        &mut self.out
+    }
 }
 
 impl Lower<'_> {
@@ -215,20 +201,6 @@ impl Lower<'_> {
         }
     }
 
-    /// A fresh register.
-    fn temp(&mut self, bytes: u32) -> VReg {
-        self.vregs.push(VRegData::anywhere(bytes))
-    }
-
-    /// A fresh register of whole GRFs.
-    fn temp_grfs(&mut self, grfs: u32) -> VReg {
-        self.vregs.push(VRegData::anywhere(grfs.max(1) * GRF))
-    }
-
-    fn temp_flag(&mut self, lanes: u32) -> VFlag {
-        self.flags.push(lanes as u8)
-    }
-
     /// The register of a value, which makes its definition needed.
     fn reg(&mut self, v: Value) -> VReg {
         // The same bytes by another type.
@@ -237,6 +209,12 @@ impl Lower<'_> {
             return r;
         }
         let bytes = self.ty(v).bytes();
+        if let Some(at) = self.local_pointer(v) {
+            let r = self.temp(bytes);
+            self.value_regs[v] = r.into();
+            self.local_pointers.push((r, at));
+            return r;
+        }
         let place = match self.func.dfg.def(v) {
             ir::ValueDef::Param(block, n) if Some(block) == self.func.layout.entry() => {
                 let slot = self.payload.args.get(usize::from(n));
@@ -246,12 +224,23 @@ impl Lower<'_> {
             ir::ValueDef::Result(inst, _) => self.launch_address(inst),
         }
         .map_or(Place::Any, Place::Fixed);
-        let r = self.vregs.push(VRegData {
-            place,
-            ..VRegData::anywhere(bytes)
-        });
+        let data = VRegData::anywhere(bytes, self.grf);
+        let r = self.vregs.push(VRegData { place, ..data });
         self.value_regs[v] = r.into();
         r
+    }
+
+    /// Where the driver puts the offset of local memory that the host sizes, if this is one and the kernel's own part lies before it.
+    fn local_pointer(&self, v: Value) -> Option<u32> {
+        let FuncKind::Kernel { slm_bytes, .. } = self.func.kind else {
+            return None;
+        };
+        let ir::ValueDef::Param(block, n) = self.func.dfg.def(v) else {
+            return None;
+        };
+        let (kind, slot) = self.payload.args.get(usize::from(n))?;
+        let local = Some(block) == self.func.layout.entry() && *kind == ArgKind::Slm;
+        (local && slm_bytes > 0).then_some(self.payload.cross_address() + slot.offset)
     }
 
     /// The flag of a predicate value, which makes its definition needed.
@@ -259,36 +248,10 @@ impl Lower<'_> {
         if let Some(f) = self.value_flags[v].expand() {
             return f;
         }
-        let f = self.flags.push(self.ty(v).lanes() as u8);
+        let lanes = self.ty(v).lanes();
+        let f = self.temp_flag(lanes);
         self.value_flags[v] = f.into();
         f
-    }
-
-    fn emit(&mut self, m: MInst) {
-        self.code.push(Lowered::Inst(m));
-    }
-
-    /// Emits a bale that writes `lanes` neighbours from the start of a register.
-    fn bale(&mut self, dst: VReg, lanes: u32, operation: Operation) {
-        let ty = operation.ty;
-        self.bale_at(
-            View::contiguous(VirtReg::Grf(dst), lanes, ty),
-            true,
-            lanes,
-            operation,
-        );
-    }
-
-    fn bale_at(&mut self, dst: View, starts: bool, lanes: u32, operation: Operation) {
-        self.code.push(Lowered::Bale(Bale {
-            lanes,
-            operation,
-            dst,
-            starts,
-            mask: None,
-            flag: None,
-            under: None,
-        }));
     }
 }
 

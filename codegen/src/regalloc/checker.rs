@@ -5,9 +5,9 @@
 //! paths meet with different owners it belongs to nobody.
 
 use super::Allocation;
-use crate::payload::GRF;
-use crate::vcode::{Access, MInst, Place, VBlock, VCode, VReg};
+use crate::vcode::{Access, MInst, Place, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::EntityRef;
+use gantry_isa_gen::{Dst, Inst, Op, Region, Src};
 use std::collections::BTreeSet;
 
 /// Who owns a byte.
@@ -17,6 +17,8 @@ enum Owner {
     Payload,
     /// The value of a register.
     Reg(VReg),
+    /// The value of the first register, which the second's is being made over, and may leave undefined here.
+    Over(VReg, VReg),
     /// Different values on different paths.
     Nobody,
 }
@@ -34,16 +36,17 @@ impl State {
     fn write(&mut self, at: u32, bytes: u32, owner: Owner) {
         let (first, end) = (self.run(at), at + bytes);
         let last = self.run(end);
-        let Some(&(last_start, after)) = self.0.get(last) else {
+        let Some(&(_, after)) = self.0.get(last).filter(|_| bytes > 0) else {
             return;
         };
         let keep_first = self.0.get(first).is_some_and(|r| r.0 < at);
         let from = first + usize::from(keep_first);
-        // What the last run owns goes on behind, unless it begins there.
-        let behind = (last_start < end).then_some((end, after));
-        let to = last + usize::from(last_start < end);
-        let new = [Some((at, owner)), behind].into_iter().flatten();
-        self.0.splice(from..to.max(from), new);
+        // What the last run owns goes on behind. Runs of one owner are one run.
+        let before = from.checked_sub(1).and_then(|n| self.0.get(n)).map(|r| r.1);
+        let here = (before != Some(owner)).then_some((at, owner));
+        let behind = (after != owner).then_some((end, after));
+        self.0
+            .splice(from..=last, [here, behind].into_iter().flatten());
     }
 
     /// Makes bytes that another state has otherwise nobody's; whether any changed.
@@ -75,13 +78,13 @@ impl State {
 ///
 /// # Errors
 /// The first read of a byte that does not hold the value read.
-pub fn check(code: &VCode, alloc: &Allocation, grfs: u32) -> Result<(), String> {
+pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
     let mut entry: Vec<Option<State>> = vec![None; code.blocks.len()];
     if let Some(first) = entry.first_mut() {
         // What is behind the file stays behind it.
         *first = Some(State(vec![
             (0, Owner::Payload),
-            (grfs * GRF, Owner::Nobody),
+            (code.grf.size(), Owner::Nobody),
         ]));
     }
     // The blocks in order, so that most of what leads to one was looked at before it.
@@ -115,8 +118,8 @@ pub fn check(code: &VCode, alloc: &Allocation, grfs: u32) -> Result<(), String> 
         for i in data.start..data.end {
             let m = &code.insts[i];
             let mut wrong = None;
-            m.for_each_vreg(|r, a| {
-                if a == Access::Use && wrong.is_none() && !owned(code, alloc, &state, r) {
+            reads(code, m, |r, start, bytes| {
+                if wrong.is_none() && !owned(code, alloc, &state, r, start, bytes) {
                     wrong = Some(r);
                 }
             });
@@ -132,28 +135,144 @@ pub fn check(code: &VCode, alloc: &Allocation, grfs: u32) -> Result<(), String> 
     Ok(())
 }
 
-fn owned(code: &VCode, alloc: &Allocation, state: &State, r: VReg) -> bool {
+/// Calls `f` on every run of bytes of a register that an instruction reads: lane by lane where regions say which, else the whole register.
+fn reads(code: &VCode, m: &MInst, mut f: impl FnMut(VReg, u32, u32)) {
+    let regions = match m {
+        MInst::Op { inst, .. } if !is_message(inst) => Some(inst),
+        _ => None,
+    };
+    let Some(inst) = regions else {
+        m.for_each_vreg(|r, a| {
+            if a == Access::Use {
+                f(r, 0, code.vregs[r].bytes);
+            }
+        });
+        return;
+    };
+    for s in &inst.srcs {
+        match *s {
+            Src::Direct { at, region, ty, .. } => {
+                let VirtReg::Grf(r) = at.reg else { continue };
+                let lane = |n: u32| -> Option<u32> {
+                    Some(match region {
+                        Region::Rect { vs, w, hs } => {
+                            let w = u32::from(w).max(1);
+                            n / w * u32::from(vs) + n % w * u32::from(hs)
+                        }
+                        Region::Ternary { hs, .. } | Region::Scalar3 { hs } => n * u32::from(hs),
+                        Region::VxH { .. } => return None,
+                    })
+                };
+                let size = ty.bytes();
+                for n in 0..inst.exec.channels() {
+                    match lane(n) {
+                        Some(e) => f(r, u32::from(at.sub) + e * size, size),
+                        None => f(r, 0, code.vregs[r].bytes),
+                    }
+                }
+            }
+            Src::Macro { at, .. } => {
+                if let VirtReg::Grf(r) = at.reg {
+                    f(r, 0, code.vregs[r].bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_message(inst: &Inst<VirtReg>) -> bool {
+    matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc)
+}
+
+/// The lanes that an instruction writes of its destination, as bytes from the register's start; none where the whole register is meant.
+fn written(m: &MInst) -> Option<(u32, u32, u32, u32)> {
+    match m {
+        MInst::Op { inst, .. } if !is_message(inst) => match inst.dst {
+            Dst::Direct { at, hs, ty } => Some((
+                u32::from(at.sub),
+                inst.exec.channels(),
+                u32::from(hs) * ty.bytes(),
+                ty.bytes(),
+            )),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn owned(code: &VCode, alloc: &Allocation, state: &State, r: VReg, start: u32, bytes: u32) -> bool {
     let d = &code.vregs[r];
-    let at = alloc.address[r];
+    let at = alloc.address[r] + start;
+    // What three-source instructions read of channels behind a register's end goes nowhere.
+    let bytes = bytes.min(d.bytes.saturating_sub(start));
     let payload = matches!(d.place, Place::Fixed(_));
     let runs = state.0.iter().skip(state.run(at));
-    runs.take_while(|run| run.0 < at + d.bytes)
-        .all(|run| match run.1 {
-            Owner::Reg(x) => x == r,
-            Owner::Payload => payload,
-            Owner::Nobody => false,
-        })
+    bytes == 0
+        || runs
+            .take_while(|run| run.0 < at + bytes)
+            .all(|run| match run.1 {
+                Owner::Reg(x) => x == r,
+                Owner::Over(x, y) => x == r || y == r,
+                Owner::Payload => payload,
+                Owner::Nobody => false,
+            })
 }
 
 fn step(code: &VCode, alloc: &Allocation, m: &MInst, state: &mut State) {
     m.for_each_vreg(|r, a| {
-        // A partial write of a value that is elsewhere overwritten is caught when the rest is read.
-        if a == Access::Def || a == Access::Modify && owned(code, alloc, state, r) {
-            state.write(alloc.address[r], code.vregs[r].bytes, Owner::Reg(r));
-        } else if a == Access::Modify {
-            state.write(alloc.address[r], code.vregs[r].bytes, Owner::Nobody);
+        let at = alloc.address[r];
+        let all = code.vregs[r].bytes;
+        match (a, written(m)) {
+            (Access::Use, _) => {}
+            // What begins a value may leave bytes of it undefined, unless another's lie there that are still read.
+            (Access::Def, lanes) => match (lanes, read_below(code, alloc, m, r)) {
+                (Some(lanes), Some(below)) => {
+                    state.write(at, all, Owner::Over(below, r));
+                    write_lanes(state, at, lanes, r);
+                }
+                _ => state.write(at, all, Owner::Reg(r)),
+            },
+            // The rest stays whoever's it is: it is looked at when it is read.
+            (Access::Modify, Some(lanes)) => write_lanes(state, at, lanes, r),
+            (Access::Modify, None) => {
+                let owner = match owned(code, alloc, state, r, 0, all) {
+                    true => Owner::Reg(r),
+                    false => Owner::Nobody,
+                };
+                state.write(at, all, owner);
+            }
         }
     });
+}
+
+/// Another register that an instruction reads and that is in its destination's place.
+fn read_below(code: &VCode, alloc: &Allocation, m: &MInst, dst: VReg) -> Option<VReg> {
+    let mut below = None;
+    m.for_each_vreg(|r, a| {
+        if a == Access::Use
+            && r != dst
+            && alloc.address[r] == alloc.address[dst]
+            && code.vregs[r].bytes == code.vregs[dst].bytes
+        {
+            below = Some(r);
+        }
+    });
+    below
+}
+
+fn write_lanes(
+    state: &mut State,
+    at: u32,
+    (sub, lanes, step, size): (u32, u32, u32, u32),
+    r: VReg,
+) {
+    if step == size {
+        return state.write(at + sub, lanes * size, Owner::Reg(r));
+    }
+    for n in 0..lanes {
+        state.write(at + sub + n * step, size, Owner::Reg(r));
+    }
 }
 
 #[cfg(test)]
@@ -184,6 +303,7 @@ mod tests {
                     want[at as usize..(at + bytes) as usize].fill(o);
                     s.write(at, bytes, o);
                     assert!(plain(s) == want && s.0.is_sorted_by_key(|r| r.0));
+                    assert!(s.0.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 != w[1].1));
                 }
             }
             let [mut a, b] = states;

@@ -1,43 +1,45 @@
 //! The allocation map: for each GRF, which of its bytes are taken at which program points.
 
 use crate::liveness::Range;
-use crate::payload::GRF;
+use crate::target::GrfFile;
 use cranelift_bforest::{Map, MapForest};
 
 /// From its key on, up to `end`, these bytes of the GRF are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Taken {
     end: u32,
-    bytes: u32,
+    bytes: u64,
 }
 
 /// Per GRF an ordered map from program point to the bytes taken; all maps share one pool. Entries of a GRF never overlap in
 /// time: where two values share a GRF, the time they share is an entry of its own.
 pub struct AllocationMap {
     forest: MapForest<u32, Taken>,
+    grf: u32,
     grfs: Vec<Map<u32, Taken>>,
 }
 
-/// The bytes of GRF `grf` that `bytes` bytes from address `at` cover.
-fn mask(grf: u32, at: u32, bytes: u32) -> u32 {
-    let first = at.max(grf * GRF) - grf * GRF;
-    let last = (at + bytes).min((grf + 1) * GRF) - grf * GRF;
-    (u64::from(u32::MAX) >> (32 - (last - first)) << first) as u32
+/// The bytes of GRF `n`, of `grf` bytes (64 at most), that `bytes` bytes from address `at` cover.
+fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
+    let first = at.max(n * grf) - n * grf;
+    let last = (at + bytes).min((n + 1) * grf) - n * grf;
+    u64::MAX >> (64 - (last - first).clamp(1, 64)) << first
 }
 
 impl AllocationMap {
-    /// An empty file of so many GRFs.
-    pub fn new(grfs: u32) -> Self {
+    /// An empty file.
+    pub fn new(file: GrfFile) -> Self {
         AllocationMap {
             forest: MapForest::new(),
-            grfs: (0..grfs).map(|_| Map::new()).collect(),
+            grf: file.bytes,
+            grfs: (0..file.count).map(|_| Map::new()).collect(),
         }
     }
 
     /// The bytes of a GRF that are taken somewhere in a range.
-    fn taken(&self, grf: u32, range: Range) -> u32 {
+    fn taken(&self, grf: u32, range: Range) -> u64 {
         let Some(map) = self.grfs.get(grf as usize) else {
-            return u32::MAX;
+            return u64::MAX;
         };
         let mut out = 0;
         let mut cursor = map.cursor(&self.forest, &());
@@ -62,21 +64,22 @@ impl AllocationMap {
 
     /// The lowest free place of so many bytes, so aligned, at or above `lowest`, over all ranges. In bytes.
     pub fn find(&self, bytes: u32, align: u32, lowest: u32, ranges: &[Range]) -> Option<u32> {
-        let end = self.grfs.len() as u32 * GRF;
+        let grf = self.grf;
+        let end = self.grfs.len() as u32 * grf;
         let align = align.max(1);
         let mut at = lowest.next_multiple_of(align);
         // What is taken in a GRF over all ranges is asked once per GRF, not once per place.
-        let mut known: Vec<Option<u32>> = vec![None; self.grfs.len()];
+        let mut known: Vec<Option<u64>> = vec![None; self.grfs.len()];
         while at + bytes <= end {
-            let blocked = (at / GRF..(at + bytes).div_ceil(GRF)).find(|&g| {
+            let blocked = (at / grf..(at + bytes).div_ceil(grf)).find(|&g| {
                 let taken = known[g as usize]
                     .get_or_insert_with(|| ranges.iter().fold(0, |acc, r| acc | self.taken(g, *r)));
-                *taken & mask(g, at, bytes) != 0
+                *taken & mask(grf, g, at, bytes) != 0
             });
             match blocked {
                 None => return Some(at),
                 // A run of GRFs goes on behind the GRF in its way.
-                Some(g) if align >= GRF => at = ((g + 1) * GRF).next_multiple_of(align),
+                Some(g) if align >= grf => at = ((g + 1) * grf).next_multiple_of(align),
                 Some(_) => at += align,
             }
         }
@@ -85,15 +88,16 @@ impl AllocationMap {
 
     /// Takes `bytes` bytes at `at` over all ranges.
     pub fn insert(&mut self, at: u32, bytes: u32, ranges: &[Range]) {
-        for grf in at / GRF..(at + bytes).div_ceil(GRF) {
-            let m = mask(grf, at, bytes);
+        let size = self.grf;
+        for grf in at / size..(at + bytes).div_ceil(size) {
+            let m = mask(size, grf, at, bytes);
             for r in ranges {
                 self.take(grf, *r, m);
             }
         }
     }
 
-    fn take(&mut self, grf: u32, range: Range, bytes: u32) {
+    fn take(&mut self, grf: u32, range: Range, bytes: u64) {
         let Some(map) = self.grfs.get_mut(grf as usize) else {
             return;
         };
@@ -158,13 +162,18 @@ fn next_entry(
 mod tests {
     use super::*;
 
+    const FILE: GrfFile = GrfFile {
+        bytes: 32,
+        count: 2,
+    };
+
     const fn range(start: u32, end: u32) -> Range {
         Range { start, end }
     }
 
     #[test]
     fn small_values_share_a_grf() {
-        let mut m = AllocationMap::new(2);
+        let mut m = AllocationMap::new(FILE);
         m.insert(0, 4, &[range(0, 10)]);
         assert_eq!(m.find(4, 4, 0, &[range(5, 6)]), Some(4));
         assert_eq!(m.find(4, 4, 0, &[range(10, 12)]), Some(0));
@@ -185,7 +194,7 @@ mod tests {
         };
         const POINTS: usize = 60;
         for _ in 0..50 {
-            let mut m = AllocationMap::new(4);
+            let mut m = AllocationMap::new(GrfFile { count: 4, ..FILE });
             let mut table = vec![[false; 128]; POINTS];
             for _ in 0..40 {
                 let start = next(50);

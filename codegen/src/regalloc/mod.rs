@@ -10,9 +10,9 @@
 pub mod bundles;
 pub mod checker;
 pub mod map;
+mod overlay;
 
 use crate::liveness::{Liveness, Range};
-use crate::payload::GRF;
 use crate::result::CodegenError;
 use crate::vcode::{Place, VCode, VReg};
 use bundles::{Bundle, Bundles};
@@ -28,18 +28,14 @@ pub struct Allocation {
     pub grfs: u32,
 }
 
-/// Places every virtual register in a file of `grfs` GRFs.
+/// Places every virtual register in the register file.
 ///
 /// # Errors
 /// [`CodegenError::OutOfRegisters`] where a bundle finds no place.
-pub fn allocate(
-    name: &str,
-    code: &VCode,
-    live: &Liveness,
-    grfs: u32,
-) -> Result<Allocation, CodegenError> {
+pub fn allocate(name: &str, code: &VCode, live: &Liveness) -> Result<Allocation, CodegenError> {
     let mut bundles = Bundles::merge(code, live);
-    let mut map = AllocationMap::new(grfs);
+    let file = code.grf;
+    let mut map = AllocationMap::new(file);
     let mut out = Allocation::default();
     let mut order: Vec<Bundle> = bundles.list();
     // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
@@ -61,11 +57,11 @@ pub fn allocate(
             Place::AtLeast(first) => map.find(b.bytes, b.align, first, &ranges),
             Place::Any => map.find(b.bytes, b.align, 0, &ranges),
         };
-        let Some(at) = found.filter(|at| at + b.bytes <= grfs * GRF) else {
-            return Err(out_of_registers(name, code, live, b.bytes, &ranges, grfs));
+        let Some(at) = found.filter(|at| at + b.bytes <= file.size()) else {
+            return Err(out_of_registers(name, code, live, b.bytes, &ranges));
         };
         map.insert(at, b.bytes, &ranges);
-        out.grfs = out.grfs.max((at + b.bytes).div_ceil(GRF));
+        out.grfs = out.grfs.max(file.hold(at + b.bytes));
         out.address[b.root] = at;
     }
     for r in code.vregs.keys() {
@@ -82,7 +78,6 @@ fn out_of_registers(
     live: &Liveness,
     bytes: u32,
     ranges: &[Range],
-    grfs: u32,
 ) -> CodegenError {
     let insts = ranges.iter().flat_map(|r| r.start / 2..r.end.div_ceil(2));
     let worst = insts
@@ -92,7 +87,7 @@ fn out_of_registers(
     CodegenError::OutOfRegisters {
         function: name.to_string(),
         needed: needed.max(bytes),
-        available: grfs * GRF,
+        available: code.grf.size(),
         at,
         text: code
             .insts

@@ -2,7 +2,9 @@
 
 use super::literal;
 use crate::ir::opcode::Out;
-use crate::ir::{Block, BlockCall, FuncKind, Function, Inst, InstData, Module, Region, Value};
+use crate::ir::{
+    Block, BlockCall, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Space, Value,
+};
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
 
@@ -111,6 +113,31 @@ fn address(v: Value, offset: i32) -> String {
     }
 }
 
+fn place(mem: MemFlags, v: Value, offset: i32) -> String {
+    let mut out = match mem.space {
+        Space::Global => String::new(),
+        Space::Slm => "slm ".to_string(),
+        Space::Surface(n) => format!("surface {n} "),
+    };
+    out.push_str(&address(v, offset));
+    if mem.align != 0 {
+        let _ = write!(out, " align {}", mem.alignment(1));
+    }
+    if mem.volatile {
+        out.push_str(" volatile");
+    }
+    if mem.constant {
+        out.push_str(" constant");
+    }
+    out
+}
+
+/// Further operands, those that there are.
+fn more(list: &[PackedOption<Value>]) -> String {
+    let there = list.iter().filter_map(|v| v.expand());
+    there.map(|v| format!(", {v}")).collect()
+}
+
 fn masked(mask: PackedOption<Value>) -> String {
     mask.expand()
         .map(|m| format!(", mask {m}"))
@@ -169,18 +196,48 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
         InstData::RdPred { arg, offset, .. } => format!("{arg}, {offset}"),
         InstData::WrPred { args, offset, .. } => format!("{}, {offset}", values(&args)),
         InstData::Load {
+            mem,
             addr,
             offset,
             mask,
             old,
             ..
-        } => {
-            let old = old.expand().map(|v| format!(", {v}")).unwrap_or_default();
-            format!("{}{}{old}", address(addr, offset), masked(mask))
-        }
+        } => format!(
+            "{}{}{}",
+            place(mem, addr, offset),
+            masked(mask),
+            more(&[old])
+        ),
         InstData::Store {
-            args, offset, mask, ..
-        } => format!("{}, {}{}", args[0], address(args[1], offset), masked(mask)),
+            mem,
+            args,
+            offset,
+            mask,
+            ..
+        } => format!(
+            "{}, {}{}",
+            args[0],
+            place(mem, args[1], offset),
+            masked(mask)
+        ),
+        InstData::Atomic {
+            op,
+            mem,
+            addr,
+            offset,
+            data,
+            mask,
+            old,
+            ..
+        } => format!(
+            "{} {}{}{}{}",
+            op.name(),
+            place(mem, addr, offset),
+            more(&data),
+            masked(mask),
+            more(&[old])
+        ),
+        InstData::Fence { spaces, scope, .. } => format!("{} {}", spaces.name(), scope.name()),
         InstData::Call {
             func: callee, args, ..
         } => {

@@ -1,13 +1,32 @@
-//! Addresses, values and masks of loads and stores.
+//! Addresses, values and masks of loads, stores and atomics.
 
 use super::{Place, Verifier};
-use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Value};
+use crate::ir::{
+    ArgKind, AtomicOp, FuncKind, Inst, InstData, MemFlags, Opcode, Scalar, Space, Type, Value,
+};
+use cranelift_entity::packed_option::PackedOption;
+
+/// The most consecutive elements that a lane of a scattered access has.
+const COMPONENTS: u32 = 4;
+/// The largest alignment that can be promised, in bytes.
+const ALIGN: u32 = 4096;
+
+/// What an access is of: its opcode, where its operands stand, and what is read or written.
+struct Access {
+    opcode: Opcode,
+    mem: MemFlags,
+    /// The address and its place among the operands.
+    addr: (usize, Value),
+    ty: Type,
+    mask: Option<(usize, Value)>,
+}
 
 impl Verifier<'_> {
     pub(super) fn memory(&mut self, inst: Inst) {
         match *self.data(inst) {
             InstData::Load {
                 opcode,
+                mem,
                 addr,
                 mask,
                 old,
@@ -16,52 +35,153 @@ impl Verifier<'_> {
                 let Some(ty) = self.result(inst) else {
                     return;
                 };
-                self.access(inst, opcode, 0, addr, ty, mask.expand().map(|m| (1, m)));
-                match (mask.expand(), old.expand()) {
-                    (Some(_), Some(old)) if self.ty(old) != ty => {
-                        let have = self.ty(old);
-                        self.error(
-                            Place::Operand(inst, 2),
-                            format!("type clash: {old} is {have}, and the load's type is {ty}"),
-                        );
-                    }
-                    (Some(_), None) => {
-                        self.error(
-                            Place::Inst(inst),
-                            "a masked load needs the value of the lanes that are off",
-                        );
-                    }
-                    (None, Some(_)) => {
-                        self.error(
-                            Place::Inst(inst),
-                            "a load without a mask has no lanes that are off",
-                        );
-                    }
-                    _ => {}
-                }
+                let access = Access {
+                    opcode,
+                    mem,
+                    addr: (0, addr),
+                    ty,
+                    mask: mask.expand().map(|m| (1, m)),
+                };
+                self.access(inst, &access);
+                self.lanes_off(inst, ty, mask, old, 2);
             }
             InstData::Store {
                 opcode,
+                mem,
                 args: [value, addr],
                 mask,
                 ..
             } => {
-                let ty = self.ty(value);
-                self.access(inst, opcode, 1, addr, ty, mask.expand().map(|m| (2, m)));
+                let access = Access {
+                    opcode,
+                    mem,
+                    addr: (1, addr),
+                    ty: self.ty(value),
+                    mask: mask.expand().map(|m| (2, m)),
+                };
+                self.access(inst, &access);
+                if mem.constant {
+                    self.error(Place::Inst(inst), "a store to what is promised constant");
+                }
+            }
+            InstData::Atomic {
+                opcode,
+                op,
+                mem,
+                addr,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                let Some(ty) = self.result(inst) else {
+                    return;
+                };
+                let access = Access {
+                    opcode,
+                    mem,
+                    addr: (0, addr),
+                    ty,
+                    mask: mask.expand().map(|m| (1 + op.operands(), m)),
+                };
+                self.access(inst, &access);
+                self.lanes_off(inst, ty, mask, old, 2 + op.operands());
+                self.atomic(inst, op, mem, ty, data);
             }
             _ => {}
         }
     }
 
-    fn access(
+    fn lanes_off(
         &mut self,
         inst: Inst,
-        opcode: Opcode,
-        n: usize,
-        addr: Value,
         ty: Type,
-        mask: Option<(usize, Value)>,
+        mask: PackedOption<Value>,
+        old: PackedOption<Value>,
+        n: usize,
     ) {
+        match (mask.expand(), old.expand()) {
+            (Some(_), Some(old)) if self.ty(old) != ty => {
+                let have = self.ty(old);
+                self.error(
+                    Place::Operand(inst, n),
+                    format!("type clash: {old} is {have}, and the load's type is {ty}"),
+                );
+            }
+            (Some(_), None) => {
+                self.error(
+                    Place::Inst(inst),
+                    "a masked load needs the value of the lanes that are off",
+                );
+            }
+            (None, Some(_)) => {
+                self.error(
+                    Place::Inst(inst),
+                    "a load without a mask has no lanes that are off",
+                );
+            }
+            _ => {}
+        }
+    }
+
+    fn atomic(
+        &mut self,
+        inst: Inst,
+        op: AtomicOp,
+        mem: MemFlags,
+        ty: Type,
+        data: [PackedOption<Value>; 2],
+    ) {
+        let there = data.iter().filter_map(|v| v.expand());
+        let operands: Vec<Value> = there.collect();
+        if operands.len() != op.operands() {
+            self.error(
+                Place::Inst(inst),
+                format!(
+                    "`atomic` {} has {} operands besides the address, not {}",
+                    op.name(),
+                    op.operands(),
+                    operands.len()
+                ),
+            );
+        }
+        for (n, v) in operands.into_iter().enumerate() {
+            let have = self.ty(v);
+            if have != ty {
+                self.error(
+                    Place::Operand(inst, 1 + n),
+                    format!("type clash: {v} is {have}, and the atomic's type is {ty}"),
+                );
+            }
+        }
+        let ok = match (op.is_float(), ty.scalar()) {
+            (true, s) => s == Scalar::F32,
+            (false, Scalar::I32) => true,
+            (false, Scalar::I64) => mem.space == Space::Global,
+            (false, _) => false,
+        };
+        if !ok {
+            let what = match op.is_float() {
+                true => "f32",
+                false => "i32, or i64 in global memory",
+            };
+            self.error(
+                Place::Inst(inst),
+                format!("`atomic` {} of {ty}: it takes {what}", op.name()),
+            );
+        }
+        if mem.constant || mem.align != 0 && mem.alignment(1) < ty.scalar().bytes() {
+            self.error(
+                Place::Inst(inst),
+                "an atomic is of aligned elements, and changes them",
+            );
+        }
+    }
+
+    fn access(&mut self, inst: Inst, a: &Access) {
+        let Access {
+            opcode, mem, ty, ..
+        } = *a;
         if ty.is_pred() {
             self.error(
                 Place::Inst(inst),
@@ -70,11 +190,22 @@ impl Verifier<'_> {
             return;
         }
         let block = matches!(opcode, Opcode::Bload | Opcode::Bstore);
+        let (n, addr) = a.addr;
         let have = self.ty(addr);
-        let lanes = if block { 1 } else { ty.lanes() };
-        if have.scalar() != Scalar::I64 || have.lanes() != lanes {
+        let scalar = mem.space.address();
+        // Of a scattered load or store every lane may have several elements.
+        let several = matches!(opcode, Opcode::Load | Opcode::Store)
+            && have.lanes() > 0
+            && ty.lanes().is_multiple_of(have.lanes())
+            && ty.lanes() / have.lanes() <= COMPONENTS;
+        let lanes = match (block, several) {
+            (true, _) => 1,
+            (false, true) => have.lanes(),
+            (false, false) => ty.lanes(),
+        };
+        if have.scalar() != scalar || have.lanes() != lanes {
             let want =
-                Type::new(Scalar::I64, lanes).map_or("fewer lanes".to_string(), |t| t.to_string());
+                Type::new(scalar, lanes).map_or("fewer lanes".to_string(), |t| t.to_string());
             self.error(
                 Place::Operand(inst, n),
                 format!(
@@ -82,14 +213,33 @@ impl Verifier<'_> {
                 ),
             );
         }
-        match mask {
+        if mem.alignment(1) > ALIGN {
+            let n = mem.alignment(1);
+            self.error(
+                Place::Inst(inst),
+                format!("an alignment of {n} bytes; {ALIGN} is the most"),
+            );
+        }
+        if let Space::Surface(n) = mem.space
+            && let FuncKind::Kernel { .. } = self.func.kind
+        {
+            let params = self.func.sig.params.iter();
+            let surfaces = params.filter(|p| p.kind == ArgKind::Surface).count();
+            if usize::from(n) >= surfaces {
+                self.error(
+                    Place::Inst(inst),
+                    format!("surface {n}: the kernel has {surfaces} surface arguments"),
+                );
+            }
+        }
+        match a.mask {
             Some((_, m)) if block => {
                 self.error(
                     Place::Inst(inst),
                     format!("`{opcode}` takes no mask, and {m} is one"),
                 );
             }
-            Some((n, m)) => self.mask(inst, n, m, ty.lanes()),
+            Some((n, m)) => self.mask(inst, n, m, lanes),
             None => {}
         }
     }

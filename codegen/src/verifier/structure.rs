@@ -51,12 +51,14 @@ impl Verifier<'_> {
                 }
                 ArgKind::Value => continue,
                 ArgKind::Ptr => Type::scalar_of(Scalar::I64),
-                ArgKind::Slm => Type::scalar_of(Scalar::I32),
+                ArgKind::Slm | ArgKind::Surface => Type::scalar_of(Scalar::I32),
             };
             if !kernel {
                 self.error(
                     Place::Function,
-                    format!("parameter {n}: only kernels have `ptr` and `slm` parameters"),
+                    format!(
+                        "parameter {n}: only kernels have `ptr`, `slm` and `surface` parameters"
+                    ),
                 );
             } else if p.ty != want {
                 let kind = p.kind.name().unwrap_or("");
@@ -203,6 +205,8 @@ fn format(data: &InstData) -> Format {
         InstData::WrPred { .. } => Format::WrPred,
         InstData::Load { .. } => Format::Load,
         InstData::Store { .. } => Format::Store,
+        InstData::Atomic { .. } => Format::Atomic,
+        InstData::Fence { .. } => Format::Fence,
         InstData::Call { .. } => Format::Call,
         InstData::Jump { .. } => Format::Jump,
         InstData::Brif { .. } => Format::Brif,

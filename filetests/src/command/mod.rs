@@ -42,11 +42,13 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 13] = [
+pub const COMMANDS: [&dyn Command; 15] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
+    &stage::EXPAND,
     &stage::LOWER,
+    &stage::SENDS,
     &stage::LEGALIZE,
     &stage::FLAGS,
     &stage::LIVENESS,
@@ -77,16 +79,16 @@ pub(crate) fn compile_checked(
 ) -> Result<Compiled, String> {
     let compiled = compile(module, options).map_err(|e| e.to_string())?;
     for kernel in &compiled.kernels {
-        for l in list(options.platform, &kernel.code.bytes) {
+        for l in list(options.target.platform(), &kernel.code.bytes) {
             let found = match &l.inst {
-                Ok(inst) => legal::check(options.platform, inst)
+                Ok(inst) => legal::check(options.target.platform(), inst)
                     .first()
                     .map(ToString::to_string),
                 Err(e) => Some(e.to_string()),
             };
             if let Some(what) = found {
                 let bytes = kernel.code.bytes.get(l.offset..).unwrap_or_default();
-                let text = disassemble(options.platform, bytes);
+                let text = disassemble(options.target.platform(), bytes);
                 let inst = text.lines().find(|l| !l.ends_with(':')).unwrap_or_default();
                 return Err(format!(
                     "%{}: illegal code at {:#x}: {what}\n{inst}",

@@ -1,10 +1,11 @@
-//! `test run`: the `; run:` lines on every runner.
+//! `test run`: the `; run:` lines on every runner, compiled for every product.
 
 use super::{Command, Outcome, parse};
 use crate::Options;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
 use crate::runner::{Prepared, RUNNERS};
+use gantry_codegen::Target;
 
 /// Launches every `; run:` line on every runner, or on those that the options name.
 pub(super) struct Run;
@@ -34,12 +35,20 @@ impl Command for Run {
             if !test.options.is_empty() && !test.has(runner.name()) {
                 continue;
             }
-            let prepared = runner
-                .prepare(&module, &file.target)
-                .map_err(|e| format!("{}: {e}", runner.name()))?;
-            for (line, run) in &runs {
-                if let Err(e) = one(&*prepared, run) {
-                    failures.push(format!("line {line}, {}: {e}", runner.name()));
+            // The interpreter knows no targets; code is made and run for every product.
+            let targets: Vec<Target> = match runner.compiles() {
+                true => Target::all().filter(|t| has_all(t, file)).collect(),
+                false => Target::from_name(&file.target).into_iter().collect(),
+            };
+            for target in targets {
+                let who = format!("{}, {}", runner.name(), target.name());
+                let prepared = runner
+                    .prepare(&module, target.name())
+                    .map_err(|e| format!("{who}: {e}"))?;
+                for (line, run) in &runs {
+                    if let Err(e) = one(&*prepared, run) {
+                        failures.push(format!("line {line}, {who}: {e}"));
+                    }
                 }
             }
         }
@@ -48,6 +57,11 @@ impl Command for Run {
             false => Err(failures.join("\n")),
         }
     }
+}
+
+/// Whether a target has every type that a file has: doubles are not everywhere.
+fn has_all(target: &Target, file: &TestFile) -> bool {
+    target.features().native_f64 || !file.body.contains("f64")
 }
 
 fn one(prepared: &dyn Prepared, run: &launch::Run) -> Result<(), String> {

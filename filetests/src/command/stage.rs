@@ -18,6 +18,8 @@ const fn of(name: &'static str, stage: Stage) -> StageTest {
 }
 
 pub(super) const INLINE: StageTest = of("inline", Stage::Inline);
+pub(super) const EXPAND: StageTest = of("expand", Stage::Expand);
+pub(super) const SENDS: StageTest = of("sends", Stage::Sends);
 pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
 pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
 pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);

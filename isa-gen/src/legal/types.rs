@@ -9,6 +9,42 @@ use crate::types::Type;
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
+        name: "quadwords",
+        text: "the ALU has no 64-bit integers",
+        hint: "use doublewords, and `addc` for the carry",
+        kinds: Kinds::DATA,
+        applies: |f| !f.native_i64,
+        check: |v, out| {
+            lacking(
+                v,
+                out,
+                |t| matches!(t, Type::Q | Type::Uq),
+                "64-bit integers",
+            )
+        },
+    },
+    Rule {
+        name: "doubles",
+        text: "the ALU has no double floats",
+        hint: "use single floats",
+        kinds: Kinds::ALU,
+        applies: |f| !f.native_f64,
+        check: |v, out| lacking(v, out, |t| t == Type::Df, "double floats"),
+    },
+    Rule {
+        name: "dword-multiply",
+        text: "the multiplier takes words as the second factor",
+        hint: "multiply by the words of the second factor, or use `mul` to the accumulator and `mach`",
+        kinds: Kinds::DATA,
+        applies: |f| !f.mul_32x32,
+        check: |v, out| {
+            if v.op == Op::Mul && v.is_dword_multiply() {
+                let what = format_args!("two doublewords cannot be multiplied");
+                out.find(Part::Src(1), what);
+            }
+        },
+    },
+    Rule {
         name: "dst-exec-type-stride",
         text: "a destination narrower than the execution type is strided to its size",
         hint: "widen the stride, and pack with a `mov` of the same type",
@@ -199,6 +235,13 @@ pub(super) static RULES: &[Rule] = &[
         },
     },
 ];
+
+/// Operands of types that the ALU lacks.
+fn lacking(v: &View, out: &mut Sink<'_>, lacks: fn(Type) -> bool, what: &str) {
+    for o in v.operands().filter(|o| lacks(o.ty) && !o.is_null()) {
+        out.find(o.part, format_args!("the platform has no {what}"));
+    }
+}
 
 fn int_division(v: &View) -> bool {
     matches!(

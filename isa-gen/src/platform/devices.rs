@@ -10,7 +10,7 @@ pub struct Product {
     pub title: &'static str,
     /// Its platform.
     pub platform: Platform,
-    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`).
+    /// Product family numbers in the notes of a zebin (compute-runtime, `igfxfmid.h`); the first is the one that `ocloc` writes.
     pub families: &'static [u32],
     /// Short names that tools take.
     pub names: &'static [&'static str],
@@ -18,8 +18,27 @@ pub struct Product {
     pub pci_ids: &'static [u16],
 }
 
+impl Product {
+    /// The product of a short name, as `ocloc -device` takes it, in whatever case.
+    pub fn from_name(name: &str) -> Option<&'static Product> {
+        PRODUCTS
+            .iter()
+            .find(|p| p.names.iter().any(|n| n.eq_ignore_ascii_case(name)))
+    }
+
+    /// The product of a PCI device id.
+    pub fn from_pci_id(id: u16) -> Option<&'static Product> {
+        PRODUCTS.iter().find(|p| p.pci_ids.contains(&id))
+    }
+
+    /// The name that `ocloc -device` takes first.
+    pub fn name(&self) -> &'static str {
+        self.names.first().copied().unwrap_or("")
+    }
+}
+
 /// Every product known.
-pub static PRODUCTS: [Product; 18] = [
+pub static PRODUCTS: [Product; 19] = [
     Product {
         title: "Haswell",
         platform: Platform::Gen7p5,
@@ -111,12 +130,19 @@ pub static PRODUCTS: [Product; 18] = [
     Product {
         title: "Ice Lake",
         platform: Platform::Gen11,
-        families: &[26, 27],
-        names: &["icl", "icllp", "lkf"],
+        families: &[26],
+        names: &["icllp", "icl"],
         pci_ids: &[
             0x8a50, 0x8a51, 0x8a52, 0x8a53, 0x8a54, 0x8a56, 0x8a57, 0x8a58, 0x8a59, 0x8a5a, 0x8a5b,
             0x8a5c, 0x8a5d, 0x8a71,
         ],
+    },
+    Product {
+        title: "Lakefield",
+        platform: Platform::Gen11,
+        families: &[27],
+        names: &["lkf"],
+        pci_ids: &[0x9840],
     },
     Product {
         title: "Elkhart Lake, Jasper Lake",

@@ -29,11 +29,14 @@ pub struct Features {
     pub sb_tokens: u32,
     /// Whether branch targets count bytes; if not, units of 8 bytes.
     pub branch_bytes: bool,
+    /// Whether local memory lies in the L3 cache, so that one fence orders it and global memory.
+    pub slm_in_l3: bool,
     /// Whether the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
     /// Whether the ALU has `df`.
     pub native_f64: bool,
-    /// Whether `mul` takes two doublewords and keeps 32 bits of the product or more.
+    /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
+    /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
     /// Whether the math box divides integers.
     pub math_int_div: bool,
@@ -149,6 +152,7 @@ const GEN7P5: Features = Features {
     swsb: false,
     sb_tokens: 0,
     branch_bytes: false,
+    slm_in_l3: true,
     native_i64: false,
     native_f64: true,
     mul_32x32: false,
@@ -243,6 +247,8 @@ const GEN10: Features = Features {
 };
 
 const GEN11: Features = Features {
+    slm_in_l3: false,
+    mul_32x32: false,
     native_i64: false,
     native_f64: false,
     align16: false,

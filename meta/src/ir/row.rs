@@ -50,6 +50,10 @@ pub enum Format {
     Load,
     /// Registers to memory.
     Store,
+    /// Memory changed in one step.
+    Atomic,
+    /// Memories and who must see them in order.
+    Fence,
     /// A subroutine.
     Call,
     /// One destination.

@@ -84,22 +84,30 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
         ),
         Format::Load => (
             &[
+                ("mem", "MemFlags"),
                 ("addr", "Value"),
                 ("offset", "i32"),
                 ("mask", "OptValue"),
                 ("old", "OptValue"),
             ],
-            "addr offset mask old",
+            "mem addr offset mask old",
         ),
         Format::Store => (
             &[
+                ("mem", "MemFlags"),
                 ("a", "Value"),
                 ("b", "Value"),
                 ("offset", "i32"),
                 ("mask", "OptValue"),
             ],
-            "(pair a b) offset mask",
+            "mem (pair a b) offset mask",
         ),
+        Format::Fence => (
+            &[("spaces", "FenceSpaces"), ("scope", "Scope")],
+            "spaces scope",
+        ),
+        // A rule hands the whole instruction on.
+        Format::Atomic => (&[], "_ _ _ _ _ _ _"),
         Format::Call | Format::Jump | Format::Brif | Format::Return => return None,
     })
 }

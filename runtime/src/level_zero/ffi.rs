@@ -1,215 +1,66 @@
-//! The Level Zero C interface: every unsafe line of the device is here, behind functions that keep handles typed,
-//! check results, and destroy what they made.
+//! The Level Zero C interface (`api`) behind functions that keep handles typed, check results, and destroy what they made.
 //!
-//! Facts: `level_zero/ze_api.h` of the oneAPI Level Zero loader, version 1.
+//! What the queue may still use when a wait for its end fails, or is given up, is neither destroyed nor freed: the GPU could read
+//! and write memory that is somebody else's by then. It is kept ([`Gpu::release`]) until a later wait on the queue succeeds. The
+//! host's memory is never given to the queue itself: copies go through memory that can be kept.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
-use crate::error::Error;
-use libloading::Library;
-use std::ffi::{CString, c_char, c_void};
-use std::ptr::{null, null_mut};
-use std::sync::Arc;
-
-/// What the loader is called.
-pub(super) const LOADER: &str = if cfg!(windows) {
-    "ze_loader.dll"
-} else {
-    "libze_loader.so.1"
+use super::api::{
+    Code, ContextDesc, DeviceMemDesc, DeviceProperties, Functions, GroupCount, Handle, KernelDesc,
+    LOADER, ListDesc, ModuleDesc, NOT_READY, QueueDesc, check, code_name,
 };
+use crate::error::{Error, Stopped};
+use crate::launch::Signals;
+use std::ffi::{CString, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-type Handle = *mut c_void;
-type Code = u32;
-
-#[repr(C)]
-struct ContextDesc {
-    stype: u32,
-    next: *const c_void,
-    flags: u32,
+/// What the queue may use, to be destroyed or freed when it no longer does.
+enum Thing {
+    List(Handle),
+    Kernel(Handle),
+    Module(Handle),
+    Memory(*mut c_void),
+    /// The host's end of a copy: it is only kept.
+    Host {
+        _bytes: Vec<u8>,
+    },
 }
 
-#[repr(C)]
-struct ModuleDesc {
-    stype: u32,
-    next: *const c_void,
-    format: u32,
-    size: usize,
-    input: *const u8,
-    flags: *const c_char,
-    constants: *const c_void,
+/// Why the queue did not come to an end.
+pub(super) enum End {
+    Error(Error),
+    /// Nobody waits for it any more.
+    Stopped(Stopped),
 }
 
-#[repr(C)]
-struct KernelDesc {
-    stype: u32,
-    next: *const c_void,
-    flags: u32,
-    name: *const c_char,
-}
-
-#[repr(C)]
-struct ListDesc {
-    stype: u32,
-    next: *const c_void,
-    ordinal: u32,
-    flags: u32,
-}
-
-#[repr(C)]
-struct QueueDesc {
-    stype: u32,
-    next: *const c_void,
-    ordinal: u32,
-    index: u32,
-    flags: u32,
-    mode: u32,
-    priority: u32,
-}
-
-#[repr(C)]
-struct DeviceMemDesc {
-    stype: u32,
-    next: *const c_void,
-    flags: u32,
-    ordinal: u32,
-}
-
-#[repr(C)]
-struct GroupCount {
-    x: u32,
-    y: u32,
-    z: u32,
-}
-
-#[repr(C)]
-struct DeviceProperties {
-    stype: u32,
-    next: *mut c_void,
-    ty: u32,
-    vendor: u32,
-    device: u32,
-    flags: u32,
-    subdevice: u32,
-    core_clock: u32,
-    max_alloc: u64,
-    max_contexts: u32,
-    max_priority: u32,
-    threads_per_eu: u32,
-    simd_width: u32,
-    eus_per_subslice: u32,
-    subslices_per_slice: u32,
-    slices: u32,
-    timer_resolution: u64,
-    timestamp_bits: u32,
-    kernel_timestamp_bits: u32,
-    uuid: [u8; 16],
-    name: [u8; 256],
-}
-
-macro_rules! api {
-    ($($field:ident = $name:literal : fn($($arg:ty),*);)*) => {
-        /// The functions used, looked up once; the library stays loaded as long as they do.
-        struct Functions {
-            $($field: unsafe extern "C" fn($($arg),*) -> Code,)*
-            _library: Library,
-        }
-
-        impl Functions {
-            fn load() -> Result<Functions, Error> {
-                // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run in any process.
-                let library = unsafe { Library::new(LOADER) }
-                    .map_err(|e| Error::NoDevice(format!("looked for {LOADER}: {e}")))?;
-                $(
-                    // SAFETY: the signature is the one that ze_api.h declares for this name.
-                    let $field = *unsafe {
-                        library.get::<unsafe extern "C" fn($($arg),*) -> Code>($name)
-                    }
-                    .map_err(|e| Error::NoDevice(format!("{LOADER}: {e}")))?;
-                )*
-                Ok(Functions { $($field,)* _library: library })
-            }
-        }
-    };
-}
-
-api! {
-    init = b"zeInit\0": fn(u32);
-    driver_get = b"zeDriverGet\0": fn(*mut u32, *mut Handle);
-    device_get = b"zeDeviceGet\0": fn(Handle, *mut u32, *mut Handle);
-    device_properties = b"zeDeviceGetProperties\0": fn(Handle, *mut DeviceProperties);
-    context_create = b"zeContextCreate\0": fn(Handle, *const ContextDesc, *mut Handle);
-    context_destroy = b"zeContextDestroy\0": fn(Handle);
-    queue_create = b"zeCommandQueueCreate\0": fn(Handle, Handle, *const QueueDesc, *mut Handle);
-    queue_destroy = b"zeCommandQueueDestroy\0": fn(Handle);
-    queue_execute = b"zeCommandQueueExecuteCommandLists\0": fn(Handle, u32, *mut Handle, Handle);
-    queue_synchronize = b"zeCommandQueueSynchronize\0": fn(Handle, u64);
-    list_create = b"zeCommandListCreate\0": fn(Handle, Handle, *const ListDesc, *mut Handle);
-    list_destroy = b"zeCommandListDestroy\0": fn(Handle);
-    list_close = b"zeCommandListClose\0": fn(Handle);
-    list_copy = b"zeCommandListAppendMemoryCopy\0":
-        fn(Handle, *mut c_void, *const c_void, usize, Handle, u32, *mut Handle);
-    list_launch = b"zeCommandListAppendLaunchKernel\0":
-        fn(Handle, Handle, *const GroupCount, Handle, u32, *mut Handle);
-    list_barrier = b"zeCommandListAppendBarrier\0": fn(Handle, Handle, u32, *mut Handle);
-    mem_alloc = b"zeMemAllocDevice\0":
-        fn(Handle, *const DeviceMemDesc, usize, usize, Handle, *mut *mut c_void);
-    mem_free = b"zeMemFree\0": fn(Handle, *mut c_void);
-    module_create = b"zeModuleCreate\0":
-        fn(Handle, Handle, *const ModuleDesc, *mut Handle, *mut Handle);
-    module_destroy = b"zeModuleDestroy\0": fn(Handle);
-    log_string = b"zeModuleBuildLogGetString\0": fn(Handle, *mut usize, *mut c_char);
-    log_destroy = b"zeModuleBuildLogDestroy\0": fn(Handle);
-    kernel_create = b"zeKernelCreate\0": fn(Handle, *const KernelDesc, *mut Handle);
-    kernel_destroy = b"zeKernelDestroy\0": fn(Handle);
-    kernel_argument = b"zeKernelSetArgumentValue\0": fn(Handle, u32, usize, *const c_void);
-    kernel_group_size = b"zeKernelSetGroupSize\0": fn(Handle, u32, u32, u32);
-    kernel_offset = b"zeKernelSetGlobalOffsetExp\0": fn(Handle, u32, u32, u32);
-}
-
-/// A result code's name.
-fn code_name(code: Code) -> String {
-    let name = match code {
-        0x7000_0001 => "ZE_RESULT_ERROR_DEVICE_LOST",
-        0x7000_0002 => "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
-        0x7000_0003 => "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
-        0x7000_0004 => "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",
-        0x7000_0005 => "ZE_RESULT_ERROR_MODULE_LINK_FAILURE",
-        0x7802_0000 | 0x7002_0000 => "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
-        0x7800_0001 => "ZE_RESULT_ERROR_UNINITIALIZED",
-        0x7800_0002 => "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
-        0x7800_0003 => "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
-        0x7800_0004 => "ZE_RESULT_ERROR_INVALID_ARGUMENT",
-        0x7800_0005 => "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
-        0x7800_0007 => "ZE_RESULT_ERROR_INVALID_NULL_POINTER",
-        0x7800_0008 => "ZE_RESULT_ERROR_INVALID_SIZE",
-        0x7800_0009 => "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
-        0x7800_000c => "ZE_RESULT_ERROR_INVALID_ENUMERATION",
-        0x7800_000f => "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY",
-        0x7800_0011 => "ZE_RESULT_ERROR_INVALID_KERNEL_NAME",
-        0x7800_0013 => "ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION",
-        0x7800_0014 => "ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION",
-        0x7800_0015 => "ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX",
-        0x7800_0016 => "ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE",
-        0x7800_0018 => "ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED",
-        0x7fff_fffe => "ZE_RESULT_ERROR_UNKNOWN",
-        _ => return format!("{code:#010x}"),
-    };
-    format!("{name} ({code:#010x})")
-}
-
-fn check(call: &'static str, code: Code) -> Result<(), Error> {
-    if code == 0 {
-        return Ok(());
+impl From<Error> for End {
+    fn from(e: Error) -> End {
+        End::Error(e)
     }
-    Err(Error::Driver {
-        call,
-        code: code_name(code),
-        log: String::new(),
-    })
 }
+
+impl End {
+    /// The error of what nobody can stop.
+    fn unstopped(self) -> Error {
+        match self {
+            End::Error(e) => e,
+            End::Stopped(why) => Error::NoDevice(format!("Level Zero: a copy {why}")),
+        }
+    }
+}
+
+/// How long one wait for the queue is where somebody may stop it.
+const WAIT: Duration = Duration::from_millis(2);
+/// How long a GPU that is let go may take to come to the end of what it does.
+const LAST_WAIT: Duration = Duration::from_millis(100);
 
 /// A GPU with a context and a queue on it.
 pub(super) struct Gpu {
-    f: Functions,
+    f: Arc<Functions>,
+    /// What the queue may still use, since a wait for its end failed or was given up; `None` where none did.
+    kept: Mutex<Option<Vec<Thing>>>,
     device: Handle,
     context: Handle,
     queue: Handle,
@@ -227,6 +78,15 @@ unsafe impl Sync for Gpu {}
 
 impl Drop for Gpu {
     fn drop(&mut self) {
+        if self.kept().is_some() {
+            let ended = self.wait(LAST_WAIT) == 0;
+            if !ended {
+                // The GPU still uses what the context has, and the driver looks after it: all of it stays.
+                std::mem::forget(self.f.clone());
+                return;
+            }
+            self.let_go();
+        }
         // SAFETY: both were made by `open` and nothing made from them is left: those hold an `Arc` of this.
         unsafe {
             (self.f.queue_destroy)(self.queue);
@@ -236,6 +96,67 @@ impl Drop for Gpu {
 }
 
 impl Gpu {
+    fn kept(&self) -> MutexGuard<'_, Option<Vec<Thing>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Destroys or frees a thing, or keeps it where the queue may still use it.
+    fn release(&self, thing: Thing) {
+        match self.kept().as_mut() {
+            Some(kept) => kept.push(thing),
+            None => self.destroy(thing),
+        }
+    }
+
+    /// Destroys or frees a thing that the queue does not use.
+    fn destroy(&self, thing: Thing) {
+        // SAFETY: each was made from this context, is destroyed once, and nothing uses it: the queue has never had it, or a wait
+        // for the queue's end has succeeded since.
+        unsafe {
+            match thing {
+                Thing::List(l) => (self.f.list_destroy)(l),
+                Thing::Kernel(k) => (self.f.kernel_destroy)(k),
+                Thing::Module(m) => (self.f.module_destroy)(m),
+                Thing::Memory(at) => (self.f.mem_free)(self.context, at),
+                Thing::Host { .. } => 0,
+            };
+        }
+    }
+
+    /// Destroys and frees what was kept: a wait for the queue's end has succeeded.
+    fn let_go(&self) {
+        let kept = self.kept().take();
+        for thing in kept.into_iter().flatten() {
+            self.destroy(thing);
+        }
+    }
+
+    /// Waits for the queue's end, so long at most.
+    fn wait(&self, time: Duration) -> Code {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        // SAFETY: our queue.
+        unsafe { (self.f.queue_synchronize)(self.queue, nanoseconds) }
+    }
+
+    /// Waits for the queue's end, or for somebody who stops that.
+    fn synchronize(&self, signals: Signals<'_>) -> Result<(), End> {
+        loop {
+            let time = match (signals.deadline, signals.cancel) {
+                (None, None) => Duration::MAX,
+                (Some(d), _) => d.saturating_duration_since(Instant::now()).min(WAIT),
+                (None, Some(_)) => WAIT,
+            };
+            match self.wait(time) {
+                NOT_READY => {
+                    if let Some(why) = signals.now() {
+                        return Err(End::Stopped(why));
+                    }
+                }
+                code => return Ok(check("zeCommandQueueSynchronize", code)?),
+            }
+        }
+    }
+
     /// The first GPU of the first driver that has one.
     pub(super) fn open() -> Result<Gpu, Error> {
         let f = Functions::load()?;
@@ -334,7 +255,8 @@ impl Gpu {
             return Err(e);
         }
         Ok(Gpu {
-            f,
+            f: Arc::new(f),
+            kept: Mutex::new(None),
             device,
             context,
             queue,
@@ -343,8 +265,17 @@ impl Gpu {
         })
     }
 
-    /// Makes a command list with `fill`, executes it and waits for its end. Callers hold the queue's lock.
-    fn execute(&self, fill: impl FnOnce(Handle) -> Result<(), Error>) -> Result<(), Error> {
+    /// Makes a command list with `fill`, executes it and waits for its end. Callers hold the queue's lock. Where this fails, what
+    /// `fill` gave to the list must be released, or be kept elsewhere.
+    fn execute(
+        &self,
+        signals: Signals<'_>,
+        fill: impl FnOnce(Handle) -> Result<(), Error>,
+    ) -> Result<(), End> {
+        if self.kept().is_some() {
+            self.synchronize(signals)?;
+            self.let_go();
+        }
         let desc = ListDesc {
             stype: 0xf,
             next: null(),
@@ -356,21 +287,38 @@ impl Gpu {
         check("zeCommandListCreate", unsafe {
             (self.f.list_create)(self.context, self.device, &desc, &mut list)
         })?;
-        let result = fill(list).and_then(|()| {
+        let filled = fill(list).and_then(|()| {
             // SAFETY: the list was made above and is open.
-            check("zeCommandListClose", unsafe { (self.f.list_close)(list) })?;
+            check("zeCommandListClose", unsafe { (self.f.list_close)(list) })
+        });
+        let result = filled.map_err(End::Error).and_then(|()| {
             // SAFETY: one closed list, no fence.
-            check("zeCommandQueueExecuteCommandLists", unsafe {
-                (self.f.queue_execute)(self.queue, 1, &mut list, null_mut())
-            })?;
-            // SAFETY: our queue; the longest wait.
-            check("zeCommandQueueSynchronize", unsafe {
-                (self.f.queue_synchronize)(self.queue, u64::MAX)
+            let code = unsafe { (self.f.queue_execute)(self.queue, 1, &mut list, null_mut()) };
+            let ended = check("zeCommandQueueExecuteCommandLists", code)
+                .map_err(End::Error)
+                .and_then(|()| self.synchronize(signals));
+            if ended.is_err() {
+                // A failure does not say that nothing was submitted, or that nothing runs.
+                self.kept().get_or_insert_default();
+            }
+            ended
+        });
+        self.release(Thing::List(list));
+        result
+    }
+}
+
+impl Gpu {
+    /// Copies between memory of the device and memory of the host, which is whole and is released afterwards. Callers hold the
+    /// queue's lock.
+    fn copy(&self, to: *mut c_void, from: *const c_void, bytes: usize) -> Result<(), Error> {
+        let result = self.execute(Signals::default(), |list| {
+            // SAFETY: both ranges are whole, and live until the queue has ended: they are released, not freed.
+            check("zeCommandListAppendMemoryCopy", unsafe {
+                (self.f.list_copy)(list, to, from, bytes, null_mut(), 0, null_mut())
             })
         });
-        // SAFETY: made above; the queue has finished with it, or never had it.
-        unsafe { (self.f.list_destroy)(list) };
-        result
+        result.map_err(End::unstopped)
     }
 }
 
@@ -401,8 +349,7 @@ unsafe impl Sync for Memory {}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: allocated by `new` from this context, freed once; launches are synchronous, so nothing uses it.
-        unsafe { (self.gpu.f.mem_free)(self.gpu.context, self.at) };
+        self.gpu.release(Thing::Memory(self.at));
     }
 }
 
@@ -445,25 +392,15 @@ impl Memory {
     }
 
     /// Copies to the device. Callers hold the queue's lock.
-    pub(super) fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
-        let to = self.range(at, data.len())?;
-        if data.is_empty() {
+    pub(super) fn write(&self, at: usize, bytes: Vec<u8>) -> Result<(), Error> {
+        let to = self.range(at, bytes.len())?;
+        if bytes.is_empty() {
             return Ok(());
         }
-        self.gpu.execute(|list| {
-            // SAFETY: both ranges are whole, and live until the copy has been waited for.
-            check("zeCommandListAppendMemoryCopy", unsafe {
-                (self.gpu.f.list_copy)(
-                    list,
-                    to,
-                    data.as_ptr().cast(),
-                    data.len(),
-                    null_mut(),
-                    0,
-                    null_mut(),
-                )
-            })
-        })
+        let from = bytes.as_ptr().cast();
+        let result = self.gpu.copy(to, from, bytes.len());
+        self.gpu.release(Thing::Host { _bytes: bytes });
+        result
     }
 
     /// Copies from the device. Callers hold the queue's lock.
@@ -472,20 +409,14 @@ impl Memory {
         if out.is_empty() {
             return Ok(());
         }
-        self.gpu.execute(|list| {
-            // SAFETY: both ranges are whole, and live until the copy has been waited for.
-            check("zeCommandListAppendMemoryCopy", unsafe {
-                (self.gpu.f.list_copy)(
-                    list,
-                    out.as_mut_ptr().cast(),
-                    from.cast_const(),
-                    out.len(),
-                    null_mut(),
-                    0,
-                    null_mut(),
-                )
-            })
-        })
+        let mut bytes = vec![0; out.len()];
+        let to = bytes.as_mut_ptr().cast();
+        let result = self.gpu.copy(to, from.cast_const(), bytes.len());
+        if result.is_ok() {
+            out.copy_from_slice(&bytes);
+        }
+        self.gpu.release(Thing::Host { _bytes: bytes });
+        result
     }
 }
 
@@ -504,8 +435,8 @@ unsafe impl Sync for DriverModule {}
 
 impl Drop for DriverModule {
     fn drop(&mut self) {
-        // SAFETY: made by `new`, destroyed once; kernels made of it are gone at the end of their launch.
-        unsafe { (self.gpu.f.module_destroy)(self.handle) };
+        // Kernels made of it were released before.
+        self.gpu.release(Thing::Module(self.handle));
     }
 }
 
@@ -558,7 +489,8 @@ impl DriverModule {
         })
     }
 
-    /// Makes a kernel, sets its arguments and launches it; returns when it has ended. Callers hold the queue's lock.
+    /// Makes a kernel, sets its arguments and launches it; returns when it has ended, or is stopped. Callers hold the queue's
+    /// lock.
     pub(super) fn launch(
         &self,
         name: &str,
@@ -566,7 +498,8 @@ impl DriverModule {
         groups: [u32; 3],
         offset: [u32; 3],
         args: &[DriverArg<'_>],
-    ) -> Result<(), Error> {
+        signals: Signals<'_>,
+    ) -> Result<(), End> {
         let c_name = CString::new(name).map_err(|_| Error::NoKernel {
             name: name.to_owned(),
             have: Vec::new(),
@@ -611,7 +544,7 @@ impl DriverModule {
                     (f.kernel_argument)(kernel, i as u32, size, value)
                 })?;
             }
-            self.gpu.execute(|list| {
+            self.gpu.execute(signals, |list| {
                 let [x, y, z] = groups;
                 let count = GroupCount { x, y, z };
                 // SAFETY: our list and kernel; the count is copied by the call; no events.
@@ -625,8 +558,7 @@ impl DriverModule {
             })
         };
         let result = run();
-        // SAFETY: made above; `execute` has waited for the launch.
-        unsafe { (f.kernel_destroy)(kernel) };
+        self.gpu.release(Thing::Kernel(kernel));
         result
     }
 }
@@ -706,4 +638,20 @@ fn captured_stderr(f: impl FnOnce()) -> String {
 fn captured_stderr(f: impl FnOnce()) -> String {
     f();
     String::new()
+}
+
+#[cfg(test)]
+impl Gpu {
+    /// A GPU of no driver.
+    pub(super) fn fake() -> Arc<Gpu> {
+        Arc::new(Gpu {
+            f: Arc::new(Functions::fake()),
+            kept: Mutex::new(None),
+            device: null_mut(),
+            context: null_mut(),
+            queue: null_mut(),
+            name: "none".to_owned(),
+            pci_id: 0,
+        })
+    }
 }

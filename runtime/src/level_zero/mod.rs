@@ -1,12 +1,15 @@
 //! GPUs through Level Zero, found at run time: `libze_loader.so.1` or `ze_loader.dll` is loaded, never linked.
 
+mod api;
+#[cfg(test)]
+mod fake;
 mod ffi;
 
 use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend, Request};
 use crate::error::Error;
 use crate::launch::{Arg, LaunchStats};
 use crate::zebin::Zebin;
-use ffi::{DriverArg, DriverModule, Gpu, Memory};
+use ffi::{DriverArg, DriverModule, End, Gpu, Memory};
 use gantry_isa_gen::Platform;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -52,7 +55,9 @@ impl DeviceBackend for LevelZero {
             queue: self.queue.clone(),
             device: self.id(),
         };
-        buffer.write(0, &vec![0; bytes])?;
+        let held = hold(&buffer.queue);
+        buffer.memory.write(0, vec![0; bytes])?;
+        drop(held);
         Ok(Arc::new(buffer))
     }
 
@@ -102,7 +107,7 @@ impl BufferBackend for LevelZeroBuffer {
 
     fn write(&self, at: usize, data: &[u8]) -> Result<(), Error> {
         let _held = hold(&self.queue);
-        self.memory.write(at, data)
+        self.memory.write(at, data.to_vec())
     }
 
     fn device(&self) -> usize {
@@ -161,9 +166,25 @@ impl ModuleBackend for LevelZeroModule {
             p.begin(threads);
         }
         if threads > 0 {
+            let stopped = |why| Error::Stopped {
+                kernel: r.kernel.name.clone(),
+                why,
+                // A GPU does not say how far it is.
+                ended: 0,
+                groups: groups.iter().map(|&n| u64::from(n)).product(),
+                instructions: 0,
+            };
             let _held = hold(&self.queue);
+            if let Some(why) = r.signals.now() {
+                return Err(stopped(why));
+            }
+            let name = &r.kernel.name;
             self.module
-                .launch(&r.kernel.name, r.local, groups, r.offset, &args)?;
+                .launch(name, r.local, groups, r.offset, &args, r.signals)
+                .map_err(|end| match end {
+                    End::Error(e) => e,
+                    End::Stopped(why) => stopped(why),
+                })?;
         }
         if let Some(p) = r.progress {
             p.add(threads);

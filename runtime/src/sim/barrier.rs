@@ -57,6 +57,8 @@ struct State {
 pub(super) struct Barriers {
     /// Threads of the group.
     threads: u32,
+    /// How many the kernel says it has: a group is given no more.
+    count: u32,
     states: [State; COUNT],
 }
 
@@ -66,15 +68,22 @@ pub(super) struct Barriers {
 pub(super) struct Joined([u32; COUNT]);
 
 impl Barriers {
-    pub(super) fn new(threads: u32) -> Barriers {
+    pub(super) fn new(threads: u32, count: u32) -> Barriers {
         Barriers {
             threads,
+            count,
             states: [State::default(); COUNT],
         }
     }
 
     /// A thread signals.
     pub(super) fn signal(&mut self, joined: &mut Joined, s: Signal) -> Result<(), String> {
+        if u32::from(s.id) >= self.count {
+            return Err(format!(
+                "barrier {} of a kernel whose `barrier_count` is {}",
+                s.id, self.count
+            ));
+        }
         let id = usize::from(s.id);
         let (Some(state), Some(joined)) = (self.states.get_mut(id), joined.0.get_mut(id)) else {
             return Err(format!("barrier {id} of a group, which has {COUNT}"));
@@ -154,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_group_meets_again_and_again() {
-        let mut b = Barriers::new(2);
+        let mut b = Barriers::new(2, 2);
         let mut t = [Joined::default(); 2];
         let all = Signal::read(Platform::Gen9, 0x0f00_0000);
         for _ in 0..3 {
@@ -179,7 +188,7 @@ mod tests {
 
     #[test]
     fn producers_need_not_wait() {
-        let mut b = Barriers::new(4);
+        let mut b = Barriers::new(4, 6);
         let mut t = [Joined::default(); 3];
         b.signal(&mut t[0], payload(5, 2, 2, 1)).unwrap();
         b.signal(&mut t[1], payload(5, 1, 2, 1)).unwrap();
@@ -193,7 +202,7 @@ mod tests {
 
     #[test]
     fn disagreement_is_an_error() {
-        let mut b = Barriers::new(2);
+        let mut b = Barriers::new(2, 2);
         let mut t = [Joined::default(); 2];
         b.signal(&mut t[0], payload(1, 0, 2, 2)).unwrap();
         let e = b.signal(&mut t[1], payload(1, 0, 3, 3)).unwrap_err();
@@ -202,7 +211,12 @@ mod tests {
         assert!(e.contains("before it has been waited for"), "{e}");
         let e = b.signal(&mut t[0], payload(0, 0, 0, 0)).unwrap_err();
         assert!(e.contains("0 producers"), "{e}");
-        let e = b.signal(&mut t[0], payload(40, 0, 2, 2)).unwrap_err();
-        assert!(e.contains("barrier 40"), "{e}");
+        let e = b.signal(&mut t[0], payload(2, 0, 2, 2)).unwrap_err();
+        assert_eq!(e, "barrier 2 of a kernel whose `barrier_count` is 2");
+        let e = Barriers::new(2, 100).signal(&mut t[0], payload(40, 0, 2, 2));
+        assert!(
+            e.unwrap_err()
+                .contains("barrier 40 of a group, which has 32")
+        );
     }
 }

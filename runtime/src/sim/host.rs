@@ -1,10 +1,17 @@
 //! What the host's vector unit can do.
+//!
+//! A body that is compiled for wide vectors is right only where it is inlined in a function that may use them. Such a body asks
+//! for a token, a [`Simd`] that is not [`sem::Plain`]; only [`Host::call`] makes one, inside such a function, and only on a
+//! host that has the vectors. Work cannot keep it: what it returns, and what it may write to, cannot name the token's type.
 
-use gantry_isa_gen::sem::{self, Pack, Truth};
+use gantry_isa_gen::sem::{self, Pack};
 
 /// The host that a thread runs on, found out once a thread.
 #[derive(Clone, Copy)]
-pub(super) enum Host {
+pub(super) struct Host(Vectors);
+
+#[derive(Clone, Copy)]
+enum Vectors {
     /// What every host of this architecture has.
     Plain,
     /// AVX2 and FMA.
@@ -16,34 +23,38 @@ impl Host {
     pub(super) fn detect() -> Host {
         #[cfg(target_arch = "x86_64")]
         if let Some(v3) = pulp::x86::V3::try_new() {
-            return Host::Avx2(v3);
+            return Host(Vectors::Avx2(v3));
         }
-        Host::Plain
+        Host::plain()
     }
 
-    /// The bytes of four words, as one vector: registers that are read as vectors are best written so, since a host's loads
-    /// wait for narrower stores before them. Only for what [`Self::call`] calls: elsewhere the host's instructions are not
-    /// inlined, and vectors pass by memory whose alignment is not theirs.
-    #[inline(always)]
-    pub(super) fn vector(self, w: [u64; 4]) -> [u8; 32] {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Host::Avx2(v3) => {
-                let [a, b, c, d] = w.map(|w| w as i64);
-                pulp::cast(v3.avx._mm256_set_epi64x(d, c, b, a))
-            }
-            Host::Plain => pulp::cast(w.map(u64::to_le)),
-        }
+    /// The host as if it had no more than every host.
+    pub(super) fn plain() -> Host {
+        Host(Vectors::Plain)
     }
 
-    /// Calls a function as it is compiled for the host. What it does must be inlined in it.
+    /// Does work as it is compiled for the host.
     #[inline(always)]
-    pub(super) fn call<F: pulp::NullaryFnOnce>(self, f: F) -> F::Output {
-        match self {
-            Host::Plain => f.call(),
+    pub(super) fn call<W: Work>(self, work: W) -> W::Output {
+        match self.0 {
+            Vectors::Plain => work.plain(),
             #[cfg(target_arch = "x86_64")]
-            Host::Avx2(v3) => v3.vectorize(f),
+            Vectors::Avx2(v3) => v3.vectorize(avx2::Wide(work, v3)),
         }
+    }
+}
+
+/// Work that is compiled for each kind of host.
+pub(super) trait Work: Sized {
+    type Output;
+
+    /// Does it. What it does with the token must be inlined in it.
+    fn run<S: Simd>(self, host: S) -> Self::Output;
+
+    /// Does it on a host that has no more than every host.
+    #[inline(always)]
+    fn plain(self) -> Self::Output {
+        self.run(sem::Plain)
     }
 }
 
@@ -51,6 +62,10 @@ impl Host {
 pub(super) trait Simd: Pack {
     /// It multiplies and adds in one rounding.
     fn fma(self) -> bool;
+
+    /// The bytes of four words, as one vector: registers that are read as vectors are best written so, since a host's loads
+    /// wait for narrower stores before them.
+    fn vector(self, w: [u64; 4]) -> [u8; 32];
 }
 
 impl Simd for sem::Plain {
@@ -58,34 +73,60 @@ impl Simd for sem::Plain {
     fn fma(self) -> bool {
         false
     }
-}
 
-/// A host with AVX2 and FMA.
-#[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
-pub(super) struct Avx2(pub(super) pulp::x86::V3);
-
-#[cfg(target_arch = "x86_64")]
-impl Simd for Avx2 {
     #[inline(always)]
-    fn fma(self) -> bool {
-        true
+    fn vector(self, w: [u64; 4]) -> [u8; 32] {
+        pulp::cast(w.map(u64::to_le))
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Pack for Avx2 {
-    #[inline(always)]
-    fn mask_of<const N: usize>(self, yes: &Truth<N>) -> u32 {
-        let mut m = 0;
-        let (eights, rest) = yes.as_chunks::<8>();
-        for (k, eight) in eights.iter().enumerate() {
-            let signs = self.0.avx._mm256_movemask_ps(pulp::cast(*eight));
-            m |= (signs as u32) << (8 * k);
+mod avx2 {
+    use super::{Simd, Work};
+    use gantry_isa_gen::sem::{Pack, Truth};
+    use pulp::x86::V3;
+
+    /// Work in a function that may use AVX2 and FMA, once `V3::vectorize` calls it.
+    pub(super) struct Wide<W>(pub(super) W, pub(super) V3);
+
+    impl<W: Work> pulp::NullaryFnOnce for Wide<W> {
+        type Output = W::Output;
+        #[inline(always)]
+        fn call(self) -> W::Output {
+            self.0.run(Avx2(self.1))
         }
-        for (k, y) in rest.iter().enumerate() {
-            m |= (*y as u32 & 1) << (N - rest.len() + k);
+    }
+
+    /// The token of a host with AVX2 and FMA.
+    #[derive(Clone, Copy)]
+    struct Avx2(V3);
+
+    impl Simd for Avx2 {
+        #[inline(always)]
+        fn fma(self) -> bool {
+            true
         }
-        m
+
+        #[inline(always)]
+        fn vector(self, w: [u64; 4]) -> [u8; 32] {
+            let [a, b, c, d] = w.map(|w| w as i64);
+            pulp::cast(self.0.avx._mm256_set_epi64x(d, c, b, a))
+        }
+    }
+
+    impl Pack for Avx2 {
+        #[inline(always)]
+        fn mask_of<const N: usize>(self, yes: &Truth<N>) -> u32 {
+            let mut m = 0;
+            let (eights, rest) = yes.as_chunks::<8>();
+            for (k, eight) in eights.iter().enumerate() {
+                let signs = self.0.avx._mm256_movemask_ps(pulp::cast(*eight));
+                m |= (signs as u32) << (8 * k);
+            }
+            for (k, y) in rest.iter().enumerate() {
+                m |= (*y as u32 & 1) << (N - rest.len() + k);
+            }
+            m
+        }
     }
 }

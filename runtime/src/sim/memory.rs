@@ -5,7 +5,8 @@
 
 use crate::backend::BufferBackend;
 use crate::error::Error;
-use crate::sim::host::Host;
+use crate::sim::host::Simd;
+use bytemuck::allocation::try_zeroed_slice_box;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -31,14 +32,11 @@ const fn low_bytes(n: u64) -> u64 {
 }
 
 impl Block {
-    /// `None` where there is not that much memory.
+    /// `None` where there is not that much memory. The host gives pages when they are first used.
     pub(crate) fn new(len: usize) -> Option<Block> {
         let n = len.div_ceil(WORD as usize);
-        let mut words = Vec::new();
-        words.try_reserve_exact(n).ok()?;
-        words.resize_with(n, || AtomicU64::new(0));
         Some(Block {
-            words: words.into_boxed_slice(),
+            words: try_zeroed_slice_box(n).ok()?,
             len,
             shared: true,
         })
@@ -184,9 +182,9 @@ impl Block {
         }
     }
 
-    /// Copies out, a vector at a time where it can; what is outside is zero. Only for what [`Host::call`] calls.
+    /// Copies out, a vector at a time where it can; what is outside is zero.
     #[inline(always)]
-    pub(crate) fn read_vectors(&self, host: Host, at: u64, out: &mut [u8]) {
+    pub(crate) fn read_vectors(&self, host: impl Simd, at: u64, out: &mut [u8]) {
         let (chunks, rest) = out.as_chunks_mut::<32>();
         if !at.is_multiple_of(WORD) || !rest.is_empty() {
             return self.read(at, out);
@@ -410,6 +408,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::host::{Host, Work};
 
     /// A small generator of numbers.
     fn next(seed: &mut u64) -> u64 {
@@ -417,13 +416,13 @@ mod tests {
         *seed >> 24
     }
 
-    struct Vectors<'a>(&'a Block, Host, u64, &'a mut [u8]);
+    struct Vectors<'a>(&'a Block, u64, &'a mut [u8]);
 
-    impl pulp::NullaryFnOnce for Vectors<'_> {
+    impl Work for Vectors<'_> {
         type Output = ();
         #[inline(always)]
-        fn call(self) {
-            self.0.read_vectors(self.1, self.2, self.3);
+        fn run<S: Simd>(self, host: S) {
+            self.0.read_vectors(host, self.1, self.2);
         }
     }
 
@@ -442,9 +441,11 @@ mod tests {
                 let mut got = vec![0; len - at];
                 block.read(at as u64, &mut got);
                 assert_eq!(got, model[at..]);
-                let host = Host::detect();
-                host.call(Vectors(&block, host, at as u64, &mut got));
-                assert_eq!(got, model[at..]);
+                for host in [Host::detect(), Host::plain()] {
+                    got.fill(0xcc);
+                    host.call(Vectors(&block, at as u64, &mut got));
+                    assert_eq!(got, model[at..]);
+                }
                 if (1..=8).contains(&n) {
                     let v = next(&mut seed) << 24 | next(&mut seed);
                     block.store(at as u64, n as u64, v);

@@ -31,6 +31,8 @@ mod worker;
 
 use crate::backend::{BufferBackend, DeviceBackend, ModuleBackend};
 use crate::error::Error;
+use crate::limits::Limits;
+use crate::pool::Pool;
 use crate::zebin::Zebin;
 use gantry_isa_gen::Platform;
 use memory::Space;
@@ -45,6 +47,10 @@ pub struct SimOptions {
     pub platform: Platform,
     /// Instructions that one thread may run before its launch ends as an endless loop.
     pub instruction_limit: u64,
+    /// Threads of the host that the device starts for its launches; 0 is one for each core. Launches at once share them.
+    pub threads: usize,
+    /// What modules and launches may ask of the host.
+    pub limits: Limits,
 }
 
 impl Default for SimOptions {
@@ -52,6 +58,8 @@ impl Default for SimOptions {
         SimOptions {
             platform: Platform::Gen9,
             instruction_limit: 50_000_000,
+            threads: 0,
+            limits: Limits::default(),
         }
     }
 }
@@ -59,15 +67,22 @@ impl Default for SimOptions {
 /// The simulated device.
 pub(crate) struct Simulator {
     options: SimOptions,
+    pool: Arc<dyn Pool>,
     space: Arc<Space>,
 }
 
 impl Simulator {
-    pub(crate) fn new(options: SimOptions) -> Simulator {
+    pub(crate) fn new(options: SimOptions, pool: Arc<dyn Pool>) -> Simulator {
         Simulator {
             options,
+            pool,
             space: Arc::new(Space::new()),
         }
+    }
+
+    fn load_module(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<SimModule, Error> {
+        let (pool, space) = (self.pool.clone(), self.space.clone());
+        SimModule::load(self.options, pool, space, zebin, bytes, &self.name())
     }
 }
 
@@ -88,6 +103,10 @@ impl DeviceBackend for Simulator {
         true
     }
 
+    fn limits(&self) -> Limits {
+        self.options.limits
+    }
+
     fn id(&self) -> usize {
         Arc::as_ptr(&self.space) as usize
     }
@@ -101,8 +120,6 @@ impl DeviceBackend for Simulator {
     }
 
     fn load(&self, zebin: Arc<Zebin>, bytes: &[u8]) -> Result<Arc<dyn ModuleBackend>, Error> {
-        let (options, space) = (self.options, self.space.clone());
-        let module = SimModule::load(options, space, zebin, bytes, &self.name())?;
-        Ok(Arc::new(module))
+        Ok(Arc::new(self.load_module(zebin, bytes)?))
     }
 }

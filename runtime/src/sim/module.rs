@@ -7,12 +7,15 @@ use super::{SimOptions, launch};
 use crate::backend::{BufferBackend, ModuleBackend, Request};
 use crate::error::Error;
 use crate::launch::LaunchStats;
+use crate::limits::within;
+use crate::pool::Pool;
 use crate::zebin::{Part, SourceLine, Zebin};
 use std::sync::{Arc, OnceLock};
 
 /// A module on the simulator.
 pub(super) struct SimModule {
     options: SimOptions,
+    pool: Arc<dyn Pool>,
     space: Arc<Space>,
     zebin: Arc<Zebin>,
     data: DataBuffers,
@@ -43,6 +46,7 @@ struct KernelCode {
 impl SimModule {
     pub(super) fn load(
         options: SimOptions,
+        pool: Arc<dyn Pool>,
         space: Arc<Space>,
         zebin: Arc<Zebin>,
         bytes: &[u8],
@@ -81,6 +85,7 @@ impl SimModule {
         }
         Ok(SimModule {
             options,
+            pool,
             space,
             zebin,
             data: data.buffers,
@@ -102,7 +107,7 @@ struct PlacedData {
 fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>), Error> {
     let length = |name: &str| {
         let section = zebin.data.iter().find(|d| d.name == name);
-        section.map_or(0, |d| d.bytes.len())
+        section.map_or(0, |d| d.size())
     };
     let head = |name: &str| {
         let tail = name.strip_prefix(".bss")?;
@@ -116,13 +121,13 @@ fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>
                 .name
                 .strip_prefix(".data")
                 .map_or(0, |n| length(&format!(".bss{n}")));
-            *b = Some(space.alloc(d.bytes.len().saturating_add(tail))?);
+            *b = Some(space.alloc(d.size().saturating_add(tail))?);
         }
     }
     let mut places = Vec::new();
     for (i, d) in zebin.data.iter().enumerate() {
         let (owner, at) = match head(&d.name) {
-            Some(h) => (h, zebin.data.get(h).map_or(0, |d| d.bytes.len())),
+            Some(h) => (h, zebin.data.get(h).map_or(0, |d| d.size())),
             None => (i, 0),
         };
         let buffer = buffers.get(owner).cloned().flatten();
@@ -149,7 +154,15 @@ fn place_data(space: &Arc<Space>, zebin: &Zebin) -> Result<(PlacedData, Vec<u64>
 /// Writes initial contents, with addresses filled in.
 fn fill_data(data: &PlacedData, zebin: &Zebin, addresses: &Addresses) -> Result<(), String> {
     for (d, (buffer, at)) in zebin.data.iter().zip(&data.places) {
+        // Zeros are there already, but for those that a relocation changes.
+        let last = d
+            .relocations
+            .iter()
+            .map(|r| r.offset.saturating_add(8))
+            .max();
+        let patched = usize::try_from(last.unwrap_or(0)).unwrap_or(usize::MAX);
         let mut bytes = d.bytes.clone();
+        bytes.resize(patched.min(d.size()).max(bytes.len()), 0);
         addresses.patch_data(&mut bytes, &d.relocations)?;
         buffer.block.write(*at, &bytes);
     }
@@ -168,6 +181,16 @@ impl ModuleBackend for SimModule {
         if let Some(e) = &code.failed {
             return Err(e.clone());
         }
+        let functions = self.functions.iter().map(|(_, c)| c.len()).sum::<usize>();
+        within(
+            "bytes of code, its functions among them",
+            code.bytes.len() + functions,
+            self.options.limits.kernel_code_bytes,
+        )
+        .map_err(|excess| Error::Limit {
+            kernel: request.kernel.name.clone(),
+            excess,
+        })?;
         let program = code.program.get_or_init(|| {
             let mut parts = vec![(0, code.bytes.as_slice())];
             parts.extend(self.functions.iter().map(|(at, c)| (*at, c.as_slice())));
@@ -184,7 +207,15 @@ impl ModuleBackend for SimModule {
             &self.data,
             &self.options,
         )?;
-        launch::run(&plan, request)
+        launch::run(&plan, request, &*self.pool)
+    }
+}
+
+#[cfg(test)]
+impl SimModule {
+    /// Lets a kernel that has not run be another program.
+    pub(super) fn run_instead(&self, kernel: usize, program: Program) {
+        assert!(self.kernels[kernel].program.set(program).is_ok());
     }
 }
 
@@ -199,14 +230,13 @@ pub(super) struct Whereabouts {
 impl SimModule {
     /// The part that an offset of a kernel's code space is in, and the offset there.
     fn part(&self, kernel: usize, ip: u32) -> (Part, u32) {
-        let function = self
-            .functions
-            .iter()
-            .enumerate()
-            .find_map(|(i, (at, code))| {
-                let offset = ip.checked_sub(*at)?;
-                ((offset as usize) < code.len()).then_some((Part::Function(i), offset))
-            });
+        // Functions are in order of where they begin.
+        let after = self.functions.partition_point(|(at, _)| *at <= ip);
+        let function = after.checked_sub(1).and_then(|i| {
+            let (at, code) = self.functions.get(i)?;
+            let offset = ip - at;
+            ((offset as usize) < code.len()).then_some((Part::Function(i), offset))
+        });
         function.unwrap_or((Part::Kernel(kernel), ip))
     }
 
@@ -232,5 +262,50 @@ impl SimModule {
             })
             .map(|s| s.name.clone());
         Whereabouts { function, offset }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::super::Simulator;
+    use super::*;
+    use crate::pool::OwnPool;
+    use crate::zebin::{Relocation, Section, write_sections};
+
+    #[test]
+    fn zeros_follow_their_data_and_take_addresses() {
+        let info = "kernels:\n  - {name: k, execution_env: {simd_size: 8}}\n";
+        let bytes = write_sections(
+            18,
+            info,
+            vec![
+                Section::new(".text.k", vec![0; 16]),
+                Section::new(".data.global", vec![7; 24]),
+                Section::zeros(".bss.global", 64),
+            ],
+        );
+        let mut zebin = Zebin::parse(&bytes).unwrap();
+        zebin.data[1].relocations.push(Relocation {
+            offset: 56,
+            ty: 1,
+            addend: 3,
+            symbol: "s".to_owned(),
+            target: Some((Part::Data(0), 8)),
+        });
+        let d = Simulator::new(SimOptions::default(), OwnPool::of(1));
+        let m = d.load_module(Arc::new(zebin.clone()), &bytes).unwrap();
+        let all = d.space.snapshot();
+        assert_eq!(all.len(), 1);
+        let mut got = vec![0; 88];
+        all[0].block.read(0, &mut got);
+        let address = (m.data.global + 8 + 3).to_le_bytes();
+        assert_eq!(got, [&[7; 24][..], &[0; 56], &address].concat());
+        assert!(m.kernels[0].failed.is_none());
+        // One that is not all inside.
+        zebin.data[1].relocations[0].offset = 57;
+        let m = d.load_module(Arc::new(zebin), &bytes).unwrap();
+        let e = m.kernels[0].failed.as_ref().unwrap().to_string();
+        assert!(e.contains("outside its section"), "{e}");
     }
 }

@@ -3,7 +3,7 @@
 use super::alu;
 use super::barrier::Joined;
 use super::fast::Ieee;
-use super::host::Host;
+use super::host::{Host, Simd, Work};
 use super::program::{
     BarrierId, DstOp, Jump, Kind, LEFT_CODE, MicroOp, NO_OP, Pred, Program, SrcOp,
 };
@@ -83,7 +83,7 @@ pub(super) struct Thread {
     pub(super) host: Host,
 }
 
-/// A call of [`Thread::run_here`], as the host's dispatcher takes it.
+/// A call of [`Thread::run_here`].
 struct Run<'a, 'w, O> {
     thread: &'a mut Thread,
     program: &'a Program,
@@ -92,10 +92,10 @@ struct Run<'a, 'w, O> {
     observer: &'a mut O,
 }
 
-impl<O: Observer> pulp::NullaryFnOnce for Run<'_, '_, O> {
+impl<O: Observer> Work for Run<'_, '_, O> {
     type Output = Stop;
     #[inline(always)]
-    fn call(self) -> Stop {
+    fn run<S: Simd>(self, _: S) -> Stop {
         self.thread
             .run_here(self.program, self.group, self.slice, self.observer)
     }

@@ -1,7 +1,7 @@
 //! Thread groups: each runs on one host core, its threads in turn from barrier to barrier.
 
 use super::barrier::Barriers;
-use super::launch::{INDIRECT_BASE, Plan, patch_group};
+use super::launch::{Control, INDIRECT_BASE, Plan, patch_group};
 use super::memory::{Block, Mapped, View};
 use super::sampler::Samplers;
 use super::special;
@@ -10,20 +10,29 @@ use super::thread::{Counts, Stop, Thread};
 use super::watch::{NoObserver, Observer, Watcher};
 use crate::error::Fault;
 use gantry_isa_gen::{Inst, Platform, Reg};
+use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Instructions that a thread runs before its group's other threads get their turn, at first. A turn without a barrier
 /// is followed by one sixteen times as long, so that an endless loop reaches its limit while the group's other threads
 /// have still run little.
 const SLICE: u64 = 1 << 16;
-/// Instructions between two looks at whether another core has ended the launch.
+/// Instructions between two looks at whether the launch has been ended.
 const LOOK: u64 = 1 << 16;
+
+/// Why a group did not run to its end.
+pub(super) enum End {
+    Fault(Box<Fault>),
+    /// The launch has been ended elsewhere.
+    Stopped,
+}
 
 /// One host core's state: reused from group to group.
 pub(super) struct Worker<'p> {
     plan: &'p Plan<'p>,
     threads: Vec<Thread>,
+    /// The thread that runs.
+    running: Cell<u32>,
     view: View,
     slm: Block,
     /// The threads' scratch, one after the other.
@@ -135,7 +144,7 @@ pub(super) struct Group<'w> {
     /// Private memory of the group's threads in global memory.
     private: Option<&'w Mapped>,
     /// The thread that runs.
-    thread: u32,
+    running: &'w Cell<u32>,
     barriers: Barriers,
 }
 
@@ -172,7 +181,7 @@ impl Group<'_> {
             }
         } else {
             Area {
-                first: u64::from(self.plan.scratch.pointer(self.thread)),
+                first: u64::from(self.plan.scratch.pointer(self.running.get())),
                 ..self.scratch()
             }
         }
@@ -184,7 +193,7 @@ impl Group<'_> {
         let bytes = u64::from(self.plan.scratch.bytes);
         Area {
             block: self.scratch,
-            at: u64::from(self.thread) * bytes,
+            at: u64::from(self.running.get()) * bytes,
             first: 0,
             bytes,
             what: What::Scratch {
@@ -215,7 +224,7 @@ impl Group<'_> {
     #[inline(always)]
     fn private_of<'a>(&self, p: &'a Mapped) -> Area<'a> {
         let bytes = u64::from(self.plan.private_bytes);
-        let at = u64::from(self.thread) * bytes;
+        let at = u64::from(self.running.get()) * bytes;
         Area {
             block: &p.block,
             at,
@@ -298,6 +307,7 @@ impl<'p> Worker<'p> {
             threads: (0..threads)
                 .map(|_| Thread::new(plan.program.grf_end()))
                 .collect(),
+            running: Cell::new(0),
             view: View::new(blocks),
             slm: Block::unshared(plan.slm_bytes as usize).ok_or_else(no_memory)?,
             scratch,
@@ -311,7 +321,7 @@ impl<'p> Worker<'p> {
     }
 
     /// Runs a group to its end. Returns how many threads it had.
-    pub(super) fn run_group(&mut self, id: [u32; 3], stop: &AtomicBool) -> Result<u64, Box<Fault>> {
+    pub(super) fn run_group(&mut self, id: [u32; 3], control: &Control<'_>) -> Result<u64, End> {
         let plan = self.plan;
         let size = plan.group_size(id);
         let items = size.iter().product::<u32>();
@@ -368,17 +378,17 @@ impl<'p> Worker<'p> {
             scratch: &self.scratch,
             indirect: &self.indirect,
             private,
-            thread: 0,
-            barriers: Barriers::new(threads as u32),
+            running: &self.running,
+            barriers: Barriers::new(threads as u32, plan.kernel.env.barrier_count),
         };
         let run = &mut self.threads;
         let result = match &mut self.watcher {
-            None => run_threads(run, threads, &mut group, plan, id, stop, &mut NoObserver),
+            None => run_threads(run, threads, &mut group, plan, id, control, &mut NoObserver),
             Some(w) => {
                 w.group(id);
                 match w.only_counts() {
-                    Some(c) => run_threads(run, threads, &mut group, plan, id, stop, c),
-                    None => run_threads(run, threads, &mut group, plan, id, stop, w),
+                    Some(c) => run_threads(run, threads, &mut group, plan, id, control, c),
+                    None => run_threads(run, threads, &mut group, plan, id, control, w),
                 }
             }
         };
@@ -390,6 +400,13 @@ impl<'p> Worker<'p> {
 }
 
 impl Worker<'_> {
+    /// A fault of the thread that runs, in this group.
+    pub(super) fn fault(&self, id: [u32; 3], what: String) -> Box<Fault> {
+        let number = self.running.get();
+        let pc = self.threads.get(number as usize).map_or(0, |t| t.pc);
+        fault_at(self.plan, id, number, pc, what)
+    }
+
     /// Counts what the core did, and gives what was seen to those who look.
     pub(super) fn finish(self) -> Counts {
         if let Some(w) = self.watcher {
@@ -399,29 +416,34 @@ impl Worker<'_> {
     }
 }
 
+/// A fault of a thread at an operation.
+fn fault_at(plan: &Plan<'_>, group: [u32; 3], thread: u32, pc: u32, what: String) -> Box<Fault> {
+    let op = plan.program.ops.get(pc as usize);
+    let place = plan.whereabouts(op.map_or(0, |o| o.ip));
+    Box::new(Fault {
+        kernel: plan.kernel.name.clone(),
+        group,
+        thread,
+        function: place.function,
+        ip: place.offset,
+        instruction: plan.program.text(pc),
+        what,
+        source: op.and_then(|o| plan.source_line(o.ip)),
+    })
+}
+
+#[allow(clippy::too_many_arguments, reason = "all of a group")]
 fn run_threads(
     threads: &mut [Thread],
     count: usize,
     group: &mut Group<'_>,
     plan: &Plan<'_>,
     id: [u32; 3],
-    stop: &AtomicBool,
+    control: &Control<'_>,
     observer: &mut impl Observer,
-) -> Result<(), Box<Fault>> {
-    let fault = |t: &Thread, number: usize, what: String| {
-        let op = plan.program.ops.get(t.pc as usize);
-        let place = plan.whereabouts(op.map_or(0, |o| o.ip));
-        Box::new(Fault {
-            kernel: plan.kernel.name.clone(),
-            group: id,
-            thread: number as u32,
-            function: place.function,
-            ip: place.offset,
-            instruction: plan.program.text(t.pc),
-            what,
-            source: op.and_then(|o| plan.source_line(o.ip)),
-        })
-    };
+) -> Result<(), End> {
+    let fault =
+        |t: &Thread, number: usize, what| End::Fault(fault_at(plan, id, number as u32, t.pc, what));
     let mut slice = SLICE;
     loop {
         let mut alive = false;
@@ -433,7 +455,7 @@ fn run_threads(
                 continue;
             }
             alive = true;
-            group.thread = i as u32;
+            group.running.set(i as u32);
             let before = t.counts.instructions;
             let end = before.saturating_add(slice);
             observer.thread(i as u32);
@@ -458,14 +480,18 @@ fn run_threads(
                     let what = format!("the thread has run {n} instructions without an end");
                     return Err(fault(t, i, what));
                 }
-                if stop.load(Ordering::Relaxed) {
-                    return Ok(());
+                if control.stops() {
+                    return Err(End::Stopped);
                 }
             }
             moved |= t.counts.instructions != before;
         }
         if !alive {
             return Ok(());
+        }
+        // Turns may be short: threads that meet at a barrier again and again.
+        if control.stops() {
+            return Err(End::Stopped);
         }
         if lends {
             let running = threads.get_mut(..count).unwrap_or_default();

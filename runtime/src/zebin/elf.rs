@@ -1,10 +1,13 @@
 //! The ELF side of a zebin: sections and notes.
 
 use super::{DataSection, FunctionSection, LineInfo, Zebin, ZebinError, link, read};
+use crate::limits::{Budget, Limits, within};
 use gantry_isa_gen::Platform;
 use object::LittleEndian as LE;
 use object::elf;
 use object::read::elf::{FileHeader, SectionHeader};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// `e_machine` of Gen binaries.
@@ -13,8 +16,6 @@ const EM_INTELGT: u16 = 205;
 const SHT_ZEBIN_ZEINFO: u32 = 0xff00_0011;
 /// Note type: product family.
 const NT_PRODUCT_FAMILY: u32 = 1;
-/// Bounds the memory that a lying section header can ask for.
-const MAX_BSS: u64 = 1 << 30;
 
 pub(super) type Header = elf::FileHeader64<LE>;
 
@@ -24,14 +25,14 @@ pub(super) fn err(what: &str, e: impl std::fmt::Display) -> ZebinError {
     ZebinError::new(format!("{what}: {e}"))
 }
 
-struct Section {
-    name: String,
+struct Section<'a> {
+    name: Cow<'a, str>,
     ty: u32,
     range: Range<usize>,
     size: u64,
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
+pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> {
     if !bytes.starts_with(&elf::ELFMAG) {
         return Err(ZebinError::new("no ELF header"));
     }
@@ -47,12 +48,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
     let table = header
         .sections(le, bytes)
         .map_err(|e| err("ELF section table", e))?;
+    let mut names = Budget::new("bytes of names", limits.name_bytes);
     let mut sections = Vec::new();
     for (i, s) in table.iter().enumerate() {
         let name = table
             .section_name(le, s)
             .map_err(|e| err(&format!("name of ELF section {i}"), e))?;
-        let name = String::from_utf8_lossy(name).into_owned();
+        names.take(name.len())?;
+        let name = String::from_utf8_lossy(name);
         let range = match s.file_range(le) {
             None => 0..0,
             Some((offset, size)) => offset
@@ -70,52 +73,60 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
             size: s.sh_size(le),
         });
     }
-    let content = |s: &Section| bytes.get(s.range.clone()).unwrap_or(&[]);
+    let content = |s: &Section<'_>| bytes.get(s.range.clone()).unwrap_or(&[]);
+    // Of sections with one name the first counts.
+    let mut by_name = HashMap::new();
+    for s in &sections {
+        by_name.entry(&*s.name).or_insert(s);
+    }
 
-    let (product, platform) = product(&sections, content)?;
+    let (product, platform) = product(by_name.get(".note.intelgt.compat").map(|s| content(s)))?;
     let ze_info = sections
         .iter()
         .find(|s| s.ty == SHT_ZEBIN_ZEINFO || s.name == ".ze_info")
         .ok_or_else(|| ZebinError::new("no .ze_info section"))?;
     let text = std::str::from_utf8(content(ze_info)).map_err(|e| err(".ze_info", e))?;
     // Writers may end the section with a NUL.
-    let parsed = read::parse(text.trim_end_matches('\0'), platform)?;
+    let parsed = read::parse(text.trim_end_matches('\0'), platform, limits)?;
 
+    let mut code_bytes = Budget::new("bytes of code", limits.code_bytes);
     let mut code = Vec::new();
     for k in &parsed.kernels {
         let name = format!(".text.{}", k.name);
-        let s = sections
-            .iter()
-            .find(|s| s.name == name)
+        let s = by_name
+            .get(name.as_str())
             .ok_or_else(|| ZebinError::new(format!("kernel `{}` has no {name} section", k.name)))?;
         if s.range.is_empty() {
             return Err(ZebinError::new(format!("section {name} is empty")));
         }
+        code_bytes.take(s.range.len())?;
         code.push(s.range.clone());
     }
 
     let mut functions = Vec::new();
     for s in &sections {
         let of = s.name.strip_prefix(".text.");
-        let is_kernel = parsed.kernels.iter().any(|k| of == Some(k.name.as_str()));
+        let is_kernel = of.is_some_and(|of| parsed.index.contains_key(of));
         let is_code = of.is_some() || s.name == ".text";
         if is_code && !is_kernel && !s.range.is_empty() {
+            code_bytes.take(s.range.len())?;
             functions.push(FunctionSection {
-                name: s.name.clone(),
+                name: s.name.clone().into_owned(),
                 range: s.range.clone(),
                 relocations: Vec::new(),
             });
         }
     }
-    let data = data_sections(&sections, content)?;
+    let data = data_sections(&sections, content, limits)?;
     let debug = |name: &str| {
-        let section = sections.iter().find(|s| s.name == name);
-        section.map_or(&[][..], &content).to_vec()
+        let section = by_name.get(name);
+        section.map_or(&[][..], |s| content(s)).to_vec()
     };
     let lines = LineInfo::new(
         debug(".debug_line"),
         debug(".debug_str"),
         debug(".debug_line_str"),
+        limits.name_bytes,
     );
     let mut zebin = Zebin {
         platform,
@@ -129,31 +140,30 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
         build_options: None,
         lines,
         version: parsed.version,
+        index: parsed.index,
     };
-    let names: Vec<&str> = sections.iter().map(|s| s.name.as_str()).collect();
-    link::read(&mut zebin, &table, &names, le, bytes)?;
+    let section_names: Vec<&str> = sections.iter().map(|s| &*s.name).collect();
+    link::read(
+        &mut zebin,
+        &table,
+        &section_names,
+        le,
+        bytes,
+        &mut names,
+        limits,
+    )?;
 
-    zebin.build_options = sections
-        .iter()
-        .find(|s| s.name == ".misc.buildOptions")
-        .map(|s| {
-            String::from_utf8_lossy(content(s))
-                .trim_end_matches('\0')
-                .to_owned()
-        });
+    zebin.build_options = by_name.get(".misc.buildOptions").map(|s| {
+        String::from_utf8_lossy(content(s))
+            .trim_end_matches('\0')
+            .to_owned()
+    });
     Ok(zebin)
 }
 
 /// The product of the compatibility note, and its platform.
-fn product<'a>(
-    sections: &[Section],
-    content: impl Fn(&Section) -> &'a [u8],
-) -> Result<(u32, gantry_isa_gen::Platform), ZebinError> {
-    let notes = sections
-        .iter()
-        .find(|s| s.name == ".note.intelgt.compat")
-        .ok_or_else(|| ZebinError::new("no .note.intelgt.compat section"))?;
-    let mut rest = content(notes);
+fn product(notes: Option<&[u8]>) -> Result<(u32, Platform), ZebinError> {
+    let mut rest = notes.ok_or_else(|| ZebinError::new("no .note.intelgt.compat section"))?;
     let word = |b: &[u8], at: usize| -> Option<u32> {
         Some(u32::from_le_bytes(
             b.get(at..at.checked_add(4)?)?.try_into().ok()?,
@@ -192,35 +202,44 @@ fn product<'a>(
     ))
 }
 
-/// The data sections.
+/// The data sections: one of a name.
 fn data_sections<'a>(
-    sections: &[Section],
-    content: impl Fn(&Section) -> &'a [u8],
+    sections: &[Section<'_>],
+    content: impl Fn(&Section<'_>) -> &'a [u8],
+    limits: &Limits,
 ) -> Result<Vec<DataSection>, ZebinError> {
-    let mut data = Vec::new();
+    let mut found: Vec<(&Section<'_>, bool)> = Vec::new();
+    let mut total = 0usize;
     for s in sections {
-        let constant = match s.name.as_str() {
+        let constant = match &*s.name {
             ".data.const" | ".data.const.string" | ".bss.const" => true,
             ".data.global" | ".bss.global" => false,
             _ => continue,
         };
-        let bytes = if s.ty == elf::SHT_NOBITS.0 {
-            if s.size > MAX_BSS {
-                return Err(ZebinError::new(format!(
-                    "section {} claims {} bytes",
-                    s.name, s.size
-                )));
-            }
-            vec![0; s.size as usize]
-        } else {
-            content(s).to_vec()
+        if found.iter().any(|(f, _)| f.name == s.name) {
+            return Err(ZebinError::new(format!("a second section {}", s.name)));
+        }
+        let size = match s.ty == elf::SHT_NOBITS.0 {
+            true => usize::try_from(s.size).unwrap_or(usize::MAX),
+            false => s.range.len(),
         };
-        data.push(DataSection {
-            name: s.name.clone(),
-            constant,
-            bytes,
-            relocations: Vec::new(),
-        });
+        total = total.saturating_add(size);
+        found.push((s, constant));
     }
-    Ok(data)
+    within("bytes of constants and globals", total, limits.data_bytes)?;
+    let section = |(s, constant): (&Section<'_>, bool)| {
+        let nothing = s.ty == elf::SHT_NOBITS.0;
+        DataSection {
+            name: s.name.clone().into_owned(),
+            constant,
+            bytes: if nothing {
+                Vec::new()
+            } else {
+                content(s).to_vec()
+            },
+            zeros: if nothing { s.size as usize } else { 0 },
+            relocations: Vec::new(),
+        }
+    };
+    Ok(found.into_iter().map(section).collect())
 }

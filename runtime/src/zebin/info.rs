@@ -53,17 +53,6 @@ pub enum AddrSpace {
     Sampler,
 }
 
-/// What a kernel does with a pointer argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AccessType {
-    /// Reads only.
-    ReadOnly,
-    /// Writes only.
-    WriteOnly,
-    /// Both.
-    ReadWrite,
-}
-
 /// What a payload entry holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PayloadKind {
@@ -75,8 +64,6 @@ pub enum PayloadKind {
         mode: AddrMode,
         /// Which memory.
         space: AddrSpace,
-        /// What is done with it.
-        access: AccessType,
         /// Alignment of an SLM pointer, in bytes.
         slm_alignment: u32,
     },
@@ -281,24 +268,11 @@ pub enum PerThreadArg {
     },
 }
 
-/// What a per-thread memory buffer is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum MemoryUsage {
-    /// Private variables.
-    Private,
-    /// Register spills.
-    Spill,
-    /// Both in one.
-    Single,
-}
-
 /// Memory of each thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryBuffer {
     /// In global memory (addressed through `private_base_stateless`); else scratch.
     pub global: bool,
-    /// What for.
-    pub usage: MemoryUsage,
     /// Bytes: of a thread, or of a channel if `per_channel`.
     pub size: u32,
     /// Whether `size` counts for each channel.

@@ -1,9 +1,11 @@
 //! The source lines of code: DWARF's line tables (`.debug_line`). They are read when first asked for, and damage in them
 //! means no lines, not an error.
 
+use crate::limits::Budget;
 use gimli::{
     AttributeValue, DebugLine, DebugLineOffset, EndianSlice, LineProgramHeader, LittleEndian,
 };
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -35,6 +37,8 @@ pub struct LineInfo {
     line: Vec<u8>,
     /// `.debug_str` and `.debug_line_str`, which DWARF 5 names files in.
     strings: [Vec<u8>; 2],
+    /// What file names may take together, in bytes.
+    name_bytes: usize,
     rows: OnceLock<Rows>,
 }
 
@@ -59,10 +63,16 @@ struct Row {
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
 impl LineInfo {
-    pub(super) fn new(line: Vec<u8>, str: Vec<u8>, line_str: Vec<u8>) -> LineInfo {
+    pub(super) fn new(
+        line: Vec<u8>,
+        str: Vec<u8>,
+        line_str: Vec<u8>,
+        name_bytes: usize,
+    ) -> LineInfo {
         LineInfo {
             line,
             strings: [str, line_str],
+            name_bytes,
             rows: OnceLock::new(),
         }
     }
@@ -95,6 +105,7 @@ impl LineInfo {
     fn read(&self) -> Rows {
         let mut out = Rows::default();
         let section = DebugLine::new(&self.line, LittleEndian);
+        let mut names = Budget::new("bytes of file names", self.name_bytes);
         let mut at = 0usize;
         while at < self.line.len() {
             let Ok(program) = section.program(DebugLineOffset(at), 8, None, None) else {
@@ -110,15 +121,20 @@ impl LineInfo {
                 break;
             };
             at = next;
-            self.table(program, &mut out);
+            self.table(program, &mut out, &mut names);
         }
         out.rows.sort_by_key(|r| r.begin);
         out
     }
 
     /// The rows of one table.
-    fn table<'a>(&'a self, program: gimli::IncompleteLineProgram<Slice<'a>>, out: &mut Rows) {
-        let mut files: Vec<(u64, usize)> = Vec::new();
+    fn table<'a>(
+        &'a self,
+        program: gimli::IncompleteLineProgram<Slice<'a>>,
+        out: &mut Rows,
+        names: &mut Budget,
+    ) {
+        let mut files: HashMap<u64, usize> = HashMap::new();
         let mut last: Option<Row> = None;
         let mut rows = program.rows();
         while let Ok(Some((header, row))) = rows.next_row() {
@@ -137,14 +153,10 @@ impl LineInfo {
                 continue;
             }
             let index = row.file_index();
-            let file = match files.iter().find(|(i, _)| *i == index) {
-                Some((_, file)) => *file,
-                None => {
-                    out.files.push(self.file_name(header, index));
-                    files.push((index, out.files.len() - 1));
-                    out.files.len() - 1
-                }
-            };
+            let file = *files.entry(index).or_insert_with(|| {
+                out.files.push(self.file_name(header, index, names));
+                out.files.len() - 1
+            });
             last = Some(Row {
                 begin: address,
                 end: address,
@@ -160,8 +172,14 @@ impl LineInfo {
         }
     }
 
-    fn file_name<'a>(&'a self, header: &LineProgramHeader<Slice<'a>>, index: u64) -> String {
-        let text = |v: AttributeValue<Slice<'a>>| -> String {
+    /// A file's name; empty where names take too much already.
+    fn file_name<'a>(
+        &'a self,
+        header: &LineProgramHeader<Slice<'a>>,
+        index: u64,
+        names: &mut Budget,
+    ) -> String {
+        let mut text = |v: AttributeValue<Slice<'a>>| -> String {
             let [str, line_str] = &self.strings;
             let from = |s: &'a [u8], at: usize| {
                 let rest = s.get(at..).unwrap_or_default();
@@ -173,15 +191,55 @@ impl LineInfo {
                 AttributeValue::DebugLineStrRef(at) => from(line_str, at.0),
                 _ => &[],
             };
+            if names.take(bytes.len()).is_err() {
+                return String::new();
+            }
             String::from_utf8_lossy(bytes).into_owned()
         };
         let Some(file) = header.file(index) else {
             return String::new();
         };
         let name = text(file.path_name());
-        match file.directory(header).map(text) {
+        match file.directory(header).map(&mut text) {
             Some(dir) if !dir.is_empty() && !name.starts_with('/') => format!("{dir}/{name}"),
             _ => name,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line table of DWARF 2 with two files of four bytes, a line of each at offsets 0 and 10 of the first code section.
+    fn table() -> Vec<u8> {
+        let files = b"\0a.cl\0\0\0\0b.cl\0\0\0\0\0";
+        // Steps of one byte; special opcodes from 10 on: DW_LNS_set_file is 4.
+        let mut header = vec![1, 1, 0xfb, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1];
+        header.extend(files);
+        let mut program = vec![0, 9, 2];
+        program.extend((1u64 << 32).to_le_bytes());
+        // A row, then 10 bytes on another of file 2, then 10 bytes on the end.
+        let on = 10 + 14 * 10 + 5;
+        program.extend([10 + 5, 4, 2, on, 2, 10, 0, 1, 1]);
+        let mut out = Vec::new();
+        let length = 2 + 4 + header.len() + program.len();
+        out.extend((length as u32).to_le_bytes());
+        out.extend(2u16.to_le_bytes());
+        out.extend((header.len() as u32).to_le_bytes());
+        out.extend(header);
+        out.extend(program);
+        out
+    }
+
+    #[test]
+    fn file_names_are_bounded() {
+        let names = |name_bytes| {
+            let lines = LineInfo::new(table(), Vec::new(), Vec::new(), name_bytes);
+            [0, 9, 10, 20].map(|at| lines.find(0, at).map(|l| l.file))
+        };
+        let some = |s: &str| Some(s.to_owned());
+        assert_eq!(names(8), [some("a.cl"), some("a.cl"), some("b.cl"), None]);
+        assert_eq!(names(7), [some("a.cl"), some("a.cl"), some(""), None]);
     }
 }

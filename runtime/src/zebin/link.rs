@@ -2,26 +2,36 @@
 
 use super::elf::{Header, err};
 use super::{FunctionSymbol, Part, Relocation, Zebin, ZebinError};
+use crate::limits::{Budget, Limits};
 use object::LittleEndian as LE;
 use object::elf;
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym};
+use std::collections::HashMap;
 
-/// Reads symbols and relocations into a zebin whose sections are there. `names`: of the ELF's sections.
+/// Reads symbols and relocations into a zebin whose sections are there. `names`: of the ELF's sections. `name_bytes`: what
+/// other names may take.
 pub(super) fn read(
     zebin: &mut Zebin,
     table: &SectionTable<'_, Header>,
     names: &[&str],
     le: LE,
     bytes: &[u8],
+    name_bytes: &mut Budget,
+    limits: &Limits,
 ) -> Result<(), ZebinError> {
-    let parts: Vec<Option<Part>> = names.iter().map(|n| part(zebin, n)).collect();
+    let by_name = Parts::new(zebin);
+    let parts: Vec<Option<Part>> = names.iter().map(|n| by_name.section(n)).collect();
+    let mut entries = Budget::new("symbols and relocations", limits.symbols);
     let symbols = table
         .symbols(le, bytes, elf::SHT_SYMTAB)
         .map_err(|e| err("ELF symbol table", e))?;
-    let name_of = |s: &<Header as FileHeader>::Sym| {
-        s.name(le, symbols.strings())
-            .map(|n| String::from_utf8_lossy(n).into_owned())
-            .map_err(|e| err("ELF symbol name", e))
+    entries.take(symbols.len())?;
+    let mut name_of = |s: &<Header as FileHeader>::Sym| {
+        let name = s
+            .name(le, symbols.strings())
+            .map_err(|e| err("ELF symbol name", e))?;
+        name_bytes.take(name.len())?;
+        Ok::<_, ZebinError>(String::from_utf8_lossy(name).into_owned())
     };
     let part_of = |s: &<Header as FileHeader>::Sym| {
         parts.get(usize::from(s.st_shndx(le).0)).copied().flatten()
@@ -44,10 +54,12 @@ pub(super) fn read(
     for (i, s) in table.iter().enumerate() {
         let rels: Vec<(u64, u32, i64, usize)> =
             if let Some((list, _)) = s.rel(le, bytes).map_err(|e| err("relocations", e))? {
+                entries.take(list.len())?;
                 list.iter()
                     .map(|r| (r.r_offset(le), r.r_type(le).0, 0, r.r_sym(le) as usize))
                     .collect()
             } else if let Some((list, _)) = s.rela(le, bytes).map_err(|e| err("relocations", e))? {
+                entries.take(list.len())?;
                 list.iter()
                     .map(|r| {
                         (
@@ -67,7 +79,7 @@ pub(super) fn read(
                 let Ok(symbol) = symbols.symbol(object::SymbolIndex(index)) else {
                     continue;
                 };
-                let named = name_of(symbol).ok().and_then(|n| code_part(zebin, &n));
+                let named = by_name.code(&name_of(symbol)?);
                 if let Some(code) = named
                     .or_else(|| part_of(symbol))
                     .and_then(|p| zebin.code_index(p))
@@ -102,24 +114,33 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Which part of the module an ELF section is.
-fn part(zebin: &Zebin, section: &str) -> Option<Part> {
-    if let Some(i) = zebin.data.iter().position(|d| d.name == section) {
-        return Some(Part::Data(i));
-    }
-    section
-        .starts_with(".text")
-        .then(|| code_part(zebin, section))?
-}
+/// The parts of a module by name.
+struct Parts(HashMap<String, Part>);
 
-/// The part that a code section or a kernel's name names.
-fn code_part(zebin: &Zebin, name: &str) -> Option<Part> {
-    if let Some(i) = zebin.functions.iter().position(|f| f.name == name) {
-        return Some(Part::Function(i));
+impl Parts {
+    fn new(zebin: &Zebin) -> Parts {
+        let kernels = zebin.kernels.iter().enumerate();
+        let kernels = kernels.map(|(i, k)| (format!(".text.{}", k.name), Part::Kernel(i)));
+        let functions = zebin.functions.iter().enumerate();
+        let functions = functions.map(|(i, f)| (f.name.clone(), Part::Function(i)));
+        let data = zebin.data.iter().enumerate();
+        let data = data.map(|(i, d)| (d.name.clone(), Part::Data(i)));
+        // Of functions with one name the first counts: it comes last.
+        Parts(kernels.chain(functions.rev()).chain(data).collect())
     }
-    let kernel = name.strip_prefix(".text.").unwrap_or(name);
-    let i = zebin.kernels.iter().position(|k| k.name == kernel)?;
-    Some(Part::Kernel(i))
+
+    /// The part that an ELF section is.
+    fn section(&self, name: &str) -> Option<Part> {
+        self.0.get(name).copied()
+    }
+
+    /// The part that a code section or a kernel's name names.
+    fn code(&self, name: &str) -> Option<Part> {
+        let section = self.section(name);
+        section
+            .or_else(|| self.section(&format!(".text.{name}")))
+            .filter(|p| !matches!(p, Part::Data(_)))
+    }
 }
 
 fn relocations_of(zebin: &mut Zebin, part: Part) -> Option<&mut Vec<Relocation>> {

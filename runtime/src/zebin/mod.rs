@@ -15,14 +15,16 @@ mod write;
 mod yaml;
 
 pub use info::{
-    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact,
-    KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry,
-    SamplerFact, SamplerSource,
+    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact, KernelInfo,
+    MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, SamplerEntry, SamplerFact, SamplerSource,
 };
 pub use lines::{LineInfo, SourceLine};
-pub use write::{write, write_for, write_with_data};
+#[doc(hidden)]
+pub use write::{Section, product, write, write_sections};
 
+use crate::limits::{Excess, Limits};
 use gantry_isa_gen::Platform;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// What is wrong with a zebin: a sentence that says where.
@@ -33,6 +35,12 @@ pub struct ZebinError(pub(crate) String);
 impl ZebinError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         ZebinError(message.into())
+    }
+}
+
+impl From<Excess> for ZebinError {
+    fn from(e: Excess) -> Self {
+        ZebinError::new(e.to_string())
     }
 }
 
@@ -62,6 +70,8 @@ pub struct Zebin {
     pub lines: LineInfo,
     /// The `version` of `.ze_info`, where there is one.
     pub version: Option<String>,
+    /// Which kernel has a name.
+    index: HashMap<String, usize>,
 }
 
 /// A part of a module that a symbol may lie in.
@@ -123,26 +133,41 @@ pub struct DataSection {
     pub constant: bool,
     /// Initial contents.
     pub bytes: Vec<u8>,
+    /// How many bytes of zeros follow them.
+    pub zeros: usize,
     /// What a loader must add to it.
     pub relocations: Vec<Relocation>,
 }
 
+impl DataSection {
+    /// How long it is, in bytes.
+    pub fn size(&self) -> usize {
+        self.bytes.len().saturating_add(self.zeros)
+    }
+}
+
 impl Zebin {
-    /// Reads a zebin.
+    /// Reads a zebin, within the default limits.
     ///
     /// # Errors
-    /// The bytes are not an ELF for Gen, a part is missing or out of bounds, `.ze_info` does not say what it must, or
-    /// the product is not one of the platforms known.
+    /// The bytes are not an ELF for Gen, a part is missing or out of bounds, `.ze_info` does not say what it must, the
+    /// product is not one of the platforms known, or there is more of something than the limits allow.
     pub fn parse(bytes: &[u8]) -> Result<Zebin, ZebinError> {
-        elf::parse(bytes)
+        Zebin::parse_within(bytes, &Limits::default())
+    }
+
+    /// Reads a zebin within limits: those of modules count.
+    ///
+    /// # Errors
+    /// As for [`Self::parse`].
+    pub fn parse_within(bytes: &[u8], limits: &Limits) -> Result<Zebin, ZebinError> {
+        elf::parse(bytes, limits)
     }
 
     /// A kernel's information and its index, by name.
     pub fn kernel(&self, name: &str) -> Option<(usize, &KernelInfo)> {
-        self.kernels
-            .iter()
-            .enumerate()
-            .find(|(_, k)| k.name == name)
+        let index = *self.index.get(name)?;
+        Some((index, self.kernels.get(index)?))
     }
 
     /// Which code section a part is: kernels first, then those of functions. `None` for data.

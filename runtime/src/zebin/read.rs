@@ -3,16 +3,20 @@
 use super::ZebinError;
 use super::images;
 use super::info::{
-    AccessType, AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact,
-    KernelInfo, MemoryBuffer, MemoryUsage, PayloadArg, PayloadKind, PerThreadArg, SamplerFact,
+    AddrMode, AddrSpace, ArgInfo, ArgKind, ArgNames, ExecutionEnv, ImageFact, KernelInfo,
+    MemoryBuffer, PayloadArg, PayloadKind, PerThreadArg, SamplerFact,
 };
-use super::yaml::Node;
+use super::yaml::{self, Node};
+use crate::limits::{Budget, Limits, within};
 use gantry_isa_gen::Platform;
-use yaml_rust2::YamlLoader;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 pub(super) struct ZeInfo {
     pub(super) version: Option<String>,
     pub(super) kernels: Vec<KernelInfo>,
+    /// Which kernel has a name.
+    pub(super) index: HashMap<String, usize>,
 }
 
 /// The kernel whose code is the functions of a module that are called by address; nobody launches it.
@@ -24,47 +28,44 @@ const MAX_BTI: u32 = 252;
 /// Cross-thread data that no hardware could take: the whole register file.
 const MAX_PAYLOAD: u32 = 4096;
 
-pub(super) fn parse(text: &str, platform: Platform) -> Result<ZeInfo, ZebinError> {
-    // The parser recurses, so nesting is bounded before it starts; real files indent by less than this.
-    if text.lines().any(|l| nesting(l) > 64) {
-        return Err(ZebinError::new(".ze_info: nested too deeply"));
-    }
-    let docs =
-        YamlLoader::load_from_str(text).map_err(|e| ZebinError::new(format!(".ze_info: {e}")))?;
-    let doc = docs
-        .first()
-        .ok_or_else(|| ZebinError::new(".ze_info is empty"))?;
-    let root = Node::root(doc);
+pub(super) fn parse(text: &str, platform: Platform, limits: &Limits) -> Result<ZeInfo, ZebinError> {
+    let doc = yaml::parse(text, limits)?;
+    let doc = doc.ok_or_else(|| ZebinError::new(".ze_info is empty"))?;
+    let root = Node::root(&doc);
     let version = root.get("version")?.map(|v| v.string()).transpose()?;
-    let mut kernels = Vec::new();
-    for node in root.need("kernels")?.list()? {
+    let nodes = root.need("kernels")?.list()?;
+    within("kernels", nodes.len(), limits.kernels)?;
+    let mut arguments = Budget::new("arguments of kernels", limits.arguments);
+    let mut kernels: Vec<KernelInfo> = Vec::new();
+    let mut index = HashMap::new();
+    for node in nodes {
         let name = node.need("name")?.string()?;
         if name == EXTERNAL_FUNCTIONS {
             continue;
         }
-        if kernels.iter().any(|k: &KernelInfo| k.name == name) {
-            return Err(node.error(&format!("a second kernel named `{name}`")));
-        }
+        match index.entry(name.clone()) {
+            Entry::Occupied(_) => {
+                return Err(node.error(&format!("a second kernel named `{name}`")));
+            }
+            Entry::Vacant(v) => v.insert(kernels.len()),
+        };
         let node = node.named(format!(".ze_info: kernel `{name}`"));
-        kernels.push(kernel(name, &node, platform)?);
+        kernels.push(kernel(name, &node, platform, &mut arguments)?);
     }
     for node in root.list_of("kernels_misc_info")? {
         let name = node.need("name")?.string()?;
-        if let Some(k) = kernels.iter_mut().find(|k| k.name == name) {
-            misc_args(k, &node)?;
+        if let Some(k) = index.get(&name).and_then(|i| kernels.get_mut(*i)) {
+            misc_args(k, &node, &mut arguments)?;
         }
     }
     for k in &kernels {
         check_args(k)?;
     }
-    Ok(ZeInfo { version, kernels })
-}
-
-/// How deep a line could nest: its indentation and its brackets.
-fn nesting(line: &str) -> usize {
-    let indent = line.len() - line.trim_start_matches([' ', '-', '?', ':']).len();
-    let open = line.bytes().filter(|b| matches!(b, b'[' | b'{')).count();
-    indent + open
+    Ok(ZeInfo {
+        version,
+        kernels,
+        index,
+    })
 }
 
 fn triple(n: &Node<'_>) -> Result<[u32; 3], ZebinError> {
@@ -75,7 +76,12 @@ fn triple(n: &Node<'_>) -> Result<[u32; 3], ZebinError> {
     }
 }
 
-fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInfo, ZebinError> {
+fn kernel(
+    name: String,
+    node: &Node<'_>,
+    platform: Platform,
+    arguments: &mut Budget,
+) -> Result<KernelInfo, ZebinError> {
     let env = node.need("execution_env")?;
     let simd_size = env.need("simd_size")?.u32()?;
     if !matches!(simd_size, 1 | 8 | 16 | 32) {
@@ -159,23 +165,21 @@ fn kernel(name: String, node: &Node<'_>, platform: Platform) -> Result<KernelInf
     for n in node.list_of("per_thread_memory_buffers")? {
         let ty = n.need("type")?.string()?;
         let usage = n.need("usage")?.string()?;
+        if !["private_space", "spill_fill_space", "single_space"].contains(&usage.as_str()) {
+            return Err(n.error(&format!("unknown usage `{usage}`")));
+        }
         memory.push(MemoryBuffer {
             global: match ty.as_str() {
                 "global" => true,
                 "scratch" => false,
                 _ => return Err(n.error(&format!("unknown type `{ty}`"))),
             },
-            usage: match usage.as_str() {
-                "private_space" => MemoryUsage::Private,
-                "spill_fill_space" => MemoryUsage::Spill,
-                "single_space" => MemoryUsage::Single,
-                _ => return Err(n.error(&format!("unknown usage `{usage}`"))),
-            },
             size: n.need("size")?.u32()?,
             per_channel: n.flag("is_simt_thread")?,
         });
     }
     let mut args = args_of_payload(node, &payload)?;
+    arguments.take(args.len())?;
     for (n, kind) in &entries {
         if let PayloadKind::Pointer {
             index,
@@ -359,12 +363,18 @@ fn addr_mode(n: &Node<'_>) -> Result<AddrMode, ZebinError> {
     })
 }
 
+/// The alignment of SLM pointers that do not say one (compute-runtime, `zeinfo.h`), and the greatest that its byte holds.
+const SLM_ALIGNMENT: u32 = 16;
+const MAX_SLM_ALIGNMENT: u32 = 128;
+
 fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
     let space = n.need("addrspace")?.string()?;
-    let access = match n.get("access_type")? {
-        None => "readwrite".to_owned(),
-        Some(a) => a.string()?,
-    };
+    if let Some(a) = n.get("access_type")? {
+        let access = a.string()?;
+        if !["readonly", "writeonly", "readwrite"].contains(&access.as_str()) {
+            return Err(n.error(&format!("unknown access_type `{access}`")));
+        }
+    }
     Ok(PayloadKind::Pointer {
         index,
         mode: addr_mode(n)?,
@@ -376,13 +386,14 @@ fn pointer(n: &Node<'_>, index: u32) -> Result<PayloadKind, ZebinError> {
             "sampler" => AddrSpace::Sampler,
             _ => return Err(n.error(&format!("unknown addrspace `{space}`"))),
         },
-        access: match access.as_str() {
-            "readonly" => AccessType::ReadOnly,
-            "writeonly" => AccessType::WriteOnly,
-            "readwrite" => AccessType::ReadWrite,
-            _ => return Err(n.error(&format!("unknown access_type `{access}`"))),
+        slm_alignment: match n.u32_or("slm_alignment", SLM_ALIGNMENT)? {
+            a if a.is_power_of_two() && a <= MAX_SLM_ALIGNMENT => a,
+            a => {
+                return Err(n.error(&format!(
+                    "slm_alignment {a} is no power of two from 1 to {MAX_SLM_ALIGNMENT}"
+                )));
+            }
         },
-        slm_alignment: n.u32_or("slm_alignment", 0)?,
     })
 }
 
@@ -458,7 +469,11 @@ fn slot<'v, T>(
 }
 
 /// Names and, for arguments that the code does not use, kinds.
-fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
+fn misc_args(
+    k: &mut KernelInfo,
+    node: &Node<'_>,
+    arguments: &mut Budget,
+) -> Result<(), ZebinError> {
     for a in node.list_of("args_info")? {
         let index = a.need("index")?.u32()?;
         if index >= MAX_ARGS {
@@ -473,6 +488,7 @@ fn misc_args(k: &mut KernelInfo, node: &Node<'_>) -> Result<(), ZebinError> {
         let space = a
             .get("address_qualifier")?
             .map_or(Ok(String::new()), |n| n.string())?;
+        arguments.take((index as usize + 1).saturating_sub(k.args.len()))?;
         while k.args.len() <= index as usize {
             k.args.push(ArgInfo {
                 kind: ArgKind::Value { size: 0 },

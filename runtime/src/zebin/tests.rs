@@ -2,8 +2,8 @@ use super::*;
 
 /// A small zebin whose kernels have no code worth running.
 fn zebin(ze_info: &str, kernels: &[&str], product: u32) -> Vec<u8> {
-    let kernels: Vec<(&str, Vec<u8>)> = kernels.iter().map(|k| (*k, vec![0; 32])).collect();
-    write_for(product, ze_info, &kernels)
+    let code = |k: &&str| Section::new(format!(".text.{k}"), vec![0; 32]);
+    write_sections(product, ze_info, kernels.iter().map(code).collect())
 }
 
 const INFO: &str = "\
@@ -106,6 +106,8 @@ fn mistakes_are_named() {
     );
     assert!(with("offset: 16", "offset: 4095").contains("do not fit the register file"));
     assert!(with("stateless", "homeless").contains("unknown addrmode `homeless`"));
+    assert!(with("readwrite", "rw").contains("unknown access_type `rw`"));
+    assert!(with("single_space", "some_space").contains("unknown usage `some_space`"));
     assert!(with("bti_value: 3", "bti_value: 300").contains("above 252"));
     assert!(
         with(
@@ -126,7 +128,19 @@ fn mistakes_are_named() {
     assert!(with("[ 8, 2, 1 ]", "[ 8, 2 ]").contains("expected three numbers"));
     assert!(error("a: [").contains(".ze_info:"));
     assert!(error("").contains(".ze_info is empty"));
-    assert!(error(&"[".repeat(100_000)).contains("nested too deeply"));
+    for deep in ["[", "- ", "? ", "{a: "] {
+        assert!(
+            error(&deep.repeat(65)).contains("nested too deeply"),
+            "{deep}"
+        );
+        let e = error(&deep.repeat(100_000));
+        assert!(e.starts_with("not a usable zebin: .ze_info: "), "{e}");
+    }
+    assert!(error("{[1]: 2}").contains("a key that is a list or a map"));
+    assert!(error("{1: 2, '1': 3}").contains("a second `1` in a map"));
+    assert!(error("a: &a 1\nb: *a").contains("an alias"));
+    // A document that is wrong after one that is right.
+    assert!(error(&format!("{INFO}\n---\na: [")).contains(".ze_info: "));
 }
 
 #[test]

@@ -1,19 +1,140 @@
-//! Reading fields of `.ze_info` with errors that say where.
+//! Reading `.ze_info`: its YAML as values, and their fields with errors that say where.
 
 use super::ZebinError;
+use crate::limits::{Budget, Limits};
+use std::collections::HashSet;
 use yaml_rust2::Yaml;
+use yaml_rust2::parser::{Event, Parser};
+use yaml_rust2::scanner::TScalarStyle;
 
-/// A YAML node and its path from the root, for messages.
+/// How deep lists and maps may lie in each other. Compilers use seven levels.
+const MAX_DEPTH: usize = 64;
+
+/// A value.
+#[derive(Debug)]
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    Int(i64),
+    /// A string, or a number with a fraction.
+    Text(String),
+    List(Vec<Value>),
+    /// Keys are different from each other.
+    Map(Vec<(String, Value)>),
+}
+
+/// A list or map that is not complete.
+enum Open {
+    List(Vec<Value>),
+    Map {
+        entries: Vec<(String, Value)>,
+        key: Option<String>,
+    },
+}
+
+/// The first document of a text; `None` where there is none. Aliases, by which a short text says a long one, are refused, and
+/// so is more than the limits allow: the text is read as far as it is kept.
+pub(super) fn parse(text: &str, limits: &Limits) -> Result<Option<Value>, ZebinError> {
+    let error = |what: &str| ZebinError::new(format!(".ze_info: {what}"));
+    let mut parser = Parser::new_from_str(text);
+    let mut values = Budget::new("values in .ze_info", limits.info_values);
+    let mut open: Vec<Open> = Vec::new();
+    let mut first = None;
+    loop {
+        let (event, _) = parser.next_token().map_err(|e| error(&e.to_string()))?;
+        let value = match event {
+            Event::StreamEnd => return Ok(first),
+            Event::SequenceStart(..) | Event::MappingStart(..) => {
+                values.take(1)?;
+                if open.len() >= MAX_DEPTH {
+                    return Err(error("nested too deeply"));
+                }
+                open.push(match event {
+                    Event::SequenceStart(..) => Open::List(Vec::new()),
+                    _ => Open::Map {
+                        entries: Vec::new(),
+                        key: None,
+                    },
+                });
+                continue;
+            }
+            Event::Scalar(text, style, ..) => {
+                values.take(1)?;
+                scalar(text, style)
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(Open::List(list)) => Value::List(list),
+                Some(Open::Map { entries, .. }) => {
+                    if let Some(key) = repeated(&entries) {
+                        return Err(error(&format!("a second `{key}` in a map")));
+                    }
+                    Value::Map(entries)
+                }
+                None => continue,
+            },
+            Event::Alias(_) => return Err(error("an alias (`*`), which no compiler writes")),
+            _ => continue,
+        };
+        match open.last_mut() {
+            Some(Open::List(list)) => list.push(value),
+            Some(Open::Map { entries, key }) => match key.take() {
+                Some(k) => entries.push((k, value)),
+                None => match value.text() {
+                    Some(text) => *key = Some(text),
+                    None => return Err(error("a key that is a list or a map")),
+                },
+            },
+            None => {
+                first.get_or_insert(value);
+            }
+        }
+    }
+}
+
+/// What a scalar is: quoted ones are strings.
+fn scalar(text: String, style: TScalarStyle) -> Value {
+    if style != TScalarStyle::Plain {
+        return Value::Text(text);
+    }
+    match Yaml::from_str(&text) {
+        Yaml::Null => Value::Null,
+        Yaml::Boolean(b) => Value::Bool(b),
+        Yaml::Integer(i) => Value::Int(i),
+        _ => Value::Text(text),
+    }
+}
+
+/// A key that is there twice.
+fn repeated(entries: &[(String, Value)]) -> Option<&str> {
+    let mut seen = HashSet::with_capacity(entries.len());
+    let mut keys = entries.iter().map(|(k, _)| k.as_str());
+    keys.find(|k| !seen.insert(*k))
+}
+
+impl Value {
+    /// A scalar's text.
+    fn text(&self) -> Option<String> {
+        match self {
+            Value::Text(s) => Some(s.clone()),
+            Value::Int(i) => Some(i.to_string()),
+            Value::Bool(b) => Some(b.to_string()),
+            Value::Null => Some(String::new()),
+            Value::List(_) | Value::Map(_) => None,
+        }
+    }
+}
+
+/// A value and its path from the root, for messages.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
-    yaml: &'a Yaml,
+    value: &'a Value,
     path: String,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn root(yaml: &'a Yaml) -> Self {
+    pub(super) fn root(value: &'a Value) -> Self {
         Node {
-            yaml,
+            value,
             path: ".ze_info".to_owned(),
         }
     }
@@ -30,16 +151,16 @@ impl<'a> Node<'a> {
 
     /// A key's value, where it is there and not null.
     pub(super) fn get(&self, key: &str) -> Result<Option<Node<'a>>, ZebinError> {
-        match self.yaml {
-            Yaml::Hash(h) => Ok(h
+        match self.value {
+            Value::Map(entries) => Ok(entries
                 .iter()
-                .find(|(k, _)| k.as_str() == Some(key))
-                .filter(|(_, v)| !v.is_null())
-                .map(|(_, v)| Node {
-                    yaml: v,
+                .find(|(k, _)| k == key)
+                .filter(|(_, v)| !matches!(v, Value::Null))
+                .map(|(_, value)| Node {
+                    value,
                     path: format!("{}.{key}", self.path),
                 })),
-            Yaml::Null => Ok(None),
+            Value::Null => Ok(None),
             _ => Err(self.error("expected a map")),
         }
     }
@@ -52,16 +173,16 @@ impl<'a> Node<'a> {
 
     /// The elements of a list.
     pub(super) fn list(&self) -> Result<Vec<Node<'a>>, ZebinError> {
-        match self.yaml {
-            Yaml::Array(a) => Ok(a
+        match self.value {
+            Value::List(list) => Ok(list
                 .iter()
                 .enumerate()
-                .map(|(i, yaml)| Node {
-                    yaml,
+                .map(|(i, value)| Node {
+                    value,
                     path: format!("{}[{i}]", self.path),
                 })
                 .collect()),
-            Yaml::Null => Ok(Vec::new()),
+            Value::Null => Ok(Vec::new()),
             _ => Err(self.error("expected a list")),
         }
     }
@@ -76,18 +197,16 @@ impl<'a> Node<'a> {
 
     /// A string; numbers count as their text.
     pub(super) fn string(&self) -> Result<String, ZebinError> {
-        match self.yaml {
-            Yaml::String(s) | Yaml::Real(s) => Ok(s.clone()),
-            Yaml::Integer(i) => Ok(i.to_string()),
-            Yaml::Boolean(b) => Ok(b.to_string()),
-            _ => Err(self.error("expected a string")),
-        }
+        self.value
+            .text()
+            .filter(|_| !matches!(self.value, Value::Null))
+            .ok_or_else(|| self.error("expected a string"))
     }
 
     /// An unsigned number.
     pub(super) fn u32(&self) -> Result<u32, ZebinError> {
-        match self.yaml {
-            Yaml::Integer(i) => u32::try_from(*i)
+        match self.value {
+            Value::Int(i) => u32::try_from(*i)
                 .map_err(|_| self.error(&format!("{i} is not a number of 0 to 4294967295"))),
             _ => Err(self.error("expected a number")),
         }
@@ -102,9 +221,9 @@ impl<'a> Node<'a> {
     pub(super) fn flag(&self, key: &str) -> Result<bool, ZebinError> {
         match self.get(key)? {
             None => Ok(false),
-            Some(n) => match n.yaml {
-                Yaml::Boolean(b) => Ok(*b),
-                Yaml::Integer(i) => Ok(*i != 0),
+            Some(n) => match n.value {
+                Value::Bool(b) => Ok(*b),
+                Value::Int(i) => Ok(*i != 0),
                 _ => Err(n.error("expected true or false")),
             },
         }

@@ -1,7 +1,8 @@
-//! What the oracle tests share: compiling OpenCL C with Intel's compiler, and numbers to feed kernels.
+//! What tests share: kernels as text (`text`), compiling OpenCL C with Intel's compiler, and numbers to feed kernels.
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 mod rng;
+pub mod text;
 
 pub use rng::Rng;
 

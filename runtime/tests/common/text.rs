@@ -1,5 +1,4 @@
 //! Kernels written as text: sends, and zebins around them.
-#![allow(dead_code, reason = "each test file uses its own part")]
 
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::Message;

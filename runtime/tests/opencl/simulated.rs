@@ -10,6 +10,7 @@ pub fn load(bytes: &[u8]) -> Result<Module, String> {
     let device = Device::simulator(SimOptions {
         platform,
         instruction_limit: 2_000_000,
+        ..SimOptions::default()
     });
     device.load(bytes).map_err(|e| e.to_string())
 }

@@ -127,7 +127,7 @@ fn asm(compiled: &Compiled, options: &CompileOptions) -> String {
         if compiled.kernels.len() > 1 {
             out.push_str(&format!("// kernel {}\n", k.name));
         }
-        out.push_str(&disassemble(options.platform, &k.code.bytes));
+        out.push_str(&disassemble(options.target.platform(), &k.code.bytes));
     }
     out
 }

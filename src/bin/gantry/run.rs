@@ -5,6 +5,7 @@ use crate::{Failure, input, seen};
 use gantry::codegen::CompileOptions;
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Run a kernel of a zebin or of IR text
 #[derive(clap::Args)]
@@ -37,8 +38,21 @@ pub(crate) struct Args {
     /// Instructions that one simulated thread may run before its launch ends as an endless loop
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().instruction_limit)]
     instruction_limit: u64,
+    /// Seconds after which the launch is stopped
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    timeout: Option<Duration>,
+    /// Threads of this machine that the simulator uses; 0 is one a core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    threads: usize,
     #[command(flatten)]
     seen: seen::Watching,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok();
+    seconds
+        .and_then(|s| Duration::try_from_secs_f64(s).ok())
+        .ok_or_else(|| format!("`{text}` is no number of seconds"))
 }
 
 /// Three dimensions.
@@ -72,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .map(|a| ArgForm::parse(a))
         .collect::<Result<Vec<_>, _>>()?;
     let zebin = zebin(args)?;
-    let device = open(kind, args.instruction_limit)?;
+    let device = open(kind, args)?;
     let module = device
         .load(&zebin)
         .map_err(|e| Failure::file(&args.file, e))?;
@@ -92,6 +106,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let watch = args.seen.watch(device.is_simulator())?;
     let mut launch = kernel.launch(grid).args(values);
+    if let Some(t) = args.timeout {
+        launch = launch.timeout(t);
+    }
     if let Some(w) = &watch {
         launch = launch.watch(w);
     }
@@ -111,11 +128,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     args.seen.show(kernel.name(), Some(&stats), report.as_ref())
 }
 
-fn open(kind: DeviceKind, instruction_limit: u64) -> Result<Device, Failure> {
+fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
     let device = Device::open(kind).map_err(Failure::new)?;
     Ok(match device.is_simulator() {
         true => Device::simulator(SimOptions {
-            instruction_limit,
+            instruction_limit: args.instruction_limit,
+            threads: args.threads,
             ..SimOptions::default()
         }),
         false => device,

@@ -75,6 +75,8 @@ impl Parser<'_> {
                 ArgKind::Ptr
             } else if self.eat_word("slm") {
                 ArgKind::Slm
+            } else if self.eat_word("surface") {
+                ArgKind::Surface
             } else {
                 ArgKind::Value
             };

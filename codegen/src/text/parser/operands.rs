@@ -6,27 +6,14 @@ use super::function::Body;
 use super::{Parser, Res, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
-use crate::ir::{Block, BlockCall, Dim, FloatCC, InstData, IntCC, Region, Scalar, Type, Value};
+use crate::ir::{
+    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, InstData, IntCC, MemFlags, Region,
+    Scalar, Scope, Space, Type, Value,
+};
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
 
 impl Parser<'_> {
-    fn condition<T: Copy>(&mut self, all: &[T], name: impl Fn(T) -> &'static str) -> Res<T> {
-        let Token::Word(w) = self.peek() else {
-            return self.error(format!("expected a condition, found {}", self.found()));
-        };
-        match all.iter().find(|c| name(**c) == w) {
-            Some(c) => {
-                self.at += 1;
-                Ok(*c)
-            }
-            None => {
-                let names: Vec<_> = all.iter().map(|c| name(*c)).collect();
-                self.error(format!("`{w}` is not a condition ({})", names.join(", ")))
-            }
-        }
-    }
-
     fn literal(&mut self, scalar: Scalar) -> Res<u64> {
         let Token::Number(n) = self.peek() else {
             return self.error(format!("expected a number, found {}", self.found()));
@@ -92,6 +79,60 @@ impl Parser<'_> {
             0
         };
         Ok((v, offset))
+    }
+
+    /// `slm v1+16 align 8 volatile`.
+    fn place(&mut self, body: &mut Body) -> Res<(MemFlags, Value, i32)> {
+        let mut mem = MemFlags::default();
+        if self.eat_word("slm") {
+            mem.space = Space::Slm;
+        } else if self.eat_word("surface") {
+            mem.space = Space::Surface(self.int("a surface's number")?);
+        }
+        let (addr, offset) = self.address(body)?;
+        if self.eat_word("align") {
+            let n: u32 = self.int("an alignment in bytes")?;
+            if !n.is_power_of_two() {
+                return self.error(format!("an alignment of {n} bytes is no power of two"));
+            }
+            mem = mem.aligned(n);
+        }
+        mem.volatile = self.eat_word("volatile");
+        mem.constant = self.eat_word("constant");
+        Ok((mem, addr, offset))
+    }
+
+    /// `, mask v1, v2`.
+    fn mask_and_old(&mut self, body: &mut Body) -> Res<(PackedOption<Value>, PackedOption<Value>)> {
+        let mask = self.mask(body)?;
+        let mut old = None;
+        if mask.is_some() {
+            self.expect(',')?;
+            old = Some(self.value(body)?);
+        }
+        Ok((mask, old.into()))
+    }
+
+    /// One of a list of names.
+    fn choice<T: Copy>(
+        &mut self,
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+        what: &str,
+    ) -> Res<T> {
+        let Token::Word(w) = self.peek() else {
+            return self.error(format!("expected {what}, found {}", self.found()));
+        };
+        match all.iter().find(|c| name(**c) == w) {
+            Some(c) => {
+                self.at += 1;
+                Ok(*c)
+            }
+            None => {
+                let names: Vec<_> = all.iter().map(|c| name(*c)).collect();
+                self.error(format!("`{w}` is not {what} ({})", names.join(", ")))
+            }
+        }
     }
 
     /// `, mask v1`.
@@ -180,12 +221,12 @@ impl Parser<'_> {
             }
             Format::IntCompare => InstData::IntCompare {
                 opcode,
-                cond: self.condition(&IntCC::ALL, IntCC::name)?,
+                cond: self.choice(&IntCC::ALL, IntCC::name, "a condition")?,
                 args: self.pair(body)?,
             },
             Format::FloatCompare => InstData::FloatCompare {
                 opcode,
-                cond: self.condition(&FloatCC::ALL, FloatCC::name)?,
+                cond: self.choice(&FloatCC::ALL, FloatCC::name, "a condition")?,
                 args: self.pair(body)?,
             },
             Format::RdRegion => {
@@ -240,32 +281,54 @@ impl Parser<'_> {
                 }
             }
             Format::Load => {
-                let (addr, offset) = self.address(body)?;
-                let mask = self.mask(body)?;
-                let mut old = None;
-                if mask.is_some() {
-                    self.expect(',')?;
-                    old = Some(self.value(body)?);
-                }
+                let (mem, addr, offset) = self.place(body)?;
+                let (mask, old) = self.mask_and_old(body)?;
                 InstData::Load {
                     opcode,
+                    mem,
                     addr,
                     offset,
                     mask,
-                    old: old.into(),
+                    old,
                 }
             }
             Format::Store => {
                 let value = self.value(body)?;
                 self.expect(',')?;
-                let (addr, offset) = self.address(body)?;
+                let (mem, addr, offset) = self.place(body)?;
                 InstData::Store {
                     opcode,
+                    mem,
                     args: [value, addr],
                     offset,
                     mask: self.mask(body)?,
                 }
             }
+            Format::Atomic => {
+                let op = self.choice(&AtomicOp::ALL, AtomicOp::name, "an atomic operation")?;
+                let (mem, addr, offset) = self.place(body)?;
+                let mut data = [PackedOption::default(); 2];
+                for d in data.iter_mut().take(op.operands()) {
+                    self.expect(',')?;
+                    *d = self.value(body)?.into();
+                }
+                let (mask, old) = self.mask_and_old(body)?;
+                InstData::Atomic {
+                    opcode,
+                    op,
+                    mem,
+                    addr,
+                    offset,
+                    data,
+                    mask,
+                    old,
+                }
+            }
+            Format::Fence => InstData::Fence {
+                opcode,
+                spaces: self.choice(&FenceSpaces::ALL, FenceSpaces::name, "memories")?,
+                scope: self.choice(&Scope::ALL, Scope::name, "a scope")?,
+            },
             Format::Call => {
                 let Token::Name(name) = self.peek() else {
                     return self.error(format!(

@@ -13,9 +13,7 @@ mod int;
 mod lanes;
 mod places;
 
-#[cfg(target_arch = "x86_64")]
-use super::host::Avx2;
-use super::host::{Host, Simd};
+use super::host::{Simd, Work};
 use super::program::{DstOp, MicroOp, Pred};
 use super::thread::Thread;
 use gantry_isa_gen::Op;
@@ -123,39 +121,37 @@ fn picked(t: &Thread, op: &MicroOp) -> u32 {
     }
 }
 
-/// A call of a family's body, as the host's dispatcher takes it.
-#[cfg(target_arch = "x86_64")]
+/// A call of a family's body: compiled for this operation and its places alone where the host's vectors are wide, for all
+/// operations of its family, wherever their operands lie, elsewhere.
 struct Call<'a, K, P, const N: usize> {
     t: &'a mut Thread,
     op: &'a MicroOp,
     mask: u32,
-    host: Avx2,
     what: PhantomData<(K, P)>,
 }
 
-#[cfg(target_arch = "x86_64")]
-impl<K: Known, P: Places, const N: usize> pulp::NullaryFnOnce for Call<'_, K, P, N> {
+impl<K: Known, P: Places, const N: usize> Work for Call<'_, K, P, N> {
     type Output = ();
+
     #[inline(always)]
-    fn call(self) {
-        K::Of::run::<N, P>(self.host, self.t, self.op, self.mask, K::OP);
+    fn run<S: Simd>(self, host: S) {
+        K::Of::run::<N, P>(host, self.t, self.op, self.mask, K::OP);
+    }
+
+    #[inline(always)]
+    fn plain(self) {
+        any::<K::Of, N>(self.t, self.op, self.mask);
     }
 }
 
-/// The handler of a known operation at a width of up to `N` channels: compiled for this operation and its places alone where
-/// the host's vectors are wide, for all operations of its family, wherever their operands lie, elsewhere.
+/// The handler of a known operation at a width of up to `N` channels.
 fn known<K: Known, P: Places, const N: usize>(t: &mut Thread, op: &MicroOp, mask: u32) {
-    match t.host {
-        #[cfg(target_arch = "x86_64")]
-        Host::Avx2(v3) => v3.vectorize(Call::<K, P, N> {
-            t,
-            op,
-            mask,
-            host: Avx2(v3),
-            what: PhantomData,
-        }),
-        Host::Plain => any::<K::Of, N>(t, op, mask),
-    }
+    t.host.call(Call::<K, P, N> {
+        t,
+        op,
+        mask,
+        what: PhantomData,
+    });
 }
 
 /// The handler of all operations of a family.

@@ -1,6 +1,7 @@
 //! Handlers against the general path, and the lists of operations that have handlers.
 
-use super::{Host, Place, float as floats, int};
+use super::super::host::Host;
+use super::{Place, float as floats, int};
 use crate::sim::alu;
 use crate::sim::program::{Kind, MicroOp, Program};
 use crate::sim::regs;
@@ -120,7 +121,7 @@ fn handlers_do_what_the_general_path_does() {
                 let mut general = thread(&program, values);
                 alu::execute(&mut general, op, mask).unwrap();
                 ran.insert((op.alu.op, op.alu.dst));
-                for host in [Host::detect(), Host::Plain] {
+                for host in [Host::detect(), Host::plain()] {
                     let mut fast = thread(&program, values);
                     fast.host = host;
                     run(&mut fast, op, mask);

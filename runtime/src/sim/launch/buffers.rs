@@ -5,6 +5,7 @@ use super::super::printf;
 use super::implicit::Buffers;
 use crate::backend::{BufferBackend, Request};
 use crate::error::Error;
+use crate::limits::{Limits, within};
 use crate::zebin::PayloadKind;
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ pub(super) struct LaunchBuffers {
     pub(super) addresses: Buffers,
     printf: Option<Arc<SimBuffer>>,
     assert: Option<Arc<SimBuffer>>,
-    _sync: Option<Arc<SimBuffer>>,
+    sync: Option<Arc<SimBuffer>>,
 }
 
 impl LaunchBuffers {
@@ -29,6 +30,7 @@ impl LaunchBuffers {
         request: &Request<'_>,
         implicit_args: bool,
         space: &Arc<Space>,
+        limits: &Limits,
     ) -> Result<LaunchBuffers, Error> {
         let kernel = request.kernel;
         let has = |kind: &PayloadKind| kernel.payload.iter().any(|p| p.kind == *kind);
@@ -54,10 +56,19 @@ impl LaunchBuffers {
             .iter()
             .map(|n| u64::from(*n))
             .product::<u64>();
-        let sync = make(
-            has(&PayloadKind::SyncBuffer),
-            usize::try_from(groups.saturating_mul(4).next_multiple_of(64)).unwrap_or(usize::MAX),
-        )?;
+        let sync_bytes = match has(&PayloadKind::SyncBuffer) {
+            true => groups
+                .saturating_mul(4)
+                .checked_next_multiple_of(64)
+                .map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX)),
+            false => 0,
+        };
+        let what = "bytes of memory that its groups share";
+        within(what, sync_bytes, limits.launch_bytes).map_err(|excess| Error::Limit {
+            kernel: kernel.name.clone(),
+            excess,
+        })?;
+        let sync = make(sync_bytes > 0, sync_bytes)?;
         let address = |b: &Option<Arc<SimBuffer>>| b.as_ref().map_or(0, |b| b.address());
         Ok(LaunchBuffers {
             addresses: Buffers {
@@ -67,20 +78,28 @@ impl LaunchBuffers {
             },
             printf,
             assert,
-            _sync: sync,
+            sync,
         })
     }
 
+    /// What they take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let all = [&self.printf, &self.assert, &self.sync];
+        all.into_iter().flatten().map(|b| b.len()).sum()
+    }
+
     /// What the kernel printed. `memory` holds the strings.
-    pub(super) fn printed(&self, memory: &View) -> Option<String> {
-        let b = self.printf.as_ref()?;
-        let text = printf::text(&b.block, 0, memory);
-        (!text.is_empty()).then_some(text)
+    pub(super) fn printed(&self, memory: &View, limits: &Limits) -> printf::Text {
+        let printf = self.printf.as_ref();
+        printf.map_or_else(printf::Text::default, |b| {
+            printf::text(&b.block, 0, memory, limits)
+        })
     }
 
     /// What failed assertions say, if any failed.
-    pub(super) fn assertion(&self, memory: &View) -> Option<String> {
+    pub(super) fn assertion(&self, memory: &View, limits: &Limits) -> Option<String> {
         let b = self.assert.as_ref()?;
-        (b.block.load(ASSERT_FLAG, 4) != 0).then(|| printf::text(&b.block, ASSERT_TEXT, memory))
+        let failed = b.block.load(ASSERT_FLAG, 4) != 0;
+        failed.then(|| printf::text(&b.block, ASSERT_TEXT, memory, limits).text)
     }
 }

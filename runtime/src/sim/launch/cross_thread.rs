@@ -6,6 +6,7 @@ use super::super::memory::Mapped;
 use super::super::module::DataBuffers;
 use super::super::sampler::Samplers;
 use super::implicit::Buffers;
+use super::slm;
 use super::states::{self, States};
 use crate::backend::Request;
 use crate::launch::Arg;
@@ -32,8 +33,8 @@ pub(super) fn fill(
     let kernel = request.kernel;
     let mut bytes = vec![0; kernel.cross_thread_bytes() as usize];
     let groups = request.groups();
-    // Local pointers follow each other from 0; the code adds its own static size, unless it wants it added here.
-    let mut local_bytes = 0u64;
+    let locals = slm::Locals::new(kernel, request.args);
+    // The code adds its own static size to local pointers, unless it wants it added here.
     let static_slm = if kernel.env.slm_runtime_adjusted {
         u64::from(kernel.env.slm_size)
     } else {
@@ -47,23 +48,10 @@ pub(super) fn fill(
         };
         let triple = |v: &[u32; 3]| v.map(u32::to_le_bytes).as_flattened().to_vec();
         let value: Vec<u8> = match &p.kind {
-            PayloadKind::Pointer {
-                index,
-                mode,
-                slm_alignment,
-                ..
-            } => match mode {
+            PayloadKind::Pointer { index, mode, .. } => match mode {
                 AddrMode::Stateful => continue,
                 AddrMode::Stateless => address(index).to_le_bytes().to_vec(),
-                AddrMode::Slm => {
-                    let align = u64::from(*slm_alignment).max(1).next_power_of_two();
-                    local_bytes = local_bytes.next_multiple_of(align);
-                    let at = static_slm + local_bytes;
-                    if let Some(Arg::Local(n)) = arg(index) {
-                        local_bytes += u64::from(*n);
-                    }
-                    at.to_le_bytes().to_vec()
-                }
+                AddrMode::Slm => (static_slm + locals.offset(*index)).to_le_bytes().to_vec(),
                 AddrMode::Bindless => states
                     .bindless(arg(index), memory, platform)
                     .to_le_bytes()
@@ -131,7 +119,10 @@ pub(super) fn fill(
         };
         put(&mut bytes, p.offset, p.size, &value);
     }
-    Ok(CrossThread { bytes, local_bytes })
+    Ok(CrossThread {
+        bytes,
+        local_bytes: locals.bytes,
+    })
 }
 
 /// Fills in what differs from group to group: the group's size, and where its core keeps private memory and implicit

@@ -1,36 +1,34 @@
-//! Preparing a launch (payload, surfaces, memory) and running its groups on all cores.
+//! Preparing a launch: payload, surfaces, memory; and running its groups.
 
 mod buffers;
 mod cross_thread;
 mod implicit;
 mod payload;
+mod run;
 mod slm;
 mod states;
 
 pub(super) use cross_thread::patch_group;
 pub(super) use implicit::{BYTES as IMPLICIT_ARGS_BYTES, ImplicitArgs};
 pub(super) use payload::{INDIRECT_BASE, Layout};
+pub(super) use run::{Control, run};
 
 use super::SimOptions;
-use super::memory::{Mapped, Space, View};
+use super::memory::{Mapped, Space};
 use super::module::{DataBuffers, SimModule, Whereabouts};
 use super::program::Program;
 use super::sampler::Samplers;
 use super::surface::{Surface, Surfaces};
-use super::thread::Counts;
-use super::worker::Worker;
 use crate::backend::Request;
-use crate::error::{Error, Fault};
-use crate::launch::LaunchStats;
+use crate::error::Error;
+use crate::limits::{Limits, within};
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, SourceLine};
 use buffers::LaunchBuffers;
 use cross_thread::CrossThread;
 use gantry_isa_gen::Platform;
 use states::States;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
 /// Everything that the groups of a launch share.
 pub(super) struct Plan<'a> {
@@ -59,6 +57,9 @@ pub(super) struct Plan<'a> {
     /// Private memory of a thread, in bytes.
     pub(super) private_bytes: u32,
     pub(super) instruction_limit: u64,
+    limits: Limits,
+    /// Groups that may run at once.
+    most_cores: usize,
     /// Who looks at what it does.
     pub(super) watch: Option<&'a Watch>,
     global: [u32; 3],
@@ -139,7 +140,7 @@ impl<'a> Plan<'a> {
         if code.implicit_args && platform < Platform::XeHp {
             return Err(unsupported("implicit arguments at r0.0".to_owned()));
         }
-        let buffers = LaunchBuffers::new(request, code.implicit_args, space)?;
+        let buffers = LaunchBuffers::new(request, code.implicit_args, space, &options.limits)?;
         let memory = space.snapshot();
         let mut states = States::new(request, &memory);
         let CrossThread {
@@ -168,12 +169,18 @@ impl<'a> Plan<'a> {
             }
             n => Scratch::new(platform, n, &mut states.surfaces),
         };
+        let limits = options.limits;
+        let limit = |excess| Error::Limit {
+            kernel: kernel.name.clone(),
+            excess,
+        };
         let private_bytes = kernel.private_bytes();
-        if private_bytes > 64 << 20 {
-            return Err(unsupported(format!(
-                "{private_bytes} bytes of private memory a thread"
-            )));
-        }
+        within(
+            "bytes of private memory a thread",
+            private_bytes as usize,
+            limits.private_bytes,
+        )
+        .map_err(limit)?;
         let items = request.local.iter().product::<u32>();
         let items_per_thread = simd;
         let threads_per_group = items.div_ceil(items_per_thread);
@@ -190,6 +197,11 @@ impl<'a> Plan<'a> {
         if layout.indirect_bytes(threads_per_group) > MAX_INDIRECT {
             return Err(unsupported("that much indirect data".to_owned()));
         }
+        let of_threads = [scratch.bytes, private_bytes].map(|n| n as usize);
+        let of_threads = threads_per_group as usize * of_threads.iter().sum::<usize>();
+        let of_group = of_threads + slm_bytes as usize;
+        let left = limits.launch_bytes.saturating_sub(buffers.bytes());
+        within("bytes of memory for the threads of a group", of_group, left).map_err(limit)?;
         Ok(Plan {
             program,
             kernel,
@@ -210,6 +222,8 @@ impl<'a> Plan<'a> {
             scratch,
             private_bytes,
             instruction_limit: options.instruction_limit,
+            limits,
+            most_cores: left / of_group.max(1),
             watch: request.watch,
             global: request.global,
             local: request.local,
@@ -235,115 +249,4 @@ impl<'a> Plan<'a> {
         }
         size
     }
-}
-
-/// What all cores did.
-#[derive(Default)]
-struct Total {
-    counts: Counts,
-    threads: u64,
-    /// The fault of the lowest group that had one.
-    fault: Option<(u64, Box<Fault>)>,
-    /// A core could not begin.
-    failed: Option<String>,
-}
-
-/// Runs all groups.
-pub(super) fn run(plan: &Plan<'_>, request: &Request<'_>) -> Result<LaunchStats, Error> {
-    let start = Instant::now();
-    let [nx, ny, nz] = request.groups().map(u64::from);
-    let total = nx * ny * nz;
-    if let Some(p) = request.progress {
-        p.begin(total * u64::from(plan.threads_per_group));
-    }
-    let next = AtomicU64::new(0);
-    let stop = AtomicBool::new(false);
-    let shared = Mutex::new(Total::default());
-    // A few groups at a time, so that the counter is not the bottleneck of small ones.
-    let workers = rayon::current_num_threads().max(1) as u64;
-    let batch = (total / (workers * 16)).clamp(1, 64);
-    let work = || {
-        let mut worker = match Worker::new(plan) {
-            Ok(w) => w,
-            Err(e) => {
-                let mut s = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                s.failed = Some(e);
-                return;
-            }
-        };
-        let mut threads = 0;
-        let mut fault = None;
-        'groups: while !stop.load(Ordering::Relaxed) {
-            let first = next.fetch_add(batch, Ordering::Relaxed);
-            if first >= total {
-                break;
-            }
-            for g in first..(first + batch).min(total) {
-                let id = [(g % nx) as u32, (g / nx % ny) as u32, (g / nx / ny) as u32];
-                match worker.run_group(id, &stop) {
-                    Ok(n) => {
-                        threads += n;
-                        if let Some(p) = request.progress {
-                            p.add(n);
-                        }
-                    }
-                    Err(f) => {
-                        stop.store(true, Ordering::Relaxed);
-                        fault = Some((g, f));
-                        break 'groups;
-                    }
-                }
-            }
-        }
-        let counts = worker.finish();
-        let mut s = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        s.counts.add(&counts);
-        s.threads += threads;
-        if let Some((g, f)) = fault
-            && s.fault.as_ref().is_none_or(|(h, _)| g < *h)
-        {
-            s.fault = Some((g, f));
-        }
-    };
-    // A trace is in order.
-    let in_order = request.watch.is_some_and(|w| w.filter.is_some());
-    if total <= batch || in_order {
-        if total > 0 {
-            work();
-        }
-    } else {
-        rayon::scope(|scope| {
-            for _ in 0..workers.min(total) {
-                scope.spawn(|_| work());
-            }
-        });
-    }
-    let total = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let c = total.counts;
-    let memory = View::new(plan.memory.clone());
-    // What came before a fault is worth seeing.
-    if let Some(text) = plan.buffers.printed(&memory) {
-        request.printf.print(&text);
-    }
-    if let Some((_, f)) = total.fault {
-        return Err(Error::Fault(f));
-    }
-    if let Some(e) = total.failed {
-        return Err(Error::Buffer(e));
-    }
-    if let Some(message) = plan.buffers.assertion(&memory) {
-        return Err(Error::Assertion {
-            kernel: plan.kernel.name.clone(),
-            message,
-        });
-    }
-    Ok(LaunchStats {
-        threads: total.threads,
-        instructions: c.instructions,
-        channels: c.channels,
-        sends: c.sends,
-        bytes_read: c.bytes_read,
-        bytes_written: c.bytes_written,
-        wall_seconds: start.elapsed().as_secs_f64(),
-    })
 }

@@ -1,5 +1,7 @@
-//! How much SLM a group gets.
+//! How much SLM a group gets, and where local pointer arguments are in it.
 
+use crate::launch::Arg;
+use crate::zebin::{AddrMode, KernelInfo, PayloadKind};
 use gantry_isa_gen::Platform;
 
 /// What a group may be given on Xe-HPG and Xe-HPC, in KB (compute-runtime, `computeSlmValues`; "Preferred SLM" and "Shared
@@ -32,6 +34,58 @@ pub(super) fn bytes(platform: Platform, own: u32, local: u64) -> Result<u32, Str
         0 => 0,
         n => n.next_power_of_two().max(1024),
     })
+}
+
+/// Where local pointer arguments are: one after the other from 0, in the order of the arguments, whatever that of the payload,
+/// each aligned as the code asks (compute-runtime, `Kernel::setArgLocal`).
+pub(super) struct Locals {
+    /// By argument index.
+    offsets: Vec<(u32, u64)>,
+    /// What they take together.
+    pub(super) bytes: u64,
+}
+
+impl Locals {
+    pub(super) fn new(kernel: &KernelInfo, args: &[Arg]) -> Locals {
+        let mut pointers: Vec<(u32, u32)> = kernel
+            .payload
+            .iter()
+            .filter_map(|p| match p.kind {
+                PayloadKind::Pointer {
+                    index,
+                    mode: AddrMode::Slm,
+                    slm_alignment,
+                    ..
+                } => Some((index, slm_alignment)),
+                _ => None,
+            })
+            .collect();
+        pointers.sort_unstable();
+        let mut locals = Locals {
+            offsets: Vec::new(),
+            bytes: 0,
+        };
+        // One that the payload has twice counts once, as aligned as either asks.
+        for same in pointers.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(index, align)) = same.last() else {
+                continue;
+            };
+            let at = locals.bytes.next_multiple_of(u64::from(align.max(1)));
+            let size = match args.get(index as usize) {
+                Some(Arg::Local(n)) => u64::from(*n),
+                _ => 0,
+            };
+            locals.offsets.push((index, at));
+            locals.bytes = at + size;
+        }
+        locals
+    }
+
+    /// Where an argument is.
+    pub(super) fn offset(&self, index: u32) -> u64 {
+        let at = self.offsets.binary_search_by_key(&index, |o| o.0);
+        at.ok().and_then(|i| self.offsets.get(i)).map_or(0, |o| o.1)
+    }
 }
 
 #[cfg(test)]

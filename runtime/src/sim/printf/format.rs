@@ -32,9 +32,6 @@ pub(super) struct Spec {
     conversion: u8,
 }
 
-/// Widths and precisions beyond this make no sense, and would take memory.
-const MAX_WIDTH: usize = 4096;
-
 impl Spec {
     /// Reads a conversion from what stands after `%`. Returns it and the rest; `None` where there is none.
     pub(super) fn parse(mut text: &[u8]) -> Option<(Spec, &[u8])> {
@@ -88,7 +85,12 @@ impl Spec {
         b"diouxXaAeEfFgGcsp".contains(&c).then_some((spec, rest))
     }
 
-    /// Prints a value.
+    /// The characters that it asks for: the greater of width and precision.
+    pub(super) fn characters(&self) -> usize {
+        self.width.max(self.precision.unwrap_or(0))
+    }
+
+    /// Prints a value. Width and precision are at most `u16::MAX`.
     pub(super) fn print(&self, out: &mut Vec<u8>, value: &Value) {
         let int = match value {
             Value::Int(v) => *v,
@@ -246,7 +248,7 @@ fn number(text: &[u8]) -> (usize, &[u8]) {
         .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let n = digits.iter().fold(0usize, |n, d| {
-        (n * 10 + usize::from(d - b'0')).min(MAX_WIDTH)
+        n.saturating_mul(10).saturating_add(usize::from(d - b'0'))
     });
     (n, rest)
 }
@@ -432,7 +434,7 @@ mod tests {
         }
         assert_eq!(
             Spec::parse(b"99999999999999999999d").map(|s| s.0.width),
-            Some(MAX_WIDTH)
+            Some(usize::MAX)
         );
     }
 }

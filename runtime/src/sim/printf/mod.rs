@@ -7,6 +7,7 @@
 mod format;
 
 use super::memory::{Block, View};
+use crate::limits::{Budget, Excess, Limits, within};
 use format::{Spec, Value};
 
 /// Bytes of a printf buffer. Compilers know its size: calls past the end store nothing.
@@ -66,8 +67,22 @@ impl Reader<'_> {
     }
 
     /// The next argument's values: one, or a vector's.
-    fn argument(&mut self, string: impl Fn(u64) -> Option<Vec<u8>>) -> Option<Vec<Value>> {
-        let ty = self.take(4)? as u32;
+    fn argument(&mut self, strings: &mut Strings<'_>) -> Result<Option<Vec<Value>>, Excess> {
+        let Some(ty) = self.take(4) else {
+            return Ok(None);
+        };
+        let ty = ty as u32;
+        if ty != tag::STRING {
+            return Ok(self.numbers(ty));
+        }
+        let Some(address) = self.take(8) else {
+            return Ok(None);
+        };
+        Ok(Some(vec![Value::String(strings.at(address)?)]))
+    }
+
+    /// The numbers of an argument of this type.
+    fn numbers(&mut self, ty: u32) -> Option<Vec<Value>> {
         let (float, size) = match ty {
             tag::BYTE | tag::VECTOR_BYTE => (false, 1),
             tag::SHORT | tag::VECTOR_SHORT => (false, 2),
@@ -75,10 +90,6 @@ impl Reader<'_> {
             tag::LONG | tag::POINTER | tag::VECTOR_LONG => (false, 8),
             tag::FLOAT | tag::VECTOR_FLOAT => (true, 4),
             tag::DOUBLE | tag::VECTOR_DOUBLE => (true, 8),
-            tag::STRING => {
-                let address = self.take(8)?;
-                return Some(vec![Value::String(string(address))]);
-            }
             _ => return None,
         };
         let count = if ty >= tag::VECTOR_BYTE {
@@ -102,72 +113,141 @@ impl Reader<'_> {
     }
 }
 
+/// What calls print.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Text {
+    pub(super) text: String,
+    /// Why it is not all.
+    pub(super) excess: Option<Excess>,
+}
+
 /// The text of all calls in a buffer that begins at an offset of a block, in order; the bytes used count from the block's
-/// start. `memory` holds the strings. A call that makes no sense ends it.
-pub(super) fn text(buffer: &Block, at: u64, memory: &View) -> String {
+/// start. `memory` holds the strings. A call that makes no sense ends it, and so does one that is beyond the limits.
+pub(super) fn text(buffer: &Block, at: u64, memory: &View, limits: &Limits) -> Text {
     let used = (buffer.load(at, 4) as usize).min(buffer.len());
     let mut bytes = vec![0; used];
     buffer.read(0, &mut bytes);
-    let mut reader = Reader {
-        bytes: &bytes,
-        at: at as usize + EMPTY as usize,
+    let mut printer = Printer {
+        reader: Reader {
+            bytes: &bytes,
+            at: at as usize + EMPTY as usize,
+        },
+        strings: Strings {
+            memory,
+            read: Budget::new("bytes of formats and strings to print", limits.printf_bytes),
+        },
+        out: Vec::new(),
+        limits,
     };
-    let string = |address| string_at(memory, address);
-    let mut out = Vec::new();
-    while let Some(format) = reader.take(8).and_then(string) {
-        if call(&mut out, &format, &mut reader, &string).is_none() {
-            break;
+    let excess = loop {
+        match printer.call() {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(e) => break Some(e),
         }
+    };
+    let mut out = printer.out;
+    out.truncate(limits.printf_bytes);
+    Text {
+        text: String::from_utf8(out)
+            .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()),
+        excess,
     }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Prints one call.
-fn call(
-    out: &mut Vec<u8>,
-    format: &[u8],
-    reader: &mut Reader<'_>,
-    string: &impl Fn(u64) -> Option<Vec<u8>>,
-) -> Option<()> {
-    let mut rest = format;
-    while let Some((&c, after)) = rest.split_first() {
-        if c != b'%' {
-            out.push(c);
-            rest = after;
-            continue;
-        }
-        if let Some(after) = after.strip_prefix(b"%") {
-            out.push(b'%');
-            rest = after;
-            continue;
-        }
-        let Some((spec, after)) = Spec::parse(after) else {
-            out.push(c);
-            rest = after;
-            continue;
+/// Prints calls.
+struct Printer<'a> {
+    reader: Reader<'a>,
+    strings: Strings<'a>,
+    out: Vec<u8>,
+    limits: &'a Limits,
+}
+
+impl Printer<'_> {
+    /// Prints the next call; false where there is none, or no more of it.
+    fn call(&mut self) -> Result<bool, Excess> {
+        let Some(address) = self.reader.take(8) else {
+            return Ok(false);
         };
-        for (i, v) in reader.argument(string)?.iter().enumerate() {
-            if i > 0 {
-                out.push(b',');
+        let Some(format) = self.strings.at(address)? else {
+            return Ok(false);
+        };
+        let mut rest = format.as_slice();
+        while let Some((&c, after)) = rest.split_first() {
+            rest = after;
+            if c != b'%' {
+                self.out.push(c);
+                continue;
             }
-            spec.print(out, v);
+            if let Some(after) = after.strip_prefix(b"%") {
+                self.out.push(b'%');
+                rest = after;
+                continue;
+            }
+            let Some((spec, after)) = Spec::parse(after) else {
+                self.out.push(c);
+                continue;
+            };
+            let widest = usize::from(self.limits.printf_width);
+            within(
+                "characters in a printf conversion",
+                spec.characters(),
+                widest,
+            )?;
+            let Some(values) = self.reader.argument(&mut self.strings)? else {
+                return Ok(false);
+            };
+            for (i, v) in values.iter().enumerate() {
+                if i > 0 {
+                    self.out.push(b',');
+                }
+                spec.print(&mut self.out, v);
+            }
+            rest = after;
+            self.fits()?;
         }
-        rest = after;
+        self.fits()?;
+        Ok(true)
     }
-    Some(())
+
+    fn fits(&self) -> Result<(), Excess> {
+        within(
+            "bytes of printed text",
+            self.out.len(),
+            self.limits.printf_bytes,
+        )
+    }
 }
 
-/// The string at an address, without its NUL.
-fn string_at(memory: &View, address: u64) -> Option<Vec<u8>> {
-    let mut s = Vec::new();
-    for i in 0..MAX_STRING as u64 {
-        let (block, at) = memory.find(address.checked_add(i)?, 1)?;
-        match block.load(at, 1) as u8 {
-            0 => break,
-            c => s.push(c),
+/// Reads strings.
+struct Strings<'a> {
+    memory: &'a View,
+    read: Budget,
+}
+
+impl Strings<'_> {
+    /// The string at an address, without its NUL; `None` where there is none.
+    fn at(&mut self, address: u64) -> Result<Option<Vec<u8>>, Excess> {
+        let Some((block, at)) = self.memory.find(address, 1) else {
+            return Ok(None);
+        };
+        let most = (block.len() as u64 - at).min(MAX_STRING as u64);
+        let mut s = Vec::new();
+        let mut part = [0; 64];
+        while (s.len() as u64) < most {
+            let left = most - s.len() as u64;
+            let part = part.get_mut(..left.min(64) as usize).unwrap_or_default();
+            block.read(at + s.len() as u64, part);
+            let end = part.iter().position(|c| *c == 0);
+            s.extend(part.iter().take(end.unwrap_or(part.len())));
+            self.read.take(end.map_or(part.len(), |n| n + 1))?;
+            if end.is_some() {
+                return Ok(Some(s));
+            }
         }
+        // One that is cut off, unless the memory ends before it does.
+        Ok((s.len() == MAX_STRING).then_some(s))
     }
-    Some(s)
 }
 
 #[cfg(test)]
@@ -180,6 +260,12 @@ mod tests {
 
     /// What a buffer with these calls prints. A call is the offset of its format in `strings`, and its arguments' bytes.
     fn print(strings: &[u8], calls: &[(u64, &[u8])]) -> String {
+        let printed = print_within(strings, calls, &Limits::default());
+        assert_eq!(printed.excess, None);
+        printed.text
+    }
+
+    fn print_within(strings: &[u8], calls: &[(u64, &[u8])], limits: &Limits) -> Text {
         let block = Block::new(strings.len()).unwrap();
         block.write(0, strings);
         let view = View::new(vec![Mapped {
@@ -195,7 +281,7 @@ mod tests {
         bytes[..4].copy_from_slice(&used.to_le_bytes());
         let buffer = Block::new(4096).unwrap();
         buffer.write(0, &bytes);
-        text(&buffer, 0, &view)
+        text(&buffer, 0, &view, limits)
     }
 
     fn arg(tag: u32, bytes: &[u8]) -> Vec<u8> {
@@ -231,5 +317,58 @@ mod tests {
             print(strings, &[(0, &arg(tag::VECTOR_INT, &[200, 0, 0, 0]))]),
             "a "
         );
+    }
+
+    #[test]
+    fn text_is_bounded() {
+        let limits = Limits {
+            printf_bytes: 100,
+            printf_width: 50,
+            ..Limits::default()
+        };
+        let strings = b"%30d\0%51d\0%.99999999999f\0%s%.0s\0............................\0";
+        let (wide, precise, string, dots) = (5, 10, 25, 32);
+        let int = arg(tag::INT, &[1, 0, 0, 0]);
+        let print = |calls: &[(u64, &[u8])]| print_within(strings, calls, &limits);
+        // Three fit, the fourth in part.
+        let four = print(&[(0, &int), (0, &int), (0, &int), (0, &int)]);
+        assert_eq!(four.text.len(), 100);
+        assert_eq!(
+            four.excess.map(|e| e.to_string()).as_deref(),
+            Some("120 bytes of printed text; the limit is 100")
+        );
+        let asked = |at: u64| print(&[(at, &int)]).excess.map(|e| (e.asked, e.limit));
+        assert_eq!(asked(wide), Some((51, 50)));
+        assert_eq!(asked(precise), Some((99_999_999_999, 50)));
+        // What is read counts too, though little is printed.
+        let s = arg(tag::STRING, &(STRINGS + dots).to_le_bytes());
+        let two = [s.clone(), s].concat();
+        let e = print(&[(string, &two), (string, &two)]).excess.unwrap();
+        assert_eq!(e.what, "bytes of formats and strings to print");
+    }
+
+    #[test]
+    fn strings_end_where_memory_does() {
+        let at = |strings: &[u8], limit| {
+            let block = Block::new(strings.len()).unwrap();
+            block.write(0, strings);
+            let view = View::new(vec![Mapped {
+                base: STRINGS,
+                block: Arc::new(block),
+            }]);
+            let mut s = Strings {
+                memory: &view,
+                read: Budget::new("bytes", limit),
+            };
+            s.at(STRINGS + 1).map(|s| s.map(|s| s.len()))
+        };
+        let long = vec![b'x'; 3 * MAX_STRING];
+        assert_eq!(at(&long, 1 << 20), Ok(Some(MAX_STRING)));
+        assert!(at(&long, 1000).is_err());
+        assert_eq!(at(&long[..100], 1 << 20), Ok(None));
+        let mut ended = long[..100].to_vec();
+        ended[99] = 0;
+        assert_eq!(at(&ended, 1 << 20), Ok(Some(98)));
+        assert_eq!(at(b"x", 100), Ok(None));
     }
 }

@@ -1,6 +1,6 @@
 //! Scattered accesses: every channel has an address of its own.
 
-use super::super::host::Host;
+use super::super::host::{Simd, Work};
 use super::super::memory::Block;
 use super::super::regs::Regs;
 use super::super::thread::Thread;
@@ -96,7 +96,7 @@ pub(super) struct Scatter {
     pub(super) strict: bool,
 }
 
-/// A call of [`Scatter::run_here`], as the host's dispatcher takes it.
+/// A call of [`Scatter::run_here`].
 struct Run<'a, 'g> {
     scatter: &'a Scatter,
     t: &'a mut Thread,
@@ -105,12 +105,12 @@ struct Run<'a, 'g> {
     mask: u32,
 }
 
-impl pulp::NullaryFnOnce for Run<'_, '_> {
+impl Work for Run<'_, '_> {
     type Output = Result<(), String>;
     #[inline(always)]
-    fn call(self) -> Result<(), String> {
+    fn run<S: Simd>(self, host: S) -> Result<(), String> {
         self.scatter
-            .run_here(self.t, self.window, self.p, self.mask)
+            .run_here(host, self.t, self.window, self.p, self.mask)
     }
 }
 
@@ -192,6 +192,7 @@ impl Scatter {
     #[inline(always)]
     fn run_here(
         &self,
+        host: impl Simd,
         t: &mut Thread,
         window: &Window<'_>,
         p: &Payload,
@@ -209,7 +210,7 @@ impl Scatter {
         }
         // What an address covers, from it to the end of its last element.
         let span = u64::from((64 - self.elements.leading_zeros()) * self.memory);
-        if mask == full && self.together(t.host, &mut t.regs, window, p, span) {
+        if mask == full && self.together(host, &mut t.regs, window, p, span) {
             return Ok(());
         }
         let mut at = [0; MAX];
@@ -238,7 +239,7 @@ impl Scatter {
     #[inline(always)]
     fn together(
         &self,
-        host: Host,
+        host: impl Simd,
         regs: &mut Regs,
         window: &Window<'_>,
         p: &Payload,
@@ -307,7 +308,7 @@ impl Scatter {
 
     /// All channels, one element after the other in memory.
     #[inline(always)]
-    fn whole(&self, host: Host, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
+    fn whole(&self, host: impl Simd, regs: &mut Regs, block: &Block, p: &Payload, at: u64) {
         let n = (self.channels * self.memory) as usize;
         if self.memory != self.register {
             return self.whole_narrow(regs, block, p, at);

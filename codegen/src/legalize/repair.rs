@@ -1,7 +1,8 @@
 //! Bringing a bale into a shape that some width can execute: operands that none can take go through a temporary.
 //!
-//! The rules, each a function: what the execution type asks of the destination's stride, what three-source and math
-//! instructions ask of their operands, conversions that do not exist in one step, factors of a product.
+//! The repairs, each a function: what the execution type asks of the destination's stride, what three-source and math
+//! instructions ask of their operands, conversions that do not exist in one step, factors of a product, operands in step. What is asked of a
+//! bale depends on the target's features.
 
 use super::Legalizer;
 use crate::bale::{Bale, BaleSrc, Operation, View};
@@ -10,6 +11,8 @@ use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 
 /// Alignment in bytes of the operands of an Align16 instruction.
 const ALIGN16: u32 = 16;
+/// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its place are in the instruction.
+const TERNARY_DST: u32 = 8;
 
 impl Bale {
     /// The widest execution size that the operation has.
@@ -18,6 +21,7 @@ impl Bale {
             // Integer division runs on eight channels (PRM Vol. 2a, math).
             Subfn::Math(MathFn::Iqot | MathFn::Irem | MathFn::Idiv) => 8,
             Subfn::Math(_) => 16,
+            _ if matches!(self.operation.op, Op::Addc | Op::Subb | Op::Mach) => 8,
             _ if self.is_ternary() => 16,
             _ if self.is_mixed_float() => 8,
             _ => 32,
@@ -48,7 +52,7 @@ impl Bale {
     }
 
     /// A move that copies bits: no conversion, no modifier.
-    fn is_raw_move(&self) -> bool {
+    pub(super) fn is_raw_move(&self) -> bool {
         let o = &self.operation;
         o.op == Op::Mov
             && !o.sat
@@ -68,16 +72,19 @@ impl Bale {
             && o.srcs[0].is_some_and(|s| {
                 s.ty().is_float() != o.ty.is_float() && (s.ty() == Type::Hf || o.ty == Type::Hf)
             });
-        let step = if half_and_int { exec.max(4) } else { exec };
-        (o.ty.bytes() < step).then_some(step)
+        if half_and_int {
+            return Some(4);
+        }
+        (o.ty.bytes() < exec).then_some(exec)
     }
 }
 
-impl Legalizer {
+impl Legalizer<'_> {
     /// The bale, or what is left of it after its operands went through temporaries. `None` if nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
         let mut b = *bale;
-        if b.lanes == 0 {
+        let in_step = self.in_step(&b);
+        if b.lanes == 0 || self.wide(&b, in_step) {
             return None;
         }
         b = self.direct_mixed_floats(b);
@@ -87,8 +94,15 @@ impl Legalizer {
         b = self.widen_bytes(b);
         b = self.order_factors(b);
         b = self.byte_product(b);
+        b = self.byte_source1(b);
+        if self.dword_product(&b) {
+            return None;
+        }
         if b.is_ternary() {
             return self.ternary(b);
+        }
+        if b.operation.op == Op::Mach && !self.is_packed(&b.dst, b.lanes, b.dst.ty.bytes()) {
+            b = self.through_temporary(b);
         }
         if b.operation.op == Op::Math {
             for n in 0..2 {
@@ -98,24 +112,22 @@ impl Legalizer {
                 b = self.through_temporary(b);
             }
         }
-        self.stride_destination(b)
+        let b = self.stride_destination(b)?;
+        let b = match self.in_step(&b) {
+            true => b,
+            false => self.bring_in_step(b)?,
+        };
+        self.keep_in_step(&b);
+        Some(b)
     }
 
     /// A source copied to a fresh register as neighbours of its own (or another) type; modifiers stay with the operation.
-    fn copied(&mut self, v: View, lanes: u32, ty: Type, padded: u32) -> View {
+    pub(super) fn copied(&mut self, v: View, lanes: u32, ty: Type, padded: u32) -> View {
         let bytes = padded * ty.bytes();
         let r = self.temp(bytes.max(ALIGN16));
         let dst = View::contiguous(VirtReg::Grf(r), lanes, ty);
         let operation = Operation::new(Op::Mov, ty, &[BaleSrc::View(v, SrcMods::default())]);
-        self.bale(&Bale {
-            lanes,
-            operation,
-            dst,
-            starts: true,
-            mask: None,
-            flag: None,
-            under: None,
-        });
+        self.plain_bale(lanes, operation, dst);
         dst
     }
 
@@ -174,15 +186,7 @@ impl Legalizer {
             ..o
         };
         for (dst, operation) in [(wide, extend), (rounded, round)] {
-            self.bale(&Bale {
-                lanes: b.lanes,
-                operation,
-                dst: view(dst),
-                starts: true,
-                mask: None,
-                flag: None,
-                under: None,
-            });
+            self.plain_bale(b.lanes, operation, view(dst));
         }
         b.operation = Operation::new(Op::Mov, Type::Hf, &[plain(rounded)]);
         b
@@ -240,15 +244,7 @@ impl Legalizer {
             sat: o.sat && !middle.is_float(),
             ..Operation::new(Op::Mov, middle, &[src])
         };
-        self.bale(&Bale {
-            lanes: b.lanes,
-            operation: first,
-            dst,
-            starts: true,
-            mask: None,
-            flag: None,
-            under: None,
-        });
+        self.plain_bale(b.lanes, first, dst);
         b.operation.srcs[0] = Some(BaleSrc::View(dst, SrcMods::default()));
         b
     }
@@ -290,6 +286,206 @@ impl Legalizer {
         b
     }
 
+    /// Where source 1 cannot be of bytes, they are widened to words.
+    fn byte_source1(&mut self, mut b: Bale) -> Bale {
+        if self.target.features().byte_src1 || b.is_ternary() {
+            return b;
+        }
+        if let Some(BaleSrc::View(v, m)) = b.operation.srcs[1]
+            && v.ty.bytes() == 1
+        {
+            let ty = if v.ty.is_signed() { Type::W } else { Type::Uw };
+            let v = self.copied(v, b.lanes, ty, b.lanes);
+            b.operation.srcs[1] = Some(BaleSrc::View(v, m));
+        }
+        b
+    }
+
+    /// The low half of a product of doublewords where the multiplier takes only words as the second factor:
+    /// `a * b.low + ((a * b.high) << 16)`.
+    fn dword_product(&mut self, b: &Bale) -> bool {
+        let o = &b.operation;
+        let f = self.target.features();
+        let whole = f.mul_32x32 && !(f.restricted_64bit && b.lanes > 1);
+        let (Op::Mul, Some(x), Some(y)) = (o.op, o.srcs[0], o.srcs[1]) else {
+            return false;
+        };
+        let dword = |t: Type| t.is_int() && t.bytes() == 4;
+        if whole || !(dword(o.ty) && dword(x.ty()) && dword(y.ty())) {
+            return false;
+        }
+        let (x, y) = match (x, y) {
+            (BaleSrc::Imm(..), BaleSrc::View(..)) => (y, x),
+            _ => (x, y),
+        };
+        let ty = o.ty;
+        let with = |y| Operation::new(Op::Mul, ty, &[x, y]);
+        let word = match y {
+            BaleSrc::Imm(i, _) if i16::try_from(i as u32 as i32).is_ok() => {
+                Some(BaleSrc::Imm(i & 0xffff, Type::W))
+            }
+            BaleSrc::Imm(i, _) if i <= 0xffff => Some(BaleSrc::Imm(i, Type::Uw)),
+            _ => None,
+        };
+        if let Some(w) = word {
+            self.bale(&Bale {
+                operation: with(w),
+                ..*b
+            });
+            return true;
+        }
+        let [low, high] = match y {
+            BaleSrc::Imm(i, _) => [
+                BaleSrc::Imm(i & 0xffff, Type::Uw),
+                BaleSrc::Imm(i >> 16 & 0xffff, Type::Uw),
+            ],
+            BaleSrc::View(v, m) => {
+                // The words of a modified factor are not those of the modified whole.
+                let v = match m == SrcMods::default() {
+                    true => v,
+                    false => {
+                        let r = self.temp(b.lanes * v.ty.bytes());
+                        let t = View::contiguous(VirtReg::Grf(r), b.lanes, v.ty);
+                        let mov = Operation::new(Op::Mov, v.ty, &[BaleSrc::View(v, m)]);
+                        self.plain_bale(b.lanes, mov, t);
+                        t
+                    }
+                };
+                let low = v.narrowed(Type::Uw);
+                let high = View {
+                    offset: low.offset + 2,
+                    ..low
+                };
+                [low.plain(), high.plain()]
+            }
+        };
+        let temp = |l: &mut Self| {
+            let r = l.temp(b.lanes * ty.bytes());
+            View::contiguous(VirtReg::Grf(r), b.lanes, ty)
+        };
+        let (upper, out) = (temp(self), temp(self));
+        self.plain_bale(b.lanes, with(high), upper);
+        self.plain_bale(b.lanes, with(low), out);
+        let top = View {
+            offset: out.offset + 2,
+            ..out.narrowed(Type::Uw)
+        };
+        let carried = upper.narrowed(Type::Uw).plain();
+        let sum = Operation::new(Op::Add, Type::Uw, &[top.plain(), carried]);
+        self.bale(&Bale::new(b.lanes, sum, top, false));
+        let rest = self.moved(b, out);
+        self.bale(&rest);
+        true
+    }
+
+    /// The distance in bytes from lane to lane, where it is one.
+    fn step(v: &View, lanes: u32) -> Option<u32> {
+        let first = v.byte(0);
+        let step = match lanes {
+            0 | 1 => return Some(v.ty.bytes()),
+            _ => v.byte(1).checked_sub(first)?,
+        };
+        (1..lanes)
+            .all(|i| v.byte(i) == first + i * step)
+            .then_some(step)
+    }
+
+    /// Offset in its GRF of a direct view's first lane.
+    fn grf_offset(&self, v: &View) -> u32 {
+        (self.base(v.reg).grf_offset + v.offset) % self.grf.bytes
+    }
+
+    /// Whether the platform wants a bale's operands in step.
+    fn steps(&self, b: &Bale) -> bool {
+        let o = &b.operation;
+        let dword = |s: &BaleSrc| s.ty().is_int() && s.ty().bytes() == 4;
+        let product = o.op == Op::Mul && o.srcs.iter().flatten().all(dword);
+        self.target.features().restricted_64bit && !b.is_ternary() && (product || b.has_quadwords())
+    }
+
+    /// Whether the operands lie as the platform wants them of quadwords and products of doublewords: direct, a multiple of a quadword apart,
+    /// sources as the destination (PRM, "Register Region Restrictions" of Cherryview and Broxton).
+    fn in_step(&self, b: &Bale) -> bool {
+        if !self.steps(b) {
+            return true;
+        }
+        let o = &b.operation;
+        let null = b.dst.reg == VirtReg::NULL;
+        let (to, at) = match null {
+            true => (Some(8), 0),
+            false => (Self::step(&b.dst, b.lanes), self.grf_offset(&b.dst)),
+        };
+        let Some(to) = to.filter(|to| b.lanes == 1 || to.is_multiple_of(8)) else {
+            return false;
+        };
+        let source = |v: &View| {
+            v.index.is_none()
+                && (b.lanes == 1
+                    || Self::is_scalar(v, b.lanes)
+                    || Self::step(v, b.lanes) == Some(to) && (null || self.grf_offset(v) == at))
+        };
+        b.dst.index.is_none()
+            && o.srcs.iter().flatten().all(|s| match s {
+                BaleSrc::Imm(..) => true,
+                BaleSrc::View(v, _) => source(v),
+            })
+    }
+
+    /// Sees to it that registers whose lanes must be in step are not placed out of it.
+    fn keep_in_step(&mut self, b: &Bale) {
+        if b.lanes == 1 || !self.steps(b) {
+            return;
+        }
+        let sources = b.operation.srcs.iter().flatten().filter_map(|s| match s {
+            BaleSrc::View(v, _) if !Self::is_scalar(v, b.lanes) => Some(v),
+            _ => None,
+        });
+        for v in sources.chain([&b.dst]) {
+            if let VirtReg::Grf(r) = v.reg {
+                self.vregs[r].align = self.grf.bytes;
+            }
+        }
+    }
+
+    /// Copies operands to where they are in step.
+    fn bring_in_step(&mut self, mut b: Bale) -> Option<Bale> {
+        let null = b.dst.reg == VirtReg::NULL;
+        let step = Self::step(&b.dst, b.lanes);
+        let quad = b.dst.index.is_none() && (step == Some(8) || b.lanes == 1 && step.is_some());
+        if !null && !quad {
+            let rest = self.through_temporary(b);
+            self.bale(&rest);
+            return None;
+        }
+        let at = if null { 0 } else { self.grf_offset(&b.dst) };
+        for n in 0..3 {
+            let Some(BaleSrc::View(v, m)) = b.operation.srcs[n] else {
+                continue;
+            };
+            let mut alone = b;
+            alone.operation.srcs = [Some(BaleSrc::View(v, m)), None, None];
+            alone.operation.op = Op::Add;
+            if self.in_step(&alone) {
+                continue;
+            }
+            let hs = 8 / v.ty.bytes();
+            let r = self.temp(at + b.lanes * 8);
+            let t = View {
+                reg: VirtReg::Grf(r),
+                offset: at,
+                vs: b.lanes * hs,
+                w: b.lanes,
+                hs,
+                ty: v.ty,
+                index: None,
+            };
+            let mov = Operation::new(Op::Mov, v.ty, &[v.plain()]);
+            self.plain_bale(b.lanes, mov, t);
+            b.operation.srcs[n] = Some(BaleSrc::View(t, m));
+        }
+        Some(b)
+    }
+
     /// A product of bytes is made in words; its low bytes are the result.
     fn byte_product(&mut self, mut b: Bale) -> Bale {
         if b.operation.op != Op::Mul || b.operation.ty.bytes() != 1 {
@@ -327,7 +523,7 @@ impl Legalizer {
             && v.offset + lanes * v.ty.bytes() <= d.bytes.next_multiple_of(align)
     }
 
-    fn is_scalar(v: &View, lanes: u32) -> bool {
+    pub(super) fn is_scalar(v: &View, lanes: u32) -> bool {
         v.index.is_none() && (0..lanes).all(|i| v.byte(i) == v.offset)
     }
 
@@ -342,11 +538,21 @@ impl Legalizer {
         }
     }
 
-    /// Three-source instructions are Align16: four channels at least, operands at multiples of 16 bytes, sources of the destination's
-    /// type that are neighbours or one element.
+    /// Sources of three-source instructions are of the destination's type, and neighbours or one element. Those in Align16 have four channels at
+    /// least, and operands at multiples of 16 bytes.
     fn ternary(&mut self, mut b: Bale) -> Option<Bale> {
-        let group = ALIGN16 / b.operation.ty.bytes().min(ALIGN16);
-        let lanes = b.lanes.next_multiple_of(group.max(4));
+        let bytes = b.operation.ty.bytes();
+        let (lanes, align) = match self.target.features().ternary_align16 {
+            true => {
+                let group = ALIGN16 / bytes.min(ALIGN16);
+                (b.lanes.next_multiple_of(group.max(4)), ALIGN16)
+            }
+            // The destination is named in units of 8 bytes, to which even pieces of what is cut add up.
+            false if b.lanes > 1 => (b.lanes.next_multiple_of(4 / bytes.min(4)), bytes),
+            false => (b.lanes, bytes),
+        };
+        let unit = align.max(TERNARY_DST);
+        self.align_destination(&b.dst, unit);
         for n in 0..3 {
             let Some(BaleSrc::View(v, m)) = b.operation.srcs[n] else {
                 continue;
@@ -360,10 +566,11 @@ impl Legalizer {
                     ..v
                 };
                 b.operation.srcs[n] = Some(BaleSrc::View(one, m));
-            } else if same && self.is_packed(&v, lanes, ALIGN16) {
+            } else if same && self.is_packed(&v, lanes, align) {
                 let all = View {
                     vs: lanes,
                     w: lanes,
+                    hs: 1,
                     ..v
                 };
                 b.operation.srcs[n] = Some(BaleSrc::View(all, m));
@@ -373,10 +580,10 @@ impl Legalizer {
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
             }
         }
-        if lanes == b.lanes && self.is_packed(&b.dst, lanes, ALIGN16) {
+        if lanes == b.lanes && self.is_packed(&b.dst, lanes, unit) {
             return Some(b);
         }
-        let r = self.temp(lanes * b.operation.ty.bytes());
+        let r = self.temp((lanes * b.operation.ty.bytes()).max(unit));
         let dst = View::contiguous(VirtReg::Grf(r), lanes, b.operation.ty);
         self.bale(&Bale {
             lanes,
@@ -388,8 +595,18 @@ impl Legalizer {
         Some(self.moved(&b, dst))
     }
 
+    /// Sees to it that a register that may be anywhere starts at a multiple of `unit` bytes.
+    fn align_destination(&mut self, v: &View, unit: u32) {
+        if let VirtReg::Grf(r) = v.reg
+            && self.vregs[r].place == Place::Any
+        {
+            let d = &mut self.vregs[r];
+            d.align = d.align.max(unit.min(self.grf.bytes));
+        }
+    }
+
     /// The rest of a bale whose operation wrote a temporary: a move under its mask.
-    fn moved(&self, b: &Bale, from: View) -> Bale {
+    pub(super) fn moved(&self, b: &Bale, from: View) -> Bale {
         Bale {
             operation: Operation::new(Op::Mov, from.ty, &[BaleSrc::View(from, SrcMods::default())]),
             dst: View {

@@ -1,13 +1,9 @@
-//! What a thread finds in its registers at its start, and where.
-//!
-//! Gen9: `r0` is the thread header. Then, if the kernel reads local ids, one GRF each for x, y and z (two in SIMD32); if not, one
-//! GRF that holds nothing. Then the cross-thread data: kernel arguments and launch facts, as `.ze_info` lists them.
+//! What a thread finds in its registers at its start, and where: the thread header, local ids, and the cross-thread data (kernel arguments and
+//! launch facts, as `.ze_info` lists them).
 
 use crate::ir::{ArgKind, Dim, FuncKind, Function, InstData, Opcode};
 use crate::result::CodegenError;
-
-/// Bytes of a GRF.
-pub const GRF: u32 = 32;
+use crate::target::{GrfFile, Target};
 
 /// A launch fact in the cross-thread data, three dwords (x, y, z).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
@@ -67,6 +63,10 @@ pub struct Payload {
     pub facts: Vec<(LaunchFact, Slot)>,
     /// Bytes of the cross-thread data, a multiple of the GRF size.
     pub cross_bytes: u32,
+    /// The register file.
+    grf: GrfFile,
+    /// Registers of the local ids of one dimension, or of what stands for all of them.
+    id_grfs: u32,
 }
 
 impl Payload {
@@ -74,7 +74,9 @@ impl Payload {
     ///
     /// # Errors
     /// The function is no kernel, reads local ids without lanes of work-items, or has arguments that cannot be passed.
-    pub fn of(func: &Function) -> Result<Payload, CodegenError> {
+    pub fn of(func: &Function, target: &Target) -> Result<Payload, CodegenError> {
+        let grf = target.grf();
+        let abi = target.abi();
         let unsupported = |what: &str| CodegenError::Unsupported {
             function: func.name.clone(),
             what: what.to_string(),
@@ -103,11 +105,7 @@ impl Payload {
         }
         let mut end = 0u32;
         let mut place = |bytes: u32| {
-            let align = if bytes >= GRF {
-                GRF
-            } else {
-                bytes.next_power_of_two().max(1)
-            };
+            let align = grf.natural_align(bytes);
             let offset = end.next_multiple_of(align);
             end = offset + bytes;
             Slot { offset, bytes }
@@ -127,41 +125,29 @@ impl Payload {
             local_ids,
             args,
             facts,
-            cross_bytes: end.next_multiple_of(GRF).max(GRF),
+            cross_bytes: end.next_multiple_of(grf.bytes).max(grf.bytes),
+            grf,
+            id_grfs: match local_ids {
+                true => grf.hold(simd * abi.local_id_bytes),
+                false => abi.no_id_grfs,
+            },
         })
-    }
-
-    fn id_grfs(&self) -> u32 {
-        if self.simd == 32 { 2 } else { 1 }
     }
 
     /// Byte address in the register file of the local ids of a dimension.
     pub fn local_id_address(&self, dim: Dim) -> u32 {
-        GRF * (1 + self.id_grfs() * dim.index() as u32)
+        self.grf.bytes * (1 + self.id_grfs * dim.index() as u32)
     }
 
     /// Byte address in the register file of the cross-thread data.
     pub fn cross_address(&self) -> u32 {
-        if self.local_ids {
-            GRF * (1 + 3 * self.id_grfs())
-        } else {
-            GRF * 2
-        }
-    }
-
-    /// Byte address in the register file of a group id: in the thread header.
-    pub fn group_id_address(dim: Dim) -> u32 {
-        match dim {
-            Dim::X => 4,
-            Dim::Y => 24,
-            Dim::Z => 28,
-        }
+        self.grf.bytes + self.per_thread_bytes().max(self.id_grfs * self.grf.bytes)
     }
 
     /// Size of the per-thread data in `.ze_info` terms, in bytes.
     pub fn per_thread_bytes(&self) -> u32 {
         if self.local_ids {
-            3 * GRF * self.id_grfs()
+            3 * self.grf.bytes * self.id_grfs
         } else {
             0
         }

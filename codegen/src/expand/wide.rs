@@ -1,0 +1,353 @@
+//! 64-bit integers by 32-bit ones.
+
+use super::{Expander, Results, Rule};
+use crate::ir::{FloatCC, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
+use smallvec::smallvec;
+
+/// The rule for an operation on 64-bit integers; none for those that the legalizer takes apart.
+pub(super) fn rule(op: Opcode) -> Option<Rule> {
+    Some(match op {
+        Opcode::Imul => imul,
+        Opcode::Imad => imad,
+        Opcode::Iabs => iabs,
+        Opcode::Smin | Opcode::Smax | Opcode::Umin | Opcode::Umax => minmax,
+        Opcode::Icmp => icmp,
+        Opcode::Ishl => ishl,
+        Opcode::Ushr | Opcode::Sshr => shr,
+        Opcode::SstruncSat | Opcode::SutruncSat | Opcode::UstruncSat | Opcode::UutruncSat => {
+            truncate
+        }
+        Opcode::FcvtFromSint | Opcode::FcvtFromUint => from_int,
+        Opcode::FcvtToSint | Opcode::FcvtToUint => to_int,
+        _ => return None,
+    })
+}
+
+/// A 64-bit value's lower and upper halves.
+#[derive(Clone, Copy)]
+struct Pair {
+    low: Value,
+    high: Value,
+}
+
+/// Every other doubleword of twice as many, from the first or the second.
+fn half(high: bool) -> Region {
+    Region {
+        vstride: 2,
+        width: 1,
+        hstride: 0,
+        offset: if high { 4 } else { 0 },
+        parent_width: 0,
+    }
+}
+
+impl Expander<'_> {
+    fn split(&mut self, v: Value) -> Pair {
+        let lanes = self.ty(v).lanes();
+        let both = self.to(Opcode::Bitcast, Type::clamped(Scalar::I32, 2 * lanes), v);
+        let one = Type::clamped(Scalar::I32, lanes);
+        Pair {
+            low: self.region(one, both, half(false)),
+            high: self.region(one, both, half(true)),
+        }
+    }
+
+    fn join(&mut self, p: Pair) -> Value {
+        let lanes = self.ty(p.low).lanes();
+        let opcode = Opcode::Undef;
+        let both = Type::clamped(Scalar::I32, 2 * lanes);
+        let v = self.one(InstData::Nullary { opcode }, Some(both));
+        let v = self.replace(v, p.low, half(false));
+        let v = self.replace(v, p.high, half(true));
+        self.to(Opcode::Bitcast, Type::clamped(Scalar::I64, lanes), v)
+    }
+
+    fn pairs(&mut self, inst: Inst) -> (Pair, Pair) {
+        let [a, b] = self.args(inst);
+        (self.split(a), self.split(b))
+    }
+
+    /// The smaller (`less`) or larger of two.
+    fn pick(&mut self, cc: IntCC, a: Value, b: Value) -> Value {
+        let m = self.icmp(cc, a, b);
+        self.select(m, a, b)
+    }
+}
+
+fn imul(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (a, b) = e.pairs(inst);
+    let low = e.bin(Opcode::Imul, a.low, b.low);
+    let top = e.bin(Opcode::Umulh, a.low, b.low);
+    let x = e.bin(Opcode::Imul, a.low, b.high);
+    let y = e.bin(Opcode::Imul, a.high, b.low);
+    let sum = e.bin(Opcode::Iadd, top, x);
+    let high = e.bin(Opcode::Iadd, sum, y);
+    smallvec![e.join(Pair { low, high })]
+}
+
+fn imad(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [a, b, c] = e.args(inst);
+    let product = e.bin(Opcode::Imul, a, b);
+    smallvec![e.bin(Opcode::Iadd, product, c)]
+}
+
+/// `(x ^ s) - s` with the sign in every bit of `s`.
+fn iabs(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [x] = e.args(inst);
+    let Pair { high, .. } = e.split(x);
+    let count = e.int(e.ty(high), 31);
+    let s = e.bin(Opcode::Sshr, high, count);
+    let s = e.join(Pair { low: s, high: s });
+    let flipped = e.bin(Opcode::Bxor, x, s);
+    smallvec![e.bin(Opcode::Isub, flipped, s)]
+}
+
+fn minmax(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [a, b] = e.args(inst);
+    let cc = match e.func.dfg.data(inst).opcode() {
+        Opcode::Smin => IntCC::SignedLessThan,
+        Opcode::Smax => IntCC::SignedGreaterThan,
+        Opcode::Umin => IntCC::UnsignedLessThan,
+        _ => IntCC::UnsignedGreaterThan,
+    };
+    smallvec![e.pick(cc, a, b)]
+}
+
+fn icmp(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let InstData::IntCompare { cond, .. } = *e.func.dfg.data(inst) else {
+        return Results::new();
+    };
+    let (a, b) = e.pairs(inst);
+    if matches!(cond, IntCC::Equal | IntCC::NotEqual) {
+        let low = e.bin(Opcode::Bxor, a.low, b.low);
+        let high = e.bin(Opcode::Bxor, a.high, b.high);
+        let any = e.bin(Opcode::Bor, low, high);
+        let zero = e.int(e.ty(any), 0);
+        return smallvec![e.icmp(cond, any, zero)];
+    }
+    use IntCC::*;
+    // The upper halves decide but where they are equal; then the lower do, unsigned.
+    let (strict, lower) = match cond {
+        SignedLessThan => (SignedLessThan, UnsignedLessThan),
+        SignedLessThanOrEqual => (SignedLessThan, UnsignedLessThanOrEqual),
+        SignedGreaterThan => (SignedGreaterThan, UnsignedGreaterThan),
+        SignedGreaterThanOrEqual => (SignedGreaterThan, UnsignedGreaterThanOrEqual),
+        UnsignedLessThan => (UnsignedLessThan, UnsignedLessThan),
+        UnsignedLessThanOrEqual => (UnsignedLessThan, UnsignedLessThanOrEqual),
+        UnsignedGreaterThan => (UnsignedGreaterThan, UnsignedGreaterThan),
+        _ => (UnsignedGreaterThan, UnsignedGreaterThanOrEqual),
+    };
+    let low = e.icmp(lower, a.low, b.low);
+    let equal = e.icmp(Equal, a.high, b.high);
+    let high = e.icmp(strict, a.high, b.high);
+    let tie = e.bin(Opcode::Band, equal, low);
+    smallvec![e.bin(Opcode::Bor, high, tie)]
+}
+
+/// What shifts share: the count below 32, and whether it is 32 or more. The bits that go from one half to the other are shifted in two steps,
+/// as a count of 32 means none.
+struct Count {
+    few: Value,
+    /// `31 - few`.
+    rest: Value,
+    one: Value,
+    many: Value,
+}
+
+impl Expander<'_> {
+    fn count(&mut self, by: Value) -> Count {
+        let by = self.split(by).low;
+        let ty = self.ty(by);
+        let (ones, bit, one) = (self.int(ty, 31), self.int(ty, 32), self.int(ty, 1));
+        let zero = self.int(ty, 0);
+        let few = self.bin(Opcode::Band, by, ones);
+        let rest = self.bin(Opcode::Bxor, few, ones);
+        let high = self.bin(Opcode::Band, by, bit);
+        let many = self.icmp(IntCC::NotEqual, high, zero);
+        Count {
+            few,
+            rest,
+            one,
+            many,
+        }
+    }
+}
+
+fn ishl(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [a, by] = e.args(inst);
+    let (a, n) = (e.split(a), e.count(by));
+    let low = e.bin(Opcode::Ishl, a.low, n.few);
+    let high = e.bin(Opcode::Ishl, a.high, n.few);
+    let over = e.bin(Opcode::Ushr, a.low, n.one);
+    let over = e.bin(Opcode::Ushr, over, n.rest);
+    let high = e.bin(Opcode::Bor, high, over);
+    let zero = e.int(e.ty(low), 0);
+    let high = e.select(n.many, low, high);
+    let low = e.select(n.many, zero, low);
+    smallvec![e.join(Pair { low, high })]
+}
+
+fn shr(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let op = e.func.dfg.data(inst).opcode();
+    let [a, by] = e.args(inst);
+    let (a, n) = (e.split(a), e.count(by));
+    let high = e.bin(op, a.high, n.few);
+    let low = e.bin(Opcode::Ushr, a.low, n.few);
+    let over = e.bin(Opcode::Ishl, a.high, n.one);
+    let over = e.bin(Opcode::Ishl, over, n.rest);
+    let low = e.bin(Opcode::Bor, low, over);
+    let fill = match op {
+        Opcode::Sshr => {
+            let count = e.int(e.ty(high), 31);
+            e.bin(Opcode::Sshr, a.high, count)
+        }
+        _ => e.int(e.ty(high), 0),
+    };
+    let low = e.select(n.many, high, low);
+    let high = e.select(n.many, fill, high);
+    smallvec![e.join(Pair { low, high })]
+}
+
+/// Clamped, then cut.
+fn truncate(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let [x] = e.args(inst);
+    let ty = e.ty(x);
+    let bits = to.scalar().bits();
+    let (least, most) = match op {
+        Opcode::SstruncSat => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+        Opcode::UstruncSat => (0, (1 << (bits - 1)) - 1),
+        _ => (0, (1i64 << bits) - 1),
+    };
+    let unsigned = matches!(op, Opcode::UstruncSat | Opcode::UutruncSat);
+    let below = match unsigned {
+        true => IntCC::UnsignedLessThan,
+        false => IntCC::SignedLessThan,
+    };
+    let (least, most) = (e.int(ty, least), e.int(ty, most));
+    let x = e.pick(below, x, most);
+    let x = match unsigned {
+        true => x,
+        false => e.pick(IntCC::SignedGreaterThan, x, least),
+    };
+    smallvec![e.to(Opcode::Ireduce, to, x)]
+}
+
+/// Its magnitude is shifted until the highest bit is set; the upper doubleword, with the rest of the bits gathered in its lowest,
+/// converts with the right rounding, and is scaled by a power of two.
+fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let [x] = e.args(inst);
+    let lanes = to.lanes();
+    let (i32, f32) = (
+        Type::clamped(Scalar::I32, lanes),
+        Type::clamped(Scalar::F32, lanes),
+    );
+    if to.scalar() == Scalar::F16 {
+        // All beyond what a half holds is infinite, and so is this.
+        let limit = e.int(e.ty(x), 1 << 20);
+        let minus = e.int(e.ty(x), -(1 << 20));
+        let signed = op == Opcode::FcvtFromSint;
+        let x = match signed {
+            true => {
+                let x = e.pick(IntCC::SignedLessThan, x, limit);
+                e.pick(IntCC::SignedGreaterThan, x, minus)
+            }
+            false => e.pick(IntCC::UnsignedLessThan, x, limit),
+        };
+        let x = e.to(Opcode::Ireduce, i32, x);
+        return smallvec![e.to(Opcode::FcvtFromSint, to, x)];
+    }
+    let (magnitude, sign) = match op {
+        Opcode::FcvtFromSint => {
+            let high = e.split(x).high;
+            (e.un(Opcode::Iabs, x), Some(high))
+        }
+        _ => (x, None),
+    };
+    let m = e.split(magnitude);
+    let zero = e.int(i32, 0);
+    // Leading zeros of the upper half, or 32 and those of the lower.
+    let (a, b) = (e.un(Opcode::Clz, m.high), e.un(Opcode::Clz, m.low));
+    let none = e.icmp(IntCC::Equal, m.high, zero);
+    let width = e.int(i32, 32);
+    let b = e.bin(Opcode::Iadd, b, width);
+    let n = e.select(none, b, a);
+    // The shift: by `n`, which is below 64 but for zero.
+    let both = Type::clamped(Scalar::I64, lanes);
+    let count = e.to(Opcode::Uextend, both, n);
+    let shifted = e.bin(Opcode::Ishl, magnitude, count);
+    let s = e.split(shifted);
+    let rest = e.icmp(IntCC::NotEqual, s.low, zero);
+    let one = e.int(i32, 1);
+    let sticky = e.select(rest, one, zero);
+    let top = e.bin(Opcode::Bor, s.high, sticky);
+    let f = e.to(Opcode::FcvtFromUint, f32, top);
+    // 2 to the power of 32 - n, as bits.
+    let bias = e.int(i32, 127 + 32);
+    let exponent = e.bin(Opcode::Isub, bias, n);
+    let at = e.int(i32, 23);
+    let scale = e.bin(Opcode::Ishl, exponent, at);
+    let scale = e.to(Opcode::Bitcast, f32, scale);
+    let mut f = e.bin(Opcode::Fmul, f, scale);
+    if let Some(high) = sign {
+        let minus = e.un(Opcode::Fneg, f);
+        let negative = e.icmp(IntCC::SignedLessThan, high, zero);
+        f = e.select(negative, minus, f);
+    }
+    smallvec![match to.scalar() {
+        Scalar::F32 => f,
+        _ => e.to(Opcode::Fpromote, to, f),
+    }]
+}
+
+/// The magnitude's upper and lower doublewords, each by a saturating conversion; what is beyond both is clamped.
+fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let [x] = e.args(inst);
+    let lanes = to.lanes();
+    let (i32, f32) = (
+        Type::clamped(Scalar::I32, lanes),
+        Type::clamped(Scalar::F32, lanes),
+    );
+    let x = match e.ty(x).scalar() {
+        Scalar::F32 => x,
+        _ => e.to(Opcode::Fpromote, f32, x),
+    };
+    let signed = op == Opcode::FcvtToSint;
+    let magnitude = match signed {
+        true => e.un(Opcode::Fabs, x),
+        false => x,
+    };
+    let whole = e.un(Opcode::Ftrunc, magnitude);
+    let down = e.single(f32, 1.0 / 4_294_967_296.0);
+    let up = e.single(f32, -4_294_967_296.0);
+    let upper = e.bin(Opcode::Fmul, whole, down);
+    let upper = e.un(Opcode::Ftrunc, upper);
+    let lower = e.ter(Opcode::Fma, upper, up, whole);
+    let high = e.to(Opcode::FcvtToUint, i32, upper);
+    let low = e.to(Opcode::FcvtToUint, i32, lower);
+    let v = e.join(Pair { low, high });
+    let (v, least, most, limit) = match signed {
+        true => {
+            let minus = e.un(Opcode::Ineg, v);
+            let nothing = e.single(f32, 0.0);
+            let negative = e.fcmp(FloatCC::LessThan, x, nothing);
+            let v = e.select(negative, minus, v);
+            (v, i64::MIN, i64::MAX, 9_223_372_036_854_775_808.0)
+        }
+        false => (v, 0, -1, 18_446_744_073_709_551_616.0),
+    };
+    let beyond = e.single(f32, limit);
+    let over = e.fcmp(FloatCC::GreaterThanOrEqual, x, beyond);
+    let most = e.int(to, most);
+    let v = e.select(over, most, v);
+    let under = e.single(f32, if signed { -limit } else { 0.0 });
+    let below = e.fcmp(FloatCC::LessThan, x, under);
+    let least = e.int(to, least);
+    let v = e.select(below, least, v);
+    // A NaN is equal to nothing.
+    let nan = e.fcmp(FloatCC::NotEqual, x, x);
+    let zero = e.int(to, 0);
+    smallvec![e.select(nan, zero, v)]
+}

@@ -1,0 +1,254 @@
+//! Random accesses: every space, form, alignment and mask, in bounds, and with one meaning whatever the order of lanes.
+
+use super::generate::Gen;
+use super::{IN_BYTES, SHARED_BYTES};
+use crate::ir::{
+    AtomicOp, FenceSpaces, InstData, MemFlags, Opcode, Scalar, Scope, Space, Type, Value,
+};
+
+/// Half of local memory and of the surface is read, the other half written.
+const HALF: u32 = SHARED_BYTES / 2;
+
+impl Gen<'_, '_, '_> {
+    fn space(&mut self) -> Space {
+        match self.rng.below(4) {
+            0 => Space::Slm,
+            1 => Space::Surface(0),
+            _ => Space::Global,
+        }
+    }
+
+    /// Addresses in a space, `lanes` of them, each in bounds of what is read there, multiples of `unit` bytes with room for `bytes`.
+    fn read_addresses(&mut self, space: Space, lanes: u32, unit: u32, bytes: u32) -> Value {
+        let i32 = Type::clamped(Scalar::I32, lanes);
+        let any = self.value(i32);
+        let room = match space {
+            Space::Global => IN_BYTES / 2,
+            Space::Slm | Space::Surface(_) => HALF,
+        };
+        let most = (room - bytes) / unit;
+        let mask = ((most + 1).next_power_of_two() >> u32::from(!(most + 1).is_power_of_two())) - 1;
+        let mask = self.b.ins().iconst(i32, i64::from(mask));
+        let index = self.b.ins().band(any, mask);
+        let shift = self.b.ins().iconst(i32, i64::from(unit.trailing_zeros()));
+        let offset = self.b.ins().ishl(index, shift);
+        self.based(space, offset, false)
+    }
+
+    /// Offsets as addresses of the input (or the output), of local memory or of the surface.
+    fn based(&mut self, space: Space, offset: Value, write: bool) -> Value {
+        if space != Space::Global {
+            return offset;
+        }
+        let lanes = self.b.ty(offset).lanes();
+        let base = if write { self.output } else { self.input };
+        let wide = self
+            .b
+            .ins()
+            .uextend(Type::clamped(Scalar::I64, lanes), offset);
+        let base = self.b.splat(base, lanes);
+        self.b.ins().iadd(base, wide)
+    }
+
+    /// Addresses of different elements of `bytes` bytes for so many lanes, in room that nothing else is written to.
+    fn write_addresses(&mut self, space: Space, lanes: u32, bytes: u32) -> Option<Value> {
+        let all = lanes * bytes;
+        let first = match space {
+            Space::Global => self.out_room(Type::clamped(Scalar::I8, all))?,
+            Space::Slm | Space::Surface(_) => {
+                let used = match space {
+                    Space::Slm => &mut self.slm_used,
+                    _ => &mut self.surface_used,
+                };
+                let at = used.next_multiple_of(8);
+                if at + all > HALF {
+                    return None;
+                }
+                *used = at + all;
+                HALF + at
+            }
+        };
+        let at: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * bytes)).collect();
+        let offset = self.b.ins().ints(Scalar::I32, &at);
+        Some(self.based(space, offset, true))
+    }
+
+    fn lanes_in_mask(&mut self) -> u32 {
+        self.lanes().min(Type::MAX_PRED_LANES)
+    }
+
+    /// A space's flags: the promise is now and then stated, or one below it.
+    fn flags(&mut self, space: Space, aligned: u32) -> MemFlags {
+        let mem = MemFlags {
+            volatile: self.rng.one_in(8),
+            ..MemFlags::of(space)
+        };
+        match self.rng.below(4) {
+            0 => mem.aligned(aligned),
+            1 => mem.aligned(aligned.min(4)),
+            _ => mem,
+        }
+    }
+
+    pub(super) fn load(&mut self, opcode: Opcode) {
+        if !self.memory {
+            return;
+        }
+        let space = self.space();
+        if opcode == Opcode::Bload {
+            let ty = self.data_type();
+            if space == Space::Global {
+                let (input, offset) = (self.input, self.in_offset(ty));
+                let mem = self.flags(space, ty.scalar().bytes());
+                let v = self.b.ins().bload_from(mem, ty, input, offset);
+                self.pool.push(v);
+            } else if ty.bytes() <= HALF {
+                let unit = ty.scalar().bytes();
+                let addr = self.read_addresses(space, 1, unit, ty.bytes());
+                let mem = self.flags(space, unit);
+                let v = self.b.ins().bload_from(mem, ty, addr, 0);
+                self.pool.push(v);
+            }
+            return;
+        }
+        let scalar = self.data();
+        let lanes = self.lanes_in_mask();
+        let count = self.rng.pick(&[1, 1, 1, 2, 3, 4]).unwrap_or(1);
+        let ty = Type::clamped(scalar, lanes * count);
+        // Now and then elements lie anywhere.
+        let aligned = if self.rng.one_in(6) {
+            1
+        } else {
+            scalar.bytes()
+        };
+        let bytes = scalar.bytes() * count;
+        let addr = self.read_addresses(space, lanes, aligned, bytes + 64);
+        let mut mem = self.flags(space, aligned);
+        if aligned < scalar.bytes() {
+            mem = mem.aligned(aligned);
+        }
+        let offset = (self.rng.below(64 / aligned) * aligned) as i32;
+        let masked = match self.rng.one_in(2) {
+            true => {
+                let mask = self.value(Type::clamped(Scalar::B1, lanes));
+                Some((mask, self.value(ty)))
+            }
+            false => None,
+        };
+        let v = self.b.ins().load_from(mem, ty, addr, offset, masked);
+        self.pool.push(v);
+    }
+
+    pub(super) fn store(&mut self, opcode: Opcode) {
+        if !self.memory {
+            return;
+        }
+        let space = self.space();
+        if opcode == Opcode::Bstore {
+            let ty = self.data_type();
+            let v = self.value(ty);
+            let (addr, offset) = match space {
+                Space::Global => {
+                    let Some(at) = self.out_room(ty) else { return };
+                    (self.output, at as i32)
+                }
+                _ => match self.write_addresses(space, 1, ty.bytes()) {
+                    Some(a) => (a, 0),
+                    None => return,
+                },
+            };
+            // Rooms start at multiples of 8.
+            let mem = self.flags(space, 8);
+            self.b.ins().bstore_to(mem, v, addr, offset);
+            self.read_back(space, ty, addr, offset);
+            return;
+        }
+        let scalar = self.data();
+        let lanes = self.lanes_in_mask();
+        let count = self.rng.pick(&[1, 1, 1, 2, 3, 4]).unwrap_or(1);
+        let ty = Type::clamped(scalar, lanes * count);
+        let Some(addr) = self.write_addresses(space, lanes, scalar.bytes() * count) else {
+            return;
+        };
+        let v = self.value(ty);
+        let mem = self.flags(space, scalar.bytes());
+        let mask = match self.rng.one_in(2) {
+            true => Some(self.value(Type::clamped(Scalar::B1, lanes))),
+            false => None,
+        };
+        self.b.ins().store_to(mem, v, addr, 0, mask);
+        if space != Space::Global {
+            let all = scalar.bytes() * count * lanes;
+            let first = self.b.lane(addr, 0);
+            self.read_back(space, Type::clamped(Scalar::I8, all), first, 0);
+        }
+    }
+
+    /// Local memory shows only in what is read from it.
+    fn read_back(&mut self, space: Space, ty: Type, addr: Value, offset: i32) {
+        if space == Space::Slm {
+            let v = self
+                .b
+                .ins()
+                .bload_from(MemFlags::of(space), ty, addr, offset);
+            self.pool.push(v);
+        }
+    }
+
+    pub(super) fn atomic(&mut self) {
+        if !self.memory {
+            return;
+        }
+        let space = self.space();
+        let op = self.rng.pick(&AtomicOp::ALL).unwrap_or(AtomicOp::Add);
+        if op.is_float() && !self.options.floats {
+            return;
+        }
+        let scalar = match (op.is_float(), space) {
+            (true, _) => Scalar::F32,
+            (false, Space::Global) if self.rng.one_in(3) => Scalar::I64,
+            _ => Scalar::I32,
+        };
+        let lanes = self.lanes_in_mask();
+        let ty = Type::clamped(scalar, lanes);
+        let Some(addr) = self.write_addresses(space, lanes, scalar.bytes()) else {
+            return;
+        };
+        // What is there first.
+        let before = self.value(ty);
+        self.b
+            .ins()
+            .store_to(MemFlags::of(space), before, addr, 0, None);
+        let operands: Vec<Value> = (0..op.operands()).map(|_| self.value(ty)).collect();
+        let masked = match self.rng.one_in(2) {
+            true => {
+                let mask = self.value(Type::clamped(Scalar::B1, lanes));
+                Some((mask, self.value(ty)))
+            }
+            false => None,
+        };
+        let mem = MemFlags::of(space);
+        let v = self.b.ins().atomic(op, mem, ty, addr, 0, &operands, masked);
+        if self.rng.one_in(2) {
+            self.pool.push(v);
+        }
+        let after = self.b.ins().load_from(mem, ty, addr, 0, None);
+        self.pool.push(after);
+    }
+
+    pub(super) fn fence(&mut self) {
+        let spaces = self.rng.pick(&FenceSpaces::ALL);
+        let scope = self.rng.pick(&Scope::ALL);
+        if let (Some(spaces), Some(scope)) = (spaces, scope) {
+            let opcode = Opcode::Fence;
+            self.push(
+                InstData::Fence {
+                    opcode,
+                    spaces,
+                    scope,
+                },
+                None,
+            );
+        }
+    }
+}

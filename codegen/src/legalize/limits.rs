@@ -1,0 +1,93 @@
+//! Whether one instruction can execute a piece of a bale: what each operand allows of channels.
+
+use super::cut;
+use super::{Legalizer, Piece};
+use crate::bale::{Bale, BaleSrc, View};
+use crate::vcode::VirtReg;
+use gantry_isa_gen::{Op, Type};
+
+impl Legalizer<'_> {
+    /// Whether the operands of these channels are all encodable, in one instruction.
+    pub(super) fn fits(&self, bale: &Bale, p: Piece) -> bool {
+        let sources = bale.operation.srcs.iter().flatten();
+        self.dst_fits(&bale.dst, p)
+            && bale.carry.is_none_or(|c| self.dst_fits(&c, p))
+            && self.low_words_fit(bale, p)
+            && sources.clone().all(|s| match s {
+                BaleSrc::Imm(_, ty) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
+                BaleSrc::View(v, _) => self.src_fits(v, p),
+            })
+            && self.halves_fit(bale, p)
+    }
+
+    /// One index serves one row, or all rows where there is only one index; and where an indirect operand cannot cross registers, one channel
+    /// alone surely does not.
+    fn index_fits(&self, v: &View, p: Piece) -> bool {
+        v.index
+            .is_none_or(|i| i.rows == 1 || p.first % v.w + p.lanes <= v.w)
+            && (p.lanes == 1 || self.target.features().indirect_grf_crossing)
+    }
+
+    fn dst_fits(&self, v: &View, p: Piece) -> bool {
+        match v.index {
+            Some(_) => {
+                self.index_fits(v, p)
+                    && cut::dst_stride(v, p.first, p.lanes).is_some()
+                    && cut::within_grf(v, p.first, p.lanes, self.grf.bytes)
+            }
+            None => cut::dst(v, p.first, p.lanes, self.base(v.reg)).is_some(),
+        }
+    }
+
+    fn src_fits(&self, v: &View, p: Piece) -> bool {
+        match v.index {
+            Some(_) => {
+                self.index_fits(v, p)
+                    && cut::indirect(v, p.first, p.lanes, self.grf.bytes).is_some()
+            }
+            None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
+        }
+    }
+
+    /// `mach` comes with a product by the low words of its second factor.
+    fn low_words_fit(&self, bale: &Bale, p: Piece) -> bool {
+        match bale.operation.srcs[1] {
+            Some(BaleSrc::View(v, _)) if bale.operation.op == Op::Mach => {
+                self.src_fits(&v.narrowed(Type::Uw), p)
+            }
+            _ => true,
+        }
+    }
+
+    /// Where results are split evenly: of a source in two registers, a result in one lies in one half of it, or evenly in both.
+    fn halves_fit(&self, bale: &Bale, p: Piece) -> bool {
+        if !self.target.features().even_split
+            || p.lanes == 1
+            || bale.dst.reg == VirtReg::NULL
+            || bale.dst.index.is_some()
+        {
+            return true;
+        }
+        let grf = self.grf.bytes;
+        let start = self.base(bale.dst.reg).grf_offset;
+        let at = |lane: u32| start + bale.dst.byte(p.first + lane);
+        if at(0) / grf != at(p.lanes - 1) / grf {
+            return true;
+        }
+        let lower = (0..p.lanes).filter(|&l| at(l) % grf < grf / 2).count() as u32;
+        if lower == 0 || lower == p.lanes || 2 * lower == p.lanes {
+            return true;
+        }
+        // Neither: then no source may reach into a second register.
+        bale.operation.srcs.iter().flatten().all(|s| match s {
+            BaleSrc::View(v, _) if v.index.is_none() => {
+                let start = self.base(v.reg).grf_offset;
+                let mut grfs = (0..p.lanes).map(|l| (start + v.byte(p.first + l)) / grf);
+                let first = grfs.next();
+                grfs.all(|g| Some(g) == first)
+            }
+            BaleSrc::View(..) => false,
+            BaleSrc::Imm(..) => true,
+        })
+    }
+}

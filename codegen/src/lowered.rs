@@ -1,0 +1,139 @@
+//! The form between lowering and legalization: blocks of bales, logical sends and instructions that are legal as they are, over virtual
+//! registers; and the buffer that stages write it through.
+
+use crate::bale::{Bale, BaleSrc, Operation, View};
+use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, uniform};
+use crate::sends::Logical;
+use crate::target::GrfFile;
+use crate::vcode::{MInst, VFlag, VReg, VRegData, VirtReg};
+use cranelift_entity::PrimaryMap;
+use gantry_isa_gen as isa;
+use isa::{Op, Type};
+use smallvec::SmallVec;
+
+/// A piece of lowered code.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Lowered {
+    /// A bale.
+    Bale(Bale),
+    /// An access to memory or another thread, without payloads yet.
+    Send(Logical),
+    /// An instruction, copy or terminator.
+    Inst(MInst),
+}
+
+/// A lowered block.
+#[derive(Clone, Debug, Default)]
+pub struct LoweredBlock {
+    /// Code, the terminator last.
+    pub code: Vec<Lowered>,
+    /// Flags that come in by value.
+    pub params: Vec<VFlag>,
+    /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.
+    pub succs: SmallVec<[(usize, Vec<VFlag>); 2]>,
+}
+
+/// A lowered function.
+#[derive(Clone, Debug)]
+pub struct LoweredFunction {
+    /// The register file that registers will be placed in.
+    pub grf: GrfFile,
+    /// Blocks in emission order.
+    pub blocks: Vec<LoweredBlock>,
+    /// Virtual registers.
+    pub vregs: PrimaryMap<VReg, VRegData>,
+    /// Lanes of each virtual flag.
+    pub flags: PrimaryMap<VFlag, u8>,
+}
+
+/// Code being written: what was emitted since it was last taken, and the registers made so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffer {
+    pub(crate) grf: GrfFile,
+    pub(crate) vregs: PrimaryMap<VReg, VRegData>,
+    pub(crate) flags: PrimaryMap<VFlag, u8>,
+    pub(crate) code: Vec<Lowered>,
+}
+
+impl Buffer {
+    pub(crate) fn new(grf: GrfFile) -> Buffer {
+        Buffer {
+            grf,
+            vregs: PrimaryMap::new(),
+            flags: PrimaryMap::new(),
+            code: Vec::new(),
+        }
+    }
+
+    /// A fresh register.
+    pub(crate) fn temp(&mut self, bytes: u32) -> VReg {
+        self.vregs.push(VRegData::anywhere(bytes, self.grf))
+    }
+
+    /// A fresh register of whole GRFs.
+    pub(crate) fn temp_grfs(&mut self, grfs: u32) -> VReg {
+        self.temp(grfs.max(1) * self.grf.bytes)
+    }
+
+    pub(crate) fn temp_flag(&mut self, lanes: u32) -> VFlag {
+        self.flags.push(lanes as u8)
+    }
+
+    pub(crate) fn emit(&mut self, m: MInst) {
+        self.code.push(Lowered::Inst(m));
+    }
+
+    /// An instruction that begins a new value of its destination.
+    pub(crate) fn emit_op(&mut self, inst: isa::Inst<VirtReg>) {
+        self.emit(begins(inst));
+    }
+
+    /// Emits a bale that writes `lanes` neighbours from the start of a register.
+    pub(crate) fn bale(&mut self, dst: VReg, lanes: u32, operation: Operation) {
+        let ty = operation.ty;
+        self.bale_at(
+            View::contiguous(VirtReg::Grf(dst), lanes, ty),
+            true,
+            lanes,
+            operation,
+        );
+    }
+
+    pub(crate) fn bale_at(&mut self, dst: View, starts: bool, lanes: u32, operation: Operation) {
+        let bale = Bale::new(lanes, operation, dst, starts);
+        self.code.push(Lowered::Bale(bale));
+    }
+
+    /// A source in a register, for operations that take no immediate where this stands.
+    pub(crate) fn force_reg(&mut self, src: BaleSrc) -> BaleSrc {
+        let BaleSrc::Imm(..) = src else { return src };
+        // One lane serves all.
+        let ty = src.ty();
+        let r = self.temp(ty.bytes());
+        self.bale(r, 1, Operation::new(Op::Mov, ty, &[src]));
+        View::scalar(VirtReg::Grf(r), 0, ty).plain()
+    }
+
+    /// Eight words of a packed vector, of which Intel's compilers make no other type.
+    pub(crate) fn packed(&mut self, nibbles: u64) -> View {
+        let r = self.temp(8 * Type::W.bytes());
+        let v = Operation::new(Op::Mov, Type::W, &[BaleSrc::Imm(nibbles, Type::V)]);
+        self.bale(r, 8, v);
+        View::contiguous(VirtReg::Grf(r), 8, Type::W)
+    }
+
+    /// A flag of so many lanes with these bits.
+    pub(crate) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
+        let ty = flag_type(lanes);
+        let src = imm(bits & lane_mask(lanes), ty);
+        self.emit_op(uniform(Op::Mov, flag_dst(out, ty), [src]));
+    }
+}
+
+/// `lanes` neighbours of a register from a byte offset.
+pub(crate) fn at(reg: VReg, offset: u32, lanes: u32, ty: Type) -> View {
+    View {
+        offset,
+        ..View::contiguous(VirtReg::Grf(reg), lanes, ty)
+    }
+}

@@ -1,0 +1,30 @@
+//! What differs between platforms in how memory is reached: how many channels one message takes, whether data travels apart from addresses, which
+//! fences order what.
+
+use crate::target::Target;
+use gantry_isa_gen::message::AddrModel;
+
+/// The most channels of a scattered message. With 64-bit addresses, before split sends, a message of 16 would not leave room for the data
+/// beside the addresses (Intel's compiler takes 8 on Gen8).
+pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
+    if addr.is_a64() && !splits(target) {
+        8
+    } else {
+        16
+    }
+}
+
+/// The most channels of an atomic (PRM, data port 1: A64 atomics are SIMD8).
+pub(super) fn atomic_channels(addr: AddrModel) -> u32 {
+    if addr.is_a64() { 8 } else { 16 }
+}
+
+/// Whether a send takes two payloads, addresses in the one and data in the other.
+pub(super) fn splits(target: &Target) -> bool {
+    target.features().split_send
+}
+
+/// The caches that a fence of global memory flushes: bits of the descriptor (what Intel's compiler asks for).
+pub(super) fn global_flush(target: &Target) -> u8 {
+    u8::from(!target.features().slm_in_l3)
+}

@@ -1,0 +1,276 @@
+//! Messages: logical sends become payloads, descriptors and `send` instructions. Nothing else in the compiler knows a descriptor.
+//!
+//! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut into what one message takes, addresses and
+//! data are laid out as payloads of whole GRFs, by bales that the legalizer cuts afterwards, and the message is made from
+//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in [`forms`].
+//!
+//! Needs: lowered blocks. Makes: the same without logical sends.
+
+mod atomic;
+mod block;
+mod forms;
+mod scattered;
+mod sync;
+
+pub use atomic::Atomic;
+pub use block::Block;
+pub use scattered::Scattered;
+pub(crate) use sync::end_thread;
+
+use crate::ir::FenceSpaces;
+use crate::lowered::{Buffer, Lowered, LoweredFunction};
+use crate::operand::{flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform};
+use crate::result::CodegenError;
+use crate::target::Target;
+use crate::vcode::{MInst, VFlag, VReg, VirtReg};
+use gantry_isa_gen::message::{Message, MsgOp, Simd};
+use gantry_isa_gen::{
+    self as isa, Desc, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region, SendDescs, Src,
+    SrcMods, Type,
+};
+
+/// What a thread asks of a shared function, over virtual registers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Logical {
+    /// Elements from or to an address a lane.
+    Scattered(Scattered),
+    /// An operation on an element a lane.
+    Atomic(Atomic),
+    /// Consecutive elements from or to one address.
+    Block(Block),
+    /// Waits for all threads of the group.
+    Barrier {
+        /// The thread header.
+        header: VReg,
+    },
+    /// Waits until the thread's accesses before it are done.
+    Fence {
+        /// The thread header.
+        header: VReg,
+        /// Of which memories.
+        spaces: FenceSpaces,
+    },
+}
+
+/// Whether memory is read or written: which registers take part.
+pub use gantry_isa_gen::message::Dir;
+
+/// Turns every logical send of a function into payloads and messages.
+///
+/// # Errors
+/// The platform lacks a message.
+pub fn expand(
+    name: &str,
+    f: LoweredFunction,
+    target: &Target,
+) -> Result<LoweredFunction, CodegenError> {
+    let LoweredFunction {
+        grf,
+        mut blocks,
+        vregs,
+        flags,
+    } = f;
+    let mut s = Sends {
+        target,
+        out: Buffer {
+            grf,
+            vregs,
+            flags,
+            code: Vec::new(),
+        },
+        failed: None,
+    };
+    for block in &mut blocks {
+        if !block.code.iter().any(|l| matches!(l, Lowered::Send(_))) {
+            continue;
+        }
+        for item in std::mem::take(&mut block.code) {
+            match item {
+                Lowered::Send(logical) => s.logical(&logical),
+                other => s.out.code.push(other),
+            }
+        }
+        block.code = std::mem::take(&mut s.out.code);
+    }
+    if let Some(what) = s.failed {
+        return Err(CodegenError::Unsupported {
+            function: name.to_string(),
+            what,
+            at: None,
+        });
+    }
+    Ok(LoweredFunction {
+        grf,
+        blocks,
+        vregs: s.out.vregs,
+        flags: s.out.flags,
+    })
+}
+
+/// The state of the stage.
+struct Sends<'a> {
+    target: &'a Target,
+    out: Buffer,
+    failed: Option<String>,
+}
+
+/// One message's share of an access by lanes.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The first lane.
+    first: u32,
+    /// Lanes.
+    lanes: u32,
+    /// Channels of the message.
+    simd: Simd,
+    /// Channels of the instruction.
+    exec: ExecSize,
+    /// The lanes that take part, where not all channels do.
+    pred: Option<VFlag>,
+}
+
+impl Part {
+    /// A message of the whole thread.
+    const fn whole(exec: ExecSize) -> Part {
+        Part {
+            first: 0,
+            lanes: exec.channels(),
+            simd: Simd::S8,
+            exec,
+            pred: None,
+        }
+    }
+}
+
+/// A place in a register, in bytes, at a GRF's start.
+type Place = (VReg, u32);
+
+/// A send's operands.
+#[derive(Clone, Copy)]
+struct Payloads {
+    dst: Option<Place>,
+    src0: Place,
+    src1: Option<Place>,
+}
+
+impl Sends<'_> {
+    fn logical(&mut self, l: &Logical) {
+        match l {
+            Logical::Scattered(s) => self.scattered(s),
+            Logical::Block(b) => self.block(b),
+            Logical::Barrier { header } => self.barrier(*header),
+            Logical::Atomic(a) => self.atomic(a),
+            Logical::Fence { header, spaces } => self.fence(*header, *spaces),
+        }
+    }
+
+    fn fail(&mut self, what: impl ToString) {
+        if self.failed.is_none() {
+            self.failed = Some(what.to_string());
+        }
+    }
+
+    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a constant predicate.
+    fn parts(&mut self, lanes: u32, mask: Option<VFlag>, most: u32) -> Vec<Part> {
+        let mut out = Vec::new();
+        let mut first = 0;
+        while first < lanes {
+            let n = (lanes - first).min(most);
+            let simd = if n > 8 { Simd::S16 } else { Simd::S8 };
+            let Some(exec) = ExecSize::new(n.next_power_of_two()) else {
+                self.fail(format!("an access of {lanes} lanes"));
+                break;
+            };
+            let whole = exec.channels() == n;
+            let pred = match mask {
+                None if whole => None,
+                None => {
+                    let f = self.out.temp_flag(16);
+                    self.out.const_flag(f, 16, lane_mask(n));
+                    Some(f)
+                }
+                Some(m) => Some(self.part_of_mask(m, lanes, first, n, whole)),
+            };
+            out.push(Part {
+                first,
+                lanes: n,
+                simd,
+                exec,
+                pred,
+            });
+            first += n;
+        }
+        out
+    }
+
+    /// Lanes `first..first + n` of a mask as a flag of its own, clear above them.
+    fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32, whole: bool) -> VFlag {
+        if first == 0 && whole && lanes <= 16 {
+            return mask;
+        }
+        let ty = flag_type(lanes);
+        let r = self.out.temp(4);
+        self.out.emit_op(uniform(
+            Op::Shr,
+            grf_dst(r, Type::Ud),
+            [flag_src(mask, ty), imm(u64::from(first), Type::Uw)],
+        ));
+        let f = self.out.temp_flag(16);
+        self.out.emit_op(uniform(
+            Op::And,
+            flag_dst(f, Type::Uw),
+            [scalar_src(r, 0, Type::Uw), imm(lane_mask(n), Type::Uw)],
+        ));
+        f
+    }
+
+    /// Emits the `send` of a message. `starts`: what comes back begins the destination's value.
+    fn send(&mut self, op: MsgOp, part: &Part, p: Payloads, starts: bool) {
+        let platform = self.target.platform();
+        let split = p.src1.is_some();
+        let message = if split {
+            Message::split(platform, op)
+        } else {
+            Message::new(platform, op)
+        };
+        let (ex, desc) = match message.descs(platform) {
+            Ok(d) => d,
+            Err(e) => return self.fail(e),
+        };
+        let null = (VirtReg::NULL, 0);
+        let place = |r: Option<Place>| r.map_or(null, |(r, at)| (VirtReg::Grf(r), at));
+        let src = |(reg, at): (VirtReg, u32)| Src::Direct {
+            at: RegRef::new(reg, at as u16),
+            region: Region::SCALAR,
+            ty: Type::Ud,
+            mods: SrcMods::default(),
+        };
+        let (dreg, dat) = place(p.dst);
+        let mut send = isa::Inst::new(if split { Op::Sends } else { Op::Send }, part.exec);
+        send.no_mask = true;
+        send.pred = part.pred.map(|f| Predicate {
+            flag: RegRef::new(VirtReg::Flag(f), 0),
+            inverse: false,
+            ctrl: PredCtrl::Sequential,
+        });
+        send.dst = Dst::Direct {
+            at: RegRef::new(dreg, dat as u16),
+            hs: 1,
+            ty: Type::Ud,
+        };
+        send.srcs[0] = src((VirtReg::Grf(p.src0.0), p.src0.1));
+        if split {
+            send.srcs[1] = src(place(p.src1));
+        }
+        send.send = Some(SendDescs {
+            ex: Desc::Imm(ex),
+            desc: Desc::Imm(desc),
+            src1_len: None,
+        });
+        self.out.emit(MInst::Op {
+            inst: send,
+            starts: starts && part.pred.is_none(),
+            keeps: None,
+        });
+    }
+}

@@ -1,0 +1,359 @@
+//! Scattered access: an address a lane, and one to four elements at each.
+
+use super::{Dir, Part, Payloads, Place, Sends, forms};
+use crate::bale::{Bale, BaleSrc, Operation, View};
+use crate::ir::{MemFlags, Space};
+use crate::lowered::{Lowered, at};
+use crate::vcode::{MInst, VFlag, VReg};
+use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
+use gantry_isa_gen::{Op, Type};
+use smallvec::SmallVec;
+
+/// Elements from or to an address a lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Scattered {
+    /// Read or write.
+    pub dir: Dir,
+    /// Where, and what is promised.
+    pub mem: MemFlags,
+    /// Lanes, any number.
+    pub lanes: u32,
+    /// Elements of a lane, 1 to 4, that follow on each other in memory.
+    pub count: u32,
+    /// Element type.
+    pub ty: Type,
+    /// The addresses, as wide as the space's are.
+    pub addr: VReg,
+    /// Bytes added to every address.
+    pub offset: i32,
+    /// What is read or written: all lanes' first elements from the register's start, then the second ones.
+    pub data: VReg,
+    /// The lanes that take part; all without it.
+    pub mask: Option<VFlag>,
+    /// Whether a read keeps what the register holds in lanes that take no part; if not, the read begins its value.
+    pub keeps: bool,
+}
+
+/// What one message moves of each lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Unit {
+    /// 1, 2 or 4 bytes, wherever they are, in a dword each.
+    Bytes(u32),
+    /// So many aligned dwords, one after the other in memory, all lanes' first ones first in the payload.
+    Dwords(u32),
+    /// An aligned qword.
+    Qword,
+}
+
+impl Unit {
+    /// Bytes of a lane in memory.
+    fn bytes(self) -> u32 {
+        match self {
+            Unit::Bytes(n) => n,
+            Unit::Dwords(n) => 4 * n,
+            Unit::Qword => 8,
+        }
+    }
+
+    /// Bytes of a lane in a payload.
+    fn slots(self) -> u32 {
+        match self {
+            Unit::Bytes(_) => 4,
+            other => other.bytes(),
+        }
+    }
+}
+
+/// The most dwords of a lane in one message.
+const MOST_DWORDS: u32 = 4;
+
+/// The address model of a space, and the type of an address.
+pub(super) fn model(space: Space) -> (AddrModel, Type) {
+    match space {
+        Space::Global => (AddrModel::FLAT, Type::Q),
+        Space::Slm => (AddrModel::A32(Surface::Slm), Type::D),
+        Space::Surface(n) => (AddrModel::A32(Surface::Bti(n)), Type::D),
+    }
+}
+
+impl Scattered {
+    /// The messages of a lane's elements, each with the bytes before it.
+    fn units(&self) -> SmallVec<[(Unit, u32); 4]> {
+        let size = self.ty.bytes();
+        let align = self.mem.alignment(size);
+        let all = size * self.count;
+        let step = match size {
+            8 if self.mem.space == Space::Global && align >= 8 => Unit::Qword,
+            4 | 8 if align >= 4 => Unit::Dwords(MOST_DWORDS),
+            n => Unit::Bytes(n.min(4)),
+        };
+        let mut out = SmallVec::new();
+        let mut done = 0;
+        while done < all {
+            let unit = match step {
+                Unit::Dwords(n) => Unit::Dwords(n.min((all - done) / 4)),
+                unit => unit,
+            };
+            out.push((unit, done));
+            done += unit.bytes();
+        }
+        out
+    }
+
+    /// The lanes of a part, of the dword (or the smaller element, or the qword) that lies `within` bytes behind each address.
+    fn column(&self, part: &Part, within: u32, unit: Unit) -> View {
+        let size = self.ty.bytes();
+        let element = within / size;
+        let place = (element * self.lanes + part.first) * size;
+        let view = at(self.data, place, part.lanes, unsigned(size));
+        match unit {
+            Unit::Qword => view,
+            _ if size == 8 => {
+                let half = view.narrowed(Type::Ud);
+                View {
+                    offset: half.offset + within % size,
+                    ..half
+                }
+            }
+            _ => view,
+        }
+    }
+}
+
+fn unsigned(bytes: u32) -> Type {
+    match bytes {
+        1 => Type::Ub,
+        2 => Type::Uw,
+        4 => Type::Ud,
+        _ => Type::Uq,
+    }
+}
+
+impl Sends<'_> {
+    pub(super) fn scattered(&mut self, s: &Scattered) {
+        let mut starts = !s.keeps;
+        let (addr, _) = model(s.mem.space);
+        for part in self.parts(s.lanes, s.mask, forms::channels(self.target, addr)) {
+            for (unit, within) in s.units() {
+                match s.dir {
+                    Dir::Read => {
+                        let src0 = self.addresses(s, &part, within);
+                        self.read(s, &part, unit, within, src0, &mut starts);
+                    }
+                    Dir::Write if forms::splits(self.target) => {
+                        let src0 = self.addresses(s, &part, within);
+                        let data = self.data_payload(s, &part, unit, within);
+                        self.write(s, &part, unit, src0, Some(data));
+                    }
+                    Dir::Write => {
+                        let (src0, data) = self.joint_payload(s.mem.space, &part, unit.slots());
+                        self.addresses_to(s, &part, within, src0);
+                        self.data_to(s, &part, unit, within, data);
+                        self.write(s, &part, unit, src0, None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn message(s: &Scattered, unit: Unit, simd: Simd) -> Option<MsgOp> {
+        let (addr, _) = model(s.mem.space);
+        let dir = s.dir;
+        Some(match unit {
+            Unit::Qword => MsgOp::QwordScattered {
+                dir,
+                addr,
+                count: 1,
+                simd,
+            },
+            Unit::Dwords(1) if addr.is_a64() => MsgOp::DwordScattered {
+                dir,
+                addr,
+                count: 1,
+                simd,
+                cache: Cache::Data,
+            },
+            Unit::Dwords(n) => MsgOp::Untyped {
+                dir,
+                addr,
+                rgba: Rgba::first(n)?,
+                simd,
+            },
+            Unit::Bytes(n) => MsgOp::ByteScattered {
+                dir,
+                addr,
+                bytes: n as u8,
+                simd,
+            },
+        })
+    }
+
+    /// A part's addresses as a payload: the value's own register where it already is one.
+    fn addresses(&mut self, s: &Scattered, part: &Part, within: u32) -> Place {
+        let (_, ty) = model(s.mem.space);
+        let needed = part.simd.channels() * ty.bytes();
+        let start = part.first * ty.bytes();
+        if s.offset == 0 && within == 0 && self.holds(s.addr, start, needed) {
+            return (s.addr, start);
+        }
+        let to = (self.out.temp_grfs(self.out.grf.hold(needed)), 0);
+        self.addresses_to(s, part, within, to);
+        to
+    }
+
+    /// Whether a register has so many bytes from a byte offset that a payload may start at.
+    pub(super) fn holds(&self, reg: VReg, start: u32, bytes: u32) -> bool {
+        start.is_multiple_of(self.out.grf.bytes) && self.out.vregs[reg].bytes >= start + bytes
+    }
+
+    fn addresses_to(&mut self, s: &Scattered, part: &Part, within: u32, to: Place) {
+        let (_, ty) = model(s.mem.space);
+        let src = at(s.addr, part.first * ty.bytes(), part.lanes, ty).plain();
+        let add = i64::from(s.offset) + i64::from(within);
+        let o = match (i16::try_from(add), i32::try_from(add)) {
+            (Ok(0), _) => Operation::new(Op::Mov, ty, &[src]),
+            (Ok(w), _) => {
+                let i = BaleSrc::Imm(u64::from(w as u16), Type::W);
+                Operation::new(Op::Add, ty, &[src, i])
+            }
+            (_, Ok(d)) => {
+                let i = BaleSrc::Imm(u64::from(d as u32), Type::D);
+                Operation::new(Op::Add, ty, &[src, i])
+            }
+            _ => return self.fail(format!("an offset of {add} bytes")),
+        };
+        let view = at(to.0, to.1, part.lanes, ty);
+        self.out.bale_at(view, to.1 == 0, part.lanes, o);
+    }
+
+    /// One register for addresses and, behind them, `slots` bytes of data a lane.
+    pub(super) fn joint_payload(
+        &mut self,
+        space: Space,
+        part: &Part,
+        slots: u32,
+    ) -> (Place, Place) {
+        let (_, ty) = model(space);
+        let grf = self.out.grf;
+        let channels = part.simd.channels();
+        let addr = grf.hold(channels * ty.bytes());
+        let data = grf.hold(channels * slots);
+        let r = self.out.temp_grfs(addr + data);
+        ((r, 0), (r, addr * grf.bytes))
+    }
+
+    /// Whether a message's data is, as it stands, a payload at a place of the value's own register.
+    fn in_place(&self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Option<Place> {
+        let channels = part.simd.channels();
+        let whole = match unit {
+            Unit::Bytes(n) => n == 4 && s.ty.bytes() == 4,
+            Unit::Dwords(1) => s.ty.bytes() == 4,
+            // Several dwords a lane lie one behind the other only where one message has all lanes.
+            Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == channels,
+            Unit::Qword => true,
+        };
+        let place = s.column(part, within, unit).offset;
+        (whole && part.lanes == channels && self.holds(s.data, place, channels * unit.slots()))
+            .then_some((s.data, place))
+    }
+
+    /// One scattered read into its lanes of the value.
+    fn read(
+        &mut self,
+        s: &Scattered,
+        part: &Part,
+        unit: Unit,
+        within: u32,
+        src0: Place,
+        starts: &mut bool,
+    ) {
+        let Some(op) = Self::message(s, unit, part.simd) else {
+            return self.fail("a message of more than four dwords");
+        };
+        let channels = part.simd.channels();
+        if let Some(place) = self.in_place(s, part, unit, within) {
+            let p = Payloads {
+                dst: Some(place),
+                src0,
+                src1: None,
+            };
+            let begins = std::mem::replace(starts, false);
+            // Disabled lanes keep what they had, unless there was nothing.
+            if begins && part.pred.is_some() {
+                self.out.emit(MInst::Start { dst: s.data });
+            }
+            self.send(op, part, p, begins);
+            return;
+        }
+        let t = self
+            .out
+            .temp_grfs(self.out.grf.hold(channels * unit.slots()));
+        let p = Payloads {
+            dst: Some((t, 0)),
+            src0,
+            src1: None,
+        };
+        if part.pred.is_some() {
+            self.out.emit(MInst::Start { dst: t });
+        }
+        self.send(op, part, p, true);
+        for (n, from) in Self::slots(t, 0, part, unit).into_iter().enumerate() {
+            let to = s.column(part, within + 4 * n as u32, unit);
+            let from = match to.ty.bytes() < from.ty.bytes() {
+                true => from.narrowed(to.ty),
+                false => from,
+            };
+            let operation = Operation::new(Op::Mov, to.ty, &[from.plain()]);
+            let begins = std::mem::replace(starts, false);
+            self.out.code.push(Lowered::Bale(Bale {
+                mask: part.pred,
+                ..Bale::new(part.lanes, operation, to, begins)
+            }));
+        }
+    }
+
+    /// The lanes of each slot of a payload.
+    fn slots(reg: VReg, start: u32, part: &Part, unit: Unit) -> SmallVec<[View; 4]> {
+        let channels = part.simd.channels();
+        match unit {
+            Unit::Qword => SmallVec::from_elem(at(reg, start, part.lanes, Type::Uq), 1),
+            Unit::Bytes(_) => SmallVec::from_elem(at(reg, start, part.lanes, Type::Ud), 1),
+            Unit::Dwords(n) => (0..n)
+                .map(|i| at(reg, start + i * channels * 4, part.lanes, Type::Ud))
+                .collect(),
+        }
+    }
+
+    /// A part's data as a payload: the value's own register where it already is one.
+    fn data_payload(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Place {
+        if let Some(place) = self.in_place(s, part, unit, within) {
+            return place;
+        }
+        let needed = part.simd.channels() * unit.slots();
+        let to = (self.out.temp_grfs(self.out.grf.hold(needed)), 0);
+        self.data_to(s, part, unit, within, to);
+        to
+    }
+
+    /// A part's data, each element in a slot of a dword at least.
+    fn data_to(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32, to: Place) {
+        for (n, slot) in Self::slots(to.0, to.1, part, unit).into_iter().enumerate() {
+            let from = s.column(part, within + 4 * n as u32, unit);
+            let o = Operation::new(Op::Mov, slot.ty, &[from.plain()]);
+            self.out.bale_at(slot, to.1 == 0 && n == 0, part.lanes, o);
+        }
+    }
+
+    /// One scattered write; the data is in a payload of its own or behind the addresses.
+    fn write(&mut self, s: &Scattered, part: &Part, unit: Unit, addr: Place, data: Option<Place>) {
+        let Some(op) = Self::message(s, unit, part.simd) else {
+            return self.fail("a message of more than four dwords");
+        };
+        let p = Payloads {
+            dst: None,
+            src0: addr,
+            src1: data,
+        };
+        self.send(op, part, p, false);
+    }
+}

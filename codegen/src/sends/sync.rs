@@ -1,0 +1,102 @@
+//! Barriers, fences and the end of the thread.
+
+use super::{Part, Payloads, Sends, forms};
+use crate::bale::{BaleSrc, Operation};
+use crate::ir::FenceSpaces;
+use crate::operand::{dst, imm, scalar, scalar_src, uniform};
+use crate::target::Target;
+use crate::vcode::{MInst, VReg, VirtReg};
+use gantry_isa_gen::message::{Message, MessageError, MsgOp};
+use gantry_isa_gen::{
+    self as isa, Arf, Desc, Dst, ExecSize, InstOpts, Op, Reg, RegRef, SendDescs, Src, Type,
+};
+
+/// The last instruction of a thread, with a copy of the thread header as its payload.
+///
+/// # Errors
+/// The platform lacks the message.
+pub(crate) fn end_thread(
+    target: &Target,
+    payload: RegRef<Reg>,
+) -> Result<isa::Inst<Reg>, MessageError> {
+    let op = MsgOp::ThreadEnd {
+        no_dereference: true,
+    };
+    let (ex, desc) = Message::new(target.platform(), op).descs(target.platform())?;
+    let mut send = isa::Inst::new(Op::Send, ExecSize::S8);
+    send.no_mask = true;
+    send.dst = Dst::Direct {
+        at: RegRef::new(Reg::NULL, 0),
+        hs: 1,
+        ty: Type::Ud,
+    };
+    send.srcs[0] = scalar(payload, Type::Ud);
+    send.send = Some(SendDescs {
+        ex: Desc::Imm(ex),
+        desc: Desc::Imm(desc),
+        src1_len: None,
+    });
+    send.opts = InstOpts::EOT;
+    Ok(send)
+}
+
+impl Sends<'_> {
+    pub(super) fn barrier(&mut self, header: VReg) {
+        let t = self.out.temp_grfs(1);
+        let dwords = self.out.grf.bytes / Type::Ud.bytes();
+        let zero = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(0, Type::Ud)]);
+        self.out.bale(t, dwords, zero);
+        // The barrier's id and count, from the thread header.
+        let mask = u64::from(self.target.abi().barrier_mask);
+        self.out.emit(MInst::Op {
+            inst: uniform(
+                Op::And,
+                dst(RegRef::new(VirtReg::Grf(t), 8), Type::Ud),
+                [scalar_src(header, 8, Type::Ud), imm(mask, Type::Ud)],
+            ),
+            starts: false,
+            keeps: None,
+        });
+        let p = Payloads {
+            dst: None,
+            src0: (t, 0),
+            src1: None,
+        };
+        self.send(MsgOp::Barrier, &Part::whole(ExecSize::S1), p, false);
+        let n0 = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Notification, 0)), 0);
+        self.out
+            .emit_op(uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)]));
+    }
+
+    /// Fences with a commit, and for each an instruction that waits for it. Where local memory lies in the L3 cache, one fence orders both.
+    pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces) {
+        let one = self.target.features().slm_in_l3;
+        if spaces.slm() && !one {
+            self.fence_of(header, true, 0);
+        }
+        if spaces.global() || one {
+            let flush = forms::global_flush(self.target);
+            self.fence_of(header, false, flush);
+        }
+    }
+
+    fn fence_of(&mut self, header: VReg, slm: bool, flush: u8) {
+        let t = self.out.temp_grfs(1);
+        let p = Payloads {
+            dst: Some((t, 0)),
+            src0: (header, 0),
+            src1: None,
+        };
+        let op = MsgOp::Fence {
+            slm,
+            commit: true,
+            flush,
+        };
+        self.send(op, &Part::whole(ExecSize::S8), p, true);
+        let null = Dst::null(VirtReg::NULL, Type::Ud);
+        let mut mov: isa::Inst<VirtReg> =
+            uniform(Op::Mov, null, [scalar_src(t, 0, Type::Ud), Src::None]);
+        mov.opts = InstOpts::SWITCH;
+        self.out.emit_op(mov);
+    }
+}

@@ -1,0 +1,224 @@
+//! Random kernels, differentially: what the compiled bytes do on the simulator is what the interpreter says.
+//!
+//! A library function with the target a parameter: `tests/random.rs` runs a seeded few on every target, a fuzz target as many as one likes.
+
+use crate::command::compile_checked;
+use crate::runner::INSTRUCTION_LIMIT;
+use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
+use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
+use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Scalar, Type};
+use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
+use gantry_runtime::{Device, SimOptions};
+
+/// What came of a case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Interpreter and simulator agree.
+    Equal,
+    /// The compiler said that it cannot: of too much demand, which is not the IR's to know.
+    TooLarge,
+    /// The compiler has no lowering for something.
+    Unsupported,
+}
+
+/// One target's share of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Count {
+    /// Cases that agree.
+    pub equal: u64,
+    /// Cases that did not fit the register file.
+    pub too_large: u64,
+    /// Cases with something that has no lowering.
+    pub unsupported: u64,
+}
+
+impl Count {
+    /// Counts a case.
+    pub fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Equal => self.equal += 1,
+            Outcome::TooLarge => self.too_large += 1,
+            Outcome::Unsupported => self.unsupported += 1,
+        }
+    }
+}
+
+/// The targets that differential tests run on: those of `GANTRY_TARGETS` (`skl,icllp`), or one of every platform, since products of one platform
+/// get the same code.
+pub fn platforms() -> Vec<Target> {
+    if let Ok(names) = std::env::var("GANTRY_TARGETS") {
+        let named = names.split(',').filter_map(|n| Target::from_name(n).ok());
+        return named.collect();
+    }
+    let mut out: Vec<Target> = Target::all().collect();
+    out.dedup_by_key(|t| t.platform());
+    out
+}
+
+/// The options with what a target lacks by name left out: doubles where the ALU has none.
+pub fn for_target(options: &Options, target: &Target) -> Options {
+    Options {
+        doubles: options.doubles && target.features().native_f64,
+        ..options.clone()
+    }
+}
+
+/// Compiles a random module for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
+/// stores with what the interpreter stores.
+///
+/// # Errors
+/// The compiler refuses verified IR, or the results differ: a sentence that says how.
+pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, String> {
+    let m = fuzzing::module(seed, options);
+    let compile_options = CompileOptions {
+        check: true,
+        ..CompileOptions::new(target.clone())
+    };
+    match compile(&m, &compile_options) {
+        Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
+        Err(CodegenError::Unsupported { .. }) => return Ok(Outcome::Unsupported),
+        _ => {}
+    }
+    let compiled = compile_checked(&m, &compile_options)?;
+    let input = fuzzing::input(seed);
+    let expected = interpret(&m, &input)?;
+    let got = simulate(&compiled.zebin, &input, simd(&m))?;
+    compare(&m, &expected.output, &got.output)?;
+    if expected.surface != got.surface {
+        let differ = |(a, b): (&u8, &u8)| a != b;
+        let at = expected.surface.iter().zip(&got.surface).position(differ);
+        return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
+    }
+    Ok(Outcome::Equal)
+}
+
+/// What a kernel leaves in memory.
+struct Left {
+    output: Vec<u8>,
+    surface: Vec<u8>,
+}
+
+/// The surface's buffer starts as the end of the input.
+fn shared(input: &[u8]) -> Vec<u8> {
+    input
+        .iter()
+        .rev()
+        .copied()
+        .take(SHARED_BYTES as usize)
+        .collect()
+}
+
+/// Work-items of a thread: a kernel is launched as one.
+fn simd(m: &Module) -> u32 {
+    match m.functions.values().next().map(|f| f.kind) {
+        Some(FuncKind::Kernel { simd, .. }) => simd,
+        _ => 1,
+    }
+}
+
+fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
+    let mut memory = Buffers::default();
+    let x = memory.add(input.to_vec());
+    let y = memory.add(vec![0; OUT_BYTES as usize]);
+    let z = memory.add(shared(input));
+    let args = [
+        Arg::ptr(x),
+        Arg::ptr(y),
+        Arg::i32(5),
+        Arg::f32(1.5),
+        Arg::ptr(z),
+    ];
+    let simd = simd(m);
+    let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
+    launch(
+        m,
+        FuncRef::from_u32(0),
+        &grid,
+        &args,
+        &mut memory,
+        INSTRUCTION_LIMIT,
+    )
+    .map_err(|e| format!("interpreter: {e}"))?;
+    Ok(Left {
+        output: memory.bytes(y).to_vec(),
+        surface: memory.bytes(z).to_vec(),
+    })
+}
+
+fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
+    let device = Device::simulator(SimOptions {
+        instruction_limit: INSTRUCTION_LIMIT,
+        ..SimOptions::default()
+    });
+    let run = || -> Result<Left, gantry_runtime::Error> {
+        let kernel = device.load(zebin)?.kernel("k")?;
+        let x = device.buffer_from(input)?;
+        let y = device.buffer_from(&vec![0u8; OUT_BYTES as usize])?;
+        let z = device.buffer_from(&shared(input))?;
+        let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
+        kernel
+            .launch(grid)
+            .arg(&x)
+            .arg(&y)
+            .arg(5i32)
+            .arg(1.5f32)
+            .arg(&z)
+            .run()?;
+        Ok(Left {
+            output: y.read()?,
+            surface: z.read()?,
+        })
+    };
+    run().map_err(|e| format!("simulator: {e}"))
+}
+
+/// The offsets in the output that blocks of floats are stored to.
+fn floats(m: &Module) -> Vec<(usize, Type)> {
+    let Some(f) = m.functions.get(FuncRef::from_u32(0)) else {
+        return Vec::new();
+    };
+    let params = f.layout.entry().map_or(&[][..], |b| f.dfg.block_params(b));
+    let output = params.get(1).copied();
+    let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+    insts
+        .filter_map(|&i| match *f.dfg.data(i) {
+            InstData::Store {
+                args: [v, to],
+                offset,
+                ..
+            } if Some(to) == output => Some((offset as usize, f.dfg.ty(v))),
+            _ => None,
+        })
+        .filter(|(_, ty)| ty.scalar().is_float())
+        .collect()
+}
+
+/// Integers are equal; floats too, where all NaNs and both zeros count as one.
+fn compare(m: &Module, expected: &[u8], got: &[u8]) -> Result<(), String> {
+    let mut scalars = vec![Scalar::I8; expected.len()];
+    for (at, ty) in floats(m) {
+        if let Some(s) = scalars.get_mut(at..at + ty.bytes() as usize) {
+            s.fill(ty.scalar());
+        }
+    }
+    let mut at = 0;
+    while let Some(&scalar) = scalars.get(at) {
+        let size = scalar.bytes() as usize;
+        let read = |from: &[u8]| {
+            let mut bits = [0; 8];
+            for (to, b) in bits.iter_mut().zip(from.iter().skip(at).take(size)) {
+                *to = *b;
+            }
+            u64::from_le_bytes(bits)
+        };
+        let (a, b) = (read(expected), read(got));
+        let (x, y) = (lane_float(scalar, a), lane_float(scalar, b));
+        if a != b && !(x.is_nan() && y.is_nan()) && x != y {
+            return Err(format!(
+                "byte {at}, {scalar}: interpreter {a:#x} ({x}), simulator {b:#x} ({y})"
+            ));
+        }
+        at += size;
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! What `level_zero/ze_api.h` declares, as far as it is used here: structures, functions, result codes.
+//!
+//! Facts: the oneAPI Level Zero loader, version 1.
+#![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
+
+use crate::error::Error;
+use libloading::Library;
+use std::ffi::{c_char, c_void};
+
+/// What the loader is called.
+pub(super) const LOADER: &str = if cfg!(windows) {
+    "ze_loader.dll"
+} else {
+    "libze_loader.so.1"
+};
+
+pub(super) type Handle = *mut c_void;
+pub(super) type Code = u32;
+
+#[repr(C)]
+pub(super) struct ContextDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) flags: u32,
+}
+
+#[repr(C)]
+pub(super) struct ModuleDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) format: u32,
+    pub(super) size: usize,
+    pub(super) input: *const u8,
+    pub(super) flags: *const c_char,
+    pub(super) constants: *const c_void,
+}
+
+#[repr(C)]
+pub(super) struct KernelDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) flags: u32,
+    pub(super) name: *const c_char,
+}
+
+#[repr(C)]
+pub(super) struct ListDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) ordinal: u32,
+    pub(super) flags: u32,
+}
+
+#[repr(C)]
+pub(super) struct QueueDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) ordinal: u32,
+    pub(super) index: u32,
+    pub(super) flags: u32,
+    pub(super) mode: u32,
+    pub(super) priority: u32,
+}
+
+#[repr(C)]
+pub(super) struct DeviceMemDesc {
+    pub(super) stype: u32,
+    pub(super) next: *const c_void,
+    pub(super) flags: u32,
+    pub(super) ordinal: u32,
+}
+
+#[repr(C)]
+pub(super) struct GroupCount {
+    pub(super) x: u32,
+    pub(super) y: u32,
+    pub(super) z: u32,
+}
+
+#[repr(C)]
+pub(super) struct DeviceProperties {
+    pub(super) stype: u32,
+    pub(super) next: *mut c_void,
+    pub(super) ty: u32,
+    pub(super) vendor: u32,
+    pub(super) device: u32,
+    pub(super) flags: u32,
+    pub(super) subdevice: u32,
+    pub(super) core_clock: u32,
+    pub(super) max_alloc: u64,
+    pub(super) max_contexts: u32,
+    pub(super) max_priority: u32,
+    pub(super) threads_per_eu: u32,
+    pub(super) simd_width: u32,
+    pub(super) eus_per_subslice: u32,
+    pub(super) subslices_per_slice: u32,
+    pub(super) slices: u32,
+    pub(super) timer_resolution: u64,
+    pub(super) timestamp_bits: u32,
+    pub(super) kernel_timestamp_bits: u32,
+    pub(super) uuid: [u8; 16],
+    pub(super) name: [u8; 256],
+}
+
+macro_rules! api {
+    ($($field:ident = $name:literal : fn($($arg:ty),*);)*) => {
+        /// The functions used, looked up once; the library stays loaded as long as they do.
+        pub(super) struct Functions {
+            $(pub(super) $field: unsafe extern "C" fn($($arg),*) -> Code,)*
+            _library: Option<Library>,
+        }
+
+        impl Functions {
+            pub(super) fn load() -> Result<Functions, Error> {
+                // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run in any process.
+                let library = unsafe { Library::new(LOADER) }
+                    .map_err(|e| Error::NoDevice(format!("looked for {LOADER}: {e}")))?;
+                $(
+                    // SAFETY: the signature is the one that ze_api.h declares for this name.
+                    let $field = *unsafe {
+                        library.get::<unsafe extern "C" fn($($arg),*) -> Code>($name)
+                    }
+                    .map_err(|e| Error::NoDevice(format!("{LOADER}: {e}")))?;
+                )*
+                Ok(Functions { $($field,)* _library: Some(library) })
+            }
+
+            /// Functions of no driver: each tells `fake::called` that it was called.
+            #[cfg(test)]
+            pub(super) fn fake() -> Functions {
+                $(
+                    unsafe extern "C" fn $field($(_: $arg),*) -> Code {
+                        super::fake::called(stringify!($field))
+                    }
+                )*
+                Functions { $($field,)* _library: None }
+            }
+        }
+    };
+}
+
+api! {
+    init = b"zeInit\0": fn(u32);
+    driver_get = b"zeDriverGet\0": fn(*mut u32, *mut Handle);
+    device_get = b"zeDeviceGet\0": fn(Handle, *mut u32, *mut Handle);
+    device_properties = b"zeDeviceGetProperties\0": fn(Handle, *mut DeviceProperties);
+    context_create = b"zeContextCreate\0": fn(Handle, *const ContextDesc, *mut Handle);
+    context_destroy = b"zeContextDestroy\0": fn(Handle);
+    queue_create = b"zeCommandQueueCreate\0": fn(Handle, Handle, *const QueueDesc, *mut Handle);
+    queue_destroy = b"zeCommandQueueDestroy\0": fn(Handle);
+    queue_execute = b"zeCommandQueueExecuteCommandLists\0": fn(Handle, u32, *mut Handle, Handle);
+    queue_synchronize = b"zeCommandQueueSynchronize\0": fn(Handle, u64);
+    list_create = b"zeCommandListCreate\0": fn(Handle, Handle, *const ListDesc, *mut Handle);
+    list_destroy = b"zeCommandListDestroy\0": fn(Handle);
+    list_close = b"zeCommandListClose\0": fn(Handle);
+    list_copy = b"zeCommandListAppendMemoryCopy\0":
+        fn(Handle, *mut c_void, *const c_void, usize, Handle, u32, *mut Handle);
+    list_launch = b"zeCommandListAppendLaunchKernel\0":
+        fn(Handle, Handle, *const GroupCount, Handle, u32, *mut Handle);
+    list_barrier = b"zeCommandListAppendBarrier\0": fn(Handle, Handle, u32, *mut Handle);
+    mem_alloc = b"zeMemAllocDevice\0":
+        fn(Handle, *const DeviceMemDesc, usize, usize, Handle, *mut *mut c_void);
+    mem_free = b"zeMemFree\0": fn(Handle, *mut c_void);
+    module_create = b"zeModuleCreate\0":
+        fn(Handle, Handle, *const ModuleDesc, *mut Handle, *mut Handle);
+    module_destroy = b"zeModuleDestroy\0": fn(Handle);
+    log_string = b"zeModuleBuildLogGetString\0": fn(Handle, *mut usize, *mut c_char);
+    log_destroy = b"zeModuleBuildLogDestroy\0": fn(Handle);
+    kernel_create = b"zeKernelCreate\0": fn(Handle, *const KernelDesc, *mut Handle);
+    kernel_destroy = b"zeKernelDestroy\0": fn(Handle);
+    kernel_argument = b"zeKernelSetArgumentValue\0": fn(Handle, u32, usize, *const c_void);
+    kernel_group_size = b"zeKernelSetGroupSize\0": fn(Handle, u32, u32, u32);
+    kernel_offset = b"zeKernelSetGlobalOffsetExp\0": fn(Handle, u32, u32, u32);
+}
+
+/// The result of a wait whose time is over.
+pub(super) const NOT_READY: Code = 1;
+
+/// A result code's name.
+pub(super) fn code_name(code: Code) -> String {
+    let name = match code {
+        NOT_READY => "ZE_RESULT_NOT_READY",
+        0x7000_0001 => "ZE_RESULT_ERROR_DEVICE_LOST",
+        0x7000_0002 => "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
+        0x7000_0003 => "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
+        0x7000_0004 => "ZE_RESULT_ERROR_MODULE_BUILD_FAILURE",
+        0x7000_0005 => "ZE_RESULT_ERROR_MODULE_LINK_FAILURE",
+        0x7802_0000 | 0x7002_0000 => "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
+        0x7800_0001 => "ZE_RESULT_ERROR_UNINITIALIZED",
+        0x7800_0002 => "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
+        0x7800_0003 => "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
+        0x7800_0004 => "ZE_RESULT_ERROR_INVALID_ARGUMENT",
+        0x7800_0005 => "ZE_RESULT_ERROR_INVALID_NULL_HANDLE",
+        0x7800_0007 => "ZE_RESULT_ERROR_INVALID_NULL_POINTER",
+        0x7800_0008 => "ZE_RESULT_ERROR_INVALID_SIZE",
+        0x7800_0009 => "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
+        0x7800_000c => "ZE_RESULT_ERROR_INVALID_ENUMERATION",
+        0x7800_000f => "ZE_RESULT_ERROR_INVALID_NATIVE_BINARY",
+        0x7800_0011 => "ZE_RESULT_ERROR_INVALID_KERNEL_NAME",
+        0x7800_0013 => "ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION",
+        0x7800_0014 => "ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION",
+        0x7800_0015 => "ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX",
+        0x7800_0016 => "ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE",
+        0x7800_0018 => "ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED",
+        0x7fff_fffe => "ZE_RESULT_ERROR_UNKNOWN",
+        _ => return format!("{code:#010x}"),
+    };
+    format!("{name} ({code:#010x})")
+}
+
+pub(super) fn check(call: &'static str, code: Code) -> Result<(), Error> {
+    if code == 0 {
+        return Ok(());
+    }
+    Err(Error::Driver {
+        call,
+        code: code_name(code),
+        log: String::new(),
+    })
+}
