@@ -1,0 +1,17 @@
+//! Gen8 to Gen11: `r0` is the thread header. Then, if the kernel reads local ids, whole registers of words for x, then y, then z; if not, one
+//! register that holds nothing. Then the cross-thread data.
+
+use super::Abi;
+
+pub(super) static GEN8: Abi = Abi {
+    no_id_grfs: 1,
+    local_id_bytes: 2,
+    eot_grfs: 16,
+    barrier_mask: 0x8f00_0000,
+    denormals: 0x4c0,
+};
+
+pub(super) static GEN11: Abi = Abi {
+    barrier_mask: 0x7f00_0000,
+    ..GEN8
+};

@@ -1,0 +1,49 @@
+//! How threads begin, meet and end: a file a platform family.
+//!
+//! What a thread finds in its registers ([`Payload`]), the bits of the thread header that messages want, where the payload of
+//! the last message may lie. Sources: the driver's documented behaviour (what it was seen to put there) and the code that Intel's compiler makes.
+
+mod before_xe;
+mod payload;
+
+pub use payload::{LaunchFact, Payload, Slot};
+
+use gantry_isa_gen::Platform;
+
+/// The contract between a thread and who dispatches it.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Abi {
+    /// Registers before the cross-thread data where a kernel reads no local ids.
+    pub(crate) no_id_grfs: u32,
+    /// Whether the local ids of a dimension start at a register of their own.
+    pub(crate) local_id_bytes: u32,
+    /// The payload of a thread's last message lies in this many registers at the file's end (PRM, "End of Thread").
+    pub(crate) eot_grfs: u32,
+    /// What dword 2 of a barrier message keeps of the thread header's.
+    pub(crate) barrier_mask: u32,
+    /// The bits of `cr0.0` that keep denormals, of halves, singles and doubles.
+    pub(crate) denormals: u32,
+}
+
+impl Abi {
+    /// The contract of a platform, if there is a code generator for it.
+    pub fn of(platform: Platform) -> Option<&'static Abi> {
+        match platform {
+            Platform::Gen8 | Platform::Gen8Lp | Platform::Gen9 | Platform::Gen9Lp => {
+                Some(&before_xe::GEN8)
+            }
+            Platform::Gen11 => Some(&before_xe::GEN11),
+            _ => None,
+        }
+    }
+}
+
+/// Byte address in the register file of a group id: in the thread header, on all platforms.
+pub(crate) fn group_id_address(dim: crate::ir::Dim) -> u32 {
+    use crate::ir::Dim;
+    match dim {
+        Dim::X => 4,
+        Dim::Y => 24,
+        Dim::Z => 28,
+    }
+}

@@ -1,0 +1,163 @@
+//! What code is made for: a product, what its platform can do, the register file, and how threads begin and end.
+//!
+//! A [`Target`] is made once, from a product's name, and given to every stage. Stages ask it by the name of a fact, never for a
+//! generation number; what differs between platforms is data: `isa-gen`'s [`Features`] and legality rules, the [`Abi`] of a platform
+//! family, and the message forms of `sends`.
+
+pub mod abi;
+
+use crate::result::CodegenError;
+use abi::Abi;
+use gantry_isa_gen::{Features, PRODUCTS, Platform, Product};
+
+/// The shape of a thread's register file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct GrfFile {
+    /// Bytes of a register.
+    pub bytes: u32,
+    /// Registers of a thread.
+    pub count: u32,
+}
+
+impl GrfFile {
+    /// Bytes of the whole file.
+    pub const fn size(self) -> u32 {
+        self.bytes * self.count
+    }
+
+    /// The register that holds a byte address.
+    pub const fn of(self, address: u32) -> u32 {
+        address / self.bytes
+    }
+
+    /// How many whole registers so many bytes take.
+    pub const fn hold(self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.bytes)
+    }
+
+    /// Alignment of a value of so many bytes: it never crosses into a register that it would not need.
+    pub fn natural_align(self, bytes: u32) -> u32 {
+        bytes.next_power_of_two().clamp(1, self.bytes)
+    }
+}
+
+/// What code is made for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Target {
+    product: &'static Product,
+    platform: Platform,
+    features: Features,
+    grf: GrfFile,
+    abi: &'static Abi,
+}
+
+impl Target {
+    /// The target of a product's short name (`skl`), as `ocloc -device` takes it.
+    ///
+    /// # Errors
+    /// There is no such product, or no code generator for it: the error lists those that there are.
+    pub fn from_name(name: &str) -> Result<Target, CodegenError> {
+        Product::from_name(name)
+            .and_then(Target::of)
+            .ok_or_else(|| CodegenError::Target {
+                name: name.to_string(),
+                known: Target::names().collect::<Vec<_>>().join(", "),
+            })
+    }
+
+    /// The target of a product, if there is a code generator for its platform.
+    pub fn of(product: &'static Product) -> Option<Target> {
+        let platform = product.platform;
+        let features = *platform.features();
+        Some(Target {
+            product,
+            platform,
+            features,
+            grf: GrfFile {
+                bytes: features.grf_bytes,
+                count: features.grf_count,
+            },
+            abi: Abi::of(platform)?,
+        })
+    }
+
+    /// A target of every product with a code generator.
+    pub fn all() -> impl Iterator<Item = Target> {
+        PRODUCTS.iter().filter_map(Target::of)
+    }
+
+    /// The first name of every product with a code generator.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        Target::all().map(|t| t.name())
+    }
+
+    /// The product.
+    pub fn product(&self) -> &'static Product {
+        self.product
+    }
+
+    /// The product's first name.
+    pub fn name(&self) -> &'static str {
+        self.product.name()
+    }
+
+    /// The product family number, as the notes of a zebin have it.
+    pub fn family(&self) -> u32 {
+        self.product.families.first().copied().unwrap_or(0)
+    }
+
+    /// The platform, whose encodings and messages are used.
+    pub fn platform(&self) -> Platform {
+        self.platform
+    }
+
+    /// What the platform can do.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// The register file.
+    pub fn grf(&self) -> GrfFile {
+        self.grf
+    }
+
+    /// How threads begin, meet and end.
+    pub fn abi(&self) -> &'static Abi {
+        self.abi
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_of_a_product_is_a_target_of_its_own() {
+        for t in Target::all() {
+            for name in t.product().names {
+                assert_eq!(Target::from_name(name).unwrap(), t, "{name}");
+            }
+            assert!(t.family() != 0, "{}", t.name());
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_the_known_ones() {
+        for name in ["m1", "hsw", ""] {
+            let e = Target::from_name(name).unwrap_err().to_string();
+            assert!(e.contains("skl") && e.contains("icllp"), "{e}");
+        }
+    }
+
+    #[test]
+    fn values_do_not_cross_registers_for_nothing() {
+        let f = GrfFile {
+            bytes: 32,
+            count: 128,
+        };
+        assert_eq!(f.natural_align(6), 8);
+        assert_eq!(f.natural_align(100), 32);
+        assert_eq!(f.size(), 4096);
+    }
+}
