@@ -8,7 +8,7 @@
 use crate::operand::{begins, dst, scalar, uniform};
 use crate::result::CodegenError;
 use crate::vcode::{MInst, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
     Algorithm, Allocation, AllocationKind, Block, Edit, Inst, InstRange, MachineEnv, Operand,
@@ -75,8 +75,19 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
     }
 }
 
-fn vreg(f: VFlag) -> RaVReg {
-    RaVReg::new(f.index(), RegClass::Int)
+/// The flags as regalloc2's registers. Block parameters come last: it looks through all parameters up to a register's number for each register
+/// that is live at a block's start.
+fn vregs(code: &VCode) -> SecondaryMap<VFlag, u32> {
+    let mut is_param: SecondaryMap<VFlag, bool> = SecondaryMap::new();
+    for b in code.blocks.values() {
+        b.params.iter().for_each(|&p| is_param[p] = true);
+    }
+    let mut out = SecondaryMap::with_capacity(code.flags.len());
+    let (others, params) = code.flags.keys().partition::<Vec<_>, _>(|f| !is_param[*f]);
+    for (n, f) in others.into_iter().chain(params).enumerate() {
+        out[f] = n as u32;
+    }
+    out
 }
 
 /// The view of [`VCode`] that regalloc2 works on: the instructions that name flags, and the last one of each block.
@@ -97,6 +108,8 @@ struct Flags<'a> {
 
 impl<'a> Flags<'a> {
     fn new(code: &'a VCode) -> Self {
+        let numbers = vregs(code);
+        let vreg = |f: VFlag| RaVReg::new(numbers[f] as usize, RegClass::Int);
         let mut operands = Vec::new();
         let mut starts = Vec::new();
         let mut insts = Vec::new();

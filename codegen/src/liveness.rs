@@ -277,21 +277,22 @@ pub fn liveness(code: &VCode) -> Liveness {
 fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
     let points = code.insts.len() * 2 + 1;
     // Bytes that begin and end at a point.
-    let mut delta = vec![0i64; points + 1];
-    let mut across = vec![0i64; code.insts.len() + 1];
+    let mut delta = vec![0i32; points + 1];
+    let mut across = vec![0i32; code.insts.len() + 1];
     for (r, data) in &code.vregs {
         for range in &ranges[r] {
-            delta[range.start as usize] += i64::from(data.bytes);
-            delta[(range.end as usize).min(points)] -= i64::from(data.bytes);
+            let bytes = data.bytes as i32;
+            delta[range.start as usize] += bytes;
+            delta[(range.end as usize).min(points)] -= bytes;
             // Instructions that the value lives right through.
             let (first, last) = (range.start.div_ceil(2), range.end / 2);
             if last > first {
-                across[first as usize] += i64::from(data.bytes);
-                across[last as usize] -= i64::from(data.bytes);
+                across[first as usize] += bytes;
+                across[last as usize] -= bytes;
             }
         }
     }
-    let (mut live, mut through) = (0, 0);
+    let (mut live, mut through) = (0i32, 0i32);
     (0..code.insts.len())
         .map(|i| {
             let before = live + delta[2 * i];

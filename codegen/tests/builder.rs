@@ -2,8 +2,10 @@
 //! `interp.rs`.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use gantry_codegen::builder::FunctionBuilder;
-use gantry_codegen::ir::{FloatCC, FuncRef, Function, IntCC, Module, Region, Scalar, scalars::*};
+use gantry_codegen::builder::{FunctionBuilder, Variable};
+use gantry_codegen::ir::{
+    Block, FloatCC, FuncRef, Function, IntCC, Module, Region, Scalar, Value, scalars::*,
+};
 use gantry_codegen::verifier::verify_module;
 
 fn verified(f: Function) -> String {
@@ -51,19 +53,57 @@ fn variables_become_parameters_only_where_they_merge() {
 }
 
 #[test]
-fn unassigned_variables_are_undef() {
+fn unassigned_variables_are_told() {
+    let e = mistakes(|b| {
+        let v = b.declare_var(F32.by(8));
+        let next = b.create_block();
+        b.ins().jump(next, &[]);
+        b.switch_to_block(next);
+        let x = b.use_var(v);
+        b.ins().fneg(x);
+        b.ins().return_(&[]);
+    });
+    assert_eq!(e, "in %k: var0 is read in block1, and nothing assigned it");
+    // Around a loop that does not assign it either.
+    let e = mistakes(|b| {
+        let v = b.declare_var(I32);
+        let c = b.ins().bconst(1, 1);
+        b.uniform_loop(|b| {
+            b.use_var(v);
+            b.uniform_break_if(c);
+        });
+        b.use_var(v);
+        b.ins().return_(&[]);
+    });
+    assert_eq!(e.matches("var0 is read in").count(), 1, "{e}");
+}
+
+/// A path that assigns nothing is the host's matter, and so are channels that do not run.
+#[test]
+fn some_paths_may_leave_a_variable_alone() {
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
-    let v = b.declare_var(F32.by(8));
-    let next = b.create_block();
-    b.ins().jump(next, &[]);
-    b.switch_to_block(next);
-    let x = b.use_var(v);
-    b.ins().fneg(x);
+    let (v, w) = (b.declare_var(I32), b.declare_var(I32.by(8)));
+    let c = b.ins().bconst(1, 1);
+    b.uniform_if(c, |b| {
+        let one = b.ins().iconst(I32, 1);
+        b.def_var(v, one);
+    });
+    let c = b.ins().bconst(8, 3);
+    b.simd_if(c, |b| {
+        let one = b.ins().iconst(I32.by(8), 1);
+        b.def_var(w, one);
+    });
+    let (x, y) = (b.use_var(v), b.use_var(w));
+    b.ins().ineg(x);
+    b.ins().ineg(y);
     b.ins().return_(&[]);
     b.finish().unwrap();
     let text = verified(f);
-    assert!(text.contains("undef.f32x8"), "{text}");
+    assert!(
+        text.contains("undef.i32\n") && text.contains("select"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -117,7 +157,7 @@ fn mistakes_are_told() {
         b.simd_break_if(all);
         b.ins().return_(&[]);
     });
-    assert!(e.contains("break outside of a loop"), "{e}");
+    assert!(e.contains("break outside of a loop of channels"), "{e}");
     let e = mistakes(|b| {
         let x = b.ins().iconst(I32.by(8), 1);
         b.lane(x, 8);
@@ -142,6 +182,215 @@ fn mistakes_are_told() {
         b.ins().return_(&[]);
     });
     assert!(e.contains("a branch to block1 after it was sealed"), "{e}");
+}
+
+/// What belongs to another function, whatever its number is.
+#[test]
+fn what_is_foreign_is_told() {
+    let mut other = Function::kernel("other", 8);
+    let mut b = FunctionBuilder::new(&mut other);
+    let many: Vec<_> = (0..50).map(|n| b.ins().iconst(I32, n)).collect();
+    let blocks: Vec<_> = (0..50).map(|_| b.create_block()).collect();
+    let vars: Vec<_> = (0..50).map(|_| b.declare_var(I32)).collect();
+    let top = |n: u32| {
+        (
+            Value::from_u32(n),
+            Block::from_u32(n),
+            Variable::from_u32(n),
+        )
+    };
+    for (v, block, var) in [(many[49], blocks[49], vars[49]), top(u32::MAX - 1)] {
+        let e = mistakes(|b| {
+            let own = b.declare_var(I32);
+            let one = b.ins().bconst(1, 1);
+            let here = b.current_block();
+            b.ty(v);
+            b.ins().iadd(v, v);
+            b.ins().call(FuncRef::from_u32(9), &[I32], &[v]);
+            b.ins().icmp(IntCC::Equal, v, v);
+            b.ins().goto(v, v, v);
+            b.ins().store_masked(v, v, 0, v);
+            b.splat(v, 8);
+            b.lane(v, 0);
+            b.slice(v, 0, 1);
+            b.element_addr(v, v, 4);
+            b.simd_load(I32, v, 0);
+            b.simd_store(v, v, 0);
+            b.var(v);
+            b.def_var(own, v);
+            b.def_var(var, v);
+            b.assign(var, one);
+            b.use_var(var);
+            b.append_block_param(block, I32);
+            b.seal_block(block);
+            b.switch_to_block(block);
+            assert_eq!(b.current_block(), here);
+            b.simd_if_else(v, |b| b.simd_break_if(v), |_| ());
+            b.simd_loop(|b| b.simd_continue_if(v));
+            b.simd_return_if(v, &[v]);
+            b.uniform_if_else(v, |_| (), |b| b.uniform_break_if(v));
+            b.uniform_for(v, v, |_, _| ());
+            b.set_exec_mask(v);
+            let next = b.create_block();
+            b.ins().brif(v, block, &[v], next, &[v]);
+            b.switch_to_block(next);
+            b.ins().jump(block, &[v]);
+            b.ins().return_(&[v]);
+        });
+        let told = [
+            format!("`iadd` of {v}, which is not a value of this function"),
+            format!("`brif` to {block}, which is not a block of this function"),
+            format!("{block} is not a block of this function"),
+            format!("{var} is not a variable of this function"),
+            format!("var0 was assigned {v}, which is not a value of this function"),
+        ];
+        for t in told {
+            assert!(e.contains(&t), "{t}: {e}");
+        }
+    }
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+}
+
+#[test]
+fn what_does_not_fit_is_told() {
+    let told = [
+        "300 does not fit in i8",
+        "-129 does not fit in i8",
+        "0x1ff does not fit in b1x8",
+        "a predicate of 33 lanes: it has 1 to 32",
+        "lane numbers of 4294967295 lanes of i8",
+        "`vconst` of 4097 lanes of i8",
+        "0x10000 does not fit in i16",
+        "40000000000 does not fit in i32",
+        "splat of v1 to 5000 lanes of i8",
+        "v2 of type f32 is no index of an element",
+    ];
+    let e = mistakes(|b| {
+        b.ins().iconst(I8, 300);
+        b.ins().iconst(I8, -129);
+        b.ins().bconst(8, 0x1ff);
+        b.ins().bconst(33, 0);
+        b.iota(Scalar::I8, u32::MAX);
+        b.ins().vconst(Scalar::I8, &[0; 4097]);
+        b.ins().vconst(Scalar::I16, &[1, 0x10000]);
+        b.ins().ints(Scalar::I32, &[40_000_000_000]);
+        let x = b.ins().iconst(I8, -128);
+        b.ins().iconst(I8, 255);
+        b.splat(x, 5000);
+        let f = b.ins().fconst(F32, 1.0);
+        b.element_addr(x, f, 4);
+        b.ins().return_(&[]);
+    });
+    for t in told {
+        // Numbers of values are not the matter here.
+        let t = t
+            .trim_start_matches("splat of v1 ")
+            .trim_start_matches("v2 ");
+        assert!(e.contains(t), "{t}: {e}");
+    }
+    assert_eq!(e.split("; ").count(), told.len(), "{e}");
+}
+
+#[test]
+fn constructs_begin_and_end() {
+    let e = mistakes(|b| {
+        let c = b.ins().bconst(8, 1);
+        b.simd_if_begin(c);
+        b.simd_loop_end();
+        b.uniform_else();
+        b.ins().return_(&[]);
+    });
+    assert!(
+        e.contains("the end of a divergent loop without its beginning: in a divergent if"),
+        "{e}"
+    );
+    assert!(
+        e.contains("the else of a uniform if without its beginning"),
+        "{e}"
+    );
+    assert!(e.contains("a divergent if was not ended"), "{e}");
+    let e = mistakes(|b| {
+        let (c, bit) = (b.ins().bconst(8, 1), b.ins().bconst(1, 1));
+        b.uniform_loop(|b| b.simd_if(c, |b| b.uniform_break_if(bit)));
+    });
+    assert!(
+        e.contains("a uniform break in a divergent construct, whose other channels wait"),
+        "{e}"
+    );
+    let e = mistakes(|b| {
+        let (c, bit) = (b.ins().bconst(8, 1), b.ins().bconst(1, 1));
+        b.simd_if(bit, |_| ());
+        b.uniform_if(c, |_| ());
+        b.ins().return_(&[]);
+    });
+    assert!(
+        e.contains("the condition v1 is b1: the channels' is b1x8"),
+        "{e}"
+    );
+    assert!(
+        e.contains("the condition v0 is b1x8: a uniform one is b1"),
+        "{e}"
+    );
+    let e = mistakes(|b| {
+        let next = b.create_block();
+        b.ins().jump(next, &[]);
+    });
+    assert!(
+        e.contains("block1 is branched to, and was never switched to"),
+        "{e}"
+    );
+    let mut f = Function::subroutine("f", &[I32]);
+    let mut b = FunctionBuilder::new(&mut f);
+    let (mask, x) = (b.param(B1.by(8)), b.param(I32));
+    b.set_exec_mask(mask);
+    b.simd_return_if(mask, &[x]);
+    b.set_exec_mask(mask);
+    b.set_group_size([8, 1, 1]);
+    b.ins().return_(&[x]);
+    let e = b.finish().unwrap_err().to_string();
+    assert!(
+        e.contains("some channels return v1 of type i32, which has no lane for each"),
+        "{e}"
+    );
+    assert!(
+        e.contains("was made the execution mask after the mask was used or set"),
+        "{e}"
+    );
+    assert!(e.contains("a work-group size of a subroutine"), "{e}");
+}
+
+/// A mask that all channels come back to is the mask before: no `join`, and nothing merges.
+#[test]
+fn divergent_ifs_leave_no_trace() {
+    let mut f = Function::kernel("k", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    b.set_group_size([8, 2, 1]);
+    b.set_slm_bytes(64);
+    let p = b.ptr_param();
+    let x = b.ins().bload(I32.by(8), p, 0);
+    let (v, other) = (b.var(x), b.var(x));
+    for n in 0..3 {
+        let c = b.ins().icmp(IntCC::SignedLessThan, x, x);
+        b.simd_if(c, |b| {
+            let y = b.ins().iconst(I32.by(8), n);
+            b.def_var(v, y);
+        });
+    }
+    let (a, c) = (b.use_var(v), b.use_var(other));
+    let sum = b.ins().iadd(a, c);
+    b.ins().bstore(sum, p, 0);
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+    let text = verified(f);
+    assert!(
+        text.starts_with("kernel %k(i64 ptr) simd8 slm 64 group 8,2,1 {"),
+        "{text}"
+    );
+    assert!(!text.contains("join"), "{text}");
+    // Only `v` is a parameter, after each of them.
+    assert_eq!(text.matches("i32x8):").count(), 3, "{text}");
+    assert!(text.matches(": b1").count() == 0, "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use gantry_codegen::fuzzing::{IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module};
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
-use gantry_codegen::ir::{Block, FuncRef, InstData, Module, Opcode, Value};
+use gantry_codegen::ir::{Block, FuncKind, FuncRef, InstData, Module, Opcode, Value};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::{verify_module, verify_parsed};
 
@@ -61,6 +61,14 @@ fn text_reads_back() {
     }
 }
 
+/// Work-items of a thread.
+fn simd(m: &Module) -> u32 {
+    match m.functions[FuncRef::from_u32(0)].kind {
+        FuncKind::Kernel { simd, .. } => simd,
+        FuncKind::Subroutine => panic!("the first function is a kernel"),
+    }
+}
+
 #[test]
 fn runnable_ones_run() {
     let seed = seed();
@@ -80,7 +88,8 @@ fn runnable_ones_run() {
             Arg::f32(1.5),
             Arg::ptr(z),
         ];
-        let grid = Grid::new([1, 1, 1], [1, 1, 1]);
+        let simd = simd(&m);
+        let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
         let ran = launch(
             &m,
             FuncRef::from_u32(0),

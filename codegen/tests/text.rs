@@ -133,3 +133,34 @@ fn one_mistake_is_one_error() {
         errors[0]
     );
 }
+
+/// Numbers that no index can be, and numbers that would take all memory.
+#[test]
+fn numbers_are_bounded() {
+    for n in ["4294967295", "4294967294", "1048576"] {
+        for (line, col) in [
+            (format!("    v{n} = iconst.i32 0"), 5),
+            (format!("    jump block{n}"), 10),
+            (format!("    v1 = ineg v{n}"), 15),
+            (format!("block{n}:"), 1),
+        ] {
+            let text = format!("kernel %k() simd8 {{\nblock0:\n{line}\n    return\n}}\n");
+            let (at, found, message) = first_error(&text);
+            assert_eq!((at, found), (3, col), "{line}: {message}");
+            assert!(message.contains("the number is too large: 1048576 is the limit"));
+        }
+    }
+    let (line, _, message) =
+        first_error("kernel %k() simd8 {\nblock0:\n    v0 = ineg v99999999999\n}\n");
+    assert_eq!(line, 3, "{message}");
+    let f = "function %f() {\nblock0:\n    v1000000 = iconst.i32 0\n    return\n}\n";
+    let many: String = (0..40)
+        .map(|n| f.replace("%f", &format!("%f{n}")))
+        .collect();
+    let (line, col, message) = first_error(&many);
+    assert_eq!((line, col), (8, 5));
+    assert!(
+        message.contains("too many: all functions of this text may have"),
+        "{message}"
+    );
+}

@@ -300,3 +300,27 @@ fn whole_functions() {
         assert_eq!(hit.span.line, *line, "{shown}");
     }
 }
+
+/// Without a text, errors name function, block and instruction; compiling tells all of a module's.
+#[test]
+fn errors_of_a_module_are_told_together() {
+    let text = "kernel %a() simd8 {\nblock0:\n    v0 = iconst.i32 1\n    jump block1\nblock1:\n    \
+                v1 = fneg v0\n    return\n}\n\nfunction %b() {\nblock0:\n    call %c()\n    return\n}\n\n\
+                function %c() {\nblock0:\n    call %b()\n    v0 = iconst.f32 1.0\n    return\n}\n\n\
+                kernel %d() simd8 {\nblock0:\n    return\n}\n";
+    let module = parse(text).unwrap().module;
+    let want = [
+        "in %a, block1, at `v1 = fneg v0`: type clash: `fneg` takes floats, and v0 is i32",
+        "in %b, block0, at `call %c()`: %b calls itself by way of %c: there is no recursion",
+        "in %c, block0, at `call %b()`: %c calls itself by way of %b: there is no recursion",
+        "in %c, block0, at `v0 = iconst.f32 1.0`: type clash: `iconst` makes integers, not f32",
+    ];
+    let errors = verify_module(&module).unwrap_err();
+    let have: Vec<&str> = errors.0.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(have, want);
+    let options = gantry_codegen::CompileOptions::for_target("skl").unwrap();
+    match gantry_codegen::compile(&module, &options) {
+        Err(gantry_codegen::CodegenError::Verifier(e)) => assert_eq!(e, errors),
+        other => panic!("{:?}", other.map(|c| c.zebin.len())),
+    }
+}

@@ -6,7 +6,7 @@ use crate::command::compile_checked;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
-use gantry_codegen::ir::{FuncRef, InstData, Module, Scalar, Type};
+use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Scalar, Type};
 use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
 use gantry_runtime::{Device, SimOptions};
 
@@ -82,7 +82,7 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
     let compiled = compile_checked(&m, &compile_options)?;
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
-    let got = simulate(&compiled.zebin, &input)?;
+    let got = simulate(&compiled.zebin, &input, simd(&m))?;
     compare(&m, &expected.output, &got.output)?;
     if expected.surface != got.surface {
         let differ = |(a, b): (&u8, &u8)| a != b;
@@ -108,6 +108,14 @@ fn shared(input: &[u8]) -> Vec<u8> {
         .collect()
 }
 
+/// Work-items of a thread: a kernel is launched as one.
+fn simd(m: &Module) -> u32 {
+    match m.functions.values().next().map(|f| f.kind) {
+        Some(FuncKind::Kernel { simd, .. }) => simd,
+        _ => 1,
+    }
+}
+
 fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     let mut memory = Buffers::default();
     let x = memory.add(input.to_vec());
@@ -120,7 +128,8 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
         Arg::f32(1.5),
         Arg::ptr(z),
     ];
-    let grid = Grid::new([1, 1, 1], [1, 1, 1]);
+    let simd = simd(m);
+    let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
     launch(
         m,
         FuncRef::from_u32(0),
@@ -136,7 +145,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     })
 }
 
-fn simulate(zebin: &[u8], input: &[u8]) -> Result<Left, String> {
+fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
     let device = Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,
         ..SimOptions::default()
@@ -146,7 +155,7 @@ fn simulate(zebin: &[u8], input: &[u8]) -> Result<Left, String> {
         let x = device.buffer_from(input)?;
         let y = device.buffer_from(&vec![0u8; OUT_BYTES as usize])?;
         let z = device.buffer_from(&shared(input))?;
-        let grid = gantry_runtime::Grid::new([1, 1, 1]).group([1, 1, 1]);
+        let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         kernel
             .launch(grid)
             .arg(&x)

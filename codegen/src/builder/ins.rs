@@ -6,6 +6,7 @@ use crate::ir::{
     MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
 };
 use half::f16;
+use smallvec::SmallVec;
 
 /// Appends one instruction: `b.ins().fadd(x, y)`.
 #[derive(Debug)]
@@ -17,10 +18,9 @@ include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 
 impl Ins<'_, '_> {
     fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Vec<Type> {
-        let dfg = &self.b.func.dfg;
-        let mut args = Vec::new();
-        data.for_each_arg(&dfg.pool, |v| args.push(v));
-        let arg = |n: usize| args.get(n).map(|&v| dfg.ty(v));
+        let mut args = SmallVec::<[Value; 4]>::new();
+        data.for_each_arg(&self.b.func.dfg.pool, |v| args.push(v));
+        let arg = |n: usize| args.get(n).map(|&v| self.b.ty(v));
         result_types(data.opcode(), ctrl, arg, |_| Vec::new(), data)
     }
 
@@ -66,8 +66,20 @@ impl Ins<'_, '_> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// `iconst`: an integer in every lane; its low bits are taken.
-    pub fn iconst(self, ty: Type, value: i64) -> Value {
+    /// Tells of the first integer that fits neither signed nor unsigned.
+    fn fit(&mut self, scalar: Scalar, values: &[i64]) {
+        let unused = 64 - scalar.bits();
+        let fits = |v: i64| v << unused >> unused == v || v as u64 & scalar.mask() == v as u64;
+        if scalar.is_int()
+            && let Some(v) = values.iter().find(|v| !fits(**v))
+        {
+            self.b.mistake(format!("{v} does not fit in {scalar}"));
+        }
+    }
+
+    /// `iconst`: an integer in every lane, which fits signed or unsigned.
+    pub fn iconst(mut self, ty: Type, value: i64) -> Value {
+        self.fit(ty.scalar(), &[value]);
         let bits = value as u64 & ty.scalar().mask();
         let opcode = Opcode::Iconst;
         self.one(InstData::Imm { opcode, bits }, Some(ty))
@@ -84,21 +96,40 @@ impl Ins<'_, '_> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
+    /// A predicate type of so many lanes.
+    fn pred(&mut self, lanes: u32) -> Type {
+        Type::new(Scalar::B1, lanes).unwrap_or_else(|| {
+            let most = Type::MAX_PRED_LANES;
+            self.b
+                .mistake(format!("a predicate of {lanes} lanes: it has 1 to {most}"));
+            Type::scalar_of(Scalar::B1)
+        })
+    }
+
     /// `bconst`: a predicate; bit i is lane i.
-    pub fn bconst(self, lanes: u32, bits: u32) -> Value {
-        let ty = Type::clamped(Scalar::B1, lanes);
-        let bits = u64::from(bits) & ((1 << ty.lanes()) - 1);
+    pub fn bconst(mut self, lanes: u32, bits: u32) -> Value {
+        let ty = self.pred(lanes);
+        let bits = u64::from(bits);
+        if bits >> ty.lanes() != 0 {
+            self.b.mistake(format!("{bits:#x} does not fit in {ty}"));
+        }
+        let bits = bits & ((1 << ty.lanes()) - 1);
         let opcode = Opcode::Bconst;
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
     /// `vconst`: a constant per lane, the bits of each.
     pub fn vconst(self, scalar: Scalar, lanes: &[u64]) -> Value {
-        let ty = Type::new(scalar, lanes.len() as u32);
+        let count = u32::try_from(lanes.len()).ok();
+        let ty = count.and_then(|n| Type::new(scalar, n));
         if ty.is_none() {
-            self.b.mistake(format!("`vconst` of {} lanes", lanes.len()));
+            self.b
+                .mistake(format!("`vconst` of {} lanes of {scalar}", lanes.len()));
         }
         let mask = scalar.mask();
+        if let Some(l) = lanes.iter().find(|l| **l & !mask != 0) {
+            self.b.mistake(format!("{l:#x} does not fit in {scalar}"));
+        }
         let constant = self
             .b
             .func
@@ -115,9 +146,10 @@ impl Ins<'_, '_> {
         self.vconst(Scalar::F32, &bits)
     }
 
-    /// `vconst` of integers; the low bits of each are taken.
-    pub fn ints(self, scalar: Scalar, lanes: &[i64]) -> Value {
-        let bits: Vec<u64> = lanes.iter().map(|&l| l as u64).collect();
+    /// `vconst` of integers, each of which fits signed or unsigned.
+    pub fn ints(mut self, scalar: Scalar, lanes: &[i64]) -> Value {
+        self.fit(scalar, lanes);
+        let bits: Vec<u64> = lanes.iter().map(|&l| l as u64 & scalar.mask()).collect();
         self.vconst(scalar, &bits)
     }
 
@@ -223,13 +255,14 @@ impl Ins<'_, '_> {
     }
 
     /// `rdpred`: lanes of a predicate from a lane on.
-    pub fn rdpred(self, lanes: u32, arg: Value, offset: u8) -> Value {
+    pub fn rdpred(mut self, lanes: u32, arg: Value, offset: u8) -> Value {
+        let ty = self.pred(lanes);
         let data = InstData::RdPred {
             opcode: Opcode::Rdpred,
             arg,
             offset,
         };
-        self.one(data, Some(Type::clamped(Scalar::B1, lanes)))
+        self.one(data, Some(ty))
     }
 
     /// `wrpred`: `old` with the lanes from a lane on replaced by `new`.
@@ -454,8 +487,21 @@ impl Ins<'_, '_> {
         });
     }
 
-    /// `return`.
-    pub fn return_(mut self, args: &[Value]) {
+    /// `return`. In a divergent construct (`simd_if`, `simd_loop`) the channels that run return: they run nothing any more, while the
+    /// others go on; a subroutine's results have a lane per channel then.
+    pub fn return_(self, args: &[Value]) {
+        if self.b.is_filled() || args.iter().any(|&v| !self.b.func.dfg.has_value(v)) {
+            return self.plain_return(args);
+        }
+        if self.b.is_divergent() {
+            return self.b.return_here(args);
+        }
+        let args = self.b.all_results(args);
+        self.b.ins().plain_return(&args);
+    }
+
+    /// `return` of the whole thread.
+    pub(super) fn plain_return(mut self, args: &[Value]) {
         let args = self.list(args);
         self.none(InstData::Return {
             opcode: Opcode::Return,

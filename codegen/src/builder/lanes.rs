@@ -13,7 +13,10 @@ impl FunctionBuilder<'_> {
         if ty.lanes() != 1 {
             self.mistake(format!("splat of {v}, which has {} lanes", ty.lanes()));
         }
-        let to = ty.by(lanes);
+        let Some(to) = Type::new(ty.scalar(), lanes) else {
+            self.mistake(format!("splat of {v} to {lanes} lanes of {}", ty.scalar()));
+            return v;
+        };
         if !ty.is_pred() {
             return self.ins().rdregion(to, v, Region::scalar(0));
         }
@@ -59,7 +62,11 @@ impl FunctionBuilder<'_> {
 
     /// The lane numbers 0, 1, 2, ...
     pub fn iota(&mut self, scalar: Scalar, lanes: u32) -> Value {
-        let numbers: Vec<i64> = (0..i64::from(lanes)).collect();
+        let Some(ty) = Type::new(scalar, lanes) else {
+            self.mistake(format!("lane numbers of {lanes} lanes of {scalar}"));
+            return self.placeholder(Type::scalar_of(scalar));
+        };
+        let numbers: Vec<i64> = (0..i64::from(ty.lanes())).collect();
         self.ins().ints(scalar, &numbers)
     }
 
@@ -76,12 +83,28 @@ impl FunctionBuilder<'_> {
         self.ins().iadd(first, local)
     }
 
-    /// The addresses `base + index * size` for unsigned indices of up to 32 bits: `i64` with the index's lanes.
+    /// The addresses `base + index * size` for signed indices: `i64` with the index's lanes.
     pub fn element_addr(&mut self, base: Value, index: Value, size: u32) -> Value {
-        let lanes = self.ty(index).lanes();
-        let i64 = Type::clamped(Scalar::I64, lanes);
-        let wide = match self.ty(index).scalar() {
+        self.address(base, index, size, true)
+    }
+
+    /// The same for unsigned indices.
+    pub fn element_addr_unsigned(&mut self, base: Value, index: Value, size: u32) -> Value {
+        self.address(base, index, size, false)
+    }
+
+    fn address(&mut self, base: Value, index: Value, size: u32, signed: bool) -> Value {
+        let ty = self.ty(index);
+        let i64 = match ty.with_scalar(Scalar::I64) {
+            Some(wide) if ty.scalar().is_int() => wide,
+            _ => {
+                self.mistake(format!("{index} of type {ty} is no index of an element"));
+                return self.placeholder(Type::scalar_of(Scalar::I64));
+            }
+        };
+        let wide = match ty.scalar() {
             Scalar::I64 => index,
+            _ if signed => self.ins().sextend(i64, index),
             _ => self.ins().uextend(i64, index),
         };
         let offset = if size.is_power_of_two() {
@@ -91,13 +114,17 @@ impl FunctionBuilder<'_> {
             let size = self.ins().iconst(i64, i64::from(size));
             self.ins().imul(wide, size)
         };
-        let base = self.splat(base, lanes);
+        let base = self.splat(base, i64.lanes());
         self.ins().iadd(base, offset)
     }
 
     /// `load` in the channels of the execution mask; others are zero. `ty` is the element.
     pub fn simd_load(&mut self, ty: Type, addr: Value, offset: i32) -> Value {
-        let ty = ty.by(self.ty(addr).lanes());
+        let lanes = self.ty(addr).lanes();
+        let ty = Type::new(ty.scalar(), lanes).unwrap_or_else(|| {
+            self.mistake(format!("a load of {lanes} lanes of {}", ty.scalar()));
+            Type::scalar_of(ty.scalar())
+        });
         let mask = self.exec_mask();
         let old = self.ins().undef(ty);
         self.ins().load_masked(ty, addr, offset, mask, old)

@@ -26,25 +26,31 @@
 
 mod ins;
 mod lanes;
+mod scope;
 mod simd;
 mod ssa;
+mod uniform;
 
 pub use ins::Ins;
 
 use crate::ir::{
-    ArgKind, Block, FuncKind, Function, Inst, InstData, Opcode, Param, Scalar, Signature, Type,
-    Value,
+    ArgKind, Block, ControlFlow, FuncKind, Function, Inst, InstData, Opcode, Param, Scalar,
+    Signature, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
-use simd::Escape;
+use scope::Scope;
 use ssa::Ssa;
+use std::collections::BTreeSet;
 
 /// A variable of the builder, assigned any number of times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Variable(u32);
 entity_impl!(Variable, "var");
 
-/// What was done wrong while building, first to last.
+/// How many mistakes are told.
+const MOST_MISTAKES: usize = 100;
+
+/// What was done wrong while building, first to last, the first hundred.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("in %{function}: {}", .mistakes.join("; "))]
 pub struct BuildError {
@@ -83,7 +89,13 @@ pub struct FunctionBuilder<'f> {
     position: Block,
     ssa: Ssa,
     exec_mask: Option<Variable>,
-    escapes: Vec<Escape>,
+    scopes: Vec<Scope>,
+    /// Where a thread ends whose channels have all returned.
+    leave: Option<Block>,
+    /// The channels of a subroutine that returned before the others, then the results of each.
+    returned: Vec<Variable>,
+    /// Blocks that branches may still be made to, or that have no terminator yet.
+    open: BTreeSet<Block>,
     mistakes: Vec<String>,
 }
 
@@ -105,7 +117,10 @@ impl<'f> FunctionBuilder<'f> {
             position: entry,
             ssa: Ssa::default(),
             exec_mask: None,
-            escapes: Vec::new(),
+            scopes: Vec::new(),
+            leave: None,
+            returned: Vec::new(),
+            open: BTreeSet::new(),
             mistakes,
         };
         b.ssa.place(entry);
@@ -114,7 +129,9 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     fn mistake(&mut self, what: impl Into<String>) {
-        self.mistakes.push(what.into());
+        if self.mistakes.len() < MOST_MISTAKES {
+            self.mistakes.push(what.into());
+        }
     }
 
     /// The function so far.
@@ -160,18 +177,51 @@ impl<'f> FunctionBuilder<'f> {
         }
     }
 
-    /// The type of a value.
+    /// Says which work-group size the kernel requires.
+    pub fn set_group_size(&mut self, size: [u32; 3]) {
+        match &mut self.func.kind {
+            FuncKind::Kernel { group_size, .. } => *group_size = Some(size),
+            FuncKind::Subroutine => self.mistake("a work-group size of a subroutine"),
+        }
+    }
+
+    /// Says how many bytes of local memory the kernel has of its own.
+    pub fn set_slm_bytes(&mut self, bytes: u32) {
+        match &mut self.func.kind {
+            FuncKind::Kernel { slm_bytes, .. } => *slm_bytes = bytes,
+            FuncKind::Subroutine => self.mistake("local memory of a subroutine"),
+        }
+    }
+
+    /// The type of a value; `b1` for one that the function does not have, which whatever uses it tells.
     pub fn ty(&self, v: Value) -> Type {
-        self.func.dfg.ty(v)
+        match self.func.dfg.has_value(v) {
+            true => self.func.dfg.ty(v),
+            false => Type::scalar_of(Scalar::B1),
+        }
     }
 
     /// Makes a block; it takes its place in the function's order when it is first switched to.
     pub fn create_block(&mut self) -> Block {
-        self.func.dfg.make_block()
+        let block = self.func.dfg.make_block();
+        self.open.insert(block);
+        block
+    }
+
+    /// Whether the function has a block; it is told if not.
+    fn knows(&mut self, block: Block) -> bool {
+        let known = self.func.dfg.has_block(block);
+        if !known {
+            self.mistake(format!("{block} is not a block of this function"));
+        }
+        known
     }
 
     /// Adds a parameter to a block, before any branch to it.
     pub fn append_block_param(&mut self, block: Block, ty: Type) -> Value {
+        if !self.knows(block) {
+            return self.placeholder(ty);
+        }
         if self.ssa.has_params(block) {
             self.mistake(format!(
                 "a parameter was added to {block} after variables were used in it"
@@ -182,6 +232,9 @@ impl<'f> FunctionBuilder<'f> {
 
     /// Goes on building at the end of a block.
     pub fn switch_to_block(&mut self, block: Block) {
+        if !self.knows(block) {
+            return;
+        }
         if !self.ssa.place(block) {
             self.func.layout.append_block(block);
         }
@@ -195,7 +248,13 @@ impl<'f> FunctionBuilder<'f> {
 
     /// Says that every branch to a block was made.
     pub fn seal_block(&mut self, block: Block) {
+        if !self.knows(block) {
+            return;
+        }
         self.ssa.seal(self.func, block);
+        if self.has_terminator(block) {
+            self.open.remove(&block);
+        }
     }
 
     /// Seals every block.
@@ -207,9 +266,13 @@ impl<'f> FunctionBuilder<'f> {
 
     /// Whether the current block has its terminator.
     pub fn is_filled(&self) -> bool {
+        self.has_terminator(self.position)
+    }
+
+    fn has_terminator(&self, block: Block) -> bool {
         self.func
             .layout
-            .terminator(self.position)
+            .terminator(block)
             .is_some_and(|i| self.func.dfg.data(i).opcode().info().terminator)
     }
 
@@ -218,28 +281,80 @@ impl<'f> FunctionBuilder<'f> {
         self.ssa.declare(ty)
     }
 
-    /// A new variable with a first value.
+    /// A new variable with a first value, in all lanes.
     pub fn var(&mut self, value: Value) -> Variable {
         let var = self.declare_var(self.ty(value));
-        self.def_var(var, value);
+        self.def_var_all_lanes(var, value);
         var
     }
 
-    /// Assigns a variable, all lanes, whatever the execution mask is. See [`FunctionBuilder::assign`].
+    /// Assigns a variable. In a divergent construct (`simd_if`, `simd_loop`), a variable that has a lane per channel changes in the channels
+    /// that run and keeps its old value in the others. One of another number of lanes is the whole thread's: all of it changes, as by
+    /// [`FunctionBuilder::def_var_all_lanes`].
     pub fn def_var(&mut self, var: Variable, value: Value) {
+        if !self.may_assign(var, value) {
+            return;
+        }
+        let mut value = value;
+        if self.is_divergent() && self.ssa.ty(var).lanes() == self.mask_lanes() {
+            let (mask, old) = (self.exec_mask(), self.read(var));
+            value = self.ins().select(mask, value, old);
+        }
+        self.write(var, value);
+    }
+
+    /// Assigns all lanes of a variable, whichever channels run.
+    pub fn def_var_all_lanes(&mut self, var: Variable, value: Value) {
+        if self.may_assign(var, value) {
+            self.write(var, value);
+        }
+    }
+
+    fn may_assign(&mut self, var: Variable, value: Value) -> bool {
+        if !self.ssa.has(var) {
+            self.mistake(format!("{var} is not a variable of this function"));
+            return false;
+        }
+        if !self.func.dfg.has_value(value) {
+            self.mistake(format!(
+                "{var} was assigned {value}, which is not a value of this function"
+            ));
+            return false;
+        }
+        if self.is_filled() {
+            let at = self.position;
+            self.mistake(format!("{var} was assigned after the end of {at}"));
+            return false;
+        }
         let (want, have) = (self.ssa.ty(var), self.ty(value));
         if want != have {
             self.mistake(format!(
                 "{var} is {want}, but was assigned {value} of type {have}"
             ));
-            return;
         }
+        want == have
+    }
+
+    fn write(&mut self, var: Variable, value: Value) {
         self.ssa.define(self.position, var, value);
     }
 
-    /// A variable's value here; `undef` where nothing assigned it.
-    pub fn use_var(&mut self, var: Variable) -> Value {
+    fn read(&mut self, var: Variable) -> Value {
         self.ssa.value(self.func, self.position, var)
+    }
+
+    /// A variable's value here. On a path where nothing assigned it, any value; that no path assigns it is a mistake.
+    pub fn use_var(&mut self, var: Variable) -> Value {
+        if !self.ssa.has(var) {
+            self.mistake(format!("{var} is not a variable of this function"));
+            return self.placeholder(Type::scalar_of(Scalar::B1));
+        }
+        self.ssa.read(self.func, self.position, var)
+    }
+
+    /// A value for a mistake's result.
+    fn placeholder(&mut self, ty: Type) -> Value {
+        self.in_entry(Opcode::Undef, ty)
     }
 
     /// Appends an instruction to the current block.
@@ -247,7 +362,7 @@ impl<'f> FunctionBuilder<'f> {
         Ins { b: self }
     }
 
-    fn push(&mut self, data: InstData) -> Inst {
+    fn push(&mut self, mut data: InstData) -> Inst {
         if self.is_filled() {
             self.mistake(format!(
                 "`{}` after the end of {}",
@@ -255,6 +370,7 @@ impl<'f> FunctionBuilder<'f> {
                 self.position
             ));
         }
+        self.known_operands(&mut data);
         let inst = self.func.dfg.make_inst(data, &[]);
         self.func.layout.append_inst(self.position, inst);
         for (n, dest) in data.destinations().iter().enumerate() {
@@ -264,14 +380,87 @@ impl<'f> FunctionBuilder<'f> {
                 self.ssa.add_pred(dest.block, self.position, inst, n);
             }
         }
+        if data.opcode().info().terminator && self.ssa.is_sealed(self.position) {
+            self.open.remove(&self.position);
+        }
         inst
+    }
+
+    /// Tells of operands that the function does not have, and replaces them.
+    fn known_operands(&mut self, data: &mut InstData) {
+        let dfg = &self.func.dfg;
+        let mut foreign = Vec::new();
+        data.for_each_arg(&dfg.pool, |v| {
+            if !dfg.has_value(v) {
+                foreign.push(v);
+            }
+        });
+        let dests = data.destinations().iter();
+        let blocks: Vec<Block> = dests
+            .map(|d| d.block)
+            .filter(|b| !dfg.has_block(*b))
+            .collect();
+        for b in blocks {
+            self.mistake(format!(
+                "`{}` to {b}, which is not a block of this function",
+                data.opcode()
+            ));
+            let here = self.position;
+            for d in data.destinations_mut() {
+                if d.block == b {
+                    d.block = here;
+                }
+            }
+        }
+        if foreign.is_empty() {
+            return;
+        }
+        for v in &foreign {
+            self.mistake(format!(
+                "`{}` of {v}, which is not a value of this function",
+                data.opcode()
+            ));
+        }
+        let instead = self.placeholder(Type::scalar_of(Scalar::B1));
+        data.map_args(&mut self.func.dfg.pool, |v| {
+            if foreign.contains(&v) { instead } else { v }
+        });
     }
 
     /// Puts a nullary instruction at the start of the entry block.
     fn in_entry(&mut self, opcode: Opcode, ty: Type) -> Value {
-        let inst = self.func.dfg.make_inst(InstData::Nullary { opcode }, &[]);
-        self.func.layout.insts_mut(self.entry).insert(0, inst);
+        self.at_entry(InstData::Nullary { opcode }, ty)
+    }
+
+    /// No channels, as a value of the entry block.
+    fn in_entry_constant(&mut self, lanes: u32) -> Value {
+        let opcode = Opcode::Bconst;
+        let ty = Type::clamped(Scalar::B1, lanes);
+        self.at_entry(InstData::Imm { opcode, bits: 0 }, ty)
+    }
+
+    fn at_entry(&mut self, data: InstData, ty: Type) -> Value {
+        let inst = self.func.dfg.make_inst(data, &[]);
+        self.ssa.in_front(inst);
         self.func.dfg.append_result(inst, ty)
+    }
+
+    fn wrong_results(&mut self, want: &[Type], have: &[Type]) {
+        let list = |t: &[Type]| t.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+        let (want, have) = (list(want), list(have));
+        self.mistake(format!(
+            "`return` of ({have}) in a function whose results are ({want})"
+        ));
+    }
+
+    /// Whether each block can be reached from the entry.
+    fn reachable(&self) -> SecondaryMap<Block, bool> {
+        let cfg = ControlFlow::new(self.func);
+        let mut out = SecondaryMap::new();
+        for &b in cfg.order() {
+            out[b] = true;
+        }
+        out
     }
 
     /// Ends building: seals what is not, and removes block parameters that all branches give one value.
@@ -279,16 +468,30 @@ impl<'f> FunctionBuilder<'f> {
     /// # Errors
     /// The mistakes made on the way. What no mistake was made in still has to be verified.
     pub fn finish(mut self) -> Result<(), BuildError> {
+        self.all_ended();
+        self.build_leave_block();
         self.seal_all_blocks();
-        self.ssa.simplify(self.func);
-        for &block in self.func.layout.blocks() {
-            let ended = self
-                .func
-                .layout
-                .terminator(block)
-                .is_some_and(|i| self.func.dfg.data(i).opcode().info().terminator);
-            if !ended {
-                self.mistakes.push(format!("{block} has no terminator"));
+        let unassigned = self.ssa.finish(self.func, self.entry);
+        if !unassigned.is_empty() {
+            let reachable = self.reachable();
+            let mut told: SecondaryMap<Variable, bool> = SecondaryMap::new();
+            for r in unassigned {
+                if reachable[r.block] && !std::mem::replace(&mut told[r.var], true) {
+                    let (var, block) = (r.var, r.block);
+                    self.mistake(format!("{var} is read in {block}, and nothing assigned it"));
+                }
+            }
+        }
+        for n in 0..self.func.dfg.num_blocks() {
+            let block = Block::from_u32(n as u32);
+            match self.ssa.is_placed(block) {
+                true if !self.has_terminator(block) => {
+                    self.mistake(format!("{block} has no terminator"));
+                }
+                false if self.ssa.has_preds(block) => {
+                    self.mistake(format!("{block} is branched to, and was never switched to"));
+                }
+                _ => {}
             }
         }
         if self.mistakes.is_empty() {

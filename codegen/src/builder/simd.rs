@@ -1,17 +1,13 @@
-//! Structured divergence: the builder keeps the execution mask, a `b1` lane per work-item, as a variable. `goto` takes
-//! channels out of it, `join` brings them back; a uniform branch skips what no channel would run.
+//! Structured control flow of channels: each may go its own way, and the execution mask says which run.
+//!
+//! `if` and `loop` become `goto` and `join` on masks, with a uniform branch around what no channel runs. Where every channel that went
+//! into a construct comes out of it, the mask is then simply what it was before. Channels that return are in no mask any more.
+//!
+//! Each construct can be built by a closure, or by calls at its beginning and end, for hosts whose own input may be nested to any depth.
 
+use super::scope::{Kind, Scope};
 use super::{FunctionBuilder, Variable};
 use crate::ir::{Block, FuncKind, Opcode, Scalar, Type, Value};
-
-/// Where to go when no channel is left, and what channels that leave a loop are kept in.
-#[derive(Clone, Debug)]
-pub(super) struct Escape {
-    /// The end of the innermost construct.
-    to: Block,
-    /// Of the loop, if the construct is one: channels that broke out, channels that wait for the next iteration.
-    loop_masks: Option<(Variable, Variable)>,
-}
 
 impl<'f> FunctionBuilder<'f> {
     fn mask_var(&mut self) -> Variable {
@@ -36,13 +32,21 @@ impl<'f> FunctionBuilder<'f> {
     /// The channels that run here: at first those dispatched.
     pub fn exec_mask(&mut self) -> Value {
         let var = self.mask_var();
-        self.use_var(var)
+        self.read(var)
     }
 
-    /// Sets the execution mask of a subroutine, from a parameter; before any SIMD control flow.
+    /// Sets the execution mask of a subroutine, from a parameter; once, before any SIMD control flow.
     pub fn set_exec_mask(&mut self, mask: Value) {
         if !self.ty(mask).is_pred() {
-            self.mistake(format!("{mask} is no predicate"));
+            self.mistake(format!(
+                "{mask} is no predicate: it cannot be the execution mask"
+            ));
+            return;
+        }
+        if self.exec_mask.is_some() {
+            self.mistake(format!(
+                "{mask} was made the execution mask after the mask was used or set"
+            ));
             return;
         }
         let var = self.var(mask);
@@ -51,7 +55,7 @@ impl<'f> FunctionBuilder<'f> {
 
     fn set_mask(&mut self, mask: Value) {
         let var = self.mask_var();
-        self.def_var(var, mask);
+        self.write(var, mask);
     }
 
     /// No channels.
@@ -60,21 +64,27 @@ impl<'f> FunctionBuilder<'f> {
         self.ins().bconst(lanes, 0)
     }
 
-    fn mask_lanes(&mut self) -> u32 {
+    pub(super) fn mask_lanes(&mut self) -> u32 {
         let var = self.mask_var();
         self.ssa.ty(var).lanes()
     }
 
-    /// Assigns a variable in the channels that run; it keeps its old value in the others. The variable has a lane per
-    /// channel. Outside of SIMD control flow no other channel matters, and all lanes are assigned.
-    pub fn assign(&mut self, var: Variable, value: Value) {
-        if self.escapes.is_empty() {
-            return self.def_var(var, value);
+    /// A condition by channels; no channels where it is none.
+    fn condition(&mut self, cond: Value) -> Value {
+        let want = Type::clamped(Scalar::B1, self.mask_lanes());
+        if self.ty(cond) == want {
+            return cond;
         }
-        let old = self.use_var(var);
-        let mask = self.exec_mask();
-        let merged = self.ins().select(mask, value, old);
-        self.def_var(var, merged);
+        let have = self.ty(cond);
+        self.mistake(format!(
+            "the condition {cond} is {have}: the channels' is {want}"
+        ));
+        self.no_channels()
+    }
+
+    /// Assigns a variable in the channels that run: [`FunctionBuilder::def_var`].
+    pub fn assign(&mut self, var: Variable, value: Value) {
+        self.def_var(var, value);
     }
 
     /// Leaves the current block for `skip` where a `b1` is set, else goes on in a new block.
@@ -85,37 +95,122 @@ impl<'f> FunctionBuilder<'f> {
         self.switch_to_block(next);
     }
 
-    fn scope(
-        &mut self,
-        to: Block,
-        masks: Option<(Variable, Variable)>,
-        body: impl FnOnce(&mut Self),
-    ) {
-        self.escapes.push(Escape {
-            to,
-            loop_masks: masks,
-        });
-        body(self);
-        self.escapes.pop();
-        if !self.is_filled() {
-            self.ins().jump(to, &[]);
+    /// The same where it is not set.
+    fn skip_unless(&mut self, any: Value, skip: Block) {
+        let next = self.create_block();
+        self.ins().brif(any, next, &[], skip, &[]);
+        self.seal_block(next);
+        self.switch_to_block(next);
+    }
+
+    /// Where control goes when no channel is left: the end of the innermost divergent construct, or of the function.
+    fn escape(&mut self) -> Block {
+        match self.scopes.iter().rev().find(|s| s.is_simd()) {
+            Some(s) => s.to,
+            None => self.leave_block(),
         }
-        self.seal_block(to);
-        self.switch_to_block(to);
+    }
+
+    /// The block where the thread ends, or the subroutine returns, that no channel is left in.
+    fn leave_block(&mut self) -> Block {
+        if let Some(b) = self.leave {
+            return b;
+        }
+        let b = self.create_block();
+        self.leave = Some(b);
+        b
+    }
+
+    /// Begins what the channels where `cond` is set run: up to [`FunctionBuilder::simd_else`] or [`FunctionBuilder::simd_if_end`].
+    pub fn simd_if_begin(&mut self, cond: Value) {
+        let to = self.create_block();
+        let region = self.region();
+        let cond = self.condition(cond);
+        let (before, rm) = (self.exec_mask(), self.no_channels());
+        let leave = self.ins().bnot(cond);
+        let (inside, waiting, none) = self.ins().goto(before, rm, leave);
+        self.set_mask(inside);
+        self.skip_if(none, to);
+        self.scopes.push(Scope {
+            kind: Kind::SimdThen {
+                before,
+                inside,
+                waiting,
+            },
+            to,
+            region,
+            leaves: false,
+        });
+    }
+
+    /// Goes on with what the other channels run.
+    pub fn simd_else(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::SimdThen { .. });
+        let Some(then) = self.end_scope("the else of a divergent if", is) else {
+            return;
+        };
+        let Kind::SimdThen {
+            before,
+            inside,
+            waiting,
+        } = then.kind
+        else {
+            return;
+        };
+        self.arrive(then.to, then.region);
+        // The channels of the first side wait while those of the second run.
+        let done = match then.leaves {
+            true => self.exec_mask(),
+            false => inside,
+        };
+        let to = self.create_block();
+        self.set_mask(waiting);
+        let any = self.ins().any(waiting);
+        self.skip_unless(any, to);
+        self.scopes.push(Scope {
+            kind: Kind::SimdElse {
+                before,
+                done,
+                left: then.leaves,
+            },
+            to,
+            region: then.region,
+            leaves: false,
+        });
+    }
+
+    /// Ends a divergent if: the channels of both sides run again.
+    pub fn simd_if_end(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::SimdThen { .. } | Kind::SimdElse { .. });
+        let Some(scope) = self.end_scope("the end of a divergent if", is) else {
+            return;
+        };
+        self.arrive(scope.to, scope.region);
+        let (before, others, left) = match scope.kind {
+            Kind::SimdThen {
+                before, waiting, ..
+            } => (before, waiting, false),
+            Kind::SimdElse {
+                before, done, left, ..
+            } => (before, done, left),
+            _ => return,
+        };
+        if !left && !scope.leaves {
+            self.set_mask(before);
+            return;
+        }
+        let em = self.exec_mask();
+        let (em, none) = self.ins().join(em, others);
+        self.set_mask(em);
+        let to = self.escape();
+        self.skip_if(none, to);
     }
 
     /// Runs `then` in the channels where `cond` is set.
     pub fn simd_if(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
-        let end = self.create_block();
-        let (em, rm) = (self.exec_mask(), self.no_channels());
-        let leave = self.ins().bnot(cond);
-        let (inside, waiting, none) = self.ins().goto(em, rm, leave);
-        self.set_mask(inside);
-        self.skip_if(none, end);
-        self.scope(end, None, then);
-        let em = self.exec_mask();
-        let (em, _) = self.ins().join(em, waiting);
-        self.set_mask(em);
+        self.simd_if_begin(cond);
+        then(self);
+        self.simd_if_end();
     }
 
     /// Runs `then` in the channels where `cond` is set, and `otherwise` in the others.
@@ -125,72 +220,249 @@ impl<'f> FunctionBuilder<'f> {
         then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) {
-        let (middle, end) = (self.create_block(), self.create_block());
-        let (em, rm) = (self.exec_mask(), self.no_channels());
-        let leave = self.ins().bnot(cond);
-        let (inside, waiting, none) = self.ins().goto(em, rm, leave);
-        self.set_mask(inside);
-        self.skip_if(none, middle);
-        self.scope(middle, None, then);
-        // The channels of `then` wait while those of `otherwise` run.
-        let done = self.exec_mask();
-        let (em, none) = self.ins().join(rm, waiting);
-        self.set_mask(em);
-        self.skip_if(none, end);
-        self.scope(end, None, otherwise);
-        let em = self.exec_mask();
-        let (em, _) = self.ins().join(em, done);
-        self.set_mask(em);
+        self.simd_if_begin(cond);
+        then(self);
+        self.simd_else();
+        otherwise(self);
+        self.simd_if_end();
     }
 
-    /// Repeats `body` until no channel is left in the loop: channels leave by [`FunctionBuilder::simd_break_if`].
-    pub fn simd_loop(&mut self, body: impl FnOnce(&mut Self)) {
-        let (header, latch, exit) = (
+    /// Begins a loop that runs until no channel is left in it: up to [`FunctionBuilder::simd_loop_end`].
+    pub fn simd_loop_begin(&mut self) {
+        let (header, to, exit) = (
             self.create_block(),
             self.create_block(),
             self.create_block(),
         );
         let none = self.no_channels();
         let (broken, waiting) = (self.var(none), self.var(none));
-        let em = self.exec_mask();
-        let any = self.ins().any(em);
-        self.ins().brif(any, header, &[], exit, &[]);
+        let before = self.exec_mask();
+        let whole = self.region();
+        self.ins().jump(header, &[]);
         self.switch_to_block(header);
-        self.scope(latch, Some((broken, waiting)), body);
-        let (em, rm) = (self.exec_mask(), self.use_var(waiting));
-        let (em, done) = self.ins().join(em, rm);
-        self.set_mask(em);
-        self.def_var(waiting, none);
-        self.ins().brif(done, exit, &[], header, &[]);
+        let region = self.region();
+        self.scopes.push(Scope {
+            kind: Kind::SimdLoop {
+                header,
+                exit,
+                before,
+                none,
+                broken,
+                waiting,
+                continues: false,
+                whole,
+            },
+            to,
+            region,
+            leaves: false,
+        });
+    }
+
+    /// Ends a divergent loop.
+    pub fn simd_loop_end(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::SimdLoop { .. });
+        let Some(scope) = self.end_scope("the end of a divergent loop", is) else {
+            return;
+        };
+        let Kind::SimdLoop {
+            header,
+            exit,
+            before,
+            none,
+            broken,
+            waiting,
+            continues,
+            whole,
+        } = scope.kind
+        else {
+            return;
+        };
+        self.arrive(scope.to, scope.region);
+        let em = self.exec_mask();
+        if continues {
+            let rm = self.read(waiting);
+            let (em, done) = self.ins().join(em, rm);
+            self.set_mask(em);
+            self.write(waiting, none);
+            self.ins().brif(done, exit, &[], header, &[]);
+        } else {
+            let any = self.ins().any(em);
+            self.ins().brif(any, header, &[], exit, &[]);
+        }
         self.seal_block(header);
         self.seal_block(exit);
         self.switch_to_block(exit);
-        let (em, rm) = (self.exec_mask(), self.use_var(broken));
-        let (em, _) = self.ins().join(em, rm);
+        self.end_region(exit, whole);
+        if !scope.leaves {
+            self.set_mask(before);
+            return;
+        }
+        let em = self.read(broken);
         self.set_mask(em);
+        let any = self.ins().any(em);
+        let to = self.escape();
+        self.skip_unless(any, to);
     }
 
-    /// Takes the channels where `cond` is set out of the innermost loop.
+    /// Repeats `body` until no channel is left in the loop: channels leave by [`FunctionBuilder::simd_break_if`].
+    pub fn simd_loop(&mut self, body: impl FnOnce(&mut Self)) {
+        self.simd_loop_begin();
+        body(self);
+        self.simd_loop_end();
+    }
+
+    /// Takes the channels where `cond` is set out of the innermost loop of channels.
     pub fn simd_break_if(&mut self, cond: Value) {
-        self.leave_loop(cond, |(broken, _)| broken, "break");
+        self.leave_loop(cond, false);
     }
 
-    /// Lets the channels where `cond` is set wait for the innermost loop's next iteration.
+    /// Lets the channels where `cond` is set wait for the next iteration of the innermost loop of channels.
     pub fn simd_continue_if(&mut self, cond: Value) {
-        self.leave_loop(cond, |(_, waiting)| waiting, "continue");
+        self.leave_loop(cond, true);
     }
 
-    fn leave_loop(&mut self, cond: Value, pick: fn((Variable, Variable)) -> Variable, what: &str) {
-        let masks = self.escapes.iter().rev().find_map(|e| e.loop_masks);
-        let (Some(masks), Some(to)) = (masks, self.escapes.last().map(|e| e.to)) else {
-            self.mistake(format!("{what} outside of a loop"));
+    fn leave_loop(&mut self, cond: Value, again: bool) {
+        let mut var = None;
+        for s in self.scopes.iter_mut().rev() {
+            if let Kind::SimdLoop {
+                broken,
+                waiting,
+                continues,
+                ..
+            } = &mut s.kind
+            {
+                *continues |= again;
+                var = Some(if again { *waiting } else { *broken });
+                break;
+            }
+        }
+        let Some(var) = var else {
+            let what = if again { "continue" } else { "break" };
+            self.mistake(format!("{what} outside of a loop of channels"));
             return;
         };
-        let var = pick(masks);
-        let (em, rm) = (self.exec_mask(), self.use_var(var));
+        for s in self.scopes.iter_mut().rev() {
+            if matches!(s.kind, Kind::SimdLoop { .. }) {
+                break;
+            }
+            s.leaves = true;
+        }
+        let cond = self.condition(cond);
+        let (em, rm) = (self.exec_mask(), self.read(var));
         let (em, rm, none) = self.ins().goto(em, rm, cond);
         self.set_mask(em);
-        self.def_var(var, rm);
+        self.write(var, rm);
+        let to = self.escape();
         self.skip_if(none, to);
+    }
+
+    /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of the function. A subroutine's results have
+    /// a lane per channel then. A thread without channels ends.
+    pub fn simd_return_if(&mut self, cond: Value, results: &[Value]) {
+        let cond = self.condition(cond);
+        let (em, none) = (self.exec_mask(), self.no_channels());
+        if !results.is_empty() {
+            let leaving = self.ins().band(em, cond);
+            self.record_results(leaving, results);
+        }
+        let (em, _, none) = self.ins().goto(em, none, cond);
+        self.return_of_channels(em);
+        let to = self.escape();
+        self.skip_if(none, to);
+    }
+
+    /// `return` where only some of the channels may run: they return, and the others go on where they wait.
+    pub(super) fn return_here(&mut self, results: &[Value]) {
+        let em = self.exec_mask();
+        self.record_results(em, results);
+        let none = self.no_channels();
+        self.return_of_channels(none);
+        let to = self.escape();
+        self.ins().jump(to, &[]);
+    }
+
+    fn return_of_channels(&mut self, left: Value) {
+        self.set_mask(left);
+        for s in &mut self.scopes {
+            s.leaves = true;
+        }
+    }
+
+    /// Keeps the results of channels that return before the others.
+    fn record_results(&mut self, leaving: Value, results: &[Value]) {
+        let want = self.func.sig.results.clone();
+        let have: Vec<Type> = results.iter().map(|&v| self.ty(v)).collect();
+        if want != have {
+            self.wrong_results(&want, &have);
+            return;
+        }
+        let lanes = self.mask_lanes();
+        if let Some(n) = want.iter().position(|t| t.lanes() != lanes) {
+            self.mistake(format!(
+                "some channels return {} of type {}, which has no lane for each",
+                results[n], want[n]
+            ));
+            return;
+        }
+        if want.is_empty() {
+            return;
+        }
+        if self.returned.is_empty() {
+            let none = self.in_entry_constant(lanes);
+            let var = self.declare_var(Type::clamped(Scalar::B1, lanes));
+            self.ssa.define(self.entry, var, none);
+            self.returned.push(var);
+            for &ty in &want {
+                let var = self.declare_var(ty);
+                self.returned.push(var);
+            }
+        }
+        let vars = self.returned.clone();
+        let Some((&returned, vars)) = vars.split_first() else {
+            return;
+        };
+        let before = self.read(returned);
+        let now = self.ins().bor(before, leaving);
+        self.write(returned, now);
+        for (&var, &v) in vars.iter().zip(results) {
+            let old = self.read(var);
+            let merged = self.ins().select(leaving, v, old);
+            self.write(var, merged);
+        }
+    }
+
+    /// A subroutine's results at its end: those of channels that returned before are what they were then.
+    pub(super) fn all_results(&mut self, results: &[Value]) -> Vec<Value> {
+        let vars = self.returned.clone();
+        let Some((&returned, vars)) = vars.split_first() else {
+            return results.to_vec();
+        };
+        if vars.len() != results.len() {
+            return results.to_vec();
+        }
+        let returned = self.read(returned);
+        let merge = |(&var, &v): (&Variable, &Value)| {
+            let early = self.read(var);
+            match self.ty(early) == self.ty(v) {
+                true => self.ins().select(returned, early, v),
+                false => v,
+            }
+        };
+        vars.iter().zip(results).map(merge).collect()
+    }
+
+    /// Builds the block where the function ends without channels.
+    pub(super) fn build_leave_block(&mut self) {
+        let Some(block) = self.leave.take() else {
+            return;
+        };
+        self.seal_block(block);
+        self.switch_to_block(block);
+        let vars = self.returned.clone();
+        let results: Vec<Value> = vars.iter().skip(1).map(|&v| self.read(v)).collect();
+        if results.len() != self.func.sig.results.len() {
+            self.mistake("channels return without results in a function that has some");
+        }
+        self.ins().plain_return(&results);
     }
 }

@@ -4,6 +4,7 @@
 
 use super::{Aliases, Variable};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,6 +25,38 @@ struct BlockState {
     defs: BTreeMap<Variable, Value>,
     /// Parameters made here, in order; they follow the block's explicit ones.
     params: Vec<(Variable, Value)>,
+    /// A block that every way to this one comes through, and from when to when what is between was built.
+    skip: Option<(Block, u32, u32)>,
+}
+
+/// The values of variables where nothing assigned them.
+#[derive(Debug, Default)]
+struct Undefs {
+    by_var: SecondaryMap<Variable, PackedOption<Value>>,
+    /// Instructions to stand at the start of the entry block.
+    front: Vec<Inst>,
+}
+
+impl Undefs {
+    fn of(&mut self, func: &mut Function, var: Variable, ty: Type) -> Value {
+        if let Some(v) = self.by_var[var].expand() {
+            return v;
+        }
+        let opcode = Opcode::Undef;
+        let inst = func.dfg.make_inst(InstData::Nullary { opcode }, &[]);
+        self.front.push(inst);
+        let v = func.dfg.append_result(inst, ty);
+        self.by_var[var] = v.into();
+        v
+    }
+}
+
+/// A variable that a function's builder read, where, and what it got.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    pub(super) var: Variable,
+    pub(super) block: Block,
+    value: Value,
 }
 
 /// The variables of a function and their values by block.
@@ -34,6 +67,12 @@ pub(super) struct Ssa {
     /// Parameters of sealed blocks whose arguments are to be added to the branches. First in, first out, so that
     /// arguments come in the order of parameters.
     pending: VecDeque<(Block, Variable)>,
+    /// Assignments so far, and per variable which of them were its own.
+    clock: u32,
+    assigned: SecondaryMap<Variable, Vec<u32>>,
+    undefs: Undefs,
+    /// Reads that may turn out to be of nothing.
+    reads: Vec<Read>,
 }
 
 impl Ssa {
@@ -41,8 +80,42 @@ impl Ssa {
         self.vars.push(ty)
     }
 
+    pub(super) fn has(&self, var: Variable) -> bool {
+        self.vars.is_valid(var)
+    }
+
     pub(super) fn ty(&self, var: Variable) -> Type {
         self.vars[var]
+    }
+
+    /// Puts an instruction at the start of the entry block, once building ends.
+    pub(super) fn in_front(&mut self, inst: Inst) {
+        self.undefs.front.push(inst);
+    }
+
+    /// Time, in assignments.
+    pub(super) fn clock(&self) -> u32 {
+        self.clock
+    }
+
+    /// Says that every way to a block comes through another, and that what was built from a time until now is all that is between.
+    pub(super) fn skip(&mut self, block: Block, from: Block, start: u32) {
+        self.blocks[block].skip = Some((from, start, self.clock));
+    }
+
+    /// Whether a variable was assigned from a time on, before another.
+    fn assigned_within(&self, var: Variable, start: u32, end: u32) -> bool {
+        let times = &self.assigned[var];
+        let first = times.partition_point(|t| *t < start);
+        times.get(first).is_some_and(|t| *t < end)
+    }
+
+    pub(super) fn is_placed(&self, block: Block) -> bool {
+        self.blocks[block].placed
+    }
+
+    pub(super) fn has_preds(&self, block: Block) -> bool {
+        !self.blocks[block].preds.is_empty()
     }
 
     pub(super) fn is_sealed(&self, block: Block) -> bool {
@@ -64,6 +137,18 @@ impl Ssa {
 
     pub(super) fn define(&mut self, block: Block, var: Variable, value: Value) {
         self.blocks[block].defs.insert(var, value);
+        self.assigned[var].push(self.clock);
+        self.clock += 1;
+    }
+
+    /// The value of a variable that was assigned, if [`Ssa::finish`] does not say otherwise.
+    pub(super) fn read(&mut self, func: &mut Function, block: Block, var: Variable) -> Value {
+        let value = self.value(func, block, var);
+        let undefined = self.undefs.by_var[var].expand() == Some(value);
+        if undefined || matches!(func.dfg.def(value), ValueDef::Param(..)) {
+            self.reads.push(Read { var, block, value });
+        }
+        value
     }
 
     pub(super) fn seal(&mut self, func: &mut Function, block: Block) {
@@ -112,9 +197,17 @@ impl Ssa {
                 break v;
             }
             let state = &self.blocks[at];
+            if let Some((from, start, end)) = state.skip
+                && path.len() < func.dfg.num_blocks()
+                && !self.assigned_within(var, start, end)
+            {
+                path.push(at);
+                at = from;
+                continue;
+            }
             match state.preds.as_slice() {
                 // Nothing comes here: the entry, or dead code.
-                [] if state.sealed => break undef(func, at, self.vars[var]),
+                [] if state.sealed => break self.undefs.of(func, var, self.vars[var]),
                 // A chain of single predecessors longer than the function is a loop of dead code.
                 [one] if state.sealed && path.len() < func.dfg.num_blocks() => {
                     path.push(at);
@@ -137,19 +230,22 @@ impl Ssa {
         value
     }
 
-    /// Removes the parameters made here that every branch gives the same value or themselves.
-    pub(super) fn simplify(&mut self, func: &mut Function) {
+    /// Removes the parameters made here that every branch gives the same value or themselves. Gives the reads of variables that nothing
+    /// had assigned.
+    pub(super) fn finish(&mut self, func: &mut Function, entry: Block) -> Vec<Read> {
         let mut s = Simplifier {
             alias: Aliases::new(),
             nodes: Vec::new(),
             watching: SecondaryMap::new(),
             trivial: Vec::new(),
+            undefs: std::mem::take(&mut self.undefs),
         };
         for block in blocks(func) {
-            for &(_, param) in &self.blocks[block].params {
+            for &(var, param) in &self.blocks[block].params {
                 s.watching[param].push(s.nodes.len());
                 s.nodes.push(Node {
                     block,
+                    var,
                     param,
                     next: 0,
                     one: None,
@@ -163,11 +259,16 @@ impl Ssa {
         for block in blocks(func) {
             self.remove_aliased(func, block, &s.alias);
         }
+        let front = std::mem::take(&mut s.undefs.front);
+        func.layout.insts_mut(entry).splice(0..0, front);
         for block in func.layout.blocks().to_vec() {
             for inst in func.layout.insts(block).to_vec() {
                 func.dfg.map_args(inst, |v| resolve(&mut s.alias, v));
             }
         }
+        let mut reads = std::mem::take(&mut self.reads);
+        reads.retain(|r| s.undefs.by_var[r.var].expand() == Some(resolve(&mut s.alias, r.value)));
+        reads
     }
 
     /// Takes the parameters that have aliases from a block, and what branches give for them.
@@ -199,6 +300,7 @@ fn blocks(func: &Function) -> impl Iterator<Item = Block> + use<> {
 /// A parameter made here, and how far its arguments were looked at.
 struct Node {
     block: Block,
+    var: Variable,
     param: Value,
     /// Arguments before this are the parameter itself or `one`.
     next: usize,
@@ -215,12 +317,13 @@ struct Simplifier {
     watching: SecondaryMap<Value, Vec<usize>>,
     /// Parameters found to be another value, `None` if nothing gives them one.
     trivial: Vec<(usize, Option<Value>)>,
+    undefs: Undefs,
 }
 
 impl Simplifier {
     fn settle(&mut self, func: &mut Function, blocks: &SecondaryMap<Block, BlockState>) {
         while let Some((n, by)) = self.trivial.pop() {
-            let Node { block, param, .. } = self.nodes[n];
+            let Node { var, param, .. } = self.nodes[n];
             if self.alias[param].is_some() {
                 continue;
             }
@@ -228,7 +331,7 @@ impl Simplifier {
             let by = match by.filter(|v| *v != param) {
                 Some(v) => v,
                 // Parameters that only pass each other round.
-                None => undef(func, block, func.dfg.ty(param)),
+                None => self.undefs.of(func, var, func.dfg.ty(param)),
             };
             self.alias[param] = by.into();
             let mut few = std::mem::take(&mut self.watching[param]);
@@ -294,15 +397,4 @@ fn resolve(alias: &mut Aliases, v: Value) -> Value {
         at = next;
     }
     at
-}
-
-fn undef(func: &mut Function, block: Block, ty: Type) -> Value {
-    let inst = func.dfg.make_inst(
-        InstData::Nullary {
-            opcode: Opcode::Undef,
-        },
-        &[],
-    );
-    func.layout.insts_mut(block).insert(0, inst);
-    func.dfg.append_result(inst, ty)
 }

@@ -272,11 +272,11 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
         self.body(budget, depth + 1);
         let v = self.value(ty);
-        self.b.def_var(carried, v);
+        self.b.def_var_all_lanes(carried, v);
         self.pool.truncate(before);
         let (n, one) = (self.b.use_var(count), self.b.ins().iconst(i32, 1));
         let n = self.b.ins().iadd(n, one);
-        self.b.def_var(count, n);
+        self.b.def_var_all_lanes(count, n);
         let rounds = 1 + self.rng.below(3);
         let rounds = self.b.ins().iconst(i32, i64::from(rounds));
         let again = self.b.ins().icmp(IntCC::SignedLessThan, n, rounds);
@@ -321,8 +321,30 @@ impl Gen<'_, '_, '_> {
     fn branch(&mut self, var: crate::builder::Variable, ty: Type, budget: u32, depth: u32) {
         let before = self.pool.len();
         self.body(budget, depth + 1);
+        if self.memory && self.rng.one_in(8) {
+            self.early_return();
+        }
         self.assign_random(var, ty);
         self.pool.truncate(before);
+    }
+
+    /// Some channels return. Seldom all of them do: what is left stores its values at the end.
+    fn early_return(&mut self) {
+        let mut leaving = self.mask();
+        let i32 = Type::scalar_of(Scalar::I32);
+        match self.out_room(i32) {
+            Some(at) if self.rng.one_in(6) => {
+                let (out, one) = (self.output, self.b.ins().iconst(i32, 1));
+                self.b.ins().bstore(one, out, at as i32);
+            }
+            _ => {
+                let simd = self.simd;
+                let all = u32::MAX >> (32 - simd);
+                let first_stays = self.b.ins().bconst(simd, all - 1);
+                leaving = self.b.ins().band(leaving, first_stays);
+            }
+        }
+        self.b.simd_return_if(leaving, &[]);
     }
 
     /// A loop that each channel leaves after a few iterations of its own count.

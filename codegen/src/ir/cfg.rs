@@ -7,7 +7,9 @@ use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 /// The control-flow graph of a function, as it was when this was made. Branches to blocks that do not exist are left out.
 #[derive(Clone, Debug, Default)]
 pub struct ControlFlow {
-    preds: SecondaryMap<Block, Vec<(Block, Inst)>>,
+    /// The branches, by the block they go to; where each block's begin and end.
+    edges: Vec<(Block, Inst)>,
+    preds: SecondaryMap<Block, (u32, u32)>,
     /// Reachable blocks, each after its dominators.
     order: Vec<Block>,
     /// Position in `order`, from 1; 0 for unreachable blocks.
@@ -52,20 +54,34 @@ impl ControlFlow {
     /// Of a function.
     pub fn new(func: &Function) -> Self {
         let mut cfg = ControlFlow::default();
-        let mut succs: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for &block in func.layout.blocks() {
+            for dest in destinations(func, block) {
+                cfg.preds[dest].1 += 1;
+            }
+        }
+        let mut sum = 0;
+        for block in (0..func.dfg.num_blocks()).map(|n| Block::from_u32(n as u32)) {
+            let count = cfg.preds[block].1;
+            if count > 0 {
+                cfg.preds[block] = (sum, sum);
+                sum += count;
+            }
+        }
+        if let Some(&any) = func.layout.blocks().first() {
+            cfg.edges = vec![(any, Inst::from_u32(0)); sum as usize];
+        }
         for &block in func.layout.blocks() {
             let Some(inst) = func.layout.terminator(block) else {
                 continue;
             };
-            for dest in func.dfg.data(inst).destinations() {
-                if func.dfg.has_block(dest.block) {
-                    cfg.preds[dest.block].push((block, inst));
-                    succs[block].push(dest.block);
-                }
+            for dest in destinations(func, block) {
+                let end = &mut cfg.preds[dest].1;
+                cfg.edges[*end as usize] = (block, inst);
+                *end += 1;
             }
         }
         if let Some(entry) = func.layout.entry() {
-            let tree = cfg.sort(entry, &succs);
+            let tree = cfg.sort(entry, func);
             cfg.dominate(&tree);
         }
         cfg
@@ -73,13 +89,13 @@ impl ControlFlow {
 
     /// Reverse postorder, by a stack of its own: functions may be deep. Gives the tree of the walk: blocks in preorder, each with its
     /// parent's place.
-    fn sort(&mut self, entry: Block, succs: &SecondaryMap<Block, Vec<Block>>) -> Vec<(Block, u32)> {
+    fn sort(&mut self, entry: Block, func: &Function) -> Vec<(Block, u32)> {
         let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         let mut tree = vec![(entry, 0)];
         let mut stack = vec![(entry, 0, 0)];
         seen[entry] = true;
         while let Some((block, place, next)) = stack.last_mut() {
-            let Some(&succ) = succs[*block].get(*next) else {
+            let Some(succ) = destinations(func, *block).nth(*next) else {
                 self.order.push(*block);
                 stack.pop();
                 continue;
@@ -119,7 +135,7 @@ impl ControlFlow {
         let mut next = vec![NONE; count];
         for w in (1..count).rev() {
             let (block, parent) = tree[w];
-            for &(pred, _) in &self.preds[block] {
+            for &(pred, _) in self.preds(block) {
                 if self.number[pred] == 0 {
                     continue;
                 }
@@ -146,7 +162,8 @@ impl ControlFlow {
 
     /// The branches to a block, with the blocks they end.
     pub fn preds(&self, block: Block) -> &[(Block, Inst)] {
-        &self.preds[block]
+        let (from, to) = self.preds[block];
+        self.edges.get(from as usize..to as usize).unwrap_or(&[])
     }
 
     /// The blocks that can be reached, in reverse postorder: each after its dominators.
@@ -164,38 +181,41 @@ impl ControlFlow {
         self.idom[block].expand()
     }
 
-    /// For each reachable block by its index, the interval of a walk of the dominator tree: `a` dominates `b` if its
-    /// interval contains `b`'s.
+    /// For each reachable block by its index, the interval of numbers of what it dominates: `a` dominates `b` if its
+    /// interval contains `b`'s. (0, 0) for the others.
     pub fn dominator_intervals(&self) -> SecondaryMap<Block, (u32, u32)> {
-        let mut children: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for &b in &self.order {
+        // Blocks that each dominates, itself included: what is dominated comes later in the order.
+        let mut sizes: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for &b in self.order.iter().rev() {
+            sizes[b] += 1;
             if let Some(up) = self.idom(b) {
-                children[up].push(b);
+                sizes[up] += sizes[b];
             }
         }
         let mut out: SecondaryMap<Block, (u32, u32)> = SecondaryMap::new();
-        let mut clock = 1;
-        let mut stack: Vec<(Block, usize)> =
-            self.order.first().map(|&b| (b, 0)).into_iter().collect();
-        while let Some((block, next)) = stack.last_mut() {
-            if *next == 0 {
-                out[*block].0 = clock;
-                clock += 1;
-            }
-            match children[*block].get(*next) {
-                Some(&c) => {
-                    *next += 1;
-                    stack.push((c, 0));
+        // The first number that is free in a block's interval.
+        let mut free: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for &b in &self.order {
+            let first = match self.idom(b) {
+                Some(up) => {
+                    free[up] += sizes[b];
+                    free[up] - sizes[b]
                 }
-                None => {
-                    out[*block].1 = clock;
-                    clock += 1;
-                    stack.pop();
-                }
-            }
+                None => 1,
+            };
+            out[b] = (first, first + sizes[b] - 1);
+            free[b] = first + 1;
         }
         out
     }
+}
+
+/// The blocks that a block's end may branch to, as far as they exist.
+fn destinations(func: &Function, block: Block) -> impl Iterator<Item = Block> + '_ {
+    let end = func.layout.terminator(block);
+    let dests = end.map_or(&[][..], |i| func.dfg.data(i).destinations());
+    let dests = dests.iter().map(|d| d.block);
+    dests.filter(|b| func.dfg.has_block(*b))
 }
 
 #[cfg(test)]

@@ -24,7 +24,9 @@ mod types;
 use crate::ir::{Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Type, Value};
 use crate::text::{Parsed, SourceMap};
 use calls::Calls;
+use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
+use smallvec::SmallVec;
 use std::fmt;
 
 /// What an error is about.
@@ -47,7 +49,9 @@ pub struct VerifierError {
     pub function: String,
     /// Where.
     pub place: Place,
-    /// The place as text: an instruction, a block.
+    /// The block that this is in.
+    pub block: Option<Block>,
+    /// The instruction as text, if it is about one.
     pub at: String,
     /// What is wrong.
     pub message: String,
@@ -56,6 +60,9 @@ pub struct VerifierError {
 impl fmt::Display for VerifierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "in %{}", self.function)?;
+        if let Some(b) = self.block {
+            write!(f, ", {b}")?;
+        }
         if !self.at.is_empty() {
             write!(f, ", at `{}`", self.at)?;
         }
@@ -107,6 +114,7 @@ impl<'m> ModuleVerifier<'m> {
             module: self.module,
             func,
             errors: Vec::new(),
+            blocks: None,
         };
         v.signature();
         v.unique(&self.calls);
@@ -182,21 +190,41 @@ struct Verifier<'a> {
     module: &'a Module,
     func: &'a Function,
     errors: Vec<VerifierError>,
+    /// The blocks of instructions, once they are asked for.
+    blocks: Option<SecondaryMap<Inst, Option<Block>>>,
 }
 
 impl<'a> Verifier<'a> {
     fn error(&mut self, place: Place, message: impl Into<String>) {
-        let at = match place {
-            Place::Function => String::new(),
-            Place::Block(b) => b.to_string(),
-            Place::Inst(i) | Place::Operand(i, _) => self.inst_text(i),
+        let (block, at) = match place {
+            Place::Function => (None, String::new()),
+            Place::Block(b) => (Some(b), String::new()),
+            Place::Inst(i) | Place::Operand(i, _) => (self.block_of(i), self.inst_text(i)),
         };
         self.errors.push(VerifierError {
             function: self.func.name.clone(),
             place,
+            block,
             at,
             message: message.into(),
         });
+    }
+
+    /// The block of an instruction; all are noted at the first error.
+    fn block_of(&mut self, inst: Inst) -> Option<Block> {
+        let func = self.func;
+        let blocks = self.blocks.get_or_insert_with(|| {
+            let mut out = SecondaryMap::new();
+            for &block in func.layout.blocks() {
+                for &i in func.layout.insts(block) {
+                    if func.dfg.has_inst(i) {
+                        out[i] = Some(block);
+                    }
+                }
+            }
+            out
+        });
+        blocks[inst]
     }
 
     /// The instruction's text, or its number where its operands do not exist.
@@ -235,8 +263,8 @@ impl<'a> Verifier<'a> {
         self.func.dfg.ty(v)
     }
 
-    fn args(&self, inst: Inst) -> Vec<Value> {
-        let mut args = Vec::new();
+    fn args(&self, inst: Inst) -> SmallVec<[Value; 4]> {
+        let mut args = SmallVec::new();
         self.data(inst)
             .for_each_arg(&self.func.dfg.pool, |v| args.push(v));
         args

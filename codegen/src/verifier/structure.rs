@@ -5,6 +5,9 @@ use crate::ir::opcode::Format;
 use crate::ir::{ArgKind, FuncKind, Inst, InstData, Scalar, Type, ValueDef};
 use cranelift_entity::SecondaryMap;
 
+/// The most parameters of a block, and results of an instruction: what their numbers hold.
+const MOST_PARAMETERS: usize = u16::MAX as usize;
+
 impl Verifier<'_> {
     /// Name, kind, parameters.
     pub(super) fn signature(&mut self) {
@@ -125,6 +128,13 @@ impl Verifier<'_> {
                 );
             }
         }
+        for &block in func.layout.blocks() {
+            let count = func.dfg.block_params(block).len();
+            if count > MOST_PARAMETERS {
+                let what = format!("{count} parameters: a block has {MOST_PARAMETERS} at most");
+                self.error(Place::Block(block), what);
+            }
+        }
         let params: Vec<Type> = func.sig.params.iter().map(|p| p.ty).collect();
         let have: Vec<Type> = func
             .dfg
@@ -160,6 +170,10 @@ impl Verifier<'_> {
             if !dfg.has_value(v) {
                 self.error(Place::Operand(inst, n), format!("{v} does not exist"));
             }
+        }
+        if dfg.results(inst).len() > MOST_PARAMETERS {
+            let what = format!("an instruction has {MOST_PARAMETERS} results at most");
+            return self.error(Place::Inst(inst), what);
         }
         for (n, &v) in dfg.results(inst).iter().enumerate() {
             if dfg.def(v) != ValueDef::Result(inst, n as u16) {

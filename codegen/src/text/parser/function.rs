@@ -151,6 +151,7 @@ impl Parser<'_> {
     /// Makes blocks and values of every number up to the highest in the body, so that numbers stay what they are.
     fn make_entities(&mut self, body: &mut Body) -> Res<()> {
         let (mut blocks, mut values) = (0, 0);
+        let mut highest = body.map.header;
         let mut line_start = true;
         for (t, span) in self.tokens.iter().skip(self.at) {
             let first = std::mem::replace(&mut line_start, *t == Token::Newline);
@@ -159,23 +160,28 @@ impl Parser<'_> {
                 Token::Punct('}') if first => break,
                 _ => continue,
             };
-            let highest = match (number(word, "v"), number(word, "block")) {
-                (Some(n), _) => {
-                    values = values.max(n + 1);
-                    n
-                }
-                (_, Some(n)) => {
-                    blocks = blocks.max(n + 1);
-                    n
-                }
+            let (n, count) = match (number(word, "v"), number(word, "block")) {
+                (Some(n), _) => (n, &mut values),
+                (_, Some(n)) => (n, &mut blocks),
                 _ => continue,
             };
-            if highest >= MAX_NUMBER {
-                return Err(Diagnostic::new(
-                    *span,
-                    format!("`{word}`: the number is too large"),
-                ));
+            if n >= MAX_NUMBER {
+                let what = format!("`{word}`: the number is too large: {MAX_NUMBER} is the limit");
+                return Err(Diagnostic::new(*span, what));
             }
+            if n >= *count {
+                *count = n + 1;
+                highest = *span;
+            }
+        }
+        // Numbers may have gaps, but not so many that a short text takes much memory.
+        self.entities += blocks as usize + values as usize;
+        let most = MAX_NUMBER as usize + 8 * self.tokens.len();
+        if self.entities > most {
+            let what = format!(
+                "the blocks and values up to this are too many: all functions of this text may have {most}"
+            );
+            return Err(Diagnostic::new(highest, what));
         }
         for _ in 0..blocks {
             body.func.dfg.make_block();

@@ -48,6 +48,7 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
         errors: Vec::new(),
         names: HashMap::new(),
         results: Vec::new(),
+        entities: 0,
     };
     p.collect_names();
     let mut out = Parsed::default();
@@ -87,6 +88,8 @@ struct Parser<'a> {
     names: HashMap<&'a str, FuncRef>,
     /// Result types per function, for calls.
     results: Vec<Vec<Type>>,
+    /// Blocks and values so far, those that no line names included.
+    entities: usize,
 }
 
 fn number(word: &str, prefix: &str) -> Option<u32> {

@@ -1,0 +1,195 @@
+//! Structured control flow of the whole thread, by conditions of one lane. It may stand in divergent constructs, and they in it.
+
+use super::FunctionBuilder;
+use super::scope::{Kind, Scope};
+use crate::ir::{IntCC, Scalar, Type, Value};
+
+impl FunctionBuilder<'_> {
+    /// A condition of one lane.
+    fn bit(&mut self, cond: Value) -> Value {
+        let want = Type::scalar_of(Scalar::B1);
+        let have = self.ty(cond);
+        if have == want {
+            return cond;
+        }
+        self.mistake(format!(
+            "the condition {cond} is {have}: a uniform one is b1; `any` or `all` makes one, `simd_if` takes one per channel"
+        ));
+        self.ins().bconst(1, 0)
+    }
+
+    /// Begins what runs if a `b1` is set: up to [`FunctionBuilder::uniform_else`] or [`FunctionBuilder::uniform_if_end`].
+    pub fn uniform_if_begin(&mut self, cond: Value) {
+        let (then, other) = (self.create_block(), self.create_block());
+        let to = self.create_block();
+        let region = self.region();
+        let cond = self.bit(cond);
+        self.ins().brif(cond, then, &[], other, &[]);
+        self.seal_block(then);
+        self.seal_block(other);
+        self.switch_to_block(then);
+        self.scopes.push(Scope {
+            kind: Kind::Then { other },
+            to,
+            region,
+            leaves: false,
+        });
+    }
+
+    /// Goes on with what runs if it is not.
+    pub fn uniform_else(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::Then { .. });
+        let Some(then) = self.end_scope("the else of a uniform if", is) else {
+            return;
+        };
+        let Kind::Then { other } = then.kind else {
+            return;
+        };
+        if !self.is_filled() {
+            self.ins().jump(then.to, &[]);
+        }
+        self.switch_to_block(other);
+        self.scopes.push(Scope {
+            kind: Kind::Else,
+            ..then
+        });
+    }
+
+    /// Ends a uniform if.
+    pub fn uniform_if_end(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::Then { .. } | Kind::Else);
+        let Some(scope) = self.end_scope("the end of a uniform if", is) else {
+            return;
+        };
+        if let Kind::Then { other } = scope.kind {
+            if !self.is_filled() {
+                self.ins().jump(scope.to, &[]);
+            }
+            self.switch_to_block(other);
+        }
+        self.arrive(scope.to, scope.region);
+    }
+
+    /// Runs `then` if a `b1` is set.
+    pub fn uniform_if(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
+        self.uniform_if_begin(cond);
+        then(self);
+        self.uniform_if_end();
+    }
+
+    /// Runs `then` if a `b1` is set, else `otherwise`.
+    pub fn uniform_if_else(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        self.uniform_if_begin(cond);
+        then(self);
+        self.uniform_else();
+        otherwise(self);
+        self.uniform_if_end();
+    }
+
+    /// Begins a loop of the whole thread: up to [`FunctionBuilder::uniform_loop_end`].
+    pub fn uniform_loop_begin(&mut self) {
+        let (header, to) = (self.create_block(), self.create_block());
+        let whole = self.region();
+        self.ins().jump(header, &[]);
+        self.switch_to_block(header);
+        let region = self.region();
+        self.scopes.push(Scope {
+            kind: Kind::Loop { header, whole },
+            to,
+            region,
+            leaves: false,
+        });
+    }
+
+    /// Ends a loop of the whole thread: it is repeated until [`FunctionBuilder::uniform_break_if`] leaves it.
+    pub fn uniform_loop_end(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::Loop { .. });
+        let Some(scope) = self.end_scope("the end of a uniform loop", is) else {
+            return;
+        };
+        let Kind::Loop { header, whole } = scope.kind else {
+            return;
+        };
+        if !self.is_filled() {
+            self.ins().jump(header, &[]);
+        }
+        self.seal_block(header);
+        self.seal_block(scope.to);
+        self.switch_to_block(scope.to);
+        self.end_region(scope.to, whole);
+    }
+
+    /// Repeats `body` until [`FunctionBuilder::uniform_break_if`] leaves the loop.
+    pub fn uniform_loop(&mut self, body: impl FnOnce(&mut Self)) {
+        self.uniform_loop_begin();
+        body(self);
+        self.uniform_loop_end();
+    }
+
+    /// Repeats `body` while `cond`, computed before each time, gives a `b1` that is set.
+    pub fn uniform_while(
+        &mut self,
+        cond: impl FnOnce(&mut Self) -> Value,
+        body: impl FnOnce(&mut Self),
+    ) {
+        self.uniform_loop(|b| {
+            let go = cond(b);
+            let go = b.bit(go);
+            let stop = b.ins().bnot(go);
+            b.uniform_break_if(stop);
+            body(b);
+        });
+    }
+
+    /// Runs `body` for each integer from `first` up to, not including, `end`: signed, of one lane.
+    pub fn uniform_for(&mut self, first: Value, end: Value, body: impl FnOnce(&mut Self, Value)) {
+        let ty = self.ty(first);
+        if ty != self.ty(end) || ty.lanes() != 1 || !ty.scalar().is_int() {
+            let end_type = self.ty(end);
+            self.mistake(format!(
+                "a loop from {first} of type {ty} to {end} of type {end_type}: both are integers of one lane"
+            ));
+            return;
+        }
+        let counter = self.declare_var(ty);
+        self.def_var_all_lanes(counter, first);
+        self.uniform_loop(|b| {
+            let i = b.use_var(counter);
+            let done = b.ins().icmp(IntCC::SignedGreaterThanOrEqual, i, end);
+            b.uniform_break_if(done);
+            body(b, i);
+            if b.is_filled() {
+                return;
+            }
+            let one = b.ins().iconst(ty, 1);
+            let next = b.ins().iadd(i, one);
+            b.def_var_all_lanes(counter, next);
+        });
+    }
+
+    /// Leaves the innermost uniform loop where a `b1` is set.
+    pub fn uniform_break_if(&mut self, cond: Value) {
+        // The loop must not be left in the middle of a divergent construct, whose other channels wait.
+        let inner = self.scopes.iter().rev();
+        let found = inner
+            .take_while(|s| !s.is_simd())
+            .find(|s| matches!(s.kind, Kind::Loop { .. }));
+        let Some(to) = found.map(|s| s.to) else {
+            self.mistake(match self.is_divergent() {
+                true => "a uniform break in a divergent construct, whose other channels wait",
+                false => "a uniform break outside of a uniform loop",
+            });
+            return;
+        };
+        let cond = self.bit(cond);
+        let next = self.create_block();
+        self.ins().brif(cond, to, &[], next, &[]);
+        self.seal_block(next);
+        self.switch_to_block(next);
+    }
+}
