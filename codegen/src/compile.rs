@@ -279,7 +279,7 @@ fn compile_with(
     )?;
     pass.run(
         Stage::Flags,
-        || allocate_flags(name, &mut code),
+        || allocate_flags(name, &mut code, target.grf().size()),
         |()| String::new(),
     )?;
     if let Some((Stage::Flags, text)) = pass.dumps.last_mut() {
@@ -287,7 +287,7 @@ fn compile_with(
     }
     let live = pass.run(
         Stage::Liveness,
-        || Ok(liveness(&code)),
+        || liveness(name, &code, target.grf().size()),
         |l| display::with_liveness(&code, l),
     )?;
     let alloc = pass.run(

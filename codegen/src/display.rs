@@ -172,9 +172,17 @@ impl fmt::Display for MInst {
                 }
             }
             MInst::Jump => f.write_str("jump"),
-            MInst::Branch { flag, sub } => {
+            MInst::Branch { flag, sub, test } => {
                 f.write_str("branch ")?;
-                place(f, &RegRef::new(*flag, *sub))
+                if test.inverse {
+                    f.write_str("~")?;
+                }
+                place(f, &RegRef::new(*flag, *sub))?;
+                match test.ctrl {
+                    PredCtrl::AnyH(n) => write!(f, ".any{n}h"),
+                    PredCtrl::AllH(n) => write!(f, ".all{n}h"),
+                    _ => Ok(()),
+                }
             }
             MInst::EndThread { payload } => write!(f, "end {payload}"),
         }
@@ -314,9 +322,12 @@ impl fmt::Display for VCode {
 
 /// The code with each instruction's demand in bytes and the registers that it kills.
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
+    let all = live.kills();
     code(v, |i| {
         let d = live.demand.get(i).copied().unwrap_or_default();
-        let kills: Vec<_> = live.kills(i).map(|r| r.to_string()).collect();
+        let first = all.partition_point(|k| (k.0 as usize) < i);
+        let here = all.iter().skip(first).take_while(|k| k.0 as usize == i);
+        let kills: Vec<_> = here.map(|k| k.1.to_string()).collect();
         let kills = if kills.is_empty() {
             String::new()
         } else {

@@ -12,7 +12,7 @@ use crate::vcode::{MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{
-    self as isa, Arf, Dst, ExecSize, Op, PredCtrl, Predicate, Reg, RegRef, Region, Src, SrcMods,
+    self as isa, Arf, Dst, ExecSize, Op, Predicate, Reg, RegRef, Region, Src, SrcMods,
     Target as BranchTarget, Type,
 };
 
@@ -157,6 +157,33 @@ pub fn emit(
     Ok(Code { insts, bytes })
 }
 
+/// Whether a move writes what stands there already.
+fn moves_nothing(inst: &isa::Inst<Reg>) -> bool {
+    let Dst::Direct { at: to, hs, ty } = inst.dst else {
+        return false;
+    };
+    let Src::Direct {
+        at: from,
+        region: Region::Rect { vs, w, hs: step },
+        ty: of,
+        mods,
+    } = inst.srcs[0]
+    else {
+        return false;
+    };
+    let exec = inst.exec.channels();
+    // Neighbours as far apart as the destination's.
+    let alike = exec == 1 || step == hs && (u32::from(w) == exec || vs == w * hs);
+    inst.op == Op::Mov
+        && matches!(to.reg, Reg::Grf(_))
+        && to == from
+        && ty == of
+        && !inst.sat
+        && inst.cond.is_none()
+        && mods == SrcMods::default()
+        && alike
+}
+
 impl Emitter<'_> {
     /// The register and sub-register of a byte address.
     fn grf(&self, address: u32) -> Result<RegRef<Reg>, String> {
@@ -182,7 +209,9 @@ impl Emitter<'_> {
         match *m {
             MInst::Op { ref inst, .. } => {
                 let inst = inst.map(|at, _| self.place(at))?;
-                self.out.push(inst);
+                if !moves_nothing(&inst) {
+                    self.out.push(inst);
+                }
             }
             MInst::Start { .. } | MInst::Touch { .. } => {}
             MInst::Copy { dst, src } => {
@@ -208,17 +237,24 @@ impl Emitter<'_> {
                 self.out.push(inst);
             }
             MInst::Jump => self.jump(block, 0, None),
-            MInst::Branch { flag, sub } => {
+            MInst::Branch { flag, sub, test } => {
                 let flag = self.place(RegRef::new(flag, sub))?;
+                let pred = |turned: bool| {
+                    Some(Predicate {
+                        flag,
+                        inverse: test.inverse != turned,
+                        ctrl: test.ctrl,
+                    })
+                };
                 let [then, other] = self.code.blocks[block].succs[..] else {
                     return Err("a branch without two successors".to_string());
                 };
                 if self.goal(then) == self.goal(other) {
                     self.jump(block, 0, None);
                 } else if self.follows(block, then) && !self.follows(block, other) {
-                    self.jump(block, 1, Some((flag, true)));
+                    self.jump(block, 1, pred(true));
                 } else {
-                    self.jump(block, 0, Some((flag, false)));
+                    self.jump(block, 0, pred(false));
                     self.jump(block, 1, None);
                 }
             }
@@ -241,7 +277,7 @@ impl Emitter<'_> {
     }
 
     /// A jump to a successor, nothing if it is the next block and unconditional.
-    fn jump(&mut self, block: VBlock, succ: usize, pred: Option<(RegRef<Reg>, bool)>) {
+    fn jump(&mut self, block: VBlock, succ: usize, pred: Option<Predicate<Reg>>) {
         let Some(&to) = self.code.blocks[block].succs.get(succ) else {
             return;
         };
@@ -250,11 +286,7 @@ impl Emitter<'_> {
         }
         let to = self.goal(to);
         let mut inst = uniform(Op::Jmpi, Dst::None, []);
-        inst.pred = pred.map(|(flag, inverse)| Predicate {
-            flag,
-            inverse,
-            ctrl: PredCtrl::Sequential,
-        });
+        inst.pred = pred;
         inst.srcs[0] = Src::Target(BranchTarget::Label(to.index() as u32));
         self.out.push(inst);
     }

@@ -5,6 +5,7 @@
 //!
 //! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are gone.
 
+use crate::liveness::Load;
 use crate::operand::{begins, dst, scalar, uniform};
 use crate::result::CodegenError;
 use crate::vcode::{MInst, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
@@ -64,7 +65,7 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
                 f(&mut c.flag, Use::Write);
             }
         }
-        MInst::Branch { flag, sub } => {
+        MInst::Branch { flag, sub, .. } => {
             let mut at = RegRef::new(*flag, *sub);
             if matches!(flag, VirtReg::Flag(_)) {
                 f(&mut at, Use::Read);
@@ -261,24 +262,83 @@ fn physical(p: PReg, whole: bool) -> RegRef<VirtReg> {
     RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
 }
 
-/// Whether loops nest so deep that regalloc2's search for dominators, which goes from each loop's end up to its head, would take longer
-/// than all the rest. Its other algorithm does not search for them; it spills more.
-fn nests_deep(code: &VCode) -> bool {
-    const DEEP: usize = 1000;
-    let mut steps = 0;
-    for (b, data) in &code.blocks {
-        for s in data.succs.iter().filter(|s| **s <= b) {
-            steps += b.index() - s.index();
+/// Checks that the flags which live at once have room as dwords in the register file, all but a few. Each is followed from its uses to
+/// its definition.
+fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
+    if code.flags.len() * 4 <= file as usize {
+        return None;
+    }
+    let mut load = Load::new(code, file + 4 * 4);
+    // By register: the block that defines it, and those that use it, in any order.
+    let nowhere = u32::MAX;
+    let mut defined = vec![nowhere; code.flags.len()];
+    let mut uses: Vec<(u32, u32)> = Vec::new();
+    for (b, _) in &code.blocks {
+        let n = b.as_u32();
+        for p in &view.params[b.index()] {
+            defined[p.vreg()] = n;
+        }
+        let insts = view.blocks[b.index()] as usize..view.blocks[b.index() + 1] as usize;
+        let operands = view.starts[insts.start] as usize..view.starts[insts.end] as usize;
+        for o in &view.operands[operands] {
+            match o.kind() {
+                OperandKind::Def => defined[o.vreg().vreg()] = n,
+                OperandKind::Use => uses.push((o.vreg().vreg() as u32, n)),
+            }
+        }
+        for a in view.args[b.index()].iter().flatten() {
+            uses.push((a.vreg() as u32, n));
         }
     }
-    steps / DEEP > code.blocks.len()
+    uses.sort_unstable();
+    uses.dedup();
+    // The last flag, as a number from 1, that was seen live at a block's start, and at its end.
+    let (mut live_in, mut live_out) = (vec![0; code.blocks.len()], vec![0; code.blocks.len()]);
+    let first = |at: &mut Vec<u32>, b: VBlock, mark: u32| {
+        std::mem::replace(&mut at[b.index()], mark) != mark
+    };
+    let mut work = Vec::new();
+    for (flag, block) in uses {
+        work.push(VBlock::from_u32(block));
+        while let Some(b) = work.pop() {
+            let at_def = defined[flag as usize] == b.as_u32();
+            if at_def || !first(&mut live_in, b, flag + 1) {
+                continue;
+            }
+            for &p in &code.blocks[b].preds {
+                if first(&mut live_out, p, flag + 1) {
+                    work.push(p);
+                    if !load.add(p, 4) {
+                        return Some(load);
+                    }
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether a function is of the kind that regalloc2 takes quadratic time for, and so large that this would be longer than all the rest: its
+/// search for dominators goes from each loop's end up to its head, and for each block parameter it looks through those before. Its
+/// other algorithm does neither; it spills more.
+fn is_vast(code: &VCode) -> bool {
+    const STEPS: usize = 1000;
+    let mut loops = 0;
+    let mut params = 0;
+    for (b, data) in &code.blocks {
+        params += data.params.len();
+        for s in data.succs.iter().filter(|s| **s <= b) {
+            loops += b.index() - s.index();
+        }
+    }
+    loops / STEPS > code.blocks.len() || params.saturating_mul(params) / STEPS > code.insts.len()
 }
 
 /// Gives every flag its register, with spills to the GRF file where four are not enough.
 ///
 /// # Errors
-/// regalloc2 refuses the function, which would be a bug of lowering.
-pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> {
+/// Far more flags live at once than a register file of so many bytes holds. regalloc2 refuses the function, which would be a bug of lowering.
+pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), CodegenError> {
     if code.flags.is_empty() {
         return Ok(());
     }
@@ -295,10 +355,13 @@ pub fn allocate_flags(name: &str, code: &mut VCode) -> Result<(), CodegenError> 
         fixed_stack_slots: Vec::new(),
     };
     let view = Flags::new(code);
-    let deep = nests_deep(code);
+    if let Some(load) = fit(code, &view, file) {
+        return Err(load.error(name, code, file));
+    }
+    let vast = is_vast(code);
     let options = RegallocOptions {
-        validate_ssa: cfg!(debug_assertions) && !deep,
-        algorithm: match deep {
+        validate_ssa: cfg!(debug_assertions) && !vast,
+        algorithm: match vast {
             true => Algorithm::Fastalloc,
             false => Algorithm::Ion,
         },

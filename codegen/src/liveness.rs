@@ -6,6 +6,7 @@
 //!
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
+use crate::result::CodegenError;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
@@ -45,7 +46,7 @@ pub struct Liveness {
     pub ranges: SecondaryMap<VReg, Ranges>,
     /// Per instruction.
     pub demand: Vec<Demand>,
-    /// Instructions and the registers whose value ends there (killed by a last use), in order of instructions.
+    /// Instructions and the registers whose value ends there (killed by a last use), register after register.
     kills: Vec<(u32, VReg)>,
 }
 
@@ -60,12 +61,11 @@ impl Liveness {
             .unwrap_or((0, 0))
     }
 
-    /// The registers whose value ends at an instruction.
-    pub fn kills(&self, inst: usize) -> impl Iterator<Item = VReg> + '_ {
-        let first = self.kills.partition_point(|k| (k.0 as usize) < inst);
-        let rest = self.kills.get(first..).unwrap_or(&[]);
-        let here = rest.iter().take_while(move |k| k.0 as usize == inst);
-        here.map(|k| k.1)
+    /// The instructions and the registers whose value ends there, in order of instructions.
+    pub fn kills(&self) -> Vec<(u32, VReg)> {
+        let mut out = self.kills.clone();
+        out.sort_unstable();
+        out
     }
 }
 
@@ -87,7 +87,16 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
 struct Occurrences {
     /// Per register where its list starts; one more at the end.
     starts: Vec<u32>,
-    list: Vec<(u32, Access)>,
+    list: Vec<Occurrence>,
+}
+
+/// An instruction that names a register, and how.
+#[derive(Clone, Copy)]
+struct Occurrence {
+    inst: u32,
+    access: Access,
+    /// It writes while it still reads.
+    early: bool,
 }
 
 impl Occurrences {
@@ -101,19 +110,73 @@ impl Occurrences {
             sum += std::mem::replace(s, sum);
         }
         let mut next = starts.clone();
-        let mut list = vec![(0, Access::Use); sum as usize];
+        let nothing = Occurrence {
+            inst: 0,
+            access: Access::Use,
+            early: false,
+        };
+        let mut list = vec![nothing; sum as usize];
         for (i, m) in code.insts.iter().enumerate() {
-            m.for_each_vreg(|r, a| {
-                list[next[r.index()] as usize] = (i as u32, a);
+            let early = writes_early(m, code.grf.bytes);
+            m.for_each_vreg(|r, access| {
+                list[next[r.index()] as usize] = Occurrence {
+                    inst: i as u32,
+                    access,
+                    early,
+                };
                 next[r.index()] += 1;
             });
         }
         Occurrences { starts, list }
     }
 
-    fn of(&self, r: VReg) -> &[(u32, Access)] {
+    fn of(&self, r: VReg) -> &[Occurrence] {
         let (from, to) = (self.starts[r.index()], self.starts[r.index() + 1]);
         self.list.get(from as usize..to as usize).unwrap_or(&[])
+    }
+}
+
+/// Bytes that are live at the ends of blocks. If there are more in all than the blocks together have room for, some block has more than
+/// the register file: this is known before everything is followed, which would take the square of what is nested.
+pub(crate) struct Load {
+    bytes: Vec<u32>,
+    total: u64,
+    most: u64,
+}
+
+impl Load {
+    /// For a file of so many bytes.
+    pub(crate) fn new(code: &VCode, file: u32) -> Load {
+        Load {
+            bytes: vec![0; code.blocks.len()],
+            total: 0,
+            most: u64::from(file) * code.blocks.len() as u64,
+        }
+    }
+
+    /// Adds what lives at a block's end; whether all may still fit.
+    pub(crate) fn add(&mut self, block: VBlock, bytes: u32) -> bool {
+        self.bytes[block.index()] += bytes;
+        self.total += u64::from(bytes);
+        self.total <= self.most
+    }
+
+    /// Where most is live, as an error.
+    pub(crate) fn error(&self, name: &str, code: &VCode, file: u32) -> CodegenError {
+        let blocks = self.bytes.iter().zip(code.blocks.values());
+        let worst = blocks.max_by_key(|(bytes, _)| **bytes);
+        let (needed, at) = worst.map_or((0, 0), |(bytes, b)| (*bytes, b.end.saturating_sub(1)));
+        CodegenError::OutOfRegisters {
+            function: name.to_string(),
+            needed,
+            available: file,
+            at,
+            text: code
+                .insts
+                .get(at)
+                .map(|m| m.to_string())
+                .unwrap_or_default(),
+        }
     }
 }
 
@@ -138,6 +201,7 @@ struct Walk<'a> {
     outs: Vec<VBlock>,
     ranges: Vec<Range>,
     kills: Vec<(u32, VReg)>,
+    load: Load,
 }
 
 impl Walk<'_> {
@@ -145,13 +209,13 @@ impl Walk<'_> {
         VBlock::from_u32(self.block_of[inst as usize])
     }
 
-    /// The ranges of a register, left in `self.ranges`.
-    fn register(&mut self, r: VReg, occurrences: &[(u32, Access)]) {
+    /// The ranges of a register, left in `self.ranges`. `None`: too much is live.
+    fn register(&mut self, r: VReg, occurrences: &[Occurrence]) -> Option<()> {
         let code = self.code;
         let mark = r.as_u32() + 1;
         self.ranges.clear();
-        for &(i, access) in occurrences {
-            let block = self.block(i);
+        for &Occurrence { inst, access, .. } in occurrences {
+            let block = self.block(inst);
             let m = &mut self.marks[block.index()];
             if m.occurs != mark {
                 m.occurs = mark;
@@ -172,6 +236,9 @@ impl Walk<'_> {
                 }
                 m.live_out = mark;
                 self.outs.push(p);
+                if !self.load.add(p, code.vregs[r].bytes) {
+                    return None;
+                }
                 if m.begins != mark && m.live_in != mark {
                     m.live_in = mark;
                     self.work.push(p);
@@ -189,9 +256,10 @@ impl Walk<'_> {
             }
         }
         let mut rest = occurrences;
-        while let Some(&(first, _)) = rest.first() {
-            let block = self.block(first);
-            let n = rest.partition_point(|o| (o.0 as usize) < code.blocks[block].end);
+        while let Some(first) = rest.first() {
+            let block = self.block(first.inst);
+            let end = code.blocks[block].end;
+            let n = rest.partition_point(|o| (o.inst as usize) < end);
             let (here, later) = rest.split_at(n);
             self.within(r, block, here);
             rest = later;
@@ -204,20 +272,20 @@ impl Walk<'_> {
             }
             touch
         });
+        Some(())
     }
 
     /// Ranges and last uses in a block where the register occurs.
-    fn within(&mut self, r: VReg, block: VBlock, here: &[(u32, Access)]) {
+    fn within(&mut self, r: VReg, block: VBlock, here: &[Occurrence]) {
         let data = &self.code.blocks[block];
         let live_out = self.marks[block.index()].live_out == r.as_u32() + 1;
         // Backwards; `open` is where the range being followed ends.
         let mut open = live_out.then_some(data.end as u32 * 2);
-        for same in here.chunk_by(|a, b| a.0 == b.0).rev() {
-            let i = same.first().map_or(0, |s| s.0);
+        for same in here.chunk_by(|a, b| a.inst == b.inst).rev() {
+            let i = same.first().map_or(0, |s| s.inst);
             let point = i * 2;
-            for &(_, access) in same {
+            for &Occurrence { access, early, .. } in same {
                 if access == Access::Def {
-                    let early = writes_early(&self.code.insts[i as usize], self.code.grf.bytes);
                     self.ranges.push(Range {
                         start: if early { point } else { point + 1 },
                         end: open.take().unwrap_or(point + 2),
@@ -226,7 +294,7 @@ impl Walk<'_> {
                     open = Some(point + 2);
                 }
             }
-            if open.is_none() && same.iter().any(|s| s.1 == Access::Use) {
+            if open.is_none() && same.iter().any(|s| s.access == Access::Use) {
                 open = Some(point + 1);
                 self.kills.push((i, r));
             }
@@ -240,8 +308,11 @@ impl Walk<'_> {
     }
 }
 
-/// Computes liveness.
-pub fn liveness(code: &VCode) -> Liveness {
+/// Computes liveness for a register file of so many bytes.
+///
+/// # Errors
+/// [`CodegenError::OutOfRegisters`] where far more is live than the file holds. (Where it is not far more, allocation finds out.)
+pub fn liveness(name: &str, code: &VCode, file: u32) -> Result<Liveness, CodegenError> {
     let mut block_of = vec![0; code.insts.len()];
     for (b, data) in &code.blocks {
         if let Some(insts) = block_of.get_mut(data.start..data.end) {
@@ -256,21 +327,23 @@ pub fn liveness(code: &VCode) -> Liveness {
         outs: Vec::new(),
         ranges: Vec::new(),
         kills: Vec::new(),
+        load: Load::new(code, file),
     };
     let occurrences = Occurrences::new(code);
     let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
     for r in code.vregs.keys() {
-        walk.register(r, occurrences.of(r));
+        if walk.register(r, occurrences.of(r)).is_none() {
+            return Err(walk.load.error(name, code, file));
+        }
         ranges[r] = Ranges::from_slice(&walk.ranges);
     }
-    let mut kills = walk.kills;
-    kills.sort_unstable();
+    let kills = walk.kills;
     let demand = demand(code, &ranges);
-    Liveness {
+    Ok(Liveness {
         ranges,
         demand,
         kills,
-    }
+    })
 }
 
 /// Sums live bytes at every point.

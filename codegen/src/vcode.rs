@@ -92,6 +92,39 @@ impl VRegData {
     }
 }
 
+/// What a branch asks of a flag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlagTest {
+    /// How its bits combine: bit 0 alone, any or all of so many.
+    pub ctrl: isa::PredCtrl,
+    /// Whether the answer is turned round.
+    pub inverse: bool,
+}
+
+impl FlagTest {
+    /// Bit 0.
+    pub const ONE: FlagTest = FlagTest {
+        ctrl: isa::PredCtrl::Sequential,
+        inverse: false,
+    };
+
+    /// Whether any (or all) of a flag's bits are set, for as many lanes as the hardware combines.
+    pub fn of_lanes(lanes: u32, all: bool) -> Option<FlagTest> {
+        if !matches!(lanes, 2 | 4 | 8 | 16 | 32) {
+            return None;
+        }
+        let n = lanes as u8;
+        let ctrl = match all {
+            true => isa::PredCtrl::AllH(n),
+            false => isa::PredCtrl::AnyH(n),
+        };
+        Some(FlagTest {
+            ctrl,
+            inverse: false,
+        })
+    }
+}
+
 /// A machine instruction, or what becomes some once places are known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MInst {
@@ -138,12 +171,14 @@ pub enum MInst {
     },
     /// To the only successor.
     Jump,
-    /// To the first successor where the flag's bit 0 is set (clear if inverse), else to the second.
+    /// To the first successor where the flag's bits are as `test` wants them, else to the second.
     Branch {
         /// The condition.
         flag: VirtReg,
         /// Byte offset of the sub-register, once physical.
         sub: u16,
+        /// What is asked of the flag.
+        test: FlagTest,
     },
     /// End of the thread. The payload is a copy of the thread header.
     EndThread {

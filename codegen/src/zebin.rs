@@ -247,7 +247,8 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
         w.write_symbol(&Sym {
             section: Some(section.0),
             st_name,
-            st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_FUNC),
+            // Global ones are functions that others call: Intel's driver aborts where several kernels have them.
+            st_info: elf::SymbolInfo::new(elf::STB_LOCAL, elf::STT_FUNC),
             st_other: elf::SymbolOther(0),
             st_shndx: elf::SymbolSection(0),
             st_value: 0,
@@ -272,7 +273,7 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             sh_entsize: 0,
         });
     }
-    w.write_symtab_section_header(1);
+    w.write_symtab_section_header(1 + kernels.len() as u32);
     w.write_strtab_section_header();
     w.write_shstrtab_section_header();
     drop(w);

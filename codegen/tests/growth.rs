@@ -7,16 +7,16 @@
     reason = "test code"
 )]
 
+use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
-use gantry_codegen::ir::Module;
-use gantry_codegen::{CodegenError, CompileOptions, Stage, compile, text, verifier};
+use gantry_codegen::ir::{Function, IntCC, Module, scalars::I32};
+use gantry_codegen::{CodegenError, CompileOptions, compile, text, verifier};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 fn options() -> CompileOptions {
-    // The checker of allocations keeps the whole register file per block.
     CompileOptions {
-        check: false,
+        check: true,
         ..CompileOptions::for_target("skl").unwrap()
     }
 }
@@ -96,10 +96,7 @@ fn deep_functions_take_no_stack() {
 /// Loops nested so deep that flags are allocated otherwise; every checker is on.
 #[test]
 fn deep_loops_are_right() {
-    let mut options = CompileOptions::for_target("skl").unwrap();
-    options.check = true;
-    options.dump = vec![Stage::Flags];
-    let compiled = compile(&Shape::NestedLoops.module(12_000).unwrap(), &options).unwrap();
+    let compiled = compile(&Shape::NestedLoops.module(12_000).unwrap(), &options()).unwrap();
     assert!(compiled.kernels[0].stats.instructions > 6_000);
 }
 
@@ -128,4 +125,45 @@ fn calls_that_double_are_refused() {
         other => panic!("{:?}", other.map(|c| c.zebin.len())),
     }
     compile(&doubling(8), &options()).unwrap();
+}
+
+/// Divergent ifs, one in the other; each keeps a mask.
+fn nested_masks(depth: usize) -> Module {
+    let mut f = Function::kernel("k", 16);
+    let mut b = FunctionBuilder::new(&mut f);
+    let p = b.ptr_param();
+    let x = b.ins().bload(I32.by(16), p, 0);
+    let v = b.var(x);
+    for _ in 0..depth {
+        let x = b.use_var(v);
+        let c = b.ins().icmp(IntCC::SignedGreaterThan, x, x);
+        b.simd_if_begin(c);
+        let y = b.ins().imul(x, x);
+        b.def_var(v, y);
+    }
+    for _ in 0..depth {
+        b.simd_if_end();
+        let (x, y) = (b.use_var(v), b.use_var(v));
+        let z = b.ins().bxor(x, y);
+        b.def_var(v, z);
+    }
+    let x = b.use_var(v);
+    b.ins().bstore(x, p, 0);
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+    let mut m = Module::default();
+    m.functions.push(f);
+    m
+}
+
+/// Far more masks than the register file holds are refused without following each through all blocks, and take no stack.
+#[test]
+fn deep_masks_are_refused() {
+    on_a_small_stack(|| {
+        compile(&nested_masks(200), &options()).unwrap();
+        match compile(&nested_masks(10_000), &options()) {
+            Err(CodegenError::OutOfRegisters { needed, .. }) => assert!(needed > 4096),
+            other => panic!("{:?}", other.map(|c| c.zebin.len())),
+        }
+    });
 }

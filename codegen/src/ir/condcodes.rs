@@ -28,6 +28,22 @@ pub enum IntCC {
 }
 
 impl IntCC {
+    /// The condition that is true where this one is false.
+    pub const fn inverse(self) -> IntCC {
+        match self {
+            IntCC::Equal => IntCC::NotEqual,
+            IntCC::NotEqual => IntCC::Equal,
+            IntCC::SignedLessThan => IntCC::SignedGreaterThanOrEqual,
+            IntCC::SignedLessThanOrEqual => IntCC::SignedGreaterThan,
+            IntCC::SignedGreaterThan => IntCC::SignedLessThanOrEqual,
+            IntCC::SignedGreaterThanOrEqual => IntCC::SignedLessThan,
+            IntCC::UnsignedLessThan => IntCC::UnsignedGreaterThanOrEqual,
+            IntCC::UnsignedLessThanOrEqual => IntCC::UnsignedGreaterThan,
+            IntCC::UnsignedGreaterThan => IntCC::UnsignedLessThanOrEqual,
+            IntCC::UnsignedGreaterThanOrEqual => IntCC::UnsignedLessThan,
+        }
+    }
+
     /// Every condition.
     pub const ALL: [IntCC; 10] = [
         IntCC::Equal,

@@ -632,6 +632,77 @@ impl Context for Lower<'_> {
         self.lower_goto(inst, em, rm, cond);
     }
 
+    fn simd_goto_int(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        cc: IntCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare(inst, int_conditions(cc.inverse()), a, b, Some((em, false)));
+        self.lower_goto_rest(inst, em, rm);
+    }
+
+    fn sinkable_not(&mut self, v: Value) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v)?;
+        (self.uses[v] == 1
+            && self.inst_block[inst].expand() == Some(self.block)
+            && self.value_flags[v].is_none()
+            && self.func.dfg.data(inst).opcode() == Opcode::Bnot)
+            .then_some(inst)
+    }
+
+    fn simd_goto_not_int(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        cc: IntCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare(inst, int_conditions(cc), a, b, Some((em, false)));
+        self.lower_goto_rest(inst, em, rm);
+    }
+
+    fn simd_goto_not_float(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        cc: FloatCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.compare(inst, float_conditions(cc), a, b, Some((em, false)));
+        self.lower_goto_rest(inst, em, rm);
+    }
+
+    fn simd_goto_float(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        cc: FloatCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        // NaNs make an order and its opposite both false, but not equal and unequal.
+        match cc {
+            FloatCC::Equal | FloatCC::NotEqual => {
+                let cc = match cc {
+                    FloatCC::Equal => FloatCC::NotEqual,
+                    _ => FloatCC::Equal,
+                };
+                self.compare(inst, float_conditions(cc), a, b, Some((em, false)));
+            }
+            _ => self.lower_goto_staying(inst, em, float_conditions(cc), a, b),
+        }
+        self.lower_goto_rest(inst, em, rm);
+    }
+
     fn simd_join(&mut self, inst: Inst, em: Value, rm: Value) -> Unit {
         self.lower_join(inst, em, rm);
     }

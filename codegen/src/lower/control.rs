@@ -3,11 +3,11 @@
 use super::{Lower, parallel};
 use crate::bale::{BaleSrc, Operation, View};
 use crate::interp::SLM_ALIGN;
-use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value};
+use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
 use crate::lowered::{Lowered, LoweredBlock};
 use crate::operand::{dst, imm, uniform};
 use crate::result::CodegenError;
-use crate::vcode::{MInst, Place, VFlag, VRegData, VirtReg};
+use crate::vcode::{FlagTest, MInst, Place, VFlag, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::{Arf, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type};
@@ -214,8 +214,9 @@ impl Lower<'_> {
         match *self.func.dfg.data(inst) {
             InstData::Jump { .. } => self.emit(MInst::Jump),
             InstData::Brif { cond, .. } => {
-                let flag = VirtReg::Flag(self.flag(cond));
-                self.emit(MInst::Branch { flag, sub: 0 });
+                let (flag, test) = self.branch_test(cond);
+                let flag = VirtReg::Flag(flag);
+                self.emit(MInst::Branch { flag, sub: 0, test });
             }
             InstData::Return { .. } if matches!(self.func.kind, FuncKind::Kernel { .. }) => {
                 let grf = self.grf;
@@ -234,6 +235,49 @@ impl Lower<'_> {
                 self.fail(Some(inst), format!("`{name}` as the end of a block"));
             }
         }
+    }
+
+    /// The flag that a branch looks at, and what it asks of it: `any`, `all` and the last results of `goto` and `join` are what the branch itself
+    /// can ask, where the hardware combines as many bits.
+    fn branch_test(&mut self, cond: Value) -> (VFlag, FlagTest) {
+        let mut inverse = false;
+        let mut v = cond;
+        loop {
+            let ValueDef::Result(inst, n) = self.func.dfg.def(v) else {
+                break;
+            };
+            let dfg = &self.func.dfg;
+            let (of, all) = match (*dfg.data(inst), n) {
+                (InstData::Unary { opcode, arg }, _) => match opcode {
+                    Opcode::Bnot => {
+                        (v, inverse) = (arg, !inverse);
+                        continue;
+                    }
+                    Opcode::Any => (arg, false),
+                    Opcode::All => (arg, true),
+                    _ => break,
+                },
+                // Whether none is left.
+                (data, n)
+                    if data.opcode() == Opcode::Goto && n == 2
+                        || data.opcode() == Opcode::Join && n == 1 =>
+                {
+                    (dfg.results(inst).first().copied().unwrap_or(v), false)
+                }
+                _ => break,
+            };
+            let Some(test) = FlagTest::of_lanes(self.ty(of).lanes(), all) else {
+                break;
+            };
+            let none = !matches!(dfg.data(inst), InstData::Unary { .. });
+            let inverse = inverse != none;
+            return (self.flag(of), FlagTest { inverse, ..test });
+        }
+        let test = FlagTest {
+            inverse,
+            ..FlagTest::ONE
+        };
+        (self.flag(v), test)
     }
 
     /// Denormals of all precisions are kept, whatever the driver set.

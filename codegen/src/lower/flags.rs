@@ -5,12 +5,12 @@
 
 use super::Lower;
 use crate::bale::{Bale, BaleSrc, Operation, View};
-use crate::ir::{Inst, Value};
+use crate::ir::{Inst, InstData, Value};
 use crate::lowered::Lowered;
 use crate::operand::{
     flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
 };
-use crate::vcode::{VFlag, VirtReg};
+use crate::vcode::{MInst, VFlag, VirtReg};
 use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
 
 impl Lower<'_> {
@@ -54,14 +54,25 @@ impl Lower<'_> {
     pub(super) fn compare(
         &mut self,
         inst: Inst,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+        under: Option<(Value, bool)>,
+    ) {
+        if let Some((out, lanes)) = self.result_flag(inst, 0) {
+            self.compare_to(out, lanes, conds, a, b, under);
+        }
+    }
+
+    fn compare_to(
+        &mut self,
+        out: VFlag,
+        lanes: u32,
         (cond, swapped): (Cond, Cond),
         a: BaleSrc,
         b: BaleSrc,
         under: Option<(Value, bool)>,
     ) {
-        let Some((out, lanes)) = self.result_flag(inst, 0) else {
-            return;
-        };
         let under = under.map(|(v, inverse)| (self.flag(v), inverse));
         let (cond, a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
@@ -243,6 +254,13 @@ impl Lower<'_> {
         }
     }
 
+    /// Whether a predicate is known to have no lane set.
+    fn is_empty(&self, v: Value) -> bool {
+        let inst = self.func.dfg.def_inst(v);
+        let data = inst.map(|i| *self.func.dfg.data(i));
+        matches!(data, Some(InstData::Imm { bits: 0, .. }))
+    }
+
     /// `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
     pub(super) fn lower_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) {
         let results: [Value; 3] = match self.func.dfg.results(inst) {
@@ -265,17 +283,74 @@ impl Lower<'_> {
         self.flag_op(Op::And, new_em, lanes, flag_src(em, ty), not_c);
         if self.value_flags[results[1]].is_some() {
             let new_rm = self.flag(results[1]);
-            let rm = self.flag(rm);
-            let leaving = self.temp(4);
             let leave = [flag_src(em, ty), scalar_src(c, 0, ty), none];
-            self.emit_op(uniform(Op::And, grf_dst(leaving, ty), leave));
-            self.flag_op(
-                Op::Or,
-                new_rm,
-                lanes,
-                flag_src(rm, ty),
-                scalar_src(leaving, 0, ty),
-            );
+            if self.is_empty(rm) {
+                self.emit_op(uniform(Op::And, flag_dst(new_rm, ty), leave));
+            } else {
+                let rm = self.flag(rm);
+                let leaving = self.temp(4);
+                self.emit_op(uniform(Op::And, grf_dst(leaving, ty), leave));
+                let leaving = scalar_src(leaving, 0, ty);
+                self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), leaving);
+            }
+        }
+        if self.value_flags[results[2]].is_some() {
+            let none = self.flag(results[2]);
+            self.test(none, flag_src(new_em, ty), lanes, Cond::Eq);
+        }
+    }
+
+    /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
+    pub(super) fn lower_goto_staying(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+    ) {
+        let Some((new_em, lanes)) = self.result_flag(inst, 0) else {
+            return;
+        };
+        let leaving = self.temp_flag(lanes);
+        self.compare_to(leaving, lanes, conds, a, b, Some((em, false)));
+        let ty = flag_type(lanes);
+        let em = self.flag(em);
+        let (em, leaving) = (flag_src(em, ty), flag_src(leaving, ty));
+        self.flag_op(Op::Xor, new_em, lanes, em, leaving);
+    }
+
+    /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`, and `none`.
+    pub(super) fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(em).lanes();
+        let ty = flag_type(lanes);
+        let new_em = self.flag(results[0]);
+        if self.value_flags[results[1]].is_some() {
+            let (new_rm, em) = (self.flag(results[1]), self.flag(em));
+            let left = self.temp(4);
+            let none = Src::None;
+            self.emit_op(uniform(
+                Op::Mov,
+                grf_dst(left, ty),
+                [flag_src(new_em, ty), none, none],
+            ));
+            let leave = [flag_src(em, ty), scalar_src(left, 0, ty), none];
+            if self.is_empty(rm) {
+                self.emit_op(uniform(Op::Xor, flag_dst(new_rm, ty), leave));
+            } else {
+                self.emit(MInst::Op {
+                    inst: uniform(Op::Xor, grf_dst(left, ty), leave),
+                    starts: false,
+                    keeps: None,
+                });
+                let left = scalar_src(left, 0, ty);
+                let rm = self.flag(rm);
+                self.flag_op(Op::Or, new_rm, lanes, flag_src(rm, ty), left);
+            }
         }
         if self.value_flags[results[2]].is_some() {
             let none = self.flag(results[2]);

@@ -3,11 +3,16 @@
 //! Bundles are the sets of a union-find forest. A register alone has the ranges that liveness found; where two are joined, the ranges
 //! of the bundle that has fewer go into an ordered map of the other, so that each range moves a logarithm of times at most.
 
+use super::overlay::{overlays, written};
 use crate::liveness::{Liveness, Range};
-use crate::vcode::{MInst, Place, VCode, VReg};
+use crate::vcode::{Access, MInst, Place, VCode, VReg};
 use cranelift_bforest::{Map, MapForest};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use smallvec::SmallVec;
 use std::collections::HashSet;
+
+/// The most places where two bundles that are joined share points.
+const MOST_SHARED: usize = 4;
 
 /// Virtual registers in one place.
 #[derive(Clone, Copy, Debug)]
@@ -137,16 +142,53 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// Whether two bundles share a point.
-    fn meet(&self, large: VReg, small: VReg) -> bool {
-        let mut hit = false;
+    /// Whether two bundles share a point, but for those where one's value is made lane over lane of the other's.
+    fn meet(&mut self, large: VReg, small: VReg) -> bool {
+        let mut shared: SmallVec<[(Range, Range); 2]> = SmallVec::new();
         self.each(small, |r| {
-            hit = self
-                .last_before(large, r.end)
-                .is_some_and(|l| l.end > r.start);
-            !hit
+            let met = self.last_before(large, r.end).filter(|l| l.end > r.start);
+            shared.extend(met.map(|l| (l, r)));
+            shared.len() <= MOST_SHARED
         });
-        hit
+        shared.len() > MOST_SHARED
+            || shared
+                .into_iter()
+                .any(|(l, r)| !self.laid_over(large, l, small, r))
+    }
+
+    /// Whether what two ranges share is the making of one's value over the other's.
+    fn laid_over(&mut self, a: VReg, x: Range, b: VReg, y: Range) -> bool {
+        let (old, new, begin, from, to) = match x.start < y.start {
+            true => (x, y, y.start, a, b),
+            false => (y, x, x.start, b, a),
+        };
+        let end = old.end.min(new.end);
+        let first = begin / 2;
+        let Some(made) = self.code.insts.get(first as usize).and_then(written) else {
+            return false;
+        };
+        if old.end > new.end || self.root(made) != to || old.start == new.start {
+            return false;
+        }
+        // The register that is read there and is the other's.
+        let mut source = None;
+        if let Some(m) = self.code.insts.get(first as usize) {
+            m.for_each_vreg(|r, access| {
+                if access == Access::Use && source.is_none() && r != made {
+                    source = Some(r).filter(|&r| self.find(r) == from);
+                }
+            });
+        }
+        source.is_some_and(|s| overlays(self.code, made, s, first, end.div_ceil(2) - 1))
+    }
+
+    /// [`Bundles::root`] without shortening the way.
+    fn find(&self, r: VReg) -> VReg {
+        let mut at = r;
+        while self.up[at] != at {
+            at = self.up[at];
+        }
+        at
     }
 
     /// Makes two bundles that do not meet one.
@@ -171,7 +213,7 @@ impl<'a> Bundles<'a> {
             }
         };
         for r in moved {
-            map.insert(r.start, r.end, &mut self.forest, &());
+            self.insert(&mut map, r);
         }
         let align = self.roots[small].align;
         let count = self.roots[small].count;
@@ -179,6 +221,23 @@ impl<'a> Bundles<'a> {
         root.joined = Some(map);
         root.count += count;
         root.align = root.align.max(align);
+    }
+
+    /// Adds a range, cut where one that is there already takes its place.
+    fn insert(&mut self, map: &mut Map<u32, u32>, r: Range) {
+        let before = map.get_or_less(r.start, &self.forest, &());
+        let start = before.map_or(r.start, |(_, end)| r.start.max(end.min(r.end)));
+        let mut end = r.end;
+        // What shares points with it further on begins where it is made over it.
+        if let Some((key, _)) = map
+            .get_or_less(r.end.saturating_sub(1), &self.forest, &())
+            .filter(|&(key, _)| key > r.start)
+        {
+            end = end.min(key);
+        }
+        if start < end {
+            map.insert(start, end, &mut self.forest, &());
+        }
     }
 
     /// The ranges of a bundle, in order, into a list.

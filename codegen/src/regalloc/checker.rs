@@ -5,8 +5,10 @@
 //! paths meet with different owners it belongs to nobody.
 
 use super::Allocation;
-use crate::vcode::{Access, MInst, Place, VBlock, VCode, VReg};
+use crate::vcode::{Access, MInst, Place, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::EntityRef;
+use gantry_isa_gen::{Dst, Inst, Op, Region, Src};
+use std::collections::BTreeSet;
 
 /// Who owns a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,15 +17,59 @@ enum Owner {
     Payload,
     /// The value of a register.
     Reg(VReg),
+    /// The value of the first register, which the second's is being made over, and may leave undefined here.
+    Over(VReg, VReg),
     /// Different values on different paths.
     Nobody,
 }
 
-type State = Vec<Owner>;
+/// The owners of all bytes: where runs of bytes of one owner start, in order, the first at 0.
+#[derive(Clone, PartialEq)]
+struct State(Vec<(u32, Owner)>);
 
-fn write(state: &mut State, at: u32, bytes: u32, owner: Owner) {
-    for b in state.iter_mut().skip(at as usize).take(bytes as usize) {
-        *b = owner;
+impl State {
+    /// The run that a byte is in.
+    fn run(&self, at: u32) -> usize {
+        self.0.partition_point(|r| r.0 <= at).saturating_sub(1)
+    }
+
+    fn write(&mut self, at: u32, bytes: u32, owner: Owner) {
+        let (first, end) = (self.run(at), at + bytes);
+        let last = self.run(end);
+        let Some(&(last_start, after)) = self.0.get(last) else {
+            return;
+        };
+        let keep_first = self.0.get(first).is_some_and(|r| r.0 < at);
+        let from = first + usize::from(keep_first);
+        // What the last run owns goes on behind, unless it begins there.
+        let behind = (last_start < end).then_some((end, after));
+        let to = last + usize::from(last_start < end);
+        let new = [Some((at, owner)), behind].into_iter().flatten();
+        self.0.splice(from..to.max(from), new);
+    }
+
+    /// Makes bytes that another state has otherwise nobody's; whether any changed.
+    fn meet(&mut self, other: &State) -> bool {
+        let mut out: Vec<(u32, Owner)> = Vec::with_capacity(self.0.len());
+        let (mut i, mut j, mut at) = (0, 0, 0);
+        let mut changed = false;
+        while let (Some(&(_, a)), Some(&(_, b))) = (self.0.get(i), other.0.get(j)) {
+            let owner = if a == b { a } else { Owner::Nobody };
+            changed |= owner != a;
+            if out.last().is_none_or(|r| r.1 != owner) {
+                out.push((at, owner));
+            }
+            let next = |s: &State, n: usize| s.0.get(n + 1).map_or(u32::MAX, |r| r.0);
+            let (x, y) = (next(self, i), next(other, j));
+            at = x.min(y);
+            if at == u32::MAX {
+                break;
+            }
+            i += usize::from(x == at);
+            j += usize::from(y == at);
+        }
+        self.0 = out;
+        changed
     }
 }
 
@@ -34,11 +80,16 @@ fn write(state: &mut State, at: u32, bytes: u32, owner: Owner) {
 pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
     let mut entry: Vec<Option<State>> = vec![None; code.blocks.len()];
     if let Some(first) = entry.first_mut() {
-        *first = Some(vec![Owner::Payload; code.grf.size() as usize]);
+        // What is behind the file stays behind it.
+        *first = Some(State(vec![
+            (0, Owner::Payload),
+            (code.grf.size(), Owner::Nobody),
+        ]));
     }
-    let mut work = vec![0usize];
+    // The blocks in order, so that most of what leads to one was looked at before it.
+    let mut work = BTreeSet::from([0usize]);
     // First the states at block starts, until nothing changes; then one pass that reports.
-    while let Some(b) = work.pop() {
+    while let Some(b) = work.pop_first() {
         let Some(mut state) = entry.get(b).cloned().flatten() else {
             continue;
         };
@@ -52,19 +103,10 @@ pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
                     *slot = Some(state.clone());
                     true
                 }
-                Some(old) => {
-                    let mut changed = false;
-                    for (o, n) in old.iter_mut().zip(&state) {
-                        if *o != *n && *o != Owner::Nobody {
-                            *o = Owner::Nobody;
-                            changed = true;
-                        }
-                    }
-                    changed
-                }
+                Some(old) => old.meet(&state),
             };
             if changed {
-                work.push(s.index());
+                work.insert(s.index());
             }
         }
     }
@@ -75,8 +117,8 @@ pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
         for i in data.start..data.end {
             let m = &code.insts[i];
             let mut wrong = None;
-            m.for_each_vreg(|r, a| {
-                if a == Access::Use && wrong.is_none() && !owned(code, alloc, &state, r) {
+            reads(code, m, |r, start, bytes| {
+                if wrong.is_none() && !owned(code, alloc, &state, r, start, bytes) {
                     wrong = Some(r);
                 }
             });
@@ -92,16 +134,86 @@ pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
     Ok(())
 }
 
-fn owned(code: &VCode, alloc: &Allocation, state: &State, r: VReg) -> bool {
+/// Calls `f` on every run of bytes of a register that an instruction reads: lane by lane where regions say which, else the whole register.
+fn reads(code: &VCode, m: &MInst, mut f: impl FnMut(VReg, u32, u32)) {
+    let regions = match m {
+        MInst::Op { inst, .. } if !is_message(inst) => Some(inst),
+        _ => None,
+    };
+    let Some(inst) = regions else {
+        m.for_each_vreg(|r, a| {
+            if a == Access::Use {
+                f(r, 0, code.vregs[r].bytes);
+            }
+        });
+        return;
+    };
+    for s in &inst.srcs {
+        match *s {
+            Src::Direct { at, region, ty, .. } => {
+                let VirtReg::Grf(r) = at.reg else { continue };
+                let lane = |n: u32| -> Option<u32> {
+                    Some(match region {
+                        Region::Rect { vs, w, hs } => {
+                            let w = u32::from(w).max(1);
+                            n / w * u32::from(vs) + n % w * u32::from(hs)
+                        }
+                        Region::Ternary { hs, .. } | Region::Scalar3 { hs } => n * u32::from(hs),
+                        Region::VxH { .. } => return None,
+                    })
+                };
+                let size = ty.bytes();
+                for n in 0..inst.exec.channels() {
+                    match lane(n) {
+                        Some(e) => f(r, u32::from(at.sub) + e * size, size),
+                        None => f(r, 0, code.vregs[r].bytes),
+                    }
+                }
+            }
+            Src::Macro { at, .. } => {
+                if let VirtReg::Grf(r) = at.reg {
+                    f(r, 0, code.vregs[r].bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_message(inst: &Inst<VirtReg>) -> bool {
+    matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc)
+}
+
+/// The lanes that an instruction writes of its destination, as bytes from the register's start; none where the whole register is meant.
+fn written(m: &MInst) -> Option<(u32, u32, u32, u32)> {
+    match m {
+        MInst::Op { inst, .. } if !is_message(inst) => match inst.dst {
+            Dst::Direct { at, hs, ty } => Some((
+                u32::from(at.sub),
+                inst.exec.channels(),
+                u32::from(hs) * ty.bytes(),
+                ty.bytes(),
+            )),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn owned(code: &VCode, alloc: &Allocation, state: &State, r: VReg, start: u32, bytes: u32) -> bool {
     let d = &code.vregs[r];
-    let at = alloc.address[r] as usize;
+    // What three-source instructions read of channels behind a register's end goes nowhere.
+    let bytes = bytes.min(d.bytes.saturating_sub(start));
+    if bytes == 0 {
+        return true;
+    }
+    let at = alloc.address[r] + start;
     let payload = matches!(d.place, Place::Fixed(_));
-    state
-        .iter()
-        .skip(at)
-        .take(d.bytes as usize)
-        .all(|o| match o {
-            Owner::Reg(x) => *x == r,
+    let runs = state.0.iter().skip(state.run(at));
+    runs.take_while(|run| run.0 < at + bytes)
+        .all(|run| match run.1 {
+            Owner::Reg(x) => x == r,
+            Owner::Over(x, y) => x == r || y == r,
             Owner::Payload => payload,
             Owner::Nobody => false,
         })
@@ -109,11 +221,97 @@ fn owned(code: &VCode, alloc: &Allocation, state: &State, r: VReg) -> bool {
 
 fn step(code: &VCode, alloc: &Allocation, m: &MInst, state: &mut State) {
     m.for_each_vreg(|r, a| {
-        // A partial write of a value that is elsewhere overwritten is caught when the rest is read.
-        if a == Access::Def || a == Access::Modify && owned(code, alloc, state, r) {
-            write(state, alloc.address[r], code.vregs[r].bytes, Owner::Reg(r));
-        } else if a == Access::Modify {
-            write(state, alloc.address[r], code.vregs[r].bytes, Owner::Nobody);
+        let at = alloc.address[r];
+        let all = code.vregs[r].bytes;
+        match (a, written(m)) {
+            (Access::Use, _) => {}
+            // What begins a value may leave bytes of it undefined, unless another's lie there that are still read.
+            (Access::Def, lanes) => match (lanes, read_below(code, alloc, m, r)) {
+                (Some(lanes), Some(below)) => {
+                    state.write(at, all, Owner::Over(below, r));
+                    write_lanes(state, at, lanes, r);
+                }
+                _ => state.write(at, all, Owner::Reg(r)),
+            },
+            // The rest stays whoever's it is: it is looked at when it is read.
+            (Access::Modify, Some(lanes)) => write_lanes(state, at, lanes, r),
+            (Access::Modify, None) => {
+                let owner = match owned(code, alloc, state, r, 0, all) {
+                    true => Owner::Reg(r),
+                    false => Owner::Nobody,
+                };
+                state.write(at, all, owner);
+            }
         }
     });
+}
+
+/// Another register that an instruction reads and that is in its destination's place.
+fn read_below(code: &VCode, alloc: &Allocation, m: &MInst, dst: VReg) -> Option<VReg> {
+    let mut below = None;
+    m.for_each_vreg(|r, a| {
+        if a == Access::Use
+            && r != dst
+            && alloc.address[r] == alloc.address[dst]
+            && code.vregs[r].bytes == code.vregs[dst].bytes
+        {
+            below = Some(r);
+        }
+    });
+    below
+}
+
+fn write_lanes(
+    state: &mut State,
+    at: u32,
+    (sub, lanes, step, size): (u32, u32, u32, u32),
+    r: VReg,
+) {
+    if step == size {
+        return state.write(at + sub, lanes * size, Owner::Reg(r));
+    }
+    for n in 0..lanes {
+        state.write(at + sub + n * step, size, Owner::Reg(r));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzzing::Rng;
+
+    /// Against a plain list of bytes.
+    #[test]
+    fn runs_are_bytes() {
+        const BYTES: u32 = 40;
+        let mut rng = Rng::new(5);
+        let owner = |rng: &mut Rng| match rng.below(6) {
+            0 => Owner::Nobody,
+            1 => Owner::Payload,
+            n => Owner::Reg(VReg::new(n as usize)),
+        };
+        let plain = |s: &State| -> Vec<Owner> { (0..BYTES).map(|at| s.0[s.run(at)].1).collect() };
+        let start = State(vec![(0, Owner::Payload), (BYTES, Owner::Nobody)]);
+        for _ in 0..2000 {
+            let mut states = [start.clone(), start.clone()];
+            for s in &mut states {
+                for _ in 0..rng.below(8) {
+                    let mut want = plain(s);
+                    let at = rng.below(BYTES);
+                    let bytes = 1 + rng.below(BYTES - at);
+                    let o = owner(&mut rng);
+                    want[at as usize..(at + bytes) as usize].fill(o);
+                    s.write(at, bytes, o);
+                    assert!(plain(s) == want && s.0.is_sorted_by_key(|r| r.0));
+                }
+            }
+            let [mut a, b] = states;
+            let (x, y) = (plain(&a), plain(&b));
+            let met = |(p, q): (&Owner, &Owner)| if p == q { *p } else { Owner::Nobody };
+            let want: Vec<Owner> = x.iter().zip(&y).map(met).collect();
+            assert_eq!(a.meet(&b), want != x);
+            assert!(plain(&a) == want);
+            assert!(!a.meet(&b));
+        }
+    }
 }

@@ -10,6 +10,7 @@
 pub mod bundles;
 pub mod checker;
 pub mod map;
+mod overlay;
 
 use crate::liveness::{Liveness, Range};
 use crate::result::CodegenError;

@@ -4,7 +4,7 @@ use super::{Dir, Part, Payloads, Place, Sends, forms};
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{MemFlags, Space};
 use crate::lowered::{Lowered, at};
-use crate::vcode::{MInst, VFlag, VReg};
+use crate::vcode::{self, MInst, VFlag, VReg};
 use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
 use gantry_isa_gen::{Op, Type};
 use smallvec::SmallVec;
@@ -206,6 +206,15 @@ impl Sends<'_> {
         start.is_multiple_of(self.out.grf.bytes) && self.out.vregs[reg].bytes >= start + bytes
     }
 
+    /// Sees to it that a register starts at a GRF, if it may be anywhere.
+    fn at_grf(&mut self, reg: VReg) {
+        let grf = self.out.grf.bytes;
+        let data = &mut self.out.vregs[reg];
+        if data.place == vcode::Place::Any {
+            data.align = grf;
+        }
+    }
+
     fn addresses_to(&mut self, s: &Scattered, part: &Part, within: u32, to: Place) {
         let (_, ty) = model(s.mem.space);
         let src = at(s.addr, part.first * ty.bytes(), part.lanes, ty).plain();
@@ -242,19 +251,18 @@ impl Sends<'_> {
         ((r, 0), (r, addr * grf.bytes))
     }
 
-    /// Whether a message's data is, as it stands, a payload at a place of the value's own register.
+    /// Where in the value's own register a message's data is, as it stands, a payload.
     fn in_place(&self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Option<Place> {
-        let channels = part.simd.channels();
         let whole = match unit {
             Unit::Bytes(n) => n == 4 && s.ty.bytes() == 4,
             Unit::Dwords(1) => s.ty.bytes() == 4,
             // Several dwords a lane lie one behind the other only where one message has all lanes.
-            Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == channels,
+            Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == part.simd.channels(),
             Unit::Qword => true,
         };
         let place = s.column(part, within, unit).offset;
-        (whole && part.lanes == channels && self.holds(s.data, place, channels * unit.slots()))
-            .then_some((s.data, place))
+        let aligned = place.is_multiple_of(self.out.grf.bytes);
+        (whole && aligned).then_some((s.data, place))
     }
 
     /// One scattered read into its lanes of the value.
@@ -272,6 +280,8 @@ impl Sends<'_> {
         };
         let channels = part.simd.channels();
         if let Some(place) = self.in_place(s, part, unit, within) {
+            // Channels that take no part are not written, whoever's bytes are there.
+            self.at_grf(s.data);
             let p = Payloads {
                 dst: Some(place),
                 src0,
@@ -326,10 +336,12 @@ impl Sends<'_> {
 
     /// A part's data as a payload: the value's own register where it already is one.
     fn data_payload(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Place {
-        if let Some(place) = self.in_place(s, part, unit, within) {
-            return place;
-        }
         let needed = part.simd.channels() * unit.slots();
+        if let Some((reg, place)) = self.in_place(s, part, unit, within)
+            && self.holds(reg, place, needed)
+        {
+            return (reg, place);
+        }
         let to = (self.out.temp_grfs(self.out.grf.hold(needed)), 0);
         self.data_to(s, part, unit, within, to);
         to

@@ -8,6 +8,9 @@ use cranelift_entity::SecondaryMap;
 /// The most parameters of a block, and results of an instruction: what their numbers hold.
 const MOST_PARAMETERS: usize = u16::MAX as usize;
 
+/// The kernel whose code loaders take for that of functions called by address (zebin specification).
+const RESERVED: &str = "Intel_Symbol_Table_Void_Program";
+
 impl Verifier<'_> {
     /// Name, kind, parameters.
     pub(super) fn signature(&mut self) {
@@ -39,6 +42,12 @@ impl Verifier<'_> {
             if !func.sig.results.is_empty() {
                 self.error(Place::Function, "a kernel has no results");
             }
+        }
+        if kernel && func.name == RESERVED {
+            self.error(
+                Place::Function,
+                format!("a kernel cannot be named {RESERVED}: loaders take its code for that of external functions"),
+            );
         }
         for (n, p) in func.sig.params.iter().enumerate() {
             let want = match p.kind {

@@ -1,0 +1,63 @@
+//! Destinations over dying sources: where an instruction, or the pieces of one that was cut, writes each lane just where it reads that lane of a
+//! register for the last time, both may be in one place, though the result's life begins before the source's ends.
+
+use crate::vcode::{MInst, VCode, VReg, VirtReg};
+use gantry_isa_gen::{Dst, Inst, Op, Region, Src};
+
+/// The most instructions that a result is made by while its source lives.
+const LONGEST: u32 = 8;
+
+/// The register that an instruction writes.
+pub(super) fn written(m: &MInst) -> Option<VReg> {
+    match m {
+        MInst::Op { inst, .. } => match inst.dst {
+            Dst::Direct { at, .. } => match at.reg {
+                VirtReg::Grf(r) => Some(r),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the instructions from the one that begins `to` up to `last` read `from` only where they write `to` in its stead: lane over lane.
+pub(super) fn overlays(code: &VCode, to: VReg, from: VReg, first: u32, last: u32) -> bool {
+    if last < first || last - first >= LONGEST {
+        return false;
+    }
+    (first..=last).all(|i| match code.insts.get(i as usize) {
+        Some(MInst::Op { inst, .. }) => lane_over_lane(inst, to, from),
+        _ => false,
+    })
+}
+
+/// Whether an instruction writes `to`, and reads `from` lane by lane at the bytes that it writes, if at all.
+fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
+    let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+    let Dst::Direct { at: dst, hs, ty } = inst.dst else {
+        return false;
+    };
+    let exec = inst.exec.channels();
+    !message
+        && dst.reg == VirtReg::Grf(to)
+        && inst.srcs.iter().all(|s| match *s {
+            Src::Direct {
+                at, region, ty: of, ..
+            } if at.reg == VirtReg::Grf(from) => {
+                let packed = match region {
+                    Region::Rect { vs, w, hs: step } => {
+                        exec == 1 || step == hs && (u32::from(w) == exec || vs == w * hs)
+                    }
+                    Region::Ternary { hs: step, .. } | Region::Scalar3 { hs: step } => {
+                        exec == 1 || step == 1 && hs == 1
+                    }
+                    Region::VxH { .. } => false,
+                };
+                at.sub == dst.sub && of.bytes() == ty.bytes() && packed
+            }
+            Src::Direct { at, .. } => at.reg != VirtReg::Grf(to),
+            Src::Indirect { .. } | Src::Macro { .. } => false,
+            _ => true,
+        })
+}
