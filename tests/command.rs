@@ -6,7 +6,7 @@ mod common;
 use common::{Scratch, bytes, corpus, gantry};
 use serde_json::Value;
 
-const SAXPY: &str = "run/launch/saxpy.gir";
+const SAXPY: &str = "run/classics/saxpy.gir";
 
 fn saxpy() -> String {
     corpus(SAXPY).display().to_string()

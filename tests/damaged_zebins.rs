@@ -16,7 +16,7 @@ const SEED: u64 = 0x6a17_5eed;
 /// A zebin of kernels with loads, stores, branches, loops and barriers.
 fn zebins() -> Vec<Vec<u8>> {
     [
-        "run/launch/saxpy.gir",
+        "run/classics/saxpy.gir",
         "run/control/diverge.gir",
         "run/launch/barrier.gir",
         "run/memory/scatter.gir",

@@ -164,21 +164,56 @@ impl Data {
     /// Compares a buffer with this.
     ///
     /// # Errors
-    /// They differ: the message says where first, and shows both.
+    /// They differ: the message says where first, what stands there and beside it, and how much differs.
     pub fn compare(&self, bytes: &[u8], tolerance: Tolerance) -> Result<(), String> {
         let got = Data::from_bytes(self.kind, bytes);
-        let differs = (got.bits.iter().zip(&self.bits))
-            .position(|(&g, &e)| !self.kind.equal(g, e, tolerance));
-        let what = match differs {
-            Some(i) => format!("element {i} differs"),
-            None if got.bits.len() != self.bits.len() => format!(
+        let pairs = got.bits.iter().zip(&self.bits);
+        let mut differ = pairs
+            .enumerate()
+            .filter(|(_, (g, e))| !self.kind.equal(**g, **e, tolerance));
+        if let Some((i, (&g, &e))) = differ.next() {
+            let (e, g) = (self.kind.show(e), self.kind.show(g));
+            return Err(format!(
+                "element {i} differs: expected {e}, got {g} ({} of {} differ)\n  expected {}\n  got      {}",
+                1 + differ.count(),
+                self.bits.len().min(got.bits.len()),
+                self.around(i),
+                got.around(i),
+            ));
+        }
+        match got.bits.len() == self.bits.len() {
+            true => Ok(()),
+            false => Err(format!(
                 "the buffer has {} elements, {} are expected",
                 got.bits.len(),
                 self.bits.len()
-            ),
-            None => return Ok(()),
+            )),
+        }
+    }
+
+    /// An element and those near it, the element in brackets.
+    fn around(&self, i: usize) -> String {
+        const NEAR: usize = 4;
+        let first = i.saturating_sub(NEAR);
+        let shown = self
+            .bits
+            .iter()
+            .enumerate()
+            .skip(first)
+            .take(i + NEAR + 1 - first);
+        let list: Vec<String> = shown
+            .map(|(at, &b)| match at == i {
+                true => format!("[{}]", self.kind.show(b)),
+                false => self.kind.show(b),
+            })
+            .collect();
+        let before = if first > 0 { "... " } else { "" };
+        let after = if self.bits.len() > i + NEAR + 1 {
+            " ..."
+        } else {
+            ""
         };
-        Err(format!("{what}\n  expected {self}\n  got      {got}"))
+        format!("{} {before}{}{after}", self.kind, list.join(" "))
     }
 }
 
@@ -224,15 +259,30 @@ mod tests {
             bits: vec![bits(1.0)],
         };
         assert!(d.compare(&[0, 0, 128, 63], Tolerance(0.0)).is_ok());
-        assert!(
-            d.compare(&[0, 0, 128, 64], Tolerance(0.0))
-                .unwrap_err()
-                .contains("element 0")
+        let say = |bytes: &[u8]| d.compare(bytes, Tolerance(0.0)).unwrap_err();
+        assert!(say(&[0, 0, 128, 64]).starts_with("element 0 differs: expected 1, got 4 (1 of 1"));
+        assert_eq!(say(&[]), "the buffer has 0 elements, 1 are expected");
+    }
+
+    #[test]
+    fn a_difference_is_shown_with_its_neighbours_alone() {
+        let kind = Kind::from_name("u8").unwrap();
+        let d = Data {
+            kind,
+            bits: (0..100).collect(),
+        };
+        let mut bytes: Vec<u8> = (0..100).collect();
+        bytes[50] = 7;
+        bytes[99] = 7;
+        assert_eq!(
+            d.compare(&bytes, Tolerance(0.0)).unwrap_err(),
+            "element 50 differs: expected 50, got 7 (2 of 100 differ)\n  \
+             expected u8 ... 46 47 48 49 [50] 51 52 53 54 ...\n  \
+             got      u8 ... 46 47 48 49 [7] 51 52 53 54 ..."
         );
-        assert!(
-            d.compare(&[], Tolerance(0.0))
-                .unwrap_err()
-                .contains("0 elements")
-        );
+        bytes[1] = 9;
+        let e = d.compare(&bytes, Tolerance(0.0)).unwrap_err();
+        assert!(e.ends_with("got      u8 0 [9] 2 3 4 5 ..."), "{e}");
+        assert!(d.compare(&bytes[..1], Tolerance(0.0)).is_err());
     }
 }

@@ -19,14 +19,18 @@ impl Test {
     }
 
     pub(crate) fn check_options(&self, command: &dyn Command) -> Result<(), String> {
-        match self
-            .options
-            .iter()
-            .find(|o| !command.options().contains(&o.as_str()))
-        {
-            Some(o) => Err(format!("`test {}` has no option `{o}`", self.command)),
-            None => Ok(()),
-        }
+        let known = command.options();
+        let Some(o) = self.options.iter().find(|o| !known.contains(&o.as_str())) else {
+            return Ok(());
+        };
+        Err(match known {
+            [] => format!("`test {}` has no options, and not `{o}`", self.command),
+            _ => format!(
+                "`test {}` has no option `{o}`; there are {}",
+                self.command,
+                known.join(", ")
+            ),
+        })
     }
 }
 
@@ -42,13 +46,14 @@ impl fmt::Display for Test {
 pub struct Directive {
     /// Its line, from 1.
     pub line: u32,
-    /// `error`, `run`, `check`, `not` or `hazard`.
+    /// One of [`DIRECTIVES`].
     pub name: &'static str,
     /// What follows the colon, trimmed.
     pub text: String,
 }
 
-const DIRECTIVES: [&str; 5] = ["error", "run", "check", "not", "hazard"];
+/// The directives there are. `expect` begins a section that can be blessed, to the end of its comment lines.
+pub const DIRECTIVES: [&str; 6] = ["error", "run", "check", "not", "hazard", "expect"];
 
 /// A filetest, read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +76,7 @@ impl TestFile {
     /// Reads a filetest.
     ///
     /// # Errors
-    /// The header has no `test` line or is malformed.
+    /// The header has no `test` line or is malformed, or a directive is unknown.
     pub fn parse(path: &str, source: &str) -> Result<TestFile, String> {
         let (header, body) = split_header(source);
         let mut tests = Vec::new();
@@ -94,7 +99,7 @@ impl TestFile {
         Ok(TestFile {
             path: path.to_owned(),
             source: source.to_owned(),
-            directives: directives(&body),
+            directives: directives(mark(path), &body)?,
             body,
             tests,
             target: target.unwrap_or_else(|| "skl".to_owned()),
@@ -138,30 +143,69 @@ pub(crate) fn comment(line: &str) -> Option<&str> {
     line.strip_prefix("//").or_else(|| line.strip_prefix(';'))
 }
 
-/// The directives of every line. A line may hold several errors.
-fn directives(body: &str) -> Vec<Directive> {
-    let mut out = Vec::new();
+/// What begins a comment in a file of this name.
+fn mark(path: &str) -> &'static str {
+    match [".asm", ".hex"].iter().any(|e| path.ends_with(e)) {
+        true => "//",
+        false => ";",
+    }
+}
+
+/// The directives of every line; a line may hold several. A comment that begins with a lower-case word and a colon right behind it
+/// is meant as one, so that a mistyped name is an error and not a remark; so is a known name in other letters.
+fn directives(mark: &str, body: &str) -> Result<Vec<Directive>, String> {
+    let mut out = Vec::<Directive>::new();
+    let mut in_section = false;
     for (line, text) in (1..).zip(body.lines()) {
-        let mut found: Vec<(usize, usize, &'static str)> = Vec::new();
-        for (name, mark) in DIRECTIVES.iter().flat_map(|n| [(n, ";"), (n, "//")]) {
-            let whole = format!("{mark} {name}:");
-            found.extend(
-                text.match_indices(&whole)
-                    .map(|(at, _)| (at, at + whole.len(), *name)),
-            );
+        // What stands in a section is output.
+        in_section &= text.starts_with(mark) && !text.starts_with(&format!("{mark} expect: "));
+        if in_section {
+            continue;
         }
-        found.sort_unstable();
-        for (i, &(_, start, name)) in found.iter().enumerate() {
+        let mut open = None;
+        for (at, _) in text.match_indices(mark) {
+            let start = at + mark.len();
+            let comment = text.get(start..).unwrap_or_default();
+            let Some((name, said)) =
+                directive(mark, comment).map_err(|e| format!("line {line}: {e}"))?
+            else {
+                continue;
+            };
             // A directive ends where the next one begins.
-            let end = found.get(i + 1).map_or(text.len(), |next| next.0);
+            if let (Some(from), Some(d)) = (open, out.last_mut()) {
+                d.text = text.get(from..at).unwrap_or_default().trim().to_owned();
+            }
+            in_section = name == "expect";
+            open = Some(text.len() - said.len());
             out.push(Directive {
                 line,
                 name,
-                text: text.get(start..end).unwrap_or_default().trim().to_owned(),
+                text: said.trim().to_owned(),
             });
         }
     }
-    out
+    Ok(out)
+}
+
+/// The directive that a comment's text begins with, and what follows its colon.
+fn directive<'a>(mark: &str, comment: &'a str) -> Result<Option<(&'static str, &'a str)>, String> {
+    let Some((word, said)) = comment.trim_start().split_once(':') else {
+        return Ok(None);
+    };
+    if let Some(name) = DIRECTIVES.into_iter().find(|&d| d == word) {
+        return Ok(Some((name, said)));
+    }
+    let lower = |c: char| c.is_ascii_lowercase() || c == '-' || c == '_';
+    // A disassembler's remarks about a send are `// wr:2+1, rd:0; ...`.
+    let spaced = mark == ";" || said.is_empty() || said.starts_with(' ');
+    let meant = spaced && !word.is_empty() && word.chars().all(lower);
+    match meant || DIRECTIVES.iter().any(|d| d.eq_ignore_ascii_case(word)) {
+        true => Err(format!(
+            "unknown directive `{word}:`; there are {}",
+            DIRECTIVES.map(|d| format!("`{d}:`")).join(", ")
+        )),
+        false => Ok(None),
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +237,38 @@ mod tests {
                 (8, "run", "%f()")
             ]
         );
+    }
+
+    #[test]
+    fn unknown_directives_are_errors() {
+        let parse = |path: &str, body: &str| TestFile::parse(path, &format!("test cat\n{body}\n"));
+        for (path, bad) in [
+            ("t.gir", "; chek: add"),
+            ("t.gir", "    v1 = iconst.i32 1 ; eror: no"),
+            ("t.gir", ";rum: %f"),
+            (
+                "t.gir",
+                "    v4 = rdregion.i32x8 v2, <8;8,1>, 0 ; chek: as the rows overlap",
+            ),
+            ("t.gir", "; Run: %f"),
+            ("t.gir", "; error: this ; erorr: that"),
+            ("t.asm", "// hazzard: r1"),
+            ("t.hex", "00 // errors: no"),
+        ] {
+            let e = parse(path, bad).unwrap_err();
+            assert!(e.starts_with("line 2: unknown directive"), "{bad}: {e}");
+            assert!(DIRECTIVES.iter().all(|d| e.contains(d)), "{e}");
+        }
+        for (path, remark) in [
+            ("t.gir", "; Note: what a sentence says"),
+            ("t.gir", "; a region: of rows; and so on: no"),
+            ("t.gir", "; <8;8,1>: a region"),
+            ("t.gir", "; expect: cat\n; kernel: output\n; chek: output"),
+            ("t.asm", "send // wr:2+1, rd:0; hdc.dc1"),
+            ("t.asm", "L0: mov ; a: b"),
+        ] {
+            assert!(parse(path, remark).is_ok(), "{remark}");
+        }
     }
 
     #[test]

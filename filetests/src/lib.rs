@@ -162,6 +162,9 @@ pub fn run_file(path: &Path, options: Options) -> Summary {
             return summary;
         }
     };
+    if let Err(message) = unread(&file) {
+        summary.failures.push(fail("", message));
+    }
     let mut blessed = false;
     for test in file.tests.clone() {
         summary.commands += 1;
@@ -198,4 +201,60 @@ pub fn run_file(path: &Path, options: Options) -> Summary {
         summary.blessed.push(path.to_owned());
     }
     summary
+}
+
+/// A directive that none of a file's commands reads expects nothing.
+fn unread(file: &TestFile) -> Result<(), String> {
+    let commands = file.tests.iter().map(|t| command::find(&t.command));
+    // What an unknown command would read is not known; it fails itself.
+    let Some(commands) = commands.collect::<Option<Vec<_>>>() else {
+        return Ok(());
+    };
+    let read = |name| commands.iter().any(|c| c.directives().contains(&name));
+    match file.directives.iter().find(|d| !read(d.name)) {
+        Some(d) => Err(format!(
+            "line {}: no command of this file reads `{}:`",
+            d.line, d.name
+        )),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_command_reads_is_an_error() {
+        let parse = |text| TestFile::parse("t.gir", text).unwrap();
+        let e = unread(&parse("test cat\ntest run\n; run: %f\n; check: add\n")).unwrap_err();
+        assert_eq!(e, "line 4: no command of this file reads `check:`");
+        assert!(unread(&parse("test lower\n; check: add\n")).is_ok());
+        assert!(unread(&parse("test lower\n; run: %f\n")).is_err());
+        assert!(unread(&parse("test cat\n; expect: cat\n; check: output\n")).is_ok());
+    }
+
+    #[test]
+    fn unknown_options_are_errors() {
+        for (line, said) in [
+            (
+                "compile precise",
+                "`test compile` has no option `precise`; there are precise-output",
+            ),
+            (
+                "verifier precise-output",
+                "`test verifier` has no options, and not `precise-output`",
+            ),
+            (
+                "run skl",
+                "`test run` has no option `skl`; there are simulator, interpreter",
+            ),
+        ] {
+            let file = TestFile::parse("t.gir", &format!("test {line}\n")).unwrap();
+            let test = &file.tests[0];
+            let e = test.check_options(command::find(&test.command).unwrap());
+            assert_eq!(e.unwrap_err(), said);
+        }
+    }
 }

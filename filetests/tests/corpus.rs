@@ -1,7 +1,10 @@
 //! The corpus, and that its manual is whole.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-use gantry_filetests::{COMMANDS, Options, run_path};
+use gantry_codegen::ir::{FuncRef, Opcode};
+use gantry_codegen::text::parse;
+use gantry_filetests::{COMMANDS, Options, TestFile, run_path};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 #[test]
@@ -13,26 +16,71 @@ fn corpus() {
     assert!(summary.files > 0, "the corpus is empty");
 }
 
-fn read_all(path: &Path, out: &mut String) {
-    if !path.is_dir() {
-        return out.push_str(&std::fs::read_to_string(path).unwrap());
-    }
-    for entry in std::fs::read_dir(path).unwrap() {
-        read_all(&entry.unwrap().path(), out);
-    }
-}
-
 #[test]
 fn every_command_has_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests");
     let mut texts = String::new();
-    read_all(&root, &mut texts);
+    each_file(&root, &mut |text| texts.push_str(text));
     for c in COMMANDS {
         let line = format!("test {}", c.name());
         assert!(
             texts.lines().any(|l| l.starts_with(&line)),
             "no file has `{line}`"
         );
+    }
+}
+
+/// What is known to be wrong lies outside of the corpus, until it is right.
+#[test]
+fn known_bugs_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("known");
+    for entry in std::fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        let summary = run_path(&path, Options::default());
+        assert!(
+            !summary.failures.is_empty(),
+            "{} passes: move it into the corpus",
+            path.display()
+        );
+    }
+}
+
+/// Opcodes that no `test run` file has, and why.
+const NOT_RUN: [(Opcode, &str); 0] = [];
+
+#[test]
+fn every_opcode_is_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
+    let mut run = BTreeSet::new();
+    each_file(&root, &mut |text| {
+        let file = TestFile::parse("run.gir", text).unwrap();
+        assert!(file.tests.iter().any(|t| t.command == "run"), "{text}");
+        let module = parse(&file.body).unwrap().module;
+        for f in (0..module.functions.len() as u32).map(FuncRef::from_u32) {
+            let f = &module.functions[f];
+            let blocks = f.layout.blocks().iter();
+            let insts = blocks.flat_map(|&b| f.layout.insts(b));
+            run.extend(insts.map(|&i| f.dfg.data(i).opcode().name()));
+        }
+    });
+    let excused = |o: Opcode| NOT_RUN.iter().any(|n| n.0 == o);
+    for row in Opcode::all() {
+        let (runs, excused) = (run.contains(row.name), excused(row.opcode));
+        assert!(runs || excused, "no run filetest has `{}`", row.name);
+        assert!(
+            !(runs && excused),
+            "`{}` is run: it needs no excuse",
+            row.name
+        );
+    }
+}
+
+fn each_file(path: &Path, see: &mut impl FnMut(&str)) {
+    if !path.is_dir() {
+        return see(&std::fs::read_to_string(path).unwrap());
+    }
+    for entry in std::fs::read_dir(path).unwrap() {
+        each_file(&entry.unwrap().path(), see);
     }
 }
 

@@ -16,6 +16,10 @@ impl Command for Asm {
         "asm"
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["error"]
+    }
+
     fn run(&self, file: &TestFile, _test: &Test, options: Options) -> Result<Outcome, String> {
         let program = match assemble(platform(file)?, &file.body) {
             Ok(p) => p,

@@ -17,6 +17,10 @@ impl Command for Cat {
         &["canonical", "precise-output"]
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["expect"]
+    }
+
     fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String> {
         let module = parse(file)?;
         let text = module.to_string();

@@ -16,6 +16,10 @@ impl Command for Disasm {
         "disasm"
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["error"]
+    }
+
     fn run(&self, file: &TestFile, _test: &Test, options: Options) -> Result<Outcome, String> {
         let platform = platform(file)?;
         expect::lines(file, options, |_, code| match code.is_empty() {

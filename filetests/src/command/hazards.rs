@@ -32,6 +32,10 @@ impl Command for Hazards {
         "hazards"
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["hazard"]
+    }
+
     fn run(&self, file: &TestFile, _test: &Test, _options: Options) -> Result<Outcome, String> {
         let platform = platform(file)?;
         let program =

@@ -34,6 +34,11 @@ pub trait Command: Sync {
         &[]
     }
 
+    /// The directives it reads.
+    fn directives(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Runs it over a file.
     ///
     /// # Errors

@@ -20,6 +20,10 @@ impl Command for Run {
         &NAMES
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["run"]
+    }
+
     fn run(&self, file: &TestFile, test: &Test, _options: Options) -> Result<Outcome, String> {
         let module = parse(file)?;
         let mut runs = Vec::new();

@@ -36,6 +36,10 @@ impl Command for StageTest {
         &["precise-output"]
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["check", "not", "error", "expect"]
+    }
+
     fn run(&self, file: &TestFile, test: &Test, options: Options) -> Result<Outcome, String> {
         let module = parse(file)?;
         let mut compile_options =

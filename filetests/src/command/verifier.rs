@@ -14,6 +14,10 @@ impl Command for Verifier {
         "verifier"
     }
 
+    fn directives(&self) -> &'static [&'static str] {
+        &["error"]
+    }
+
     fn run(&self, file: &TestFile, _test: &Test, _options: Options) -> Result<Outcome, String> {
         match_errors(file, &errors(file))?;
         Ok(Outcome::Pass)
