@@ -1,6 +1,6 @@
 //! Operations that a platform lacks, rewritten in the IR by operations that it has.
 //!
-//! One mechanism: [`rule`] says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
+//! One mechanism: `rule` says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
 //! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. A rule says for how many
 //! lanes it is good at a time, as predicates have only so many and long sequences need registers; the rest is done in parts. Moves, selects,
 //! logic and sums of 64-bit integers are not here: the legalizer takes them apart by doublewords.

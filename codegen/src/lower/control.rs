@@ -242,10 +242,7 @@ impl Lower<'_> {
     fn branch_test(&mut self, cond: Value) -> (VFlag, FlagTest) {
         let mut inverse = false;
         let mut v = cond;
-        loop {
-            let ValueDef::Result(inst, n) = self.func.dfg.def(v) else {
-                break;
-            };
+        while let ValueDef::Result(inst, n) = self.func.dfg.def(v) {
             let dfg = &self.func.dfg;
             let (of, all) = match (*dfg.data(inst), n) {
                 (InstData::Unary { opcode, arg }, _) => match opcode {
