@@ -47,7 +47,12 @@ fn agree(options: &Options) -> Vec<&'static str> {
         failures[..most].join("\n")
     );
     println!("{coverage}");
-    coverage.never()
+    // A few cases cannot have everything.
+    if cases < 60 {
+        Vec::new()
+    } else {
+        coverage.never()
+    }
 }
 
 #[test]
@@ -68,10 +73,8 @@ fn integers() {
 
 #[test]
 fn floats_and_integers() {
-    // `flrp` rounds its intermediate results, which cancellation makes visible.
-    let mut without = vec![Opcode::Flrp];
     // What they do with a NaN's bits, or with a float's place in memory, would have to be followed.
-    without.extend([Opcode::Bitcast, Opcode::Store]);
+    let without = vec![Opcode::Bitcast, Opcode::Store];
     let options = Options {
         without: without.clone(),
         size: 25,

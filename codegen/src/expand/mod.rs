@@ -179,11 +179,12 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
         )
 }
 
-/// `(1 - a) * c + a * b` by two multiplications with addition.
+/// `(1 - a) * c` and to it `a * b`, rounded as `lrp` does.
 fn flrp(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b, c] = e.args(inst);
-    let minus = e.un(Opcode::Fneg, a);
-    let rest = e.ter(Opcode::Fma, minus, c, c);
+    let one = e.float(e.ty(a), 1.0);
+    let rest = e.bin(Opcode::Fsub, one, a);
+    let rest = e.bin(Opcode::Fmul, rest, c);
     smallvec![e.ter(Opcode::Fma, a, b, rest)]
 }
 

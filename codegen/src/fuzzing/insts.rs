@@ -103,7 +103,22 @@ impl Gen<'_, '_, '_> {
 
     pub(super) fn push(&mut self, data: InstData, ctrl: Option<Type>) {
         let results = self.b.ins().raw(data, ctrl);
+        if self.memory && self.rng.one_in(3) {
+            results.iter().for_each(|&v| self.show(v));
+        }
         self.pool.extend(results);
+    }
+
+    /// Stores a value, so that it is needed.
+    fn show(&mut self, v: Value) {
+        let v = match self.b.ty(v).is_pred() {
+            true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
+            false => v,
+        };
+        if let Some(at) = self.out_room(self.b.ty(v)) {
+            let out = self.output;
+            self.b.ins().bstore(v, out, at as i32);
+        }
     }
 
     fn compared(&mut self, class: Class) -> Type {

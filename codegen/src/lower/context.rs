@@ -134,9 +134,21 @@ impl Context for Lower<'_> {
 
     fn sinkable_under_mask(&mut self, v: Value) -> Option<Inst> {
         let inst = self.sinkable(v)?;
+        let mut operation = inst;
+        // A saturation is a bit of the operation before it.
+        while let InstData::Unary {
+            opcode: Opcode::Fsat,
+            arg,
+        } = *self.func.dfg.data(operation)
+        {
+            match self.sinkable_under_saturation(arg) {
+                Some(before) => operation = before,
+                None => break,
+            }
+        }
         // `sel` takes a predicate or a condition, as what it selects by.
         let sel = matches!(
-            self.func.dfg.data(inst).opcode(),
+            self.func.dfg.data(operation).opcode(),
             Opcode::Select
                 | Opcode::Smin
                 | Opcode::Smax

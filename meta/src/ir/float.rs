@@ -12,7 +12,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("fsub", Binary, Float, Same, "Difference."),
         op("fmul", Binary, Float, Same, "Product.").commutes(),
         op("fma", Ternary, Float, Same, "`a * b + c`, rounded once."),
-        op("flrp", Ternary, Float, Same, "`a * b + (1 - a) * c`; 32 bits only."),
+        op("flrp", Ternary, Float, Same, "`a * b + (1 - a) * c`, where the difference and its product are rounded; 32 bits only."),
         op("fmin", Binary, Float, Same, "Minimum; the number where one operand is a NaN.").commutes(),
         op("fmax", Binary, Float, Same, "Maximum; the number where one operand is a NaN.").commutes(),
         op("fneg", Unary, Float, Same, "The sign bit inverted."),
