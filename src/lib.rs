@@ -1,11 +1,13 @@
 //! Gantry: an embeddable just-in-time code generator for Intel Gen GPUs.
 //!
-//! This crate gathers the parts and holds the `gantry` command:
+//! This crate gathers the parts:
 //!
 //! - [`codegen`]: the IR, its text and its compiler;
 //! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
-//! - [`isa`]: the Gen ISA itself;
-//! - [`filetests`]: the filetest runner.
+//! - [`isa`]: the Gen ISA itself.
+//!
+//! With the feature `cli`, which is on by default, it is also the `gantry` command, and holds the filetest runner as `filetests`. A program
+//! that embeds Gantry turns it off: `gantry = { version = "0.1", default-features = false }`.
 //!
 //! ```
 //! use gantry::codegen::{CompileOptions, compile, text};
@@ -42,6 +44,7 @@
 //! ```
 
 pub use gantry_codegen as codegen;
+#[cfg(feature = "cli")]
 pub use gantry_filetests as filetests;
 pub use gantry_isa_gen as isa;
 pub use gantry_runtime as runtime;

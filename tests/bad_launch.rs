@@ -1,4 +1,5 @@
 //! Launches that go wrong: the message names what and where, and the process ends with status 1.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

@@ -1,4 +1,5 @@
 //! Mistakes in IR text and on the command line: one clear, located message and exit status 1.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

@@ -1,4 +1,5 @@
 //! The `gantry` command used as people use it.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

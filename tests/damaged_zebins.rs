@@ -1,4 +1,5 @@
 //! Zebins cut short and with bits flipped: whatever comes of them, it is an answer and no panic.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

@@ -1,4 +1,5 @@
 //! OpenCL C through Intel's compiler: its zebins run on the simulator with the right results, and print as `iga64` prints them.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

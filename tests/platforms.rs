@@ -1,4 +1,5 @@
 //! Names of platforms and products: those that Intel's tools take, and what the tools mean by them.
+#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod common;

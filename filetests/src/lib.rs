@@ -10,11 +10,18 @@ pub mod data;
 pub mod differential;
 mod expect;
 pub mod file;
+pub mod fuzz;
 pub mod launch;
 pub mod runner;
 
 pub use command::{COMMANDS, Command, Outcome};
 pub use file::TestFile;
+
+/// The walkthroughs' examples, as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/add-an-ir-op.md")]
+#[doc = include_str!("../../docs/add-a-pass.md")]
+struct Walkthroughs;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,152 @@
+//! What the fuzzers do with bytes or a seed, as functions: the targets in `fuzz/` are a line each over them, and `filetests/tests/fuzz.rs` runs
+//! each a little in `cargo test`. None of them may panic; what an error says is a bug too.
+
+use crate::differential;
+use gantry_codegen::text::parse;
+use gantry_codegen::verifier::verify_parsed;
+use gantry_codegen::{CompileOptions, Target, compile, fuzzing};
+use gantry_isa_gen::decode::decode;
+use gantry_isa_gen::encode::encode;
+use gantry_isa_gen::text::{assemble, disassemble};
+use gantry_isa_gen::{InstOpts, Platform};
+use gantry_runtime::zebin::{ArgKind, Zebin};
+use gantry_runtime::{Arg, Device, Grid, SimOptions};
+
+/// Instructions of a simulated thread.
+const LIMIT: u64 = 2000;
+
+/// IR text: what parses and verifies is printed and read back the same, and the compiler takes it or says why not.
+///
+/// # Errors
+/// The print differs or does not parse.
+pub fn gir(data: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return Ok(());
+    };
+    let Ok(parsed) = parse(text) else {
+        return Ok(());
+    };
+    if verify_parsed(&parsed).is_err() {
+        return Ok(());
+    }
+    let printed = parsed.module.to_string();
+    match parse(&printed) {
+        Ok(again) if again.module == parsed.module => {}
+        Ok(_) => return Err(format!("another module comes back from\n{printed}")),
+        Err(e) => return Err(e.render("printed", &printed)),
+    }
+    for target in differential::platforms() {
+        let _ = compile(&parsed.module, &CompileOptions::new(target));
+    }
+    Ok(())
+}
+
+/// A random kernel of a seed for one of the platforms: interpreter and simulator agree.
+///
+/// # Errors
+/// They do not.
+pub fn differential(seed: u64) -> Result<(), String> {
+    let targets = differential::platforms();
+    let n = targets.len().max(1);
+    let Some(target) = targets.get(seed as usize % n) else {
+        return Ok(());
+    };
+    let options = fuzzing::Options {
+        floats: false,
+        ..fuzzing::Options::runnable()
+    };
+    agree(seed, &options, target)
+}
+
+fn agree(seed: u64, options: &fuzzing::Options, target: &Target) -> Result<(), String> {
+    let options = differential::for_target(options, target);
+    differential::case(seed, &options, target)
+        .map(drop)
+        .map_err(|e| format!("seed {seed}, {}: {e}", target.name()))
+}
+
+/// A zebin: loaded, disassembled, and each kernel launched with arguments of the kinds it asks for, as far as all of this is possible.
+///
+/// # Errors
+/// None today: not to panic, hang or take much memory is all that is asked.
+pub fn zebin(data: &[u8]) -> Result<(), String> {
+    if let Ok(z) = Zebin::parse(data) {
+        for i in 0..z.kernels.len() {
+            disassemble(z.platform, z.code(data, i).unwrap_or_default());
+        }
+    }
+    let device = Device::simulator(SimOptions {
+        instruction_limit: LIMIT,
+        ..SimOptions::default()
+    });
+    let Ok(module) = device.load(data) else {
+        return Ok(());
+    };
+    let names: Vec<String> = module.kernels().map(str::to_owned).collect();
+    for name in names {
+        let Ok(kernel) = module.kernel(&name) else {
+            continue;
+        };
+        let args = kernel.args().iter().map(|a| match a.kind {
+            ArgKind::Value { size } => Arg::bytes(&vec![1; (size as usize).min(4096)]),
+            ArgKind::Local => Arg::Local(256),
+            _ => device.buffer(256).map_or(Arg::Null, Arg::from),
+        });
+        let grid = Grid::new([64, 1, 1]).group([32, 1, 1]);
+        let _ = kernel.launch(grid).args(args).run();
+    }
+    Ok(())
+}
+
+/// Assembly text: what assembles is printed as text that assembles to the same bytes.
+///
+/// # Errors
+/// It does not.
+pub fn asm(platform: Platform, data: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return Ok(());
+    };
+    let Ok(program) = assemble(platform, text) else {
+        return Ok(());
+    };
+    let printed = disassemble(platform, &program.bytes);
+    match assemble(platform, &printed) {
+        Ok(again) if again.bytes == program.bytes => Ok(()),
+        Ok(_) => Err(format!("{platform}: other bytes come back from\n{printed}")),
+        Err(e) => Err(format!("{platform}: {}", e.render("printed", &printed))),
+    }
+}
+
+/// Bytes of one instruction, long or compacted: what decodes, and is encoded again, decodes to the same
+/// instruction.
+///
+/// # Errors
+/// It is not.
+pub fn instruction(platform: Platform, data: &[u8]) -> Result<(), String> {
+    let Ok(decoded) = decode(platform, data) else {
+        return Ok(());
+    };
+    // What is encoded is the long form.
+    let mut inst = decoded.inst;
+    inst.opts.remove(InstOpts::COMPACTED);
+    // Bytes may say what no instruction can be.
+    let Ok(bytes) = encode(platform, &inst) else {
+        return Ok(());
+    };
+    match decode(platform, &bytes) {
+        Ok(again) if again.inst == inst => Ok(()),
+        Ok(again) => Err(format!(
+            "{platform}: {inst:?} comes back as {:?}",
+            again.inst
+        )),
+        Err(e) => Err(format!("{platform}, {inst:?}: {e}")),
+    }
+}
+
+/// A platform and the rest, from a fuzzer's bytes: the first of them chooses.
+pub fn platform(data: &[u8]) -> (Platform, &[u8]) {
+    let (first, rest) = data.split_first().map_or((0, data), |(f, r)| (*f, r));
+    let all = Platform::ALL;
+    let at = usize::from(first) % all.len();
+    (all.get(at).copied().unwrap_or(Platform::Gen9), rest)
+}
