@@ -130,6 +130,8 @@ pub struct Operation {
     pub srcs: [Option<BaleSrc>; 3],
     /// Saturation.
     pub sat: bool,
+    /// The bits of `cr0.0` that are inverted for it: those of the rounding mode, where it is not the function's.
+    pub mode: u32,
     /// The selecting flag of `sel`.
     pub select: Option<VFlag>,
     /// `sel`'s condition: minimum and maximum.
@@ -149,6 +151,7 @@ impl Operation {
             ty,
             srcs: out,
             sat: false,
+            mode: 0,
             select: None,
             cond: None,
         }
@@ -238,6 +241,9 @@ impl fmt::Display for Bale {
         write!(f, " ({})", self.lanes)?;
         if o.sat {
             f.write_str(" (sat)")?;
+        }
+        if o.mode != 0 {
+            write!(f, " (cr0 ^ {:#x})", o.mode)?;
         }
         match (self.flag, o.cond) {
             (Some((c, flag)), _) => write!(f, " ({c}){flag}")?,

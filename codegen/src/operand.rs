@@ -1,7 +1,9 @@
 //! Short ways to write operands and one-channel instructions, for every stage that makes some.
 
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
-use gantry_isa_gen::{Dst, ExecSize, Inst, Op, RegRef, Region, Src, SrcMods, Type};
+use gantry_isa_gen::{
+    Arf, Dst, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type,
+};
 
 /// The bits of a predicate's lanes.
 pub(crate) fn lane_mask(lanes: u32) -> u64 {
@@ -70,6 +72,16 @@ pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R
         *to = from;
     }
     inst
+}
+
+/// A change of the control register: what of floating-point modes is in it takes effect at once.
+pub(crate) fn control(op: Op, bits: u32) -> MInst {
+    let at = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Control, 0)), 0);
+    let ty = if bits >> 16 == 0 { Type::Uw } else { Type::Ud };
+    let src = [scalar(at, Type::Ud), imm(bits.into(), ty)];
+    let mut inst = uniform(op, dst(at, Type::Ud), src);
+    inst.opts = InstOpts::SWITCH;
+    begins(inst)
 }
 
 /// An instruction that begins a new value of its destination.

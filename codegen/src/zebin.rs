@@ -58,6 +58,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             simd,
             slm_bytes,
             group_size,
+            ..
         } = k.func.kind
         else {
             continue;

@@ -66,8 +66,17 @@ fn each_rule() {
             16,
             "`iadd` takes integers, and v12 is b1x16",
         ),
-        ("v20 = sdiv v13, v13", 16, "`sdiv` takes 32-bit integers"),
-        ("v20 = savg v14, v14", 16, "there is no `savg` of i64x16"),
+        ("v20 = fbl v13", 15, "`fbl` takes 32-bit integers"),
+        (
+            "v20 = smul_wide.i32x16 v10, v10",
+            11,
+            "`smul_wide` of i32x16 gives integers twice as wide, of as many lanes, not i32x16",
+        ),
+        (
+            "v20 = smul_wide.i64x16 v14, v14",
+            28,
+            "there is no `smul_wide` of i64x16",
+        ),
         (
             "v20 = select v1, v10, v10",
             18,

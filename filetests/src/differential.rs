@@ -6,9 +6,11 @@ use crate::command::compile_checked;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
-use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Scalar, Type};
+use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
 use gantry_runtime::{Device, SimOptions};
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// What came of a case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,8 +19,6 @@ pub enum Outcome {
     Equal,
     /// The compiler said that it cannot: of too much demand, which is not the IR's to know.
     TooLarge,
-    /// The compiler has no lowering for something.
-    Unsupported,
 }
 
 /// One target's share of a run.
@@ -28,8 +28,6 @@ pub struct Count {
     pub equal: u64,
     /// Cases that did not fit the register file.
     pub too_large: u64,
-    /// Cases with something that has no lowering.
-    pub unsupported: u64,
 }
 
 impl Count {
@@ -38,8 +36,48 @@ impl Count {
         match outcome {
             Outcome::Equal => self.equal += 1,
             Outcome::TooLarge => self.too_large += 1,
-            Outcome::Unsupported => self.unsupported += 1,
         }
+    }
+}
+
+/// How often each opcode was compiled, at which types of its first operand or result.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage(BTreeMap<&'static str, BTreeMap<Scalar, u64>>);
+
+impl Coverage {
+    /// Counts the instructions of a random module.
+    pub fn add(&mut self, seed: u64, options: &Options) {
+        let m = fuzzing::module(seed, options);
+        for f in m.functions.values() {
+            let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+            for &i in insts {
+                let data = f.dfg.data(i);
+                let mut of = None;
+                data.for_each_arg(&f.dfg.pool, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
+                let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
+                // Of what has neither, the type does not matter.
+                let of = of.or(result).unwrap_or(Scalar::B1);
+                let types = self.0.entry(data.opcode().name()).or_default();
+                *types.entry(of).or_default() += 1;
+            }
+        }
+    }
+
+    /// The opcodes that were never compiled.
+    pub fn never(&self) -> Vec<&'static str> {
+        let all = Opcode::all().iter().map(|i| i.name);
+        all.filter(|n| !self.0.contains_key(n)).collect()
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, types) in &self.0 {
+            let all: u64 = types.values().sum();
+            let types: Vec<String> = types.iter().map(|(t, n)| format!("{t} {n}")).collect();
+            writeln!(f, "{name:20} {all:7}  {}", types.join(", "))?;
+        }
+        write!(f, "never: {}", self.never().join(" "))
     }
 }
 
@@ -59,6 +97,7 @@ pub fn platforms() -> Vec<Target> {
 pub fn for_target(options: &Options, target: &Target) -> Options {
     Options {
         doubles: options.doubles && target.features().native_f64,
+        float_atomics: options.float_atomics && target.features().float_atomics,
         ..options.clone()
     }
 }
@@ -74,10 +113,8 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
         check: true,
         ..CompileOptions::new(target.clone())
     };
-    match compile(&m, &compile_options) {
-        Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
-        Err(CodegenError::Unsupported { .. }) => return Ok(Outcome::Unsupported),
-        _ => {}
+    if let Err(CodegenError::OutOfRegisters { .. }) = compile(&m, &compile_options) {
+        return Ok(Outcome::TooLarge);
     }
     let compiled = compile_checked(&m, &compile_options)?;
     let input = fuzzing::input(seed);

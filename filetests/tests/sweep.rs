@@ -60,16 +60,11 @@ fn agree(body: &str, args: &str) {
 
 #[test]
 fn integer_operations() {
-    const ANY: &str = "iadd isub imul smin smax umin umax band bor bxor ishl ushr sshr";
-    const DWORD: &str = "smulh umulh sdiv udiv srem urem";
+    const OPS: &str = "iadd isub imul smin smax umin umax band bor bxor ishl ushr sshr smulh umulh sdiv udiv srem urem savg uavg shadd \
+                       uhadd sadd_sat uadd_sat ssub_sat usub_sat rotl rotr bfmask";
     const NUMBERS: [&str; 7] = ["11", "-50", "101", "7", "-1", "-128", "64"];
     for ty in INTS {
-        let dword = if ty == "i32" { DWORD } else { "" };
-        let narrow = if ty == "i64" { "" } else { "savg uavg" };
-        for op in [ANY, dword, narrow]
-            .iter()
-            .flat_map(|l| l.split_whitespace())
-        {
+        for op in OPS.split_whitespace() {
             for lanes in LANES {
                 let v = vector(ty, lanes);
                 // Two vectors, an immediate on either side, a uniform value.
@@ -80,6 +75,136 @@ fn integer_operations() {
                     let (a, b) = (list(ty, &NUMBERS, lanes), list(ty, &NUMBERS[3..5], lanes));
                     agree(&body, &format!("{a}, {b}, {ty}[0;{lanes}], i32 0, i16 0"));
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn integer_operations_of_one_and_three_operands() {
+    const NUMBERS: [&str; 7] = ["0", "-50", "101", "7", "-1", "-128", "64"];
+    const UNARY: &str = "ineg iabs bnot bfrev popcnt clz ctz";
+    const TERNARY: &str = "imad ubfe sbfe bfi";
+    for ty in INTS {
+        let dword = if ty == "i32" {
+            " sdp4a udp4a sudp4a"
+        } else {
+            ""
+        };
+        let unary = UNARY.split_whitespace().map(|op| format!("{op} v5"));
+        let ternary = [TERNARY, dword].concat();
+        let ternary = ternary.split_whitespace().flat_map(|op| {
+            ["v5, v6, v7", "v6, v6, v5", "v7, v8, v5"].map(|args| format!("{op} {args}"))
+        });
+        let pairs = ["iaddc v5, v6", "iaddc v5, v8", "isubb v6, v5"].map(str::to_owned);
+        for op in unary.chain(ternary).chain(pairs) {
+            let two = if op.starts_with("iaddc") || op.starts_with("isubb") {
+                ", v10"
+            } else {
+                ""
+            };
+            for lanes in LANES {
+                let v = vector(ty, lanes);
+                let second = match two {
+                    "" => String::new(),
+                    _ => format!("    bstore v10, v2+{}\n", bytes(ty) * lanes),
+                };
+                let body = format!(
+                    "    v5 = bload.{v} v0\n    v6 = bload.{v} v1\n    v7 = iconst.{v} 5\n    v8 = bnot v6\n    v9{two} = {op}\n    bstore v9, v2\n{second}"
+                );
+                let (a, b) = (list(ty, &NUMBERS, lanes), list(ty, &NUMBERS[2..5], lanes));
+                agree(
+                    &body,
+                    &format!("{a}, {b}, {ty}[0;{}], i32 0, i16 0", 2 * lanes),
+                );
+            }
+        }
+    }
+    for (from, to) in [("i8", "i16"), ("i16", "i32"), ("i32", "i64")] {
+        for op in ["smul_wide", "umul_wide"] {
+            for lanes in LANES {
+                let (f, t) = (vector(from, lanes), vector(to, lanes));
+                for operands in ["v5, v6", "v5, v7", "v7, v6"] {
+                    let body = format!(
+                        "    v5 = bload.{f} v0\n    v6 = bload.{f} v1\n    v7 = iconst.{f} -3\n    v8 = {op}.{t} {operands}\n    bstore v8, v2\n"
+                    );
+                    let (a, b) = (
+                        list(from, &NUMBERS, lanes),
+                        list(from, &NUMBERS[2..5], lanes),
+                    );
+                    agree(&body, &format!("{a}, {b}, {to}[0;{lanes}], i32 0, i16 0"));
+                }
+            }
+        }
+    }
+}
+
+/// Every operation that gives a float, alone and saturated, into a vector of its own and into a region.
+#[test]
+fn float_operations_and_their_saturation() {
+    const NUMBERS: [&str; 9] = [
+        "0.25", "-1.5", "3", "0.5", "inf", "-0.0", "0.999", "1", "nan",
+    ];
+    const BINARY: &str = "fadd fsub fmul fmin fmax fdiv fdiv_rn fpow";
+    const UNARY: &str = "fneg fabs fsat ffloor fceil ftrunc fnearest ffrac finv fsqrt fsqrt_rn frsqrt fexp2 flog2 fsin fcos";
+    for ty in FLOATS {
+        let int = format!("i{}", 8 * bytes(ty));
+        for lanes in LANES {
+            let v = vector(ty, lanes);
+            let mut ops = Vec::new();
+            ops.extend(BINARY.split_whitespace().map(|op| format!("{op} v5, v6")));
+            ops.extend(UNARY.split_whitespace().map(|op| format!("{op} v5")));
+            ops.push("fma v5, v6, v5".to_owned());
+            ops.push("select v7, v5, v6".to_owned());
+            ops.push(format!("bitcast.{v} v8"));
+            ops.push(format!("fcvt_from_sint.{v} v8"));
+            ops.push(format!("fcvt_from_uint_rtp.{v} v8"));
+            if ty != "f64" {
+                ops.push(format!("fdemote.{v} v10"));
+            } else {
+                let library = ["fpow", "fexp2", "flog2", "fsin", "fcos"];
+                ops.retain(|op| !library.iter().any(|l| op.starts_with(l)));
+            }
+            if ty == "f32" {
+                ops.push("flrp v6, v5, v5".to_owned());
+            }
+            if ty != "f16" {
+                ops.push(format!("fpromote.{v} v9"));
+            }
+            // Halves for what is widened, the widest for what is narrowed, without doubles where those would be new.
+            let (half, wide) = (
+                vector("f16", lanes),
+                vector(if ty == "f16" { "f32" } else { "f64" }, lanes),
+            );
+            let wide = match ty {
+                "f16" | "f32" => wide,
+                _ => half.clone(),
+            };
+            for op in ops {
+                let narrow = if op.starts_with("fpromote") {
+                    format!("    v9 = bload.{half} v1\n")
+                } else {
+                    String::new()
+                };
+                let demoted = if op.starts_with("fdemote") {
+                    format!("    v10 = bload.{wide} v1\n")
+                } else {
+                    String::new()
+                };
+                let size = bytes(ty) * lanes;
+                let body = format!(
+                    "    v5 = bload.{v} v0\n    v6 = bload.{v} v1\n    v7 = bits_to_pred.{} v3\n    v8 = bload.{} v0\n{narrow}{demoted}    v11 = {op}\n    v12 = fsat v11\n    v13 = {op}\n    v14 = fsat v13\n    v15 = wrregion v5, <1;1,0>, 0, v14, mask v7\n    v16 = fsat v15\n    bstore v12, v2\n    bstore v16, v2+{size}\n",
+                    vector("b1", lanes),
+                    vector(&int, lanes),
+                );
+                let (a, b) = (
+                    list(ty, &NUMBERS, lanes),
+                    list(ty, &NUMBERS[2..7], 2 * lanes + 8),
+                );
+                agree(
+                    &body,
+                    &format!("{a}, {b}, {ty}[0;{}], i32 0x2d96a5, i16 0", 2 * lanes),
+                );
             }
         }
     }
@@ -128,15 +253,21 @@ fn conversions() {
             ops.split_whitespace().for_each(|op| convert(a, b, op));
         }
         for f in FLOATS {
-            convert(a, f, "fcvt_from_sint");
-            convert(a, f, "fcvt_from_uint");
-            convert(f, a, "fcvt_to_sint");
-            convert(f, a, "fcvt_to_uint");
+            for sign in ["sint", "uint"] {
+                for mode in ["", "_rte", "_rtz", "_rtp", "_rtn"] {
+                    convert(a, f, &format!("fcvt_from_{sign}{mode}"));
+                    if mode != "_rtz" {
+                        convert(f, a, &format!("fcvt_to_{sign}{mode}"));
+                    }
+                }
+            }
         }
     }
     for (a, b) in [("f16", "f32"), ("f16", "f64"), ("f32", "f64")] {
         convert(a, b, "fpromote");
-        convert(b, a, "fdemote");
+        for mode in ["", "_rte", "_rtz", "_rtp", "_rtn"] {
+            convert(b, a, &format!("fdemote{mode}"));
+        }
     }
 }
 

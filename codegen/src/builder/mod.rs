@@ -34,8 +34,8 @@ mod uniform;
 pub use ins::Ins;
 
 use crate::ir::{
-    ArgKind, Block, ControlFlow, FuncKind, Function, Inst, InstData, Opcode, Param, Scalar,
-    Signature, Type, Value,
+    ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, Inst, InstData, Opcode, Param,
+    Scalar, Signature, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;
@@ -67,6 +67,7 @@ impl Function {
             simd,
             slm_bytes: 0,
             group_size: None,
+            float: FloatControls::default(),
         };
         Function::new(name, kind, Signature::default())
     }

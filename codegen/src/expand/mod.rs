@@ -1,15 +1,23 @@
 //! Operations that a platform lacks, rewritten in the IR by operations that it has.
 //!
-//! One mechanism: [`rule`] says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
-//! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. Moves, selects, logic
-//! and sums of 64-bit integers are not here: the legalizer takes them apart by doublewords.
+//! One mechanism: `rule` says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
+//! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. A rule says for how many
+//! lanes it is good at a time, as predicates have only so many and long sequences need registers; the rest is done in parts. Moves, selects,
+//! logic and sums of 64-bit integers are not here: the legalizer takes them apart by doublewords.
+//!
+//! Rules that compute with floats do so under the function's own rounding and flushing of denormals.
 //!
 //! Needs: IR that verifies, without calls. Makes: IR of which every operation has a lowering on the target, or an error that names what has none.
 
+mod divide;
+mod exact;
+mod floats;
+mod ints;
 mod wide;
 
 use crate::ir::{
-    FloatCC, Function, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value, result_types,
+    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value,
+    result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -23,7 +31,32 @@ use std::borrow::Cow;
 type Results = SmallVec<[Value; 2]>;
 
 /// How an instruction is rewritten.
-type Rule = fn(&mut Expander<'_>, Inst) -> Results;
+#[derive(Clone, Copy)]
+struct Rule {
+    /// Its results, by what is appended.
+    rewrite: fn(&mut Expander<'_>, Inst) -> Results,
+    /// Lanes at a time.
+    lanes: u32,
+}
+
+impl Rule {
+    /// A rule for any number of lanes.
+    fn whole(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
+        let lanes = u32::MAX;
+        Rule { rewrite, lanes }
+    }
+
+    /// A rule for as many lanes as a predicate has.
+    fn masked(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
+        let lanes = Type::MAX_PRED_LANES;
+        Rule { rewrite, lanes }
+    }
+
+    /// A rule whose many steps are made for eight lanes.
+    fn long(rewrite: fn(&mut Expander<'_>, Inst) -> Results) -> Rule {
+        Rule { rewrite, lanes: 8 }
+    }
+}
 
 /// The function with what the target lacks rewritten, or the function itself where it lacks nothing.
 ///
@@ -44,6 +77,7 @@ pub fn expand<'f>(
         return Ok(func);
     }
     let mut e = Expander {
+        float: func.float_controls(),
         func: func.into_owned(),
         target,
         out: Vec::new(),
@@ -53,8 +87,8 @@ pub fn expand<'f>(
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             match rule(&e.func, inst, target) {
                 None => e.out.push(inst),
-                Some(rewrite) => {
-                    let new = rewrite(&mut e, inst);
+                Some(rule) => {
+                    let new = e.rewrite(inst, rule);
                     let old: Results = e.func.dfg.results(inst).iter().copied().collect();
                     for (old, new) in old.into_iter().zip(new) {
                         e.replaced[old] = new.into();
@@ -124,76 +158,41 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     let f = target.features();
     let data = func.dfg.data(inst);
     let opcode = data.opcode();
-    let mut scalar = func.dfg.first_result(inst).map(|v| func.dfg.ty(v).scalar());
+    let result = func.dfg.first_result(inst).map(|v| func.dfg.ty(v).scalar());
     let mut first = None;
     data.for_each_arg(&func.dfg.pool, |v| {
         first = first.or(Some(func.dfg.ty(v).scalar()));
     });
     if opcode == Opcode::Flrp && isa::Op::Lrp.info(target.platform()).is_none() {
-        return Some(flrp);
+        return Some(Rule::whole(flrp));
     }
-    // Compares and conversions are of their operand's type.
-    if let Some(Scalar::I64) = first {
-        scalar = first;
-    }
-    if scalar == Some(Scalar::I64) && !f.native_i64 {
-        let lanes = func
-            .dfg
-            .first_result(inst)
-            .map_or(1, |v| func.dfg.ty(v).lanes());
-        let rule = wide::rule(opcode)?;
-        return Some(if lanes > Type::MAX_PRED_LANES {
-            by_parts
-        } else {
-            rule
-        });
-    }
-    None
+    let (from, to) = (first?, result?);
+    ints::rule(opcode, from, target)
+        .or_else(|| divide::rule(opcode, from))
+        .or_else(|| floats::rule(opcode, from, to))
+        .or_else(|| exact::rule(opcode, from))
+        .or_else(
+            || match !f.native_i64 && (from == Scalar::I64 || to == Scalar::I64) {
+                true => wide::rule(opcode),
+                false => None,
+            },
+        )
 }
 
-/// The same operation on as many lanes at a time as a predicate has, since its rule makes predicates.
-fn by_parts(e: &mut Expander<'_>, inst: Inst) -> Results {
-    let ty = e.result(inst);
-    let opcode = Opcode::Undef;
-    let mut out = e.one(InstData::Nullary { opcode }, Some(ty));
-    let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-    let dfg = &e.func.dfg;
-    dfg.data(inst).for_each_arg(&dfg.pool, |v| args.push(v));
-    let mut first = 0;
-    while first < ty.lanes() {
-        let lanes = (ty.lanes() - first).min(Type::MAX_PRED_LANES);
-        let part = |of: Type| {
-            let at = first * of.scalar().bytes();
-            Region::contiguous(lanes as u16, at as u16)
-        };
-        let parts: SmallVec<[Value; 4]> = args
-            .iter()
-            .map(|&a| {
-                let of = e.ty(a);
-                e.region(of.by(lanes), a, part(of))
-            })
-            .collect();
-        let mut parts = parts.into_iter();
-        let mut data = *e.func.dfg.data(inst);
-        data.map_args(&mut e.func.dfg.pool, |v| parts.next().unwrap_or(v));
-        let new = e.one(data, Some(ty.by(lanes)));
-        out = e.replace(out, new, part(ty));
-        first += lanes;
-    }
-    smallvec![out]
-}
-
-/// `(1 - a) * c + a * b` by two multiplications with addition.
+/// `(1 - a) * c` and to it `a * b`, rounded as `lrp` does.
 fn flrp(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, b, c] = e.args(inst);
-    let minus = e.un(Opcode::Fneg, a);
-    let rest = e.ter(Opcode::Fma, minus, c, c);
+    let one = e.float(e.ty(a), 1.0);
+    let rest = e.bin(Opcode::Fsub, one, a);
+    let rest = e.bin(Opcode::Fmul, rest, c);
     smallvec![e.ter(Opcode::Fma, a, b, rest)]
 }
 
 /// The state of rewriting one function: what the rules build with.
 struct Expander<'t> {
     func: Function,
+    /// How its floats are rounded, and which denormals it keeps.
+    float: FloatControls,
     target: &'t Target,
     /// The block being written.
     out: Vec<Inst>,
@@ -202,6 +201,53 @@ struct Expander<'t> {
 }
 
 impl Expander<'_> {
+    /// What takes the place of an instruction's results: all at once, or as many lanes at a time as the rule is for.
+    fn rewrite(&mut self, inst: Inst, rule: Rule) -> Results {
+        let ty = self.result(inst);
+        if ty.lanes() <= rule.lanes {
+            return (rule.rewrite)(self, inst);
+        }
+        let types: SmallVec<[Type; 2]> = self
+            .func
+            .dfg
+            .results(inst)
+            .iter()
+            .map(|&v| self.ty(v))
+            .collect();
+        let opcode = Opcode::Undef;
+        let mut out: Results = types
+            .iter()
+            .map(|&t| self.one(InstData::Nullary { opcode }, Some(t)))
+            .collect();
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        let dfg = &self.func.dfg;
+        dfg.data(inst).for_each_arg(&dfg.pool, |v| args.push(v));
+        let mut first = 0;
+        while first < ty.lanes() {
+            let lanes = (ty.lanes() - first).min(rule.lanes);
+            let part = |of: Type| {
+                let at = first * of.scalar().bytes();
+                Region::contiguous(lanes as u16, at as u16)
+            };
+            let parts: SmallVec<[Value; 4]> = args
+                .iter()
+                .map(|&a| {
+                    let of = self.ty(a);
+                    self.region(of.by(lanes), a, part(of))
+                })
+                .collect();
+            let mut parts = parts.into_iter();
+            let mut data = *self.func.dfg.data(inst);
+            data.map_args(&mut self.func.dfg.pool, |v| parts.next().unwrap_or(v));
+            let new = self.push(data, Some(ty.by(lanes)));
+            for ((out, new), ty) in out.iter_mut().zip(new).zip(&types) {
+                *out = self.replace(*out, new, part(*ty));
+            }
+            first += lanes;
+        }
+        out
+    }
+
     fn ty(&self, v: Value) -> Type {
         self.func.dfg.ty(v)
     }
@@ -230,7 +276,7 @@ impl Expander<'_> {
         let types = result_types(data.opcode(), ctrl, arg, |_| Vec::new(), &data);
         let inst = self.func.dfg.make_inst(data, &types);
         match rule(&self.func, inst, self.target) {
-            Some(rewrite) => rewrite(self, inst),
+            Some(rule) => self.rewrite(inst, rule),
             None => {
                 self.out.push(inst);
                 self.func.dfg.results(inst).iter().copied().collect()
@@ -282,10 +328,20 @@ impl Expander<'_> {
         self.one(InstData::Imm { opcode, bits }, Some(ty))
     }
 
-    /// A single float in every lane.
-    fn single(&mut self, ty: Type, value: f32) -> Value {
-        let (opcode, bits) = (Opcode::Fconst, u64::from(value.to_bits()));
+    /// A number in every lane of singles or doubles, which have it exactly.
+    fn float(&mut self, ty: Type, value: f64) -> Value {
+        let bits = match ty.scalar() {
+            Scalar::F64 => value.to_bits(),
+            _ => u64::from((value as f32).to_bits()),
+        };
+        let opcode = Opcode::Fconst;
         self.one(InstData::Imm { opcode, bits }, Some(ty))
+    }
+
+    /// The same bytes as another type.
+    fn cast(&mut self, scalar: Scalar, v: Value) -> Value {
+        let ty = self.ty(v).with_scalar(scalar).unwrap_or(self.ty(v));
+        self.to(Opcode::Bitcast, ty, v)
     }
 
     fn region(&mut self, ty: Type, arg: Value, region: Region) -> Value {

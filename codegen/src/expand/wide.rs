@@ -6,32 +6,36 @@ use smallvec::smallvec;
 
 /// The rule for an operation on 64-bit integers; none for those that the legalizer takes apart.
 pub(super) fn rule(op: Opcode) -> Option<Rule> {
+    use Opcode::*;
     Some(match op {
-        Opcode::Imul => imul,
-        Opcode::Imad => imad,
-        Opcode::Iabs => iabs,
-        Opcode::Smin | Opcode::Smax | Opcode::Umin | Opcode::Umax => minmax,
-        Opcode::Icmp => icmp,
-        Opcode::Ishl => ishl,
-        Opcode::Ushr | Opcode::Sshr => shr,
-        Opcode::SstruncSat | Opcode::SutruncSat | Opcode::UstruncSat | Opcode::UutruncSat => {
-            truncate
+        Imul => Rule::masked(imul),
+        Imad => Rule::masked(imad),
+        Iabs => Rule::masked(iabs),
+        Smin | Smax | Umin | Umax => Rule::masked(minmax),
+        Icmp => Rule::masked(icmp),
+        Ishl => Rule::masked(ishl),
+        Ushr | Sshr => Rule::masked(shr),
+        SstruncSat | SutruncSat | UstruncSat | UutruncSat => Rule::masked(truncate),
+        FcvtFromSint | FcvtFromSintRte | FcvtFromSintRtz | FcvtFromSintRtp | FcvtFromSintRtn => {
+            Rule::masked(from_int)
         }
-        Opcode::FcvtFromSint | Opcode::FcvtFromUint => from_int,
-        Opcode::FcvtToSint | Opcode::FcvtToUint => to_int,
+        FcvtFromUint | FcvtFromUintRte | FcvtFromUintRtz | FcvtFromUintRtp | FcvtFromUintRtn => {
+            Rule::masked(from_int)
+        }
+        FcvtToSint | FcvtToUint => Rule::masked(to_int),
         _ => return None,
     })
 }
 
 /// A 64-bit value's lower and upper halves.
 #[derive(Clone, Copy)]
-struct Pair {
-    low: Value,
-    high: Value,
+pub(super) struct Pair {
+    pub(super) low: Value,
+    pub(super) high: Value,
 }
 
 /// Every other doubleword of twice as many, from the first or the second.
-fn half(high: bool) -> Region {
+pub(super) fn half(high: bool) -> Region {
     Region {
         vstride: 2,
         width: 1,
@@ -42,7 +46,8 @@ fn half(high: bool) -> Region {
 }
 
 impl Expander<'_> {
-    fn split(&mut self, v: Value) -> Pair {
+    /// The halves of a 64-bit integer or double.
+    pub(super) fn split(&mut self, v: Value) -> Pair {
         let lanes = self.ty(v).lanes();
         let both = self.to(Opcode::Bitcast, Type::clamped(Scalar::I32, 2 * lanes), v);
         let one = Type::clamped(Scalar::I32, lanes);
@@ -52,7 +57,8 @@ impl Expander<'_> {
         }
     }
 
-    fn join(&mut self, p: Pair) -> Value {
+    /// The 64-bit integer of two halves.
+    pub(super) fn join(&mut self, p: Pair) -> Value {
         let lanes = self.ty(p.low).lanes();
         let opcode = Opcode::Undef;
         let both = Type::clamped(Scalar::I32, 2 * lanes);
@@ -94,10 +100,7 @@ fn imad(e: &mut Expander<'_>, inst: Inst) -> Results {
 /// `(x ^ s) - s` with the sign in every bit of `s`.
 fn iabs(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [x] = e.args(inst);
-    let Pair { high, .. } = e.split(x);
-    let count = e.int(e.ty(high), 31);
-    let s = e.bin(Opcode::Sshr, high, count);
-    let s = e.join(Pair { low: s, high: s });
+    let s = e.signs(x);
     let flipped = e.bin(Opcode::Bxor, x, s);
     smallvec![e.bin(Opcode::Isub, flipped, s)]
 }
@@ -233,21 +236,22 @@ fn truncate(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.to(Opcode::Ireduce, to, x)]
 }
 
-/// Its magnitude is shifted until the highest bit is set; the upper doubleword, with the rest of the bits gathered in its lowest,
-/// converts with the right rounding, and is scaled by a power of two.
+/// It is shifted until its highest bit, or the highest below its signs, is the last; the upper doubleword, with the rest of the bits gathered
+/// in its lowest, converts with the right rounding, and is scaled by a power of two.
 fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let [x] = e.args(inst);
+    let ty = e.ty(x);
     let lanes = to.lanes();
     let (i32, f32) = (
         Type::clamped(Scalar::I32, lanes),
         Type::clamped(Scalar::F32, lanes),
     );
+    let signed = op.name().starts_with("fcvt_from_sint");
     if to.scalar() == Scalar::F16 {
-        // All beyond what a half holds is infinite, and so is this.
-        let limit = e.int(e.ty(x), 1 << 20);
-        let minus = e.int(e.ty(x), -(1 << 20));
-        let signed = op == Opcode::FcvtFromSint;
+        // All beyond what a half holds is rounded as this is.
+        let limit = e.int(ty, 1 << 20);
+        let minus = e.int(ty, -(1 << 20));
         let x = match signed {
             true => {
                 let x = e.pick(IntCC::SignedLessThan, x, limit);
@@ -256,49 +260,38 @@ fn from_int(e: &mut Expander<'_>, inst: Inst) -> Results {
             false => e.pick(IntCC::UnsignedLessThan, x, limit),
         };
         let x = e.to(Opcode::Ireduce, i32, x);
-        return smallvec![e.to(Opcode::FcvtFromSint, to, x)];
+        return smallvec![e.to(op, to, x)];
     }
-    let (magnitude, sign) = match op {
-        Opcode::FcvtFromSint => {
-            let high = e.split(x).high;
-            (e.un(Opcode::Iabs, x), Some(high))
-        }
-        _ => (x, None),
-    };
-    let m = e.split(magnitude);
-    let zero = e.int(i32, 0);
-    // Leading zeros of the upper half, or 32 and those of the lower.
-    let (a, b) = (e.un(Opcode::Clz, m.high), e.un(Opcode::Clz, m.low));
-    let none = e.icmp(IntCC::Equal, m.high, zero);
-    let width = e.int(i32, 32);
-    let b = e.bin(Opcode::Iadd, b, width);
-    let n = e.select(none, b, a);
-    // The shift: by `n`, which is below 64 but for zero.
-    let both = Type::clamped(Scalar::I64, lanes);
-    let count = e.to(Opcode::Uextend, both, n);
-    let shifted = e.bin(Opcode::Ishl, magnitude, count);
-    let s = e.split(shifted);
-    let rest = e.icmp(IntCC::NotEqual, s.low, zero);
     let one = e.int(i32, 1);
+    let n = match signed {
+        true => {
+            let signs = e.signs(x);
+            let unlike = e.bin(Opcode::Bxor, x, signs);
+            let unlike = e.split(unlike);
+            let n = e.clz_of(unlike);
+            e.bin(Opcode::Isub, n, one)
+        }
+        false => {
+            let p = e.split(x);
+            e.clz_of(p)
+        }
+    };
+    // By 64 of zero, which is by none.
+    let count = e.to(Opcode::Uextend, ty, n);
+    let shifted = e.bin(Opcode::Ishl, x, count);
+    let s = e.split(shifted);
+    let zero = e.int(i32, 0);
+    let rest = e.icmp(IntCC::NotEqual, s.low, zero);
     let sticky = e.select(rest, one, zero);
     let top = e.bin(Opcode::Bor, s.high, sticky);
-    let f = e.to(Opcode::FcvtFromUint, f32, top);
+    let f = e.to(op, f32, top);
     // 2 to the power of 32 - n, as bits.
     let bias = e.int(i32, 127 + 32);
     let exponent = e.bin(Opcode::Isub, bias, n);
     let at = e.int(i32, 23);
     let scale = e.bin(Opcode::Ishl, exponent, at);
     let scale = e.to(Opcode::Bitcast, f32, scale);
-    let mut f = e.bin(Opcode::Fmul, f, scale);
-    if let Some(high) = sign {
-        let minus = e.un(Opcode::Fneg, f);
-        let negative = e.icmp(IntCC::SignedLessThan, high, zero);
-        f = e.select(negative, minus, f);
-    }
-    smallvec![match to.scalar() {
-        Scalar::F32 => f,
-        _ => e.to(Opcode::Fpromote, to, f),
-    }]
+    smallvec![e.bin(Opcode::Fmul, f, scale)]
 }
 
 /// The magnitude's upper and lower doublewords, each by a saturating conversion; what is beyond both is clamped.
@@ -320,8 +313,8 @@ fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
         false => x,
     };
     let whole = e.un(Opcode::Ftrunc, magnitude);
-    let down = e.single(f32, 1.0 / 4_294_967_296.0);
-    let up = e.single(f32, -4_294_967_296.0);
+    let down = e.float(f32, 1.0 / 4_294_967_296.0);
+    let up = e.float(f32, -4_294_967_296.0);
     let upper = e.bin(Opcode::Fmul, whole, down);
     let upper = e.un(Opcode::Ftrunc, upper);
     let lower = e.ter(Opcode::Fma, upper, up, whole);
@@ -331,18 +324,18 @@ fn to_int(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (v, least, most, limit) = match signed {
         true => {
             let minus = e.un(Opcode::Ineg, v);
-            let nothing = e.single(f32, 0.0);
+            let nothing = e.float(f32, 0.0);
             let negative = e.fcmp(FloatCC::LessThan, x, nothing);
             let v = e.select(negative, minus, v);
             (v, i64::MIN, i64::MAX, 9_223_372_036_854_775_808.0)
         }
         false => (v, 0, -1, 18_446_744_073_709_551_616.0),
     };
-    let beyond = e.single(f32, limit);
+    let beyond = e.float(f32, limit);
     let over = e.fcmp(FloatCC::GreaterThanOrEqual, x, beyond);
     let most = e.int(to, most);
     let v = e.select(over, most, v);
-    let under = e.single(f32, if signed { -limit } else { 0.0 });
+    let under = e.float(f32, if signed { -limit } else { 0.0 });
     let below = e.fcmp(FloatCC::LessThan, x, under);
     let least = e.int(to, least);
     let v = e.select(below, least, v);

@@ -3,7 +3,8 @@
 use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
 use crate::ir::{
-    FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space, Type, Value,
+    FloatControls, FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space,
+    Type, Value,
 };
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
@@ -96,6 +97,14 @@ fn kernel(
     let mut func = Function::kernel("k", simd);
     if let FuncKind::Kernel { slm_bytes, .. } = &mut func.kind {
         *slm_bytes = SHARED_BYTES;
+    }
+    if options.floats && rng.one_in(3) {
+        func.set_float_controls(FloatControls {
+            flush_f16: rng.one_in(2),
+            flush_f32: rng.one_in(2),
+            flush_f64: rng.one_in(2),
+            toward_zero: rng.one_in(2),
+        });
     }
     let mut b = FunctionBuilder::new(&mut func);
     let (input, output) = (b.ptr_param(), b.ptr_param());

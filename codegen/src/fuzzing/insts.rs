@@ -4,6 +4,24 @@ use super::generate::Gen;
 use crate::ir::opcode::{Class, Format, Out};
 use crate::ir::{Dim, FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 
+/// Integers twice as wide.
+fn twice(ty: Type) -> Type {
+    let to = match ty.scalar() {
+        Scalar::I8 => Scalar::I16,
+        Scalar::I16 => Scalar::I32,
+        _ => Scalar::I64,
+    };
+    Type::clamped(to, ty.lanes())
+}
+
+/// Functions of the math box that are library functions of doubles.
+fn not_of_doubles(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Fexp2 | Opcode::Flog2 | Opcode::Fsin | Opcode::Fcos | Opcode::Fpow
+    )
+}
+
 impl Gen<'_, '_, '_> {
     /// Appends an instruction of this opcode, and what its operands need; nothing for those that the control flow brings
     /// or that the options leave out.
@@ -30,6 +48,8 @@ impl Gen<'_, '_, '_> {
                 };
                 self.push(InstData::Imm { opcode, bits }, Some(ty));
             }
+            // Threads of one work-item are not told its number.
+            Format::Launch if opcode == Opcode::LocalId && self.simd == 1 => {}
             Format::Launch => {
                 let dim = self.rng.pick(&[Dim::X, Dim::Y, Dim::Z]).unwrap_or(Dim::X);
                 let ty = match opcode {
@@ -42,7 +62,8 @@ impl Gen<'_, '_, '_> {
             Format::Binary => {
                 let ty = self.operand_type(opcode);
                 let args = [self.value(ty), self.value(ty)];
-                self.push(InstData::Binary { opcode, args }, None);
+                let to = (info.out == Out::Ctrl).then(|| twice(ty));
+                self.push(InstData::Binary { opcode, args }, to);
             }
             Format::Ternary => {
                 let ty = self.operand_type(opcode);
@@ -82,7 +103,22 @@ impl Gen<'_, '_, '_> {
 
     pub(super) fn push(&mut self, data: InstData, ctrl: Option<Type>) {
         let results = self.b.ins().raw(data, ctrl);
+        if self.memory && self.rng.one_in(3) {
+            results.iter().for_each(|&v| self.show(v));
+        }
         self.pool.extend(results);
+    }
+
+    /// Stores a value, so that it is needed.
+    fn show(&mut self, v: Value) {
+        let v = match self.b.ty(v).is_pred() {
+            true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
+            false => v,
+        };
+        if let Some(at) = self.out_room(self.b.ty(v)) {
+            let out = self.output;
+            self.b.ins().bstore(v, out, at as i32);
+        }
     }
 
     fn compared(&mut self, class: Class) -> Type {
@@ -94,8 +130,11 @@ impl Gen<'_, '_, '_> {
         let ty = self.type_of(opcode.info().class);
         match opcode {
             Opcode::Flrp => Type::clamped(Scalar::F32, ty.lanes()),
-            Opcode::Savg | Opcode::Uavg if ty.scalar() == Scalar::I64 => {
-                Type::clamped(Scalar::I16, ty.lanes())
+            Opcode::SmulWide | Opcode::UmulWide if ty.scalar() == Scalar::I64 => {
+                Type::clamped(Scalar::I32, ty.lanes())
+            }
+            _ if ty.scalar() == Scalar::F64 && not_of_doubles(opcode) => {
+                Type::clamped(Scalar::F32, ty.lanes())
             }
             // Any: also floats.
             Opcode::Select if self.rng.one_in(2) => self.data_type(),
@@ -127,6 +166,9 @@ impl Gen<'_, '_, '_> {
             };
             (from, to) = (f, Some(t));
         }
+        if from.scalar() == Scalar::F64 && not_of_doubles(opcode) {
+            from = Type::clamped(Scalar::F32, from.lanes());
+        }
         let arg = self.value(from);
         self.push(InstData::Unary { opcode, arg }, to);
     }
@@ -154,9 +196,9 @@ impl Gen<'_, '_, '_> {
             | Opcode::UstruncSat
             | Opcode::UutruncSat => two(&ints).map(|(a, b)| (b, a)),
             Opcode::Fpromote => two(floats),
-            Opcode::Fdemote => two(floats).map(|(a, b)| (b, a)),
-            Opcode::FcvtFromSint | Opcode::FcvtFromUint => Some((from, ty(self.float()))),
-            Opcode::FcvtToSint | Opcode::FcvtToUint => Some((from, ty(self.int()))),
+            op if op.name().starts_with("fdemote") => two(floats).map(|(a, b)| (b, a)),
+            op if op.name().starts_with("fcvt_from_") => Some((from, ty(self.float()))),
+            op if op.name().starts_with("fcvt_to_") => Some((from, ty(self.int()))),
             Opcode::Bitcast => {
                 let some = if self.options.floats { floats } else { &[] };
                 let all = [ints.as_slice(), some].concat();

@@ -201,7 +201,7 @@ impl Gen<'_, '_, '_> {
         }
         let space = self.space();
         let op = self.rng.pick(&AtomicOp::ALL).unwrap_or(AtomicOp::Add);
-        if op.is_float() && !self.options.floats {
+        if op.is_float() && !(self.options.floats && self.options.float_atomics) {
             return;
         }
         let scalar = match (op.is_float(), space) {
@@ -215,11 +215,13 @@ impl Gen<'_, '_, '_> {
             return;
         };
         // What is there first.
-        let before = self.value(ty);
+        let before = self.atomic_operand(ty);
         self.b
             .ins()
             .store_to(MemFlags::of(space), before, addr, 0, None);
-        let operands: Vec<Value> = (0..op.operands()).map(|_| self.value(ty)).collect();
+        let operands: Vec<Value> = (0..op.operands())
+            .map(|_| self.atomic_operand(ty))
+            .collect();
         let masked = match self.rng.one_in(2) {
             true => {
                 let mask = self.value(Type::clamped(Scalar::B1, lanes));
@@ -234,6 +236,15 @@ impl Gen<'_, '_, '_> {
         }
         let after = self.b.ins().load_from(mem, ty, addr, 0, None);
         self.pool.push(after);
+    }
+
+    /// Floats that are whole numbers: what becomes of a NaN's bits in memory would have to be followed.
+    fn atomic_operand(&mut self, ty: Type) -> Value {
+        if !ty.scalar().is_float() {
+            return self.value(ty);
+        }
+        let number = self.value(Type::clamped(Scalar::I32, ty.lanes()));
+        self.b.ins().fcvt_from_sint(ty, number)
     }
 
     pub(super) fn fence(&mut self) {

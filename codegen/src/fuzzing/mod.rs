@@ -58,6 +58,8 @@ pub struct Options {
     pub floats: bool,
     /// Whether there are doubles among them.
     pub doubles: bool,
+    /// Whether there are atomics of floats.
+    pub float_atomics: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -69,10 +71,8 @@ impl Options {
     fn opcodes(&self) -> Vec<Opcode> {
         let float = |i: &Info| {
             i.class == Class::Float
-                || matches!(
-                    i.opcode,
-                    Opcode::Fconst | Opcode::FcvtFromSint | Opcode::FcvtFromUint
-                )
+                || i.opcode == Opcode::Fconst
+                || i.name.starts_with("fcvt_from_")
         };
         Opcode::all()
             .iter()
@@ -89,6 +89,7 @@ impl Options {
             calls: true,
             floats: true,
             doubles: true,
+            float_atomics: true,
             without: Vec::new(),
             size: 60,
         }
@@ -101,6 +102,7 @@ impl Options {
             calls: true,
             floats: true,
             doubles: true,
+            float_atomics: true,
             without: Vec::new(),
             size: 40,
         }

@@ -1,9 +1,9 @@
 //! What operations compute, by way of the Gen operation that does the same: `isa-gen` has one meaning of each, for this
 //! interpreter and for the simulator. Bits are zero-extended from the lane's width, before and after.
 
-use super::Lanes;
+use super::{Lanes, host};
 use crate::ir::{FloatCC, IntCC, Opcode, Scalar};
-use gantry_isa_gen::sem::{self, AluOp, Extra, LANES, Outcome};
+use gantry_isa_gen::sem::{self, AluOp, Extra, FpMode, LANES, Outcome, Round};
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Type};
 use half::f16;
 
@@ -91,7 +91,16 @@ fn minus(mut a: AluOp) -> AluOp {
 
 /// Runs an operation on lanes, and gives what `each` makes of every group of channels, lane by lane; `None` where it has
 /// no meaning or an operand has too few lanes.
-fn run(alu: &AluOp, args: &[&[u64]], each: impl Fn(&Outcome, usize) -> u64) -> Option<Lanes> {
+fn run(
+    alu: &AluOp,
+    args: &[&[u64]],
+    mode: &FpMode,
+    each: impl Fn(&Outcome, usize) -> u64,
+) -> Option<Lanes> {
+    let extra = Extra {
+        mode: *mode,
+        ..Extra::default()
+    };
     let count = args.first()?.len();
     let mut out = Lanes::with_capacity(count);
     for first in (0..count).step_by(LANES) {
@@ -102,20 +111,71 @@ fn run(alu: &AluOp, args: &[&[u64]], each: impl Fn(&Outcome, usize) -> u64) -> O
                 .copy_from_slice(from.get(first..first + n)?);
         }
         let [a, b, c] = &lanes;
-        let outcome = sem::eval(alu, n, [a, b, c], &Extra::default()).ok()?;
+        let outcome = sem::eval(alu, n, [a, b, c], &extra).ok()?;
         out.extend((0..n).map(|i| each(&outcome, i)));
     }
     Some(out)
 }
 
 /// The destination's lanes.
-fn results(alu: &AluOp, args: &[&[u64]], to: Scalar) -> Option<Lanes> {
+fn results(alu: &AluOp, args: &[&[u64]], to: Scalar, mode: &FpMode) -> Option<Lanes> {
     let mask = to.mask();
-    run(alu, args, |o, i| o.bits[i] & mask)
+    run(alu, args, mode, |o, i| o.bits[i] & mask)
+}
+
+/// The mode of an operation whose name says how it is rounded, and the operation without that.
+fn explicit(opcode: Opcode) -> Option<(Opcode, Round)> {
+    use Opcode::*;
+    Some(match opcode {
+        FcvtFromSintRte => (FcvtFromSint, Round::Nearest),
+        FcvtFromSintRtz => (FcvtFromSint, Round::Zero),
+        FcvtFromSintRtp => (FcvtFromSint, Round::Up),
+        FcvtFromSintRtn => (FcvtFromSint, Round::Down),
+        FcvtFromUintRte => (FcvtFromUint, Round::Nearest),
+        FcvtFromUintRtz => (FcvtFromUint, Round::Zero),
+        FcvtFromUintRtp => (FcvtFromUint, Round::Up),
+        FcvtFromUintRtn => (FcvtFromUint, Round::Down),
+        FdemoteRte => (Fdemote, Round::Nearest),
+        FdemoteRtz => (Fdemote, Round::Zero),
+        FdemoteRtp => (Fdemote, Round::Up),
+        FdemoteRtn => (Fdemote, Round::Down),
+        _ => return None,
+    })
+}
+
+/// A conversion to integers that does not round toward zero: rounding to an integer, and the conversion.
+fn rounded(opcode: Opcode) -> Option<(Opcode, Opcode)> {
+    use Opcode::*;
+    Some(match opcode {
+        FcvtToSintRte => (Fnearest, FcvtToSint),
+        FcvtToSintRtp => (Fceil, FcvtToSint),
+        FcvtToSintRtn => (Ffloor, FcvtToSint),
+        FcvtToUintRte => (Fnearest, FcvtToUint),
+        FcvtToUintRtp => (Fceil, FcvtToUint),
+        FcvtToUintRtn => (Ffloor, FcvtToUint),
+        _ => return None,
+    })
 }
 
 /// An operation of one operand; `None` for an opcode that is none.
-pub(super) fn unary(opcode: Opcode, from: Scalar, to: Scalar, x: &[u64]) -> Option<Lanes> {
+pub(super) fn unary(
+    opcode: Opcode,
+    from: Scalar,
+    to: Scalar,
+    x: &[u64],
+    mode: &FpMode,
+) -> Option<Lanes> {
+    let by_host = x.iter().map(|&x| host::unary(opcode, from, x, mode));
+    if let Some(lanes) = by_host.collect() {
+        return Some(lanes);
+    }
+    if let Some((plain, round)) = explicit(opcode) {
+        return unary(plain, from, to, x, &FpMode { round, ..*mode });
+    }
+    if let Some((round, convert)) = rounded(opcode) {
+        let whole = unary(round, from, from, x, mode)?;
+        return unary(convert, from, to, &whole, mode);
+    }
     let (s, u) = (element(from, true), element(from, false));
     let same = |op| machine(op, 1, u);
     let alu = match opcode {
@@ -166,26 +226,43 @@ pub(super) fn unary(opcode: Opcode, from: Scalar, to: Scalar, x: &[u64]) -> Opti
         Opcode::Fcos => math(MathFn::Cos, 1, u),
         _ => return None,
     };
-    results(&alu, &[x], to)
+    results(&alu, &[x], to, mode)
 }
 
 /// An operation of two operands of one type; `None` for an opcode that is none.
-pub(super) fn binary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
+pub(super) fn binary(
+    opcode: Opcode,
+    t: Scalar,
+    to: Scalar,
+    a: &[u64],
+    b: &[u64],
+    mode: &FpMode,
+) -> Option<Lanes> {
+    let by_host = a.iter().zip(b);
+    let by_host = by_host.map(|(&a, &b)| host::binary(opcode, t, to, a, b, mode));
+    if let Some(lanes) = by_host.collect() {
+        return Some(lanes);
+    }
+    let quotient = matches!(
+        opcode,
+        Opcode::Sdiv | Opcode::Udiv | Opcode::Srem | Opcode::Urem
+    );
+    if quotient && t.bits() < 32 {
+        // Of narrower numbers the low bits of what 32-bit ones give.
+        let sign = matches!(opcode, Opcode::Sdiv | Opcode::Srem);
+        let i32 = |x: &[u64]| -> Lanes {
+            let wide = |&v: &u64| if sign { signed(t, v) as u32 } else { v as u32 };
+            x.iter().map(wide).map(u64::from).collect()
+        };
+        let whole = binary(opcode, Scalar::I32, Scalar::I32, &i32(a), &i32(b), mode)?;
+        return Some(whole.iter().map(|v| v & t.mask()).collect());
+    }
     let (s, u) = (element(t, true), element(t, false));
     let two = |op, ty| machine(op, 2, ty);
     let alu = match opcode {
         Opcode::Iadd | Opcode::Iaddc | Opcode::Fadd => two(Op::Add, u),
         Opcode::Isub | Opcode::Isubb | Opcode::Fsub => minus(two(Op::Add, u)),
         Opcode::Imul | Opcode::Fmul => two(Op::Mul, u),
-        // The upper half of the whole product, which the destination holds.
-        Opcode::Smulh | Opcode::Umulh => {
-            let alu = AluOp {
-                dst: Type::Q,
-                ..two(Op::Mul, if opcode == Opcode::Smulh { s } else { u })
-            };
-            let (bits, mask) = (t.bits() % 64, t.mask());
-            return run(&alu, &[a, b], |o, i| o.bits[i] >> bits & mask);
-        }
         Opcode::Smin | Opcode::Fmin => select(Cond::Lt, s),
         Opcode::Smax | Opcode::Fmax => select(Cond::Ge, s),
         Opcode::Umin => select(Cond::Lt, u),
@@ -204,7 +281,7 @@ pub(super) fn binary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Option<
             // Gen takes counts modulo 32 or 64, whatever the lane.
             let bits = u64::from(t.bits());
             let counts: Lanes = b.iter().map(|c| c % bits).collect();
-            return results(&alu, &[a, &counts], t);
+            return results(&alu, &[a, &counts], t, mode);
         }
         Opcode::Sdiv => math(MathFn::Iqot, 2, s),
         Opcode::Srem => math(MathFn::Irem, 2, s),
@@ -214,22 +291,27 @@ pub(super) fn binary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Option<
         Opcode::Fpow => math(MathFn::Pow, 2, u),
         _ => return None,
     };
-    results(&alu, &[a, b], t)
+    results(&alu, &[a, b], t, mode)
 }
 
 /// The second result of `iaddc` and `isubb`: carry, borrow.
-pub(super) fn carry(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
-    let op = if opcode == Opcode::Iaddc {
-        Op::Addc
-    } else {
-        Op::Subb
-    };
-    let alu = machine(op, 2, element(t, false));
-    run(&alu, &[a, b], |o, i| o.acc.map_or(0, |acc| acc[i] as u64))
+pub(super) fn carry(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64]) -> Lanes {
+    let lanes = a.iter().zip(b);
+    lanes.map(|(&a, &b)| host::carry(opcode, t, a, b)).collect()
 }
 
 /// An operation of three operands of one type; `None` for an opcode that is none.
-pub(super) fn ternary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64], c: &[u64]) -> Option<Lanes> {
+pub(super) fn ternary(
+    opcode: Opcode,
+    t: Scalar,
+    [a, b, c]: [&[u64]; 3],
+    mode: &FpMode,
+) -> Option<Lanes> {
+    let by_host = a.iter().zip(b).zip(c);
+    let by_host = by_host.map(|((&a, &b), &c)| host::ternary(opcode, t, a, b, c));
+    if let Some(lanes) = by_host.collect() {
+        return Some(lanes);
+    }
     let (s, u) = (element(t, true), element(t, false));
     let three = |op, ty| machine(op, 3, ty);
     let (alu, args) = match opcode {
@@ -240,16 +322,16 @@ pub(super) fn ternary(opcode: Opcode, t: Scalar, a: &[u64], b: &[u64], c: &[u64]
         Opcode::Flrp => (three(Op::Lrp, u), [a, b, c]),
         _ => return None,
     };
-    results(&alu, &args, t)
+    results(&alu, &args, t, mode)
 }
 
 /// `cmp`: 1 where the condition holds.
-fn compare(cond: Cond, ty: Type, a: &[u64], b: &[u64]) -> Option<Lanes> {
+fn compare(cond: Cond, ty: Type, a: &[u64], b: &[u64], mode: &FpMode) -> Option<Lanes> {
     let alu = AluOp {
         cond: Some(cond),
         ..machine(Op::Cmp, 2, ty)
     };
-    run(&alu, &[a, b], |o, i| u64::from(o.flags >> i & 1))
+    run(&alu, &[a, b], mode, |o, i| u64::from(o.flags >> i & 1))
 }
 
 /// `icmp`.
@@ -266,11 +348,17 @@ pub(super) fn int_compare(cond: IntCC, t: Scalar, a: &[u64], b: &[u64]) -> Optio
         IntCC::UnsignedGreaterThan => (Cond::Gt, false),
         IntCC::UnsignedGreaterThanOrEqual => (Cond::Ge, false),
     };
-    compare(cond, element(t, sign), a, b)
+    compare(cond, element(t, sign), a, b, &FpMode::IEEE)
 }
 
 /// `fcmp`.
-pub(super) fn float_compare(cond: FloatCC, t: Scalar, a: &[u64], b: &[u64]) -> Option<Lanes> {
+pub(super) fn float_compare(
+    cond: FloatCC,
+    t: Scalar,
+    a: &[u64],
+    b: &[u64],
+    mode: &FpMode,
+) -> Option<Lanes> {
     let cond = match cond {
         FloatCC::Equal => Cond::Eq,
         FloatCC::NotEqual => Cond::Ne,
@@ -279,7 +367,7 @@ pub(super) fn float_compare(cond: FloatCC, t: Scalar, a: &[u64], b: &[u64]) -> O
         FloatCC::GreaterThan => Cond::Gt,
         FloatCC::GreaterThanOrEqual => Cond::Ge,
     };
-    compare(cond, element(t, false), a, b)
+    compare(cond, element(t, false), a, b, mode)
 }
 
 #[cfg(test)]
@@ -287,6 +375,8 @@ mod tests {
     use super::super::reference;
     use super::*;
     use crate::ir;
+
+    const IEEE: &FpMode = &FpMode::IEEE;
 
     struct Rng(u64);
 
@@ -387,7 +477,7 @@ mod tests {
                     continue;
                 }
                 let x = r.lanes(from);
-                let got = unary(opcode, from, to, &x).unwrap();
+                let got = unary(opcode, from, to, &x, IEEE).unwrap();
                 for (x, got) in x.iter().zip(got) {
                     let types = (ir::Type::scalar_of(from), ir::Type::scalar_of(to));
                     let want = reference::unary(opcode, types.0, types.1, *x).unwrap();
@@ -420,8 +510,9 @@ mod tests {
             Opcode::Ishl,
             Opcode::Ushr,
             Opcode::Sshr,
+            Opcode::Savg,
+            Opcode::Uavg,
         ];
-        let narrow = [Opcode::Savg, Opcode::Uavg];
         let dword = [
             Opcode::Smulh,
             Opcode::Umulh,
@@ -443,11 +534,11 @@ mod tests {
                 let opcodes: Vec<Opcode> = match t {
                     t if t.is_float() => floats.to_vec(),
                     Scalar::I64 => any.to_vec(),
-                    Scalar::I32 => [&any[..], &narrow, &dword].concat(),
-                    _ => [&any[..], &narrow].concat(),
+                    Scalar::I32 => [&any[..], &dword].concat(),
+                    _ => [&any[..]].concat(),
                 };
                 for opcode in opcodes {
-                    let got = binary(opcode, t, &a, &b).unwrap();
+                    let got = binary(opcode, t, t, &a, &b, IEEE).unwrap();
                     for ((a, b), got) in a.iter().zip(&b).zip(got) {
                         let want = reference::binary(opcode, t, *a, *b).unwrap();
                         let what = opcode.name();
@@ -459,7 +550,7 @@ mod tests {
                 }
                 if t == Scalar::I32 {
                     for opcode in [Opcode::Iaddc, Opcode::Isubb] {
-                        let got = carry(opcode, t, &a, &b).unwrap();
+                        let got = carry(opcode, t, &a, &b);
                         for ((a, b), got) in a.iter().zip(&b).zip(got) {
                             assert_eq!(got, reference::carry(opcode, t, *a, *b));
                         }
@@ -482,7 +573,7 @@ mod tests {
                     opcodes.extend([Opcode::Ubfe, Opcode::Sbfe]);
                 }
                 for opcode in opcodes {
-                    let got = ternary(opcode, t, &a, &b, &c).unwrap();
+                    let got = ternary(opcode, t, [&a, &b, &c], IEEE).unwrap();
                     for (i, got) in got.iter().enumerate() {
                         let want = reference::ternary(opcode, t, a[i], b[i], c[i]).unwrap();
                         assert_eq!(*got, want, "{} {t}", opcode.name());
@@ -499,14 +590,14 @@ mod tests {
             for t in FLOATS {
                 let (a, b, c) = (r.lanes(t), r.lanes(t), r.lanes(t));
                 for cond in FloatCC::ALL {
-                    let got = float_compare(cond, t, &a, &b).unwrap();
+                    let got = float_compare(cond, t, &a, &b, IEEE).unwrap();
                     for (i, got) in got.iter().enumerate() {
                         let want = reference::float_compare(cond, t, a[i], b[i]);
                         assert_eq!(*got == 1, want, "{cond} {t}");
                     }
                 }
                 if t != Scalar::F16 {
-                    let got = ternary(Opcode::Fma, t, &a, &b, &c).unwrap();
+                    let got = ternary(Opcode::Fma, t, [&a, &b, &c], IEEE).unwrap();
                     for (i, got) in got.iter().enumerate() {
                         let want = reference::ternary(Opcode::Fma, t, a[i], b[i], c[i]).unwrap();
                         assert!(same(t, *got, want), "fma {t}");
@@ -518,11 +609,11 @@ mod tests {
 
     fn i32s(opcode: Opcode, a: i32, b: i32) -> Option<i32> {
         let (a, b) = (u64::from(a as u32), u64::from(b as u32));
-        Some(binary(opcode, Scalar::I32, &[a], &[b])?[0] as i32)
+        Some(binary(opcode, Scalar::I32, Scalar::I32, &[a], &[b], IEEE)?[0] as i32)
     }
 
     fn un(opcode: Opcode, from: Scalar, to: Scalar, x: u64) -> Option<u64> {
-        Some(unary(opcode, from, to, &[x])?[0])
+        Some(unary(opcode, from, to, &[x], IEEE)?[0])
     }
 
     #[test]
@@ -539,24 +630,29 @@ mod tests {
         assert_eq!(i32s(Opcode::Udiv, 7, 0), Some(-1));
         assert_eq!(i32s(Opcode::Sdiv, -7, 0), Some(i32::MIN));
         assert_eq!(
-            binary(Opcode::Ishl, Scalar::I8, &[0x81], &[9]),
+            binary(Opcode::Ishl, Scalar::I8, Scalar::I8, &[0x81], &[9], IEEE),
             Some(vec![0x02])
         );
         assert_eq!(
             carry(Opcode::Iaddc, Scalar::I32, &[0xffff_ffff], &[1]),
-            Some(vec![1])
+            vec![1]
         );
-        assert_eq!(carry(Opcode::Isubb, Scalar::I32, &[0], &[1]), Some(vec![1]));
+        assert_eq!(carry(Opcode::Isubb, Scalar::I32, &[0], &[1]), vec![1]);
         assert_eq!(
-            ternary(Opcode::Sbfe, Scalar::I32, &[4], &[4], &[0xf0]),
+            ternary(Opcode::Sbfe, Scalar::I32, [&[4], &[4], &[0xf0]], IEEE),
             Some(vec![0xffff_ffff])
         );
         assert_eq!(
-            ternary(Opcode::Ubfe, Scalar::I32, &[8], &[28], &[0xa000_0000]),
+            ternary(
+                Opcode::Ubfe,
+                Scalar::I32,
+                [&[8], &[28], &[0xa000_0000]],
+                IEEE
+            ),
             Some(vec![0xa])
         );
         assert_eq!(
-            ternary(Opcode::Ubfe, Scalar::I32, &[32], &[0], &[0xa]),
+            ternary(Opcode::Ubfe, Scalar::I32, [&[32], &[0], &[0xa]], IEEE),
             Some(vec![0])
         );
     }
@@ -589,10 +685,10 @@ mod tests {
         assert_eq!(un(Opcode::Fnearest, f32s, f32s, f(2.5)), Some(f(2.0)));
         assert_eq!(un(Opcode::Fneg, f32s, f32s, f(0.0)), Some(f(-0.0)));
         assert_eq!(
-            binary(Opcode::Fmin, f32s, &[f(f32::NAN)], &[f(2.0)]),
+            binary(Opcode::Fmin, f32s, f32s, &[f(f32::NAN)], &[f(2.0)], IEEE),
             Some(vec![f(2.0)])
         );
-        let fcmp = |c, a, b| float_compare(c, f32s, &[f(a)], &[f(b)]).unwrap()[0];
+        let fcmp = |c, a, b| float_compare(c, f32s, &[f(a)], &[f(b)], IEEE).unwrap()[0];
         assert_eq!(fcmp(FloatCC::NotEqual, f32::NAN, f32::NAN), 1);
         assert_eq!(fcmp(FloatCC::GreaterThanOrEqual, f32::NAN, 1.0), 0);
         let icmp = |c, a, b| int_compare(c, i8, &[a], &[b]).unwrap()[0];

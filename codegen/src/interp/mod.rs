@@ -24,6 +24,7 @@
 //! ```
 
 mod alu;
+mod host;
 mod memory;
 mod pure;
 #[cfg(test)]
@@ -177,6 +178,7 @@ pub fn launch(
         simd,
         group_size,
         slm_bytes,
+        ..
     } = func.kind
     else {
         return Err(InterpError::Launch(format!("%{} is no kernel", func.name)));

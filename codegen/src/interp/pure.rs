@@ -4,6 +4,7 @@ use super::memory::from_le;
 use super::{Lanes, alu};
 use crate::ir::{Function, Inst, InstData, Opcode, Region, Scalar, Type, Value};
 use cranelift_entity::SecondaryMap;
+use gantry_isa_gen::sem::FpMode;
 
 pub(super) fn lane_of(lanes: &[u64], lane: usize) -> Result<u64, String> {
     lanes
@@ -34,12 +35,13 @@ fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result
     Ok((at / size) as usize)
 }
 
-/// The results of an operation that only computes.
+/// The results of an operation that only computes. `mode`: how its floats are rounded and which denormals it keeps.
 pub(super) fn evaluate(
     func: &Function,
     inst: Inst,
     data: &InstData,
     values: &SecondaryMap<Value, Lanes>,
+    mode: &FpMode,
 ) -> Result<Vec<Lanes>, String> {
     let dfg = &func.dfg;
     let to = dfg
@@ -69,7 +71,7 @@ pub(super) fn evaluate(
                     lanes(&mut |l| Ok(bits >> l & 1))?
                 }
                 Opcode::Bitcast => bitcast(from, to, x),
-                _ => alu::unary(opcode, from.scalar(), to.scalar(), x).ok_or_else(none)?,
+                _ => alu::unary(opcode, from.scalar(), to.scalar(), x, mode).ok_or_else(none)?,
             }
         }
         InstData::Binary {
@@ -85,10 +87,9 @@ pub(super) fn evaluate(
             args: [a, b],
         } => {
             let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
-            let first = alu::binary(opcode, t, x, y).ok_or_else(none)?;
+            let first = alu::binary(opcode, t, to.scalar(), x, y, mode).ok_or_else(none)?;
             if matches!(opcode, Opcode::Iaddc | Opcode::Isubb) {
-                let second = alu::carry(opcode, t, x, y).ok_or_else(none)?;
-                return Ok(vec![first, second]);
+                return Ok(vec![first, alu::carry(opcode, t, x, y)]);
             }
             first
         }
@@ -113,8 +114,8 @@ pub(super) fn evaluate(
             opcode,
             args: [a, b, c],
         } => {
-            let [x, y, z] = [a, b, c].map(|v| &values[v]);
-            alu::ternary(opcode, dfg.ty(a).scalar(), x, y, z).ok_or_else(none)?
+            let lanes = [a, b, c].map(|v| values[v].as_slice());
+            alu::ternary(opcode, dfg.ty(a).scalar(), lanes, mode).ok_or_else(none)?
         }
         InstData::IntCompare {
             cond, args: [a, b], ..
@@ -126,7 +127,7 @@ pub(super) fn evaluate(
             cond, args: [a, b], ..
         } => {
             let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
-            alu::float_compare(cond, t, x, y).ok_or_else(none)?
+            alu::float_compare(cond, t, x, y, mode).ok_or_else(none)?
         }
         InstData::RdRegion {
             arg,

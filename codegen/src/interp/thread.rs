@@ -8,6 +8,7 @@ use crate::ir::{
     Scalar, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use gantry_isa_gen::sem::FpMode;
 
 /// Why a thread stopped running.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Thread<'a> {
     group: &'a Group<'a>,
     number: u32,
     simd: u32,
+    /// The kernel's, for its subroutines too.
+    mode: FpMode,
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
 }
@@ -59,6 +62,10 @@ impl<'a> Thread<'a> {
             group,
             number,
             simd,
+            mode: module
+                .functions
+                .get(func)
+                .map_or(FpMode::IEEE, |f| f.float_controls().mode()),
             frames: Vec::new(),
             results: Vec::new(),
         };
@@ -272,7 +279,7 @@ impl<'a> Thread<'a> {
                 }
                 vec![out]
             }
-            ref pure => evaluate(frame.func, inst, pure, &frame.values)?,
+            ref pure => evaluate(frame.func, inst, pure, &frame.values, &self.mode)?,
         };
         let frame = self.frame()?;
         for (&v, lanes) in frame.func.dfg.results(inst).iter().zip(results) {

@@ -3,8 +3,9 @@
 use super::dfg::DataFlowGraph;
 use super::entities::FuncRef;
 use super::layout::Layout;
-use super::types::Type;
+use super::types::{Scalar, Type};
 use cranelift_entity::PrimaryMap;
+use gantry_isa_gen::sem::{FpMode, Round};
 
 /// What a kernel argument is to the host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -50,6 +51,44 @@ pub struct Signature {
     pub results: Vec<Type>,
 }
 
+/// How a kernel's float operations round and treat denormals, and those of the subroutines that it calls.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct FloatControls {
+    /// Denormals of halves are zero.
+    pub flush_f16: bool,
+    /// Denormals of singles are zero.
+    pub flush_f32: bool,
+    /// Denormals of doubles are zero.
+    pub flush_f64: bool,
+    /// Results are rounded toward zero, not to nearest even.
+    pub toward_zero: bool,
+}
+
+impl FloatControls {
+    /// The hardware's mode.
+    pub const fn mode(self) -> FpMode {
+        FpMode {
+            round: match self.toward_zero {
+                true => Round::Zero,
+                false => Round::Nearest,
+            },
+            keep_hf: !self.flush_f16,
+            keep_f: !self.flush_f32,
+            keep_df: !self.flush_f64,
+        }
+    }
+
+    /// Whether denormals of a float type are zero.
+    pub const fn flushes(self, scalar: Scalar) -> bool {
+        match scalar {
+            Scalar::F16 => self.flush_f16,
+            Scalar::F32 => self.flush_f32,
+            Scalar::F64 => self.flush_f64,
+            _ => false,
+        }
+    }
+}
+
 /// Kernel or subroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FuncKind {
@@ -61,6 +100,8 @@ pub enum FuncKind {
         slm_bytes: u32,
         /// Required work-group size, where there is one.
         group_size: Option<[u32; 3]>,
+        /// How floats are rounded, and which denormals are kept.
+        float: FloatControls,
     },
     /// Compiled as part of each kernel that calls it.
     Subroutine,
@@ -90,6 +131,21 @@ impl Function {
             sig,
             dfg: DataFlowGraph::default(),
             layout: Layout::default(),
+        }
+    }
+
+    /// How the function's float operations round and treat denormals; a subroutine's are its kernel's.
+    pub fn float_controls(&self) -> FloatControls {
+        match self.kind {
+            FuncKind::Kernel { float, .. } => float,
+            FuncKind::Subroutine => FloatControls::default(),
+        }
+    }
+
+    /// Sets how a kernel's float operations round and treat denormals; does nothing to a subroutine.
+    pub fn set_float_controls(&mut self, controls: FloatControls) {
+        if let FuncKind::Kernel { float, .. } = &mut self.kind {
+            *float = controls;
         }
     }
 }

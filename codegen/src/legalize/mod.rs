@@ -15,7 +15,7 @@ mod wide;
 use crate::bale::{Bale, BaleSrc, View};
 use crate::lowered::{Lowered, LoweredFunction};
 use crate::operand::{
-    begins, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
+    begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
 use crate::result::CodegenError;
 use crate::target::{GrfFile, Target};
@@ -118,6 +118,9 @@ impl Legalizer<'_> {
     }
 
     fn bale(&mut self, bale: &Bale) {
+        if bale.operation.mode != 0 {
+            return self.in_mode(bale);
+        }
         let Some(bale) = self.shape(bale) else { return };
         let pieces = self.pieces(&bale);
         // The bits of a compare's mask that it keeps are there before the first piece.
@@ -127,6 +130,15 @@ impl Legalizer<'_> {
             self.piece(&bale, *piece, n == 0, last, &mut previous);
             self.touch_indirect(&bale);
         }
+    }
+
+    /// A bale in another floating-point mode than the function's.
+    fn in_mode(&mut self, bale: &Bale) {
+        let mut plain = *bale;
+        let mode = std::mem::take(&mut plain.operation.mode);
+        self.out.push(control(Op::Xor, mode));
+        self.bale(&plain);
+        self.out.push(control(Op::Xor, mode));
     }
 
     /// Keeps registers that a piece reaches through addresses alive up to it.

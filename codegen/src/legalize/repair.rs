@@ -11,6 +11,8 @@ use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 
 /// Alignment in bytes of the operands of an Align16 instruction.
 const ALIGN16: u32 = 16;
+/// Bytes of a doubleword.
+const DWORD: u32 = 4;
 /// Alignment in bytes of the destination of a three-source instruction in Align1: bits 4:3 of its place are in the instruction.
 const TERNARY_DST: u32 = 8;
 
@@ -115,7 +117,7 @@ impl Legalizer<'_> {
         let b = self.stride_destination(b)?;
         let b = match self.in_step(&b) {
             true => b,
-            false => self.bring_in_step(b)?,
+            false => self.put_in_step(b)?,
         };
         self.keep_in_step(&b);
         Some(b)
@@ -448,7 +450,7 @@ impl Legalizer<'_> {
     }
 
     /// Copies operands to where they are in step.
-    fn bring_in_step(&mut self, mut b: Bale) -> Option<Bale> {
+    fn put_in_step(&mut self, mut b: Bale) -> Option<Bale> {
         let null = b.dst.reg == VirtReg::NULL;
         let step = Self::step(&b.dst, b.lanes);
         let quad = b.dst.index.is_none() && (step == Some(8) || b.lanes == 1 && step.is_some());
@@ -558,7 +560,7 @@ impl Legalizer<'_> {
                 continue;
             };
             let same = v.ty.bytes() == b.operation.ty.bytes();
-            if same && Self::is_scalar(&v, b.lanes) {
+            if same && Self::is_scalar(&v, b.lanes) && self.ternary_scalar(&v) {
                 let one = View {
                     vs: 0,
                     w: 1,
@@ -593,6 +595,16 @@ impl Legalizer<'_> {
             ..b
         });
         Some(self.moved(&b, dst))
+    }
+
+    /// Whether one element is where a three-source instruction can name it.
+    fn ternary_scalar(&mut self, v: &View) -> bool {
+        let f = self.target.features();
+        if !f.ternary_align16 || f.ternary_words {
+            return true;
+        }
+        self.align_destination(v, DWORD);
+        (self.base(v.reg).grf_offset + v.offset).is_multiple_of(DWORD)
     }
 
     /// Sees to it that a register that may be anywhere starts at a multiple of `unit` bytes.

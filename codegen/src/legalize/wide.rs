@@ -124,6 +124,10 @@ impl Legalizer<'_> {
             {
                 operation.srcs.swap(0, 1);
             }
+            // The upper half of an unsigned number is an immediate too.
+            if let (Some(first), Some(_)) = (operation.srcs[0], operation.srcs[1]) {
+                operation.srcs[0] = Some(self.force_reg(first));
+            }
             self.bale(&Bale {
                 operation,
                 dst: Self::half(&b.dst, high),

@@ -10,6 +10,7 @@ use crate::ir::{
 use crate::lowered::Lowered;
 use crate::sends::Dir;
 use crate::vcode::{MInst, VirtReg};
+use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
 
 /// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate.
@@ -133,9 +134,21 @@ impl Context for Lower<'_> {
 
     fn sinkable_under_mask(&mut self, v: Value) -> Option<Inst> {
         let inst = self.sinkable(v)?;
+        let mut operation = inst;
+        // A saturation is a bit of the operation before it.
+        while let InstData::Unary {
+            opcode: Opcode::Fsat,
+            arg,
+        } = *self.func.dfg.data(operation)
+        {
+            match self.sinkable_under_saturation(arg) {
+                Some(before) => operation = before,
+                None => break,
+            }
+        }
         // `sel` takes a predicate or a condition, as what it selects by.
         let sel = matches!(
-            self.func.dfg.data(inst).opcode(),
+            self.func.dfg.data(operation).opcode(),
             Opcode::Select
                 | Opcode::Smin
                 | Opcode::Smax
@@ -334,6 +347,18 @@ impl Context for Lower<'_> {
             select: Some(flag),
             ..Operation::new(Op::Sel, ty, &[a, b])
         }
+    }
+
+    fn rounded(&mut self, inst: Inst, o: Operation) -> Operation {
+        let want = match self.func.dfg.data(inst).opcode().name().rsplit('_').next() {
+            Some("rte") => Round::Nearest,
+            Some("rtp") => Round::Up,
+            Some("rtn") => Round::Down,
+            _ => Round::Zero,
+        };
+        let have = self.func.float_controls().mode().round;
+        let mode = want.cr0() ^ have.cr0();
+        Operation { mode, ..o }
     }
 
     fn saturate(&mut self, o: Operation) -> Operation {

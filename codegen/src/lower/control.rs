@@ -3,14 +3,14 @@
 use super::{Lower, parallel};
 use crate::bale::{BaleSrc, Operation, View};
 use crate::interp::SLM_ALIGN;
-use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Value, ValueDef};
+use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, Value, ValueDef};
 use crate::lowered::{Lowered, LoweredBlock};
-use crate::operand::{dst, imm, uniform};
+use crate::operand::control;
 use crate::result::CodegenError;
 use crate::vcode::{FlagTest, MInst, Place, VFlag, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use gantry_isa_gen::{Arf, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type};
+use gantry_isa_gen::{Op, Type};
 use smallvec::{SmallVec, smallvec};
 
 impl Lower<'_> {
@@ -242,10 +242,7 @@ impl Lower<'_> {
     fn branch_test(&mut self, cond: Value) -> (VFlag, FlagTest) {
         let mut inverse = false;
         let mut v = cond;
-        loop {
-            let ValueDef::Result(inst, n) = self.func.dfg.def(v) else {
-                break;
-            };
+        while let ValueDef::Result(inst, n) = self.func.dfg.def(v) {
             let dfg = &self.func.dfg;
             let (of, all) = match (*dfg.data(inst), n) {
                 (InstData::Unary { opcode, arg }, _) => match opcode {
@@ -280,26 +277,27 @@ impl Lower<'_> {
         (self.flag(v), test)
     }
 
-    /// Denormals of all precisions are kept, whatever the driver set.
+    /// Denormals are kept or flushed and results rounded as the function says, whatever the driver set.
     fn prologue(&mut self) {
-        let cr0 = VirtReg::Phys(Reg::Arf(Arf::Control, 0));
-        let src = Src::Direct {
-            at: RegRef::new(cr0, 0),
-            region: Region::SCALAR,
-            ty: Type::Ud,
-            mods: SrcMods::default(),
-        };
-        let mut or = uniform(
-            Op::Or,
-            dst(RegRef::new(cr0, 0), Type::Ud),
-            [
-                src,
-                imm(u64::from(self.target.abi().denormals), Type::Uw),
-                Src::None,
-            ],
-        );
-        or.opts = InstOpts::SWITCH;
-        self.emit_op(or);
+        let float = self.func.float_controls();
+        let bits = self.target.abi().denormals;
+        let mut keep = 0;
+        for (scalar, bit) in [Scalar::F64, Scalar::F32, Scalar::F16]
+            .into_iter()
+            .zip(bits)
+        {
+            if !float.flushes(scalar) {
+                keep |= bit;
+            }
+        }
+        let all = bits.iter().fold(0, |all, b| all | b);
+        if keep != all {
+            self.emit(control(Op::And, !(all & !keep)));
+        }
+        let set = keep | float.mode().round.cr0();
+        if set != 0 {
+            self.emit(control(Op::Or, set));
+        }
         self.place_local_pointers();
         for v in self.undefined_flags() {
             let (flag, lanes) = (self.flag(v), self.ty(v).lanes());

@@ -2,7 +2,7 @@
 //!
 //! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut into what one message takes, addresses and
 //! data are laid out as payloads of whole GRFs, by bales that the legalizer cuts afterwards, and the message is made from
-//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in [`forms`].
+//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in `forms`.
 //!
 //! Needs: lowered blocks. Makes: the same without logical sends.
 

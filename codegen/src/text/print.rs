@@ -3,7 +3,8 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    Block, BlockCall, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Space, Value,
+    Block, BlockCall, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Scalar, Space,
+    Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -49,6 +50,7 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         simd,
         slm_bytes,
         group_size,
+        float,
     } = func.kind
     {
         write!(f, " simd{simd}")?;
@@ -57,6 +59,15 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         }
         if let Some([x, y, z]) = group_size {
             write!(f, " group {x},{y},{z}")?;
+        }
+        let flushed = [Scalar::F16, Scalar::F32, Scalar::F64];
+        let flushed = flushed.iter().filter(|s| float.flushes(**s));
+        let flushed: Vec<String> = flushed.map(|s| format!("{s} flush")).collect();
+        if !flushed.is_empty() {
+            write!(f, " denorms({})", flushed.join(", "))?;
+        }
+        if float.toward_zero {
+            f.write_str(" rounding(rtz)")?;
         }
     }
     writeln!(f, " {{")?;

@@ -110,8 +110,12 @@ impl Verifier<'_> {
         };
         let ty = self.ty(v);
         let wrong = match opcode {
-            Opcode::Savg | Opcode::Uavg => ty.scalar() == Scalar::I64,
+            Opcode::SmulWide | Opcode::UmulWide => ty.scalar() == Scalar::I64,
             Opcode::Flrp => ty.scalar() != Scalar::F32,
+            // Those are library functions.
+            Opcode::Fexp2 | Opcode::Flog2 | Opcode::Fsin | Opcode::Fcos | Opcode::Fpow => {
+                ty.scalar() == Scalar::F64
+            }
             _ => false,
         };
         if wrong {
@@ -119,6 +123,18 @@ impl Verifier<'_> {
                 Place::Operand(inst, 0),
                 format!("type clash: there is no `{opcode}` of {ty}"),
             );
+        }
+        let twice = matches!(opcode, Opcode::SmulWide | Opcode::UmulWide);
+        if let (true, false, Some(to)) = (twice, wrong, self.result(inst)) {
+            let wide = to.scalar().is_int() && to.scalar().bits() == 2 * ty.scalar().bits();
+            if !wide || to.lanes() != ty.lanes() {
+                self.error(
+                    Place::Inst(inst),
+                    format!(
+                        "type clash: `{opcode}` of {ty} gives integers twice as wide, of as many lanes, not {to}"
+                    ),
+                );
+            }
         }
     }
 
@@ -186,17 +202,21 @@ impl Verifier<'_> {
                 lanes && t.is_int() && narrower,
                 "narrower integers of as many lanes",
             ),
-            Opcode::FcvtFromSint | Opcode::FcvtFromUint => {
+            op if op.name().starts_with("fcvt_from_") => {
                 (lanes && t.is_float(), "floats of as many lanes")
             }
-            Opcode::FcvtToSint | Opcode::FcvtToUint => {
+            op if op.name().starts_with("fcvt_to_") => {
                 (lanes && t.is_int(), "integers of as many lanes")
             }
             Opcode::Fpromote => (
                 lanes && t.is_float() && wider,
                 "wider floats of as many lanes",
             ),
-            Opcode::Fdemote => (
+            Opcode::Fdemote
+            | Opcode::FdemoteRte
+            | Opcode::FdemoteRtz
+            | Opcode::FdemoteRtp
+            | Opcode::FdemoteRtn => (
                 lanes && t.is_float() && narrower,
                 "narrower floats of as many lanes",
             ),

@@ -2,8 +2,8 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    AtomicOp, Dim, FenceSpaces, FloatCC, FuncKind, Function, IntCC, MemFlags, Region, Scalar,
-    Scope, Space, Type, Value,
+    AtomicOp, Dim, FenceSpaces, FloatCC, FloatControls, FuncKind, Function, IntCC, MemFlags,
+    Region, Scalar, Scope, Space, Type, Value,
 };
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Shr, Sub};
@@ -56,6 +56,7 @@ pub fn kernel(
         simd,
         slm_bytes,
         group_size: group,
+        float: FloatControls::default(),
     };
     let kit = Kit {
         b: RefCell::new(FunctionBuilder::new(&mut f)),

@@ -28,6 +28,7 @@ use crate::platform::Platform;
 use crate::reg::Register;
 use rule::{Kinds, Sink};
 use std::fmt;
+use std::sync::OnceLock;
 use view::View;
 
 /// Which part of an instruction a finding is about.
@@ -126,6 +127,15 @@ pub fn is_legal<R: Register>(platform: Platform, inst: &Inst<R>) -> bool {
     run(platform, inst, None) == 0
 }
 
+/// The rules in force on a platform, found once.
+fn in_force(platform: Platform) -> &'static [&'static Rule] {
+    static LISTS: [OnceLock<Vec<&'static Rule>>; Platform::ALL.len()] =
+        [const { OnceLock::new() }; Platform::ALL.len()];
+    LISTS.get(platform as usize).map_or(&[], |list| {
+        list.get_or_init(|| rules().filter(|r| r.applies_to(platform)).collect())
+    })
+}
+
 /// Runs the rules; without anyone to read the findings, up to the first.
 fn run<R: Register>(
     platform: Platform,
@@ -147,8 +157,8 @@ fn run<R: Register>(
         return sink.count;
     };
     let view = View::new(platform, inst, info);
-    for rule in rules() {
-        if !rule.kinds.intersects(view.kind) || !(rule.applies)(view.f) {
+    for rule in in_force(platform) {
+        if !rule.kinds.intersects(view.kind) {
             continue;
         }
         sink.rule = rule;

@@ -33,8 +33,8 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "ternary-alignment",
-        text: "a row of channels of an Align16 operand starts at 16 bytes",
-        hint: "move the operand to a 16-byte boundary",
+        text: "a row of channels of an Align16 operand starts at 16 bytes, one element before Gen9 at 4",
+        hint: "move the operand to such a boundary",
         kinds: Kinds::TERNARY,
         applies: align16,
         check: ternary_alignment,
@@ -219,6 +219,12 @@ fn ternary_alignment(v: &View, out: &mut Sink<'_>) {
     for o in dst.chain(v.srcs().filter(|s| !s.is_scalar())) {
         if rows(o) {
             let what = format_args!("a row of channels must start at a 16-byte boundary");
+            out.find(o.part, what);
+        }
+    }
+    for o in v.srcs().filter(|s| s.is_scalar() && !v.f.ternary_words) {
+        if o.grf_sub().is_some_and(|sub| sub % 4 != 0) {
+            let what = format_args!("one element must start at a 4-byte boundary");
             out.find(o.part, what);
         }
     }

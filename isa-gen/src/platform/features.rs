@@ -31,6 +31,8 @@ pub struct Features {
     pub branch_bytes: bool,
     /// Whether local memory lies in the L3 cache, so that one fence orders it and global memory.
     pub slm_in_l3: bool,
+    /// Whether there are atomics of single floats (PRM, data port 1 messages).
+    pub float_atomics: bool,
     /// Whether the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
     /// Whether the ALU has `df`.
@@ -58,6 +60,8 @@ pub struct Features {
     pub align16: bool,
     /// Whether three-source instructions are in the Align16 form.
     pub ternary_align16: bool,
+    /// Whether one element of such a source may be any word; if not, it starts at a doubleword.
+    pub ternary_words: bool,
     /// Whether there is a split send of its own (`sends`).
     pub split_send: bool,
     /// Whether every send takes two payloads and names its shared function in the opcode.
@@ -153,6 +157,7 @@ const GEN7P5: Features = Features {
     sb_tokens: 0,
     branch_bytes: false,
     slm_in_l3: true,
+    float_atomics: false,
     native_i64: false,
     native_f64: true,
     mul_32x32: false,
@@ -166,6 +171,7 @@ const GEN7P5: Features = Features {
     lsc: false,
     align16: true,
     ternary_align16: true,
+    ternary_words: false,
     split_send: false,
     unified_send: false,
     branch_words: true,
@@ -225,6 +231,8 @@ const GEN8_LP: Features = Features {
 };
 
 const GEN9: Features = Features {
+    float_atomics: true,
+    ternary_words: true,
     split_send: true,
     even_split: false,
     acc_no_dword_mul: false,

@@ -56,6 +56,13 @@ pub enum Round {
     Zero,
 }
 
+impl Round {
+    /// The mode's bits of `cr0.0`.
+    pub const fn cr0(self) -> u32 {
+        (self as u32) << 4
+    }
+}
+
 /// Floating-point mode: rounding, and which denormals are kept (others are flushed to zero with their sign).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FpMode {

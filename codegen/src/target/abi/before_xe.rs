@@ -8,7 +8,7 @@ pub(super) static GEN8: Abi = Abi {
     local_id_bytes: 2,
     eot_grfs: 16,
     barrier_mask: 0x8f00_0000,
-    denormals: 0x4c0,
+    denormals: [0x40, 0x80, 0x400],
 };
 
 pub(super) static GEN11: Abi = Abi {

@@ -21,8 +21,8 @@ pub struct Abi {
     pub(crate) eot_grfs: u32,
     /// What dword 2 of a barrier message keeps of the thread header's.
     pub(crate) barrier_mask: u32,
-    /// The bits of `cr0.0` that keep denormals, of halves, singles and doubles.
-    pub(crate) denormals: u32,
+    /// The bits of `cr0.0` that keep denormals of doubles, of singles and of halves.
+    pub(crate) denormals: [u32; 3],
 }
 
 impl Abi {

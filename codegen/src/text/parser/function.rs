@@ -5,7 +5,8 @@ use super::{MAX_NUMBER, Parser, Res, SourceMap, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgKind, Block, FuncKind, Function, InstData, Opcode, Param, Signature, Type, Value,
+    ArgKind, Block, FloatControls, FuncKind, Function, InstData, Opcode, Param, Signature, Type,
+    Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -141,11 +142,55 @@ impl Parser<'_> {
         } else {
             None
         };
+        let float = self.float_controls()?;
         Ok(FuncKind::Kernel {
             simd,
             slm_bytes,
             group_size,
+            float,
         })
+    }
+
+    /// `denorms(f16 flush, f32 keep) rounding(rtz)`.
+    fn float_controls(&mut self) -> Res<FloatControls> {
+        let mut out = FloatControls::default();
+        if self.eat_word("denorms") {
+            self.expect('(')?;
+            loop {
+                let flush = if self.eat_word("f16") {
+                    &mut out.flush_f16
+                } else if self.eat_word("f32") {
+                    &mut out.flush_f32
+                } else if self.eat_word("f64") {
+                    &mut out.flush_f64
+                } else {
+                    return self.error(format!(
+                        "expected `f16`, `f32` or `f64`, found {}",
+                        self.found()
+                    ));
+                };
+                *flush = self.eat_word("flush");
+                if !*flush && !self.eat_word("keep") {
+                    return self.error(format!(
+                        "expected `flush` or `keep`, found {}",
+                        self.found()
+                    ));
+                }
+                if !self.eat(',') {
+                    break;
+                }
+            }
+            self.expect(')')?;
+        }
+        if self.eat_word("rounding") {
+            self.expect('(')?;
+            out.toward_zero = self.eat_word("rtz");
+            if !out.toward_zero && !self.eat_word("rte") {
+                return self.error(format!("expected `rte` or `rtz`, found {}", self.found()));
+            }
+            self.expect(')')?;
+        }
+        Ok(out)
     }
 
     /// Makes blocks and values of every number up to the highest in the body, so that numbers stay what they are.

@@ -1,0 +1,180 @@
+//! Rounding of doubles, and conversions that are two steps.
+
+use super::{Expander, Results, Rule};
+use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
+use smallvec::smallvec;
+
+/// The rule for an operation from a type to a type.
+pub(super) fn rule(op: Opcode, from: Scalar, to: Scalar) -> Option<Rule> {
+    use Opcode::*;
+    let double = from == Scalar::F64;
+    Some(match op {
+        FcvtToSintRte | FcvtToSintRtp | FcvtToSintRtn => Rule::whole(round_and_convert),
+        FcvtToUintRte | FcvtToUintRtp | FcvtToUintRtn => Rule::whole(round_and_convert),
+        Ffloor | Fceil | Ftrunc | Fnearest if double => Rule::long(round),
+        Ffrac if double => Rule::long(fraction),
+        Fdemote | FdemoteRte | FdemoteRtz | FdemoteRtp | FdemoteRtn
+            if double && to == Scalar::F16 =>
+        {
+            Rule::long(demote)
+        }
+        _ => return None,
+    })
+}
+
+fn round_and_convert(e: &mut Expander<'_>, inst: Inst) -> Results {
+    use Opcode::*;
+    let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let [x] = e.args(inst);
+    let (round, convert) = match op {
+        FcvtToSintRte => (Fnearest, FcvtToSint),
+        FcvtToSintRtp => (Fceil, FcvtToSint),
+        FcvtToSintRtn => (Ffloor, FcvtToSint),
+        FcvtToUintRte => (Fnearest, FcvtToUint),
+        FcvtToUintRtp => (Fceil, FcvtToUint),
+        _ => (Ffloor, FcvtToUint),
+    };
+    let whole = e.un(round, x);
+    smallvec![e.to(convert, ty, whole)]
+}
+
+impl Expander<'_> {
+    /// A float with the sign of another in place of its own, which is plus.
+    pub(super) fn with_sign(&mut self, v: Value, of: Value) -> Value {
+        let ty = self.ty(v);
+        let int = match ty.scalar() {
+            Scalar::F64 => Scalar::I64,
+            _ => Scalar::I32,
+        };
+        let (v, of) = (self.cast(int, v), self.cast(int, of));
+        let sign = self.int(self.ty(v), 1i64 << (int.bits() - 1));
+        let sign = self.bin(Opcode::Band, of, sign);
+        let v = self.bin(Opcode::Bor, v, sign);
+        self.cast(ty.scalar(), v)
+    }
+}
+
+/// The sum with 2^52 and its difference from that is an integer less than one away from the number, whatever the rounding; one up or down
+/// from there is the one wanted. What is 2^52 or more is an integer.
+fn round(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let op = e.func.dfg.data(inst).opcode();
+    let [x] = e.args(inst);
+    let ty = e.ty(x);
+    let magnitude = e.un(Opcode::Fabs, x);
+    let (large, one) = (e.float(ty, 4_503_599_627_370_496.0), e.float(ty, 1.0));
+    let up = e.bin(Opcode::Fadd, magnitude, large);
+    let near = e.bin(Opcode::Fsub, up, large);
+    let step = |e: &mut Expander<'_>, near, from, cc, step| {
+        let beyond = e.fcmp(cc, near, from);
+        let next = e.bin(step, near, one);
+        e.select(beyond, next, near)
+    };
+    let (above, below) = (FloatCC::GreaterThan, FloatCC::LessThan);
+    let whole = match op {
+        Opcode::Ffloor | Opcode::Fceil => {
+            let near = e.with_sign(near, x);
+            let r = match op {
+                Opcode::Ffloor => step(e, near, x, above, Opcode::Fsub),
+                _ => step(e, near, x, below, Opcode::Fadd),
+            };
+            // Of -0.5 the upper integer is -0: what was added to has lost its sign.
+            match op {
+                Opcode::Ffloor => r,
+                _ => {
+                    let r = e.un(Opcode::Fabs, r);
+                    e.with_sign(r, x)
+                }
+            }
+        }
+        Opcode::Fnearest if !e.float.toward_zero => e.with_sign(near, x),
+        Opcode::Fnearest => {
+            // The sum was cut: the rest, which is exact, says where to go.
+            let rest = e.bin(Opcode::Fsub, magnitude, near);
+            let half = e.float(ty, 0.5);
+            let more = e.fcmp(above, rest, half);
+            let tie = e.fcmp(FloatCC::Equal, rest, half);
+            let halved = e.bin(Opcode::Fmul, near, half);
+            let cut = e.bin(Opcode::Fadd, halved, large);
+            let cut = e.bin(Opcode::Fsub, cut, large);
+            let odd = e.fcmp(FloatCC::NotEqual, cut, halved);
+            let tie = e.bin(Opcode::Band, tie, odd);
+            let up = e.bin(Opcode::Bor, more, tie);
+            let next = e.bin(Opcode::Fadd, near, one);
+            let near = e.select(up, next, near);
+            e.with_sign(near, x)
+        }
+        _ => {
+            let near = step(e, near, magnitude, above, Opcode::Fsub);
+            e.with_sign(near, x)
+        }
+    };
+    let small = e.fcmp(below, magnitude, large);
+    smallvec![e.select(small, whole, x)]
+}
+
+/// `x - floor(x)`, below 1.
+fn fraction(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [x] = e.args(inst);
+    let ty = e.ty(x);
+    let floor = e.un(Opcode::Ffloor, x);
+    let f = e.bin(Opcode::Fsub, x, floor);
+    let (one, most) = (e.float(ty, 1.0), e.float(ty, 1.0 - f64::EPSILON / 2.0));
+    // Not of a NaN.
+    let over = e.fcmp(FloatCC::GreaterThanOrEqual, f, one);
+    smallvec![e.select(over, most, f)]
+}
+
+/// Doubles to halves by way of singles: rounded to odd there where it is to nearest, so that the second rounding is that of the double.
+fn demote(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (op, to) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let [x] = e.args(inst);
+    let f32 = Type::clamped(Scalar::F32, to.lanes());
+    let nearest = match op {
+        Opcode::FdemoteRte => true,
+        Opcode::Fdemote => !e.float.toward_zero,
+        _ => false,
+    };
+    let x = match e.float.flush_f32 {
+        true => at_least_normal(e, x),
+        false => x,
+    };
+    let s = e.to(op, f32, x);
+    if !nearest {
+        return smallvec![e.to(op, to, s)];
+    }
+    let back = e.to(Opcode::Fpromote, e.ty(x), s);
+    let (above, below) = (
+        e.fcmp(FloatCC::GreaterThan, x, back),
+        e.fcmp(FloatCC::LessThan, x, back),
+    );
+    // An even one that is not it: its odd neighbour on the side where the double is. For negative ones more bits are less.
+    let bits = e.cast(Scalar::I32, s);
+    let i32 = e.ty(bits);
+    let (one, zero, minus) = (e.int(i32, 1), e.int(i32, 0), e.int(i32, -1));
+    let (up, down) = (e.select(above, one, zero), e.select(below, minus, zero));
+    let step = e.bin(Opcode::Bor, up, down);
+    let negative = e.icmp(IntCC::SignedLessThan, bits, zero);
+    let back_step = e.un(Opcode::Ineg, step);
+    let step = e.select(negative, back_step, step);
+    let odd = e.bin(Opcode::Band, bits, one);
+    let odd = e.icmp(IntCC::NotEqual, odd, zero);
+    let step = e.select(odd, zero, step);
+    let bits = e.bin(Opcode::Iadd, bits, step);
+    let s = e.cast(Scalar::F32, bits);
+    smallvec![e.to(op, to, s)]
+}
+
+/// A number that singles would flush, in place of which one does that rounds to the same half.
+fn at_least_normal(e: &mut Expander<'_>, x: Value) -> Value {
+    let ty = e.ty(x);
+    let (least, zero) = (
+        e.float(ty, f64::from(f32::MIN_POSITIVE) * 4.0),
+        e.float(ty, 0.0),
+    );
+    let magnitude = e.un(Opcode::Fabs, x);
+    let small = e.fcmp(FloatCC::LessThan, magnitude, least);
+    let some = e.fcmp(FloatCC::GreaterThan, magnitude, zero);
+    let small = e.bin(Opcode::Band, small, some);
+    let signed = e.with_sign(least, x);
+    e.select(small, signed, x)
+}
