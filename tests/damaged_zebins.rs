@@ -7,9 +7,7 @@ mod common;
 use common::{Random, Scratch, corpus, gantry};
 use gantry::codegen::{CompileOptions, compile, text};
 use gantry::filetests::file::without_header;
-use gantry::isa::text::disassemble;
-use gantry::runtime::zebin::{ArgKind, Zebin};
-use gantry::runtime::{Arg, Device, Grid, SimOptions};
+use gantry::filetests::fuzz;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const SEED: u64 = 0x6a17_5eed;
@@ -33,35 +31,9 @@ fn zebins() -> Vec<Vec<u8>> {
     .collect()
 }
 
-/// Loads a zebin, launches every kernel with arguments of the kinds that it asks for, and disassembles its code.
+/// Loads a zebin, disassembles and launches every kernel.
 fn use_it(bytes: &[u8]) {
-    let device = Device::simulator(SimOptions {
-        instruction_limit: 2000,
-        ..SimOptions::default()
-    });
-    if let Ok(zebin) = Zebin::parse(bytes) {
-        for i in 0..zebin.kernels.len() {
-            disassemble(zebin.platform, zebin.code(bytes, i).unwrap_or_default());
-        }
-    }
-    let Ok(module) = device.load(bytes) else {
-        return;
-    };
-    let names: Vec<String> = module.kernels().map(str::to_owned).collect();
-    for name in names {
-        let Ok(kernel) = module.kernel(&name) else {
-            continue;
-        };
-        let args = kernel.args().iter().map(|a| match a.kind {
-            ArgKind::Value { size } => Arg::bytes(&vec![1; (size as usize).min(4096)]),
-            ArgKind::Local => Arg::Local(256),
-            _ => Arg::from(device.buffer(256).unwrap()),
-        });
-        let _ = kernel
-            .launch(Grid::new([64, 1, 1]).group([32, 1, 1]))
-            .args(args)
-            .run();
-    }
+    fuzz::zebin(bytes).unwrap();
 }
 
 fn damaged(random: &mut Random, whole: &[u8]) -> Vec<u8> {
