@@ -82,5 +82,9 @@ fn such_a_number_would_be_found() {
     for line in ["let n = at % 32;", "if grf < 128 {", "Platform::Gen9 => 1,"] {
         assert!(FACTS.iter().any(|f| code(line).contains(f)), "{line}");
     }
-    assert!(!FACTS.iter().any(|f| code("let x = 1; // of 128").contains(f)));
+    assert!(
+        !FACTS
+            .iter()
+            .any(|f| code("let x = 1; // of 128").contains(f))
+    );
 }

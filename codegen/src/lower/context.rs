@@ -61,11 +61,11 @@ impl Lower<'_> {
         self.ty(v).scalar()
     }
 
-    fn first_result(&self, inst: Inst) -> Option<Value> {
+    pub(super) fn first_result(&self, inst: Inst) -> Option<Value> {
         self.func.dfg.first_result(inst)
     }
 
-    fn result_type(&self, inst: Inst) -> GenType {
+    pub(super) fn result_type(&self, inst: Inst) -> GenType {
         self.first_result(inst)
             .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
     }
@@ -484,94 +484,16 @@ impl Context for Lower<'_> {
         }
     }
 
-    /// Low 64 bits of a 64-bit product, from 32-bit halves: `lo*lo + ((lo*hi + hi*lo) << 32)`.
     fn mul_64(&mut self, inst: Inst, a: Value, b: Value) -> Operation {
-        let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
-        let half = |l: &mut Self, v: Value, high: u32| {
-            let view = l.reg_view(v).narrowed(GenType::Ud);
-            BaleSrc::View(
-                View {
-                    offset: view.offset + 4 * high,
-                    ..view
-                },
-                SrcMods::default(),
-            )
-        };
-        let (al, ah) = (half(self, a, 0), half(self, a, 1));
-        let (bl, bh) = (half(self, b, 0), half(self, b, 1));
-        let (p, x, y) = (
-            self.temp(lanes * 8),
-            self.temp(lanes * 4),
-            self.temp(lanes * 4),
-        );
-        self.bale(p, lanes, Operation::new(Op::Mul, GenType::Uq, &[al, bl]));
-        self.bale(x, lanes, Operation::new(Op::Mul, GenType::Ud, &[al, bh]));
-        self.bale(y, lanes, Operation::new(Op::Mul, GenType::Ud, &[ah, bl]));
-        let plain = |r, ty| {
-            BaleSrc::View(
-                View::contiguous(VirtReg::Grf(r), lanes, ty),
-                SrcMods::default(),
-            )
-        };
-        let high = View {
-            offset: 4,
-            ..View::contiguous(VirtReg::Grf(p), lanes, GenType::Uq).narrowed(GenType::Ud)
-        };
-        for part in [x, y] {
-            let o = Operation::new(
-                Op::Add,
-                GenType::Ud,
-                &[
-                    BaleSrc::View(high, SrcMods::default()),
-                    plain(part, GenType::Ud),
-                ],
-            );
-            self.bale_at(high, false, lanes, o);
-        }
-        Operation::new(Op::Mov, GenType::Q, &[plain(p, GenType::Q)])
+        self.lower_mul_64(inst, a, b)
     }
 
-    /// `a * b + c`, low bits: Gen9's `mad` takes no dword factors.
     fn mul_add(&mut self, inst: Inst, a: Value, b: Value, c: Value) -> Operation {
-        let ty = self.result_type(inst);
-        let lanes = self.ty(c).lanes();
-        let product = if ty == GenType::Q {
-            self.mul_64(inst, a, b)
-        } else {
-            let (a, b) = (self.reg_view(a), self.reg_view(b));
-            let srcs = [view_src(a, ty), view_src(b, ty)];
-            Operation::new(Op::Mul, ty, &srcs)
-        };
-        let r = self.temp(lanes * ty.bytes());
-        self.bale(r, lanes, product);
-        let c = self.reg_view(c);
-        let sum = View::contiguous(VirtReg::Grf(r), lanes, ty);
-        Operation::new(
-            Op::Add,
-            ty,
-            &[BaleSrc::View(sum, SrcMods::default()), view_src(c, ty)],
-        )
+        self.lower_mul_add(inst, a, b, c)
     }
 
-    /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where those are none or restricted.
     fn mul_high(&mut self, inst: Inst, a: BaleSrc, b: BaleSrc) -> Operation {
-        let lanes = self.first_result(inst).map_or(1, |v| self.ty(v).lanes());
-        let (wide, narrow) = match a.ty().is_signed() {
-            true => (GenType::Q, GenType::D),
-            false => (GenType::Uq, GenType::Ud),
-        };
-        let (a, b) = (self.force_reg(a), self.force_reg(b));
-        let f = self.target.features();
-        if !f.native_i64 || !f.mul_32x32 || f.restricted_64bit {
-            return Operation::new(Op::Mach, narrow, &[a, b]);
-        }
-        let p = self.temp(lanes * 8);
-        self.bale(p, lanes, Operation::new(Op::Mul, wide, &[a, b]));
-        let high = View {
-            offset: 4,
-            ..View::contiguous(VirtReg::Grf(p), lanes, wide).narrowed(narrow)
-        };
-        Operation::new(Op::Mov, narrow, &[high.plain()])
+        self.lower_mul_high(inst, a, b)
     }
 
     fn compare_int(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {
@@ -857,7 +779,7 @@ fn generated_view(l: &mut Lower<'_>, v: Value) -> View {
 }
 
 /// A view read as a type, without modifiers.
-fn view_src(view: View, ty: GenType) -> BaleSrc {
+pub(super) fn view_src(view: View, ty: GenType) -> BaleSrc {
     BaleSrc::View(View { ty, ..view }, SrcMods::default())
 }
 

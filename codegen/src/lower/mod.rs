@@ -14,6 +14,7 @@ mod launch;
 mod memory;
 mod needed;
 mod parallel;
+mod product;
 
 use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
 use crate::lowered::{Buffer, LoweredFunction};
