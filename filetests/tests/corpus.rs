@@ -34,7 +34,8 @@ fn every_command_has_files() {
 #[test]
 fn known_bugs_are_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("known");
-    for entry in std::fs::read_dir(root).unwrap() {
+    // Git keeps no empty directory.
+    for entry in std::fs::read_dir(root).into_iter().flatten() {
         let path = entry.unwrap().path();
         let summary = run_path(&path, Options::default());
         assert!(

@@ -145,7 +145,11 @@ impl Gen<'_, '_, '_> {
         }
         let space = self.space();
         if opcode == Opcode::Bstore {
-            let ty = self.data_type();
+            // Only of the output it is known where floats are, of whose NaNs the bits are not said.
+            let ty = match space != Space::Global && self.options.runnable {
+                true => Type::clamped(self.int(), self.lanes()),
+                false => self.data_type(),
+            };
             let v = self.value(ty);
             let (addr, offset) = match space {
                 Space::Global => {
