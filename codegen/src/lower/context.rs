@@ -588,8 +588,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.compare(inst, int_conditions(cc.inverse()), a, b, Some((em, false)));
-        self.lower_goto_rest(inst, em, rm);
+        self.lower_goto_under(inst, em, rm, int_conditions(cc.inverse()), a, b);
     }
 
     fn sinkable_not(&mut self, v: Value) -> Option<Inst> {
@@ -610,8 +609,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.compare(inst, int_conditions(cc), a, b, Some((em, false)));
-        self.lower_goto_rest(inst, em, rm);
+        self.lower_goto_under(inst, em, rm, int_conditions(cc), a, b);
     }
 
     fn simd_goto_not_float(
@@ -623,8 +621,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.compare(inst, float_conditions(cc), a, b, Some((em, false)));
-        self.lower_goto_rest(inst, em, rm);
+        self.lower_goto_under(inst, em, rm, float_conditions(cc), a, b);
     }
 
     fn simd_goto_float(

@@ -300,6 +300,20 @@ impl Lower<'_> {
         }
     }
 
+    /// A `goto` of which the channels stay where a compare is true.
+    pub(super) fn lower_goto_under(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        conds: (Cond, Cond),
+        a: BaleSrc,
+        b: BaleSrc,
+    ) {
+        self.compare(inst, conds, a, b, Some((em, false)));
+        self.lower_goto_rest(inst, em, rm);
+    }
+
     /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
     pub(super) fn lower_goto_staying(
         &mut self,

@@ -32,10 +32,22 @@ impl Lower<'_> {
             return;
         };
         let keeps = self.lanes_off(v, old);
+        self.scattered(Dir::Read, mem, v, (addr, offset), mask, keeps);
+    }
+
+    fn scattered(
+        &mut self,
+        dir: Dir,
+        mem: MemFlags,
+        v: Value,
+        (addr, offset): (Value, i32),
+        mask: PackedOption<Value>,
+        keeps: bool,
+    ) {
         let ty = self.ty(v);
         let lanes = self.ty(addr).lanes();
         let access = Scattered {
-            dir: Dir::Read,
+            dir,
             mem,
             lanes,
             count: ty.lanes() / lanes.max(1),
@@ -67,21 +79,7 @@ impl Lower<'_> {
         offset: i32,
         mask: PackedOption<Value>,
     ) {
-        let ty = self.ty(v);
-        let lanes = self.ty(addr).lanes();
-        let access = Scattered {
-            dir: Dir::Write,
-            mem,
-            lanes,
-            count: ty.lanes() / lanes.max(1),
-            ty: gen_signed(ty.scalar()),
-            mask: mask.expand().map(|m| self.flag(m)),
-            addr: self.reg(addr),
-            offset,
-            data: self.reg(v),
-            keeps: true,
-        };
-        self.send(Logical::Scattered(access));
+        self.scattered(Dir::Write, mem, v, (addr, offset), mask, true);
     }
 
     pub(super) fn lower_block(
