@@ -18,6 +18,7 @@
 use crate::display;
 use crate::emit::{Code, emit};
 use crate::expand::expand;
+use crate::fired::Fired;
 use crate::flags::allocate_flags;
 use crate::inline::{calls, inline_calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
@@ -143,6 +144,8 @@ pub struct KernelStats {
     pub spill_bytes: u32,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
+    /// The lowering rules and repairs that had a part in it.
+    pub fired: Fired,
 }
 
 /// One compiled kernel.
@@ -311,6 +314,7 @@ fn compile_with(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = live.peak().1;
     stats.simd_width = payload.simd;
+    stats.fired = code.fired;
     Ok(CompiledKernel {
         name: name.to_string(),
         code: out,

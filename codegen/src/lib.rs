@@ -6,6 +6,7 @@ pub mod compile;
 pub mod display;
 pub mod emit;
 pub mod expand;
+pub mod fired;
 pub mod flags;
 pub mod fuzzing;
 pub mod inline;

@@ -2,6 +2,7 @@
 //! registers; and the buffer that stages write it through.
 
 use crate::bale::{Bale, BaleSrc, Operation, View};
+use crate::fired::Fired;
 use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, uniform};
 use crate::sends::Logical;
 use crate::target::GrfFile;
@@ -44,6 +45,8 @@ pub struct LoweredFunction {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// The rules that made it.
+    pub fired: Fired,
 }
 
 /// Code being written: what was emitted since it was last taken, and the registers made so far.

@@ -3,6 +3,7 @@
 //! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
 //! things that are not instructions until places are known (copies, terminators, the address of a register).
 
+use crate::fired::Fired;
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
@@ -217,6 +218,8 @@ pub struct VCode {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// The rules and repairs that made it.
+    pub fired: Fired,
 }
 
 impl VCode {

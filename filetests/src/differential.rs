@@ -2,53 +2,62 @@
 //!
 //! A library function with the target a parameter: `tests/random.rs` runs a seeded few on every target, a fuzz target as many as one likes.
 
-use crate::command::compile_checked;
+use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
+use gantry_codegen::fired::{Fired, RULES, Repair};
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
 use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Opcode, Scalar, Type};
-use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
+use gantry_codegen::text::parse;
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, Target, compile};
 use gantry_runtime::{Device, SimOptions};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// What came of a case.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub enum Outcome {
-    /// Interpreter and simulator agree.
-    Equal,
+    /// Interpreter and simulator agree: the kernel, and what it was compiled to.
+    Equal(Box<Agreed>),
     /// The compiler said that it cannot: of too much demand, which is not the IR's to know.
     TooLarge,
 }
 
-/// One target's share of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Count {
+/// A kernel whose bytes do what its IR says.
+#[derive(Debug)]
+pub struct Agreed {
+    /// The IR.
+    pub module: Module,
+    /// The bytes and figures.
+    pub compiled: Compiled,
+}
+
+/// What was compiled: opcodes at which types of their first operand or result, lowering rules, repairs of the legalizer.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
     /// Cases that agree.
     pub equal: u64,
     /// Cases that did not fit the register file.
     pub too_large: u64,
+    opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
+    fired: Fired,
 }
-
-impl Count {
-    /// Counts a case.
-    pub fn add(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Equal => self.equal += 1,
-            Outcome::TooLarge => self.too_large += 1,
-        }
-    }
-}
-
-/// How often each opcode was compiled, at which types of its first operand or result.
-#[derive(Clone, Debug, Default)]
-pub struct Coverage(BTreeMap<&'static str, BTreeMap<Scalar, u64>>);
 
 impl Coverage {
-    /// Counts the instructions of a random module.
-    pub fn add(&mut self, seed: u64, options: &Options) {
-        let m = fuzzing::module(seed, options);
-        for f in m.functions.values() {
+    /// Counts a case.
+    pub fn add(&mut self, outcome: &Outcome) {
+        let agreed = match outcome {
+            Outcome::Equal(agreed) => agreed,
+            Outcome::TooLarge => {
+                self.too_large += 1;
+                return;
+            }
+        };
+        self.equal += 1;
+        for kernel in &agreed.compiled.kernels {
+            self.fired.extend(&kernel.stats.fired);
+        }
+        for f in agreed.module.functions.values() {
             let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
             for &i in insts {
                 let data = f.dfg.data(i);
@@ -57,27 +66,89 @@ impl Coverage {
                 let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
                 // Of what has neither, the type does not matter.
                 let of = of.or(result).unwrap_or(Scalar::B1);
-                let types = self.0.entry(data.opcode().name()).or_default();
+                let types = self.opcodes.entry(data.opcode().name()).or_default();
                 *types.entry(of).or_default() += 1;
             }
         }
     }
 
-    /// The opcodes that were never compiled.
-    pub fn never(&self) -> Vec<&'static str> {
-        let all = Opcode::all().iter().map(|i| i.name);
-        all.filter(|n| !self.0.contains_key(n)).collect()
+    /// Adds what another run covered.
+    pub fn extend(&mut self, other: &Coverage) {
+        self.equal += other.equal;
+        self.too_large += other.too_large;
+        self.fired.extend(&other.fired);
+        for (name, types) in &other.opcodes {
+            let all = self.opcodes.entry(name).or_default();
+            for (ty, n) in types {
+                *all.entry(*ty).or_default() += n;
+            }
+        }
+    }
+
+    /// What was covered and what not, of each kind.
+    pub fn parts(&self) -> [Part; 3] {
+        let opcodes = Opcode::all().iter().map(|i| i.name);
+        let opcodes = opcodes.map(|n| (n.to_string(), self.opcodes.contains_key(n)));
+        let rules = RULES.iter().enumerate();
+        let rules = rules.map(|(n, (file, line))| {
+            let name = format!("{file}:{line}");
+            (name, self.fired.has_rule(n))
+        });
+        let repairs = Repair::ALL.iter();
+        let repairs = repairs.map(|r| (format!("{r:?}"), self.fired.has_repair(*r)));
+        [
+            Part::of("opcodes", opcodes),
+            Part::of("lowering rules", rules),
+            Part::of("repairs", repairs),
+        ]
+    }
+}
+
+/// How much of one kind was covered.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The kind.
+    pub name: &'static str,
+    /// How many there are.
+    pub all: usize,
+    /// Those that were not.
+    pub never: Vec<String>,
+}
+
+impl Part {
+    fn of(name: &'static str, items: impl Iterator<Item = (String, bool)>) -> Part {
+        let mut all = 0;
+        let never = items.inspect(|_| all += 1).filter(|(_, had)| !had);
+        let never = never.map(|(name, _)| name).collect();
+        Part { name, all, never }
+    }
+
+    /// The share that was covered.
+    pub fn share(&self) -> f64 {
+        1.0 - self.never.len() as f64 / self.all.max(1) as f64
     }
 }
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, types) in &self.0 {
+        for (name, types) in &self.opcodes {
             let all: u64 = types.values().sum();
             let types: Vec<String> = types.iter().map(|(t, n)| format!("{t} {n}")).collect();
             writeln!(f, "{name:20} {all:7}  {}", types.join(", "))?;
         }
-        write!(f, "never: {}", self.never().join(" "))
+        for p in self.parts() {
+            let had = p.all - p.never.len();
+            let share = 100.0 * p.share();
+            writeln!(f, "{had} of {} {} ({share:.1}%)", p.all, p.name)?;
+            if !p.never.is_empty() {
+                writeln!(f, "    never: {}", p.never.join(" "))?;
+            }
+        }
+        write!(
+            f,
+            "{} kernels agree, {} too large for the register file",
+            self.equal, self.too_large
+        )
     }
 }
 
@@ -102,21 +173,27 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
     }
 }
 
-/// Compiles a random module for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
+/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
 /// stores with what the interpreter stores.
 ///
 /// # Errors
 /// The compiler refuses verified IR, or the results differ: a sentence that says how.
 pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, String> {
-    let m = fuzzing::module(seed, options);
+    let made = fuzzing::module(seed, options);
+    let text = made.to_string();
+    let m = parse(&text).map_err(|e| e.to_string())?.module;
+    if m != made {
+        return Err("another module comes back from its text".to_string());
+    }
     let compile_options = CompileOptions {
         check: true,
         ..CompileOptions::new(target.clone())
     };
-    if let Err(CodegenError::OutOfRegisters { .. }) = compile(&m, &compile_options) {
-        return Ok(Outcome::TooLarge);
-    }
-    let compiled = compile_checked(&m, &compile_options)?;
+    let compiled = match compile(&m, &compile_options) {
+        Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
+        other => other.map_err(|e| e.to_string())?,
+    };
+    check_code(&compiled, &compile_options)?;
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let got = simulate(&compiled.zebin, &input, simd(&m))?;
@@ -126,7 +203,10 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
         let at = expected.surface.iter().zip(&got.surface).position(differ);
         return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
     }
-    Ok(Outcome::Equal)
+    Ok(Outcome::Equal(Box::new(Agreed {
+        module: m,
+        compiled,
+    })))
 }
 
 /// What a kernel leaves in memory.

@@ -27,6 +27,8 @@ pub(super) struct State<'o> {
     /// The same of local memory's and of the surface's upper half.
     pub(super) slm_used: u32,
     pub(super) surface_used: u32,
+    /// Levels of the expression being made.
+    pub(super) depth: u32,
     /// A subroutine to call: parameters and results.
     pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 }
@@ -125,6 +127,7 @@ fn kernel(
         out_used: 0,
         slm_used: 0,
         surface_used: 0,
+        depth: 0,
         callee,
     };
     let mut g = Gen {
@@ -168,6 +171,7 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         out_used: super::OUT_BYTES,
         slm_used: SHARED_BYTES,
         surface_used: SHARED_BYTES,
+        depth: 0,
         callee: None,
     };
     let mut g = Gen {

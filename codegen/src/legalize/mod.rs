@@ -13,6 +13,7 @@ mod repair;
 mod wide;
 
 use crate::bale::{Bale, BaleSrc, View};
+use crate::fired::{Fired, Repair};
 use crate::lowered::{Lowered, LoweredFunction};
 use crate::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
@@ -37,6 +38,7 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
         grf: f.grf,
         vregs: f.vregs,
         flags: f.flags,
+        fired: f.fired,
         out: Vec::new(),
         error: None,
     };
@@ -69,6 +71,7 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
         blocks,
         vregs: l.vregs,
         flags: l.flags,
+        fired: l.fired,
     };
     code.compute_preds();
     Ok(code)
@@ -79,6 +82,7 @@ struct Legalizer<'a> {
     grf: GrfFile,
     vregs: PrimaryMap<VReg, VRegData>,
     flags: PrimaryMap<VFlag, u8>,
+    fired: Fired,
     out: Vec<MInst>,
     error: Option<String>,
 }
@@ -134,6 +138,7 @@ impl Legalizer<'_> {
 
     /// A bale in another floating-point mode than the function's.
     fn in_mode(&mut self, bale: &Bale) {
+        self.fired.repair(Repair::Mode);
         let mut plain = *bale;
         let mode = std::mem::take(&mut plain.operation.mode);
         self.out.push(control(Op::Xor, mode));
@@ -329,6 +334,7 @@ impl Legalizer<'_> {
 
     /// A piece's bits of a flag, moved to bit 0 of a flag of their own.
     fn flag_part(&mut self, flag: VFlag, p: Piece) -> VFlag {
+        self.fired.repair(Repair::FlagPart);
         let ty = flag_type(u32::from(self.flags[flag]));
         let (r, out) = (self.temp(4), self.temp_flag(p.lanes));
         self.op(
@@ -347,6 +353,7 @@ impl Legalizer<'_> {
 
     /// `target = previous with a piece's bits from `bits``.
     fn merge_flag(&mut self, target: VFlag, previous: Option<VFlag>, bits: VFlag, p: Piece) {
+        self.fired.repair(Repair::FlagMerge);
         let ty = flag_type(u32::from(self.flags[target]));
         let mask = ((1u64 << p.lanes) - 1) << p.first;
         let moved = self.temp(4);

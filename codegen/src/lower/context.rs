@@ -83,6 +83,10 @@ fn fits_word(x: i64) -> bool {
 }
 
 impl Context for Lower<'_> {
+    fn fired(&mut self, rule: u32) {
+        self.fired.rule(rule);
+    }
+
     fn inst_data(&mut self, inst: Inst) -> InstData {
         *self.func.dfg.data(inst)
     }

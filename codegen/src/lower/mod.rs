@@ -16,6 +16,7 @@ mod needed;
 mod parallel;
 mod product;
 
+use crate::fired::Fired;
 use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
 use crate::lowered::{Buffer, LoweredFunction};
 use crate::result::CodegenError;
@@ -81,6 +82,8 @@ pub(crate) struct Lower<'a> {
     local_pointers: Vec<(VReg, u32)>,
     /// The block being lowered.
     block: Block,
+    /// The rules that matched.
+    fired: Fired,
     /// The first thing that had no lowering.
     failed: Option<CodegenError>,
 }
@@ -121,6 +124,7 @@ pub fn lower(
         header,
         local_pointers: Vec::new(),
         block: entry,
+        fired: Fired::default(),
         failed: None,
     };
     l.count_uses();
@@ -130,6 +134,7 @@ pub fn lower(
         blocks,
         vregs: l.out.vregs,
         flags: l.out.flags,
+        fired: l.fired,
     })
 }
 

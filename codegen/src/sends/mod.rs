@@ -69,6 +69,7 @@ pub fn expand(
         mut blocks,
         vregs,
         flags,
+        fired,
     } = f;
     let mut s = Sends {
         target,
@@ -104,6 +105,7 @@ pub fn expand(
         blocks,
         vregs: s.out.vregs,
         flags: s.out.flags,
+        fired,
     })
 }
 
