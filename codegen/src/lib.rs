@@ -19,6 +19,7 @@ mod operand;
 pub mod regalloc;
 pub mod result;
 pub mod sends;
+pub mod simdcf;
 pub mod target;
 pub mod text;
 pub mod vcode;
@@ -27,4 +28,5 @@ pub mod zebin;
 
 pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
 pub use result::CodegenError;
+pub use simdcf::SimdCf;
 pub use target::Target;

@@ -7,7 +7,8 @@ use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
 use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Opcode, Scalar, Type};
-use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
+use gantry_codegen::{CodegenError, Compiled, CompileOptions, SimdCf, Target, compile};
+use gantry_isa_gen::Op;
 use gantry_runtime::{Device, SimOptions};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,25 +109,120 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
 /// # Errors
 /// The compiler refuses verified IR, or the results differ: a sentence that says how.
 pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, String> {
+    case_counted(seed, options, target, &mut Control::default())
+}
+
+/// The same; also counts what became of SIMD control flow. It is compiled both ways, on the mask stack where the kernel keeps to its rules, and
+/// with flags.
+///
+/// # Errors
+/// As [`case`].
+pub fn case_counted(
+    seed: u64,
+    options: &Options,
+    target: &Target,
+    control: &mut Control,
+) -> Result<Outcome, String> {
     let m = fuzzing::module(seed, options);
-    let compile_options = CompileOptions {
-        check: true,
-        ..CompileOptions::new(target.clone())
-    };
-    if let Err(CodegenError::OutOfRegisters { .. }) = compile(&m, &compile_options) {
-        return Ok(Outcome::TooLarge);
-    }
-    let compiled = compile_checked(&m, &compile_options)?;
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
-    let got = simulate(&compiled.zebin, &input, simd(&m))?;
-    compare(&m, &expected.output, &got.output)?;
-    if expected.surface != got.surface {
-        let differ = |(a, b): (&u8, &u8)| a != b;
-        let at = expected.surface.iter().zip(&got.surface).position(differ);
-        return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
+    let mut outcome = Outcome::TooLarge;
+    for simd_cf in [SimdCf::Auto, SimdCf::Flags] {
+        let compile_options = CompileOptions {
+            check: true,
+            simd_cf,
+            ..CompileOptions::new(target.clone())
+        };
+        if let Err(CodegenError::OutOfRegisters { .. }) = compile(&m, &compile_options) {
+            continue;
+        }
+        let by = |e: String| format!("{}: {e}", simd_cf.name());
+        let compiled = compile_checked(&m, &compile_options).map_err(by)?;
+        if simd_cf == SimdCf::Auto {
+            control.add(&compiled);
+        }
+        let got = simulate(&compiled.zebin, &input, simd(&m)).map_err(by)?;
+        compare(&m, &expected.output, &got.output).map_err(by)?;
+        if expected.surface != got.surface {
+            let differ = |(a, b): (&u8, &u8)| a != b;
+            let at = expected.surface.iter().zip(&got.surface).position(differ);
+            let at = at.unwrap_or(0);
+            return Err(by(format!("the surface differs at byte {at}")));
+        }
+        outcome = Outcome::Equal;
     }
-    Ok(Outcome::Equal)
+    Ok(outcome)
+}
+
+/// What became of SIMD control flow: kernels, by the rule that kept them off the mask stack if one did, and its instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    /// Kernels on the mask stack.
+    pub kernels: u64,
+    /// Kernels with flags, by rule.
+    pub rules: BTreeMap<&'static str, u64>,
+    /// Instructions, by name.
+    pub forms: BTreeMap<&'static str, u64>,
+}
+
+impl Control {
+    /// Counts a compiled module.
+    pub fn add(&mut self, compiled: &Compiled) {
+        for k in &compiled.kernels {
+            match &k.stats.simd_cf {
+                Some(f) => *self.rules.entry(f.rule.name()).or_default() += 1,
+                None => self.kernels += 1,
+            }
+            for i in &k.code.insts {
+                if is_control(i.op) {
+                    *self.forms.entry(i.op.mnemonic()).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds another count.
+    pub fn merge(&mut self, other: &Control) {
+        self.kernels += other.kernels;
+        for (k, n) in &other.rules {
+            *self.rules.entry(k).or_default() += n;
+        }
+        for (k, n) in &other.forms {
+            *self.forms.entry(k).or_default() += n;
+        }
+    }
+}
+
+/// The mask stack's instructions.
+fn is_control(op: Op) -> bool {
+    matches!(
+        op,
+        Op::If
+            | Op::Else
+            | Op::Endif
+            | Op::While
+            | Op::Break
+            | Op::Cont
+            | Op::Halt
+            | Op::Goto
+            | Op::Join
+    )
+}
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |of: &BTreeMap<&'static str, u64>| {
+            let list: Vec<String> = of.iter().map(|(k, n)| format!("{k} {n}")).collect();
+            list.join(", ")
+        };
+        write!(
+            f,
+            "mask stack: {} kernels ({}); flags: {}",
+            self.kernels,
+            list(&self.forms),
+            list(&self.rules)
+        )
+    }
 }
 
 /// What a kernel leaves in memory.

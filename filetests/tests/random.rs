@@ -5,7 +5,9 @@
 
 use gantry_codegen::fuzzing::Options;
 use gantry_codegen::ir::Opcode;
-use gantry_filetests::differential::{Count, Coverage, Outcome, case, for_target, platforms};
+use gantry_filetests::differential::{
+    Control, Count, Coverage, Outcome, case_counted, for_target, platforms,
+};
 
 fn env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|s| s.parse().ok())
@@ -18,11 +20,12 @@ fn agree(options: &Options) -> Vec<&'static str> {
     println!("GANTRY_SEED={first}");
     let mut failures = Vec::new();
     let mut coverage = Coverage::default();
+    let mut control = Control::default();
     for target in platforms() {
         let options = for_target(options, &target);
         let mut count = Count::default();
         for seed in first..first + cases {
-            match case(seed, &options, &target) {
+            match case_counted(seed, &options, &target, &mut control) {
                 Ok(outcome) => {
                     count.add(outcome);
                     if outcome == Outcome::Equal {
@@ -47,6 +50,7 @@ fn agree(options: &Options) -> Vec<&'static str> {
         failures[..most].join("\n")
     );
     println!("{coverage}");
+    println!("{control}");
     // A few cases cannot have everything.
     if cases < 60 {
         Vec::new()
