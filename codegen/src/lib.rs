@@ -20,6 +20,7 @@ mod operand;
 pub mod regalloc;
 pub mod result;
 pub mod sends;
+pub mod simdcf;
 pub mod target;
 pub mod text;
 pub mod vcode;
@@ -28,4 +29,5 @@ pub mod zebin;
 
 pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
 pub use result::CodegenError;
+pub use simdcf::SimdCf;
 pub use target::Target;

@@ -4,15 +4,12 @@
 
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
-use gantry_codegen::fired::{Fired, RULES, Repair};
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
-use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Opcode, Scalar, Type};
+use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Scalar, Type};
 use gantry_codegen::text::parse;
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, Target, compile};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, SimdCf, Target, compile};
 use gantry_runtime::{Device, SimOptions};
-use std::collections::BTreeMap;
-use std::fmt;
 
 /// What came of a case.
 #[derive(Debug)]
@@ -28,128 +25,8 @@ pub enum Outcome {
 pub struct Agreed {
     /// The IR.
     pub module: Module,
-    /// The bytes and figures.
-    pub compiled: Compiled,
-}
-
-/// What was compiled: opcodes at which types of their first operand or result, lowering rules, repairs of the legalizer.
-#[derive(Clone, Debug, Default)]
-pub struct Coverage {
-    /// Cases that agree.
-    pub equal: u64,
-    /// Cases that did not fit the register file.
-    pub too_large: u64,
-    opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
-    fired: Fired,
-}
-
-impl Coverage {
-    /// Counts a case.
-    pub fn add(&mut self, outcome: &Outcome) {
-        let agreed = match outcome {
-            Outcome::Equal(agreed) => agreed,
-            Outcome::TooLarge => {
-                self.too_large += 1;
-                return;
-            }
-        };
-        self.equal += 1;
-        for kernel in &agreed.compiled.kernels {
-            self.fired.extend(&kernel.stats.fired);
-        }
-        for f in agreed.module.functions.values() {
-            let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
-            for &i in insts {
-                let data = f.dfg.data(i);
-                let mut of = None;
-                data.for_each_arg(&f.dfg.pool, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
-                let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
-                // Of what has neither, the type does not matter.
-                let of = of.or(result).unwrap_or(Scalar::B1);
-                let types = self.opcodes.entry(data.opcode().name()).or_default();
-                *types.entry(of).or_default() += 1;
-            }
-        }
-    }
-
-    /// Adds what another run covered.
-    pub fn extend(&mut self, other: &Coverage) {
-        self.equal += other.equal;
-        self.too_large += other.too_large;
-        self.fired.extend(&other.fired);
-        for (name, types) in &other.opcodes {
-            let all = self.opcodes.entry(name).or_default();
-            for (ty, n) in types {
-                *all.entry(*ty).or_default() += n;
-            }
-        }
-    }
-
-    /// What was covered and what not, of each kind.
-    pub fn parts(&self) -> [Part; 3] {
-        let opcodes = Opcode::all().iter().map(|i| i.name);
-        let opcodes = opcodes.map(|n| (n.to_string(), self.opcodes.contains_key(n)));
-        let rules = RULES.iter().enumerate();
-        let rules = rules.map(|(n, (file, line))| {
-            let name = format!("{file}:{line}");
-            (name, self.fired.has_rule(n))
-        });
-        let repairs = Repair::ALL.iter();
-        let repairs = repairs.map(|r| (format!("{r:?}"), self.fired.has_repair(*r)));
-        [
-            Part::of("opcodes", opcodes),
-            Part::of("lowering rules", rules),
-            Part::of("repairs", repairs),
-        ]
-    }
-}
-
-/// How much of one kind was covered.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// The kind.
-    pub name: &'static str,
-    /// How many there are.
-    pub all: usize,
-    /// Those that were not.
-    pub never: Vec<String>,
-}
-
-impl Part {
-    fn of(name: &'static str, items: impl Iterator<Item = (String, bool)>) -> Part {
-        let mut all = 0;
-        let never = items.inspect(|_| all += 1).filter(|(_, had)| !had);
-        let never = never.map(|(name, _)| name).collect();
-        Part { name, all, never }
-    }
-
-    /// The share that was covered.
-    pub fn share(&self) -> f64 {
-        1.0 - self.never.len() as f64 / self.all.max(1) as f64
-    }
-}
-
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, types) in &self.opcodes {
-            let all: u64 = types.values().sum();
-            let types: Vec<String> = types.iter().map(|(t, n)| format!("{t} {n}")).collect();
-            writeln!(f, "{name:20} {all:7}  {}", types.join(", "))?;
-        }
-        for p in self.parts() {
-            let had = p.all - p.never.len();
-            let share = 100.0 * p.share();
-            writeln!(f, "{had} of {} {} ({share:.1}%)", p.all, p.name)?;
-            if !p.never.is_empty() {
-                writeln!(f, "    never: {}", p.never.join(" "))?;
-            }
-        }
-        write!(
-            f,
-            "{} kernels agree, {} too large for the register file",
-            self.equal, self.too_large
-        )
-    }
+    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, and with flags.
+    pub ways: [Compiled; 2],
 }
 
 /// The targets that differential tests run on: those of `GANTRY_TARGETS` (`skl,icllp`), or one of every platform, since products of one platform
@@ -185,28 +62,35 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
     if m != made {
         return Err("another module comes back from its text".to_string());
     }
-    let compile_options = CompileOptions {
-        check: true,
-        ..CompileOptions::new(target.clone())
-    };
-    let compiled = match compile(&m, &compile_options) {
-        Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
-        other => other.map_err(|e| e.to_string())?,
-    };
-    check_code(&compiled, &compile_options)?;
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
-    let got = simulate(&compiled.zebin, &input, simd(&m))?;
-    compare(&m, &expected.output, &got.output)?;
-    if expected.surface != got.surface {
-        let differ = |(a, b): (&u8, &u8)| a != b;
-        let at = expected.surface.iter().zip(&got.surface).position(differ);
-        return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
+    let mut ways = Vec::new();
+    for simd_cf in [SimdCf::Auto, SimdCf::Flags] {
+        let options = CompileOptions {
+            check: true,
+            simd_cf,
+            ..CompileOptions::new(target.clone())
+        };
+        let by = |e: String| format!("{}: {e}", simd_cf.name());
+        let compiled = match compile(&m, &options) {
+            Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
+            other => other.map_err(|e| by(e.to_string()))?,
+        };
+        check_code(&compiled, &options).map_err(by)?;
+        let got = simulate(&compiled.zebin, &input, simd(&m)).map_err(by)?;
+        compare(&m, &expected.output, &got.output).map_err(by)?;
+        if expected.surface != got.surface {
+            let differ = |(a, b): (&u8, &u8)| a != b;
+            let at = expected.surface.iter().zip(&got.surface).position(differ);
+            let at = at.unwrap_or(0);
+            return Err(by(format!("the surface differs at byte {at}")));
+        }
+        ways.push(compiled);
     }
-    Ok(Outcome::Equal(Box::new(Agreed {
-        module: m,
-        compiled,
-    })))
+    let Ok(ways) = ways.try_into() else {
+        return Err("a way is missing".to_string());
+    };
+    Ok(Outcome::Equal(Box::new(Agreed { module: m, ways })))
 }
 
 /// What a kernel leaves in memory.

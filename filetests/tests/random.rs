@@ -12,7 +12,8 @@ mod iga;
 use gantry_codegen::Target;
 use gantry_codegen::fuzzing::Options;
 use gantry_codegen::ir::Opcode;
-use gantry_filetests::differential::{Coverage, Outcome, case, for_target, platforms};
+use gantry_filetests::coverage::Coverage;
+use gantry_filetests::differential::{Outcome, case, for_target, platforms};
 use gantry_isa_gen::fuzz::Oracle;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -74,7 +75,7 @@ fn run(job: &Job) -> Found {
         match case(seed, &job.options, &job.target) {
             Ok(outcome) => {
                 if let (Outcome::Equal(agreed), Some(iga)) = (&outcome, &mut iga) {
-                    for k in &agreed.compiled.kernels {
+                    for k in agreed.ways.iter().flat_map(|w| &w.kernels) {
                         found.judged += k.stats.instructions as u64;
                         if let Err(e) = judge(iga, &k.code.bytes) {
                             fail(format!("iga: {e}"));

@@ -14,7 +14,7 @@ mod wide;
 
 use crate::bale::{Bale, BaleSrc, View};
 use crate::fired::{Fired, Repair};
-use crate::lowered::{Lowered, LoweredFunction};
+use crate::lowered::{Lowered, LoweredFunction, exec_compare};
 use crate::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
@@ -127,6 +127,7 @@ impl Legalizer<'_> {
         }
         let Some(bale) = self.shape(bale) else { return };
         let pieces = self.pieces(&bale);
+        let bale = self.reachable_mask(bale, &pieces);
         // The bits of a compare's mask that it keeps are there before the first piece.
         let mut previous = bale.under.map(|(mask, _)| mask);
         for (n, piece) in pieces.iter().enumerate() {
@@ -144,6 +145,33 @@ impl Legalizer<'_> {
         self.out.push(control(Op::Xor, mode));
         self.bale(&plain);
         self.out.push(control(Op::Xor, mode));
+    }
+
+    /// Where a piece is off the grid of channel offsets, the execution mask as a flag.
+    fn reachable_mask(&mut self, bale: Bale, pieces: &[Piece]) -> Bale {
+        if bale.mask != Some(VFlag::EXEC)
+            || pieces.iter().all(|p| channel_offset(&bale, *p).is_some())
+        {
+            return bale;
+        }
+        let lanes = (bale.channel + bale.lanes).next_multiple_of(8);
+        let zero = self.temp(4);
+        let ty = Type::Ud;
+        self.op(Op::Mov, grf_dst(zero, ty), [imm(0, ty)]);
+        let flag_ty = flag_type(lanes);
+        let mut before = self.temp_flag(lanes);
+        self.op(Op::Mov, flag_dst(before, flag_ty), [imm(0, flag_ty)]);
+        for first in (0..lanes).step_by(16) {
+            let next = self.temp_flag(lanes);
+            let n = (lanes - first).min(16);
+            self.out
+                .extend(exec_compare(first, n, zero, before, next, None));
+            before = next;
+        }
+        Bale {
+            mask: Some(before),
+            ..bale
+        }
     }
 
     /// Keeps registers that a piece reaches through addresses alive up to it.
@@ -212,13 +240,20 @@ impl Legalizer<'_> {
                 }
             }
         }
-        // A channel offset reaches multiples of four; bits between need a flag of their own.
-        let reachable = p.first.is_multiple_of(4.max(p.lanes.min(32)));
-        let offset = ChannelOffset::new(p.first).filter(|_| reachable);
-        if let Some(mask) = bale.mask.or(o.select) {
+        let offset = channel_offset(bale, p);
+        if bale.mask == Some(VFlag::EXEC) {
+            inst.no_mask = false;
+            inst.offset = offset.unwrap_or_default();
+        } else if let Some(mask) = bale.mask.or(o.select) {
             let (flag, at) = match offset {
                 Some(at) => (mask, at),
-                None => (self.flag_part(mask, p), ChannelOffset::M0),
+                None => {
+                    let first = bale.channel + p.first;
+                    (
+                        self.flag_part(mask, Piece { first, ..p }),
+                        ChannelOffset::M0,
+                    )
+                }
             };
             inst.offset = at;
             inst.pred = Some(Predicate {
@@ -474,6 +509,13 @@ impl Legalizer<'_> {
             }
         }
     }
+}
+
+/// The channel offset of a piece. It reaches multiples of four; bits between need a flag of their own.
+fn channel_offset(bale: &Bale, p: Piece) -> Option<ChannelOffset> {
+    let first = bale.channel + p.first;
+    let reachable = first.is_multiple_of(4.max(p.lanes.min(32)));
+    ChannelOffset::new(first).filter(|_| reachable)
 }
 
 /// A region as three-source instructions spell it: all neighbours or one element.
