@@ -6,7 +6,7 @@ use crate::fired::Fired;
 use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::sends::Logical;
 use crate::target::GrfFile;
-use crate::vcode::{MInst, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen as isa;
 use isa::{Op, Type};
@@ -41,6 +41,8 @@ pub struct LoweredFunction {
     pub grf: GrfFile,
     /// Blocks in emission order.
     pub blocks: Vec<LoweredBlock>,
+    /// The kernel and the subroutines that are compiled with it.
+    pub routines: PrimaryMap<Routine, RoutineData>,
     /// Virtual registers.
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.

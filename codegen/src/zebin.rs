@@ -29,6 +29,8 @@ pub struct KernelImage<'a> {
     pub func: &'a Function,
     /// What the thread finds in its registers.
     pub payload: &'a Payload,
+    /// Whether threads of a group wait for each other.
+    pub barrier: bool,
     /// Code.
     pub text: &'a [u8],
 }
@@ -65,7 +67,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(s, "  - name: {}\n    execution_env:", k.func.name);
-        if k.has_barrier() {
+        if k.barrier {
             s.push_str("      barrier_count: 1\n");
         }
         let _ = writeln!(s, "      grf_count: {}", target.grf().count);
@@ -140,15 +142,6 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
     }
     s.push_str("...\n");
     s
-}
-
-impl KernelImage<'_> {
-    fn has_barrier(&self) -> bool {
-        let f = self.func;
-        let all = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
-        all.into_iter()
-            .any(|&i| f.dfg.data(i).opcode() == crate::ir::Opcode::Barrier)
-    }
 }
 
 struct Section<'a> {

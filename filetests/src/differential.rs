@@ -5,6 +5,7 @@
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
+use gantry_codegen::inline::Inline;
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
 use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Scalar, Type};
 use gantry_codegen::text::parse;
@@ -25,7 +26,8 @@ pub enum Outcome {
 pub struct Agreed {
     /// The IR.
     pub module: Module,
-    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, and with flags.
+    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; and with
+    /// flags, every subroutine called.
     pub ways: [Compiled; 2],
 }
 
@@ -65,10 +67,11 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let mut ways = Vec::new();
-    for simd_cf in [SimdCf::Auto, SimdCf::Flags] {
+    for (simd_cf, inline) in [(SimdCf::Auto, Inline::Auto), (SimdCf::Flags, Inline::Never)] {
         let options = CompileOptions {
             check: true,
             simd_cf,
+            inline,
             ..CompileOptions::new(target.clone())
         };
         let by = |e: String| format!("{}: {e}", simd_cf.name());

@@ -80,7 +80,11 @@ impl Lower<'_> {
             reversed.extend(self.code.iter().rev());
             if n == 0 {
                 self.code.clear();
-                self.prologue();
+                match self.own {
+                    None => self.prologue(),
+                    Some(_) => self.flags_of_params(),
+                }
+                self.define_flags();
                 reversed.extend(self.code.iter().rev());
             }
             reversed.reverse();
@@ -241,6 +245,7 @@ impl Lower<'_> {
                 self.emit(MInst::Copy { dst: payload, src });
                 self.emit(MInst::EndThread { payload });
             }
+            InstData::Return { args, .. } => self.lower_return(args),
             ref data => {
                 let name = data.opcode().name();
                 self.fail(Some(inst), format!("`{name}` as the end of a block"));
@@ -290,7 +295,7 @@ impl Lower<'_> {
 
     /// Denormals are kept or flushed and results rounded as the function says, whatever the driver set.
     fn prologue(&mut self) {
-        let float = self.func.float_controls();
+        let float = self.float;
         let bits = self.target.abi().denormals;
         let mut keep = 0;
         for (scalar, bit) in [Scalar::F64, Scalar::F32, Scalar::F16]
@@ -310,6 +315,9 @@ impl Lower<'_> {
             self.emit(control(Op::Or, set));
         }
         self.place_local_pointers();
+    }
+
+    fn define_flags(&mut self) {
         for v in self.undefined_flags() {
             let (flag, lanes) = (self.flag(v), self.ty(v).lanes());
             self.const_flag(flag, lanes, 0);

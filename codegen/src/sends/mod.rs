@@ -67,6 +67,7 @@ pub fn expand(
     let LoweredFunction {
         grf,
         mut blocks,
+        routines,
         vregs,
         flags,
         fired,
@@ -103,6 +104,7 @@ pub fn expand(
     Ok(LoweredFunction {
         grf,
         blocks,
+        routines,
         vregs: s.out.vregs,
         flags: s.out.flags,
         fired,
