@@ -34,6 +34,7 @@ use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::text;
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
@@ -147,8 +148,8 @@ pub struct KernelStats {
     pub spill_bytes: u32,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
-    /// What keeps SIMD control flow off the mask stack: the rule that is broken, and where. None where it is on it, or was not asked to be.
-    pub simd_cf: Option<Finding>,
+    /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None where all is on it, or was not asked to be.
+    pub simd_cf: Vec<Finding>,
 }
 
 /// One compiled kernel.
@@ -268,12 +269,15 @@ fn compile_with(
     let func = pass.run(Stage::Expand, || expand(func, target), |f| f.to_string())?;
     let func = func.as_ref();
     let payload = Payload::of(func, target)?;
-    let (lowered, finding) = pass.run(
+    let (lowered, findings) = pass.run(
         Stage::Lower,
         || lower(func, target, &payload, options.simd_cf),
-        |(l, finding)| match finding {
-            Some(f) => format!("; SIMD control flow by flags: {f}\n{l}"),
-            None => l.to_string(),
+        |(l, findings)| {
+            let mut out = String::new();
+            for f in findings {
+                let _ = writeln!(out, "; by flags: {f}");
+            }
+            out + &l.to_string()
         },
     )?;
     let lowered = pass.run(
@@ -320,7 +324,7 @@ fn compile_with(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = live.peak().1;
     stats.simd_width = payload.simd;
-    stats.simd_cf = finding;
+    stats.simd_cf = findings;
     Ok(CompiledKernel {
         name: name.to_string(),
         code: out,

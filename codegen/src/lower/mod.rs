@@ -20,7 +20,7 @@ mod simdcf;
 use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
 use crate::lowered::{Buffer, LoweredFunction};
 use crate::result::CodegenError;
-use crate::simdcf::{Finding, MaskStack, SimdCf, analyse};
+use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, normal};
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::{Place, VFlag, VReg, VRegData};
@@ -89,7 +89,7 @@ pub(crate) struct Lower<'a> {
     failed: Option<CodegenError>,
 }
 
-/// Lowers a kernel; also says which rule keeps its SIMD control flow off the mask stack, if that was wanted and one does.
+/// Lowers a kernel; also says which rules keep its SIMD control flow off the mask stack, if that was wanted and some do.
 ///
 /// # Errors
 /// An instruction without a lowering.
@@ -98,7 +98,21 @@ pub fn lower(
     target: &Target,
     payload: &Payload,
     simd_cf: SimdCf,
-) -> Result<(LoweredFunction, Option<Finding>), CodegenError> {
+) -> Result<(LoweredFunction, Vec<Finding>), CodegenError> {
+    if simd_cf != SimdCf::Flags
+        && let Some(f) = normal(func)
+    {
+        return lower_normal(&f, target, payload, simd_cf);
+    }
+    lower_normal(func, target, payload, simd_cf)
+}
+
+fn lower_normal(
+    func: &Function,
+    target: &Target,
+    payload: &Payload,
+    simd_cf: SimdCf,
+) -> Result<(LoweredFunction, Vec<Finding>), CodegenError> {
     let grf = target.grf();
     let mut out = Buffer::new(grf);
     let header = out.vregs.push(VRegData {
@@ -131,14 +145,11 @@ pub fn lower(
     };
     l.count_uses();
     let order = l.reverse_postorder();
-    let mut finding = None;
+    let mut findings = Vec::new();
     if simd_cf != SimdCf::Flags {
-        match analyse(func, &order, &l.needed) {
-            Ok(masks) => l.masks = Some(masks),
-            Err(f) => finding = Some(*f),
-        }
+        (l.masks, findings) = analyse(func, &order, &l.needed);
     }
-    if let (SimdCf::MaskStack, Some(f)) = (simd_cf, &finding) {
+    if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
         return Err(CodegenError::Unsupported {
             function: func.name.clone(),
             what: format!("the mask stack: {f}"),
@@ -152,7 +163,7 @@ pub fn lower(
         vregs: l.out.vregs,
         flags: l.out.flags,
     };
-    Ok((lowered, finding))
+    Ok((lowered, findings))
 }
 
 impl Deref for Lower<'_> {
