@@ -325,10 +325,7 @@ impl MInst {
     pub fn is_terminator(&self) -> bool {
         matches!(
             self,
-            MInst::Jump
-                | MInst::Branch { .. }
-                | MInst::BranchExec { .. }
-                | MInst::EndThread { .. }
+            MInst::Jump | MInst::Branch { .. } | MInst::BranchExec { .. } | MInst::EndThread { .. }
         )
     }
 }

@@ -7,7 +7,7 @@ use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
 use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Opcode, Scalar, Type};
-use gantry_codegen::{CodegenError, Compiled, CompileOptions, SimdCf, Target, compile};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, SimdCf, Target, compile};
 use gantry_isa_gen::Op;
 use gantry_runtime::{Device, SimOptions};
 use std::collections::BTreeMap;

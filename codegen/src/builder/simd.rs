@@ -67,7 +67,8 @@ impl<'f> FunctionBuilder<'f> {
     /// Every channel.
     fn all_channels(&mut self) -> Value {
         let lanes = self.mask_lanes();
-        self.ins().bconst(lanes, u32::MAX >> (32 - lanes.clamp(1, 32)))
+        self.ins()
+            .bconst(lanes, u32::MAX >> (32 - lanes.clamp(1, 32)))
     }
 
     pub(super) fn mask_lanes(&mut self) -> u32 {

@@ -84,7 +84,9 @@ impl Masks {
 
     /// Whether all that leave for a point are of one kind.
     fn all(&self, at: Point, is: impl Fn(&Leaving) -> bool) -> bool {
-        self.of_point[at].iter().all(|&l| self.leaves.get(l).is_some_and(&is))
+        self.of_point[at]
+            .iter()
+            .all(|&l| self.leaves.get(l).is_some_and(&is))
     }
 
     fn turn(&mut self, at: Point, form: Form) {
@@ -175,12 +177,7 @@ impl Emitter<'_> {
     }
 
     /// Channels leave.
-    pub(super) fn leave(
-        &mut self,
-        by: Option<Predicate<Reg>>,
-        to: Option<Point>,
-        exec: ExecSize,
-    ) {
+    pub(super) fn leave(&mut self, by: Option<Predicate<Reg>>, to: Option<Point>, exec: ExecSize) {
         let form = match (to, by) {
             (None, _) => Form::Halt,
             (Some(_), None) => Form::Else,
@@ -210,9 +207,7 @@ impl Emitter<'_> {
         if let Some(Open::Leaving(n)) = m.open(here)
             && m.leaves.get(n).is_some_and(|l| l.form == Form::Else)
             && here == start + 1
-            && m.all(at, |l| {
-                l.form == Form::Goto && l.jip == Jip::Block(block)
-            })
+            && m.all(at, |l| l.form == Form::Goto && l.jip == Jip::Block(block))
         {
             m.turn(at, Form::If(n));
             return;
@@ -221,7 +216,9 @@ impl Emitter<'_> {
         if let Some((end, head)) = m.last_while
             && end + 1 == here
             && here == start
-            && m.all(at, |l| l.form == Form::Goto && (head..end).contains(&l.inst))
+            && m.all(at, |l| {
+                l.form == Form::Goto && (head..end).contains(&l.inst)
+            })
         {
             m.turn(at, Form::Break(end));
             return;
@@ -283,15 +280,18 @@ impl Emitter<'_> {
 
     /// The end of a loop.
     fn again(&mut self, head: VBlock, exec: ExecSize) {
-        let first = self.starts.get(head.as_u32() as usize).map_or(0, |s| *s as usize);
+        let first = self
+            .starts
+            .get(head.as_u32() as usize)
+            .map_or(0, |s| *s as usize);
         let here = self.out.len();
         // Who waits just before the end may wait at it.
         if let Some(Open::Joining(n)) = self.masks.open(here)
             && n + 1 == self.masks.joins.len()
             && let Some(at) = self.masks.joins.get(n).and_then(|j| j.at)
-            && self
-                .masks
-                .all(at, |l| l.form == Form::Goto && (first..here).contains(&l.inst))
+            && self.masks.all(at, |l| {
+                l.form == Form::Goto && (first..here).contains(&l.inst)
+            })
         {
             self.masks.joins.pop();
             self.out.pop();

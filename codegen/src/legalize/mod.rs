@@ -159,8 +159,7 @@ impl Legalizer<'_> {
         for first in (0..lanes).step_by(16) {
             let next = self.temp_flag(lanes);
             let n = (lanes - first).min(16);
-            self.out
-                .extend(exec_compare(first, n, zero, before, next, None));
+            self.out.extend(exec_compare(first, n, zero, before, next));
             before = next;
         }
         Bale {
@@ -244,7 +243,10 @@ impl Legalizer<'_> {
                 Some(at) => (mask, at),
                 None => {
                     let first = bale.channel + p.first;
-                    (self.flag_part(mask, Piece { first, ..p }), ChannelOffset::M0)
+                    (
+                        self.flag_part(mask, Piece { first, ..p }),
+                        ChannelOffset::M0,
+                    )
                 }
             };
             inst.offset = at;

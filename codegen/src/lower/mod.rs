@@ -144,7 +144,7 @@ fn lower_normal(
         failed: None,
     };
     l.count_uses();
-    let order = l.reverse_postorder();
+    let order = l.reverse_postorder(simd_cf != SimdCf::Flags);
     let mut findings = Vec::new();
     if simd_cf != SimdCf::Flags {
         (l.masks, findings) = analyse(func, &order, &l.needed);

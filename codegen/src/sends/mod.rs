@@ -25,8 +25,8 @@ use crate::target::Target;
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, Simd};
 use gantry_isa_gen::{
-    self as isa, ChannelOffset, Desc, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region, SendDescs, Src,
-    SrcMods, Type,
+    self as isa, ChannelOffset, Desc, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
+    SendDescs, Src, SrcMods, Type,
 };
 
 /// What a thread asks of a shared function, over virtual registers.

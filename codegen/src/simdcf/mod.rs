@@ -163,7 +163,7 @@ pub(crate) fn analyse(
             Ok(masks) => return (Some(masks), findings),
             Err(faults) => faults,
         };
-        let all = faults.iter().any(|f| f.insts.is_empty());
+        let all = faults.iter().all(|f| f.insts.is_empty());
         for f in faults {
             findings.push(f.finding);
             f.insts.iter().for_each(|&i| {

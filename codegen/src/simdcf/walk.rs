@@ -1,9 +1,11 @@
 //! The function as the hardware would run it: which mask channels run under, and who waits where.
 
 use super::waiting::{Map, Maps, Waiting};
-use super::webs::{Gotos, Webs, is_empty};
+use super::webs::{Gotos, Webs, is_empty, split};
 use super::{Fault, Finding, MaskStack, Point, Role, Rule};
-use crate::ir::{Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value};
+use crate::ir::{
+    Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
+};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
@@ -56,6 +58,11 @@ pub(super) fn attempt(
         FuncKind::Subroutine => 0,
     };
     if !matches!(simd, 8 | 16 | 32) {
+        let blocks = order.iter();
+        let mut all = blocks.flat_map(|&b| func.layout.insts(b));
+        if !all.any(|&i| split(func, i).is_some()) {
+            return Err(Vec::new());
+        }
         let (rule, value, insts) = (Rule::Width, None, Vec::new());
         let finding = Finding { rule, block, value };
         return Err(vec![Fault { finding, insts }]);
@@ -301,9 +308,7 @@ impl Walk<'_> {
                     if !self.waits(*state, point, s.rm) {
                         return Err(self.fail(Rule::WaitingChannels, block, s.rm, Some(inst)));
                     }
-                    state.waiting =
-                        self.maps
-                            .set(state.waiting, point, Waiting::Mask(new_rm));
+                    state.waiting = self.maps.set(state.waiting, point, Waiting::Mask(new_rm));
                 }
                 state.active = s.new_em.into();
                 Role::Leave(point)
@@ -380,7 +385,11 @@ impl Walk<'_> {
             }
         }
         let returns = |b: &&Block| self.destinations(**b).is_empty();
-        let end = order.iter().rev().find(returns).map_or(0, |b| self.number[*b]);
+        let end = order
+            .iter()
+            .rev()
+            .find(returns)
+            .map_or(0, |b| self.number[*b]);
         for &block in order {
             for &inst in self.func.layout.insts(block) {
                 let to = match self.out.roles[inst] {

@@ -165,8 +165,7 @@ impl Webs {
                 ValueDef::Param(..) => true,
                 ValueDef::Result(i, n) => {
                     n == 0
-                        && (of.split(i).is_some()
-                            || dfg.data(i).opcode() == Opcode::DispatchMask)
+                        && (of.split(i).is_some() || dfg.data(i).opcode() == Opcode::DispatchMask)
                 }
             };
             if !em {
@@ -203,8 +202,7 @@ impl Webs {
             let data = dfg.data(inst);
             let s = of.split(inst);
             let effect = data.opcode().info().effect;
-            let wanted =
-                effect || dfg.results(inst).iter().any(|&v| of.needed.contains(v));
+            let wanted = effect || dfg.results(inst).iter().any(|&v| of.needed.contains(v));
             if wanted && data.destinations().is_empty() {
                 data.for_each_arg(&dfg.pool, |v| {
                     if dfg.ty(v) != mask || s.is_some_and(|s| v == s.rm) {
