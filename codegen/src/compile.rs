@@ -35,6 +35,7 @@ use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::text;
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
@@ -153,8 +154,8 @@ pub struct KernelStats {
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.
     pub fired: Fired,
-    /// What keeps SIMD control flow off the mask stack: the rule that is broken, and where. None where it is on it, or was not asked to be.
-    pub simd_cf: Option<Finding>,
+    /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None where all is on it, or was not asked to be.
+    pub simd_cf: Vec<Finding>,
 }
 
 /// One compiled kernel.
@@ -290,12 +291,15 @@ fn compile_with(
     )?;
     let payload = Payload::of(&group.kernel, target)?;
     let barrier = group.functions().any(has_barrier);
-    let (lowered, finding) = pass.run(
+    let (lowered, findings) = pass.run(
         Stage::Lower,
         || lower(&group, target, &payload, options.simd_cf),
-        |(l, finding)| match finding {
-            Some(f) => format!("; SIMD control flow by flags: {f}\n{l}"),
-            None => l.to_string(),
+        |(l, findings)| {
+            let mut out = String::new();
+            for f in findings {
+                let _ = writeln!(out, "; by flags: {f}");
+            }
+            out + &l.to_string()
         },
     )?;
     let lowered = pass.run(
@@ -343,7 +347,7 @@ fn compile_with(
     stats.grf_bytes_demand = live.peak().1;
     stats.simd_width = payload.simd;
     stats.fired = code.fired;
-    stats.simd_cf = finding;
+    stats.simd_cf = findings;
     Ok(CompiledKernel {
         name: name.to_string(),
         code: out,

@@ -128,20 +128,14 @@ impl Buffer {
     }
 
     /// The channels that run, of so many, as a flag: a compare that is always true, under the execution mask, into a flag that was
-    /// clear. `zero` is any doubleword; `pred`: only those of them where this flag's bits are set, or, inverted, are not.
-    pub(crate) fn exec_to_flag(
-        &mut self,
-        out: VFlag,
-        lanes: u32,
-        zero: VReg,
-        pred: Option<(VFlag, bool)>,
-    ) {
+    /// clear. `zero` is any doubleword.
+    pub(crate) fn exec_to_flag(&mut self, out: VFlag, lanes: u32, zero: VReg) {
         let mut before = self.temp_flag(lanes);
         self.const_flag(before, lanes, 0);
         for first in (0..lanes).step_by(16) {
             let last = first + 16 >= lanes;
             let next = if last { out } else { self.temp_flag(lanes) };
-            let m = exec_compare(first, (lanes - first).min(16), zero, before, next, pred);
+            let m = exec_compare(first, (lanes - first).min(16), zero, before, next);
             self.code.extend(m.map(Lowered::Inst));
             before = next;
         }
@@ -162,17 +156,11 @@ pub(crate) fn exec_compare(
     zero: VReg,
     before: VFlag,
     next: VFlag,
-    pred: Option<(VFlag, bool)>,
 ) -> Option<MInst> {
     let (exec, offset) = isa::ExecSize::new(lanes).zip(isa::ChannelOffset::new(first))?;
     let zero = scalar_src(zero, 0, Type::Ud);
     let inst = isa::Inst {
         offset,
-        pred: pred.map(|(flag, inverse)| isa::Predicate {
-            flag: isa::RegRef::new(VirtReg::Flag(flag), 0),
-            inverse,
-            ctrl: isa::PredCtrl::Sequential,
-        }),
         cond: Some(isa::CondMod {
             cond: isa::Cond::Eq,
             flag: isa::RegRef::new(VirtReg::Flag(next), 0),

@@ -52,7 +52,8 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
     }
 }
 
-/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
+/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs
+/// it, and compares what it
 /// stores with what the interpreter stores.
 ///
 /// # Errors

@@ -2,9 +2,9 @@
 
 use crate::command::compile_checked;
 use crate::launch::{Arg, Run};
-use gantry_codegen::CompileOptions;
 use gantry_codegen::interp::{self, Buffers};
 use gantry_codegen::ir::{FuncKind, FuncRef, Module};
+use gantry_codegen::{CompileOptions, SimdCf};
 use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions, Watch};
 
 /// Instructions of one simulated thread, or of one interpreted launch, before it ends as an endless loop: tests are small.
@@ -26,6 +26,7 @@ pub trait Runner: Sync {
         &self,
         module: &'m Module,
         target: &str,
+        simd_cf: SimdCf,
     ) -> Result<Box<dyn Prepared + 'm>, String>;
 }
 
@@ -57,9 +58,11 @@ impl Runner for Simulator {
         &self,
         module: &'m Module,
         target: &str,
+        simd_cf: SimdCf,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
         options.check = true;
+        options.simd_cf = simd_cf;
         let compiled = compile_checked(module, &options)?;
         let device = Device::simulator(SimOptions {
             instruction_limit: INSTRUCTION_LIMIT,
@@ -147,7 +150,12 @@ impl Runner for Interpreter {
         false
     }
 
-    fn prepare<'m>(&self, module: &'m Module, _: &str) -> Result<Box<dyn Prepared + 'm>, String> {
+    fn prepare<'m>(
+        &self,
+        module: &'m Module,
+        _: &str,
+        _: SimdCf,
+    ) -> Result<Box<dyn Prepared + 'm>, String> {
         Ok(Box::new(Interpreted(module)))
     }
 }

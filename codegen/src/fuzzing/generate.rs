@@ -350,6 +350,11 @@ impl Gen<'_, '_, '_> {
 
     fn branch(&mut self, var: crate::builder::Variable, ty: Type, budget: u32, depth: u32) {
         let before = self.pool.len();
+        if self.rng.one_in(3) {
+            // The execution mask as data.
+            let em = self.b.exec_mask();
+            self.pool.push(em);
+        }
         self.body(budget, depth + 1);
         if self.memory && self.rng.one_in(8) {
             self.early_return();

@@ -167,8 +167,7 @@ impl Legalizer<'_> {
         for first in (0..lanes).step_by(16) {
             let next = self.temp_flag(lanes);
             let n = (lanes - first).min(16);
-            self.out
-                .extend(exec_compare(first, n, zero, before, next, None));
+            self.out.extend(exec_compare(first, n, zero, before, next));
             before = next;
         }
         Bale {

@@ -25,7 +25,7 @@ use crate::ir::{
 };
 use crate::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::result::CodegenError;
-use crate::simdcf::{Finding, MaskStack, SimdCf, analyse};
+use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, normal};
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::{Place, Routine, RoutineData, VFlag, VReg, VRegData};
@@ -113,7 +113,8 @@ struct Interface {
     link: VReg,
 }
 
-/// Lowers a kernel and its subroutines; also says which rule keeps its SIMD control flow off the mask stack, if that was wanted and one does.
+/// Lowers a kernel and its subroutines; also says which rules keep its SIMD control flow off the mask stack, if that was wanted and
+/// some do.
 ///
 /// # Errors
 /// An instruction without a lowering.
@@ -122,7 +123,14 @@ pub fn lower(
     target: &Target,
     payload: &Payload,
     simd_cf: SimdCf,
-) -> Result<(LoweredFunction, Option<Finding>), CodegenError> {
+) -> Result<(LoweredFunction, Vec<Finding>), CodegenError> {
+    let on_stack = simd_cf != SimdCf::Flags && group.subroutines.is_empty();
+    let normal = if on_stack {
+        normal(&group.kernel)
+    } else {
+        None
+    };
+    let kernel = normal.as_ref().unwrap_or(&group.kernel);
     let grf = target.grf();
     let mut out = Buffer::new(grf);
     let header = out.vregs.push(VRegData {
@@ -132,13 +140,13 @@ pub fn lower(
     });
     let mut interfaces: SecondaryMap<FuncRef, Option<Interface>> = SecondaryMap::new();
     let mut fired = Fired::default();
-    let mut finding = None;
+    let mut findings = Vec::new();
     // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
     let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
     let count = group.subroutines.len();
     let subroutines = group.subroutines.iter().enumerate();
     let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
-    for (name, func) in subroutines.chain([(None, group.kernel.as_ref())]) {
+    for (name, func) in subroutines.chain([(None, kernel)]) {
         let Some(entry) = func.layout.entry() else {
             return Err(CodegenError::internal(
                 &func.name,
@@ -168,14 +176,12 @@ pub fn lower(
             failed: None,
         };
         l.count_uses();
-        let order = l.reverse_postorder();
-        if simd_cf != SimdCf::Flags && name.is_none() && count == 0 {
-            match analyse(func, &order, &l.needed) {
-                Ok(masks) => l.masks = Some(masks),
-                Err(f) => finding = Some(*f),
-            }
+        let on_stack = on_stack && name.is_none();
+        let order = l.reverse_postorder(on_stack);
+        if on_stack {
+            (l.masks, findings) = analyse(func, &order, &l.needed);
         }
-        if let (SimdCf::MaskStack, Some(f)) = (simd_cf, &finding) {
+        if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
             return Err(CodegenError::Unsupported {
                 function: func.name.clone(),
                 what: format!("the mask stack: {f}"),
@@ -212,7 +218,7 @@ pub fn lower(
         flags: out.flags,
         fired,
     };
-    Ok((lowered, finding))
+    Ok((lowered, findings))
 }
 
 impl Deref for Lower<'_> {

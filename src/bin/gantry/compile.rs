@@ -158,6 +158,6 @@ fn stats(name: &str, s: &KernelStats) -> Value {
         "grf_bytes_demand": s.grf_bytes_demand,
         "spill_bytes": s.spill_bytes,
         "simd_width": s.simd_width,
-        "simd_cf_by_flags": s.simd_cf.as_ref().map(ToString::to_string),
+        "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }
