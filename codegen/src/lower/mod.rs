@@ -25,7 +25,7 @@ use crate::ir::{
 };
 use crate::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::result::CodegenError;
-use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, normal};
+use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::{Place, Routine, RoutineData, VFlag, VReg, VRegData};
@@ -180,6 +180,8 @@ pub fn lower(
         let order = l.reverse_postorder(on_stack);
         if on_stack {
             (l.masks, findings) = analyse(func, &order, &l.needed);
+        } else if simd_cf != SimdCf::Flags {
+            findings.extend(by_subroutines(func));
         }
         if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
             return Err(CodegenError::Unsupported {

@@ -56,6 +56,8 @@ impl SimdCf {
 /// What a kernel must keep to, for the mask stack to be used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Rule {
+    /// Subroutines are part of the kernel: none is called in hardware.
+    Subroutines,
     /// The kernel's SIMD width is one that control flow has.
     Width,
     /// The dispatch mask is asked for before any control flow of channels.
@@ -76,7 +78,8 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 8] = [
+    pub const ALL: [Rule; 9] = [
+        Rule::Subroutines,
         Rule::Width,
         Rule::DispatchMask,
         Rule::CurrentMask,
@@ -90,6 +93,7 @@ impl Rule {
     /// The name.
     pub const fn name(self) -> &'static str {
         match self {
+            Rule::Subroutines => "subroutines",
             Rule::Width => "width",
             Rule::DispatchMask => "dispatch-mask",
             Rule::CurrentMask => "current-mask",
@@ -104,6 +108,7 @@ impl Rule {
     /// What it says.
     pub const fn says(self) -> &'static str {
         match self {
+            Rule::Subroutines => "the kernel calls subroutines in hardware",
             Rule::Width => "control flow of channels is 8, 16 or 32 wide",
             Rule::DispatchMask => "the dispatch mask is read before channels leave",
             Rule::CurrentMask => "the mask is not the one that channels run under",
@@ -144,6 +149,23 @@ impl fmt::Display for Finding {
 struct Fault {
     finding: Finding,
     insts: Vec<Inst>,
+}
+
+/// Says that a kernel's subroutines keep a function off the mask stack, if it has SIMD control flow.
+pub(crate) fn by_subroutines(func: &Function) -> Option<Finding> {
+    let blocks = func.layout.blocks().iter();
+    let of = |b: &Block| {
+        func.layout
+            .insts(*b)
+            .iter()
+            .any(|&i| webs::split(func, i).is_some())
+    };
+    let block = blocks.copied().find(of)?;
+    Some(Finding {
+        rule: Rule::Subroutines,
+        block,
+        value: None,
+    })
 }
 
 /// How often what breaks a rule is left out before everything is.
