@@ -57,6 +57,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         let FuncKind::Kernel {
             simd,
             slm_bytes,
+            scratch_bytes,
             group_size,
             ..
         } = k.func.kind
@@ -129,6 +130,12 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 s,
                 "    per_thread_payload_arguments:\n      - arg_type: local_id\n        offset: 0\n        size: {}",
                 k.payload.per_thread_bytes()
+            );
+        }
+        if scratch_bytes > 0 {
+            let _ = writeln!(
+                s,
+                "    per_thread_memory_buffers:\n      - type: scratch\n        usage: single_space\n        size: {scratch_bytes}"
             );
         }
         for (bti, (n, _)) in surfaces().enumerate() {

@@ -4,7 +4,8 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    Block, FloatCC, FuncRef, Function, IntCC, Module, Region, Scalar, Value, scalars::*,
+    Block, FloatCC, FuncRef, Function, IntCC, MemFlags, Module, Region, Scalar, Space, Value,
+    scalars::*,
 };
 use gantry_codegen::verifier::verify_module;
 
@@ -425,6 +426,10 @@ fn every_hand_written_method_verifies() {
     b.ins().store(r[0], addr, 0);
     let (s, c) = b.ins().iaddc(idx, idx);
     b.ins().isub(s, c);
+    b.set_scratch_bytes(16 * 32);
+    let own = b.private_addr(128, idx, 4);
+    let scratch = MemFlags::of(Space::Scratch);
+    b.ins().store_to(scratch, s, own, 0, Some(mask));
     b.ins().return_(&[]);
     b.finish().unwrap();
     let mut g = Function::subroutine("g", &[F32.by(8)]);

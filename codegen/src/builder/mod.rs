@@ -66,6 +66,7 @@ impl Function {
         let kind = FuncKind::Kernel {
             simd,
             slm_bytes: 0,
+            scratch_bytes: 0,
             group_size: None,
             float: FloatControls::default(),
         };
@@ -191,6 +192,14 @@ impl<'f> FunctionBuilder<'f> {
         match &mut self.func.kind {
             FuncKind::Kernel { slm_bytes, .. } => *slm_bytes = bytes,
             FuncKind::Subroutine => self.mistake("local memory of a subroutine"),
+        }
+    }
+
+    /// Says how many bytes of scratch each hardware thread of the kernel has.
+    pub fn set_scratch_bytes(&mut self, bytes: u32) {
+        match &mut self.func.kind {
+            FuncKind::Kernel { scratch_bytes, .. } => *scratch_bytes = bytes,
+            FuncKind::Subroutine => self.mistake("scratch of a subroutine"),
         }
     }
 

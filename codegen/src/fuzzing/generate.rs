@@ -27,6 +27,9 @@ pub(super) struct State<'o> {
     /// The same of local memory's and of the surface's upper half.
     pub(super) slm_used: u32,
     pub(super) surface_used: u32,
+    pub(super) scratch_used: u32,
+    /// Whether the kernel has scratch.
+    pub(super) scratch: bool,
     /// A subroutine to call: parameters and results.
     pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 }
@@ -95,8 +98,15 @@ fn kernel(
     callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 ) -> Function {
     let mut func = Function::kernel("k", simd);
-    if let FuncKind::Kernel { slm_bytes, .. } = &mut func.kind {
+    let scratch = rng.one_in(3);
+    if let FuncKind::Kernel {
+        slm_bytes,
+        scratch_bytes,
+        ..
+    } = &mut func.kind
+    {
         *slm_bytes = SHARED_BYTES;
+        *scratch_bytes = if scratch { SHARED_BYTES } else { 0 };
     }
     if options.floats && rng.one_in(3) {
         func.set_float_controls(FloatControls {
@@ -113,7 +123,10 @@ fn kernel(
         b.param(Type::scalar_of(Scalar::F32)),
     ];
     b.surface_param();
-    fill_local_memory(&mut b, input);
+    fill(&mut b, Space::Slm, input);
+    if scratch {
+        fill(&mut b, Space::Scratch, input);
+    }
     let mut state = State {
         rng: rng.clone(),
         options,
@@ -125,6 +138,8 @@ fn kernel(
         out_used: 0,
         slm_used: 0,
         surface_used: 0,
+        scratch_used: 0,
+        scratch,
         callee,
     };
     let mut g = Gen {
@@ -139,15 +154,14 @@ fn kernel(
     func
 }
 
-/// The lower half of local memory is the input's.
-fn fill_local_memory(b: &mut FunctionBuilder<'_>, input: Value) {
+/// The lower half of local memory, or of scratch, is the input's.
+fn fill(b: &mut FunctionBuilder<'_>, space: Space, input: Value) {
     const STEP: u32 = 512;
     let ty = Type::clamped(Scalar::I32, STEP / 4);
     let zero = b.ins().iconst(Type::scalar_of(Scalar::I32), 0);
     for at in (0..SHARED_BYTES / 2).step_by(STEP as usize) {
         let v = b.ins().bload(ty, input, at as i32);
-        b.ins()
-            .bstore_to(MemFlags::of(Space::Slm), v, zero, at as i32);
+        b.ins().bstore_to(MemFlags::of(space), v, zero, at as i32);
     }
 }
 
@@ -168,6 +182,8 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         out_used: super::OUT_BYTES,
         slm_used: SHARED_BYTES,
         surface_used: SHARED_BYTES,
+        scratch_used: SHARED_BYTES,
+        scratch: false,
         callee: None,
     };
     let mut g = Gen {

@@ -11,9 +11,10 @@ const HALF: u32 = SHARED_BYTES / 2;
 
 impl Gen<'_, '_, '_> {
     fn space(&mut self) -> Space {
-        match self.rng.below(4) {
+        match self.rng.below(5) {
             0 => Space::Slm,
             1 => Space::Surface(0),
+            2 if self.scratch => Space::Scratch,
             _ => Space::Global,
         }
     }
@@ -24,7 +25,7 @@ impl Gen<'_, '_, '_> {
         let any = self.value(i32);
         let room = match space {
             Space::Global => IN_BYTES / 2,
-            Space::Slm | Space::Surface(_) => HALF,
+            Space::Slm | Space::Surface(_) | Space::Scratch => HALF,
         };
         let most = (room - bytes) / unit;
         let mask = ((most + 1).next_power_of_two() >> u32::from(!(most + 1).is_power_of_two())) - 1;
@@ -55,9 +56,10 @@ impl Gen<'_, '_, '_> {
         let all = lanes * bytes;
         let first = match space {
             Space::Global => self.out_room(Type::clamped(Scalar::I8, all))?,
-            Space::Slm | Space::Surface(_) => {
+            Space::Slm | Space::Surface(_) | Space::Scratch => {
                 let used = match space {
                     Space::Slm => &mut self.slm_used,
+                    Space::Scratch => &mut self.scratch_used,
                     _ => &mut self.surface_used,
                 };
                 let at = used.next_multiple_of(8);
@@ -97,6 +99,16 @@ impl Gen<'_, '_, '_> {
         let space = self.space();
         if opcode == Opcode::Bload {
             let ty = self.data_type();
+            if space == Space::Scratch && ty.bytes() <= HALF && self.rng.one_in(2) {
+                // At a constant place, mostly one of whole registers.
+                let unit = self.rng.pick(&[32, 32, ty.scalar().bytes()]).unwrap_or(32);
+                let at = self.rng.below((HALF - ty.bytes()) / unit + 1) * unit;
+                let at = self.constant_place(at);
+                let mem = self.flags(space, ty.scalar().bytes());
+                let v = self.b.ins().bload_from(mem, ty, at, 0);
+                self.pool.push(v);
+                return;
+            }
             if space == Space::Global {
                 let (input, offset) = (self.input, self.in_offset(ty));
                 let mem = self.flags(space, ty.scalar().bytes());
@@ -157,6 +169,11 @@ impl Gen<'_, '_, '_> {
                     (self.output, at as i32)
                 }
                 _ => match self.write_addresses(space, 1, ty.bytes()) {
+                    // The one address, as a constant.
+                    Some(_) if space == Space::Scratch && self.rng.one_in(2) => {
+                        let at = HALF + self.scratch_used - ty.bytes();
+                        (self.constant_place(at), 0)
+                    }
                     Some(a) => (a, 0),
                     None => return,
                 },
@@ -188,9 +205,14 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Local memory shows only in what is read from it.
+    fn constant_place(&mut self, at: u32) -> Value {
+        let i32 = Type::scalar_of(Scalar::I32);
+        self.b.ins().iconst(i32, i64::from(at))
+    }
+
+    /// Local memory and scratch show only in what is read from them.
     fn read_back(&mut self, space: Space, ty: Type, addr: Value, offset: i32) {
-        if space == Space::Slm {
+        if matches!(space, Space::Slm | Space::Scratch) {
             let v = self
                 .b
                 .ins()
@@ -203,7 +225,10 @@ impl Gen<'_, '_, '_> {
         if !self.memory {
             return;
         }
-        let space = self.space();
+        let space = match self.space() {
+            Space::Scratch => Space::Global,
+            other => other,
+        };
         let op = self.rng.pick(&AtomicOp::ALL).unwrap_or(AtomicOp::Add);
         if op.is_float() && !(self.options.floats && self.options.float_atomics) {
             return;

@@ -100,6 +100,8 @@ pub(super) struct Spaces<'m> {
     /// Address of each surface argument.
     surfaces: &'m [u64],
     slm: Vec<u8>,
+    /// The running thread's own.
+    pub(super) scratch: Vec<u8>,
 }
 
 impl<'m> Spaces<'m> {
@@ -109,19 +111,34 @@ impl<'m> Spaces<'m> {
             memory,
             surfaces,
             slm: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
-    fn local(&mut self, address: u64, bytes: usize, write: bool) -> Result<&mut [u8], String> {
-        if self.slm.is_empty() {
-            self.slm.resize(SLM_BYTES, 0);
-        }
+    /// Bytes of local memory or of scratch; `None` for other memories.
+    fn own(
+        &mut self,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        write: bool,
+    ) -> Option<Result<&mut [u8], String>> {
+        let (memory, name) = match space {
+            Space::Slm => {
+                if self.slm.is_empty() {
+                    self.slm.resize(SLM_BYTES, 0);
+                }
+                (&mut self.slm, "local memory")
+            }
+            Space::Scratch => (&mut self.scratch, "scratch"),
+            Space::Global | Space::Surface(_) => return None,
+        };
         let start = usize::try_from(address).unwrap_or(usize::MAX);
         let end = start.saturating_add(bytes);
-        self.slm.get_mut(start..end).ok_or_else(|| {
+        Some(memory.get_mut(start..end).ok_or_else(|| {
             let what = if write { "write" } else { "read" };
-            format!("a {what} of {bytes} bytes at {address:#x}, outside of local memory")
-        })
+            format!("a {what} of {bytes} bytes at {address:#x}, outside of {name}")
+        }))
     }
 
     fn global(&self, space: Space, address: u64) -> Result<u64, String> {
@@ -141,8 +158,8 @@ impl<'m> Spaces<'m> {
         let out = out
             .get_mut(..bytes as usize)
             .ok_or("an element too large")?;
-        if space == Space::Slm {
-            out.copy_from_slice(self.local(address, bytes as usize, false)?);
+        if let Some(own) = self.own(space, address, bytes as usize, false) {
+            out.copy_from_slice(own?);
         } else {
             let address = self.global(space, address)?;
             self.memory.read(address, out).map_err(|e| e.to_string())?;
@@ -151,8 +168,8 @@ impl<'m> Spaces<'m> {
     }
 
     pub(super) fn write(&mut self, space: Space, address: u64, data: &[u8]) -> Result<(), String> {
-        if space == Space::Slm {
-            self.local(address, data.len(), true)?.copy_from_slice(data);
+        if let Some(own) = self.own(space, address, data.len(), true) {
+            own?.copy_from_slice(data);
             return Ok(());
         }
         let address = self.global(space, address)?;

@@ -4,8 +4,8 @@ use super::memory::Spaces;
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FuncRef, Function, Inst, InstData, MemFlags, Module, Opcode,
-    Scalar, Type, Value,
+    AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, Inst, InstData, MAX_SCRATCH,
+    MemFlags, Module, Opcode, Scalar, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_isa_gen::sem::FpMode;
@@ -38,6 +38,7 @@ pub(super) struct Thread<'a> {
     mode: FpMode,
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
+    scratch: Vec<u8>,
 }
 
 /// What to do after an instruction.
@@ -68,6 +69,12 @@ impl<'a> Thread<'a> {
                 .map_or(FpMode::IEEE, |f| f.float_controls().mode()),
             frames: Vec::new(),
             results: Vec::new(),
+            scratch: match module.functions.get(func).map(|f| f.kind) {
+                Some(FuncKind::Kernel { scratch_bytes, .. }) => {
+                    vec![0; scratch_bytes.min(MAX_SCRATCH) as usize]
+                }
+                _ => Vec::new(),
+            },
         };
         t.enter(func, args.iter().map(|a| a.0.clone()).collect())
             .map_err(InterpError::Launch)?;
@@ -106,6 +113,13 @@ impl<'a> Thread<'a> {
         memory: &mut Spaces<'_>,
         fuel: &mut u64,
     ) -> Result<State, InterpError> {
+        std::mem::swap(&mut memory.scratch, &mut self.scratch);
+        let state = self.steps(memory, fuel);
+        std::mem::swap(&mut memory.scratch, &mut self.scratch);
+        state
+    }
+
+    fn steps(&mut self, memory: &mut Spaces<'_>, fuel: &mut u64) -> Result<State, InterpError> {
         loop {
             let Some(frame) = self.frames.last_mut() else {
                 return Ok(State::Ended);

@@ -89,6 +89,9 @@ impl FloatControls {
     }
 }
 
+/// The most scratch that a hardware thread can have, in bytes.
+pub const MAX_SCRATCH: u32 = 2 << 20;
+
 /// Kernel or subroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FuncKind {
@@ -98,6 +101,8 @@ pub enum FuncKind {
         simd: u32,
         /// Static SLM in bytes.
         slm_bytes: u32,
+        /// Scratch of each hardware thread in bytes, up to [`MAX_SCRATCH`].
+        scratch_bytes: u32,
         /// Required work-group size, where there is one.
         group_size: Option<[u32; 3]>,
         /// How floats are rounded, and which denormals are kept.

@@ -21,7 +21,9 @@ pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use dfg::{DataFlowGraph, ValueDef};
 pub use entities::{Block, Constant, FuncRef, Inst, Value};
-pub use function::{ArgKind, FloatControls, FuncKind, Function, Module, Param, Signature};
+pub use function::{
+    ArgKind, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
+};
 pub use infer::result_types;
 pub use instructions::{BlockCall, Dim, InstData};
 pub use layout::Layout;

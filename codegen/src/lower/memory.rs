@@ -1,10 +1,10 @@
 //! Memory and synchronization: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{FenceSpaces, Inst, InstData, MemFlags, Opcode, Value};
+use crate::ir::{FenceSpaces, FuncKind, Inst, InstData, MemFlags, Opcode, Space, Value};
 use crate::lowered::Lowered;
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
-use crate::vcode::MInst;
+use crate::vcode::{MInst, VReg};
 use cranelift_entity::packed_option::PackedOption;
 
 impl Lower<'_> {
@@ -49,6 +49,7 @@ impl Lower<'_> {
         let access = Scattered {
             dir,
             mem,
+            base: self.base_of(mem),
             lanes,
             count: ty.lanes() / lanes.max(1),
             ty: gen_signed(ty.scalar()),
@@ -59,6 +60,26 @@ impl Lower<'_> {
             keeps,
         };
         self.send(Logical::Scattered(access));
+    }
+
+    /// What is added to every address of a space.
+    fn base_of(&mut self, mem: MemFlags) -> Option<VReg> {
+        if mem.space != Space::Scratch {
+            return None;
+        }
+        // Subroutines say nothing of the kernel's scratch.
+        if let FuncKind::Kernel {
+            scratch_bytes: 0, ..
+        } = self.func.kind
+        {
+            self.fail(None, "scratch in a kernel that has none");
+        }
+        let base = match self.scratch_base {
+            Some(r) => r,
+            None => self.temp(4),
+        };
+        self.scratch_base = Some(base);
+        Some(base)
     }
 
     /// Puts what lanes that are off keep where the result goes; whether there is anything.
@@ -91,9 +112,19 @@ impl Lower<'_> {
         offset: i32,
     ) {
         let ty = self.ty(v);
+        let known = match self.func.dfg.def_inst(addr) {
+            Some(i) => match *self.func.dfg.data(i) {
+                InstData::Imm { bits, .. } => Some(bits),
+                _ => None,
+            },
+            None => None,
+        };
         let access = Block {
             dir,
             mem,
+            header: self.header,
+            base: self.base_of(mem),
+            known,
             lanes: ty.lanes(),
             ty: gen_signed(ty.scalar()),
             addr: self.reg(addr),

@@ -79,6 +79,8 @@ pub(crate) struct Lower<'a> {
     header: VReg,
     /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
     local_pointers: Vec<(VReg, u32)>,
+    /// Where the thread's scratch begins, if anybody asks.
+    scratch_base: Option<VReg>,
     /// The block being lowered.
     block: Block,
     /// The first thing that had no lowering.
@@ -120,6 +122,7 @@ pub fn lower(
         inst_block: SecondaryMap::new(),
         header,
         local_pointers: Vec::new(),
+        scratch_base: None,
         block: entry,
         failed: None,
     };

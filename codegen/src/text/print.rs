@@ -49,6 +49,7 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
     if let FuncKind::Kernel {
         simd,
         slm_bytes,
+        scratch_bytes,
         group_size,
         float,
     } = func.kind
@@ -56,6 +57,9 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         write!(f, " simd{simd}")?;
         if slm_bytes > 0 {
             write!(f, " slm {slm_bytes}")?;
+        }
+        if scratch_bytes > 0 {
+            write!(f, " scratch {scratch_bytes}")?;
         }
         if let Some([x, y, z]) = group_size {
             write!(f, " group {x},{y},{z}")?;
@@ -129,6 +133,7 @@ fn place(mem: MemFlags, v: Value, offset: i32) -> String {
         Space::Global => String::new(),
         Space::Slm => "slm ".to_string(),
         Space::Surface(n) => format!("surface {n} "),
+        Space::Scratch => "scratch ".to_string(),
     };
     out.push_str(&address(v, offset));
     if mem.align != 0 {

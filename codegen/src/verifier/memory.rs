@@ -154,6 +154,9 @@ impl Verifier<'_> {
                 );
             }
         }
+        if mem.space == Space::Scratch {
+            self.error(Place::Inst(inst), "there are no atomics in scratch");
+        }
         let ok = match (op.is_float(), ty.scalar()) {
             (true, s) => s == Scalar::F32,
             (false, Scalar::I32) => true,
@@ -219,6 +222,13 @@ impl Verifier<'_> {
                 Place::Inst(inst),
                 format!("an alignment of {n} bytes; {ALIGN} is the most"),
             );
+        }
+        if let FuncKind::Kernel {
+            scratch_bytes: 0, ..
+        } = self.func.kind
+            && mem.space == Space::Scratch
+        {
+            self.error(Place::Inst(inst), "the kernel has no scratch");
         }
         if let Space::Surface(n) = mem.space
             && let FuncKind::Kernel { .. } = self.func.kind

@@ -2,7 +2,7 @@
 
 use super::{Place, Verifier};
 use crate::ir::opcode::Format;
-use crate::ir::{ArgKind, FuncKind, Inst, InstData, Scalar, Type, ValueDef};
+use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
 use cranelift_entity::SecondaryMap;
 
 /// The most parameters of a block, and results of an instruction: what their numbers hold.
@@ -27,13 +27,22 @@ impl Verifier<'_> {
         }
         let kernel = matches!(func.kind, FuncKind::Kernel { .. });
         if let FuncKind::Kernel {
-            simd, group_size, ..
+            simd,
+            group_size,
+            scratch_bytes,
+            ..
         } = func.kind
         {
             if !matches!(simd, 1 | 8 | 16 | 32) {
                 self.error(
                     Place::Function,
                     format!("SIMD width {simd}: it is 1, 8, 16 or 32"),
+                );
+            }
+            if scratch_bytes > MAX_SCRATCH {
+                self.error(
+                    Place::Function,
+                    format!("scratch of {scratch_bytes} bytes; {MAX_SCRATCH} is the most"),
                 );
             }
             if group_size.is_some_and(|g| g.contains(&0)) {

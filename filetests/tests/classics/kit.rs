@@ -55,6 +55,7 @@ pub fn kernel(
     f.kind = FuncKind::Kernel {
         simd,
         slm_bytes,
+        scratch_bytes: 0,
         group_size: group,
         float: FloatControls::default(),
     };

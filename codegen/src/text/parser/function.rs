@@ -133,6 +133,11 @@ impl Parser<'_> {
         } else {
             0
         };
+        let scratch_bytes = if self.eat_word("scratch") {
+            self.int("a size in bytes")?
+        } else {
+            0
+        };
         let group_size = if self.eat_word("group") {
             let x = self.int("a group size")?;
             self.expect(',')?;
@@ -146,6 +151,7 @@ impl Parser<'_> {
         Ok(FuncKind::Kernel {
             simd,
             slm_bytes,
+            scratch_bytes,
             group_size,
             float,
         })

@@ -86,6 +86,8 @@ impl Parser<'_> {
         let mut mem = MemFlags::default();
         if self.eat_word("slm") {
             mem.space = Space::Slm;
+        } else if self.eat_word("scratch") {
+            mem.space = Space::Scratch;
         } else if self.eat_word("surface") {
             mem.space = Space::Surface(self.int("a surface's number")?);
         }
