@@ -346,8 +346,9 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
             func,
             payload: &k.payload,
             text: &k.code.bytes,
+            relocations: &k.code.relocations,
         })
         .collect();
-    let zebin = zebin::write(&options.target, &images)?;
+    let zebin = zebin::write(&options.target, &module.data, &images)?;
     Ok(Compiled { kernels, zebin })
 }

@@ -159,6 +159,9 @@ impl fmt::Display for MInst {
                 write!(f, "{} {reg}", if *write { "written" } else { "read" })
             }
             MInst::Copy { dst, src } => write!(f, "copy {dst} {src}"),
+            MInst::Symbol { dst, data, part } => {
+                write!(f, "symbol {dst} {data} {}", part.name())
+            }
             MInst::LoadAddress {
                 sub,
                 base,

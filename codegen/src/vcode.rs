@@ -3,6 +3,7 @@
 //! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
 //! things that are not instructions until places are known (copies, terminators, the address of a register).
 
+use crate::ir::DataRef;
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
@@ -161,6 +162,15 @@ pub enum MInst {
         /// Index in bytes, an unsigned word at a byte offset of a register.
         index: Option<(VReg, u32)>,
     },
+    /// A part of the address of constant data, which the loader fills in.
+    Symbol {
+        /// Where to.
+        dst: VReg,
+        /// The data.
+        data: DataRef,
+        /// Which part.
+        part: SymbolPart,
+    },
     /// Stands behind an instruction with indirect operands: the register is read, or partly written, through an
     /// address that was loaded before. No instruction.
     Touch {
@@ -185,6 +195,28 @@ pub enum MInst {
         /// The thread header's copy, in the upper registers.
         payload: VReg,
     },
+}
+
+/// The bits of an address that one instruction moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolPart {
+    /// All 64: begins the register's value.
+    Whole,
+    /// The lower 32: begins the register's value.
+    Low,
+    /// The upper 32, behind the lower.
+    High,
+}
+
+impl SymbolPart {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SymbolPart::Whole => "whole",
+            SymbolPart::Low => "low",
+            SymbolPart::High => "high",
+        }
+    }
 }
 
 /// A block: its instructions are `insts[start..end]` and end in one terminator.
@@ -283,6 +315,13 @@ impl MInst {
                 }
                 f(base, Access::Use);
             }
+            MInst::Symbol { dst, part, .. } => f(
+                dst,
+                match part {
+                    SymbolPart::Whole | SymbolPart::Low => Access::Def,
+                    SymbolPart::High => Access::Modify,
+                },
+            ),
             MInst::EndThread { payload } => f(payload, Access::Use),
             MInst::Jump | MInst::Branch { .. } => {}
         }

@@ -1,16 +1,20 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
-//! Sections: `.text.<kernel>`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel. Facts: zebin specification
+//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.data.const`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
+//! and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
 use crate::interp::SLM_ALIGN;
-use crate::ir::{ArgKind, FuncKind, Function};
+use crate::emit::Relocation;
+use crate::ir::{ArgKind, Data, DataRef, FuncKind, Function};
 use crate::result::CodegenError;
 use crate::target::Target;
 use crate::target::abi::Payload;
+use crate::vcode::SymbolPart;
+use cranelift_entity::{EntityRef, PrimaryMap};
 use object::Endianness;
 use object::elf;
-use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
+use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, Sym, Writer};
 use std::fmt::Write as _;
 
 /// `e_machine` of Intel Graphics Technology.
@@ -31,6 +35,8 @@ pub struct KernelImage<'a> {
     pub payload: &'a Payload,
     /// Code.
     pub text: &'a [u8],
+    /// Addresses that the loader fills in.
+    pub relocations: &'a [Relocation],
 }
 
 fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
@@ -166,14 +172,40 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// Writes a zebin with these kernels.
+/// The bytes of `.data.const`, and where in it each piece begins.
+fn constants(data: &PrimaryMap<DataRef, Data>) -> (Vec<u8>, Vec<usize>) {
+    let mut out = Vec::new();
+    let mut starts = Vec::new();
+    for d in data.values() {
+        out.resize(out.len().next_multiple_of(d.align.max(1) as usize), 0);
+        starts.push(out.len());
+        out.extend_from_slice(&d.bytes);
+    }
+    (out, starts)
+}
+
+/// Relocation types (zebin specification, "Gen Relocation Type").
+fn relocation_type(part: SymbolPart) -> u32 {
+    match part {
+        SymbolPart::Whole => 1,
+        SymbolPart::Low => 2,
+        SymbolPart::High => 3,
+    }
+}
+
+/// Writes a zebin with these kernels and this constant data.
 ///
 /// # Errors
 /// The ELF writer refuses a size.
-pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, CodegenError> {
+pub fn write(
+    target: &Target,
+    data: &PrimaryMap<DataRef, Data>,
+    kernels: &[KernelImage<'_>],
+) -> Result<Vec<u8>, CodegenError> {
     let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
     let info = ze_info(target, kernels);
     let notes = compat_notes(target);
+    let (constants, starts) = constants(data);
     let texts: Vec<Vec<u8>> = kernels
         .iter()
         .map(|k| {
@@ -193,6 +225,17 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             data: text,
         })
         .collect();
+    let constant_section = sections.len();
+    if !constants.is_empty() {
+        let most = data.values().map(|d| u64::from(d.align)).max();
+        sections.push(Section {
+            name: b".data.const".to_vec(),
+            kind: elf::SHT_PROGBITS,
+            flags: elf::SHF_ALLOC,
+            align: most.unwrap_or(1),
+            data: &constants,
+        });
+    }
     sections.push(Section {
         name: b".ze_info".to_vec(),
         kind: SHT_ZEBIN_ZEINFO,
@@ -207,6 +250,13 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
         align: 4,
         data: &notes,
     });
+    // Of each kernel with relocations: which, and its section.
+    let relocated: Vec<(usize, Vec<u8>)> = kernels
+        .iter()
+        .enumerate()
+        .filter(|(_, k)| !k.relocations.is_empty())
+        .map(|(n, k)| (n, format!(".rel.text.{}", k.func.name).into_bytes()))
+        .collect();
     let mut buffer = Vec::new();
     let mut w = Writer::new(Endianness::Little, true, &mut buffer);
     w.reserve_file_header();
@@ -219,6 +269,15 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             (name, index, w.reserve(s.data.len() as u64, s.align))
         })
         .collect();
+    let relocated: Vec<_> = relocated
+        .iter()
+        .map(|(n, name)| {
+            let name = w.add_section_name(name);
+            w.reserve_section_index();
+            let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
+            (*n, name, w.reserve_relocations(count, false))
+        })
+        .collect();
     w.reserve_null_symbol_index();
     let symbols: Vec<_> = kernels
         .iter()
@@ -227,6 +286,14 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             let name = w.add_string(k.func.name.as_bytes());
             w.reserve_symbol_index(Some(*section));
             (name, *section)
+        })
+        .collect();
+    let constant_index = placed.get(constant_section).map(|p| p.1);
+    let data_symbols: Vec<_> = data
+        .values()
+        .map(|d| {
+            let name = w.add_string(d.name.as_bytes());
+            (name, w.reserve_symbol_index(constant_index))
         })
         .collect();
     w.reserve_symtab_section_index();
@@ -249,6 +316,21 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
         w.write_align(s.align);
         w.write(s.data);
     }
+    for (n, ..) in &relocated {
+        w.write_align_relocation();
+        for r in kernels.get(*n).map_or(&[][..], |k| k.relocations) {
+            let symbol = data_symbols.get(r.data.index());
+            w.write_relocation(
+                false,
+                &Rel {
+                    r_offset: r.offset,
+                    r_sym: symbol.map_or(0, |s| s.1.0),
+                    r_type: elf::RelocationType(relocation_type(r.part)),
+                    r_addend: 0,
+                },
+            );
+        }
+    }
     w.write_null_symbol();
     for ((name, section), k) in symbols.iter().zip(kernels) {
         let st_name = w.string_offset(Some(*name));
@@ -261,6 +343,18 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             st_shndx: elf::SymbolSection(0),
             st_value: 0,
             st_size: k.text.len() as u64,
+        });
+    }
+    for (((name, _), d), start) in data_symbols.iter().zip(data.values()).zip(starts) {
+        let st_name = w.string_offset(Some(*name));
+        w.write_symbol(&Sym {
+            section: constant_index.map(|s| s.0),
+            st_name,
+            st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_OBJECT),
+            st_other: elf::SymbolOther(0),
+            st_shndx: elf::SymbolSection(0),
+            st_value: start as u64,
+            st_size: d.bytes.len() as u64,
         });
     }
     w.write_strtab();
@@ -280,6 +374,19 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             sh_addralign: s.align,
             sh_entsize: 0,
         });
+    }
+    let symtab = w.symtab_index();
+    for (n, name, offset) in &relocated {
+        let section = placed.get(*n).map_or(SectionIndex(0), |p| p.1);
+        let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
+        w.write_relocation_section_header(
+            *name,
+            section,
+            symtab,
+            *offset,
+            count,
+            false,
+        );
     }
     w.write_symtab_section_header(1 + kernels.len() as u32);
     w.write_strtab_section_header();

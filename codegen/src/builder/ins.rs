@@ -2,7 +2,7 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
+    AtomicOp, Block, BlockCall, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
     MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
 };
 use half::f16;
@@ -418,6 +418,13 @@ impl Ins<'_, '_> {
             spaces,
             scope,
         });
+    }
+
+    /// `symbol_addr`: the address of constant data of the module.
+    pub fn symbol_addr(self, data: DataRef) -> Value {
+        let opcode = Opcode::SymbolAddr;
+        let ty = Type::scalar_of(Scalar::I64);
+        self.one(InstData::Symbol { opcode, data }, Some(ty))
     }
 
     /// `goto`: (new execution mask, new resume mask, whether none is left).

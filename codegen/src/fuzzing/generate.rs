@@ -3,7 +3,7 @@
 use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
 use crate::ir::{
-    FloatControls, FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space,
+    Data, DataRef, FloatControls, FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space,
     Type, Value,
 };
 use cranelift_entity::EntityRef;
@@ -30,6 +30,8 @@ pub(super) struct State<'o> {
     pub(super) scratch_used: u32,
     /// Whether the kernel has scratch.
     pub(super) scratch: bool,
+    /// The module's constant data.
+    pub(super) table: DataRef,
     /// A subroutine to call: parameters and results.
     pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 }
@@ -56,6 +58,11 @@ impl<'o> DerefMut for Gen<'_, '_, 'o> {
 
 pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
     let mut module = Module::default();
+    let numbers = super::numbers(&mut rng, super::TABLE_BYTES);
+    module.data.push(Data {
+        bytes: numbers,
+        ..Data::new("table", Scalar::I32, &[])
+    });
     let simd = rng.pick(&[1, 8, 16, 16, 32]).unwrap_or(16);
     let types = |rng: &mut Rng| {
         let list = [
@@ -140,6 +147,7 @@ fn kernel(
         surface_used: 0,
         scratch_used: 0,
         scratch,
+        table: DataRef::new(0),
         callee,
     };
     let mut g = Gen {
@@ -184,6 +192,7 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         surface_used: SHARED_BYTES,
         scratch_used: SHARED_BYTES,
         scratch: false,
+        table: DataRef::new(0),
         callee: None,
     };
     let mut g = Gen {
@@ -216,6 +225,7 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Store
             | Format::Atomic
             | Format::Fence
+            | Format::Symbol
             | Format::Call
     );
     format && !info.effect

@@ -96,6 +96,7 @@ impl Gen<'_, '_, '_> {
             Format::Store => self.store(opcode),
             Format::Atomic => self.atomic(),
             Format::Fence => self.fence(),
+            Format::Symbol => self.table(),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Return => {}
         }

@@ -1,7 +1,7 @@
 //! Random accesses: every space, form, alignment and mask, in bounds, and with one meaning whatever the order of lanes.
 
 use super::generate::Gen;
-use super::{IN_BYTES, SHARED_BYTES};
+use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
 use crate::ir::{
     AtomicOp, FenceSpaces, InstData, MemFlags, Opcode, Scalar, Scope, Space, Type, Value,
 };
@@ -23,7 +23,9 @@ impl Gen<'_, '_, '_> {
     fn read_addresses(&mut self, space: Space, lanes: u32, unit: u32, bytes: u32) -> Value {
         let i32 = Type::clamped(Scalar::I32, lanes);
         let any = self.value(i32);
+        let table = space == Space::Global && self.rng.one_in(4);
         let room = match space {
+            Space::Global if table => TABLE_BYTES,
             Space::Global => IN_BYTES / 2,
             Space::Slm | Space::Surface(_) | Space::Scratch => HALF,
         };
@@ -33,16 +35,22 @@ impl Gen<'_, '_, '_> {
         let index = self.b.ins().band(any, mask);
         let shift = self.b.ins().iconst(i32, i64::from(unit.trailing_zeros()));
         let offset = self.b.ins().ishl(index, shift);
-        self.based(space, offset, false)
+        let base = match table {
+            true => {
+                let table = self.table;
+                self.b.ins().symbol_addr(table)
+            }
+            false => self.input,
+        };
+        self.based(space, offset, base)
     }
 
-    /// Offsets as addresses of the input (or the output), of local memory or of the surface.
-    fn based(&mut self, space: Space, offset: Value, write: bool) -> Value {
+    /// Offsets as addresses behind a base, or in a memory of offsets.
+    fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
         if space != Space::Global {
             return offset;
         }
         let lanes = self.b.ty(offset).lanes();
-        let base = if write { self.output } else { self.input };
         let wide = self
             .b
             .ins()
@@ -72,7 +80,7 @@ impl Gen<'_, '_, '_> {
         };
         let at: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * bytes)).collect();
         let offset = self.b.ins().ints(Scalar::I32, &at);
-        Some(self.based(space, offset, true))
+        Some(self.based(space, offset, self.output))
     }
 
     fn lanes_in_mask(&mut self) -> u32 {
@@ -274,6 +282,20 @@ impl Gen<'_, '_, '_> {
         }
         let number = self.value(Type::clamped(Scalar::I32, ty.lanes()));
         self.b.ins().fcvt_from_sint(ty, number)
+    }
+
+    /// A piece of the module's constant data.
+    pub(super) fn table(&mut self) {
+        let ty = self.data_type();
+        let unit = ty.scalar().bytes();
+        if !self.memory || ty.bytes() > TABLE_BYTES {
+            return;
+        }
+        let offset = self.rng.below((TABLE_BYTES - ty.bytes()) / unit + 1) * unit;
+        let table = self.table;
+        let addr = self.b.ins().symbol_addr(table);
+        let v = self.b.ins().bload(ty, addr, offset as i32);
+        self.pool.push(v);
     }
 
     pub(super) fn fence(&mut self) {

@@ -123,11 +123,18 @@ pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }
 
-/// Random contents for the kernel's input: all bit patterns, and many small numbers.
+/// Bytes of the constant data of a generated module.
+const TABLE_BYTES: u32 = 512;
+
+/// Random contents for the kernel's input.
 pub fn input(seed: u64) -> Vec<u8> {
-    let mut rng = Rng::new(!seed);
-    let mut out = Vec::with_capacity(IN_BYTES as usize);
-    while out.len() < IN_BYTES as usize {
+    numbers(&mut Rng::new(!seed), IN_BYTES)
+}
+
+/// Random numbers: all bit patterns, and many small ones.
+fn numbers(rng: &mut Rng, bytes: u32) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes as usize);
+    while out.len() < bytes as usize {
         let word = match rng.below(4) {
             0 => rng.bits() as u32,
             1 => rng.below(64),

@@ -1,6 +1,7 @@
 //! Memory as the interpreter sees it.
 
-use crate::ir::Space;
+use crate::ir::{Data, DataRef, Space};
+use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
 
 /// An access outside of memory.
@@ -91,6 +92,11 @@ pub(super) fn from_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
 }
 
+/// Where the first piece of constant data is, above all buffers.
+const DATA: u64 = 0x5000_0000_0000;
+/// From one piece to the next: more than any has.
+const DATA_STEP: u64 = 1 << 30;
+
 /// Bytes of a group's local memory: as much as a group can have.
 const SLM_BYTES: usize = 64 * 1024;
 
@@ -99,6 +105,8 @@ pub(super) struct Spaces<'m> {
     pub(super) memory: &'m mut dyn Memory,
     /// Address of each surface argument.
     surfaces: &'m [u64],
+    /// The module's constant data.
+    data: &'m PrimaryMap<DataRef, Data>,
     slm: Vec<u8>,
     /// The running thread's own.
     pub(super) scratch: Vec<u8>,
@@ -106,10 +114,15 @@ pub(super) struct Spaces<'m> {
 
 impl<'m> Spaces<'m> {
     /// The memories of a group: its own is zero.
-    pub(super) fn new(memory: &'m mut dyn Memory, surfaces: &'m [u64]) -> Spaces<'m> {
+    pub(super) fn new(
+        memory: &'m mut dyn Memory,
+        surfaces: &'m [u64],
+        data: &'m PrimaryMap<DataRef, Data>,
+    ) -> Spaces<'m> {
         Spaces {
             memory,
             surfaces,
+            data,
             slm: Vec::new(),
             scratch: Vec::new(),
         }
@@ -141,6 +154,22 @@ impl<'m> Spaces<'m> {
         }))
     }
 
+    /// Where constant data is: each has an equal part of the addresses that no buffer gets.
+    pub(super) fn data_address(&self, data: DataRef) -> Result<u64, String> {
+        match self.data.is_valid(data) {
+            true => Ok(DATA + data.index() as u64 * DATA_STEP),
+            false => Err(format!("{data} does not exist")),
+        }
+    }
+
+    /// The constant data at an address, from there on.
+    fn data_at(&self, address: u64) -> Option<&[u8]> {
+        let at = address.checked_sub(DATA)?;
+        let index = usize::try_from(at / DATA_STEP).ok()?;
+        let data = self.data.as_values_slice().get(index)?;
+        data.bytes.get(usize::try_from(at % DATA_STEP).ok()?..)
+    }
+
     fn global(&self, space: Space, address: u64) -> Result<u64, String> {
         match space {
             Space::Surface(n) => self
@@ -162,6 +191,10 @@ impl<'m> Spaces<'m> {
             out.copy_from_slice(own?);
         } else {
             let address = self.global(space, address)?;
+            if let Some(from) = self.data_at(address).and_then(|d| d.get(..out.len())) {
+                out.copy_from_slice(from);
+                return Ok(from_le(out));
+            }
             self.memory.read(address, out).map_err(|e| e.to_string())?;
         }
         Ok(from_le(out))

@@ -250,7 +250,7 @@ pub fn launch(
                     simd.max(1),
                     &group,
                     args,
-                    &mut Spaces::new(memory, &surfaces),
+                    &mut Spaces::new(memory, &surfaces, &module.data),
                     &mut fuel,
                     &mut stats,
                 )?;
@@ -326,7 +326,7 @@ pub fn call(
     };
     let mut fuel = fuel;
     let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
-    let mut memory = Spaces::new(memory, &[]);
+    let mut memory = Spaces::new(memory, &[], &module.data);
     while thread.run(&mut memory, &mut fuel)? == State::Barrier {}
     Ok(thread.results())
 }

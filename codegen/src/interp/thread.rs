@@ -214,6 +214,7 @@ impl<'a> Thread<'a> {
             },
             InstData::Launch { opcode, dim } => vec![self.fact(opcode, dim)],
             InstData::Fence { .. } => return Ok(Step::Next),
+            InstData::Symbol { data, .. } => vec![vec![memory.data_address(data)?]],
             InstData::Store {
                 opcode,
                 mem,

@@ -1,7 +1,7 @@
 //! Functions and modules.
 
 use super::dfg::DataFlowGraph;
-use super::entities::FuncRef;
+use super::entities::{DataRef, FuncRef};
 use super::layout::Layout;
 use super::types::{Scalar, Type};
 use cranelift_entity::PrimaryMap;
@@ -155,14 +155,56 @@ impl Function {
     }
 }
 
-/// The functions of one text or one zebin.
+/// Constant data of a module, in memory wherever the loader puts it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Data {
+    /// Name, without the `%`.
+    pub name: String,
+    /// Alignment of its address in bytes, a power of two.
+    pub align: u32,
+    /// What it consists of, as its text shows it.
+    pub scalar: Scalar,
+    /// Contents.
+    pub bytes: Vec<u8>,
+}
+
+impl Data {
+    /// Data of elements of a type, the low bits of each word, aligned as an element.
+    pub fn new(name: impl Into<String>, scalar: Scalar, elements: &[u64]) -> Data {
+        let size = scalar.bytes() as usize;
+        let bytes = elements.iter().flat_map(|e| e.to_le_bytes().into_iter().take(size));
+        Data {
+            name: name.into(),
+            align: scalar.bytes().max(1),
+            scalar,
+            bytes: bytes.collect(),
+        }
+    }
+
+    /// The bits of each element.
+    pub fn elements(&self) -> impl Iterator<Item = u64> + '_ {
+        let size = self.scalar.bytes().max(1) as usize;
+        let word = |b: &[u8]| b.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b));
+        self.bytes.chunks(size).map(word)
+    }
+}
+
+/// The functions and the constant data of one text or one zebin.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
+    /// Constant data, in text order.
+    pub data: PrimaryMap<DataRef, Data>,
     /// In text order.
     pub functions: PrimaryMap<FuncRef, Function>,
 }
 
 impl Module {
+    /// The data of this name.
+    pub fn find_data(&self, name: &str) -> Option<DataRef> {
+        let mut all = self.data.iter();
+        all.find(|(_, d)| d.name == name).map(|(r, _)| r)
+    }
+
     /// The function of this name.
     pub fn find(&self, name: &str) -> Option<FuncRef> {
         self.functions

@@ -1,7 +1,7 @@
 //! Instruction data, one variant per format.
 
 use super::condcodes::{FloatCC, IntCC};
-use super::entities::{Block, Constant, FuncRef, Value};
+use super::entities::{Block, Constant, DataRef, FuncRef, Value};
 use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
 use super::region::Region;
@@ -144,6 +144,8 @@ pub enum InstData {
         spaces: FenceSpaces,
         scope: Scope,
     },
+    /// `symbol_addr`: data of the module.
+    Symbol { opcode: Opcode, data: DataRef },
     /// `call`: a subroutine of the module.
     Call {
         opcode: Opcode,
@@ -183,6 +185,7 @@ impl InstData {
             | InstData::Store { opcode, .. }
             | InstData::Atomic { opcode, .. }
             | InstData::Fence { opcode, .. }
+            | InstData::Symbol { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
             | InstData::Brif { opcode, .. }
@@ -197,7 +200,8 @@ impl InstData {
             | InstData::Imm { .. }
             | InstData::ImmVec { .. }
             | InstData::Launch { .. }
-            | InstData::Fence { .. } => {}
+            | InstData::Fence { .. }
+            | InstData::Symbol { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -262,7 +266,8 @@ impl InstData {
             | InstData::Imm { .. }
             | InstData::ImmVec { .. }
             | InstData::Launch { .. }
-            | InstData::Fence { .. } => {}
+            | InstData::Fence { .. }
+            | InstData::Symbol { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => *arg = f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }

@@ -20,9 +20,9 @@ pub mod types;
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use dfg::{DataFlowGraph, ValueDef};
-pub use entities::{Block, Constant, FuncRef, Inst, Value};
+pub use entities::{Block, Constant, DataRef, FuncRef, Inst, Value};
 pub use function::{
-    ArgKind, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
+    ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use infer::result_types;
 pub use instructions::{BlockCall, Dim, InstData};

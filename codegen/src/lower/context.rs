@@ -4,7 +4,7 @@ use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
 use crate::ir::{
-    Constant, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope,
+    Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope,
     Value,
 };
 use crate::lowered::Lowered;
@@ -716,6 +716,10 @@ impl Context for Lower<'_> {
 
     fn atomic_op(&mut self, inst: Inst) -> Unit {
         self.lower_atomic(inst);
+    }
+
+    fn symbol_address(&mut self, inst: Inst, data: DataRef) -> Unit {
+        self.lower_symbol(inst, data);
     }
 
     fn memory_fence(&mut self, _: Inst, spaces: FenceSpaces, _: Scope) -> Unit {

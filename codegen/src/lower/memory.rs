@@ -1,10 +1,10 @@
 //! Memory and synchronization: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{FenceSpaces, FuncKind, Inst, InstData, MemFlags, Opcode, Space, Value};
+use crate::ir::{DataRef, FenceSpaces, FuncKind, Inst, InstData, MemFlags, Opcode, Space, Value};
 use crate::lowered::Lowered;
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
-use crate::vcode::{MInst, VReg};
+use crate::vcode::{MInst, SymbolPart, VReg};
 use cranelift_entity::packed_option::PackedOption;
 
 impl Lower<'_> {
@@ -173,6 +173,22 @@ impl Lower<'_> {
             keeps,
         };
         self.send(Logical::Atomic(atomic));
+    }
+
+    /// An address that the loader fills in: as a quadword where the ALU moves those anywhere, else as two doublewords.
+    pub(super) fn lower_symbol(&mut self, inst: Inst, data: DataRef) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let dst = self.reg(v);
+        let f = self.target.features();
+        let parts: &[SymbolPart] = match f.native_i64 && !f.restricted_64bit {
+            true => &[SymbolPart::Whole],
+            false => &[SymbolPart::Low, SymbolPart::High],
+        };
+        for &part in parts {
+            self.emit(MInst::Symbol { dst, data, part });
+        }
     }
 
     pub(super) fn lower_fence(&mut self, spaces: FenceSpaces) {

@@ -42,7 +42,7 @@ use std::ops::{Deref, DerefMut};
 mod generated {
     use crate::bale::{BaleSrc, Operation, View};
     use crate::ir::{
-        AtomicOp, BlockCall, Constant, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
+        AtomicOp, BlockCall, Constant, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
         MemFlags, Opcode, Region, Scope, Value,
     };
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};

@@ -3,7 +3,7 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    Block, BlockCall, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Scalar, Space,
+    Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Scalar, Space,
     Value,
 };
 use cranelift_entity::packed_option::PackedOption;
@@ -11,8 +11,11 @@ use std::fmt::{self, Write as _};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in self.data.values() {
+            data(f, d)?;
+        }
         for (r, func) in &self.functions {
-            if cranelift_entity::EntityRef::index(r) > 0 {
+            if cranelift_entity::EntityRef::index(r) > 0 || !self.data.is_empty() {
                 writeln!(f)?;
             }
             print(f, func, Some(self))?;
@@ -25,6 +28,16 @@ impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(f, self, None)
     }
+}
+
+fn data(f: &mut fmt::Formatter<'_>, d: &Data) -> fmt::Result {
+    write!(f, "const %{}", d.name)?;
+    if d.align != d.scalar.bytes() {
+        write!(f, " align {}", d.align)?;
+    }
+    let elements = d.elements().map(|e| literal::print(d.scalar, e));
+    let elements: Vec<String> = elements.collect();
+    writeln!(f, " = {} [{}]", d.scalar, elements.join(", "))
 }
 
 fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -> fmt::Result {
@@ -254,6 +267,10 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             more(&[old])
         ),
         InstData::Fence { spaces, scope, .. } => format!("{} {}", spaces.name(), scope.name()),
+        InstData::Symbol { data, .. } => {
+            let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
+            name.map_or(data.to_string(), |n| format!("%{n}"))
+        }
         InstData::Call {
             func: callee, args, ..
         } => {

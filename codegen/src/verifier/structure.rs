@@ -11,12 +11,17 @@ const MOST_PARAMETERS: usize = u16::MAX as usize;
 /// The kernel whose code loaders take for that of functions called by address (zebin specification).
 const RESERVED: &str = "Intel_Symbol_Table_Void_Program";
 
+/// Whether a name can stand in text.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    !name.is_empty() && name.chars().all(plain)
+}
+
 impl Verifier<'_> {
     /// Name, kind, parameters.
     pub(super) fn signature(&mut self) {
         let func = self.func;
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        if func.name.is_empty() || !func.name.chars().all(plain) {
+        if !is_name(&func.name) {
             self.error(
                 Place::Function,
                 format!(
@@ -225,6 +230,7 @@ fn format(data: &InstData) -> Format {
         InstData::Store { .. } => Format::Store,
         InstData::Atomic { .. } => Format::Atomic,
         InstData::Fence { .. } => Format::Fence,
+        InstData::Symbol { .. } => Format::Symbol,
         InstData::Call { .. } => Format::Call,
         InstData::Jump { .. } => Format::Jump,
         InstData::Brif { .. } => Format::Brif,

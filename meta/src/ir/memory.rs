@@ -1,7 +1,7 @@
 //! Memory and synchronization.
 
 use super::row::Class::None as NoClass;
-use super::row::Format::{Atomic, Fence, Load, Nullary, Store};
+use super::row::Format::{Atomic, Fence, Load, Nullary, Store, Symbol};
 use super::row::Out::{Ctrl, None as NoOut};
 use super::row::{Row, op};
 
@@ -14,6 +14,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("bstore", Store, NoClass, NoOut, "Consecutive elements to one address, a multiple of the element size.").effect(),
         op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group is here.").effect(),
         op("atomic", Atomic, NoClass, Ctrl, "Changes an element per lane in one step, lane by lane, and gives what was there before: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
+        op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of constant data of the module: `symbol_addr.i64 %table`."),
         op("fence", Fence, NoClass, NoOut, "Orders a thread's accesses before it before those after it, for all in the scope: `fence global device`.").effect(),
     ]
 }

@@ -54,6 +54,8 @@ pub enum Format {
     Atomic,
     /// Memories and who must see them in order.
     Fence,
+    /// Data of the module.
+    Symbol,
     /// A subroutine.
     Call,
     /// One destination.

@@ -106,6 +106,7 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
             &[("spaces", "FenceSpaces"), ("scope", "Scope")],
             "spaces scope",
         ),
+        Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.
         Format::Atomic => (&[], "_ _ _ _ _ _ _"),
         Format::Call | Format::Jump | Format::Brif | Format::Return => return None,

@@ -14,7 +14,7 @@ use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
 
 impl Parser<'_> {
-    fn literal(&mut self, scalar: Scalar) -> Res<u64> {
+    pub(super) fn literal(&mut self, scalar: Scalar) -> Res<u64> {
         let Token::Number(n) = self.peek() else {
             return self.error(format!("expected a number, found {}", self.found()));
         };
@@ -331,6 +331,19 @@ impl Parser<'_> {
                 spaces: self.choice(&FenceSpaces::ALL, FenceSpaces::name, "memories")?,
                 scope: self.choice(&Scope::ALL, Scope::name, "a scope")?,
             },
+            Format::Symbol => {
+                let Token::Name(name) = self.peek() else {
+                    return self.error(format!(
+                        "expected data such as `%table`, found {}",
+                        self.found()
+                    ));
+                };
+                let Some(&data) = self.data.get(name) else {
+                    return self.error(format!("there is no data `%{name}`"));
+                };
+                self.at += 1;
+                InstData::Symbol { opcode, data }
+            }
             Format::Call => {
                 let Token::Name(name) = self.peek() else {
                     return self.error(format!(
