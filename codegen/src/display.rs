@@ -4,7 +4,7 @@ use crate::bale::Bale;
 use crate::liveness::Liveness;
 use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
-use crate::sends::{Dir, Logical};
+use crate::sends::{Dir, ImageOp, Logical};
 use crate::vcode::{MInst, Place, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
@@ -253,6 +253,30 @@ impl fmt::Display for Logical {
                 b.addr,
                 b.offset
             ),
+            Logical::Texels(t) => {
+                if let Some(m) = t.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if t.keeps { "" } else { "!" };
+                let (name, surface, lanes) = (t.op.name(), t.surface, t.lanes);
+                write!(
+                    f,
+                    "{name} surface {surface} ({lanes}) {}{keeps}:{} [",
+                    t.texels, t.ty
+                )?;
+                for (n, c) in t.coords.iter().flatten().enumerate() {
+                    let comma = if n > 0 { " " } else { "" };
+                    write!(f, "{comma}{c}")?;
+                }
+                write!(f, "]")?;
+                match t.op {
+                    ImageOp::Sample { sampler, lod } => {
+                        write!(f, " sampler {sampler}")?;
+                        lod.map_or(Ok(()), |l| write!(f, " lod {l}"))
+                    }
+                    _ => Ok(()),
+                }
+            }
             Logical::Barrier { header } => write!(f, "barrier {header}"),
             Logical::Atomic(a) => {
                 if let Some(m) = a.mask {

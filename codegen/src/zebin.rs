@@ -4,9 +4,9 @@
 //! and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
-use crate::interp::SLM_ALIGN;
 use crate::emit::Relocation;
-use crate::ir::{ArgKind, Data, DataRef, FuncKind, Function};
+use crate::interp::SLM_ALIGN;
+use crate::ir::{ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape};
 use crate::result::CodegenError;
 use crate::target::Target;
 use crate::target::abi::Payload;
@@ -91,6 +91,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         s.push_str("    payload_arguments:\n");
         for (n, (kind, slot)) in k.payload.args.iter().enumerate() {
             let ty = match kind {
+                ArgKind::Image(..) | ArgKind::Sampler => continue,
                 ArgKind::Value => "arg_byvalue",
                 ArgKind::Ptr | ArgKind::Slm => "arg_bypointer",
                 ArgKind::Surface => "buffer_offset",
@@ -101,7 +102,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 slot.offset, slot.bytes
             );
             s.push_str(match kind {
-                ArgKind::Value | ArgKind::Surface => "",
+                ArgKind::Value | ArgKind::Surface | ArgKind::Image(..) | ArgKind::Sampler => "",
                 ArgKind::Ptr => "        addrmode: stateless\n        addrspace: global\n        access_type: readwrite\n",
                 ArgKind::Slm => {
                     "        addrmode: slm\n        addrspace: local\n        access_type: readwrite\n        slm_alignment: 16\n"
@@ -117,18 +118,42 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 slot.bytes
             );
         }
-        if k.payload.args.is_empty() && k.payload.facts.is_empty() {
+        let tables = k.tables();
+        for (image, fact, slot) in &k.payload.image_facts {
+            let name = match fact {
+                ImageFact::Width => "image_width",
+                ImageFact::Height => "image_height",
+                ImageFact::Depth => "image_depth",
+                ImageFact::Layers => "image_array_size",
+            };
+            let arg = tables.images.get(usize::from(*image)).map_or(0, |i| i.0);
+            let _ = writeln!(
+                s,
+                "      - arg_type: {name}\n        offset: {}\n        size: {}\n        arg_index: {arg}",
+                slot.offset, slot.bytes
+            );
+        }
+        if k.payload.cross_is_empty() {
             // The driver wants one entry at least.
             s.push_str("      - arg_type: local_size\n        offset: 0\n        size: 12\n");
         }
-        let surfaces = || {
-            let args = k.payload.args.iter().enumerate();
-            args.filter(|(_, (kind, _))| *kind == ArgKind::Surface)
-        };
-        for (n, _) in surfaces() {
+        for n in &tables.surfaces {
             let _ = writeln!(
                 s,
                 "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: global\n        access_type: readwrite"
+            );
+        }
+        for (n, (shape, access)) in &tables.images {
+            let (ty, access) = (image_type(*shape), access_type(*access));
+            let _ = writeln!(
+                s,
+                "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: image\n        access_type: {access}\n        image_type: {ty}"
+            );
+        }
+        for (index, n) in tables.samplers.iter().enumerate() {
+            let _ = writeln!(
+                s,
+                "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: sampler\n        access_type: readwrite\n        sampler_index: {index}\n        sampler_type: texture"
             );
         }
         if k.payload.local_ids {
@@ -144,7 +169,11 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 "    per_thread_memory_buffers:\n      - type: scratch\n        usage: single_space\n        size: {scratch_bytes}"
             );
         }
-        for (bti, (n, _)) in surfaces().enumerate() {
+        let bound = tables
+            .surfaces
+            .iter()
+            .chain(tables.images.iter().map(|i| &i.0));
+        for (bti, n) in bound.enumerate() {
             if bti == 0 {
                 s.push_str("    binding_table_indices:\n");
             }
@@ -155,7 +184,46 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
     s
 }
 
+fn image_type(shape: ImageShape) -> &'static str {
+    match shape {
+        ImageShape::D1 => "image_1d",
+        ImageShape::D1Array => "image_1d_array",
+        ImageShape::D2 => "image_2d",
+        ImageShape::D2Array => "image_2d_array",
+        ImageShape::D3 => "image_3d",
+    }
+}
+
+fn access_type(access: ImageAccess) -> &'static str {
+    match access {
+        ImageAccess::Read => "readonly",
+        ImageAccess::Write => "writeonly",
+        ImageAccess::ReadWrite => "readwrite",
+    }
+}
+
+/// The arguments that are in tables: which they are.
+#[derive(Default)]
+struct Tables {
+    surfaces: Vec<usize>,
+    images: Vec<(usize, (ImageShape, ImageAccess))>,
+    samplers: Vec<usize>,
+}
+
 impl KernelImage<'_> {
+    fn tables(&self) -> Tables {
+        let mut out = Tables::default();
+        for (n, (kind, _)) in self.payload.args.iter().enumerate() {
+            match *kind {
+                ArgKind::Surface => out.surfaces.push(n),
+                ArgKind::Image(shape, access) => out.images.push((n, (shape, access))),
+                ArgKind::Sampler => out.samplers.push(n),
+                ArgKind::Value | ArgKind::Ptr | ArgKind::Slm => {}
+            }
+        }
+        out
+    }
+
     fn has_barrier(&self) -> bool {
         let f = self.func;
         let all = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
@@ -379,14 +447,7 @@ pub fn write(
     for (n, name, offset) in &relocated {
         let section = placed.get(*n).map_or(SectionIndex(0), |p| p.1);
         let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
-        w.write_relocation_section_header(
-            *name,
-            section,
-            symtab,
-            *offset,
-            count,
-            false,
-        );
+        w.write_relocation_section_header(*name, section, symtab, *offset, count, false);
     }
     w.write_symtab_section_header(1 + kernels.len() as u32);
     w.write_strtab_section_header();

@@ -34,8 +34,8 @@ mod uniform;
 pub use ins::Ins;
 
 use crate::ir::{
-    ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, Inst, InstData, Opcode, Param,
-    Scalar, Signature, Type, Value,
+    ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
+    InstData, Opcode, Param, Scalar, Signature, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;
@@ -164,6 +164,17 @@ impl<'f> FunctionBuilder<'f> {
     /// A kernel's buffer bound as a surface, the n-th such parameter surface n: where in it the buffer begins, in bytes (`i32`).
     pub fn surface_param(&mut self) -> Value {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Surface)
+    }
+
+    /// A kernel's image, the n-th such parameter image n.
+    pub fn image_param(&mut self, shape: ImageShape, access: ImageAccess) {
+        let kind = ArgKind::Image(shape, access);
+        self.param_of(Type::scalar_of(Scalar::I32), kind);
+    }
+
+    /// A kernel's sampler, the n-th such parameter sampler n.
+    pub fn sampler_param(&mut self) {
+        self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
     }
 
     fn param_of(&mut self, ty: Type, kind: ArgKind) -> Value {

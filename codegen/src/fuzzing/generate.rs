@@ -3,8 +3,8 @@
 use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
 use crate::ir::{
-    Data, DataRef, FloatControls, FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space,
-    Type, Value,
+    Data, DataRef, FloatControls, FuncKind, FuncRef, Function, ImageAccess, ImageShape, IntCC,
+    MemFlags, Module, Opcode, Scalar, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
@@ -28,6 +28,8 @@ pub(super) struct State<'o> {
     pub(super) slm_used: u32,
     pub(super) surface_used: u32,
     pub(super) scratch_used: u32,
+    /// The first texel of the written image that nothing is stored to.
+    pub(super) texels_used: u32,
     /// Whether the kernel has scratch.
     pub(super) scratch: bool,
     /// The module's constant data.
@@ -130,6 +132,9 @@ fn kernel(
         b.param(Type::scalar_of(Scalar::F32)),
     ];
     b.surface_param();
+    b.image_param(ImageShape::D2, ImageAccess::Read);
+    b.image_param(ImageShape::D2, ImageAccess::Write);
+    b.sampler_param();
     fill(&mut b, Space::Slm, input);
     if scratch {
         fill(&mut b, Space::Scratch, input);
@@ -146,6 +151,7 @@ fn kernel(
         slm_used: 0,
         surface_used: 0,
         scratch_used: 0,
+        texels_used: 0,
         scratch,
         table: DataRef::new(0),
         callee,
@@ -191,6 +197,7 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         slm_used: SHARED_BYTES,
         surface_used: SHARED_BYTES,
         scratch_used: SHARED_BYTES,
+        texels_used: 0,
         scratch: false,
         table: DataRef::new(0),
         callee: None,
@@ -226,6 +233,8 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Atomic
             | Format::Fence
             | Format::Symbol
+            | Format::Image
+            | Format::ImageQuery
             | Format::Call
     );
     format && !info.effect

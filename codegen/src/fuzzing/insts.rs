@@ -97,6 +97,8 @@ impl Gen<'_, '_, '_> {
             Format::Atomic => self.atomic(),
             Format::Fence => self.fence(),
             Format::Symbol => self.table(),
+            Format::Image => self.image(opcode),
+            Format::ImageQuery => self.image_query(),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Return => {}
         }

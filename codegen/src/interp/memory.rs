@@ -1,5 +1,6 @@
 //! Memory as the interpreter sees it.
 
+use super::image::{Image, Sampler};
 use crate::ir::{Data, DataRef, Space};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
@@ -24,6 +25,16 @@ pub trait Memory {
     /// Not all of it is memory.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), MemoryError>;
 
+    /// The image that a kernel's argument of this value is.
+    fn image(&self, _argument: u64) -> Option<Image> {
+        None
+    }
+
+    /// The sampler that a kernel's argument of this value is.
+    fn sampler(&self, _argument: u64) -> Option<Sampler> {
+        None
+    }
+
     /// Writes `data` from an address on.
     ///
     /// # Errors
@@ -35,6 +46,8 @@ pub trait Memory {
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
     buffers: BTreeMap<u64, Vec<u8>>,
+    images: Vec<Image>,
+    samplers: Vec<Sampler>,
 }
 
 impl Buffers {
@@ -48,6 +61,18 @@ impl Buffers {
         });
         self.buffers.insert(address, data);
         address
+    }
+
+    /// Adds an image, and returns the value of an argument that is it.
+    pub fn add_image(&mut self, image: Image) -> u64 {
+        self.images.push(image);
+        self.images.len() as u64 - 1
+    }
+
+    /// Adds a sampler, and returns the value of an argument that is it.
+    pub fn add_sampler(&mut self, sampler: Sampler) -> u64 {
+        self.samplers.push(sampler);
+        self.samplers.len() as u64 - 1
     }
 
     /// The bytes of the buffer at an address; none where no buffer begins there.
@@ -72,6 +97,14 @@ impl Memory for Buffers {
         let from = self.find(address, out.len()).ok_or(error)?;
         out.copy_from_slice(from);
         Ok(())
+    }
+
+    fn image(&self, argument: u64) -> Option<Image> {
+        self.images.get(usize::try_from(argument).ok()?).copied()
+    }
+
+    fn sampler(&self, argument: u64) -> Option<Sampler> {
+        self.samplers.get(usize::try_from(argument).ok()?).copied()
     }
 
     fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
@@ -100,11 +133,20 @@ const DATA_STEP: u64 = 1 << 30;
 /// Bytes of a group's local memory: as much as a group can have.
 const SLM_BYTES: usize = 64 * 1024;
 
+/// The images and samplers of a launch, in the order of its arguments.
+#[derive(Default)]
+pub(super) struct Tables {
+    pub(super) images: Vec<Image>,
+    pub(super) samplers: Vec<Sampler>,
+}
+
 /// All memories that a work-group sees.
 pub(super) struct Spaces<'m> {
     pub(super) memory: &'m mut dyn Memory,
     /// Address of each surface argument.
     surfaces: &'m [u64],
+    /// Images and samplers among the arguments.
+    tables: &'m Tables,
     /// The module's constant data.
     data: &'m PrimaryMap<DataRef, Data>,
     slm: Vec<u8>,
@@ -117,11 +159,13 @@ impl<'m> Spaces<'m> {
     pub(super) fn new(
         memory: &'m mut dyn Memory,
         surfaces: &'m [u64],
+        tables: &'m Tables,
         data: &'m PrimaryMap<DataRef, Data>,
     ) -> Spaces<'m> {
         Spaces {
             memory,
             surfaces,
+            tables,
             data,
             slm: Vec::new(),
             scratch: Vec::new(),
@@ -179,6 +223,20 @@ impl<'m> Spaces<'m> {
                 .ok_or_else(|| format!("there is no surface {n}")),
             _ => Ok(address),
         }
+    }
+
+    /// The image of a number.
+    pub(super) fn image(&self, number: u8) -> Result<Image, String> {
+        let found = self.tables.images.get(usize::from(number));
+        found.copied().ok_or(format!("there is no image {number}"))
+    }
+
+    /// The sampler of a number.
+    pub(super) fn sampler(&self, number: u8) -> Result<Sampler, String> {
+        let found = self.tables.samplers.get(usize::from(number));
+        found
+            .copied()
+            .ok_or(format!("there is no sampler {number}"))
     }
 
     /// An element of up to 8 bytes.

@@ -214,6 +214,13 @@ impl<'a> Thread<'a> {
             },
             InstData::Launch { opcode, dim } => vec![self.fact(opcode, dim)],
             InstData::Fence { .. } => return Ok(Step::Next),
+            InstData::ImageQuery { fact, image, .. } => {
+                vec![vec![u64::from(memory.image(image)?.fact(fact))]]
+            }
+            InstData::Image { .. } => match texels(frame, inst, data, memory)? {
+                Some(read) => vec![read],
+                None => return Ok(Step::Next),
+            },
             InstData::Symbol { data, .. } => vec![vec![memory.data_address(data)?]],
             InstData::Store {
                 opcode,
@@ -353,6 +360,73 @@ impl<'a> Thread<'a> {
             }
         }
     }
+}
+
+/// Executes an operation on images; gives what is read.
+fn texels(
+    frame: &Frame<'_>,
+    inst: Inst,
+    data: InstData,
+    memory: &mut Spaces<'_>,
+) -> Result<Option<Lanes>, String> {
+    let InstData::Image {
+        opcode,
+        at,
+        coords,
+        data,
+        mask,
+        old,
+    } = data
+    else {
+        return Ok(None);
+    };
+    let image = memory.image(at.image)?;
+    let given: Vec<&Lanes> = coords
+        .iter()
+        .filter_map(|c| c.expand())
+        .map(|v| &frame.values[v])
+        .collect();
+    let lanes = given.first().map_or(0, |c| c.len());
+    let dfg = &frame.func.dfg;
+    let all = dfg.first_result(inst).map_or(0, |v| dfg.ty(v).lanes());
+    let mut out = match old.expand() {
+        Some(v) => frame.values[v].clone(),
+        None => vec![0; all as usize],
+    };
+    for lane in 0..lanes {
+        let off = |m: Value| frame.values[m].get(lane) != Some(&1);
+        if mask.expand().is_some_and(off) {
+            continue;
+        }
+        let mut bits = [0u32; 3];
+        for (b, c) in bits.iter_mut().zip(&given) {
+            *b = lane_of(c, lane)? as u32;
+        }
+        let place = bits.map(|b| i64::from(b as i32));
+        let failed = |e: super::MemoryError| format!("lane {lane}: {e}");
+        let texel = match opcode {
+            Opcode::ImageStore => {
+                let from = data.expand().map(|v| &frame.values[v]);
+                let mut texel = [0; 4];
+                for (n, t) in texel.iter_mut().enumerate() {
+                    *t = lane_of(from.ok_or("no texels")?, n * lanes + lane)? as u32;
+                }
+                image.store(memory.memory, place, texel).map_err(failed)?;
+                continue;
+            }
+            // Images have one level of detail.
+            Opcode::Sample => {
+                let sampler = memory.sampler(at.sampler)?;
+                let coords = bits.map(f32::from_bits);
+                image.sample(memory.memory, &sampler, coords)
+            }
+            _ => image.load(memory.memory, place),
+        };
+        for (n, t) in texel.map_err(failed)?.into_iter().enumerate() {
+            *out.get_mut(n * lanes + lane).ok_or("a lane too many")? = u64::from(t);
+        }
+    }
+    Ok((opcode != Opcode::ImageStore).then_some(out))
 }
 
 /// The lanes and addresses of a load or store.

@@ -2,6 +2,7 @@
 
 use super::dfg::DataFlowGraph;
 use super::entities::{DataRef, FuncRef};
+use super::image::{ImageAccess, ImageShape};
 use super::layout::Layout;
 use super::types::{Scalar, Type};
 use cranelift_entity::PrimaryMap;
@@ -19,16 +20,22 @@ pub enum ArgKind {
     /// A buffer bound as a surface, the n-th such argument surface n; the value is the offset in it, in bytes, at which the buffer begins,
     /// `i32`.
     Surface,
+    /// An image; the value, an `i32`, is 0: operations say which image they mean by its number among those arguments.
+    Image(ImageShape, ImageAccess),
+    /// A sampler, in the same way.
+    Sampler,
 }
 
 impl ArgKind {
-    /// The word in text after the type; none for a value.
+    /// The word in text after the type; none for a value. Behind an image's stands what is done with it.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             ArgKind::Value => None,
             ArgKind::Ptr => Some("ptr"),
             ArgKind::Slm => Some("slm"),
             ArgKind::Surface => Some("surface"),
+            ArgKind::Image(shape, _) => Some(shape.name()),
+            ArgKind::Sampler => Some("sampler"),
         }
     }
 }
@@ -139,6 +146,19 @@ impl Function {
         }
     }
 
+    /// The shape and the use of each image argument, in order.
+    pub fn images(&self) -> impl Iterator<Item = (ImageShape, ImageAccess)> + '_ {
+        self.sig.params.iter().filter_map(|p| match p.kind {
+            ArgKind::Image(shape, access) => Some((shape, access)),
+            _ => None,
+        })
+    }
+
+    /// How many arguments are of a kind.
+    pub fn count(&self, kind: ArgKind) -> usize {
+        self.sig.params.iter().filter(|p| p.kind == kind).count()
+    }
+
     /// How the function's float operations round and treat denormals; a subroutine's are its kernel's.
     pub fn float_controls(&self) -> FloatControls {
         match self.kind {
@@ -172,7 +192,9 @@ impl Data {
     /// Data of elements of a type, the low bits of each word, aligned as an element.
     pub fn new(name: impl Into<String>, scalar: Scalar, elements: &[u64]) -> Data {
         let size = scalar.bytes() as usize;
-        let bytes = elements.iter().flat_map(|e| e.to_le_bytes().into_iter().take(size));
+        let bytes = elements
+            .iter()
+            .flat_map(|e| e.to_le_bytes().into_iter().take(size));
         Data {
             name: name.into(),
             align: scalar.bytes().max(1),

@@ -2,6 +2,7 @@
 
 use super::condcodes::{FloatCC, IntCC};
 use super::entities::{Block, Constant, DataRef, FuncRef, Value};
+use super::image::{ImageFact, ImagePlace};
 use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
 use super::region::Region;
@@ -144,6 +145,22 @@ pub enum InstData {
         spaces: FenceSpaces,
         scope: Scope,
     },
+    /// `image_load`, `image_store` and `sample`: coordinates, and the texels that are stored, or the level of detail that is sampled. With a
+    /// mask, disabled lanes of what is read take the value of `old`.
+    Image {
+        opcode: Opcode,
+        at: ImagePlace,
+        coords: [PackedOption<Value>; 3],
+        data: PackedOption<Value>,
+        mask: PackedOption<Value>,
+        old: PackedOption<Value>,
+    },
+    /// `image_query`.
+    ImageQuery {
+        opcode: Opcode,
+        fact: ImageFact,
+        image: u8,
+    },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
     /// `call`: a subroutine of the module.
@@ -186,6 +203,8 @@ impl InstData {
             | InstData::Atomic { opcode, .. }
             | InstData::Fence { opcode, .. }
             | InstData::Symbol { opcode, .. }
+            | InstData::Image { opcode, .. }
+            | InstData::ImageQuery { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
             | InstData::Brif { opcode, .. }
@@ -201,7 +220,8 @@ impl InstData {
             | InstData::ImmVec { .. }
             | InstData::Launch { .. }
             | InstData::Fence { .. }
-            | InstData::Symbol { .. } => {}
+            | InstData::Symbol { .. }
+            | InstData::ImageQuery { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -241,6 +261,16 @@ impl InstData {
                 let rest = data.iter().chain([mask, old]);
                 rest.filter_map(|v| v.expand()).for_each(f);
             }
+            InstData::Image {
+                coords,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                let all = coords.iter().chain([data, mask, old]);
+                all.filter_map(|v| v.expand()).for_each(f);
+            }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 args.as_slice(pool).iter().copied().for_each(f);
             }
@@ -267,7 +297,8 @@ impl InstData {
             | InstData::ImmVec { .. }
             | InstData::Launch { .. }
             | InstData::Fence { .. }
-            | InstData::Symbol { .. } => {}
+            | InstData::Symbol { .. }
+            | InstData::ImageQuery { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => *arg = f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -305,6 +336,17 @@ impl InstData {
             } => {
                 *addr = f(*addr);
                 for v in data.iter_mut().chain([mask, old]) {
+                    opt(v, &mut f);
+                }
+            }
+            InstData::Image {
+                coords,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                for v in coords.iter_mut().chain([data, mask, old]) {
                     opt(v, &mut f);
                 }
             }

@@ -9,6 +9,7 @@ pub mod dfg;
 pub mod entities;
 mod equal;
 pub mod function;
+pub mod image;
 mod infer;
 pub mod instructions;
 pub mod layout;
@@ -24,6 +25,7 @@ pub use entities::{Block, Constant, DataRef, FuncRef, Inst, Value};
 pub use function::{
     ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
+pub use image::{ImageAccess, ImageFact, ImagePlace, ImageShape};
 pub use infer::result_types;
 pub use instructions::{BlockCall, Dim, InstData};
 pub use layout::Layout;

@@ -4,8 +4,8 @@ use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
 use crate::ir::{
-    Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope,
-    Value,
+    Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region,
+    Scalar, Scope, Value,
 };
 use crate::lowered::Lowered;
 use crate::sends::Dir;
@@ -47,6 +47,11 @@ fn is_operation(op: Opcode) -> bool {
             | Opcode::Barrier
             | Opcode::Fence
             | Opcode::Atomic
+            | Opcode::ImageLoad
+            | Opcode::ImageStore
+            | Opcode::Sample
+            | Opcode::ImageQuery
+            | Opcode::SymbolAddr
             | Opcode::Goto
             | Opcode::Join
             | Opcode::Call
@@ -716,6 +721,10 @@ impl Context for Lower<'_> {
 
     fn atomic_op(&mut self, inst: Inst) -> Unit {
         self.lower_atomic(inst);
+    }
+
+    fn image_access(&mut self, inst: Inst) -> Unit {
+        self.lower_image(inst);
     }
 
     fn symbol_address(&mut self, inst: Inst, data: DataRef) -> Unit {

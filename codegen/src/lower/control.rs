@@ -300,6 +300,10 @@ impl Lower<'_> {
         }
         self.place_local_pointers();
         self.place_scratch_base();
+        for r in std::mem::take(&mut self.table_args) {
+            let zero = BaleSrc::Imm(0, Type::Ud);
+            self.bale(r, 1, Operation::new(Op::Mov, Type::Ud, &[zero]));
+        }
         for v in self.undefined_flags() {
             let (flag, lanes) = (self.flag(v), self.ty(v).lanes());
             self.const_flag(flag, lanes, 0);

@@ -8,14 +8,14 @@ use crate::vcode::{MInst, SymbolPart, VReg};
 use cranelift_entity::packed_option::PackedOption;
 
 impl Lower<'_> {
-    fn is_undef(&self, v: Value) -> bool {
+    pub(super) fn is_undef(&self, v: Value) -> bool {
         self.func
             .dfg
             .def_inst(v)
             .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef)
     }
 
-    fn send(&mut self, logical: Logical) {
+    pub(super) fn send(&mut self, logical: Logical) {
         self.code.push(Lowered::Send(logical));
     }
 
@@ -83,7 +83,7 @@ impl Lower<'_> {
     }
 
     /// Puts what lanes that are off keep where the result goes; whether there is anything.
-    fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
+    pub(super) fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
         let Some(old) = old.expand().filter(|&o| !self.is_undef(o)) else {
             return false;
         };

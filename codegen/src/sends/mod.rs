@@ -9,11 +9,13 @@
 mod atomic;
 mod block;
 mod forms;
+mod image;
 mod scattered;
 mod sync;
 
 pub use atomic::Atomic;
 pub use block::Block;
+pub use image::{ImageOp, Texels};
 pub use scattered::Scattered;
 pub(crate) use sync::end_thread;
 
@@ -38,6 +40,8 @@ pub enum Logical {
     Atomic(Atomic),
     /// Consecutive elements from or to one address.
     Block(Block),
+    /// Texels of an image.
+    Texels(Texels),
     /// Waits for all threads of the group.
     Barrier {
         /// The thread header.
@@ -158,6 +162,7 @@ impl Sends<'_> {
         match l {
             Logical::Scattered(s) => self.scattered(s),
             Logical::Block(b) => self.block(b),
+            Logical::Texels(t) => self.texels(t),
             Logical::Barrier { header } => self.barrier(*header),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Fence { header, spaces } => self.fence(*header, *spaces),
@@ -233,6 +238,13 @@ impl Sends<'_> {
         } else {
             Message::new(platform, op)
         };
+        self.send_message(message, part, p, starts);
+    }
+
+    /// The same with lengths of its own.
+    fn send_message(&mut self, message: Message, part: &Part, p: Payloads, starts: bool) {
+        let platform = self.target.platform();
+        let split = p.src1.is_some();
         let (ex, desc) = match message.descs(platform) {
             Ok(d) => d,
             Err(e) => return self.fail(e),

@@ -210,7 +210,7 @@ impl Sends<'_> {
     }
 
     /// Sees to it that a register starts at a GRF, if it may be anywhere.
-    fn at_grf(&mut self, reg: VReg) {
+    pub(super) fn at_grf(&mut self, reg: VReg) {
         let grf = self.out.grf.bytes;
         let data = &mut self.out.vregs[reg];
         if data.place == vcode::Place::Any {

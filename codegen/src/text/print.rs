@@ -3,8 +3,8 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Scalar, Space,
-    Value,
+    ArgKind, Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode,
+    Region, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -46,7 +46,10 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         .params
         .iter()
         .map(|p| match p.kind.name() {
-            Some(kind) => format!("{} {kind}", p.ty),
+            Some(kind) => match p.kind {
+                ArgKind::Image(_, access) => format!("{} {kind} {}", p.ty, access.name()),
+                _ => format!("{} {kind}", p.ty),
+            },
             None => p.ty.to_string(),
         })
         .collect();
@@ -267,6 +270,31 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             more(&[old])
         ),
         InstData::Fence { spaces, scope, .. } => format!("{} {}", spaces.name(), scope.name()),
+        InstData::Image {
+            opcode,
+            at,
+            coords,
+            data,
+            mask,
+            old,
+        } => {
+            let coords: Vec<Value> = coords.iter().filter_map(|v| v.expand()).collect();
+            let mut out = format!("image {} ", at.image);
+            if opcode == Opcode::Sample {
+                let _ = write!(out, "sampler {} ", at.sampler);
+            }
+            let _ = write!(out, "({})", values(&coords));
+            if let Some(v) = data.expand() {
+                let word = if opcode == Opcode::Sample {
+                    " lod"
+                } else {
+                    ","
+                };
+                let _ = write!(out, "{word} {v}");
+            }
+            format!("{out}{}{}", masked(mask), more(&[old]))
+        }
+        InstData::ImageQuery { fact, image, .. } => format!("{} image {image}", fact.name()),
         InstData::Symbol { data, .. } => {
             let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
             name.map_or(data.to_string(), |n| format!("%{n}"))

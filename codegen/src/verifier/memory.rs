@@ -92,7 +92,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn lanes_off(
+    pub(super) fn lanes_off(
         &mut self,
         inst: Inst,
         ty: Type,

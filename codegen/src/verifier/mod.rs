@@ -8,6 +8,7 @@
 //! - `regions`: bounds, alignment, indices.
 //! - `predicates`: lanes of masks and of parts of predicates.
 //! - `memory`: addresses, masks of loads and stores.
+//! - `images`: which image, coordinates, texels.
 //! - `control`: branch arguments, returns, calls.
 //! - `data`: constant data of a module.
 //! - `calls`: what is known of all functions of a module: names, recursion.
@@ -15,6 +16,7 @@
 mod calls;
 mod control;
 mod data;
+mod images;
 mod immediates;
 mod memory;
 mod predicates;
@@ -270,6 +272,7 @@ impl<'a> Verifier<'a> {
             self.regions(inst);
             self.predicates(inst);
             self.memory(inst);
+            self.images(inst);
             self.control(inst);
         }
     }

@@ -74,13 +74,15 @@ impl Verifier<'_> {
                 }
                 ArgKind::Value => continue,
                 ArgKind::Ptr => Type::scalar_of(Scalar::I64),
-                ArgKind::Slm | ArgKind::Surface => Type::scalar_of(Scalar::I32),
+                ArgKind::Slm | ArgKind::Surface | ArgKind::Image(..) | ArgKind::Sampler => {
+                    Type::scalar_of(Scalar::I32)
+                }
             };
             if !kernel {
                 self.error(
                     Place::Function,
                     format!(
-                        "parameter {n}: only kernels have `ptr`, `slm` and `surface` parameters"
+                        "parameter {n}: only kernels have memory, images and samplers as parameters"
                     ),
                 );
             } else if p.ty != want {
@@ -230,6 +232,8 @@ fn format(data: &InstData) -> Format {
         InstData::Store { .. } => Format::Store,
         InstData::Atomic { .. } => Format::Atomic,
         InstData::Fence { .. } => Format::Fence,
+        InstData::Image { .. } => Format::Image,
+        InstData::ImageQuery { .. } => Format::ImageQuery,
         InstData::Symbol { .. } => Format::Symbol,
         InstData::Call { .. } => Format::Call,
         InstData::Jump { .. } => Format::Jump,

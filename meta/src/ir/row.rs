@@ -54,6 +54,10 @@ pub enum Format {
     Atomic,
     /// Memories and who must see them in order.
     Fence,
+    /// Texels of an image, by coordinates.
+    Image,
+    /// A fact about an image.
+    ImageQuery,
     /// Data of the module.
     Symbol,
     /// A subroutine.

@@ -106,6 +106,8 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
             &[("spaces", "FenceSpaces"), ("scope", "Scope")],
             "spaces scope",
         ),
+        Format::Image => (&[], "_ _ _ _ _"),
+        Format::ImageQuery => (&[], "_ _"),
         Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.
         Format::Atomic => (&[], "_ _ _ _ _ _ _"),

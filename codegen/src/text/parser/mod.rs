@@ -66,7 +66,8 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
         if p.peek() == Token::Word("const") {
             match p.constant_data() {
                 Ok(d) => {
-                    out.data.push(p.tokens.get(before).map_or(Span::default(), |t| t.1));
+                    out.data
+                        .push(p.tokens.get(before).map_or(Span::default(), |t| t.1));
                     out.module.data.push(d);
                 }
                 Err(e) => {

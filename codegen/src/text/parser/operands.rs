@@ -7,8 +7,8 @@ use super::{Parser, Res, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, InstData, IntCC, MemFlags, Region,
-    Scalar, Scope, Space, Type, Value,
+    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, ImageFact, ImagePlace, InstData, IntCC,
+    MemFlags, Opcode, Region, Scalar, Scope, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -104,6 +104,53 @@ impl Parser<'_> {
         Ok((mem, addr, offset))
     }
 
+    /// `image 0`.
+    fn numbered(&mut self, word: &str) -> Res<u8> {
+        if !self.eat_word(word) {
+            return self.error(format!("expected `{word}`, found {}", self.found()));
+        }
+        self.int("a number of an argument")
+    }
+
+    /// `image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`.
+    fn image(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let mut at = ImagePlace {
+            image: self.numbered("image")?,
+            sampler: 0,
+        };
+        if opcode == Opcode::Sample {
+            at.sampler = self.numbered("sampler")?;
+        }
+        self.expect('(')?;
+        let mut coords = [PackedOption::default(); 3];
+        for (n, c) in coords.iter_mut().enumerate() {
+            if n > 0 && !self.eat(',') {
+                break;
+            }
+            *c = self.value(body)?.into();
+        }
+        self.expect(')')?;
+        let mut data = PackedOption::default();
+        if opcode == Opcode::ImageStore {
+            self.expect(',')?;
+            data = self.value(body)?.into();
+        } else if opcode == Opcode::Sample && self.eat_word("lod") {
+            data = self.value(body)?.into();
+        }
+        let (mask, old) = match opcode {
+            Opcode::ImageStore => (self.mask(body)?, None.into()),
+            _ => self.mask_and_old(body)?,
+        };
+        Ok(InstData::Image {
+            opcode,
+            at,
+            coords,
+            data,
+            mask,
+            old,
+        })
+    }
+
     /// `, mask v1, v2`.
     fn mask_and_old(&mut self, body: &mut Body) -> Res<(PackedOption<Value>, PackedOption<Value>)> {
         let mask = self.mask(body)?;
@@ -116,7 +163,7 @@ impl Parser<'_> {
     }
 
     /// One of a list of names.
-    fn choice<T: Copy>(
+    pub(super) fn choice<T: Copy>(
         &mut self,
         all: &[T],
         name: impl Fn(T) -> &'static str,
@@ -331,6 +378,16 @@ impl Parser<'_> {
                 spaces: self.choice(&FenceSpaces::ALL, FenceSpaces::name, "memories")?,
                 scope: self.choice(&Scope::ALL, Scope::name, "a scope")?,
             },
+            Format::Image => self.image(body, opcode)?,
+            Format::ImageQuery => {
+                let fact = self.choice(&ImageFact::ALL, ImageFact::name, "a fact")?;
+                let image = self.numbered("image")?;
+                InstData::ImageQuery {
+                    opcode,
+                    fact,
+                    image,
+                }
+            }
             Format::Symbol => {
                 let Token::Name(name) = self.peek() else {
                     return self.error(format!(

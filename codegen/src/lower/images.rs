@@ -1,0 +1,77 @@
+//! Images: logical sends.
+
+use super::{Lower, gen_signed};
+use crate::ir::{ImageAccess, Inst, InstData, Opcode};
+use crate::sends::{ImageOp, Logical, Texels};
+
+impl Lower<'_> {
+    pub(super) fn lower_image(&mut self, inst: Inst) {
+        let InstData::Image {
+            opcode,
+            at,
+            coords,
+            data,
+            mask,
+            old,
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let given: Vec<_> = coords.iter().filter_map(|c| c.expand()).collect();
+        // Subroutines say nothing of the kernel's images.
+        let image = self.func.images().nth(at.image.into());
+        let Some((_, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
+            let n = given.len();
+            let what = format!(
+                "image {} of {n} coordinates, which the kernel lacks",
+                at.image
+            );
+            return self.fail(Some(inst), what);
+        };
+        let used = match opcode {
+            Opcode::ImageStore => access.writes(),
+            Opcode::Sample => access == ImageAccess::Read,
+            _ => access.reads(),
+        };
+        if !used {
+            let what = format!("this use of an image for `{}`", access.name());
+            return self.fail(Some(inst), what);
+        }
+        let stored = opcode == Opcode::ImageStore;
+        let texels = match stored {
+            true => data.expand(),
+            false => self.func.dfg.first_result(inst),
+        };
+        let Some((texels, first)) = texels.zip(given.first().copied()) else {
+            return;
+        };
+        let lanes = self.ty(first).lanes();
+        let mut regs = [None; 3];
+        for (r, &v) in regs.iter_mut().zip(&given) {
+            *r = Some(self.reg(v));
+        }
+        let op = match opcode {
+            Opcode::ImageStore => ImageOp::Store,
+            // What is stored too may not be in the sampler's cache.
+            Opcode::ImageLoad if access.writes() => ImageOp::LoadTyped,
+            Opcode::ImageLoad => ImageOp::Load,
+            _ => ImageOp::Sample {
+                sampler: at.sampler,
+                lod: data.expand().map(|v| self.reg(v)),
+            },
+        };
+        let keeps = stored || self.lanes_off(texels, old);
+        let logical = Texels {
+            op,
+            surface: self.payload.image_index(at.image),
+            header: self.header,
+            lanes,
+            ty: gen_signed(self.ty(texels).scalar()),
+            coords: regs,
+            mask: mask.expand().map(|m| self.flag(m)),
+            texels: self.reg(texels),
+            keeps,
+        };
+        self.send(Logical::Texels(logical));
+    }
+}
