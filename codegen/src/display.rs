@@ -4,7 +4,7 @@ use crate::bale::Bale;
 use crate::liveness::Liveness;
 use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
-use crate::sends::{Dir, ImageOp, Logical};
+use crate::sends::{Dir, ImageOp, Logical, Media};
 use crate::vcode::{MInst, Place, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
@@ -253,6 +253,33 @@ impl fmt::Display for Logical {
                 b.addr,
                 b.offset
             ),
+            Logical::Media(m) => {
+                let Media {
+                    surface,
+                    width,
+                    bytes,
+                    coords: [x, y],
+                    data,
+                    ..
+                } = m;
+                let way = way(m.dir);
+                write!(
+                    f,
+                    "media {way} surface {surface} ({bytes}) {data} [{x} {y}] width {width}"
+                )
+            }
+            Logical::Raw(r) => {
+                if let Some(m) = r.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let [ex, desc] = r.descs;
+                write!(f, "raw ({}) {ex:#x} {desc:#x}", r.exec)?;
+                if let Some((v, _)) = r.reply {
+                    write!(f, " {v}!")?;
+                }
+                write!(f, " [{}]", r.payload.0)?;
+                r.second.map_or(Ok(()), |(v, _)| write!(f, " [{v}]"))
+            }
             Logical::Texels(t) => {
                 if let Some(m) = t.mask {
                     write!(f, "({m}) ")?;

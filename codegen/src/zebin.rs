@@ -191,6 +191,8 @@ fn image_type(shape: ImageShape) -> &'static str {
         ImageShape::D2 => "image_2d",
         ImageShape::D2Array => "image_2d_array",
         ImageShape::D3 => "image_3d",
+        ImageShape::Block => "image_2d_media_block",
+        ImageShape::Buffer => "image_buffer",
     }
 }
 

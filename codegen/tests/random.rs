@@ -90,6 +90,11 @@ fn runnable_ones_run() {
             component: Component::Uint32,
             address: memory.add(vec![0; (IMAGE_SIDE * IMAGE_SIDE * 16) as usize]),
         };
+        let block = Image {
+            shape: ImageShape::Block,
+            ..image
+        };
+        let block = Arg(vec![memory.add_image(block)]);
         let image = Arg(vec![memory.add_image(image)]);
         let sampler = Arg(vec![memory.add_sampler(Sampler {
             addressing: Addressing::Edge,
@@ -105,6 +110,7 @@ fn runnable_ones_run() {
             image.clone(),
             image,
             sampler,
+            block,
         ];
         let simd = simd(&m);
         let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);

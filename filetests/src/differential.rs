@@ -130,10 +130,16 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
         let at = expected.surface.iter().zip(&got.surface).position(differ);
         return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
     }
-    if expected.image != got.image {
+    let images = [
+        ("image", &expected.image, &got.image),
+        ("image of rectangles", &expected.block, &got.block),
+    ];
+    for (name, expected, got) in images {
         let differ = |(a, b): (&u8, &u8)| a != b;
-        let at = expected.image.iter().zip(&got.image).position(differ);
-        return Err(format!("the image differs at byte {}", at.unwrap_or(0)));
+        let at = expected.iter().zip(got).position(differ);
+        if expected != got {
+            return Err(format!("the {name} differs at byte {}", at.unwrap_or(0)));
+        }
     }
     Ok(Outcome::Equal)
 }
@@ -143,7 +149,11 @@ struct Left {
     output: Vec<u8>,
     surface: Vec<u8>,
     image: Vec<u8>,
+    block: Vec<u8>,
 }
+
+/// Bytes of a random kernel's image of rectangles.
+const BLOCK_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE) as usize;
 
 /// Bytes of a random kernel's images.
 const IMAGE_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 16) as usize;
@@ -173,6 +183,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     let z = memory.add(shared(input));
     let texels = memory.add(input.iter().copied().take(IMAGE_BYTES).collect());
     let written = memory.add(vec![0; IMAGE_BYTES]);
+    let block = memory.add(input.iter().copied().take(BLOCK_BYTES).collect());
     let image = |address| Image {
         shape: ImageShape::D2,
         extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
@@ -193,6 +204,13 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
             linear: false,
             normalized: false,
         })]),
+        Arg(vec![memory.add_image(Image {
+            shape: ImageShape::Block,
+            extent: [IMAGE_SIDE / 2, IMAGE_SIDE, 1],
+            components: 2,
+            component: Component::Unorm8,
+            address: block,
+        })]),
     ];
     let simd = simd(m);
     let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
@@ -209,6 +227,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
         output: memory.bytes(y).to_vec(),
         surface: memory.bytes(z).to_vec(),
         image: memory.bytes(written).to_vec(),
+        block: memory.bytes(block).to_vec(),
     })
 }
 
@@ -231,6 +250,11 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
             device.image_of(&texels, format, desc)?,
             device.image_of(&written, format, desc)?,
         ];
+        let bytes: Vec<u8> = input.iter().copied().take(BLOCK_BYTES).collect();
+        let block = device.buffer_from(&bytes)?;
+        let pairs = ImageFormat::new(ChannelOrder::Rg, ChannelType::UnormInt8)?;
+        let rows = ImageDesc::d2(IMAGE_SIDE / 2, IMAGE_SIDE);
+        let rows = device.image_of(&block, pairs, rows)?;
         let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         kernel
@@ -243,11 +267,13 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
             .arg(&images[0])
             .arg(&images[1])
             .arg(sampler)
+            .arg(&rows)
             .run()?;
         Ok(Left {
             output: y.read()?,
             surface: z.read()?,
             image: written.read()?,
+            block: block.read()?,
         })
     };
     run().map_err(|e| format!("simulator: {e}"))

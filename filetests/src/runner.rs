@@ -151,7 +151,8 @@ fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtim
     let desc = match image.shape {
         ImageShape::D1 => ImageDesc::d1(x),
         ImageShape::D1Array => ImageDesc::d1_array(x, y),
-        ImageShape::D2 => ImageDesc::d2(x, y),
+        ImageShape::D2 | ImageShape::Block => ImageDesc::d2(x, y),
+        ImageShape::Buffer => ImageDesc::d1_buffer(x),
         ImageShape::D2Array => ImageDesc::d2_array(x, y, z),
         ImageShape::D3 => ImageDesc::d3(x, y, z),
     };

@@ -488,6 +488,69 @@ impl Ins<'_, '_> {
         [(); 3].map(|()| values.next().into())
     }
 
+    /// `media_load`: a rectangle of an image's bytes, `width` in each row.
+    pub fn media_load(self, ty: Type, image: u8, coords: [Value; 2], width: u8) -> Value {
+        let data = InstData::Media {
+            opcode: Opcode::MediaLoad,
+            image,
+            width,
+            coords,
+            data: None.into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `media_store`: a rectangle of an image's bytes, `width` in each row.
+    pub fn media_store(self, value: Value, image: u8, coords: [Value; 2], width: u8) {
+        self.none(InstData::Media {
+            opcode: Opcode::MediaStore,
+            image,
+            width,
+            coords,
+            data: value.into(),
+        });
+    }
+
+    /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.
+    pub fn send(
+        self,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) {
+        self.none(InstData::Send {
+            opcode: Opcode::Send,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+        });
+    }
+
+    /// `send_reply`: the same with an answer.
+    pub fn send_reply(
+        self,
+        ty: Type,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) -> Value {
+        let data = InstData::Send {
+            opcode: Opcode::SendReply,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+        };
+        self.one(data, Some(ty))
+    }
+
     /// `image_query`: a fact about an image.
     pub fn image_query(self, fact: ImageFact, image: u8) -> Value {
         let opcode = Opcode::ImageQuery;

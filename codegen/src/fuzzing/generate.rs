@@ -135,6 +135,7 @@ fn kernel(
     b.image_param(ImageShape::D2, ImageAccess::Read);
     b.image_param(ImageShape::D2, ImageAccess::Write);
     b.sampler_param();
+    b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
     fill(&mut b, Space::Slm, input);
     if scratch {
         fill(&mut b, Space::Scratch, input);
@@ -235,6 +236,8 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Symbol
             | Format::Image
             | Format::ImageQuery
+            | Format::Media
+            | Format::Send
             | Format::Call
     );
     format && !info.effect

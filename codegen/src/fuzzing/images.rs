@@ -90,6 +90,52 @@ impl Gen<'_, '_, '_> {
         }
     }
 
+    /// A rectangle around the third image's.
+    pub(super) fn media(&mut self, opcode: Opcode) {
+        if !self.memory {
+            return;
+        }
+        let width = self.rng.pick(&[4u32, 4, 8, 16, 12, 20, 32]).unwrap_or(4);
+        let rows = 1 + self.rng.below(20);
+        let scalar = self.int();
+        let bytes = width * rows;
+        if !bytes.is_multiple_of(scalar.bytes()) {
+            return;
+        }
+        let ty = Type::clamped(scalar, bytes / scalar.bytes());
+        let at = [(); 2].map(|()| self.whole_coordinate(1));
+        let width = width as u8;
+        if opcode == Opcode::MediaLoad {
+            let v = self.b.ins().media_load(ty, 2, at, width);
+            self.pool.push(v);
+        } else {
+            let v = self.value(ty);
+            self.b.ins().media_store(v, 2, at, width);
+        }
+    }
+
+    /// An untyped read of the surface, or a write, as messages. The interpreter knows none.
+    pub(super) fn send(&mut self, opcode: Opcode) {
+        if !self.memory || self.options.runnable {
+            return;
+        }
+        let at = self.value(Type::clamped(Scalar::I32, 8));
+        let mask = match self.rng.one_in(2) {
+            true => Some(self.value(Type::clamped(Scalar::B1, 8))),
+            false => None,
+        };
+        if opcode == Opcode::SendReply {
+            let ty = Type::clamped(Scalar::I32, 8);
+            let descs = [0xc, 0x0210_6e00];
+            let v = self.b.ins().send_reply(ty, 8, descs, at, None, mask);
+            self.pool.push(v);
+        } else {
+            let both = self.value(Type::clamped(Scalar::I32, 16));
+            let descs = [0xc, 0x0402_6e00];
+            self.b.ins().send(8, descs, both, None, mask);
+        }
+    }
+
     pub(super) fn image_query(&mut self) {
         if !self.memory {
             return;

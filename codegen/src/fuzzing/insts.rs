@@ -99,6 +99,8 @@ impl Gen<'_, '_, '_> {
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),
             Format::ImageQuery => self.image_query(),
+            Format::Media => self.media(opcode),
+            Format::Send => self.send(opcode),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Return => {}
         }

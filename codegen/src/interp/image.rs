@@ -233,12 +233,32 @@ impl Image {
         Ok(sum.map(f32::to_bits))
     }
 
+    /// The address of a byte of a rectangle: outside, that of the byte at the same place of the nearest texel, if `nearest`.
+    pub(super) fn byte(&self, x: i64, y: i64, nearest: bool) -> Option<u64> {
+        let texel = i64::from(self.components * self.component.bytes()).max(1);
+        let (row, rows) = (i64::from(self.extent[0]) * texel, i64::from(self.extent[1]));
+        let inside = (0..row).contains(&x) && (0..rows).contains(&y);
+        if !inside && !nearest {
+            return None;
+        }
+        let x = match x {
+            x if x < 0 => x.rem_euclid(texel),
+            x if x >= row => row - texel + x.rem_euclid(texel),
+            x => x,
+        };
+        let at = y.clamp(0, rows - 1) * row + x;
+        Some(self.address + at as u64)
+    }
+
     /// A fact about it.
     pub(super) fn fact(&self, fact: ImageFact) -> u32 {
         let [x, y, z] = self.extent;
         match (fact, self.shape) {
             (ImageFact::Width, _) => x,
-            (ImageFact::Height, ImageShape::D2 | ImageShape::D2Array | ImageShape::D3) => y,
+            (
+                ImageFact::Height,
+                ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Block,
+            ) => y,
             (ImageFact::Depth, ImageShape::D3) => z,
             (ImageFact::Layers, ImageShape::D1Array) => y,
             (ImageFact::Layers, ImageShape::D2Array) => z,

@@ -1,6 +1,6 @@
 //! One hardware thread: frames, values, instructions.
 
-use super::memory::Spaces;
+use super::memory::{Spaces, from_le};
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
@@ -217,6 +217,13 @@ impl<'a> Thread<'a> {
             InstData::ImageQuery { fact, image, .. } => {
                 vec![vec![u64::from(memory.image(image)?.fact(fact))]]
             }
+            InstData::Media { .. } => match rectangle(frame, inst, data, memory)? {
+                Some(read) => vec![read],
+                None => return Ok(Step::Next),
+            },
+            InstData::Send { .. } => {
+                return Err("what a message does is not known here".to_owned());
+            }
             InstData::Image { .. } => match texels(frame, inst, data, memory)? {
                 Some(read) => vec![read],
                 None => return Ok(Step::Next),
@@ -427,6 +434,60 @@ fn texels(
         }
     }
     Ok((opcode != Opcode::ImageStore).then_some(out))
+}
+
+/// Executes `media_load` and `media_store`; gives what is read.
+fn rectangle(
+    frame: &Frame<'_>,
+    inst: Inst,
+    data: InstData,
+    memory: &mut Spaces<'_>,
+) -> Result<Option<Lanes>, String> {
+    let InstData::Media {
+        image,
+        width,
+        coords,
+        data,
+        ..
+    } = data
+    else {
+        return Ok(None);
+    };
+    let image = memory.image(image)?;
+    let [x, y] = coords.map(|c| lane_of(&frame.values[c], 0).map(|v| i64::from(v as i32)));
+    let (x, y) = (x?, y?);
+    let dfg = &frame.func.dfg;
+    let value = data.expand().or(dfg.first_result(inst)).ok_or("no value")?;
+    let ty = dfg.ty(value);
+    let size = ty.scalar().bytes() as usize;
+    let width = i64::from(width.max(1));
+    let place = |n: usize, nearest| {
+        let n = n as i64;
+        image.byte(x + n % width, y + n / width, nearest)
+    };
+    let mut bytes = vec![0; ty.bytes() as usize];
+    if data.is_some() {
+        let lanes = frame.values[value].iter();
+        let from = lanes.flat_map(|l| l.to_le_bytes().into_iter().take(size));
+        for (n, b) in from.enumerate() {
+            if let Some(at) = place(n, false) {
+                memory.memory.write(at, &[b]).map_err(|e| e.to_string())?;
+            }
+        }
+        return Ok(None);
+    }
+    for (n, b) in bytes.iter_mut().enumerate() {
+        if let Some(at) = place(n, true) {
+            let mut one = [0];
+            memory
+                .memory
+                .read(at, &mut one)
+                .map_err(|e| e.to_string())?;
+            *b = one[0];
+        }
+    }
+    let lanes = bytes.chunks(size.max(1)).map(from_le);
+    Ok(Some(lanes.collect()))
 }
 
 /// The lanes and addresses of a load or store.

@@ -13,16 +13,22 @@ pub enum ImageShape {
     D2Array,
     /// A volume.
     D3,
+    /// Rows of bytes, for rectangles of them alone.
+    Block,
+    /// One row, over a buffer's memory.
+    Buffer,
 }
 
 impl ImageShape {
     /// Every shape.
-    pub const ALL: [ImageShape; 5] = [
+    pub const ALL: [ImageShape; 7] = [
         ImageShape::D1,
         ImageShape::D1Array,
         ImageShape::D2,
         ImageShape::D2Array,
         ImageShape::D3,
+        ImageShape::Block,
+        ImageShape::Buffer,
     ];
 
     /// The word in text.
@@ -33,14 +39,16 @@ impl ImageShape {
             ImageShape::D2 => "image2d",
             ImageShape::D2Array => "image2d_array",
             ImageShape::D3 => "image3d",
+            ImageShape::Block => "image2d_block",
+            ImageShape::Buffer => "image1d_buffer",
         }
     }
 
     /// Coordinates of a texel, an array's layer last among them.
     pub const fn coordinates(self) -> usize {
         match self {
-            ImageShape::D1 => 1,
-            ImageShape::D1Array | ImageShape::D2 => 2,
+            ImageShape::D1 | ImageShape::Buffer => 1,
+            ImageShape::D1Array | ImageShape::D2 | ImageShape::Block => 2,
             ImageShape::D2Array | ImageShape::D3 => 3,
         }
     }

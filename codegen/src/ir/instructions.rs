@@ -161,6 +161,24 @@ pub enum InstData {
         fact: ImageFact,
         image: u8,
     },
+    /// `media_load`, `media_store`: where in bytes and rows, bytes of a row, what is stored.
+    Media {
+        opcode: Opcode,
+        image: u8,
+        width: u8,
+        coords: [Value; 2],
+        data: PackedOption<Value>,
+    },
+    /// `send`, `send_reply`: channels, descriptors, one or two payloads, the channels that take part.
+    Send {
+        opcode: Opcode,
+        exec: u8,
+        /// The extended descriptor and the descriptor.
+        descs: [u32; 2],
+        payload: Value,
+        second: PackedOption<Value>,
+        mask: PackedOption<Value>,
+    },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
     /// `call`: a subroutine of the module.
@@ -204,6 +222,8 @@ impl InstData {
             | InstData::Fence { opcode, .. }
             | InstData::Symbol { opcode, .. }
             | InstData::Image { opcode, .. }
+            | InstData::Media { opcode, .. }
+            | InstData::Send { opcode, .. }
             | InstData::ImageQuery { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
@@ -260,6 +280,20 @@ impl InstData {
                 f(*addr);
                 let rest = data.iter().chain([mask, old]);
                 rest.filter_map(|v| v.expand()).for_each(f);
+            }
+            InstData::Media { coords, data, .. } => {
+                coords.iter().copied().for_each(&mut f);
+                data.expand().into_iter().for_each(f);
+            }
+            InstData::Send {
+                payload,
+                second,
+                mask,
+                ..
+            } => {
+                f(*payload);
+                let rest = [second, mask];
+                rest.into_iter().filter_map(|v| v.expand()).for_each(f);
             }
             InstData::Image {
                 coords,
@@ -338,6 +372,20 @@ impl InstData {
                 for v in data.iter_mut().chain([mask, old]) {
                     opt(v, &mut f);
                 }
+            }
+            InstData::Media { coords, data, .. } => {
+                *coords = coords.map(&mut f);
+                opt(data, &mut f);
+            }
+            InstData::Send {
+                payload,
+                second,
+                mask,
+                ..
+            } => {
+                *payload = f(*payload);
+                opt(second, &mut f);
+                opt(mask, &mut f);
             }
             InstData::Image {
                 coords,

@@ -51,6 +51,10 @@ fn is_operation(op: Opcode) -> bool {
             | Opcode::ImageStore
             | Opcode::Sample
             | Opcode::ImageQuery
+            | Opcode::MediaLoad
+            | Opcode::MediaStore
+            | Opcode::Send
+            | Opcode::SendReply
             | Opcode::SymbolAddr
             | Opcode::Goto
             | Opcode::Join
@@ -725,6 +729,14 @@ impl Context for Lower<'_> {
 
     fn image_access(&mut self, inst: Inst) -> Unit {
         self.lower_image(inst);
+    }
+
+    fn media_access(&mut self, inst: Inst) -> Unit {
+        self.lower_media(inst);
+    }
+
+    fn raw_message(&mut self, inst: Inst) -> Unit {
+        self.lower_message(inst);
     }
 
     fn symbol_address(&mut self, inst: Inst, data: DataRef) -> Unit {

@@ -1,8 +1,8 @@
 //! Images: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{ImageAccess, Inst, InstData, Opcode};
-use crate::sends::{ImageOp, Logical, Texels};
+use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Value};
+use crate::sends::{Dir, ImageOp, Logical, Media, Raw, Texels};
 
 impl Lower<'_> {
     pub(super) fn lower_image(&mut self, inst: Inst) {
@@ -73,5 +73,79 @@ impl Lower<'_> {
             keeps,
         };
         self.send(Logical::Texels(logical));
+    }
+
+    pub(super) fn lower_media(&mut self, inst: Inst) {
+        let InstData::Media {
+            opcode,
+            image,
+            width,
+            coords: [x, y],
+            data,
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let stored = opcode == Opcode::MediaStore;
+        let found = self.func.images().nth(image.into());
+        let fits = found.is_some_and(|(shape, access)| {
+            let used = if stored {
+                access.writes()
+            } else {
+                access.reads()
+            };
+            shape == ImageShape::Block && used
+        });
+        if !fits {
+            let what = format!("image {image}, which is none of the kernel's for this");
+            return self.fail(Some(inst), what);
+        }
+        let value = match stored {
+            true => data.expand(),
+            false => self.func.dfg.first_result(inst),
+        };
+        let Some(value) = value else {
+            return;
+        };
+        let logical = Media {
+            dir: if stored { Dir::Write } else { Dir::Read },
+            surface: self.payload.image_index(image),
+            header: self.header,
+            width: width.into(),
+            bytes: self.ty(value).bytes(),
+            coords: [self.reg(x), self.reg(y)],
+            data: self.reg(value),
+        };
+        self.send(Logical::Media(logical));
+    }
+
+    pub(super) fn lower_message(&mut self, inst: Inst) {
+        let InstData::Send {
+            exec,
+            descs,
+            payload,
+            second,
+            mask,
+            ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let reply = self.func.dfg.first_result(inst);
+        let mut reg = |v: Option<Value>| v.map(|v| (self.reg(v), self.ty(v).bytes()));
+        let (payload, second) = (reg(Some(payload)), reg(second.expand()));
+        let reply = reg(reply);
+        let Some(payload) = payload else {
+            return;
+        };
+        let raw = Raw {
+            exec: exec.into(),
+            descs,
+            payload,
+            second,
+            reply,
+            mask: mask.expand().map(|m| self.flag(m)),
+        };
+        self.send(Logical::Raw(raw));
     }
 }

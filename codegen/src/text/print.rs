@@ -294,6 +294,25 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             }
             format!("{out}{}{}", masked(mask), more(&[old]))
         }
+        InstData::Media {
+            image,
+            width,
+            coords: [x, y],
+            data,
+            ..
+        } => format!("image {image} ({x}, {y}) width {width}{}", more(&[data])),
+        InstData::Send {
+            exec,
+            descs: [ex, desc],
+            payload,
+            second,
+            mask,
+            ..
+        } => format!(
+            "exec {exec} ex {ex:#x} desc {desc:#x} {payload}{}{}",
+            more(&[second]),
+            masked(mask)
+        ),
         InstData::ImageQuery { fact, image, .. } => format!("{} image {image}", fact.name()),
         InstData::Symbol { data, .. } => {
             let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);

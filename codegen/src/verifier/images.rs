@@ -3,6 +3,8 @@
 use super::{Place, Verifier};
 use crate::ir::{ArgKind, FuncKind, ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type};
 
+/// The most bytes of a row of a rectangle.
+const MEDIA_ROW: u32 = 64;
 /// Components of a texel.
 const COMPONENTS: u32 = 4;
 
@@ -19,6 +21,8 @@ impl Verifier<'_> {
                 }
             }
             InstData::Image { .. } => self.texels(inst),
+            InstData::Media { .. } => self.media(inst),
+            InstData::Send { .. } => self.message(inst),
             _ => {}
         }
     }
@@ -35,6 +39,91 @@ impl Verifier<'_> {
             self.error(Place::Inst(inst), what);
         }
         found
+    }
+
+    fn media(&mut self, inst: Inst) {
+        let InstData::Media {
+            opcode,
+            image,
+            width,
+            coords,
+            data,
+        } = *self.data(inst)
+        else {
+            return;
+        };
+        if let Some((shape, access)) = self.image_of(inst, image) {
+            let ok = match opcode {
+                Opcode::MediaLoad => access.reads(),
+                _ => access.writes(),
+            };
+            if !ok || shape != ImageShape::Block {
+                let (shape, access) = (shape.name(), access.name());
+                let what = format!("`{opcode}` of an `{shape}` for `{access}`");
+                self.error(Place::Inst(inst), what);
+            }
+        }
+        let i32 = Type::scalar_of(Scalar::I32);
+        for (n, v) in coords.into_iter().enumerate() {
+            let have = self.ty(v);
+            if have != i32 {
+                let what = format!("type clash: places of `{opcode}` are {i32}, and {v} is {have}");
+                self.error(Place::Operand(inst, n), what);
+            }
+        }
+        let ty = match opcode {
+            Opcode::MediaLoad => self.result(inst),
+            _ => data.expand().map(|v| self.ty(v)),
+        };
+        let Some(ty) = ty else {
+            return self.error(Place::Inst(inst), "a store of nothing");
+        };
+        let width = u32::from(width);
+        if width == 0 || width > MEDIA_ROW || !width.is_multiple_of(Scalar::I32.bytes()) {
+            let what =
+                format!("rows of {width} bytes: they have a multiple of 4 up to {MEDIA_ROW}");
+            self.error(Place::Inst(inst), what);
+        } else if ty.is_pred() || !ty.bytes().is_multiple_of(width) {
+            let what = format!("{ty} is not rows of {width} bytes");
+            self.error(Place::Inst(inst), what);
+        }
+    }
+
+    /// Lengths are the target's to know.
+    fn message(&mut self, inst: Inst) {
+        let InstData::Send {
+            opcode,
+            exec,
+            payload,
+            second,
+            mask,
+            ..
+        } = *self.data(inst)
+        else {
+            return;
+        };
+        let exec = u32::from(exec);
+        if !exec.is_power_of_two() || exec > Type::MAX_PRED_LANES {
+            let what = format!("a message of {exec} channels");
+            self.error(Place::Inst(inst), what);
+        }
+        let values = [Some(payload), second.expand()];
+        for (n, v) in values.into_iter().flatten().enumerate() {
+            let ty = self.ty(v);
+            if ty.is_pred() {
+                let what = format!("type clash: {v} of {ty} is no payload");
+                self.error(Place::Operand(inst, n), what);
+            }
+        }
+        if self.result(inst).is_some_and(Type::is_pred) {
+            self.error(
+                Place::Inst(inst),
+                format!("type clash: `{opcode}` of a predicate"),
+            );
+        }
+        if let Some(m) = mask.expand() {
+            self.mask(inst, 1 + usize::from(second.is_some()), m, exec);
+        }
     }
 
     fn texels(&mut self, inst: Inst) {
@@ -70,6 +159,12 @@ impl Verifier<'_> {
                 Opcode::Sample => access == ImageAccess::Read,
                 _ => access.reads(),
             };
+            if shape == ImageShape::Block {
+                self.error(
+                    Place::Inst(inst),
+                    format!("`{opcode}` of an `image2d_block`"),
+                );
+            }
             if !ok {
                 let what = format!("`{opcode}` of an image for `{}`", access.name());
                 self.error(Place::Inst(inst), what);

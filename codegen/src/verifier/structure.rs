@@ -233,6 +233,8 @@ fn format(data: &InstData) -> Format {
         InstData::Atomic { .. } => Format::Atomic,
         InstData::Fence { .. } => Format::Fence,
         InstData::Image { .. } => Format::Image,
+        InstData::Media { .. } => Format::Media,
+        InstData::Send { .. } => Format::Send,
         InstData::ImageQuery { .. } => Format::ImageQuery,
         InstData::Symbol { .. } => Format::Symbol,
         InstData::Call { .. } => Format::Call,

@@ -58,6 +58,10 @@ pub enum Format {
     Image,
     /// A fact about an image.
     ImageQuery,
+    /// A rectangle of an image's bytes.
+    Media,
+    /// A message as it is.
+    Send,
     /// Data of the module.
     Symbol,
     /// A subroutine.

@@ -107,6 +107,8 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
             "spaces scope",
         ),
         Format::Image => (&[], "_ _ _ _ _"),
+        Format::Media => (&[], "_ _ _ _"),
+        Format::Send => (&[], "_ _ _ _ _"),
         Format::ImageQuery => (&[], "_ _"),
         Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.

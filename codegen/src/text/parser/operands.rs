@@ -12,6 +12,7 @@ use crate::ir::{
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
+use gantry_isa_gen::diag::Diagnostic;
 
 impl Parser<'_> {
     pub(super) fn literal(&mut self, scalar: Scalar) -> Res<u64> {
@@ -148,6 +149,62 @@ impl Parser<'_> {
             data,
             mask,
             old,
+        })
+    }
+
+    /// `image 0 (v1, v2) width 16, v3`.
+    fn media(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let image = self.numbered("image")?;
+        self.expect('(')?;
+        let coords = self.pair(body)?;
+        self.expect(')')?;
+        if !self.eat_word("width") {
+            return self.error(format!("expected `width`, found {}", self.found()));
+        }
+        let width = self.int("bytes of a row")?;
+        let mut data = PackedOption::default();
+        if opcode == Opcode::MediaStore {
+            self.expect(',')?;
+            data = self.value(body)?.into();
+        }
+        Ok(InstData::Media {
+            opcode,
+            image,
+            width,
+            coords,
+            data,
+        })
+    }
+
+    /// A word and a number behind it.
+    fn after(&mut self, word: &str) -> Res<u32> {
+        if !self.eat_word(word) {
+            return self.error(format!("expected `{word}`, found {}", self.found()));
+        }
+        Ok(self.literal(Scalar::I32)? as u32)
+    }
+
+    /// `exec 8 ex 0xc desc 0x2106e00 v1, v2, mask v3`.
+    fn send(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let span = self.span();
+        let Ok(exec) = u8::try_from(self.after("exec")?) else {
+            let what = "channels of a message are 32 at most";
+            return Err(Diagnostic::new(span, what));
+        };
+        let descs = [self.after("ex")?, self.after("desc")?];
+        let payload = self.value(body)?;
+        let mut second = PackedOption::default();
+        let masked = matches!(self.tokens.get(self.at + 1), Some((Token::Word("mask"), _)));
+        if !masked && self.eat(',') {
+            second = self.value(body)?.into();
+        }
+        Ok(InstData::Send {
+            opcode,
+            exec,
+            descs,
+            payload,
+            second,
+            mask: self.mask(body)?,
         })
     }
 
@@ -379,6 +436,8 @@ impl Parser<'_> {
                 scope: self.choice(&Scope::ALL, Scope::name, "a scope")?,
             },
             Format::Image => self.image(body, opcode)?,
+            Format::Media => self.media(body, opcode)?,
+            Format::Send => self.send(body, opcode)?,
             Format::ImageQuery => {
                 let fact = self.choice(&ImageFact::ALL, ImageFact::name, "a fact")?;
                 let image = self.numbered("image")?;
