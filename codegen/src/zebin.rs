@@ -125,6 +125,8 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 ImageFact::Height => "image_height",
                 ImageFact::Depth => "image_depth",
                 ImageFact::Layers => "image_array_size",
+                ImageFact::ChannelType => "image_channel_data_type",
+                ImageFact::ChannelOrder => "image_channel_order",
             };
             let arg = tables.images.get(usize::from(*image)).map_or(0, |i| i.0);
             let _ = writeln!(

@@ -45,6 +45,21 @@ impl Component {
         !matches!(self, Component::Unorm8 | Component::F16 | Component::F32)
     }
 
+    /// OpenCL's number.
+    const fn number(self) -> u32 {
+        match self {
+            Component::Unorm8 => 0x10d2,
+            Component::Sint8 => 0x10d7,
+            Component::Sint16 => 0x10d8,
+            Component::Sint32 => 0x10d9,
+            Component::Uint8 => 0x10da,
+            Component::Uint16 => 0x10db,
+            Component::Uint32 => 0x10dc,
+            Component::F16 => 0x10dd,
+            Component::F32 => 0x10de,
+        }
+    }
+
     /// What a kernel sees of the bits in memory.
     fn decode(self, bits: u32) -> u32 {
         match self {
@@ -255,6 +270,13 @@ impl Image {
         let [x, y, z] = self.extent;
         match (fact, self.shape) {
             (ImageFact::Width, _) => x,
+            (ImageFact::ChannelType, _) => self.component.number(),
+            // `CL_R`, `CL_RG`, `CL_RGBA`.
+            (ImageFact::ChannelOrder, _) => match self.components {
+                1 => 0x10b0,
+                2 => 0x10b2,
+                _ => 0x10b5,
+            },
             (
                 ImageFact::Height,
                 ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Block,

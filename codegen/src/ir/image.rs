@@ -118,15 +118,21 @@ pub enum ImageFact {
     Depth,
     /// Layers of an array; 0 where the shape has none.
     Layers,
+    /// How a component is stored: OpenCL's number.
+    ChannelType,
+    /// Which components there are: OpenCL's number.
+    ChannelOrder,
 }
 
 impl ImageFact {
     /// Every fact.
-    pub const ALL: [ImageFact; 4] = [
+    pub const ALL: [ImageFact; 6] = [
         ImageFact::Width,
         ImageFact::Height,
         ImageFact::Depth,
         ImageFact::Layers,
+        ImageFact::ChannelType,
+        ImageFact::ChannelOrder,
     ];
 
     /// The word in text.
@@ -136,6 +142,8 @@ impl ImageFact {
             ImageFact::Height => "height",
             ImageFact::Depth => "depth",
             ImageFact::Layers => "layers",
+            ImageFact::ChannelType => "channel_type",
+            ImageFact::ChannelOrder => "channel_order",
         }
     }
 }

@@ -71,7 +71,7 @@ impl Sends<'_> {
         };
         let aligned = align >= wanted
             && (b.offset as u32).is_multiple_of(wanted)
-            && matches!(b.mem.space, Space::Global | Space::Scratch);
+            && b.mem.space != Space::Slm;
         let mut done = 0;
         let mut starts = b.dir == Dir::Read;
         while b.lanes * size - done >= HWORD
