@@ -76,6 +76,10 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             s.push_str("      barrier_count: 1\n");
         }
         let _ = writeln!(s, "      grf_count: {}", target.grf().count);
+        let both = k.func.images().any(|(_, a)| a == ImageAccess::ReadWrite);
+        if both {
+            s.push_str("      has_fence_for_image_access: true\n");
+        }
         if let Some([x, y, z]) = group_size {
             let _ = writeln!(
                 s,
