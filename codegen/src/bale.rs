@@ -169,8 +169,10 @@ pub struct Bale {
     pub dst: View,
     /// Whether the write begins a new value of the destination register.
     pub starts: bool,
-    /// Lanes that write, where not all.
+    /// Lanes that write, where not all: a flag's, or those that run ([`VFlag::EXEC`]).
     pub mask: Option<VFlag>,
+    /// The channel that lane 0 is, of a mask.
+    pub channel: u32,
     /// The flag that a compare writes.
     pub flag: Option<(Cond, VFlag)>,
     /// The mask of a compare, and whether it is inverted: lanes that it disables keep the mask's own bit in the flag.
@@ -188,6 +190,7 @@ impl Bale {
             dst,
             starts,
             mask: None,
+            channel: 0,
             flag: None,
             under: None,
             carry: None,
@@ -228,8 +231,10 @@ impl fmt::Display for BaleSrc {
 impl fmt::Display for Bale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let o = &self.operation;
-        if let Some(m) = self.mask.or(o.select) {
-            write!(f, "({m}) ")?;
+        match self.mask.or(o.select) {
+            Some(VFlag::EXEC) => f.write_str("(exec) ")?,
+            Some(m) => write!(f, "({m}) ")?,
+            None => {}
         }
         if let Some((m, inverse)) = self.under {
             write!(f, "({}{m}) ", if inverse { "~" } else { "" })?;

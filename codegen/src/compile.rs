@@ -18,6 +18,7 @@
 use crate::display;
 use crate::emit::{Code, emit};
 use crate::expand::expand;
+use crate::fired::Fired;
 use crate::flags::allocate_flags;
 use crate::inline::{calls, inline_calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
@@ -27,6 +28,7 @@ use crate::lower::lower;
 use crate::regalloc::{allocate, checker};
 use crate::result::CodegenError;
 use crate::sends;
+use crate::simdcf::{Finding, SimdCf};
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::verifier::{self, ModuleVerifier};
@@ -104,6 +106,8 @@ pub struct CompileOptions {
     pub target: Target,
     /// Stages whose result is wanted as text.
     pub dump: Vec<Stage>,
+    /// How SIMD control flow is lowered.
+    pub simd_cf: SimdCf,
     /// Run the checkers: the symbolic checker of register allocation, the legality rules on what is emitted. (The IR verifier always
     /// runs.)
     pub check: bool,
@@ -115,6 +119,7 @@ impl CompileOptions {
         CompileOptions {
             target,
             dump: Vec::new(),
+            simd_cf: SimdCf::default(),
             check: cfg!(debug_assertions),
         }
     }
@@ -143,6 +148,10 @@ pub struct KernelStats {
     pub spill_bytes: u32,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
+    /// The lowering rules and repairs that had a part in it.
+    pub fired: Fired,
+    /// What keeps SIMD control flow off the mask stack: the rule that is broken, and where. None where it is on it, or was not asked to be.
+    pub simd_cf: Option<Finding>,
 }
 
 /// One compiled kernel.
@@ -262,10 +271,13 @@ fn compile_with(
     let func = pass.run(Stage::Expand, || expand(func, target), |f| f.to_string())?;
     let func = func.as_ref();
     let payload = Payload::of(func, target)?;
-    let lowered = pass.run(
+    let (lowered, finding) = pass.run(
         Stage::Lower,
-        || lower(func, target, &payload),
-        |l| l.to_string(),
+        || lower(func, target, &payload, options.simd_cf),
+        |(l, finding)| match finding {
+            Some(f) => format!("; SIMD control flow by flags: {f}\n{l}"),
+            None => l.to_string(),
+        },
     )?;
     let lowered = pass.run(
         Stage::Sends,
@@ -311,6 +323,8 @@ fn compile_with(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = live.peak().1;
     stats.simd_width = payload.simd;
+    stats.fired = code.fired;
+    stats.simd_cf = finding;
     Ok(CompiledKernel {
         name: name.to_string(),
         code: out,

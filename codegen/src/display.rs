@@ -187,6 +187,21 @@ impl fmt::Display for MInst {
                     _ => Ok(()),
                 }
             }
+            MInst::Leave { flag, to, .. } => {
+                f.write_str("leave")?;
+                if let Some((flag, sub, inverse)) = flag {
+                    f.write_str(if *inverse { " ~" } else { " " })?;
+                    place(f, &RegRef::new(*flag, *sub))?;
+                }
+                match to {
+                    Some(to) => write!(f, " to {to}"),
+                    None => f.write_str(" for good"),
+                }
+            }
+            MInst::Join { at, .. } => write!(f, "join {at}"),
+            MInst::BranchExec { none_first, .. } => {
+                write!(f, "branch {}", if *none_first { "none" } else { "any" })
+            }
             MInst::EndThread { payload } => write!(f, "end {payload}"),
         }
     }

@@ -65,7 +65,11 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
                 f(&mut c.flag, Use::Write);
             }
         }
-        MInst::Branch { flag, sub, .. } => {
+        MInst::Branch { flag, sub, .. }
+        | MInst::Leave {
+            flag: Some((flag, sub, _)),
+            ..
+        } => {
             let mut at = RegRef::new(*flag, *sub);
             if matches!(flag, VirtReg::Flag(_)) {
                 f(&mut at, Use::Read);
@@ -230,7 +234,10 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn is_branch(&self, insn: Inst) -> bool {
-        matches!(self.inst(insn), MInst::Jump | MInst::Branch { .. })
+        matches!(
+            self.inst(insn),
+            MInst::Jump | MInst::Branch { .. } | MInst::BranchExec { .. }
+        )
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[RaVReg] {

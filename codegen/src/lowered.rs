@@ -2,7 +2,8 @@
 //! registers; and the buffer that stages write it through.
 
 use crate::bale::{Bale, BaleSrc, Operation, View};
-use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, uniform};
+use crate::fired::Fired;
+use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::sends::Logical;
 use crate::target::GrfFile;
 use crate::vcode::{MInst, VFlag, VReg, VRegData, VirtReg};
@@ -44,6 +45,8 @@ pub struct LoweredFunction {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// The rules that made it.
+    pub fired: Fired,
 }
 
 /// Code being written: what was emitted since it was last taken, and the registers made so far.
@@ -122,12 +125,65 @@ impl Buffer {
         View::contiguous(VirtReg::Grf(r), 8, Type::W)
     }
 
+    /// The channels that run, of so many, as a flag: a compare that is always true, under the execution mask, into a flag that was
+    /// clear. `zero` is any doubleword; `pred`: only those of them where this flag's bits are set, or, inverted, are not.
+    pub(crate) fn exec_to_flag(
+        &mut self,
+        out: VFlag,
+        lanes: u32,
+        zero: VReg,
+        pred: Option<(VFlag, bool)>,
+    ) {
+        let mut before = self.temp_flag(lanes);
+        self.const_flag(before, lanes, 0);
+        for first in (0..lanes).step_by(16) {
+            let last = first + 16 >= lanes;
+            let next = if last { out } else { self.temp_flag(lanes) };
+            let m = exec_compare(first, (lanes - first).min(16), zero, before, next, pred);
+            self.code.extend(m.map(Lowered::Inst));
+            before = next;
+        }
+    }
+
     /// A flag of so many lanes with these bits.
     pub(crate) fn const_flag(&mut self, out: VFlag, lanes: u32, bits: u64) {
         let ty = flag_type(lanes);
         let src = imm(bits & lane_mask(lanes), ty);
         self.emit_op(uniform(Op::Mov, flag_dst(out, ty), [src]));
     }
+}
+
+/// A compare that is always true, of the channels from `first` that run, into `next`; its other bits are those of `before`.
+pub(crate) fn exec_compare(
+    first: u32,
+    lanes: u32,
+    zero: VReg,
+    before: VFlag,
+    next: VFlag,
+    pred: Option<(VFlag, bool)>,
+) -> Option<MInst> {
+    let (exec, offset) = isa::ExecSize::new(lanes).zip(isa::ChannelOffset::new(first))?;
+    let zero = scalar_src(zero, 0, Type::Ud);
+    let inst = isa::Inst {
+        offset,
+        pred: pred.map(|(flag, inverse)| isa::Predicate {
+            flag: isa::RegRef::new(VirtReg::Flag(flag), 0),
+            inverse,
+            ctrl: isa::PredCtrl::Sequential,
+        }),
+        cond: Some(isa::CondMod {
+            cond: isa::Cond::Eq,
+            flag: isa::RegRef::new(VirtReg::Flag(next), 0),
+        }),
+        dst: isa::Dst::null(VirtReg::NULL, Type::Ud),
+        srcs: [zero, zero, isa::Src::None],
+        ..isa::Inst::new(Op::Cmp, exec)
+    };
+    Some(MInst::Op {
+        inst,
+        starts: true,
+        keeps: Some(before),
+    })
 }
 
 /// `lanes` neighbours of a register from a byte offset.

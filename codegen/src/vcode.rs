@@ -3,7 +3,9 @@
 //! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
 //! things that are not instructions until places are known (copies, terminators, the address of a register).
 
+use crate::fired::Fired;
 use crate::ir::DataRef;
+use crate::simdcf::Point;
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
@@ -19,6 +21,11 @@ entity_impl!(VReg, "%r");
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VFlag(u32);
 entity_impl!(VFlag, "%f");
+
+impl VFlag {
+    /// Not a flag: the execution mask, where a mask is asked for.
+    pub const EXEC: VFlag = VFlag(u32::MAX - 1);
+}
 
 /// A block of machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -190,6 +197,29 @@ pub enum MInst {
         /// What is asked of the flag.
         test: FlagTest,
     },
+    /// Channels leave: they wait at a point, or run nothing any more.
+    Leave {
+        /// The channels that leave, where its bits are set (or, inverted, where they are not); without it all that run.
+        flag: Option<(VirtReg, u16, bool)>,
+        /// Where they wait, if they come back.
+        to: Option<Point>,
+        /// Channels of the thread.
+        exec: isa::ExecSize,
+    },
+    /// The channels that wait at a point run again.
+    Join {
+        /// The point.
+        at: Point,
+        /// Channels of the thread.
+        exec: isa::ExecSize,
+    },
+    /// To one successor where no channel runs, to the other where any does.
+    BranchExec {
+        /// Whether the first is the one where none does.
+        none_first: bool,
+        /// Channels of the thread.
+        exec: isa::ExecSize,
+    },
     /// End of the thread. The payload is a copy of the thread header.
     EndThread {
         /// The thread header's copy, in the upper registers.
@@ -249,6 +279,8 @@ pub struct VCode {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// The rules and repairs that made it.
+    pub fired: Fired,
 }
 
 impl VCode {
@@ -323,7 +355,11 @@ impl MInst {
                 },
             ),
             MInst::EndThread { payload } => f(payload, Access::Use),
-            MInst::Jump | MInst::Branch { .. } => {}
+            MInst::Jump
+            | MInst::Branch { .. }
+            | MInst::Leave { .. }
+            | MInst::Join { .. }
+            | MInst::BranchExec { .. } => {}
         }
     }
 
@@ -331,7 +367,7 @@ impl MInst {
     pub fn is_terminator(&self) -> bool {
         matches!(
             self,
-            MInst::Jump | MInst::Branch { .. } | MInst::EndThread { .. }
+            MInst::Jump | MInst::Branch { .. } | MInst::BranchExec { .. } | MInst::EndThread { .. }
         )
     }
 }

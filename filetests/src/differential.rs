@@ -2,87 +2,35 @@
 //!
 //! A library function with the target a parameter: `tests/random.rs` runs a seeded few on every target, a fuzz target as many as one likes.
 
-use crate::command::compile_checked;
+use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::interp::{
     Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };
-use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Scalar, Type};
-use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
+use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Scalar, Type};
+use gantry_codegen::text::parse;
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, SimdCf, Target, compile};
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
 };
-use std::collections::BTreeMap;
-use std::fmt;
 
 /// What came of a case.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub enum Outcome {
-    /// Interpreter and simulator agree.
-    Equal,
+    /// Interpreter and simulator agree: the kernel, and what it was compiled to.
+    Equal(Box<Agreed>),
     /// The compiler said that it cannot: of too much demand, which is not the IR's to know.
     TooLarge,
 }
 
-/// One target's share of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Count {
-    /// Cases that agree.
-    pub equal: u64,
-    /// Cases that did not fit the register file.
-    pub too_large: u64,
-}
-
-impl Count {
-    /// Counts a case.
-    pub fn add(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Equal => self.equal += 1,
-            Outcome::TooLarge => self.too_large += 1,
-        }
-    }
-}
-
-/// How often each opcode was compiled, at which types of its first operand or result.
-#[derive(Clone, Debug, Default)]
-pub struct Coverage(BTreeMap<&'static str, BTreeMap<Scalar, u64>>);
-
-impl Coverage {
-    /// Counts the instructions of a random module.
-    pub fn add(&mut self, seed: u64, options: &Options) {
-        let m = fuzzing::module(seed, options);
-        for f in m.functions.values() {
-            let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
-            for &i in insts {
-                let data = f.dfg.data(i);
-                let mut of = None;
-                data.for_each_arg(&f.dfg.pool, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
-                let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
-                // Of what has neither, the type does not matter.
-                let of = of.or(result).unwrap_or(Scalar::B1);
-                let types = self.0.entry(data.opcode().name()).or_default();
-                *types.entry(of).or_default() += 1;
-            }
-        }
-    }
-
-    /// The opcodes that were never compiled.
-    pub fn never(&self) -> Vec<&'static str> {
-        let all = Opcode::all().iter().map(|i| i.name);
-        all.filter(|n| !self.0.contains_key(n)).collect()
-    }
-}
-
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, types) in &self.0 {
-            let all: u64 = types.values().sum();
-            let types: Vec<String> = types.iter().map(|(t, n)| format!("{t} {n}")).collect();
-            writeln!(f, "{name:20} {all:7}  {}", types.join(", "))?;
-        }
-        write!(f, "never: {}", self.never().join(" "))
-    }
+/// A kernel whose bytes do what its IR says.
+#[derive(Debug)]
+pub struct Agreed {
+    /// The IR.
+    pub module: Module,
+    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, and with flags.
+    pub ways: [Compiled; 2],
 }
 
 /// The targets that differential tests run on: those of `GANTRY_TARGETS` (`skl,icllp`), or one of every platform, since products of one platform
@@ -106,42 +54,59 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
     }
 }
 
-/// Compiles a random module for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
+/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
 /// stores with what the interpreter stores.
 ///
 /// # Errors
 /// The compiler refuses verified IR, or the results differ: a sentence that says how.
 pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, String> {
-    let m = fuzzing::module(seed, options);
-    let compile_options = CompileOptions {
-        check: true,
-        ..CompileOptions::new(target.clone())
-    };
-    if let Err(CodegenError::OutOfRegisters { .. }) = compile(&m, &compile_options) {
-        return Ok(Outcome::TooLarge);
+    let made = fuzzing::module(seed, options);
+    let text = made.to_string();
+    let m = parse(&text).map_err(|e| e.to_string())?.module;
+    if m != made {
+        return Err("another module comes back from its text".to_string());
     }
-    let compiled = compile_checked(&m, &compile_options)?;
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
-    let got = simulate(&compiled.zebin, &input, simd(&m))?;
-    compare(&m, &expected.output, &got.output)?;
-    if expected.surface != got.surface {
-        let differ = |(a, b): (&u8, &u8)| a != b;
-        let at = expected.surface.iter().zip(&got.surface).position(differ);
-        return Err(format!("the surface differs at byte {}", at.unwrap_or(0)));
-    }
-    let images = [
-        ("image", &expected.image, &got.image),
-        ("image of rectangles", &expected.block, &got.block),
-    ];
-    for (name, expected, got) in images {
-        let differ = |(a, b): (&u8, &u8)| a != b;
-        let at = expected.iter().zip(got).position(differ);
-        if expected != got {
-            return Err(format!("the {name} differs at byte {}", at.unwrap_or(0)));
+    let mut ways = Vec::new();
+    for simd_cf in [SimdCf::Auto, SimdCf::Flags] {
+        let options = CompileOptions {
+            check: true,
+            simd_cf,
+            ..CompileOptions::new(target.clone())
+        };
+        let by = |e: String| format!("{}: {e}", simd_cf.name());
+        let compiled = match compile(&m, &options) {
+            Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
+            other => other.map_err(|e| by(e.to_string()))?,
+        };
+        check_code(&compiled, &options).map_err(by)?;
+        let got = simulate(&compiled.zebin, &input, simd(&m)).map_err(by)?;
+        compare(&m, &expected.output, &got.output).map_err(by)?;
+        if expected.surface != got.surface {
+            let differ = |(a, b): (&u8, &u8)| a != b;
+            let at = expected.surface.iter().zip(&got.surface).position(differ);
+            let at = at.unwrap_or(0);
+            return Err(by(format!("the surface differs at byte {at}")));
         }
+        let images = [
+            ("image", &expected.image, &got.image),
+            ("image of rectangles", &expected.block, &got.block),
+        ];
+        for (name, expected, got) in images {
+            let differ = |(a, b): (&u8, &u8)| a != b;
+            let at = expected.iter().zip(got).position(differ);
+            if expected != got {
+                let at = at.unwrap_or(0);
+                return Err(by(format!("the {name} differs at byte {at}")));
+            }
+        }
+        ways.push(compiled);
     }
-    Ok(Outcome::Equal)
+    let Ok(ways) = ways.try_into() else {
+        return Err("a way is missing".to_string());
+    };
+    Ok(Outcome::Equal(Box::new(Agreed { module: m, ways })))
 }
 
 /// What a kernel leaves in memory.

@@ -6,6 +6,7 @@
 //! [`run_path`] runs a file or a directory tree; `cargo test -p gantry-filetests` and `gantry test` both call it.
 
 pub mod command;
+pub mod coverage;
 pub mod data;
 pub mod differential;
 mod expect;

@@ -237,7 +237,8 @@ fn barriers_that_the_kernel_does_not_have() {
 #[test]
 fn a_shared_product_without_its_second_thread() {
     let text = "dpasw.8x8 (8|M0) r20:d r20:d r30:b r40.0:b {$0}\n\
-                (W) send.gtwy (8|M0) null r0 null:0 0x0 0x02000010 {EOT,A@1}\n";
+                (W) mov (8|M0) r127.0<1>:ud r0.0<1;1,0>:ud\n\
+                (W) send.gtwy (8|M0) null r127 null:0 0x0 0x02000010 {EOT,A@1}\n";
     let zebin = text::zebin(Platform::XeHpg, INFO, text);
     let d = Device::simulator(SimOptions {
         platform: Platform::XeHpg,
@@ -255,6 +256,15 @@ fn a_shared_product_without_its_second_thread() {
         assert!(e.contains("a second thread, which there is not"), "{e}");
         assert!(e.contains(&format!("thread {}", items / 8 - 1)), "{e}");
     }
+}
+
+#[test]
+fn what_the_hardware_lacks() {
+    let spans = "mov (16|M0) r10.0<1>:q r20.0<8;8,1>:d\n";
+    fault(spans, 1, "illegal instruction: dst: 16 channels of 8 bytes");
+    // What is not reached is not judged.
+    let jumped = format!("(W) jmpi L48\n{spans}L48:\nmov (16|M0) r10.0<1>:df r20.0<8;8,1>:f\n");
+    fault(&jumped, 3, "illegal instruction");
 }
 
 #[test]

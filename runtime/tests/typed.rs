@@ -355,8 +355,11 @@ fn the_port_of_images_loads_and_stores() {
     let (got, after) = run(p, rgba16, &texels, |_| {
         let load = sized(access(LscOp::LoadQuad, 0b0110), false, 2, 0, 2);
         let store = sized(access(LscOp::StoreQuad, 0b0011), false, 2, 2, 0);
+        let data = "(W) mov (8|M0) r16.0<1>:d r10.0<8;8,1>:d\n\
+                    (W) mov (8|M0) r17.0<1>:d r11.0<8;8,1>:d\n";
         text::send(p, &load, 8, "", "r20", ["r10", "null"])
-            + &text::send(p, &store, 8, "", "null", ["r10", "r10"])
+            + data
+            + &text::send(p, &store, 8, "", "null", ["r10", "r16"])
     });
     let component = |bytes: &[u8], texel: usize, c: usize| {
         let at = texel * 8 + c * 2;

@@ -20,16 +20,11 @@ pub(super) struct Region {
 pub(super) enum Kind {
     /// The first side of a divergent if.
     SimdThen {
-        /// The mask before it.
-        before: Value,
-        /// The mask at its start.
-        inside: Value,
         /// Channels that take the other side.
         waiting: Value,
     },
     /// The second side.
     SimdElse {
-        before: Value,
         /// Channels that took the first side.
         done: Value,
         /// Whether some of them may have left.
@@ -39,7 +34,6 @@ pub(super) enum Kind {
     SimdLoop {
         header: Block,
         exit: Block,
-        before: Value,
         /// No channels.
         none: Value,
         /// Channels that broke out.

@@ -1,7 +1,7 @@
 //! Structured control flow of channels: each may go its own way, and the execution mask says which run.
 //!
-//! `if` and `loop` become `goto` and `join` on masks, with a uniform branch around what no channel runs. Where every channel that went
-//! into a construct comes out of it, the mask is then simply what it was before. Channels that return are in no mask any more.
+//! `if` and `loop` become `goto` and `join` on masks, with a uniform branch around what no channel runs. Channels that return are in no mask any
+//! more. Masks are used only as the hardware's mask stack has them ([`crate::simdcf`]).
 //!
 //! Each construct can be built by a closure, or by calls at its beginning and end, for hosts whose own input may be nested to any depth.
 
@@ -64,6 +64,13 @@ impl<'f> FunctionBuilder<'f> {
         self.ins().bconst(lanes, 0)
     }
 
+    /// Every channel.
+    fn all_channels(&mut self) -> Value {
+        let lanes = self.mask_lanes();
+        self.ins()
+            .bconst(lanes, u32::MAX >> (32 - lanes.clamp(1, 32)))
+    }
+
     pub(super) fn mask_lanes(&mut self) -> u32 {
         let var = self.mask_var();
         self.ssa.ty(var).lanes()
@@ -91,14 +98,6 @@ impl<'f> FunctionBuilder<'f> {
     fn skip_if(&mut self, none: Value, skip: Block) {
         let next = self.create_block();
         self.ins().brif(none, skip, &[], next, &[]);
-        self.seal_block(next);
-        self.switch_to_block(next);
-    }
-
-    /// The same where it is not set.
-    fn skip_unless(&mut self, any: Value, skip: Block) {
-        let next = self.create_block();
-        self.ins().brif(any, next, &[], skip, &[]);
         self.seal_block(next);
         self.switch_to_block(next);
     }
@@ -132,11 +131,7 @@ impl<'f> FunctionBuilder<'f> {
         self.set_mask(inside);
         self.skip_if(none, to);
         self.scopes.push(Scope {
-            kind: Kind::SimdThen {
-                before,
-                inside,
-                waiting,
-            },
+            kind: Kind::SimdThen { waiting },
             to,
             region,
             leaves: false,
@@ -149,27 +144,19 @@ impl<'f> FunctionBuilder<'f> {
         let Some(then) = self.end_scope("the else of a divergent if", is) else {
             return;
         };
-        let Kind::SimdThen {
-            before,
-            inside,
-            waiting,
-        } = then.kind
-        else {
+        let Kind::SimdThen { waiting } = then.kind else {
             return;
         };
         self.arrive(then.to, then.region);
         // The channels of the first side wait while those of the second run.
-        let done = match then.leaves {
-            true => self.exec_mask(),
-            false => inside,
-        };
+        let (em, rm, all) = (self.exec_mask(), self.no_channels(), self.all_channels());
+        let (em, done, _) = self.ins().goto(em, rm, all);
+        let (em, none) = self.ins().join(em, waiting);
         let to = self.create_block();
-        self.set_mask(waiting);
-        let any = self.ins().any(waiting);
-        self.skip_unless(any, to);
+        self.set_mask(em);
+        self.skip_if(none, to);
         self.scopes.push(Scope {
             kind: Kind::SimdElse {
-                before,
                 done,
                 left: then.leaves,
             },
@@ -186,24 +173,18 @@ impl<'f> FunctionBuilder<'f> {
             return;
         };
         self.arrive(scope.to, scope.region);
-        let (before, others, left) = match scope.kind {
-            Kind::SimdThen {
-                before, waiting, ..
-            } => (before, waiting, false),
-            Kind::SimdElse {
-                before, done, left, ..
-            } => (before, done, left),
+        let (others, left) = match scope.kind {
+            Kind::SimdThen { waiting } => (waiting, false),
+            Kind::SimdElse { done, left } => (done, left),
             _ => return,
         };
-        if !left && !scope.leaves {
-            self.set_mask(before);
-            return;
-        }
         let em = self.exec_mask();
         let (em, none) = self.ins().join(em, others);
         self.set_mask(em);
-        let to = self.escape();
-        self.skip_if(none, to);
+        if left || scope.leaves {
+            let to = self.escape();
+            self.skip_if(none, to);
+        }
     }
 
     /// Runs `then` in the channels where `cond` is set.
@@ -236,7 +217,8 @@ impl<'f> FunctionBuilder<'f> {
         );
         let none = self.no_channels();
         let (broken, waiting) = (self.var(none), self.var(none));
-        let before = self.exec_mask();
+        // In a subroutine, its absence is told here.
+        self.exec_mask();
         let whole = self.region();
         self.ins().jump(header, &[]);
         self.switch_to_block(header);
@@ -245,7 +227,6 @@ impl<'f> FunctionBuilder<'f> {
             kind: Kind::SimdLoop {
                 header,
                 exit,
-                before,
                 none,
                 broken,
                 waiting,
@@ -267,7 +248,6 @@ impl<'f> FunctionBuilder<'f> {
         let Kind::SimdLoop {
             header,
             exit,
-            before,
             none,
             broken,
             waiting,
@@ -293,15 +273,13 @@ impl<'f> FunctionBuilder<'f> {
         self.seal_block(exit);
         self.switch_to_block(exit);
         self.end_region(exit, whole);
-        if !scope.leaves {
-            self.set_mask(before);
-            return;
-        }
-        let em = self.read(broken);
+        let (em, rm) = (self.exec_mask(), self.read(broken));
+        let (em, none) = self.ins().join(em, rm);
         self.set_mask(em);
-        let any = self.ins().any(em);
-        let to = self.escape();
-        self.skip_unless(any, to);
+        if scope.leaves {
+            let to = self.escape();
+            self.skip_if(none, to);
+        }
     }
 
     /// Repeats `body` until no channel is left in the loop: channels leave by [`FunctionBuilder::simd_break_if`].
@@ -375,8 +353,9 @@ impl<'f> FunctionBuilder<'f> {
     pub(super) fn return_here(&mut self, results: &[Value]) {
         let em = self.exec_mask();
         self.record_results(em, results);
-        let none = self.no_channels();
-        self.return_of_channels(none);
+        let (none, all) = (self.no_channels(), self.all_channels());
+        let (em, _, _) = self.ins().goto(em, none, all);
+        self.return_of_channels(em);
         let to = self.escape();
         self.ins().jump(to, &[]);
     }

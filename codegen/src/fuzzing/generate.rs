@@ -34,6 +34,8 @@ pub(super) struct State<'o> {
     pub(super) scratch: bool,
     /// The module's constant data.
     pub(super) table: DataRef,
+    /// Levels of the expression being made.
+    pub(super) depth: u32,
     /// A subroutine to call: parameters and results.
     pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
 }
@@ -155,6 +157,7 @@ fn kernel(
         texels_used: 0,
         scratch,
         table: DataRef::new(0),
+        depth: 0,
         callee,
     };
     let mut g = Gen {
@@ -201,6 +204,7 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         texels_used: 0,
         scratch: false,
         table: DataRef::new(0),
+        depth: 0,
         callee: None,
     };
     let mut g = Gen {

@@ -37,7 +37,7 @@ impl Gen<'_, '_, '_> {
                     _ => self.data_type(),
                 };
                 if info.format == Format::ImmVec {
-                    let lanes: Vec<u64> = (0..ty.lanes()).map(|_| self.lane(ty.scalar())).collect();
+                    let lanes = self.lane_list(ty);
                     let v = self.b.ins().vconst(ty.scalar(), &lanes);
                     self.pool.push(v);
                     return;

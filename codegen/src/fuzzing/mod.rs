@@ -6,6 +6,7 @@ mod insts;
 mod memory;
 mod operands;
 pub mod shapes;
+mod trees;
 
 use crate::ir::opcode::{Class, Info};
 use crate::ir::{Module, Opcode};

@@ -88,8 +88,21 @@ impl Gen<'_, '_, '_> {
         bits & scalar.mask()
     }
 
-    /// A value of a type: one there is, or a new one.
+    /// A constant's lanes; often such that four bits hold each of them.
+    pub(super) fn lane_list(&mut self, ty: Type) -> Vec<u64> {
+        let small = !ty.scalar().is_float() && self.rng.one_in(3);
+        let mut lane = || match small {
+            true => u64::from(self.rng.below(8)) & ty.scalar().mask(),
+            false => self.lane(ty.scalar()),
+        };
+        (0..ty.lanes()).map(|_| lane()).collect()
+    }
+
+    /// A value of a type: one there is, or a new one, or what nothing else will use.
     pub(super) fn value(&mut self, ty: Type) -> Value {
+        if let Some(v) = self.tree(ty) {
+            return v;
+        }
         let have: Vec<Value> = self
             .pool
             .iter()
@@ -122,7 +135,7 @@ impl Gen<'_, '_, '_> {
         let ways = if self.memory { 4 } else { 2 };
         match self.rng.below(ways) {
             0 => {
-                let lanes: Vec<u64> = (0..ty.lanes()).map(|_| self.lane(ty.scalar())).collect();
+                let lanes = self.lane_list(ty);
                 self.b.ins().vconst(ty.scalar(), &lanes)
             }
             1 => {

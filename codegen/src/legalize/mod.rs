@@ -13,7 +13,8 @@ mod repair;
 mod wide;
 
 use crate::bale::{Bale, BaleSrc, View};
-use crate::lowered::{Lowered, LoweredFunction};
+use crate::fired::{Fired, Repair};
+use crate::lowered::{Lowered, LoweredFunction, exec_compare};
 use crate::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
@@ -37,6 +38,7 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
         grf: f.grf,
         vregs: f.vregs,
         flags: f.flags,
+        fired: f.fired,
         out: Vec::new(),
         error: None,
     };
@@ -69,6 +71,7 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
         blocks,
         vregs: l.vregs,
         flags: l.flags,
+        fired: l.fired,
     };
     code.compute_preds();
     Ok(code)
@@ -79,6 +82,7 @@ struct Legalizer<'a> {
     grf: GrfFile,
     vregs: PrimaryMap<VReg, VRegData>,
     flags: PrimaryMap<VFlag, u8>,
+    fired: Fired,
     out: Vec<MInst>,
     error: Option<String>,
 }
@@ -123,6 +127,7 @@ impl Legalizer<'_> {
         }
         let Some(bale) = self.shape(bale) else { return };
         let pieces = self.pieces(&bale);
+        let bale = self.reachable_mask(bale, &pieces);
         // The bits of a compare's mask that it keeps are there before the first piece.
         let mut previous = bale.under.map(|(mask, _)| mask);
         for (n, piece) in pieces.iter().enumerate() {
@@ -134,11 +139,39 @@ impl Legalizer<'_> {
 
     /// A bale in another floating-point mode than the function's.
     fn in_mode(&mut self, bale: &Bale) {
+        self.fired.repair(Repair::Mode);
         let mut plain = *bale;
         let mode = std::mem::take(&mut plain.operation.mode);
         self.out.push(control(Op::Xor, mode));
         self.bale(&plain);
         self.out.push(control(Op::Xor, mode));
+    }
+
+    /// Where a piece is off the grid of channel offsets, the execution mask as a flag.
+    fn reachable_mask(&mut self, bale: Bale, pieces: &[Piece]) -> Bale {
+        if bale.mask != Some(VFlag::EXEC)
+            || pieces.iter().all(|p| channel_offset(&bale, *p).is_some())
+        {
+            return bale;
+        }
+        let lanes = (bale.channel + bale.lanes).next_multiple_of(8);
+        let zero = self.temp(4);
+        let ty = Type::Ud;
+        self.op(Op::Mov, grf_dst(zero, ty), [imm(0, ty)]);
+        let flag_ty = flag_type(lanes);
+        let mut before = self.temp_flag(lanes);
+        self.op(Op::Mov, flag_dst(before, flag_ty), [imm(0, flag_ty)]);
+        for first in (0..lanes).step_by(16) {
+            let next = self.temp_flag(lanes);
+            let n = (lanes - first).min(16);
+            self.out
+                .extend(exec_compare(first, n, zero, before, next, None));
+            before = next;
+        }
+        Bale {
+            mask: Some(before),
+            ..bale
+        }
     }
 
     /// Keeps registers that a piece reaches through addresses alive up to it.
@@ -207,13 +240,20 @@ impl Legalizer<'_> {
                 }
             }
         }
-        // A channel offset reaches multiples of four; bits between need a flag of their own.
-        let reachable = p.first.is_multiple_of(4.max(p.lanes.min(32)));
-        let offset = ChannelOffset::new(p.first).filter(|_| reachable);
-        if let Some(mask) = bale.mask.or(o.select) {
+        let offset = channel_offset(bale, p);
+        if bale.mask == Some(VFlag::EXEC) {
+            inst.no_mask = false;
+            inst.offset = offset.unwrap_or_default();
+        } else if let Some(mask) = bale.mask.or(o.select) {
             let (flag, at) = match offset {
                 Some(at) => (mask, at),
-                None => (self.flag_part(mask, p), ChannelOffset::M0),
+                None => {
+                    let first = bale.channel + p.first;
+                    (
+                        self.flag_part(mask, Piece { first, ..p }),
+                        ChannelOffset::M0,
+                    )
+                }
             };
             inst.offset = at;
             inst.pred = Some(Predicate {
@@ -329,6 +369,7 @@ impl Legalizer<'_> {
 
     /// A piece's bits of a flag, moved to bit 0 of a flag of their own.
     fn flag_part(&mut self, flag: VFlag, p: Piece) -> VFlag {
+        self.fired.repair(Repair::FlagPart);
         let ty = flag_type(u32::from(self.flags[flag]));
         let (r, out) = (self.temp(4), self.temp_flag(p.lanes));
         self.op(
@@ -347,6 +388,7 @@ impl Legalizer<'_> {
 
     /// `target = previous with a piece's bits from `bits``.
     fn merge_flag(&mut self, target: VFlag, previous: Option<VFlag>, bits: VFlag, p: Piece) {
+        self.fired.repair(Repair::FlagMerge);
         let ty = flag_type(u32::from(self.flags[target]));
         let mask = ((1u64 << p.lanes) - 1) << p.first;
         let moved = self.temp(4);
@@ -467,6 +509,13 @@ impl Legalizer<'_> {
             }
         }
     }
+}
+
+/// The channel offset of a piece. It reaches multiples of four; bits between need a flag of their own.
+fn channel_offset(bale: &Bale, p: Piece) -> Option<ChannelOffset> {
+    let first = bale.channel + p.first;
+    let reachable = first.is_multiple_of(4.max(p.lanes.min(32)));
+    ChannelOffset::new(first).filter(|_| reachable)
 }
 
 /// A region as three-source instructions spell it: all neighbours or one element.

@@ -6,6 +6,7 @@
 
 use super::Legalizer;
 use crate::bale::{Bale, BaleSrc, Operation, View};
+use crate::fired::Repair;
 use crate::vcode::{Place, VRegData, VirtReg};
 use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 
@@ -91,7 +92,6 @@ impl Legalizer<'_> {
         }
         b = self.direct_mixed_floats(b);
         b = self.in_singles(b);
-        b = self.vector_immediate(b);
         b = self.in_two_steps(b);
         b = self.widen_bytes(b);
         b = self.order_factors(b);
@@ -104,6 +104,7 @@ impl Legalizer<'_> {
             return self.ternary(b);
         }
         if b.operation.op == Op::Mach && !self.is_packed(&b.dst, b.lanes, b.dst.ty.bytes()) {
+            self.fired.repair(Repair::MachDestination);
             b = self.through_temporary(b);
         }
         if b.operation.op == Op::Math {
@@ -111,6 +112,7 @@ impl Legalizer<'_> {
                 self.pack_source(&mut b, n);
             }
             if b.dst.index.is_some() {
+                self.fired.repair(Repair::MathDestination);
                 b = self.through_temporary(b);
             }
         }
@@ -162,6 +164,7 @@ impl Legalizer<'_> {
             if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
                 && v.index.is_some()
             {
+                self.fired.repair(Repair::DirectMixedFloat);
                 let v = self.copied(v, b.lanes, v.ty, b.lanes);
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
             }
@@ -176,6 +179,7 @@ impl Legalizer<'_> {
         if !rounds || o.ty != Type::Hf {
             return b;
         }
+        self.fired.repair(Repair::HalfRounding);
         let bytes = b.lanes * Type::F.bytes();
         let (wide, rounded) = (self.temp(bytes), self.temp(bytes));
         let view = |r| View::contiguous(VirtReg::Grf(r), b.lanes, Type::F);
@@ -194,30 +198,6 @@ impl Legalizer<'_> {
         b
     }
 
-    /// A packed vector goes, all eight lanes at once, to a place of 16 bytes' alignment.
-    fn vector_immediate(&mut self, mut b: Bale) -> Bale {
-        let packed = b
-            .operation
-            .srcs
-            .iter()
-            .flatten()
-            .any(|s| s.ty().is_packed_imm());
-        if !packed || b.lanes == 8 && self.is_packed(&b.dst, 8, ALIGN16) {
-            return b;
-        }
-        let r = self.temp((8 * b.operation.ty.bytes()).max(ALIGN16));
-        let dst = View::contiguous(VirtReg::Grf(r), 8, b.operation.ty);
-        self.bale(&Bale {
-            lanes: 8,
-            dst,
-            starts: true,
-            mask: None,
-            ..b
-        });
-        b = self.moved(&b, dst);
-        b
-    }
-
     /// There is no conversion between bytes or half floats and 64-bit types in one step.
     fn in_two_steps(&mut self, mut b: Bale) -> Bale {
         let o = &b.operation;
@@ -233,6 +213,7 @@ impl Legalizer<'_> {
         if !apart {
             return b;
         }
+        self.fired.repair(Repair::TwoSteps);
         let middle = match (from, to) {
             (Type::Hf, _) | (_, Type::Hf) => Type::F,
             // What the smaller side can hold, a dword can.
@@ -261,6 +242,7 @@ impl Legalizer<'_> {
             if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
                 && v.ty.bytes() == 1
             {
+                self.fired.repair(Repair::ByteBesideWide);
                 let ty = dword(v.ty);
                 let v = self.copied(v, b.lanes, ty, b.lanes);
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
@@ -278,11 +260,15 @@ impl Legalizer<'_> {
         {
             match (x, y) {
                 (BaleSrc::View(v, m), BaleSrc::Imm(..)) => {
+                    self.fired.repair(Repair::FactorWidened);
                     let ty = dword(v.ty);
                     let v = self.copied(v, b.lanes, ty, b.lanes);
                     b.operation.srcs[0] = Some(BaleSrc::View(v, m));
                 }
-                _ => o.srcs.swap(0, 1),
+                _ => {
+                    o.srcs.swap(0, 1);
+                    self.fired.repair(Repair::FactorOrder);
+                }
             }
         }
         b
@@ -296,6 +282,7 @@ impl Legalizer<'_> {
         if let Some(BaleSrc::View(v, m)) = b.operation.srcs[1]
             && v.ty.bytes() == 1
         {
+            self.fired.repair(Repair::ByteSource1);
             let ty = if v.ty.is_signed() { Type::W } else { Type::Uw };
             let v = self.copied(v, b.lanes, ty, b.lanes);
             b.operation.srcs[1] = Some(BaleSrc::View(v, m));
@@ -330,12 +317,14 @@ impl Legalizer<'_> {
             _ => None,
         };
         if let Some(w) = word {
+            self.fired.repair(Repair::DwordByWord);
             self.bale(&Bale {
                 operation: with(w),
                 ..*b
             });
             return true;
         }
+        self.fired.repair(Repair::DwordProduct);
         let [low, high] = match y {
             BaleSrc::Imm(i, _) => [
                 BaleSrc::Imm(i & 0xffff, Type::Uw),
@@ -346,6 +335,7 @@ impl Legalizer<'_> {
                 let v = match m == SrcMods::default() {
                     true => v,
                     false => {
+                        self.fired.repair(Repair::DwordModified);
                         let r = self.temp(b.lanes * v.ty.bytes());
                         let t = View::contiguous(VirtReg::Grf(r), b.lanes, v.ty);
                         let mov = Operation::new(Op::Mov, v.ty, &[BaleSrc::View(v, m)]);
@@ -455,6 +445,7 @@ impl Legalizer<'_> {
         let step = Self::step(&b.dst, b.lanes);
         let quad = b.dst.index.is_none() && (step == Some(8) || b.lanes == 1 && step.is_some());
         if !null && !quad {
+            self.fired.repair(Repair::StepDestination);
             let rest = self.through_temporary(b);
             self.bale(&rest);
             return None;
@@ -466,10 +457,10 @@ impl Legalizer<'_> {
             };
             let mut alone = b;
             alone.operation.srcs = [Some(BaleSrc::View(v, m)), None, None];
-            alone.operation.op = Op::Add;
             if self.in_step(&alone) {
                 continue;
             }
+            self.fired.repair(Repair::StepSource);
             let hs = 8 / v.ty.bytes();
             let r = self.temp(at + b.lanes * 8);
             let t = View {
@@ -493,6 +484,7 @@ impl Legalizer<'_> {
         if b.operation.op != Op::Mul || b.operation.ty.bytes() != 1 {
             return b;
         }
+        self.fired.repair(Repair::ByteProduct);
         let r = self.temp(b.lanes * Type::W.bytes());
         let words = View::contiguous(VirtReg::Grf(r), b.lanes, Type::W);
         self.bale(&Bale {
@@ -535,6 +527,7 @@ impl Legalizer<'_> {
             && (v.ty != b.operation.ty
                 || !(Self::is_scalar(&v, b.lanes) || self.is_packed(&v, b.lanes, 4)))
         {
+            self.fired.repair(Repair::MathSource);
             let v = self.copied(v, b.lanes, b.operation.ty, b.lanes);
             b.operation.srcs[n] = Some(BaleSrc::View(v, m));
         }
@@ -577,6 +570,7 @@ impl Legalizer<'_> {
                 };
                 b.operation.srcs[n] = Some(BaleSrc::View(all, m));
             } else {
+                self.fired.repair(Repair::TernarySource);
                 let mut v = self.copied(v, b.lanes, b.operation.ty, lanes);
                 (v.vs, v.w) = (lanes, lanes);
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
@@ -585,6 +579,7 @@ impl Legalizer<'_> {
         if lanes == b.lanes && self.is_packed(&b.dst, lanes, unit) {
             return Some(b);
         }
+        self.fired.repair(Repair::TernaryDestination);
         let r = self.temp((lanes * b.operation.ty.bytes()).max(unit));
         let dst = View::contiguous(VirtReg::Grf(r), lanes, b.operation.ty);
         self.bale(&Bale {
@@ -651,6 +646,7 @@ impl Legalizer<'_> {
             }
             return None;
         }
+        self.fired.repair(Repair::DestinationStride);
         let r = self.temp(b.lanes * step);
         let dst = View {
             reg: VirtReg::Grf(r),

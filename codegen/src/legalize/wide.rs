@@ -5,6 +5,7 @@
 
 use super::Legalizer;
 use crate::bale::{Bale, BaleSrc, Operation, View};
+use crate::fired::Repair;
 use crate::vcode::VirtReg;
 use gantry_isa_gen::{Op, SrcMods, Type};
 
@@ -87,6 +88,7 @@ impl Legalizer<'_> {
 
     /// An operation on the lower and one on the upper doublewords.
     fn by_halves(&mut self, b: &Bale) {
+        self.fired.repair(Repair::Halves);
         let mut srcs = [None; 3];
         for (to, s) in srcs.iter_mut().zip(&b.operation.srcs) {
             *to = s.map(|s| match s {
@@ -223,6 +225,7 @@ impl Legalizer<'_> {
 
     /// `low = a.low + b.low` with carry, `high = a.high + b.high + carry`; or differences with borrow.
     fn sum(&mut self, b: &Bale) {
+        self.fired.repair(Repair::WideSum);
         let zero = BaleSrc::Imm(0, Type::Ud);
         let (Some(x), Some(y)) = (b.operation.srcs[0], b.operation.srcs[1]) else {
             return;
@@ -232,6 +235,7 @@ impl Legalizer<'_> {
             std::mem::swap(&mut x, &mut y);
         }
         if x.negated {
+            self.fired.repair(Repair::WideSumNegated);
             // -x - y is (0 - x) - y.
             let r = self.temp(b.lanes * 8);
             let t = View::contiguous(VirtReg::Grf(r), b.lanes, Type::Uq);
@@ -250,6 +254,7 @@ impl Legalizer<'_> {
         if b.mask.is_none() {
             return self.sum_of(b, x, y, b.dst, b.starts);
         }
+        self.fired.repair(Repair::WideSumMasked);
         // The upper half is made in two steps: under a mask, elsewhere.
         let r = self.temp(b.lanes * 8);
         let t = View::contiguous(VirtReg::Grf(r), b.lanes, Type::Uq);
@@ -317,8 +322,10 @@ impl Legalizer<'_> {
         if b.operation.sat || src.ty().is_float() || matches!(src, BaleSrc::View(_, m) if m.abs) {
             return self.fail(format!("`{b}` was to be rewritten before"));
         }
+        self.fired.repair(Repair::WideExtension);
         let h = self.halves(src, b.lanes);
         if h.negated {
+            self.fired.repair(Repair::WideExtensionNegated);
             let zero = BaleSrc::Imm(0, Type::Ud);
             let mut minus = *b;
             minus.operation.op = Op::Add;

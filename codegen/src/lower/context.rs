@@ -1,5 +1,6 @@
 //! What the rules call: views, sources, operations, and the emission of bales.
 
+use super::flags::Compare;
 use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
@@ -92,6 +93,10 @@ fn fits_word(x: i64) -> bool {
 }
 
 impl Context for Lower<'_> {
+    fn fired(&mut self, rule: u32) {
+        self.fired.rule(rule);
+    }
+
     fn inst_data(&mut self, inst: Inst) -> InstData {
         *self.func.dfg.data(inst)
     }
@@ -435,7 +440,7 @@ impl Context for Lower<'_> {
                 read_in_place(operation, old, &view, lanes)
             }
         };
-        let mask = mask.expand().map(|m| self.flag(m));
+        let mask = mask.expand().map(|m| self.mask(inst, m));
         // The address of an indirect destination is taken before the write that would begin its value.
         let starts = fresh && index.is_none();
         if fresh && !starts {
@@ -445,6 +450,20 @@ impl Context for Lower<'_> {
             mask,
             ..Bale::new(lanes, operation, view, starts)
         }));
+    }
+
+    fn under_exec(&mut self, inst: Inst) -> Option<()> {
+        match *self.func.dfg.data(inst) {
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args: [mask, ..],
+            } => self.is_active(inst, mask).then_some(()),
+            _ => None,
+        }
+    }
+
+    fn merge_under_exec(&mut self, inst: Inst, old: Value, operation: Operation) -> Unit {
+        self.merge(inst, old, operation);
     }
 
     fn result(&mut self, inst: Inst) -> Value {
@@ -597,7 +616,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.lower_goto_under(inst, em, rm, int_conditions(cc.inverse()), a, b);
+        self.lower_goto_compare(inst, [em, rm], false, Compare::Int(cc), a, b);
     }
 
     fn sinkable_not(&mut self, v: Value) -> Option<Inst> {
@@ -618,7 +637,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.lower_goto_under(inst, em, rm, int_conditions(cc), a, b);
+        self.lower_goto_compare(inst, [em, rm], true, Compare::Int(cc), a, b);
     }
 
     fn simd_goto_not_float(
@@ -630,7 +649,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.lower_goto_under(inst, em, rm, float_conditions(cc), a, b);
+        self.lower_goto_compare(inst, [em, rm], true, Compare::Float(cc), a, b);
     }
 
     fn simd_goto_float(
@@ -642,18 +661,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        // NaNs make an order and its opposite both false, but not equal and unequal.
-        match cc {
-            FloatCC::Equal | FloatCC::NotEqual => {
-                let cc = match cc {
-                    FloatCC::Equal => FloatCC::NotEqual,
-                    _ => FloatCC::Equal,
-                };
-                self.compare(inst, float_conditions(cc), a, b, Some((em, false)));
-            }
-            _ => self.lower_goto_staying(inst, em, float_conditions(cc), a, b),
-        }
-        self.lower_goto_rest(inst, em, rm);
+        self.lower_goto_compare(inst, [em, rm], false, Compare::Float(cc), a, b);
     }
 
     fn simd_join(&mut self, inst: Inst, em: Value, rm: Value) -> Unit {
@@ -699,14 +707,14 @@ impl Context for Lower<'_> {
 
     fn scatter(
         &mut self,
-        _: Inst,
+        inst: Inst,
         mem: MemFlags,
         v: Value,
         addr: Value,
         offset: i32,
         mask: OptValue,
     ) -> Unit {
-        self.lower_scatter(mem, v, addr, offset, mask);
+        self.lower_scatter(inst, mem, v, addr, offset, mask);
     }
 
     fn block_read(&mut self, inst: Inst, mem: MemFlags, addr: Value, offset: i32) -> Unit {
@@ -757,7 +765,7 @@ impl Context for Lower<'_> {
 }
 
 /// The hardware's condition, and the one for swapped operands.
-fn int_conditions(cc: IntCC) -> (Cond, Cond) {
+pub(super) fn int_conditions(cc: IntCC) -> (Cond, Cond) {
     match cc {
         IntCC::Equal => (Cond::Eq, Cond::Eq),
         IntCC::NotEqual => (Cond::Ne, Cond::Ne),
@@ -769,7 +777,7 @@ fn int_conditions(cc: IntCC) -> (Cond, Cond) {
 }
 
 /// The hardware's condition, and the one for swapped operands.
-fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
+pub(super) fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
     match cc {
         FloatCC::Equal => (Cond::Eq, Cond::Eq),
         FloatCC::NotEqual => (Cond::Ne, Cond::Ne),
@@ -781,7 +789,7 @@ fn float_conditions(cc: FloatCC) -> (Cond, Cond) {
 }
 
 /// The operation with sources in `old` that are exactly the lanes of `dst` read from `dst` instead.
-fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
+pub(super) fn read_in_place(mut o: Operation, old: VirtReg, dst: &View, lanes: u32) -> Operation {
     for s in o.srcs.iter_mut().flatten() {
         if let BaleSrc::View(v, _) = s
             && v.reg == old

@@ -15,8 +15,7 @@ use smallvec::{SmallVec, smallvec};
 
 impl Lower<'_> {
     /// Every block lowered, in emission order.
-    pub(super) fn blocks(&mut self) -> Result<Vec<LoweredBlock>, CodegenError> {
-        let order = self.reverse_postorder();
+    pub(super) fn blocks(&mut self, order: &[Block]) -> Result<Vec<LoweredBlock>, CodegenError> {
         let mut number: SecondaryMap<Block, PackedOption<Number>> = SecondaryMap::new();
         let mut preds: SecondaryMap<Block, u32> = SecondaryMap::new();
         for (n, &b) in order.iter().enumerate() {
@@ -40,7 +39,8 @@ impl Lower<'_> {
             };
             self.code.clear();
             let mut succs = SmallVec::new();
-            self.terminator(last);
+            let behind = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);
+            self.terminator(last, behind);
             let calls = self.destinations(b);
             if let [call] = calls[..] {
                 let term = self.code.pop();
@@ -75,6 +75,9 @@ impl Lower<'_> {
                 self.lower_inst(inst);
                 reversed.extend(self.code.iter().rev());
             }
+            self.code.clear();
+            self.mask_param(b);
+            reversed.extend(self.code.iter().rev());
             if n == 0 {
                 self.code.clear();
                 self.prologue();
@@ -114,7 +117,7 @@ impl Lower<'_> {
             .unwrap_or_default()
     }
 
-    fn reverse_postorder(&self) -> Vec<Block> {
+    pub(super) fn reverse_postorder(&self) -> Vec<Block> {
         let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         let mut post = Vec::new();
         let mut stack: Vec<(Block, usize)> = Vec::new();
@@ -147,7 +150,8 @@ impl Lower<'_> {
         let params: Vec<Value> = self.func.dfg.block_params(block).to_vec();
         let mut flags = Vec::new();
         for v in params {
-            if self.ty(v).is_pred() && self.needed.contains(v) {
+            let wanted = self.needed.contains(v) && !self.keeps_param(block, v);
+            if self.ty(v).is_pred() && wanted {
                 flags.push(self.flag(v));
             }
         }
@@ -163,7 +167,7 @@ impl Lower<'_> {
         let mut copies = Vec::new();
         let mut constants = Vec::new();
         for (&p, &a) in params.iter().zip(&args) {
-            if !self.needed.contains(p) {
+            if !self.needed.contains(p) || self.keeps_param(call.block, p) {
                 continue;
             }
             if self.ty(p).is_pred() {
@@ -210,10 +214,17 @@ impl Lower<'_> {
         flags
     }
 
-    fn terminator(&mut self, inst: Inst) {
+    /// `behind`: whether a block comes later in the order of emission.
+    fn terminator(&mut self, inst: Inst, behind: impl Fn(Block) -> bool) {
         match *self.func.dfg.data(inst) {
             InstData::Jump { .. } => self.emit(MInst::Jump),
-            InstData::Brif { cond, .. } => {
+            InstData::Brif { cond, dests, .. } => {
+                if let Some(none_first) = self.asks_exec(inst, cond) {
+                    let [first, second] = dests.map(|d| behind(d.block));
+                    if if none_first { first } else { second } {
+                        return self.branch_exec(none_first);
+                    }
+                }
                 let (flag, test) = self.branch_test(cond);
                 let flag = VirtReg::Flag(flag);
                 self.emit(MInst::Branch { flag, sub: 0, test });

@@ -4,14 +4,22 @@
 //! undefined, so tests mask them.
 
 use super::Lower;
+use super::context::{float_conditions, int_conditions};
 use crate::bale::{Bale, BaleSrc, Operation, View};
-use crate::ir::{Inst, InstData, Value};
+use crate::ir::{FloatCC, Inst, InstData, IntCC, Value};
 use crate::lowered::Lowered;
 use crate::operand::{
     flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
 };
 use crate::vcode::{MInst, VFlag, VirtReg};
 use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
+
+/// A compare's condition.
+#[derive(Clone, Copy)]
+pub(super) enum Compare {
+    Int(IntCC),
+    Float(FloatCC),
+}
 
 impl Lower<'_> {
     fn result_flag(&mut self, inst: Inst, n: usize) -> Option<(VFlag, u32)> {
@@ -35,7 +43,7 @@ impl Lower<'_> {
     }
 
     /// `out = (x & lanes) cond 0`, in bit 0.
-    fn test(&mut self, out: VFlag, x: Src<VirtReg>, lanes: u32, cond: Cond) {
+    pub(super) fn test(&mut self, out: VFlag, x: Src<VirtReg>, lanes: u32, cond: Cond) {
         let ty = flag_type(lanes);
         let mut i = uniform(
             Op::And,
@@ -263,6 +271,9 @@ impl Lower<'_> {
 
     /// `new_em = em & ~cond`, `new_rm = rm | (em & cond)`, `none = !any(new_em)`.
     pub(super) fn lower_goto(&mut self, inst: Inst, em: Value, rm: Value, cond: Value) {
+        if self.controls(inst) {
+            return self.leave_by(inst, cond);
+        }
         let results: [Value; 3] = match self.func.dfg.results(inst) {
             &[a, b, c] => [a, b, c],
             _ => return,
@@ -300,22 +311,43 @@ impl Lower<'_> {
         }
     }
 
-    /// A `goto` of which the channels stay where a compare is true.
-    pub(super) fn lower_goto_under(
+    /// A `goto` by a compare that only it looks at, or, where channels stay where that is true, by its opposite.
+    pub(super) fn lower_goto_compare(
         &mut self,
         inst: Inst,
-        em: Value,
-        rm: Value,
-        conds: (Cond, Cond),
+        [em, rm]: [Value; 2],
+        stays: bool,
+        by: Compare,
         a: BaleSrc,
         b: BaleSrc,
     ) {
-        self.compare(inst, conds, a, b, Some((em, false)));
+        let conds = match by {
+            Compare::Int(cc) => int_conditions(cc),
+            Compare::Float(cc) => float_conditions(cc),
+        };
+        if self.controls(inst) {
+            let lanes = self.ty(em).lanes();
+            let flag = self.temp_flag(lanes);
+            self.compare_to(flag, lanes, conds, a, b, None);
+            return self.leave(inst, Some((flag, stays)));
+        }
+        // NaNs make an order and its opposite both false, but not equal and unequal.
+        let opposite = match by {
+            _ if stays => Some(conds),
+            Compare::Int(cc) => Some(int_conditions(cc.inverse())),
+            Compare::Float(FloatCC::Equal) => Some(float_conditions(FloatCC::NotEqual)),
+            Compare::Float(FloatCC::NotEqual) => Some(float_conditions(FloatCC::Equal)),
+            Compare::Float(_) => None,
+        };
+        match opposite {
+            Some(conds) => self.compare(inst, conds, a, b, Some((em, false))),
+            None => self.lower_goto_staying(inst, em, conds, a, b),
+        }
         self.lower_goto_rest(inst, em, rm);
     }
 
     /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
-    pub(super) fn lower_goto_staying(
+    fn lower_goto_staying(
         &mut self,
         inst: Inst,
         em: Value,
@@ -335,7 +367,7 @@ impl Lower<'_> {
     }
 
     /// What is left of a `goto` whose new execution mask is made: `new_rm = rm | (em ^ new_em)`, and `none`.
-    pub(super) fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
+    fn lower_goto_rest(&mut self, inst: Inst, em: Value, rm: Value) {
         let results: [Value; 3] = match self.func.dfg.results(inst) {
             &[a, b, c] => [a, b, c],
             _ => return,
@@ -374,6 +406,9 @@ impl Lower<'_> {
 
     /// `new_em = em | rm`, `none = !any(new_em)`.
     pub(super) fn lower_join(&mut self, inst: Inst, em: Value, rm: Value) {
+        if self.controls(inst) {
+            return self.join_point(inst);
+        }
         let results: [Value; 2] = match self.func.dfg.results(inst) {
             &[a, b] => [a, b],
             _ => return,

@@ -68,7 +68,7 @@ impl Lower<'_> {
             lanes,
             ty: gen_signed(self.ty(texels).scalar()),
             coords: regs,
-            mask: mask.expand().map(|m| self.flag(m)),
+            mask: mask.expand().map(|m| self.mask(inst, m)),
             texels: self.reg(texels),
             keeps,
         };
@@ -144,7 +144,7 @@ impl Lower<'_> {
             payload,
             second,
             reply,
-            mask: mask.expand().map(|m| self.flag(m)),
+            mask: mask.expand().map(|m| self.mask(inst, m)),
         };
         self.send(Logical::Raw(raw));
     }

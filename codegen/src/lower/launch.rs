@@ -5,11 +5,8 @@ use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Constant, Inst, InstData, Opcode, Value};
 use crate::lowered::{Lowered, at};
 use crate::target::abi::{LaunchFact, group_id_address};
-use crate::vcode::{MInst, VirtReg};
-use gantry_isa_gen::{
-    self as isa, ChannelOffset, Cond, CondMod, Dst, ExecSize, Op, RegRef, Region, Src, SrcMods,
-    Type,
-};
+use crate::vcode::VirtReg;
+use gantry_isa_gen::{Op, Type};
 
 impl Lower<'_> {
     /// Where in the register file the thread finds a value of the launch at its start, if this is one. Such a value needs no code.
@@ -41,40 +38,8 @@ impl Lower<'_> {
             return;
         };
         let lanes = self.ty(v).lanes();
-        let out = self.flag(v);
-        let mut before = self.temp_flag(lanes);
-        self.const_flag(before, lanes, 0);
-        for first in (0..lanes).step_by(16) {
-            let last = first + 16 >= lanes;
-            let next = if last { out } else { self.temp_flag(lanes) };
-            let Some((exec, offset)) =
-                ExecSize::new((lanes - first).min(16)).zip(ChannelOffset::new(first))
-            else {
-                return self.fail(Some(inst), format!("a dispatch of {lanes} lanes"));
-            };
-            let zero = Src::Direct {
-                at: RegRef::new(VirtReg::Grf(self.header), 0),
-                region: Region::SCALAR,
-                ty: Type::Ud,
-                mods: SrcMods::default(),
-            };
-            let inst = isa::Inst {
-                offset,
-                cond: Some(CondMod {
-                    cond: Cond::Eq,
-                    flag: RegRef::new(VirtReg::Flag(next), 0),
-                }),
-                dst: Dst::null(VirtReg::NULL, Type::Ud),
-                srcs: [zero, zero, Src::None],
-                ..isa::Inst::new(Op::Cmp, exec)
-            };
-            self.emit(MInst::Op {
-                inst,
-                starts: true,
-                keeps: Some(before),
-            });
-            before = next;
-        }
+        let (out, zero) = (self.flag(v), self.header);
+        self.exec_to_flag(out, lanes, zero, None);
     }
 
     /// A constant per lane: packed immediates where eight lanes fit in nibbles, steps of an arithmetic sequence by addition, else

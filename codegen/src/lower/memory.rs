@@ -4,7 +4,7 @@ use super::{Lower, gen_signed};
 use crate::ir::{DataRef, FenceSpaces, FuncKind, Inst, InstData, MemFlags, Opcode, Space, Value};
 use crate::lowered::Lowered;
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
-use crate::vcode::{MInst, SymbolPart, VReg};
+use crate::vcode::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
 
 impl Lower<'_> {
@@ -32,6 +32,7 @@ impl Lower<'_> {
             return;
         };
         let keeps = self.lanes_off(v, old);
+        let mask = mask.expand().map(|m| self.mask(inst, m));
         self.scattered(Dir::Read, mem, v, (addr, offset), mask, keeps);
     }
 
@@ -41,7 +42,7 @@ impl Lower<'_> {
         mem: MemFlags,
         v: Value,
         (addr, offset): (Value, i32),
-        mask: PackedOption<Value>,
+        mask: Option<VFlag>,
         keeps: bool,
     ) {
         let ty = self.ty(v);
@@ -53,7 +54,7 @@ impl Lower<'_> {
             lanes,
             count: ty.lanes() / lanes.max(1),
             ty: gen_signed(ty.scalar()),
-            mask: mask.expand().map(|m| self.flag(m)),
+            mask,
             addr: self.reg(addr),
             offset,
             data: self.reg(v),
@@ -94,12 +95,14 @@ impl Lower<'_> {
 
     pub(super) fn lower_scatter(
         &mut self,
+        inst: Inst,
         mem: MemFlags,
         v: Value,
         addr: Value,
         offset: i32,
         mask: PackedOption<Value>,
     ) {
+        let mask = mask.expand().map(|m| self.mask(inst, m));
         self.scattered(Dir::Write, mem, v, (addr, offset), mask, true);
     }
 
@@ -169,7 +172,7 @@ impl Lower<'_> {
             offset,
             data: data.map(|d| d.expand().map(|d| self.reg(d))),
             result: wanted.then(|| self.reg(v)),
-            mask: mask.expand().map(|m| self.flag(m)),
+            mask: mask.expand().map(|m| self.mask(inst, m)),
             keeps,
         };
         self.send(Logical::Atomic(atomic));

@@ -16,10 +16,13 @@ mod memory;
 mod needed;
 mod parallel;
 mod product;
+mod simdcf;
 
+use crate::fired::Fired;
 use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
 use crate::lowered::{Buffer, LoweredFunction};
 use crate::result::CodegenError;
+use crate::simdcf::{Finding, MaskStack, SimdCf, analyse};
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::{Place, VFlag, VReg, VRegData};
@@ -79,6 +82,8 @@ pub(crate) struct Lower<'a> {
     /// Uses of each value by instructions that are needed.
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
+    /// SIMD control flow on the mask stack, where that is used.
+    masks: Option<MaskStack>,
     header: VReg,
     /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
     local_pointers: Vec<(VReg, u32)>,
@@ -88,11 +93,13 @@ pub(crate) struct Lower<'a> {
     scratch_base: Option<VReg>,
     /// The block being lowered.
     block: Block,
+    /// The rules that matched.
+    fired: Fired,
     /// The first thing that had no lowering.
     failed: Option<CodegenError>,
 }
 
-/// Lowers a kernel.
+/// Lowers a kernel; also says which rule keeps its SIMD control flow off the mask stack, if that was wanted and one does.
 ///
 /// # Errors
 /// An instruction without a lowering.
@@ -100,7 +107,8 @@ pub fn lower(
     func: &Function,
     target: &Target,
     payload: &Payload,
-) -> Result<LoweredFunction, CodegenError> {
+    simd_cf: SimdCf,
+) -> Result<(LoweredFunction, Option<Finding>), CodegenError> {
     let grf = target.grf();
     let mut out = Buffer::new(grf);
     let header = out.vregs.push(VRegData {
@@ -125,21 +133,40 @@ pub fn lower(
         chains: chains::Chains::new(func),
         uses: SecondaryMap::new(),
         inst_block: SecondaryMap::new(),
+        masks: None,
         header,
         local_pointers: Vec::new(),
         table_args: Vec::new(),
         scratch_base: None,
         block: entry,
+        fired: Fired::default(),
         failed: None,
     };
     l.count_uses();
-    let blocks = l.blocks()?;
-    Ok(LoweredFunction {
+    let order = l.reverse_postorder();
+    let mut finding = None;
+    if simd_cf != SimdCf::Flags {
+        match analyse(func, &order, &l.needed) {
+            Ok(masks) => l.masks = Some(masks),
+            Err(f) => finding = Some(*f),
+        }
+    }
+    if let (SimdCf::MaskStack, Some(f)) = (simd_cf, &finding) {
+        return Err(CodegenError::Unsupported {
+            function: func.name.clone(),
+            what: format!("the mask stack: {f}"),
+            at: None,
+        });
+    }
+    let blocks = l.blocks(&order)?;
+    let lowered = LoweredFunction {
         grf,
         blocks,
         vregs: l.out.vregs,
         flags: l.out.flags,
-    })
+        fired: l.fired,
+    };
+    Ok((lowered, finding))
 }
 
 impl Deref for Lower<'_> {
@@ -197,7 +224,7 @@ impl Lower<'_> {
             .any(|&v| self.value_regs[v].is_some() || self.value_flags[v].is_some());
         let data = self.func.dfg.data(inst);
         let effect = data.opcode().info().effect;
-        if !wanted && !effect {
+        if !wanted && !effect && !self.controls(inst) {
             return;
         }
         if generated::constructor_lower(self, inst).is_none() {
@@ -271,6 +298,7 @@ impl Lower<'_> {
 
     /// The flag of a predicate value, which makes its definition needed.
     fn flag(&mut self, v: Value) -> VFlag {
+        let v = self.masks.as_ref().map_or(v, |m| m.canonical(v));
         if let Some(f) = self.value_flags[v].expand() {
             return f;
         }

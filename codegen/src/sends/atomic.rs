@@ -109,6 +109,7 @@ impl Sends<'_> {
             let begins = std::mem::replace(&mut starts, false);
             self.out.code.push(Lowered::Bale(Bale {
                 mask: part.pred,
+                channel: part.channel(),
                 ..Bale::new(part.lanes, mov, to, begins)
             }));
         }

@@ -232,6 +232,7 @@ impl Sends<'_> {
             let begins = std::mem::replace(starts, false);
             self.out.code.push(Lowered::Bale(Bale {
                 mask: part.pred,
+                channel: part.channel(),
                 ..Bale::new(
                     part.lanes,
                     Operation::new(Op::Mov, t.ty, &[src]),

@@ -31,8 +31,8 @@ use crate::target::Target;
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, Simd};
 use gantry_isa_gen::{
-    self as isa, Desc, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region, SendDescs, Src,
-    SrcMods, Type,
+    self as isa, ChannelOffset, Desc, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
+    SendDescs, Src, SrcMods, Type,
 };
 
 /// What a thread asks of a shared function, over virtual registers.
@@ -81,6 +81,7 @@ pub fn expand(
         mut blocks,
         vregs,
         flags,
+        fired,
     } = f;
     let mut s = Sends {
         target,
@@ -116,6 +117,7 @@ pub fn expand(
         blocks,
         vregs: s.out.vregs,
         flags: s.out.flags,
+        fired,
     })
 }
 
@@ -142,6 +144,14 @@ struct Part {
 }
 
 impl Part {
+    /// The channel that a bale's first lane is, of the part's mask.
+    fn channel(&self) -> u32 {
+        match self.pred {
+            Some(VFlag::EXEC) => self.first,
+            _ => 0,
+        }
+    }
+
     /// A message of the whole thread.
     const fn whole(exec: ExecSize) -> Part {
         Part {
@@ -220,7 +230,7 @@ impl Sends<'_> {
 
     /// Lanes `first..first + n` of a mask as a flag of its own, clear above them.
     fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32, whole: bool) -> VFlag {
-        if first == 0 && whole && lanes <= 16 {
+        if mask == VFlag::EXEC || first == 0 && whole && lanes <= 16 {
             return mask;
         }
         let ty = flag_type(lanes);
@@ -274,7 +284,14 @@ impl Sends<'_> {
         let (dreg, dat) = place(p.dst);
         let mut send = isa::Inst::new(if split { Op::Sends } else { Op::Send }, part.exec);
         send.no_mask = true;
-        send.pred = part.pred.map(|f| Predicate {
+        let pred = part.pred.filter(|f| *f != VFlag::EXEC);
+        if part.pred.is_some() && pred.is_none() {
+            let Some(offset) = ChannelOffset::new(part.first) else {
+                return self.fail(format!("a message of channels from {}", part.first));
+            };
+            (send.no_mask, send.offset) = (false, offset);
+        }
+        send.pred = pred.map(|f| Predicate {
             flag: RegRef::new(VirtReg::Flag(f), 0),
             inverse: false,
             ctrl: PredCtrl::Sequential,

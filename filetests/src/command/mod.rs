@@ -83,6 +83,12 @@ pub(crate) fn compile_checked(
     options: &CompileOptions,
 ) -> Result<Compiled, String> {
     let compiled = compile(module, options).map_err(|e| e.to_string())?;
+    check_code(&compiled, options)?;
+    Ok(compiled)
+}
+
+/// Decodes what was compiled and judges every instruction by the legality rules.
+pub(crate) fn check_code(compiled: &Compiled, options: &CompileOptions) -> Result<(), String> {
     for kernel in &compiled.kernels {
         for l in list(options.target.platform(), &kernel.code.bytes) {
             let found = match &l.inst {
@@ -102,7 +108,7 @@ pub(crate) fn compile_checked(
             }
         }
     }
-    Ok(compiled)
+    Ok(())
 }
 
 /// The platform of a file's target.

@@ -3,10 +3,10 @@
 use super::{Command, Outcome, compile_checked, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
-use gantry_codegen::{CompileOptions, Stage};
+use gantry_codegen::{CompileOptions, SimdCf, Stage};
 
 /// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
-/// text is, and with `precise-output` it is the section of the command's name. With an `; error:` the compiler must
+/// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered. With an `; error:` the compiler must
 /// refuse the file with that text.
 pub(super) struct StageTest {
     name: &'static str,
@@ -33,7 +33,7 @@ impl Command for StageTest {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["precise-output"]
+        &["precise-output", "flags", "mask-stack"]
     }
 
     fn directives(&self) -> &'static [&'static str] {
@@ -46,6 +46,9 @@ impl Command for StageTest {
             CompileOptions::for_target(&file.target).map_err(|e| e.to_string())?;
         compile_options.dump = vec![self.stage];
         compile_options.check = true;
+        if let Some(way) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
+            compile_options.simd_cf = way;
+        }
         let expected = file.named("error").next();
         let compiled = match (compile_checked(&module, &compile_options), expected) {
             (Ok(c), None) => c,

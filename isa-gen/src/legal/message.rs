@@ -4,7 +4,7 @@ use super::Part;
 use super::rule::{Kinds, Rule, always};
 use super::view::{DescView, View};
 use crate::inst::{InstOpts, Subfn};
-use crate::message::{Lengths, Message, MessageError, MsgOp, SendBits, Sfid};
+use crate::message::{Lengths, LscPort, Message, MessageError, MsgOp, SendBits, Sfid};
 use crate::op::Format;
 
 pub(super) static RULES: &[Rule] = &[
@@ -59,11 +59,12 @@ pub(super) static RULES: &[Rule] = &[
         applies: |f| f.lsc,
         check: |v, out| {
             let Some((m, l)) = measured(v) else { return };
-            if !matches!(m.op, MsgOp::Lsc(_)) {
+            let MsgOp::Lsc(op) = m.op else {
                 return;
-            }
+            };
             let (a, d) = (u32::from(m.src0_grfs), u32::from(m.src1_grfs));
-            if a != l.address {
+            // How many coordinates an image has, its surface says.
+            if a != l.address && op.port != LscPort::Tgm {
                 let need = l.address;
                 let what = format_args!("the addresses take {need} registers, not {a}");
                 out.find(Part::Src(0), what);

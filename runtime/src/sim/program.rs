@@ -10,7 +10,7 @@ use gantry_isa_gen::sem::AluOp;
 use gantry_isa_gen::text::print_inst;
 use gantry_isa_gen::{
     Arf, Dst, Inst, InstOpts, Op, Platform, PredCtrl, Reg, RegRef, Src, SrcMods, Subfn, SyncFn,
-    Target, Type, decode,
+    Target, Type, decode, legal,
 };
 
 /// A kernel, decoded.
@@ -316,6 +316,13 @@ impl Program {
     }
 
     fn lower(&self, inst: &Inst<Reg>, ip: u32, len: u32) -> MicroOp {
+        // What the hardware lacks has no meaning.
+        if !legal::is_legal(self.platform, inst) {
+            let found = legal::check(self.platform, inst);
+            if let Some(f) = found.iter().find(|f| !f.rule.is_tolerated()) {
+                return bad(ip, format!("illegal instruction: {f}"));
+            }
+        }
         match self.try_lower(inst, ip, len) {
             Ok(op) => op,
             Err(why) => bad(ip, why),

@@ -2,7 +2,7 @@
 
 use crate::{Failure, input, print};
 use clap::ValueEnum;
-use gantry::codegen::{CompileOptions, Compiled, KernelStats, Stage};
+use gantry::codegen::{CompileOptions, Compiled, KernelStats, SimdCf, Stage};
 use gantry::isa::text::disassemble;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -22,6 +22,9 @@ pub(crate) struct Args {
     /// What is written
     #[arg(long, value_enum, default_value_t = Emit::Zebin)]
     emit: Emit,
+    /// How SIMD control flow is lowered: auto, flags, or mask-stack, which refuses a kernel that breaks its rules
+    #[arg(long, value_name = "WAY", default_value = "auto")]
+    simd_cf: String,
     /// Print figures of each kernel to standard output, a JSON object a line
     #[arg(long)]
     stats: bool,
@@ -52,6 +55,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .map(|s| stage(s))
         .collect::<Result<Vec<_>, _>>()?;
     options.dump = print_after.clone();
+    options.simd_cf = SimdCf::from_name(&args.simd_cf).ok_or_else(|| {
+        let names = SimdCf::ALL.map(SimdCf::name).join(", ");
+        Failure::new(format!("no way `{}`: {names}", args.simd_cf))
+    })?;
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Legalize) {
         options.dump.push(Stage::Legalize);
     }
@@ -144,5 +151,6 @@ fn stats(name: &str, s: &KernelStats) -> Value {
         "grf_bytes_demand": s.grf_bytes_demand,
         "spill_bytes": s.spill_bytes,
         "simd_width": s.simd_width,
+        "simd_cf_by_flags": s.simd_cf.as_ref().map(ToString::to_string),
     })
 }

@@ -1,7 +1,9 @@
 //! Emission: machine code with places becomes instructions of the ISA crate, then bytes.
 //!
 //! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
-//! branch targets become distances in bytes. Blocks that only jump are left out.
+//! branch targets become distances in bytes. Blocks that only jump are left out. The mask stack's instructions are in `simdcf`.
+
+mod simdcf;
 
 use crate::ir::DataRef;
 use crate::operand::{dst, imm, scalar, uniform};
@@ -13,7 +15,7 @@ use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{
-    self as isa, Arf, Dst, ExecSize, Op, Predicate, Reg, RegRef, Region, Src, SrcMods,
+    self as isa, Arf, Dst, ExecSize, Op, PredCtrl, Predicate, Reg, RegRef, Region, Src, SrcMods,
     Target as BranchTarget, Type,
 };
 
@@ -53,6 +55,9 @@ struct Emitter<'a> {
     out: Vec<isa::Inst<Reg>>,
     /// Instructions whose immediate is a part of an address.
     symbols: Vec<(usize, DataRef, SymbolPart)>,
+    /// Where blocks start, as far as emitted.
+    starts: Vec<i32>,
+    masks: simdcf::Masks,
 }
 
 /// Whether a block, its registers placed, only jumps.
@@ -135,10 +140,12 @@ pub fn emit(
         goal,
         out: Vec::with_capacity(code.insts.len()),
         symbols: Vec::new(),
+        starts: Vec::with_capacity(code.blocks.len()),
+        masks: simdcf::Masks::default(),
     };
-    let mut starts = Vec::with_capacity(code.blocks.len());
     for (b, data) in &code.blocks {
-        starts.push(e.out.len() as i32);
+        e.starts.push(e.out.len() as i32);
+        e.masks.close();
         if e.goal(b) != b {
             continue;
         }
@@ -159,7 +166,15 @@ pub fn emit(
         part,
     });
     let relocations = relocations.collect();
-    let mut insts = e.out;
+    let Emitter {
+        out: mut insts,
+        starts,
+        masks,
+        ..
+    } = e;
+    masks
+        .finish(&mut insts, &starts, target.features().goto_on_true)
+        .map_err(|what| CodegenError::internal(name, what))?;
     let mut bytes = Vec::with_capacity(insts.len() * 16);
     for (i, inst) in insts.iter_mut().enumerate() {
         for s in &mut inst.srcs {
@@ -304,7 +319,26 @@ impl Emitter<'_> {
                     self.jump(block, 1, None);
                 }
             }
+            MInst::Leave { flag, to, exec } => {
+                let by = match flag {
+                    Some((flag, sub, inverse)) => Some(Predicate {
+                        flag: self.place(RegRef::new(flag, sub))?,
+                        inverse,
+                        ctrl: PredCtrl::Sequential,
+                    }),
+                    None => None,
+                };
+                self.leave(by, to, exec);
+            }
+            MInst::Join { at, exec } => {
+                let start = self.starts.last().map_or(0, |s| *s as usize);
+                self.join(block, start, at, exec);
+            }
+            MInst::BranchExec { none_first, exec } => {
+                self.branch_exec(block, none_first, exec)?;
+            }
             MInst::EndThread { payload } => {
+                self.masks.end = self.out.len();
                 let payload = self.grf(self.address(payload, 0))?;
                 let send = sends::end_thread(self.target, payload).map_err(|e| e.to_string())?;
                 self.out.push(send);
@@ -322,6 +356,17 @@ impl Emitter<'_> {
         self.behind[block].expand() == Some(self.goal(to))
     }
 
+    /// Whether the first instruction of a block is one that channels wait at.
+    fn begins_with_join(&self, block: VBlock) -> bool {
+        let mut insts = self.code.block_insts(self.goal(block)).iter();
+        let first = insts.find(|m| match **m {
+            MInst::Start { .. } | MInst::Touch { .. } => false,
+            MInst::Copy { dst, src } => self.alloc.address[dst] != self.alloc.address[src],
+            _ => true,
+        });
+        matches!(first, Some(MInst::Join { .. }))
+    }
+
     /// A jump to a successor, nothing if it is the next block and unconditional.
     fn jump(&mut self, block: VBlock, succ: usize, pred: Option<Predicate<Reg>>) {
         let Some(&to) = self.code.blocks[block].succs.get(succ) else {
@@ -330,6 +375,10 @@ impl Emitter<'_> {
         if pred.is_none() && self.follows(block, to) {
             return;
         }
+        self.jump_to(to, pred);
+    }
+
+    fn jump_to(&mut self, to: VBlock, pred: Option<Predicate<Reg>>) {
         let to = self.goal(to);
         let mut inst = uniform(Op::Jmpi, Dst::None, []);
         inst.pred = pred;

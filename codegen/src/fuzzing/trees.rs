@@ -1,0 +1,218 @@
+//! Expressions of which only the root is used again: what lowering folds into one instruction.
+
+use super::generate::Gen;
+use crate::ir::{FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
+
+/// Levels of an expression.
+const DEPTH: u32 = 3;
+/// Bytes of a vector that an expression makes wider than its result.
+const MOST: u32 = 256;
+
+/// Operations of one type on that type.
+const INT_OPS: [Opcode; 14] = [
+    Opcode::Iadd,
+    Opcode::Isub,
+    Opcode::Imul,
+    Opcode::Imad,
+    Opcode::Ineg,
+    Opcode::Iabs,
+    Opcode::Band,
+    Opcode::Bor,
+    Opcode::Bxor,
+    Opcode::Bnot,
+    Opcode::Ishl,
+    Opcode::Smax,
+    Opcode::SaddSat,
+    Opcode::UaddSat,
+];
+const FLOAT_OPS: [Opcode; 12] = [
+    Opcode::Fadd,
+    Opcode::Fsub,
+    Opcode::Fmul,
+    Opcode::Fma,
+    Opcode::Fneg,
+    Opcode::Fneg,
+    Opcode::Fabs,
+    Opcode::Fsat,
+    Opcode::Fmax,
+    Opcode::Ffloor,
+    Opcode::Finv,
+    Opcode::Fsqrt,
+];
+const PRED_OPS: [Opcode; 5] = [
+    Opcode::Band,
+    Opcode::Bor,
+    Opcode::Bxor,
+    Opcode::Bnot,
+    Opcode::Bnot,
+];
+
+impl Gen<'_, '_, '_> {
+    /// A value of a type made by a fresh expression that nothing else uses, if one is to be made here.
+    pub(super) fn tree(&mut self, ty: Type) -> Option<Value> {
+        if self.depth >= DEPTH || !self.rng.one_in(4) {
+            return None;
+        }
+        self.depth += 1;
+        let v = match ty.scalar() {
+            Scalar::B1 => self.pred_tree(ty),
+            s if s.is_float() => self.float_tree(ty),
+            _ => self.int_tree(ty),
+        };
+        self.depth -= 1;
+        v
+    }
+
+    /// An operation of a type on that type.
+    fn same(&mut self, ty: Type, ops: &[Opcode]) -> Option<Value> {
+        use crate::ir::opcode::Format;
+        let opcode = self.rng.pick(ops)?;
+        if self.options.without.contains(&opcode) {
+            return None;
+        }
+        let data = match opcode.info().format {
+            Format::Unary => InstData::Unary {
+                opcode,
+                arg: self.value(ty),
+            },
+            Format::Binary => InstData::Binary {
+                opcode,
+                args: [self.value(ty), self.value(ty)],
+            },
+            _ => InstData::Ternary {
+                opcode,
+                args: [self.value(ty), self.value(ty), self.value(ty)],
+            },
+        };
+        self.one(data, None)
+    }
+
+    fn one(&mut self, data: InstData, ctrl: Option<Type>) -> Option<Value> {
+        self.b.ins().raw(data, ctrl).first().copied()
+    }
+
+    fn int_tree(&mut self, ty: Type) -> Option<Value> {
+        match self.rng.below(8) {
+            0 | 1 => self.resized(ty),
+            2 => self.part(ty),
+            3 => self.chosen(ty),
+            4 => self.written(ty),
+            _ => self.same(ty, &INT_OPS),
+        }
+    }
+
+    fn float_tree(&mut self, ty: Type) -> Option<Value> {
+        match self.rng.below(8) {
+            0 => self.part(ty),
+            1 => self.chosen(ty),
+            2 => self.written(ty),
+            3 if ty.scalar() == Scalar::F32 => {
+                let arg = self.value(of(ty, Scalar::F16)?);
+                let opcode = Opcode::Fpromote;
+                self.one(InstData::Unary { opcode, arg }, Some(ty))
+            }
+            _ => self.same(ty, &FLOAT_OPS),
+        }
+    }
+
+    fn pred_tree(&mut self, ty: Type) -> Option<Value> {
+        match self.rng.below(4) {
+            0 | 1 => self.same(ty, &PRED_OPS),
+            2 if self.options.floats => {
+                let of = of(ty, self.float())?;
+                let args = [self.value(of), self.value(of)];
+                let cond = self.rng.pick(&FloatCC::ALL)?;
+                let opcode = Opcode::Fcmp;
+                self.one(InstData::FloatCompare { opcode, cond, args }, None)
+            }
+            _ => {
+                let of = of(ty, self.int())?;
+                let args = [self.value(of), self.value(of)];
+                let cond = self.rng.pick(&IntCC::ALL)?;
+                let opcode = Opcode::Icmp;
+                self.one(InstData::IntCompare { opcode, cond, args }, None)
+            }
+        }
+    }
+
+    /// A number extended or reduced.
+    fn resized(&mut self, ty: Type) -> Option<Value> {
+        let from = of(ty, self.int())?;
+        let opcode = match from.scalar().bytes().cmp(&ty.scalar().bytes()) {
+            std::cmp::Ordering::Less => self.rng.pick(&[Opcode::Sextend, Opcode::Uextend])?,
+            std::cmp::Ordering::Equal => return None,
+            std::cmp::Ordering::Greater => {
+                self.rng
+                    .pick(&[Opcode::Ireduce, Opcode::SstruncSat, Opcode::UutruncSat])?
+            }
+        };
+        let arg = self.value(from);
+        self.one(InstData::Unary { opcode, arg }, Some(ty))
+    }
+
+    /// Every other lane, or one lane for all, of a wider vector.
+    fn part(&mut self, ty: Type) -> Option<Value> {
+        let lanes = ty.lanes();
+        let whole = lanes_of(ty, 2 * lanes)?;
+        let arg = self.value(whole);
+        let size = ty.scalar().bytes() as u16;
+        let mut index = None;
+        let region = match self.rng.below(4) {
+            0 => Region::scalar(size * (lanes as u16 - 1)),
+            1 => Region::new(2, 1, 0, size),
+            2 => Region::contiguous(lanes as u16, 0),
+            _ => {
+                index = Some(self.one_element(ty));
+                Region::contiguous(lanes as u16, 0)
+            }
+        };
+        let v = self.b.ins().rdregion_at(ty, arg, region, index);
+        Some(v)
+    }
+
+    /// One of two per lane.
+    fn chosen(&mut self, ty: Type) -> Option<Value> {
+        let mask = of(ty, Scalar::B1)?;
+        let args = [self.value(mask), self.value(ty), self.value(ty)];
+        let opcode = Opcode::Select;
+        self.one(InstData::Ternary { opcode, args }, None)
+    }
+
+    /// A vector with new lanes, by index or under a mask.
+    fn written(&mut self, ty: Type) -> Option<Value> {
+        let lanes = ty.lanes();
+        let (old, new) = (self.value(ty), self.value(ty));
+        if lanes == 1 || self.rng.one_in(2) {
+            let mask = self.value(of(ty, Scalar::B1)?);
+            let region = Region::contiguous(lanes as u16, 0);
+            let v = self.b.ins().wrregion_at(old, region, None, new, Some(mask));
+            return Some(v);
+        }
+        let half = lanes_of(ty, lanes / 2)?;
+        let new = self.value(half);
+        let index = self.one_element(ty);
+        let region = Region::contiguous(half.lanes() as u16, 0);
+        let at = Some(index);
+        let v = self.b.ins().wrregion_at(old, region, at, new, None);
+        Some(v)
+    }
+
+    /// An index of no or one element of a type.
+    fn one_element(&mut self, ty: Type) -> Value {
+        let i16 = Type::scalar_of(Scalar::I16);
+        let any = self.value(i16);
+        let size = i64::from(ty.scalar().bytes());
+        let bit = self.b.ins().iconst(i16, size);
+        self.b.ins().band(any, bit)
+    }
+}
+
+/// As many lanes of another scalar, if that is a type.
+fn of(ty: Type, scalar: Scalar) -> Option<Type> {
+    Type::new(scalar, ty.lanes())
+}
+
+/// Another number of lanes of the same scalar, if that is a type of no more than [`MOST`] bytes.
+fn lanes_of(ty: Type, lanes: u32) -> Option<Type> {
+    Type::new(ty.scalar(), lanes).filter(|t| t.bytes() <= MOST)
+}

@@ -1,0 +1,198 @@
+//! `goto`, `join` and masks where SIMD control flow is the hardware's own: see [`crate::simdcf`].
+//!
+//! What a mask masks runs under the execution mask where the mask is the one that channels run under; everything else runs in all channels. A
+//! mask that is wanted elsewhere becomes a flag where it comes to be the execution mask.
+
+use super::Lower;
+use crate::bale::{Bale, Operation, View};
+use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
+use crate::lowered::Lowered;
+use crate::operand::{flag_src, flag_type, lane_mask};
+use crate::simdcf::Role;
+use crate::vcode::{MInst, VFlag, VirtReg};
+use gantry_isa_gen::{Cond, ExecSize};
+
+impl Lower<'_> {
+    /// What a `goto` or `join` is on the mask stack, if that is used.
+    pub(super) fn role(&self, inst: Inst) -> Option<Role> {
+        self.masks.as_ref()?.role(inst)
+    }
+
+    /// Whether an instruction has code though nobody asked for its results as flags.
+    pub(super) fn controls(&self, inst: Inst) -> bool {
+        matches!(self.role(inst), Some(Role::Leave(_) | Role::Join(_)))
+    }
+
+    /// Whether a mask is the one that channels run under at an instruction.
+    pub(super) fn is_active(&self, inst: Inst, mask: Value) -> bool {
+        let masks = self.masks.as_ref();
+        masks.is_some_and(|m| m.is_active(inst, mask))
+    }
+
+    /// The mask of an instruction: the execution mask, or a flag.
+    pub(super) fn mask(&mut self, inst: Inst, mask: Value) -> VFlag {
+        match self.is_active(inst, mask) {
+            true => VFlag::EXEC,
+            false => self.flag(mask),
+        }
+    }
+
+    fn exec_size(&self) -> Option<ExecSize> {
+        ExecSize::new(self.payload.simd)
+    }
+
+    /// Whether a value has no lane that is off, and whether none is on.
+    fn is_all(&self, v: Value) -> bool {
+        let inst = self.func.dfg.def_inst(v);
+        let all = lane_mask(self.ty(v).lanes());
+        matches!(inst.map(|i| *self.func.dfg.data(i)), Some(InstData::Imm { bits, .. }) if bits & all == all)
+    }
+
+    /// A `goto` by any condition.
+    pub(super) fn leave_by(&mut self, inst: Inst, cond: Value) {
+        if self.is_all(cond) {
+            return self.leave(inst, None);
+        }
+        let (mut v, mut inverse) = (cond, false);
+        while let Some(i) = self.func.dfg.def_inst(v)
+            && let InstData::Unary {
+                opcode: Opcode::Bnot,
+                arg,
+            } = *self.func.dfg.data(i)
+            && !self.chains.cut.contains(v)
+        {
+            (v, inverse) = (arg, !inverse);
+        }
+        let flag = self.flag(v);
+        self.leave(inst, Some((flag, inverse)));
+    }
+
+    /// Channels leave where a flag is set, or, inverted, is not; without one, all that run.
+    pub(super) fn leave(&mut self, inst: Inst, leaving: Option<(VFlag, bool)>) {
+        let (Some(Role::Leave(to)), Some(exec)) = (self.role(inst), self.exec_size()) else {
+            return;
+        };
+        let results: [Value; 3] = match self.func.dfg.results(inst) {
+            &[a, b, c] => [a, b, c],
+            _ => return,
+        };
+        let lanes = self.ty(results[0]).lanes();
+        let none = self.value_flags[results[2]].expand();
+        if none.is_some() || self.value_flags[results[0]].is_some() {
+            let out = self.flag(results[0]);
+            match leaving {
+                Some((flag, inverse)) => {
+                    let zero = self.header;
+                    self.exec_to_flag(out, lanes, zero, Some((flag, !inverse)));
+                }
+                None => self.const_flag(out, lanes, 0),
+            }
+            if let Some(none) = none {
+                self.test(none, flag_src(out, flag_type(lanes)), lanes, Cond::Eq);
+            }
+        }
+        let flag = leaving.map(|(f, inverse)| (VirtReg::Flag(f), 0, inverse));
+        self.emit(MInst::Leave { flag, to, exec });
+    }
+
+    /// A `join` on the mask stack.
+    pub(super) fn join_point(&mut self, inst: Inst) {
+        let (Some(Role::Join(at)), Some(exec)) = (self.role(inst), self.exec_size()) else {
+            return;
+        };
+        self.emit(MInst::Join { at, exec });
+        let results: [Value; 2] = match self.func.dfg.results(inst) {
+            &[a, b] => [a, b],
+            _ => return,
+        };
+        let lanes = self.ty(results[0]).lanes();
+        let none = self.value_flags[results[1]].expand();
+        if none.is_some() || self.value_flags[results[0]].is_some() {
+            let (out, zero) = (self.flag(results[0]), self.header);
+            self.exec_to_flag(out, lanes, zero, None);
+            if let Some(none) = none {
+                self.test(none, flag_src(out, flag_type(lanes)), lanes, Cond::Eq);
+            }
+        }
+    }
+
+    /// At a block's start: its mask as a flag, where that is a parameter that somebody wants as one.
+    pub(super) fn mask_param(&mut self, block: Block) {
+        let Some(p) = self.masks.as_ref().and_then(|m| m.active_in(block)) else {
+            return;
+        };
+        let own = matches!(self.func.dfg.def(p), ValueDef::Param(b, _) if b == block);
+        if let (true, Some(out)) = (own, self.value_flags[p].expand()) {
+            let (lanes, zero) = (self.ty(p).lanes(), self.header);
+            self.exec_to_flag(out, lanes, zero, None);
+        }
+    }
+
+    /// Whether a parameter needs no flag.
+    pub(super) fn keeps_param(&self, block: Block, param: Value) -> bool {
+        let masks = self.masks.as_ref();
+        masks.is_some_and(|m| m.keeps_param(block, param))
+    }
+
+    /// A branch that asks whether any channel runs: whether its first destination is that of none.
+    pub(super) fn asks_exec(&self, inst: Inst, cond: Value) -> Option<bool> {
+        let mut none_first = false;
+        let mut v = cond;
+        let dfg = &self.func.dfg;
+        loop {
+            let ValueDef::Result(def, n) = dfg.def(v) else {
+                return None;
+            };
+            let of = match *dfg.data(def) {
+                InstData::Unary {
+                    opcode: Opcode::Bnot,
+                    arg,
+                } => {
+                    (v, none_first) = (arg, !none_first);
+                    continue;
+                }
+                InstData::Unary {
+                    opcode: Opcode::Any,
+                    arg,
+                } => arg,
+                data => {
+                    let none = data.opcode() == Opcode::Goto && n == 2
+                        || data.opcode() == Opcode::Join && n == 1;
+                    if !none {
+                        return None;
+                    }
+                    none_first = !none_first;
+                    *dfg.results(def).first()?
+                }
+            };
+            return self.is_active(inst, of).then_some(none_first);
+        }
+    }
+
+    pub(super) fn branch_exec(&mut self, none_first: bool) {
+        if let Some(exec) = self.exec_size() {
+            self.emit(MInst::BranchExec { none_first, exec });
+        }
+    }
+
+    /// An operation's result in the channels that run, an old value in the others.
+    pub(super) fn merge(&mut self, inst: Inst, old: Value, operation: Operation) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
+        let def = self.func.dfg.def_inst(old);
+        let undefined = def.map(|i| self.func.dfg.data(i).opcode()) == Some(Opcode::Undef);
+        let mut operation = operation;
+        let view = View::contiguous(VirtReg::Grf(dst), lanes, operation.ty);
+        if !undefined {
+            let src = self.reg(old);
+            self.emit(MInst::Copy { dst, src });
+            operation = super::context::read_in_place(operation, VirtReg::Grf(src), &view, lanes);
+        }
+        self.code.push(Lowered::Bale(Bale {
+            mask: Some(VFlag::EXEC),
+            ..Bale::new(lanes, operation, view, undefined)
+        }));
+    }
+}

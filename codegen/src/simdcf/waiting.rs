@@ -1,0 +1,139 @@
+//! Which channels wait at each point: maps that share all that is equal, as trees of two ways whose nodes are never changed.
+
+use super::Point;
+use crate::ir::Value;
+use cranelift_entity::EntityRef;
+
+/// The channels that wait at a point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Waiting {
+    /// None.
+    Nobody,
+    /// Some that no value holds.
+    Unknown,
+    /// Those of a resume mask.
+    Mask(Value),
+}
+
+impl Waiting {
+    fn code(self) -> u32 {
+        match self {
+            Waiting::Nobody => 0,
+            Waiting::Unknown => 1,
+            Waiting::Mask(v) => v.as_u32() + 2,
+        }
+    }
+
+    fn of(code: u32) -> Waiting {
+        match code {
+            0 => Waiting::Nobody,
+            1 => Waiting::Unknown,
+            n => Waiting::Mask(Value::from_u32(n - 2)),
+        }
+    }
+}
+
+/// A map: the number of its root, or of what its one point holds. 0 is the map where nobody waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Map(u32);
+
+/// All maps of a function.
+#[derive(Debug)]
+pub(super) struct Maps {
+    /// Node 0 stands for all that is empty.
+    nodes: Vec<[u32; 2]>,
+    /// Levels of nodes above what points hold.
+    levels: u32,
+}
+
+impl Maps {
+    /// For so many points.
+    pub(super) fn new(points: usize) -> Maps {
+        Maps {
+            nodes: vec![[0; 2]],
+            levels: usize::BITS - points.saturating_sub(1).leading_zeros(),
+        }
+    }
+
+    fn node(&self, n: u32) -> [u32; 2] {
+        self.nodes.get(n as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, map: Map, at: Point) -> Waiting {
+        let key = at.index();
+        let mut n = map.0;
+        for level in (0..self.levels).rev() {
+            n = self.node(n)[key >> level & 1];
+        }
+        Waiting::of(n)
+    }
+
+    pub(super) fn set(&mut self, map: Map, at: Point, to: Waiting) -> Map {
+        let key = at.index();
+        let mut path = [[0; 2]; usize::BITS as usize];
+        let mut n = map.0;
+        for level in (0..self.levels).rev() {
+            path[level as usize] = self.node(n);
+            n = self.node(n)[key >> level & 1];
+        }
+        let mut n = to.code();
+        for level in 0..self.levels {
+            let mut node = path[level as usize];
+            node[key >> level & 1] = n;
+            n = 0;
+            if node != [0; 2] {
+                n = self.nodes.len() as u32;
+                self.nodes.push(node);
+            }
+        }
+        Map(n)
+    }
+
+    /// The points that two maps say different things of.
+    pub(super) fn differing(&self, a: Map, b: Map) -> Vec<Point> {
+        let mut out = Vec::new();
+        let mut work = vec![(a.0, b.0, self.levels, 0)];
+        while let Some((a, b, level, key)) = work.pop() {
+            if a == b {
+                continue;
+            }
+            let Some(below) = level.checked_sub(1) else {
+                out.push(Point::new(key));
+                continue;
+            };
+            let (x, y) = (self.node(a), self.node(b));
+            for side in 0..2 {
+                work.push((x[side], y[side], below, key << 1 | side));
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_hold_what_was_put_and_share_the_rest() {
+        for points in [1, 2, 3, 8, 100] {
+            let mut maps = Maps::new(points);
+            let mut map = Map::default();
+            let mask = |n: usize| Waiting::Mask(Value::from_u32(n as u32));
+            for n in 0..points {
+                map = maps.set(map, Point::new(n), mask(n));
+            }
+            for n in 0..points {
+                assert_eq!(maps.get(map, Point::new(n)), mask(n));
+            }
+            let other = maps.set(map, Point::new(points / 2), Waiting::Unknown);
+            assert_eq!(maps.differing(map, other), [Point::new(points / 2)]);
+            let back = maps.set(other, Point::new(points / 2), mask(points / 2));
+            assert_eq!(maps.differing(map, back), []);
+            for n in 0..points {
+                map = maps.set(map, Point::new(n), Waiting::Nobody);
+            }
+            assert_eq!(map, Map::default());
+        }
+    }
+}

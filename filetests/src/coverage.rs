@@ -1,0 +1,204 @@
+//! What random kernels covered of the compiler: opcodes, lowering rules, repairs, and what became of SIMD control flow.
+
+use crate::differential::Outcome;
+use gantry_codegen::Compiled;
+use gantry_codegen::fired::{Fired, RULES, Repair};
+use gantry_codegen::ir::{Opcode, Scalar};
+use gantry_isa_gen::Op;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What was compiled: opcodes at which types of their first operand or result, lowering rules, repairs of the legalizer.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    /// Cases that agree.
+    pub equal: u64,
+    /// Cases that did not fit the register file.
+    pub too_large: u64,
+    opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
+    fired: Fired,
+    control: Control,
+}
+
+impl Coverage {
+    /// Counts a case.
+    pub fn add(&mut self, outcome: &Outcome) {
+        let agreed = match outcome {
+            Outcome::Equal(agreed) => agreed,
+            Outcome::TooLarge => {
+                self.too_large += 1;
+                return;
+            }
+        };
+        self.equal += 1;
+        for kernel in agreed.ways.iter().flat_map(|w| &w.kernels) {
+            self.fired.extend(&kernel.stats.fired);
+        }
+        self.control.add(&agreed.ways[0]);
+        for f in agreed.module.functions.values() {
+            let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+            for &i in insts {
+                let data = f.dfg.data(i);
+                let mut of = None;
+                data.for_each_arg(&f.dfg.pool, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
+                let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
+                // Of what has neither, the type does not matter.
+                let of = of.or(result).unwrap_or(Scalar::B1);
+                let types = self.opcodes.entry(data.opcode().name()).or_default();
+                *types.entry(of).or_default() += 1;
+            }
+        }
+    }
+
+    /// Adds what another run covered.
+    pub fn extend(&mut self, other: &Coverage) {
+        self.equal += other.equal;
+        self.too_large += other.too_large;
+        self.fired.extend(&other.fired);
+        self.control.extend(&other.control);
+        for (name, types) in &other.opcodes {
+            let all = self.opcodes.entry(name).or_default();
+            for (ty, n) in types {
+                *all.entry(*ty).or_default() += n;
+            }
+        }
+    }
+
+    /// What was covered and what not, of each kind.
+    pub fn parts(&self) -> [Part; 3] {
+        let opcodes = Opcode::all().iter().map(|i| i.name);
+        let opcodes = opcodes.map(|n| (n.to_string(), self.opcodes.contains_key(n)));
+        let rules = RULES.iter().enumerate();
+        let rules = rules.map(|(n, (file, line))| {
+            let name = format!("{file}:{line}");
+            (name, self.fired.has_rule(n))
+        });
+        let repairs = Repair::ALL.iter();
+        let repairs = repairs.map(|r| (format!("{r:?}"), self.fired.has_repair(*r)));
+        [
+            Part::of("opcodes", opcodes),
+            Part::of("lowering rules", rules),
+            Part::of("repairs", repairs),
+        ]
+    }
+}
+
+/// How much of one kind was covered.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The kind.
+    pub name: &'static str,
+    /// How many there are.
+    pub all: usize,
+    /// Those that were not.
+    pub never: Vec<String>,
+}
+
+impl Part {
+    fn of(name: &'static str, items: impl Iterator<Item = (String, bool)>) -> Part {
+        let mut all = 0;
+        let never = items.inspect(|_| all += 1).filter(|(_, had)| !had);
+        let never = never.map(|(name, _)| name).collect();
+        Part { name, all, never }
+    }
+
+    /// The share that was covered.
+    pub fn share(&self) -> f64 {
+        1.0 - self.never.len() as f64 / self.all.max(1) as f64
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, types) in &self.opcodes {
+            let all: u64 = types.values().sum();
+            let types: Vec<String> = types.iter().map(|(t, n)| format!("{t} {n}")).collect();
+            writeln!(f, "{name:20} {all:7}  {}", types.join(", "))?;
+        }
+        for p in self.parts() {
+            let had = p.all - p.never.len();
+            let share = 100.0 * p.share();
+            writeln!(f, "{had} of {} {} ({share:.1}%)", p.all, p.name)?;
+            if !p.never.is_empty() {
+                writeln!(f, "    never: {}", p.never.join(" "))?;
+            }
+        }
+        writeln!(f, "{}", self.control)?;
+        write!(
+            f,
+            "{} kernels agree, {} too large for the register file",
+            self.equal, self.too_large
+        )
+    }
+}
+
+/// What became of SIMD control flow: kernels, by the rule that kept them off the mask stack if one did, and its instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Control {
+    /// Kernels on the mask stack.
+    pub kernels: u64,
+    /// Kernels with flags, by rule.
+    pub rules: BTreeMap<&'static str, u64>,
+    /// Instructions, by name.
+    pub forms: BTreeMap<&'static str, u64>,
+}
+
+impl Control {
+    /// Counts a compiled module.
+    pub fn add(&mut self, compiled: &Compiled) {
+        for k in &compiled.kernels {
+            match &k.stats.simd_cf {
+                Some(f) => *self.rules.entry(f.rule.name()).or_default() += 1,
+                None => self.kernels += 1,
+            }
+            for i in &k.code.insts {
+                if is_control(i.op) {
+                    *self.forms.entry(i.op.mnemonic()).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// Adds another count.
+    pub fn extend(&mut self, other: &Control) {
+        self.kernels += other.kernels;
+        for (k, n) in &other.rules {
+            *self.rules.entry(k).or_default() += n;
+        }
+        for (k, n) in &other.forms {
+            *self.forms.entry(k).or_default() += n;
+        }
+    }
+}
+
+/// The mask stack's instructions.
+fn is_control(op: Op) -> bool {
+    matches!(
+        op,
+        Op::If
+            | Op::Else
+            | Op::Endif
+            | Op::While
+            | Op::Break
+            | Op::Cont
+            | Op::Halt
+            | Op::Goto
+            | Op::Join
+    )
+}
+
+impl fmt::Display for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |of: &BTreeMap<&'static str, u64>| {
+            let list: Vec<String> = of.iter().map(|(k, n)| format!("{k} {n}")).collect();
+            list.join(", ")
+        };
+        write!(
+            f,
+            "mask stack: {} kernels ({}); flags: {}",
+            self.kernels,
+            list(&self.forms),
+            list(&self.rules)
+        )
+    }
+}
