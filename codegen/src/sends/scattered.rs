@@ -264,6 +264,13 @@ impl Sends<'_> {
         ((r, 0), (r, addr * grf.bytes))
     }
 
+    /// Whether as many registers as hold so many bytes are a register's own from a place on: others may be the file's end.
+    fn has_room(&self, (reg, place): Place, bytes: u32) -> bool {
+        let grf = self.out.grf;
+        let own = self.out.vregs[reg].bytes.saturating_sub(place);
+        grf.hold(own) >= grf.hold(bytes)
+    }
+
     /// Where in the value's own register a message's data is, as it stands, a payload.
     fn in_place(&self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Option<Place> {
         let whole = match unit {
@@ -292,7 +299,9 @@ impl Sends<'_> {
             return self.fail("a message of more than four dwords");
         };
         let channels = part.simd.channels();
-        if let Some(place) = self.in_place(s, part, unit, within) {
+        if let Some(place) = self.in_place(s, part, unit, within)
+            && self.has_room(place, channels * unit.slots())
+        {
             // Channels that take no part are not written, whoever's bytes are there.
             self.at_grf(s.data);
             let p = Payloads {
