@@ -3,7 +3,7 @@
 //! ```text
 //!  ir::Function
 //!      | verify
-//!      | inline     subroutines become part of the kernel
+//!      | inline     small subroutines become part of their callers
 //!      | expand     what the target lacks, by what it has
 //!      | lower      ISLE rules: bales
 //!      | sends      payloads and descriptors
@@ -20,8 +20,8 @@ use crate::emit::{Code, emit};
 use crate::expand::expand;
 use crate::fired::Fired;
 use crate::flags::allocate_flags;
-use crate::inline::{calls, inline_calls};
-use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
+use crate::inline::{Inline, calls, group};
+use crate::ir::{FuncKind, FuncRef, Function, InstData, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::liveness;
 use crate::lower::lower;
@@ -35,6 +35,7 @@ use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::text;
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
@@ -108,6 +109,8 @@ pub struct CompileOptions {
     pub dump: Vec<Stage>,
     /// How SIMD control flow is lowered.
     pub simd_cf: SimdCf,
+    /// Which calls of subroutines are replaced by what they call.
+    pub inline: Inline,
     /// Run the checkers: the symbolic checker of register allocation, the legality rules on what is emitted. (The IR verifier always
     /// runs.)
     pub check: bool,
@@ -120,6 +123,7 @@ impl CompileOptions {
             target,
             dump: Vec::new(),
             simd_cf: SimdCf::default(),
+            inline: Inline::default(),
             check: cfg!(debug_assertions),
         }
     }
@@ -150,8 +154,8 @@ pub struct KernelStats {
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.
     pub fired: Fired,
-    /// What keeps SIMD control flow off the mask stack: the rule that is broken, and where. None where it is on it, or was not asked to be.
-    pub simd_cf: Option<Finding>,
+    /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None where all is on it, or was not asked to be.
+    pub simd_cf: Vec<Finding>,
 }
 
 /// One compiled kernel.
@@ -163,6 +167,8 @@ pub struct CompiledKernel {
     pub code: Code,
     /// Payload layout.
     pub payload: Payload,
+    /// Whether threads of a group wait for each other.
+    pub barrier: bool,
     /// Figures.
     pub stats: KernelStats,
     /// The dumps asked for, in pipeline order.
@@ -237,6 +243,15 @@ fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenEr
     verifier::diagnostics(errors).map_err(CodegenError::Verifier)
 }
 
+fn has_barrier(func: &Function) -> bool {
+    let mut insts = func
+        .layout
+        .blocks()
+        .iter()
+        .flat_map(|&b| func.layout.insts(b));
+    insts.any(|&i| func.dfg.data(i).opcode() == Opcode::Barrier)
+}
+
 /// Compiles one kernel to code.
 ///
 /// # Errors
@@ -263,20 +278,28 @@ fn compile_with(
         dumps: Vec::new(),
     };
     pass.run(Stage::Verify, verify, |()| func.to_string())?;
-    let func = pass.run(
+    let group = pass.run(
         Stage::Inline,
-        || inline_calls(module, func),
-        |f| f.to_string(),
+        || group(module, func, options.inline),
+        |g| g.to_string(),
     )?;
-    let func = pass.run(Stage::Expand, || expand(func, target), |f| f.to_string())?;
-    let func = func.as_ref();
-    let payload = Payload::of(func, target)?;
-    let (lowered, finding) = pass.run(
+    let float = func.float_controls();
+    let group = pass.run(
+        Stage::Expand,
+        || group.map(|f| expand(f, float, target)),
+        |g| g.to_string(),
+    )?;
+    let payload = Payload::of(&group.kernel, group.functions(), target)?;
+    let barrier = group.functions().any(has_barrier);
+    let (lowered, findings) = pass.run(
         Stage::Lower,
-        || lower(func, target, &payload, options.simd_cf),
-        |(l, finding)| match finding {
-            Some(f) => format!("; SIMD control flow by flags: {f}\n{l}"),
-            None => l.to_string(),
+        || lower(&group, target, &payload, options.simd_cf),
+        |(l, findings)| {
+            let mut out = String::new();
+            for f in findings {
+                let _ = writeln!(out, "; by flags: {f}");
+            }
+            out + &l.to_string()
         },
     )?;
     let lowered = pass.run(
@@ -324,11 +347,12 @@ fn compile_with(
     stats.grf_bytes_demand = live.peak().1;
     stats.simd_width = payload.simd;
     stats.fired = code.fired;
-    stats.simd_cf = finding;
+    stats.simd_cf = findings;
     Ok(CompiledKernel {
         name: name.to_string(),
         code: out,
         payload,
+        barrier,
         stats,
         dumps: pass.dumps,
     })
@@ -359,6 +383,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
         .map(|(k, func)| KernelImage {
             func,
             payload: &k.payload,
+            barrier: k.barrier,
             text: &k.code.bytes,
             relocations: &k.code.relocations,
         })

@@ -5,8 +5,8 @@ use crate::liveness::Liveness;
 use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
 use crate::sends::{Dir, ImageOp, Logical, Media};
-use crate::vcode::{MInst, Place, VBlock, VCode, VReg, VirtReg};
-use cranelift_entity::EntityRef;
+use crate::vcode::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
+use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
 use std::fmt::{self, Write as _};
 
@@ -202,8 +202,21 @@ impl fmt::Display for MInst {
             MInst::BranchExec { none_first, .. } => {
                 write!(f, "branch {}", if *none_first { "none" } else { "any" })
             }
+            MInst::Call { routine, link, .. } => write!(f, "call {routine} {link}!"),
+            MInst::Return { link, .. } => write!(f, "return {link}"),
             MInst::EndThread { payload } => write!(f, "end {payload}"),
         }
+    }
+}
+
+/// Before the first block of a subroutine.
+fn routine_header(out: &mut String, routines: &PrimaryMap<Routine, RoutineData>, block: usize) {
+    let found = routines
+        .iter()
+        .skip(1)
+        .find(|(_, d)| d.first as usize == block);
+    if let Some((r, d)) = found {
+        let _ = writeln!(out, "{r} %{}:", d.name);
     }
 }
 
@@ -340,6 +353,7 @@ impl fmt::Display for LoweredFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
         for (n, b) in self.blocks.iter().enumerate() {
+            routine_header(&mut out, &self.routines, n);
             block_header(&mut out, n, &b.params);
             for c in &b.code {
                 let _ = match c {
@@ -360,6 +374,7 @@ impl fmt::Display for LoweredFunction {
 fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
     let mut out = String::new();
     for (b, data) in &v.blocks {
+        routine_header(&mut out, &v.routines, b.index());
         block_header(&mut out, b.index(), &data.params);
         for i in data.start..data.end {
             if let Some(m) = v.insts.get(i) {

@@ -8,7 +8,8 @@
 use crate::liveness::Load;
 use crate::operand::{begins, dst, scalar, uniform};
 use crate::result::CodegenError;
-use crate::vcode::{MInst, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
+use crate::routines;
+use crate::vcode::{MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
@@ -80,24 +81,57 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
     }
 }
 
-/// The flags as regalloc2's registers. Block parameters come last: it looks through all parameters up to a register's number for each register
-/// that is live at a block's start.
-fn vregs(code: &VCode) -> SecondaryMap<VFlag, u32> {
-    let mut is_param: SecondaryMap<VFlag, bool> = SecondaryMap::new();
-    for b in code.blocks.values() {
-        b.params.iter().for_each(|&p| is_param[p] = true);
-    }
-    let mut out = SecondaryMap::with_capacity(code.flags.len());
-    let (others, params) = code.flags.keys().partition::<Vec<_>, _>(|f| !is_param[*f]);
-    for (n, f) in others.into_iter().chain(params).enumerate() {
-        out[f] = n as u32;
-    }
-    out
+/// The flags as regalloc2's registers: each routine's are numbered from 0. Block parameters come last: it looks through all parameters up to a
+/// register's number for each register that is live at a block's start.
+struct Numbers {
+    of: SecondaryMap<VFlag, u32>,
+    /// How many flags each routine has.
+    counts: SecondaryMap<Routine, u32>,
 }
 
-/// The view of [`VCode`] that regalloc2 works on: the instructions that name flags, and the last one of each block.
+impl Numbers {
+    fn new(code: &VCode) -> Numbers {
+        let mut is_param: SecondaryMap<VFlag, bool> = SecondaryMap::new();
+        let mut routine: SecondaryMap<VFlag, Routine> = SecondaryMap::with_default(Routine::new(0));
+        let owners = routines::of_blocks(code);
+        for ((_, b), &owner) in code.blocks.iter().zip(&owners) {
+            for &p in &b.params {
+                is_param[p] = true;
+                routine[p] = owner;
+            }
+            if owner.index() == 0 {
+                continue;
+            }
+            for m in code.insts.get(b.start..b.end).unwrap_or(&[]) {
+                let mut m = *m;
+                each_flag(&mut m, |at, u| {
+                    if let (VirtReg::Flag(f), Use::Write) = (at.reg, u) {
+                        routine[f] = owner;
+                    }
+                });
+            }
+        }
+        let mut of = SecondaryMap::with_capacity(code.flags.len());
+        let mut counts: SecondaryMap<Routine, u32> = SecondaryMap::new();
+        let (others, params) = code.flags.keys().partition::<Vec<_>, _>(|f| !is_param[*f]);
+        for f in others.into_iter().chain(params) {
+            let count = &mut counts[routine[f]];
+            of[f] = *count;
+            *count += 1;
+        }
+        Numbers { of, counts }
+    }
+}
+
+/// The view of a routine of [`VCode`] that regalloc2 works on: the instructions that name flags, calls, and the last one of each block.
 struct Flags<'a> {
     code: &'a VCode,
+    /// The routine's blocks.
+    range: std::ops::Range<usize>,
+    /// Flags of the routine.
+    count: usize,
+    /// What a call leaves nothing in.
+    all: PRegSet,
     /// The instructions, by their number in the code.
     insts: Vec<u32>,
     /// Per block its first instruction here; one more at the end.
@@ -112,16 +146,22 @@ struct Flags<'a> {
 }
 
 impl<'a> Flags<'a> {
-    fn new(code: &'a VCode) -> Self {
-        let numbers = vregs(code);
-        let vreg = |f: VFlag| RaVReg::new(numbers[f] as usize, RegClass::Int);
+    fn new(code: &'a VCode, routine: Routine, numbers: &Numbers, all: PRegSet) -> Self {
+        let vreg = |f: VFlag| RaVReg::new(numbers.of[f] as usize, RegClass::Int);
+        let data = &code.routines[routine];
+        let range = data.first as usize..data.end as usize;
+        let own = || code.blocks.values().take(range.end).skip(range.start);
         let mut operands = Vec::new();
         let mut starts = Vec::new();
         let mut insts = Vec::new();
         let mut first_insts = Vec::with_capacity(code.blocks.len() + 1);
-        let mut ends = code.blocks.values().map(|b| b.end).peekable();
+        let mut ends = own().map(|b| b.end).peekable();
         first_insts.push(0);
-        for (i, m) in code.insts.iter().enumerate() {
+        let (first, last) = (
+            code.routine_insts(routine).start,
+            code.routine_insts(routine).end,
+        );
+        for (i, m) in code.insts.iter().enumerate().take(last).skip(first) {
             let keeps = match m {
                 MInst::Op { keeps, .. } => *keeps,
                 _ => None,
@@ -156,7 +196,8 @@ impl<'a> Flags<'a> {
                 operands.push(Operand::new(vreg(f), constraint, kind, pos));
             });
             let last = ends.next_if_eq(&(i + 1)).is_some();
-            if operands.len() > first || last {
+            let calls = matches!(m, MInst::Call { .. });
+            if operands.len() > first || calls || last {
                 insts.push(i as u32);
                 starts.push(first as u32);
             }
@@ -165,22 +206,19 @@ impl<'a> Flags<'a> {
             }
         }
         starts.push(operands.len() as u32);
-        let blocks = |ids: &[VBlock]| ids.iter().map(|b| Block::new(b.index())).collect();
+        let relative = |b: &VBlock| Block::new(b.index() - range.start);
+        let blocks = |ids: &[VBlock]| ids.iter().map(relative).collect();
         Flags {
             insts,
             blocks: first_insts,
             operands,
             starts,
-            succs: code.blocks.values().map(|b| blocks(&b.succs)).collect(),
-            preds: code.blocks.values().map(|b| blocks(&b.preds)).collect(),
-            params: code
-                .blocks
-                .values()
+            succs: own().map(|b| blocks(&b.succs)).collect(),
+            preds: own().map(|b| blocks(&b.preds)).collect(),
+            params: own()
                 .map(|b| b.params.iter().map(|&f| vreg(f)).collect())
                 .collect(),
-            args: code
-                .blocks
-                .values()
+            args: own()
                 .map(|b| {
                     b.succ_args
                         .iter()
@@ -189,6 +227,9 @@ impl<'a> Flags<'a> {
                 })
                 .collect(),
             code,
+            count: numbers.counts[routine] as usize,
+            all,
+            range,
         }
     }
 }
@@ -205,7 +246,7 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn num_blocks(&self) -> usize {
-        self.code.blocks.len()
+        self.range.len()
     }
 
     fn entry_block(&self) -> Block {
@@ -230,7 +271,10 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn is_ret(&self, insn: Inst) -> bool {
-        matches!(self.inst(insn), MInst::EndThread { .. })
+        matches!(
+            self.inst(insn),
+            MInst::EndThread { .. } | MInst::Return { .. }
+        )
     }
 
     fn is_branch(&self, insn: Inst) -> bool {
@@ -249,12 +293,15 @@ impl regalloc2::Function for Flags<'_> {
         &self.operands[self.starts[i] as usize..self.starts[i + 1] as usize]
     }
 
-    fn inst_clobbers(&self, _: Inst) -> PRegSet {
-        PRegSet::empty()
+    fn inst_clobbers(&self, insn: Inst) -> PRegSet {
+        match self.inst(insn) {
+            MInst::Call { .. } => self.all,
+            _ => PRegSet::empty(),
+        }
     }
 
     fn num_vregs(&self) -> usize {
-        self.code.flags.len()
+        self.count
     }
 
     fn spillslot_size(&self, _: RegClass) -> usize {
@@ -272,20 +319,20 @@ fn physical(p: PReg, whole: bool) -> RegRef<VirtReg> {
 /// Checks that the flags which live at once have room as dwords in the register file, all but a few. Each is followed from its uses to
 /// its definition.
 fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
-    if code.flags.len() * 4 <= file as usize {
+    if view.count * 4 <= file as usize {
         return None;
     }
     let mut load = Load::new(code, file + 4 * 4);
     // By register: the block that defines it, and those that use it, in any order.
     let nowhere = u32::MAX;
-    let mut defined = vec![nowhere; code.flags.len()];
+    let mut defined = vec![nowhere; view.count];
     let mut uses: Vec<(u32, u32)> = Vec::new();
-    for (b, _) in &code.blocks {
-        let n = b.as_u32();
-        for p in &view.params[b.index()] {
+    for own in 0..view.range.len() {
+        let n = (view.range.start + own) as u32;
+        for p in &view.params[own] {
             defined[p.vreg()] = n;
         }
-        let insts = view.blocks[b.index()] as usize..view.blocks[b.index() + 1] as usize;
+        let insts = view.blocks[own] as usize..view.blocks[own + 1] as usize;
         let operands = view.starts[insts.start] as usize..view.starts[insts.end] as usize;
         for o in &view.operands[operands] {
             match o.kind() {
@@ -293,7 +340,7 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
                 OperandKind::Use => uses.push((o.vreg().vreg() as u32, n)),
             }
         }
-        for a in view.args[b.index()].iter().flatten() {
+        for a in view.args[own].iter().flatten() {
             uses.push((a.vreg() as u32, n));
         }
     }
@@ -328,11 +375,12 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
 /// Whether a function is of the kind that regalloc2 takes quadratic time for, and so large that this would be longer than all the rest: its
 /// search for dominators goes from each loop's end up to its head, and for each block parameter it looks through those before. Its
 /// other algorithm does neither; it spills more.
-fn is_vast(code: &VCode) -> bool {
+fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
     const STEPS: usize = 1000;
     let mut loops = 0;
     let mut params = 0;
-    for (b, data) in &code.blocks {
+    let own = code.blocks.iter().take(view.range.end);
+    for (b, data) in own.skip(view.range.start) {
         params += data.params.len();
         for s in data.succs.iter().filter(|s| **s <= b) {
             loops += b.index() - s.index();
@@ -361,22 +409,71 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
         scratch_by_class: [None; 3],
         fixed_stack_slots: Vec::new(),
     };
-    let view = Flags::new(code);
-    if let Some(load) = fit(code, &view, file) {
-        return Err(load.error(name, code, file));
+    let numbers = Numbers::new(code);
+    let mut placed = Vec::with_capacity(code.routines.len());
+    for routine in code.routines.keys() {
+        let view = Flags::new(code, routine, &numbers, regs);
+        if let Some(load) = fit(code, &view, file) {
+            return Err(load.error(name, code, file));
+        }
+        let vast = is_vast(code, &view);
+        let options = RegallocOptions {
+            validate_ssa: cfg!(debug_assertions) && !vast,
+            algorithm: match vast {
+                true => Algorithm::Fastalloc,
+                false => Algorithm::Ion,
+            },
+            ..Default::default()
+        };
+        let output = regalloc2::run(&view, &env, &options)
+            .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
+        let Flags {
+            starts,
+            insts,
+            range,
+            ..
+        } = view;
+        placed.push(Placed {
+            range,
+            starts,
+            insts,
+            output,
+        });
     }
-    let vast = is_vast(code);
-    let options = RegallocOptions {
-        validate_ssa: cfg!(debug_assertions) && !vast,
-        algorithm: match vast {
-            true => Algorithm::Fastalloc,
-            false => Algorithm::Ion,
-        },
-        ..Default::default()
-    };
-    let output = regalloc2::run(&view, &env, &options)
-        .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
-    let Flags { starts, insts, .. } = view;
+    let old = std::mem::take(&mut code.insts);
+    let mut out = Vec::with_capacity(old.len());
+    for p in placed {
+        rewrite(name, code, &old, p, whole, &mut out)?;
+    }
+    code.insts = out;
+    Ok(())
+}
+
+/// What regalloc2 found for a routine.
+struct Placed {
+    /// The routine's blocks.
+    range: std::ops::Range<usize>,
+    /// The instructions that it saw, and where their operands start.
+    insts: Vec<u32>,
+    starts: Vec<u32>,
+    output: regalloc2::Output,
+}
+
+/// Appends a routine's instructions with physical flags. `whole`: flags are of 32 bits.
+fn rewrite(
+    name: &str,
+    code: &mut VCode,
+    old: &[MInst],
+    placed: Placed,
+    whole: bool,
+    out: &mut Vec<MInst>,
+) -> Result<(), CodegenError> {
+    let Placed {
+        range,
+        insts,
+        starts,
+        output,
+    } = placed;
     // Of the instructions that were seen, the next one.
     let mut seen = 0;
     let slots: Vec<VReg> = (0..output.num_spillslots)
@@ -393,11 +490,9 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
             AllocationKind::None => None,
         }
     };
-    let old = std::mem::take(&mut code.insts);
-    let mut out = Vec::with_capacity(old.len() + output.edits.len());
     let mut edits = output.edits.iter().peekable();
     let mut missing = false;
-    for b in 0..code.blocks.len() {
+    for b in range {
         let (start, end) = (
             code.blocks[VBlock::new(b)].start,
             code.blocks[VBlock::new(b)].end,
@@ -420,7 +515,7 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
                     }
                 }
             };
-            moves(&mut out, ProgPoint::before(Inst::new(n)));
+            moves(out, ProgPoint::before(Inst::new(n)));
             let mut m = *m;
             let mut next = starts[n] as usize;
             let keeps = matches!(m, MInst::Op { keeps: Some(_), .. }) && !predicate_is_kept(&m);
@@ -448,14 +543,13 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
                 return Err(CodegenError::internal(name, "a flag without a register"));
             }
             out.push(m);
-            moves(&mut out, ProgPoint::after(Inst::new(n)));
+            moves(out, ProgPoint::after(Inst::new(n)));
         }
         let data = &mut code.blocks[VBlock::new(b)];
         (data.start, data.end) = (new_start, out.len());
         data.params.clear();
         data.succ_args.clear();
     }
-    code.insts = out;
     if missing {
         return Err(CodegenError::internal(name, "a flag move without places"));
     }

@@ -1,29 +1,218 @@
-//! Subroutines become part of the kernel that calls them: every call is replaced by the callee's blocks.
+//! Which subroutines become part of their callers, and which are called.
 //!
-//! Needs: functions that verify (so calls do not recurse). Makes: a kernel without calls.
+//! A kernel and the subroutines that it calls, at any depth, are compiled together: a function group. A call of a small subroutine, or the only call
+//! of one, is replaced by the callee's blocks; the others stay, and the group has their functions behind the kernel.
+//!
+//! Needs: functions that verify (so calls do not recurse). Makes: a kernel, and the subroutines that it still calls.
 
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Value,
 };
 use crate::result::CodegenError;
+use crate::routines;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// The most instructions that a kernel may have once its calls are replaced.
+/// The most instructions that a kernel may have once its calls are replaced, its subroutines included.
 pub const MAX_INSTRUCTIONS: usize = 500_000;
 
-/// The kernel with its calls replaced, or the kernel itself where it has none.
+/// The most instructions of a subroutine that is made part of its callers however many they are.
+const SMALL: usize = 24;
+
+/// The most instructions that a subroutine's copies may add to a kernel.
+const GROWTH: usize = 400;
+
+/// Which calls are replaced by what they call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Inline {
+    /// Those of small subroutines, and those that are their subroutine's only one.
+    #[default]
+    Auto,
+    /// All.
+    All,
+    /// None.
+    Never,
+}
+
+impl Inline {
+    /// Every choice.
+    pub const ALL: [Inline; 3] = [Inline::Auto, Inline::All, Inline::Never];
+
+    /// The name, as `--inline` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Inline::Auto => "auto",
+            Inline::All => "all",
+            Inline::Never => "never",
+        }
+    }
+
+    /// The choice of a name.
+    pub fn from_name(name: &str) -> Option<Inline> {
+        Inline::ALL.into_iter().find(|i| i.name() == name)
+    }
+}
+
+/// A kernel, and the subroutines that are compiled with it.
+#[derive(Clone, Debug)]
+pub struct Group<'f> {
+    /// The kernel.
+    pub kernel: Cow<'f, Function>,
+    /// The subroutines that are called: each before those that call it.
+    pub subroutines: Vec<(FuncRef, Cow<'f, Function>)>,
+}
+
+impl<'f> Group<'f> {
+    /// Every function of the group, the kernel last.
+    pub fn functions(&self) -> impl Iterator<Item = &Function> {
+        let subroutines = self.subroutines.iter().map(|(_, f)| f.as_ref());
+        subroutines.chain([self.kernel.as_ref()])
+    }
+
+    /// The same with each function rewritten.
+    pub(crate) fn map(
+        self,
+        mut f: impl FnMut(Cow<'f, Function>) -> Result<Cow<'f, Function>, CodegenError>,
+    ) -> Result<Group<'f>, CodegenError> {
+        let subroutines = self.subroutines.into_iter();
+        Ok(Group {
+            kernel: f(self.kernel)?,
+            subroutines: subroutines
+                .map(|(name, func)| Ok((name, f(func)?)))
+                .collect::<Result<_, CodegenError>>()?,
+        })
+    }
+}
+
+impl std::fmt::Display for Group<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.kernel.fmt(f)?;
+        let called = self.subroutines.iter().rev();
+        called.into_iter().try_for_each(|(_, func)| func.fmt(f))
+    }
+}
+
+/// The kernel's group.
 ///
 /// # Errors
 /// A call of a function that the module does not have: such IR does not verify. More than [`MAX_INSTRUCTIONS`].
-pub fn inline_calls<'f>(
+pub fn group<'f>(
     module: &'f Module,
     func: &'f Function,
-) -> Result<Cow<'f, Function>, CodegenError> {
+    inline: Inline,
+) -> Result<Group<'f>, CodegenError> {
+    let mut group = Group {
+        kernel: Cow::Borrowed(func),
+        subroutines: Vec::new(),
+    };
     if calls(func).next().is_none() {
+        return Ok(group);
+    }
+    let plan = Plan::new(module, func, inline);
+    let mut orders = SecondaryMap::new();
+    let mut count = 0;
+    for &name in plan.order.iter().filter(|&&f| plan.called[f]) {
+        let Some(callee) = module.functions.get(name) else {
+            return Err(CodegenError::internal(
+                &func.name,
+                format!("inlining: no {name}"),
+            ));
+        };
+        let callee = with_callees(module, callee, &plan, &mut orders, &mut count)?;
+        group.subroutines.push((name, callee));
+    }
+    group.kernel = with_callees(module, func, &plan, &mut orders, &mut count)?;
+    Ok(group)
+}
+
+/// What is called and what is replaced.
+struct Plan {
+    /// The subroutines that the kernel calls at any depth: each before those that call it.
+    order: Vec<FuncRef>,
+    /// Those that stay functions.
+    called: SecondaryMap<FuncRef, bool>,
+}
+
+impl Plan {
+    fn new(module: &Module, kernel: &Function, inline: Inline) -> Plan {
+        let order = callees_first(module, kernel);
+        let mut called: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
+        if inline == Inline::All {
+            return Plan { order, called };
+        }
+        let mut sites: SecondaryMap<FuncRef, usize> = SecondaryMap::new();
+        let functions = order.iter().filter_map(|&f| module.functions.get(f));
+        for func in functions.chain([kernel]) {
+            callees(func).for_each(|f| sites[f] += 1);
+        }
+        let mut sizes: SecondaryMap<FuncRef, usize> = SecondaryMap::new();
+        let mut most = routines::MOST;
+        for &name in &order {
+            let Some(func) = module.functions.get(name) else {
+                continue;
+            };
+            let own: usize = func
+                .layout
+                .blocks()
+                .iter()
+                .map(|&b| func.layout.insts(b).len())
+                .sum();
+            let replaced = callees(func).filter(|&f| !called[f]).map(|f| sizes[f]);
+            let size = replaced.fold(own, usize::saturating_add);
+            sizes[name] = size;
+            let copies = sites[name].saturating_sub(1);
+            let large = size > SMALL && size.saturating_mul(copies) > GROWTH;
+            if (large || inline == Inline::Never) && most > 0 {
+                called[name] = true;
+                most -= 1;
+            }
+        }
+        Plan { order, called }
+    }
+}
+
+/// The functions that a function calls, call by call.
+fn callees(func: &Function) -> impl Iterator<Item = FuncRef> + '_ {
+    calls(func).filter_map(|i| match *func.dfg.data(i) {
+        InstData::Call { func, .. } => Some(func),
+        _ => None,
+    })
+}
+
+/// What a function calls at any depth, each before those that call it.
+fn callees_first(module: &Module, func: &Function) -> Vec<FuncRef> {
+    let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
+    let mut out = Vec::new();
+    let mut stack: Vec<(Option<FuncRef>, Vec<FuncRef>)> = vec![(None, callees(func).collect())];
+    while let Some((name, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(next) if !std::mem::replace(&mut seen[next], true) => {
+                let called = module.functions.get(next);
+                let called = called.map(|f| callees(f).collect()).unwrap_or_default();
+                stack.push((Some(next), called));
+            }
+            Some(_) => {}
+            None => {
+                out.extend(*name);
+                stack.pop();
+            }
+        }
+    }
+    out
+}
+
+/// A function with the calls replaced that the plan replaces, or the function itself where there are none.
+fn with_callees<'f>(
+    module: &'f Module,
+    func: &'f Function,
+    plan: &Plan,
+    orders: &mut SecondaryMap<FuncRef, Option<Rc<[Block]>>>,
+    count: &mut usize,
+) -> Result<Cow<'f, Function>, CodegenError> {
+    if callees(func).all(|f| plan.called[f]) {
         return Ok(Cow::Borrowed(func));
     }
     let mut out = Function::new(func.name.clone(), func.kind, func.sig.clone());
@@ -31,10 +220,11 @@ pub fn inline_calls<'f>(
     out.layout.append_block(entry);
     let mut inliner = Inliner {
         module,
-        orders: SecondaryMap::new(),
+        plan,
+        orders,
         out,
         at: entry,
-        count: 0,
+        count,
     };
     let params: Vec<Value> = match func.layout.entry() {
         Some(b) => func.dfg.block_params(b).to_vec(),
@@ -84,15 +274,16 @@ fn order(func: &Function) -> Vec<Block> {
     out
 }
 
-struct Inliner<'m> {
+struct Inliner<'m, 'p> {
     module: &'m Module,
+    plan: &'p Plan,
     /// The order in which the blocks of each function called are copied.
-    orders: SecondaryMap<FuncRef, Option<Rc<[Block]>>>,
+    orders: &'p mut SecondaryMap<FuncRef, Option<Rc<[Block]>>>,
     out: Function,
     /// The block that instructions are appended to.
     at: Block,
-    /// Instructions so far.
-    count: usize,
+    /// Instructions of the group so far.
+    count: &'p mut usize,
 }
 
 /// A function being copied: how far it is, and what its parts have become.
@@ -114,7 +305,7 @@ struct Copied {
     blocks: SecondaryMap<Block, PackedOption<Block>>,
 }
 
-impl<'m> Inliner<'m> {
+impl<'m> Inliner<'m, '_> {
     /// Appends a function's body behind the current block. Calls are a stack here, not in the host's: they may be deep.
     fn bodies(&mut self, func: &'m Function, args: &[Value]) -> Result<(), CodegenError> {
         let mut stack = vec![self.body(func, order(func).into(), args, None)];
@@ -138,8 +329,8 @@ impl<'m> Inliner<'m> {
                 continue;
             };
             body.inst += 1;
-            self.count += 1;
-            if self.count > MAX_INSTRUCTIONS {
+            *self.count += 1;
+            if *self.count > MAX_INSTRUCTIONS {
                 return Err(CodegenError::TooLarge {
                     kernel: self.out.name.clone(),
                     function: body.func.name.clone(),
@@ -199,6 +390,11 @@ impl<'m> Inliner<'m> {
                 func: callee, args, ..
             } => {
                 let name = *callee;
+                if self.plan.called[name] {
+                    let values = copied.all(args.as_slice(&func.dfg.pool));
+                    *args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
+                    return Ok(self.copy(data, &results, func, copied));
+                }
                 let Some(callee) = self.module.functions.get(name) else {
                     return Err(missing("a call of a function that does not exist"));
                 };
@@ -245,13 +441,24 @@ impl<'m> Inliner<'m> {
             // No other instruction has a list.
             other => other.map_args(&mut self.out.dfg.pool, |v| copied.one(v)),
         }
+        Ok(self.copy(data, &results, func, copied))
+    }
+
+    /// Appends an instruction with these results.
+    fn copy(
+        &mut self,
+        data: InstData,
+        results: &[Value],
+        func: &Function,
+        copied: &mut Copied,
+    ) -> Option<Body<'m>> {
         let types: Vec<_> = results.iter().map(|&v| func.dfg.ty(v)).collect();
         let new = self.out.dfg.make_inst(data, &types);
         for (&old, &v) in results.iter().zip(self.out.dfg.results(new)) {
             copied.values[old] = v.into();
         }
         self.out.layout.append_inst(self.at, new);
-        Ok(None)
+        None
     }
 
     fn destination(&mut self, func: &Function, d: &mut BlockCall, copied: &Copied) -> Option<()> {

@@ -19,6 +19,7 @@ pub mod lowered;
 mod operand;
 pub mod regalloc;
 pub mod result;
+mod routines;
 pub mod sends;
 pub mod simdcf;
 pub mod target;
@@ -28,6 +29,7 @@ pub mod verifier;
 pub mod zebin;
 
 pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
+pub use inline::Inline;
 pub use result::CodegenError;
 pub use simdcf::SimdCf;
 pub use target::Target;

@@ -7,7 +7,8 @@
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
 use crate::result::CodegenError;
-use crate::vcode::{Access, MInst, VBlock, VCode, VReg, VirtReg};
+use crate::routines;
+use crate::vcode::{Access, MInst, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
 use smallvec::SmallVec;
@@ -44,11 +45,16 @@ impl Demand {
 pub struct Liveness {
     /// Per register its ranges, in order, not touching.
     pub ranges: SecondaryMap<VReg, Ranges>,
+    /// Per register the routines that run while it lives and that know nothing of it: what else lives only there, may share its place. In order.
+    pub weak: SecondaryMap<VReg, Weak>,
     /// Per instruction.
     pub demand: Vec<Demand>,
     /// Instructions and the registers whose value ends there (killed by a last use), register after register.
     kills: Vec<(u32, VReg)>,
 }
+
+/// The routines that one register lives across.
+pub type Weak = SmallVec<[Routine; 1]>;
 
 /// The ranges of one register: mostly one.
 pub type Ranges = SmallVec<[Range; 2]>;
@@ -338,12 +344,86 @@ pub fn liveness(name: &str, code: &VCode, file: u32) -> Result<Liveness, Codegen
         ranges[r] = Ranges::from_slice(&walk.ranges);
     }
     let kills = walk.kills;
-    let demand = demand(code, &ranges);
+    let calls = code.calls();
+    let mut weak: SecondaryMap<VReg, Weak> = SecondaryMap::new();
+    let mut demand = demand(code, &ranges);
+    if !calls.is_empty() {
+        weak = across_calls(code, &calls, &mut ranges);
+        add_callers(code, &calls, &mut demand);
+    }
     Ok(Liveness {
         ranges,
+        weak,
         demand,
         kills,
     })
+}
+
+/// Which routines each register lives across. In a routine that itself names the register, it lives all along.
+fn across_calls(
+    code: &VCode,
+    calls: &[(usize, Routine)],
+    ranges: &mut SecondaryMap<VReg, Ranges>,
+) -> SecondaryMap<VReg, Weak> {
+    let running = routines::running(code);
+    let mut out: SecondaryMap<VReg, Weak> = SecondaryMap::new();
+    let mut seen: SecondaryMap<Routine, u32> = SecondaryMap::new();
+    let mut found: Vec<Routine> = Vec::new();
+    for r in code.vregs.keys() {
+        let mark = r.as_u32() + 1;
+        found.clear();
+        for range in &ranges[r] {
+            // A call reads at twice its number, and writes at the point after.
+            let first = calls.partition_point(|c| (c.0 as u32) * 2 < range.start);
+            let inside = calls.iter().skip(first);
+            for &(_, called) in inside.take_while(|c| (c.0 as u32) * 2 + 1 < range.end) {
+                if std::mem::replace(&mut seen[called], mark) != mark {
+                    found.extend_from_slice(&running[called]);
+                }
+            }
+        }
+        if found.is_empty() {
+            continue;
+        }
+        found.sort_unstable();
+        found.dedup();
+        for &routine in &found {
+            let insts = code.routine_insts(routine);
+            let body = Range {
+                start: insts.start as u32 * 2,
+                end: insts.end as u32 * 2,
+            };
+            let own = &mut ranges[r];
+            let met = |x: &Range| x.start < body.end && x.end > body.start;
+            if own.iter().any(met) {
+                own.retain(|x| !met(x));
+                own.push(body);
+                own.sort_by_key(|x| x.start);
+            } else {
+                out[r].push(routine);
+            }
+        }
+    }
+    out
+}
+
+/// Adds to the demand of each routine what its callers keep while it runs: the most of any call.
+fn add_callers(code: &VCode, calls: &[(usize, Routine)], demand: &mut [Demand]) {
+    let mut kept: SecondaryMap<Routine, u32> = SecondaryMap::new();
+    for routine in code.routines.keys() {
+        let insts = code.routine_insts(routine);
+        let more = kept[routine];
+        for d in demand.get_mut(insts.clone()).unwrap_or(&mut []) {
+            d.before += more;
+            d.during += more;
+            d.after += more;
+        }
+        let first = calls.partition_point(|c| c.0 < insts.start);
+        for &(i, called) in calls.iter().skip(first).take_while(|c| c.0 < insts.end) {
+            let during = demand.get(i).map_or(0, |d| d.during);
+            kept[called] = kept[called].max(during);
+        }
+    }
 }
 
 /// Sums live bytes at every point.

@@ -6,7 +6,7 @@ use crate::fired::Fired;
 use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::sends::Logical;
 use crate::target::GrfFile;
-use crate::vcode::{MInst, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen as isa;
 use isa::{Op, Type};
@@ -41,6 +41,8 @@ pub struct LoweredFunction {
     pub grf: GrfFile,
     /// Blocks in emission order.
     pub blocks: Vec<LoweredBlock>,
+    /// The kernel and the subroutines that are compiled with it.
+    pub routines: PrimaryMap<Routine, RoutineData>,
     /// Virtual registers.
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
@@ -126,20 +128,14 @@ impl Buffer {
     }
 
     /// The channels that run, of so many, as a flag: a compare that is always true, under the execution mask, into a flag that was
-    /// clear. `zero` is any doubleword; `pred`: only those of them where this flag's bits are set, or, inverted, are not.
-    pub(crate) fn exec_to_flag(
-        &mut self,
-        out: VFlag,
-        lanes: u32,
-        zero: VReg,
-        pred: Option<(VFlag, bool)>,
-    ) {
+    /// clear. `zero` is any doubleword.
+    pub(crate) fn exec_to_flag(&mut self, out: VFlag, lanes: u32, zero: VReg) {
         let mut before = self.temp_flag(lanes);
         self.const_flag(before, lanes, 0);
         for first in (0..lanes).step_by(16) {
             let last = first + 16 >= lanes;
             let next = if last { out } else { self.temp_flag(lanes) };
-            let m = exec_compare(first, (lanes - first).min(16), zero, before, next, pred);
+            let m = exec_compare(first, (lanes - first).min(16), zero, before, next);
             self.code.extend(m.map(Lowered::Inst));
             before = next;
         }
@@ -160,17 +156,11 @@ pub(crate) fn exec_compare(
     zero: VReg,
     before: VFlag,
     next: VFlag,
-    pred: Option<(VFlag, bool)>,
 ) -> Option<MInst> {
     let (exec, offset) = isa::ExecSize::new(lanes).zip(isa::ChannelOffset::new(first))?;
     let zero = scalar_src(zero, 0, Type::Ud);
     let inst = isa::Inst {
         offset,
-        pred: pred.map(|(flag, inverse)| isa::Predicate {
-            flag: isa::RegRef::new(VirtReg::Flag(flag), 0),
-            inverse,
-            ctrl: isa::PredCtrl::Sequential,
-        }),
         cond: Some(isa::CondMod {
             cond: isa::Cond::Eq,
             flag: isa::RegRef::new(VirtReg::Flag(next), 0),

@@ -32,6 +32,22 @@ impl VFlag {
 pub struct VBlock(u32);
 entity_impl!(VBlock, "L");
 
+/// A part of a kernel's code that is entered at its first block alone: the kernel itself, which is the first, or a subroutine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Routine(u32);
+entity_impl!(Routine, "routine");
+
+/// What a routine is. Routines come before those that they call.
+#[derive(Clone, Debug, Default)]
+pub struct RoutineData {
+    /// The function's name.
+    pub name: String,
+    /// The first block: where it is entered.
+    pub first: u32,
+    /// One past the last block.
+    pub end: u32,
+}
+
 /// A register of an instruction before allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VirtReg {
@@ -220,6 +236,22 @@ pub enum MInst {
         /// Channels of the thread.
         exec: isa::ExecSize,
     },
+    /// Runs a routine. Its parameters and results are in registers of its own, to and from which there are copies around this.
+    Call {
+        /// The routine.
+        routine: Routine,
+        /// Where the hardware puts what it returns by: the routine's own.
+        link: VReg,
+        /// Channels of the thread.
+        exec: isa::ExecSize,
+    },
+    /// Back to behind the call.
+    Return {
+        /// What the call left.
+        link: VReg,
+        /// Channels of the thread.
+        exec: isa::ExecSize,
+    },
     /// End of the thread. The payload is a copy of the thread header.
     EndThread {
         /// The thread header's copy, in the upper registers.
@@ -275,6 +307,8 @@ pub struct VCode {
     pub insts: Vec<MInst>,
     /// Blocks in emission order, the entry first.
     pub blocks: PrimaryMap<VBlock, BlockData>,
+    /// The kernel and the subroutines that are compiled with it.
+    pub routines: PrimaryMap<Routine, RoutineData>,
     /// Virtual registers.
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
@@ -288,6 +322,29 @@ impl VCode {
     pub fn block_insts(&self, block: VBlock) -> &[MInst] {
         let b = &self.blocks[block];
         self.insts.get(b.start..b.end).unwrap_or(&[])
+    }
+
+    /// The instructions of a routine: the first, and one past the last.
+    pub fn routine_insts(&self, routine: Routine) -> std::ops::Range<usize> {
+        let data = &self.routines[routine];
+        let at = |n: u32| self.blocks.get(VBlock::from_u32(n));
+        let start = at(data.first).map_or(self.insts.len(), |b| b.start);
+        let last = data.end.checked_sub(1).and_then(at);
+        start..last.map_or(start, |b| b.end).max(start)
+    }
+
+    /// The calls, in order: the instruction's place, and what is called.
+    pub fn calls(&self) -> Vec<(usize, Routine)> {
+        if self.routines.len() < 2 {
+            return Vec::new();
+        }
+        let insts = self.insts.iter().enumerate();
+        insts
+            .filter_map(|(i, m)| match m {
+                MInst::Call { routine, .. } => Some((i, *routine)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Fills in predecessors from successors.
@@ -355,6 +412,8 @@ impl MInst {
                 },
             ),
             MInst::EndThread { payload } => f(payload, Access::Use),
+            MInst::Call { link, .. } => f(link, Access::Def),
+            MInst::Return { link, .. } => f(link, Access::Use),
             MInst::Jump
             | MInst::Branch { .. }
             | MInst::Leave { .. }
@@ -367,7 +426,11 @@ impl MInst {
     pub fn is_terminator(&self) -> bool {
         matches!(
             self,
-            MInst::Jump | MInst::Branch { .. } | MInst::BranchExec { .. } | MInst::EndThread { .. }
+            MInst::Jump
+                | MInst::Branch { .. }
+                | MInst::BranchExec { .. }
+                | MInst::Return { .. }
+                | MInst::EndThread { .. }
         )
     }
 }

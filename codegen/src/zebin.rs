@@ -33,6 +33,8 @@ pub struct KernelImage<'a> {
     pub func: &'a Function,
     /// What the thread finds in its registers.
     pub payload: &'a Payload,
+    /// Whether threads of a group wait for each other.
+    pub barrier: bool,
     /// Code.
     pub text: &'a [u8],
     /// Addresses that the loader fills in.
@@ -72,7 +74,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(s, "  - name: {}\n    execution_env:", k.func.name);
-        if k.has_barrier() {
+        if k.barrier {
             s.push_str("      barrier_count: 1\n");
         }
         let _ = writeln!(s, "      grf_count: {}", target.grf().count);
@@ -230,13 +232,6 @@ impl KernelImage<'_> {
             }
         }
         out
-    }
-
-    fn has_barrier(&self) -> bool {
-        let f = self.func;
-        let all = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
-        all.into_iter()
-            .any(|&i| f.dfg.data(i).opcode() == crate::ir::Opcode::Barrier)
     }
 }
 

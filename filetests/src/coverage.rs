@@ -132,12 +132,12 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// What became of SIMD control flow: kernels, by the rule that kept them off the mask stack if one did, and its instructions.
+/// What became of SIMD control flow: kernels that keep to the mask stack's rules, broken rules, and instructions.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    /// Kernels on the mask stack.
+    /// Kernels that break no rule.
     pub kernels: u64,
-    /// Kernels with flags, by rule.
+    /// Broken rules, by name.
     pub rules: BTreeMap<&'static str, u64>,
     /// Instructions, by name.
     pub forms: BTreeMap<&'static str, u64>,
@@ -147,9 +147,9 @@ impl Control {
     /// Counts a compiled module.
     pub fn add(&mut self, compiled: &Compiled) {
         for k in &compiled.kernels {
-            match &k.stats.simd_cf {
-                Some(f) => *self.rules.entry(f.rule.name()).or_default() += 1,
-                None => self.kernels += 1,
+            self.kernels += u64::from(k.stats.simd_cf.is_empty());
+            for f in &k.stats.simd_cf {
+                *self.rules.entry(f.rule.name()).or_default() += 1;
             }
             for i in &k.code.insts {
                 if is_control(i.op) {

@@ -5,6 +5,7 @@
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
+use gantry_codegen::inline::Inline;
 use gantry_codegen::interp::{
     Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };
@@ -29,7 +30,8 @@ pub enum Outcome {
 pub struct Agreed {
     /// The IR.
     pub module: Module,
-    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, and with flags.
+    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; and with
+    /// flags, every subroutine called.
     pub ways: [Compiled; 2],
 }
 
@@ -54,7 +56,8 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
     }
 }
 
-/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs it, and compares what it
+/// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs
+/// it, and compares what it
 /// stores with what the interpreter stores.
 ///
 /// # Errors
@@ -69,10 +72,11 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let mut ways = Vec::new();
-    for simd_cf in [SimdCf::Auto, SimdCf::Flags] {
+    for (simd_cf, inline) in [(SimdCf::Auto, Inline::Auto), (SimdCf::Flags, Inline::Never)] {
         let options = CompileOptions {
             check: true,
             simd_cf,
+            inline,
             ..CompileOptions::new(target.clone())
         };
         let by = |e: String| format!("{}: {e}", simd_cf.name());

@@ -2,9 +2,9 @@
 
 use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
-use gantry_codegen::CompileOptions;
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module};
+use gantry_codegen::{CompileOptions, SimdCf};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
     ImageDesc, ImageFormat, Sampler, SimOptions, Watch,
@@ -29,6 +29,7 @@ pub trait Runner: Sync {
         &self,
         module: &'m Module,
         target: &str,
+        simd_cf: SimdCf,
     ) -> Result<Box<dyn Prepared + 'm>, String>;
 }
 
@@ -60,9 +61,11 @@ impl Runner for Simulator {
         &self,
         module: &'m Module,
         target: &str,
+        simd_cf: SimdCf,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
         options.check = true;
+        options.simd_cf = simd_cf;
         let compiled = compile_checked(module, &options)?;
         let device = Device::simulator(SimOptions {
             instruction_limit: INSTRUCTION_LIMIT,
@@ -205,7 +208,12 @@ impl Runner for Interpreter {
         false
     }
 
-    fn prepare<'m>(&self, module: &'m Module, _: &str) -> Result<Box<dyn Prepared + 'm>, String> {
+    fn prepare<'m>(
+        &self,
+        module: &'m Module,
+        _: &str,
+        _: SimdCf,
+    ) -> Result<Box<dyn Prepared + 'm>, String> {
         Ok(Box::new(Interpreted(module)))
     }
 }

@@ -337,6 +337,28 @@ impl Emitter<'_> {
             MInst::BranchExec { none_first, exec } => {
                 self.branch_exec(block, none_first, exec)?;
             }
+            MInst::Call {
+                routine,
+                link,
+                exec,
+            } => {
+                let first = VBlock::from_u32(self.code.routines[routine].first);
+                let to = self.goal(first);
+                let mut call = isa::Inst::new(Op::Call, exec);
+                call.dst = dst(self.grf(self.address(link, 0))?, Type::D);
+                call.srcs[0] = Src::Target(BranchTarget::Label(to.index() as u32));
+                self.out.push(call);
+            }
+            MInst::Return { link, exec } => {
+                let mut ret = isa::Inst::new(Op::Ret, exec);
+                ret.srcs[0] = Src::Direct {
+                    at: self.grf(self.address(link, 0))?,
+                    region: Region::rect(2, 2, 1),
+                    ty: Type::D,
+                    mods: SrcMods::default(),
+                };
+                self.out.push(ret);
+            }
             MInst::EndThread { payload } => {
                 self.masks.end = self.out.len();
                 let payload = self.grf(self.address(payload, 0))?;

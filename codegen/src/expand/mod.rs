@@ -7,7 +7,7 @@
 //!
 //! Rules that compute with floats do so under the function's own rounding and flushing of denormals.
 //!
-//! Needs: IR that verifies, without calls. Makes: IR of which every operation has a lowering on the target, or an error that names what has none.
+//! Needs: IR that verifies, inlined. Makes: IR of which every operation has a lowering on the target, or an error that names what has none.
 
 mod divide;
 mod exact;
@@ -58,12 +58,14 @@ impl Rule {
     }
 }
 
-/// The function with what the target lacks rewritten, or the function itself where it lacks nothing.
+/// The function with what the target lacks rewritten, or the function itself where it lacks nothing. Its floats behave as `float` says: a
+/// subroutine's are its kernel's.
 ///
 /// # Errors
 /// An operation that the target lacks and that has no rule.
 pub fn expand<'f>(
     func: Cow<'f, Function>,
+    float: FloatControls,
     target: &Target,
 ) -> Result<Cow<'f, Function>, CodegenError> {
     let mut needed = false;
@@ -77,7 +79,7 @@ pub fn expand<'f>(
         return Ok(func);
     }
     let mut e = Expander {
-        float: func.float_controls(),
+        float,
         func: func.into_owned(),
         target,
         out: Vec::new(),

@@ -36,8 +36,8 @@ pub(super) struct State<'o> {
     pub(super) table: DataRef,
     /// Levels of the expression being made.
     pub(super) depth: u32,
-    /// A subroutine to call: parameters and results.
-    pub(super) callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
+    /// A subroutine to call.
+    pub(super) callee: Option<Callee>,
 }
 
 /// A function being generated: its state, and the builder, which closures of SIMD control flow pass on.
@@ -88,26 +88,32 @@ pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
             .filter_map(|_| rng.pick(&list))
             .collect::<Vec<Type>>()
     };
-    let callee = options
-        .calls
-        .then(|| (FuncRef::new(1), types(&mut rng), types(&mut rng)));
+    // Each subroutine may call the one behind it.
+    let count = if options.calls { 1 + rng.below(3) } else { 0 };
+    let mut callees: Vec<Callee> = Vec::new();
+    for n in 0..count {
+        // The first parameter is the channels that run.
+        let mut params = vec![Type::clamped(Scalar::B1, simd)];
+        params.extend(types(&mut rng));
+        callees.push((FuncRef::new(1 + n as usize), params, types(&mut rng)));
+    }
     module
         .functions
-        .push(kernel(&mut rng, options, simd, callee.clone()));
-    if let Some((_, params, results)) = callee {
-        module
-            .functions
-            .push(subroutine(&mut rng, options, &params, &results));
+        .push(kernel(&mut rng, options, simd, callees.first().cloned()));
+    for n in 0..callees.len() {
+        let next = callees.get(n + 1).cloned();
+        if let Some((_, params, results)) = callees.get(n) {
+            let f = subroutine(&mut rng, options, simd, (params, results), next);
+            module.functions.push(f);
+        }
     }
     module
 }
 
-fn kernel(
-    rng: &mut Rng,
-    options: &Options,
-    simd: u32,
-    callee: Option<(FuncRef, Vec<Type>, Vec<Type>)>,
-) -> Function {
+/// A subroutine to call: parameters and results.
+pub(super) type Callee = (FuncRef, Vec<Type>, Vec<Type>);
+
+fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -> Function {
     let mut func = Function::kernel("k", simd);
     let scratch = rng.one_in(3);
     if let FuncKind::Kernel {
@@ -183,16 +189,29 @@ fn fill(b: &mut FunctionBuilder<'_>, space: Space, input: Value) {
     }
 }
 
-/// A subroutine has no memory of its own: the operations of one block.
-fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type]) -> Function {
-    let mut func = Function::subroutine("f", results);
+/// A subroutine has no memory of its own.
+fn subroutine(
+    rng: &mut Rng,
+    options: &Options,
+    simd: u32,
+    (params, results): (&[Type], &[Type]),
+    callee: Option<Callee>,
+) -> Function {
+    let name = match &callee {
+        None => "f".to_string(),
+        Some((next, _, _)) => format!("f{}", next.as_u32()),
+    };
+    let mut func = Function::subroutine(name, results);
     let mut b = FunctionBuilder::new(&mut func);
     let pool: Vec<Value> = params.iter().map(|&t| b.param(t)).collect();
+    if let Some(&mask) = pool.first() {
+        b.set_exec_mask(mask);
+    }
     let zero = b.ins().iconst(Type::scalar_of(Scalar::I64), 0);
     let mut state = State {
         rng: rng.clone(),
         options,
-        simd: 8,
+        simd,
         pool,
         memory: false,
         input: zero,
@@ -205,19 +224,13 @@ fn subroutine(rng: &mut Rng, options: &Options, params: &[Type], results: &[Type
         scratch: false,
         table: DataRef::new(0),
         depth: 0,
-        callee: None,
+        callee,
     };
     let mut g = Gen {
         b: &mut b,
         state: &mut state,
     };
-    for _ in 0..options.size / 8 {
-        let mut pure = options.opcodes();
-        pure.retain(|&o| is_plain(o));
-        if let Some(opcode) = g.rng.pick(&pure) {
-            g.instruction(opcode);
-        }
-    }
+    g.body(options.size / 6, 1);
     let args: Vec<Value> = results.iter().map(|&t| g.value(t)).collect();
     g.b.ins().return_(&args);
     *rng = state.rng;
@@ -255,7 +268,10 @@ fn finish(b: FunctionBuilder<'_>) {
 impl Gen<'_, '_, '_> {
     /// Instructions and control flow, `budget` steps.
     fn body(&mut self, budget: u32, depth: u32) {
-        let ops = self.options.opcodes();
+        let mut ops = self.options.opcodes();
+        if !self.memory {
+            ops.retain(|&o| is_plain(o));
+        }
         let inner = budget / 4;
         for _ in 0..budget {
             match self.rng.below(40) {
@@ -263,6 +279,7 @@ impl Gen<'_, '_, '_> {
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
                 4 if depth < 2 => self.simd_loop(inner, depth),
+                5 | 6 => self.instruction(Opcode::Call),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.
@@ -371,6 +388,11 @@ impl Gen<'_, '_, '_> {
 
     fn branch(&mut self, var: crate::builder::Variable, ty: Type, budget: u32, depth: u32) {
         let before = self.pool.len();
+        if self.rng.one_in(3) {
+            // The execution mask as data.
+            let em = self.b.exec_mask();
+            self.pool.push(em);
+        }
         self.body(budget, depth + 1);
         if self.memory && self.rng.one_in(8) {
             self.early_return();

@@ -19,6 +19,7 @@ use crate::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
 use crate::result::CodegenError;
+use crate::routines;
 use crate::target::{GrfFile, Target};
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -69,10 +70,12 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
         grf: l.grf,
         insts: l.out,
         blocks,
+        routines: f.routines,
         vregs: l.vregs,
         flags: l.flags,
         fired: l.fired,
     };
+    routines::keep_payload(&mut code);
     code.compute_preds();
     Ok(code)
 }
@@ -164,8 +167,7 @@ impl Legalizer<'_> {
         for first in (0..lanes).step_by(16) {
             let next = self.temp_flag(lanes);
             let n = (lanes - first).min(16);
-            self.out
-                .extend(exec_compare(first, n, zero, before, next, None));
+            self.out.extend(exec_compare(first, n, zero, before, next));
             before = next;
         }
         Bale {

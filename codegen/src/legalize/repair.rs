@@ -401,26 +401,32 @@ impl Legalizer<'_> {
         if !self.steps(b) {
             return true;
         }
-        let o = &b.operation;
-        let null = b.dst.reg == VirtReg::NULL;
-        let (to, at) = match null {
-            true => (Some(8), 0),
-            false => (Self::step(&b.dst, b.lanes), self.grf_offset(&b.dst)),
-        };
-        let Some(to) = to.filter(|to| b.lanes == 1 || to.is_multiple_of(8)) else {
+        let Some((to, at)) = self.destination_step(b) else {
             return false;
         };
-        let source = |v: &View| {
-            v.index.is_none()
-                && (b.lanes == 1
-                    || Self::is_scalar(v, b.lanes)
-                    || Self::step(v, b.lanes) == Some(to) && (null || self.grf_offset(v) == at))
-        };
         b.dst.index.is_none()
-            && o.srcs.iter().flatten().all(|s| match s {
+            && b.operation.srcs.iter().flatten().all(|s| match s {
                 BaleSrc::Imm(..) => true,
-                BaleSrc::View(v, _) => source(v),
+                BaleSrc::View(v, _) => self.source_in_step(b, v, to, at),
             })
+    }
+
+    /// The distance of the destination's lanes in bytes, and where in its GRF the first one is; none where quadwords do not lie so.
+    fn destination_step(&self, b: &Bale) -> Option<(u32, u32)> {
+        if b.dst.reg == VirtReg::NULL {
+            return Some((8, 0));
+        }
+        let to = Self::step(&b.dst, b.lanes)?;
+        (b.lanes == 1 || to.is_multiple_of(8)).then(|| (to, self.grf_offset(&b.dst)))
+    }
+
+    /// Whether a source's lanes are `to` bytes apart from byte `at` of a GRF on, as the destination's, or are one.
+    fn source_in_step(&self, b: &Bale, v: &View, to: u32, at: u32) -> bool {
+        let null = b.dst.reg == VirtReg::NULL;
+        v.index.is_none()
+            && (b.lanes == 1
+                || Self::is_scalar(v, b.lanes)
+                || Self::step(v, b.lanes) == Some(to) && (null || self.grf_offset(v) == at))
     }
 
     /// Sees to it that registers whose lanes must be in step are not placed out of it.
@@ -442,22 +448,19 @@ impl Legalizer<'_> {
     /// Copies operands to where they are in step.
     fn put_in_step(&mut self, mut b: Bale) -> Option<Bale> {
         let null = b.dst.reg == VirtReg::NULL;
-        let step = Self::step(&b.dst, b.lanes);
-        let quad = b.dst.index.is_none() && (step == Some(8) || b.lanes == 1 && step.is_some());
-        if !null && !quad {
+        let step = self.destination_step(&b).filter(|_| b.dst.index.is_none());
+        let quad = step.filter(|(to, _)| null || *to == 8 || b.lanes == 1);
+        let Some((to, at)) = quad else {
             self.fired.repair(Repair::StepDestination);
             let rest = self.through_temporary(b);
             self.bale(&rest);
             return None;
-        }
-        let at = if null { 0 } else { self.grf_offset(&b.dst) };
+        };
         for n in 0..3 {
             let Some(BaleSrc::View(v, m)) = b.operation.srcs[n] else {
                 continue;
             };
-            let mut alone = b;
-            alone.operation.srcs = [Some(BaleSrc::View(v, m)), None, None];
-            if self.in_step(&alone) {
+            if self.source_in_step(&b, &v, to, at) {
                 continue;
             }
             self.fired.repair(Repair::StepSource);

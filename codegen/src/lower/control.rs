@@ -80,7 +80,11 @@ impl Lower<'_> {
             reversed.extend(self.code.iter().rev());
             if n == 0 {
                 self.code.clear();
-                self.prologue();
+                match self.own {
+                    None => self.prologue(),
+                    Some(_) => self.flags_of_params(),
+                }
+                self.define_flags();
                 reversed.extend(self.code.iter().rev());
             }
             reversed.reverse();
@@ -117,7 +121,25 @@ impl Lower<'_> {
             .unwrap_or_default()
     }
 
-    pub(super) fn reverse_postorder(&self) -> Vec<Block> {
+    /// Whether a block ends in a branch that is taken where a `goto` or `join` leaves no channel.
+    fn asks_for_none(&self, block: Block) -> bool {
+        let dfg = &self.func.dfg;
+        let last = self.func.layout.terminator(block);
+        let Some(InstData::Brif { cond, .. }) = last.map(|t| *dfg.data(t)) else {
+            return false;
+        };
+        match dfg.def(cond) {
+            ValueDef::Result(i, n) => match dfg.data(i).opcode() {
+                Opcode::Goto => n == 2,
+                Opcode::Join => n == 1,
+                _ => false,
+            },
+            ValueDef::Param(..) => false,
+        }
+    }
+
+    /// The reachable blocks in their order of emission. `none_falls`: where a branch asks whether no channel is left, what follows is where some are.
+    pub(super) fn reverse_postorder(&self, none_falls: bool) -> Vec<Block> {
         let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
         let mut post = Vec::new();
         let mut stack: Vec<(Block, usize)> = Vec::new();
@@ -128,7 +150,9 @@ impl Lower<'_> {
         while let Some((b, next)) = stack.pop() {
             // The last destination first, so that the first one follows its block.
             let dests = self.destinations(b);
-            match dests.len().checked_sub(next + 1).and_then(|i| dests.get(i)) {
+            let turned = none_falls && self.asks_for_none(b);
+            let n = dests.len().checked_sub(next + 1);
+            match n.and_then(|i| dests.get(if turned { next } else { i })) {
                 Some(call) => {
                     stack.push((b, next + 1));
                     if !seen[call.block] {
@@ -241,6 +265,7 @@ impl Lower<'_> {
                 self.emit(MInst::Copy { dst: payload, src });
                 self.emit(MInst::EndThread { payload });
             }
+            InstData::Return { args, .. } => self.lower_return(args),
             ref data => {
                 let name = data.opcode().name();
                 self.fail(Some(inst), format!("`{name}` as the end of a block"));
@@ -290,7 +315,7 @@ impl Lower<'_> {
 
     /// Denormals are kept or flushed and results rounded as the function says, whatever the driver set.
     fn prologue(&mut self) {
-        let float = self.func.float_controls();
+        let float = self.float;
         let bits = self.target.abi().denormals;
         let mut keep = 0;
         for (scalar, bit) in [Scalar::F64, Scalar::F32, Scalar::F16]
@@ -310,6 +335,9 @@ impl Lower<'_> {
             self.emit(control(Op::Or, set));
         }
         self.place_local_pointers();
+    }
+
+    fn define_flags(&mut self) {
         self.place_scratch_base();
         for r in std::mem::take(&mut self.table_args) {
             let zero = BaleSrc::Imm(0, Type::Ud);

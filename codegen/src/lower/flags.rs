@@ -28,7 +28,14 @@ impl Lower<'_> {
     }
 
     /// A flag cannot be a second source: it goes through a GRF.
-    fn flag_op(&mut self, op: Op, out: VFlag, lanes: u32, a: Src<VirtReg>, b: Src<VirtReg>) {
+    pub(super) fn flag_op(
+        &mut self,
+        op: Op,
+        out: VFlag,
+        lanes: u32,
+        a: Src<VirtReg>,
+        b: Src<VirtReg>,
+    ) {
         let ty = flag_type(lanes);
         let b = match b {
             Src::Direct { at, mods, .. } if matches!(at.reg, VirtReg::Flag(_)) => {

@@ -19,7 +19,7 @@ impl Lower<'_> {
         };
         let given: Vec<_> = coords.iter().filter_map(|c| c.expand()).collect();
         // Subroutines say nothing of the kernel's images.
-        let image = self.func.images().nth(at.image.into());
+        let image = self.payload.image(at.image);
         let Some((_, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
             let n = given.len();
             let what = format!(
@@ -87,7 +87,7 @@ impl Lower<'_> {
             return;
         };
         let stored = opcode == Opcode::MediaStore;
-        let found = self.func.images().nth(image.into());
+        let found = self.payload.image(image);
         let fits = found.is_some_and(|(shape, access)| {
             let used = if stored {
                 access.writes()

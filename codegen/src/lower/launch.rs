@@ -39,7 +39,7 @@ impl Lower<'_> {
         };
         let lanes = self.ty(v).lanes();
         let (out, zero) = (self.flag(v), self.header);
-        self.exec_to_flag(out, lanes, zero, None);
+        self.exec_to_flag(out, lanes, zero);
     }
 
     /// A constant per lane: packed immediates where eight lanes fit in nibbles, steps of an arithmetic sequence by addition, else

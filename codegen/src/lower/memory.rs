@@ -1,7 +1,7 @@
 //! Memory and synchronization: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{DataRef, FenceSpaces, FuncKind, Inst, InstData, MemFlags, Opcode, Space, Value};
+use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Opcode, Space, Value};
 use crate::lowered::Lowered;
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
 use crate::vcode::{MInst, SymbolPart, VFlag, VReg};
@@ -69,10 +69,7 @@ impl Lower<'_> {
             return None;
         }
         // Subroutines say nothing of the kernel's scratch.
-        if let FuncKind::Kernel {
-            scratch_bytes: 0, ..
-        } = self.func.kind
-        {
+        if self.payload.scratch_bytes == 0 {
             self.fail(None, "scratch in a kernel that has none");
         }
         let base = match self.scratch_base {

@@ -6,6 +6,7 @@
 //! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA form; critical edges are
 //! split; block parameters in GRFs have become copies.
 
+mod calls;
 mod chains;
 mod context;
 mod control;
@@ -19,15 +20,18 @@ mod product;
 mod simdcf;
 
 use crate::fired::Fired;
-use crate::ir::{self, ArgKind, Block, FuncKind, Function, Inst, Value};
-use crate::lowered::{Buffer, LoweredFunction};
+use crate::inline::Group;
+use crate::ir::{
+    self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, Value,
+};
+use crate::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::result::CodegenError;
-use crate::simdcf::{Finding, MaskStack, SimdCf, analyse};
+use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, normal};
 use crate::target::Target;
 use crate::target::abi::Payload;
-use crate::vcode::{Place, VFlag, VReg, VRegData};
+use crate::vcode::{Place, Routine, RoutineData, VFlag, VReg, VRegData};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;
 use std::ops::{Deref, DerefMut};
 
@@ -72,8 +76,14 @@ pub(crate) struct Lower<'a> {
     func: &'a Function,
     target: &'a Target,
     payload: &'a Payload,
+    /// How floats round and treat denormals: as the kernel says.
+    float: FloatControls,
     /// Registers, and the code of the instruction being lowered, in order.
     out: Buffer,
+    /// The subroutines that may be called.
+    interfaces: &'a SecondaryMap<FuncRef, Option<Interface>>,
+    /// Of a subroutine, its own.
+    own: Option<Interface>,
     value_regs: SecondaryMap<Value, PackedOption<VReg>>,
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
     /// Values that the kernel's effects depend on.
@@ -99,16 +109,35 @@ pub(crate) struct Lower<'a> {
     failed: Option<CodegenError>,
 }
 
-/// Lowers a kernel; also says which rule keeps its SIMD control flow off the mask stack, if that was wanted and one does.
+/// A subroutine as its callers see it.
+#[derive(Clone)]
+struct Interface {
+    routine: Routine,
+    /// Per parameter its register, if the body wants it; a predicate's is a doubleword.
+    params: Vec<Option<VReg>>,
+    results: Vec<VReg>,
+    /// Where the hardware puts what it returns by.
+    link: VReg,
+}
+
+/// Lowers a kernel and its subroutines; also says which rules keep its SIMD control flow off the mask stack, if that was wanted and
+/// some do.
 ///
 /// # Errors
 /// An instruction without a lowering.
 pub fn lower(
-    func: &Function,
+    group: &Group<'_>,
     target: &Target,
     payload: &Payload,
     simd_cf: SimdCf,
-) -> Result<(LoweredFunction, Option<Finding>), CodegenError> {
+) -> Result<(LoweredFunction, Vec<Finding>), CodegenError> {
+    let on_stack = simd_cf != SimdCf::Flags && group.subroutines.is_empty();
+    let normal = if on_stack {
+        normal(&group.kernel)
+    } else {
+        None
+    };
+    let kernel = normal.as_ref().unwrap_or(&group.kernel);
     let grf = target.grf();
     let mut out = Buffer::new(grf);
     let header = out.vregs.push(VRegData {
@@ -116,57 +145,89 @@ pub fn lower(
         align: grf.bytes,
         place: Place::Fixed(0),
     });
-    let Some(entry) = func.layout.entry() else {
-        return Err(CodegenError::internal(
-            &func.name,
-            "a function without blocks",
-        ));
-    };
-    let mut l = Lower {
-        func,
-        target,
-        payload,
-        out,
-        value_regs: SecondaryMap::new(),
-        value_flags: SecondaryMap::new(),
-        needed: needed::needed(func),
-        chains: chains::Chains::new(func),
-        uses: SecondaryMap::new(),
-        inst_block: SecondaryMap::new(),
-        masks: None,
-        header,
-        local_pointers: Vec::new(),
-        table_args: Vec::new(),
-        scratch_base: None,
-        block: entry,
-        fired: Fired::default(),
-        failed: None,
-    };
-    l.count_uses();
-    let order = l.reverse_postorder();
-    let mut finding = None;
-    if simd_cf != SimdCf::Flags {
-        match analyse(func, &order, &l.needed) {
-            Ok(masks) => l.masks = Some(masks),
-            Err(f) => finding = Some(*f),
+    let mut interfaces: SecondaryMap<FuncRef, Option<Interface>> = SecondaryMap::new();
+    let mut fired = Fired::default();
+    let mut findings = Vec::new();
+    // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
+    let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
+    let count = group.subroutines.len();
+    let subroutines = group.subroutines.iter().enumerate();
+    let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
+    for (name, func) in subroutines.chain([(None, kernel)]) {
+        let Some(entry) = func.layout.entry() else {
+            return Err(CodegenError::internal(
+                &func.name,
+                "a function without blocks",
+            ));
+        };
+        let own = name.map(|(_, number)| Interface::new(func, Routine::new(number), &mut out));
+        let mut l = Lower {
+            func,
+            target,
+            payload,
+            float: group.kernel.float_controls(),
+            out,
+            interfaces: &interfaces,
+            own,
+            value_regs: SecondaryMap::new(),
+            value_flags: SecondaryMap::new(),
+            needed: needed::needed(func),
+            chains: chains::Chains::new(func),
+            uses: SecondaryMap::new(),
+            inst_block: SecondaryMap::new(),
+            masks: None,
+            header,
+            local_pointers: Vec::new(),
+            table_args: Vec::new(),
+            scratch_base: None,
+            block: entry,
+            fired,
+            failed: None,
+        };
+        l.count_uses();
+        let on_stack = on_stack && name.is_none();
+        let order = l.reverse_postorder(on_stack);
+        if on_stack {
+            (l.masks, findings) = analyse(func, &order, &l.needed);
         }
+        if let (SimdCf::MaskStack, Some(f)) = (simd_cf, findings.first()) {
+            return Err(CodegenError::Unsupported {
+                function: func.name.clone(),
+                what: format!("the mask stack: {f}"),
+                at: None,
+            });
+        }
+        let blocks = l.blocks(&order)?;
+        let own = l.own.take();
+        (out, fired) = (l.out, l.fired);
+        if let Some((name, _)) = name {
+            interfaces[name] = own;
+        }
+        bodies.push((func.name.clone(), blocks));
     }
-    if let (SimdCf::MaskStack, Some(f)) = (simd_cf, &finding) {
-        return Err(CodegenError::Unsupported {
-            function: func.name.clone(),
-            what: format!("the mask stack: {f}"),
-            at: None,
+    let mut routines: PrimaryMap<Routine, RoutineData> = PrimaryMap::new();
+    let mut blocks: Vec<LoweredBlock> = Vec::new();
+    for (name, body) in bodies.into_iter().rev() {
+        let first = blocks.len();
+        blocks.extend(body);
+        for (to, _) in blocks.iter_mut().skip(first).flat_map(|b| &mut b.succs) {
+            *to += first;
+        }
+        routines.push(RoutineData {
+            name,
+            first: first as u32,
+            end: blocks.len() as u32,
         });
     }
-    let blocks = l.blocks(&order)?;
     let lowered = LoweredFunction {
         grf,
         blocks,
-        vregs: l.out.vregs,
-        flags: l.out.flags,
-        fired: l.fired,
+        routines,
+        vregs: out.vregs,
+        flags: out.flags,
+        fired,
     };
-    Ok((lowered, finding))
+    Ok((lowered, findings))
 }
 
 impl Deref for Lower<'_> {
@@ -223,6 +284,9 @@ impl Lower<'_> {
             .iter()
             .any(|&v| self.value_regs[v].is_some() || self.value_flags[v].is_some());
         let data = self.func.dfg.data(inst);
+        if let InstData::Call { func, args, .. } = *data {
+            return self.lower_call(inst, func, args);
+        }
         let effect = data.opcode().info().effect;
         if !wanted && !effect && !self.controls(inst) {
             return;
@@ -260,6 +324,10 @@ impl Lower<'_> {
         }
         let place = match self.func.dfg.def(v) {
             ir::ValueDef::Param(block, n) if Some(block) == self.func.layout.entry() => {
+                if let Some(r) = self.own_param(n, bytes) {
+                    self.value_regs[v] = r.into();
+                    return r;
+                }
                 let slot = self.payload.args.get(usize::from(n));
                 slot.map(|(_, s)| self.payload.cross_address() + s.offset)
             }
@@ -292,7 +360,9 @@ impl Lower<'_> {
             return false;
         };
         let kind = self.payload.args.get(usize::from(n)).map(|a| a.0);
-        Some(block) == self.func.layout.entry()
+        let kernel = matches!(self.func.kind, FuncKind::Kernel { .. });
+        kernel
+            && Some(block) == self.func.layout.entry()
             && matches!(kind, Some(ArgKind::Image(..) | ArgKind::Sampler))
     }
 

@@ -7,10 +7,10 @@ use super::Lower;
 use crate::bale::{Bale, Operation, View};
 use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
 use crate::lowered::Lowered;
-use crate::operand::{flag_src, flag_type, lane_mask};
+use crate::operand::{flag_src, flag_type, inverted, lane_mask};
 use crate::simdcf::Role;
 use crate::vcode::{MInst, VFlag, VirtReg};
-use gantry_isa_gen::{Cond, ExecSize};
+use gantry_isa_gen::{Cond, ExecSize, Op};
 
 impl Lower<'_> {
     /// What a `goto` or `join` is on the mask stack, if that is used.
@@ -82,8 +82,12 @@ impl Lower<'_> {
             let out = self.flag(results[0]);
             match leaving {
                 Some((flag, inverse)) => {
-                    let zero = self.header;
-                    self.exec_to_flag(out, lanes, zero, Some((flag, !inverse)));
+                    let (zero, ty) = (self.header, flag_type(lanes));
+                    let run = self.temp_flag(lanes);
+                    self.exec_to_flag(run, lanes, zero);
+                    let leaving = flag_src(flag, ty);
+                    let staying = if inverse { leaving } else { inverted(leaving) };
+                    self.flag_op(Op::And, out, lanes, flag_src(run, ty), staying);
                 }
                 None => self.const_flag(out, lanes, 0),
             }
@@ -109,7 +113,7 @@ impl Lower<'_> {
         let none = self.value_flags[results[1]].expand();
         if none.is_some() || self.value_flags[results[0]].is_some() {
             let (out, zero) = (self.flag(results[0]), self.header);
-            self.exec_to_flag(out, lanes, zero, None);
+            self.exec_to_flag(out, lanes, zero);
             if let Some(none) = none {
                 self.test(none, flag_src(out, flag_type(lanes)), lanes, Cond::Eq);
             }
@@ -124,7 +128,7 @@ impl Lower<'_> {
         let own = matches!(self.func.dfg.def(p), ValueDef::Param(b, _) if b == block);
         if let (true, Some(out)) = (own, self.value_flags[p].expand()) {
             let (lanes, zero) = (self.ty(p).lanes(), self.header);
-            self.exec_to_flag(out, lanes, zero, None);
+            self.exec_to_flag(out, lanes, zero);
         }
     }
 

@@ -4,8 +4,8 @@
 //! of the bundle that has fewer go into an ordered map of the other, so that each range moves a logarithm of times at most.
 
 use super::overlay::{overlays, written};
-use crate::liveness::{Liveness, Range};
-use crate::vcode::{Access, MInst, Place, VCode, VReg};
+use crate::liveness::{Liveness, Range, Weak};
+use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg};
 use cranelift_bforest::{Map, MapForest};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
@@ -37,6 +37,8 @@ struct Root {
     order: VReg,
     /// How many ranges.
     count: u32,
+    /// The routines that it lives across.
+    weak: Weak,
     /// The ranges by start, if registers were joined; else they are the register's own.
     joined: Option<Map<u32, u32>>,
 }
@@ -67,6 +69,7 @@ impl<'a> Bundles<'a> {
                 align: d.align,
                 order: r,
                 count: live.ranges[r].len() as u32,
+                weak: live.weak[r].clone(),
                 joined: None,
             });
         }
@@ -142,8 +145,44 @@ impl<'a> Bundles<'a> {
         }
     }
 
+    /// Where a routine is.
+    fn body(&self, routine: Routine) -> Range {
+        let insts = self.code.routine_insts(routine);
+        Range {
+            start: insts.start as u32 * 2,
+            end: insts.end as u32 * 2,
+        }
+    }
+
+    /// Whether one bundle lives across a routine in which the other lives.
+    fn meet_across(&self, a: VReg, b: VReg) -> bool {
+        let inside = |across: VReg, other: VReg| {
+            self.roots[across].weak.iter().any(|&routine| {
+                let body = self.body(routine);
+                let last = self.last_before(other, body.end);
+                last.is_some_and(|r| r.end > body.start)
+            })
+        };
+        inside(a, b) || inside(b, a)
+    }
+
+    /// The bodies of the routines that a bundle lives across, into a list.
+    pub fn weak(&self, root: VReg, out: &mut Vec<Range>) {
+        out.clear();
+        for &routine in &self.roots[root].weak {
+            let body = self.body(routine);
+            match out.last_mut() {
+                Some(last) if last.end == body.start => last.end = body.end,
+                _ => out.push(body),
+            }
+        }
+    }
+
     /// Whether two bundles share a point, but for those where one's value is made lane over lane of the other's.
     fn meet(&mut self, large: VReg, small: VReg) -> bool {
+        if self.meet_across(large, small) {
+            return true;
+        }
         let mut shared: SmallVec<[(Range, Range); 2]> = SmallVec::new();
         self.each(small, |r| {
             let met = self.last_before(large, r.end).filter(|l| l.end > r.start);
@@ -217,10 +256,14 @@ impl<'a> Bundles<'a> {
         }
         let align = self.roots[small].align;
         let count = self.roots[small].count;
+        let weak = std::mem::take(&mut self.roots[small].weak);
         let root = &mut self.roots[large];
         root.joined = Some(map);
         root.count += count;
         root.align = root.align.max(align);
+        root.weak.extend(weak);
+        root.weak.sort_unstable();
+        root.weak.dedup();
     }
 
     /// Adds a range, cut where one that is there already takes its place.

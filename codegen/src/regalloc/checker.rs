@@ -5,8 +5,9 @@
 //! paths meet with different owners it belongs to nobody.
 
 use super::Allocation;
-use crate::vcode::{Access, MInst, Place, VBlock, VCode, VReg, VirtReg};
-use cranelift_entity::EntityRef;
+use crate::routines;
+use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Inst, Op, Region, Src};
 use std::collections::BTreeSet;
 
@@ -73,6 +74,98 @@ impl State {
     }
 }
 
+/// The bytes of the file that a routine may write, those that it calls included: runs in order, not touching.
+fn written_bytes(code: &VCode, alloc: &Allocation) -> SecondaryMap<Routine, Vec<(u32, u32)>> {
+    let mut out: SecondaryMap<Routine, Vec<(u32, u32)>> = SecondaryMap::new();
+    for routine in code.routines.keys().rev().filter(|r| r.index() > 0) {
+        let mut runs: Vec<(u32, u32)> = Vec::new();
+        let insts = code.routine_insts(routine);
+        for m in code.insts.get(insts).unwrap_or(&[]) {
+            m.for_each_vreg(|r, a| {
+                let at = alloc.address[r];
+                if a != Access::Use {
+                    runs.push((at, at + code.vregs[r].bytes));
+                }
+            });
+            if let MInst::Call { routine, .. } = m {
+                runs.extend_from_slice(&out[*routine]);
+            }
+        }
+        runs.sort_unstable();
+        runs.dedup_by(|next, prev| {
+            let touch = next.0 <= prev.1;
+            if touch {
+                prev.1 = prev.1.max(next.1);
+            }
+            touch
+        });
+        out[routine] = runs;
+    }
+    out
+}
+
+/// What is known of routines while states are found.
+struct Routines {
+    of_blocks: Vec<Routine>,
+    written: SecondaryMap<Routine, Vec<(u32, u32)>>,
+    /// The owners where a routine returns, if it is known to.
+    exits: SecondaryMap<Routine, Option<State>>,
+    /// The blocks that call a routine.
+    callers: SecondaryMap<Routine, Vec<usize>>,
+}
+
+impl Routines {
+    fn new(code: &VCode, alloc: &Allocation) -> Routines {
+        let mut callers: SecondaryMap<Routine, Vec<usize>> = SecondaryMap::new();
+        if code.routines.len() > 1 {
+            for b in code.blocks.keys() {
+                for m in code.block_insts(b) {
+                    if let MInst::Call { routine, .. } = m
+                        && callers[*routine].last() != Some(&b.index())
+                    {
+                        callers[*routine].push(b.index());
+                    }
+                }
+            }
+        }
+        Routines {
+            of_blocks: routines::of_blocks(code),
+            written: written_bytes(code, alloc),
+            exits: SecondaryMap::new(),
+            callers,
+        }
+    }
+
+    /// The owners after a call: where the routine writes, those that it leaves. None while it is not known to return.
+    fn after(&self, routine: Routine, state: &State) -> Option<State> {
+        let exit = self.exits[routine].as_ref()?;
+        let mut out = state.clone();
+        for &(from, to) in &self.written[routine] {
+            let mut at = from;
+            while at < to {
+                let n = exit.run(at);
+                let end = exit.0.get(n + 1).map_or(to, |r| r.0.min(to));
+                if let Some(&(_, owner)) = exit.0.get(n) {
+                    out.write(at, end - at, owner);
+                }
+                at = end.max(at + 1);
+            }
+        }
+        Some(out)
+    }
+}
+
+/// Meets a state into one that is perhaps not known yet; whether that changed.
+fn meet_into(slot: &mut Option<State>, state: &State) -> bool {
+    match slot {
+        None => {
+            *slot = Some(state.clone());
+            true
+        }
+        Some(old) => old.meet(state),
+    }
+}
+
 /// Checks a placement.
 ///
 /// # Errors
@@ -88,24 +181,40 @@ pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
     }
     // The blocks in order, so that most of what leads to one was looked at before it.
     let mut work = BTreeSet::from([0usize]);
+    let mut all = Routines::new(code, alloc);
     // First the states at block starts, until nothing changes; then one pass that reports.
     while let Some(b) = work.pop_first() {
         let Some(mut state) = entry.get(b).cloned().flatten() else {
             continue;
         };
         let block = VBlock::new(b);
+        let mut returns = true;
         for m in code.block_insts(block) {
             step(code, alloc, m, &mut state);
-        }
-        for s in &code.blocks[block].succs {
-            let changed = match &mut entry[s.index()] {
-                slot @ None => {
-                    *slot = Some(state.clone());
-                    true
+            match m {
+                MInst::Call { routine, .. } => {
+                    let first = code.routines[*routine].first as usize;
+                    if meet_into(&mut entry[first], &state) {
+                        work.insert(first);
+                    }
+                    let Some(after) = all.after(*routine, &state) else {
+                        returns = false;
+                        break;
+                    };
+                    state = after;
                 }
-                Some(old) => old.meet(&state),
-            };
-            if changed {
+                MInst::Return { .. } => {
+                    let own = all.of_blocks[b];
+                    if meet_into(&mut all.exits[own], &state) {
+                        work.extend(&all.callers[own]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Where a routine does not return yet, the block is looked at again when it does.
+        for s in code.blocks[block].succs.iter().filter(|_| returns) {
+            if meet_into(&mut entry[s.index()], &state) {
                 work.insert(s.index());
             }
         }
@@ -129,6 +238,12 @@ pub fn check(code: &VCode, alloc: &Allocation) -> Result<(), String> {
                 ));
             }
             step(code, alloc, m, &mut state);
+            if let MInst::Call { routine, .. } = m {
+                match all.after(*routine, &state) {
+                    Some(after) => state = after,
+                    None => break,
+                }
+            }
         }
     }
     Ok(())

@@ -17,6 +17,17 @@ pub struct AllocationMap {
     forest: MapForest<u32, Taken>,
     grf: u32,
     grfs: Vec<Map<u32, Taken>>,
+    /// What is taken while routines run that know nothing of it: values of different callers may be in one place.
+    weak: Vec<Map<u32, Taken>>,
+}
+
+/// When a value lives.
+#[derive(Clone, Copy, Debug)]
+pub struct Life<'a> {
+    /// In order.
+    pub ranges: &'a [Range],
+    /// The bodies of routines that it lives across.
+    pub weak: &'a [Range],
 }
 
 /// The bytes of GRF `n`, of `grf` bytes (64 at most), that `bytes` bytes from address `at` cover.
@@ -33,15 +44,16 @@ impl AllocationMap {
             forest: MapForest::new(),
             grf: file.bytes,
             grfs: (0..file.count).map(|_| Map::new()).collect(),
+            weak: (0..file.count).map(|_| Map::new()).collect(),
         }
     }
 
     /// The bytes of a GRF that are taken somewhere in a range.
-    fn taken(&self, grf: u32, range: Range) -> u64 {
-        let Some(map) = self.grfs.get(grf as usize) else {
-            return u64::MAX;
-        };
+    fn taken(&self, map: &Map<u32, Taken>, range: Range) -> u64 {
         let mut out = 0;
+        if map.is_empty() {
+            return out;
+        }
         let mut cursor = map.cursor(&self.forest, &());
         // The entry that begins at or before the range, or the first.
         let mut at = match map.get_or_less(range.start, &self.forest, &()) {
@@ -62,8 +74,18 @@ impl AllocationMap {
         out
     }
 
-    /// The lowest free place of so many bytes, so aligned, at or above `lowest`, over all ranges. In bytes.
-    pub fn find(&self, bytes: u32, align: u32, lowest: u32, ranges: &[Range]) -> Option<u32> {
+    /// The bytes of a GRF that a value with such a life cannot have.
+    fn blocked(&self, grf: u32, life: Life<'_>) -> u64 {
+        let n = grf as usize;
+        let (Some(strong), Some(weak)) = (self.grfs.get(n), self.weak.get(n)) else {
+            return u64::MAX;
+        };
+        let of = |map, ranges: &[Range]| ranges.iter().fold(0, |all, r| all | self.taken(map, *r));
+        of(strong, life.ranges) | of(weak, life.ranges) | of(strong, life.weak)
+    }
+
+    /// The lowest free place of so many bytes, so aligned, at or above `lowest`, for a value with such a life. In bytes.
+    pub fn find(&self, bytes: u32, align: u32, lowest: u32, life: Life<'_>) -> Option<u32> {
         let grf = self.grf;
         let end = self.grfs.len() as u32 * grf;
         let align = align.max(1);
@@ -72,8 +94,7 @@ impl AllocationMap {
         let mut known: Vec<Option<u64>> = vec![None; self.grfs.len()];
         while at + bytes <= end {
             let blocked = (at / grf..(at + bytes).div_ceil(grf)).find(|&g| {
-                let taken = known[g as usize]
-                    .get_or_insert_with(|| ranges.iter().fold(0, |acc, r| acc | self.taken(g, *r)));
+                let taken = known[g as usize].get_or_insert_with(|| self.blocked(g, life));
                 *taken & mask(grf, g, at, bytes) != 0
             });
             match blocked {
@@ -86,54 +107,55 @@ impl AllocationMap {
         None
     }
 
-    /// Takes `bytes` bytes at `at` over all ranges.
-    pub fn insert(&mut self, at: u32, bytes: u32, ranges: &[Range]) {
+    /// Takes `bytes` bytes at `at` for a value with such a life.
+    pub fn insert(&mut self, at: u32, bytes: u32, life: Life<'_>) {
         let size = self.grf;
         for grf in at / size..(at + bytes).div_ceil(size) {
             let m = mask(size, grf, at, bytes);
-            for r in ranges {
-                self.take(grf, *r, m);
+            let (forest, n) = (&mut self.forest, grf as usize);
+            if let Some(map) = self.grfs.get_mut(n) {
+                life.ranges.iter().for_each(|r| take(forest, map, *r, m));
+            }
+            if let Some(map) = self.weak.get_mut(n) {
+                life.weak.iter().for_each(|r| take(forest, map, *r, m));
             }
         }
     }
+}
 
-    fn take(&mut self, grf: u32, range: Range, bytes: u64) {
-        let Some(map) = self.grfs.get_mut(grf as usize) else {
-            return;
+/// Takes bytes of a GRF over a range.
+fn take(forest: &mut MapForest<u32, Taken>, map: &mut Map<u32, Taken>, range: Range, bytes: u64) {
+    // Cut the entry that spans the range's start, then add to or fill in what lies within it.
+    if let Some((key, t)) = map.get_or_less(range.start, forest, &())
+        && key < range.start
+        && t.end > range.start
+    {
+        let head = Taken {
+            end: range.start,
+            ..t
         };
-        let forest = &mut self.forest;
-        // Cut the entry that spans the range's start, then add to or fill in what lies within it.
-        if let Some((key, t)) = map.get_or_less(range.start, forest, &())
-            && key < range.start
-            && t.end > range.start
-        {
-            let head = Taken {
-                end: range.start,
-                ..t
-            };
-            map.insert(key, head, forest, &());
-            map.insert(range.start, t, forest, &());
-        }
-        let mut at = range.start;
-        while at < range.end {
-            match next_entry(map, forest, at) {
-                Some((key, t)) if key == at => {
-                    let end = t.end.min(range.end);
-                    if t.end > range.end {
-                        map.insert(range.end, t, forest, &());
-                    }
-                    let both = Taken {
-                        end,
-                        bytes: t.bytes | bytes,
-                    };
-                    map.insert(at, both, forest, &());
-                    at = end;
+        map.insert(key, head, forest, &());
+        map.insert(range.start, t, forest, &());
+    }
+    let mut at = range.start;
+    while at < range.end {
+        match next_entry(map, forest, at) {
+            Some((key, t)) if key == at => {
+                let end = t.end.min(range.end);
+                if t.end > range.end {
+                    map.insert(range.end, t, forest, &());
                 }
-                next => {
-                    let end = next.map_or(range.end, |(k, _)| k.min(range.end));
-                    map.insert(at, Taken { end, bytes }, forest, &());
-                    at = end;
-                }
+                let both = Taken {
+                    end,
+                    bytes: t.bytes | bytes,
+                };
+                map.insert(at, both, forest, &());
+                at = end;
+            }
+            next => {
+                let end = next.map_or(range.end, |(k, _)| k.min(range.end));
+                map.insert(at, Taken { end, bytes }, forest, &());
+                at = end;
             }
         }
     }
@@ -171,14 +193,36 @@ mod tests {
         Range { start, end }
     }
 
+    fn life(ranges: &[Range]) -> Life<'_> {
+        Life { ranges, weak: &[] }
+    }
+
     #[test]
     fn small_values_share_a_grf() {
         let mut m = AllocationMap::new(FILE);
-        m.insert(0, 4, &[range(0, 10)]);
-        assert_eq!(m.find(4, 4, 0, &[range(5, 6)]), Some(4));
-        assert_eq!(m.find(4, 4, 0, &[range(10, 12)]), Some(0));
-        assert_eq!(m.find(32, 32, 0, &[range(9, 12)]), Some(32));
-        assert_eq!(m.find(64, 32, 0, &[range(9, 12)]), None);
+        m.insert(0, 4, life(&[range(0, 10)]));
+        assert_eq!(m.find(4, 4, 0, life(&[range(5, 6)])), Some(4));
+        assert_eq!(m.find(4, 4, 0, life(&[range(10, 12)])), Some(0));
+        assert_eq!(m.find(32, 32, 0, life(&[range(9, 12)])), Some(32));
+        assert_eq!(m.find(64, 32, 0, life(&[range(9, 12)])), None);
+    }
+
+    #[test]
+    fn values_of_different_callers_share_a_place() {
+        let mut m = AllocationMap::new(FILE);
+        let weak = [range(100, 200)];
+        let (first, later, both) = ([range(0, 10)], [range(10, 20)], [range(5, 20)]);
+        let across = |ranges| Life {
+            ranges,
+            weak: &weak,
+        };
+        m.insert(0, 32, across(&first));
+        assert_eq!(m.find(32, 32, 0, across(&later)), Some(0));
+        assert_eq!(m.find(32, 32, 0, across(&both)), Some(32));
+        // Not with what is in the routine.
+        assert_eq!(m.find(32, 32, 0, life(&[range(150, 151)])), Some(32));
+        m.insert(32, 32, life(&[range(150, 151)]));
+        assert_eq!(m.find(32, 32, 0, across(&both)), None);
     }
 
     /// Against a plain table of points by bytes, over random insertions.
@@ -213,9 +257,9 @@ mod tests {
                 let expect = (0..128)
                     .step_by(align as usize)
                     .find(|&at| at + bytes <= 128 && free(at));
-                assert_eq!(m.find(bytes, align, 0, &ranges), expect);
+                assert_eq!(m.find(bytes, align, 0, life(&ranges)), expect);
                 if let Some(at) = expect {
-                    m.insert(at, bytes, &ranges);
+                    m.insert(at, bytes, life(&ranges));
                     for r in &ranges {
                         for p in r.start..r.end {
                             for b in at..at + bytes {

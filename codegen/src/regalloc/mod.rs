@@ -17,7 +17,7 @@ use crate::result::CodegenError;
 use crate::vcode::{Place, VCode, VReg};
 use bundles::{Bundle, Bundles};
 use cranelift_entity::SecondaryMap;
-use map::AllocationMap;
+use map::{AllocationMap, Life};
 
 /// Where every virtual register is.
 #[derive(Clone, Debug, Default)]
@@ -48,19 +48,24 @@ pub fn allocate(name: &str, code: &VCode, live: &Liveness) -> Result<Allocation,
         };
         (kind, std::cmp::Reverse(b.bytes.max(b.align)), b.start)
     });
-    let mut ranges = Vec::new();
+    let (mut ranges, mut weak) = (Vec::new(), Vec::new());
     for b in order {
         bundles.ranges(b.root, &mut ranges);
+        bundles.weak(b.root, &mut weak);
+        let life = Life {
+            ranges: &ranges,
+            weak: &weak,
+        };
         let found = match b.place {
             // Payload registers may overlap: nobody writes them.
             Place::Fixed(at) => Some(at),
-            Place::AtLeast(first) => map.find(b.bytes, b.align, first, &ranges),
-            Place::Any => map.find(b.bytes, b.align, 0, &ranges),
+            Place::AtLeast(first) => map.find(b.bytes, b.align, first, life),
+            Place::Any => map.find(b.bytes, b.align, 0, life),
         };
         let Some(at) = found.filter(|at| at + b.bytes <= file.size()) else {
             return Err(out_of_registers(name, code, live, b.bytes, &ranges));
         };
-        map.insert(at, b.bytes, &ranges);
+        map.insert(at, b.bytes, life);
         out.grfs = out.grfs.max(file.hold(at + b.bytes));
         out.address[b.root] = at;
     }

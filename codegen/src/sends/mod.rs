@@ -79,6 +79,7 @@ pub fn expand(
     let LoweredFunction {
         grf,
         mut blocks,
+        routines,
         vregs,
         flags,
         fired,
@@ -115,6 +116,7 @@ pub fn expand(
     Ok(LoweredFunction {
         grf,
         blocks,
+        routines,
         vregs: s.out.vregs,
         flags: s.out.flags,
         fired,

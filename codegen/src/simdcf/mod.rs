@@ -4,31 +4,33 @@
 //! hardware's own where, at each of them, the mask that goes in is the one that channels run under there, and the resume mask
 //! that goes in is exactly the channels that wait at the `join` it ends in. Both are followed through the function once, block by block in the
 //! order of emission, as the hardware would run it ([`walk`]); channels that wait are kept in a map that shares what does not change
-//! ([`waiting`]), so that nests cost no more than sequences.
+//! ([`waiting`]), so that nests cost no more than sequences. A `goto` that breaks a rule is left to flags, with all that share
+//! its resume mask, and the rest is looked at again.
 //!
 //! Needs: IR that verifies, inlined. Makes: for each instruction with a mask the mask that channels run under, for each `goto` the
-//! place where its channels wait; or the rule that is broken, and where.
+//! place where its channels wait; and the rules that are broken, and where.
 
+mod normal;
 mod waiting;
 mod walk;
 mod webs;
 
-pub(crate) use walk::analyse;
+pub(crate) use normal::normal;
 
-use crate::ir::{Block, Inst, Value};
+use crate::ir::{Block, Function, Inst, Value};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{SecondaryMap, entity_impl};
+use cranelift_entity::{EntitySet, SecondaryMap, entity_impl};
 use std::fmt;
 
 /// How SIMD control flow is lowered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SimdCf {
-    /// On the mask stack where the kernel keeps to its rules, else with flags.
+    /// On the mask stack where it keeps to its rules, else with flags.
     #[default]
     Auto,
     /// With flags, always.
     Flags,
-    /// On the mask stack; a kernel that breaks a rule is an error.
+    /// On the mask stack; what breaks a rule is an error.
     MaskStack,
 }
 
@@ -135,6 +137,44 @@ impl fmt::Display for Finding {
         }
         f.write_str(self.rule.says())
     }
+}
+
+/// A broken rule, and what is left to flags for it: those of one web, or, if there are none, everything.
+#[derive(Debug)]
+struct Fault {
+    finding: Finding,
+    insts: Vec<Inst>,
+}
+
+/// How often what breaks a rule is left out before everything is.
+const TRIES: usize = 8;
+
+/// What SIMD control flow of a kernel is on the mask stack, where `order` is the blocks' order of emission and `needed` the values that
+/// anything depends on; and the rules that keep some of it, or, without the first, all from it.
+pub(crate) fn analyse(
+    func: &Function,
+    order: &[Block],
+    needed: &EntitySet<Value>,
+) -> (Option<MaskStack>, Vec<Finding>) {
+    let mut left_out = EntitySet::new();
+    let mut findings = Vec::new();
+    for _ in 0..TRIES {
+        let faults = match walk::attempt(func, order, needed, &left_out) {
+            Ok(masks) => return (Some(masks), findings),
+            Err(faults) => faults,
+        };
+        let all = faults.iter().all(|f| f.insts.is_empty());
+        for f in faults {
+            findings.push(f.finding);
+            f.insts.iter().for_each(|&i| {
+                left_out.insert(i);
+            });
+        }
+        if all {
+            break;
+        }
+    }
+    (None, findings)
 }
 
 /// A place where channels wait: a `join`.

@@ -1,8 +1,8 @@
 //! The function as the hardware would run it: which mask channels run under, and who waits where.
 
 use super::waiting::{Map, Maps, Waiting};
-use super::webs::{Webs, is_empty, needed_split, split};
-use super::{Finding, MaskStack, Point, Role, Rule};
+use super::webs::{Gotos, Webs, is_empty, split};
+use super::{Fault, Finding, MaskStack, Point, Role, Rule};
 use crate::ir::{
     Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
 };
@@ -20,7 +20,7 @@ struct State {
 
 struct Walk<'a> {
     func: &'a Function,
-    needed: &'a EntitySet<Value>,
+    of: &'a Gotos<'a>,
     mask: Type,
     webs: Webs,
     maps: Maps,
@@ -31,43 +31,57 @@ struct Walk<'a> {
     ends: SecondaryMap<Block, State>,
     /// Of each point: the block, and its `join`.
     joins: Vec<(Block, Inst)>,
+    joined: SecondaryMap<Point, PackedOption<Inst>>,
 }
 
 /// The edges into a block: from where, and as which branch.
 type Edges = SmallVec<[(Block, BlockCall); 2]>;
 
-/// What SIMD control flow of a kernel is on the mask stack, where `order` is the blocks' order of emission.
+/// A broken rule, and the `goto` or `join` that is at fault, if one is.
+type Broken = (Finding, Option<Inst>);
+
+/// What SIMD control flow is on the mask stack, but for what is left out.
 ///
 /// # Errors
-/// A rule that the kernel breaks.
-pub(crate) fn analyse(
+/// Rules that are broken.
+pub(super) fn attempt(
     func: &Function,
     order: &[Block],
     needed: &EntitySet<Value>,
-) -> Result<MaskStack, Box<Finding>> {
-    let Some(&entry) = order.first() else {
+    left_out: &EntitySet<Inst>,
+) -> Result<MaskStack, Vec<Fault>> {
+    let Some(&block) = order.first() else {
         return Ok(MaskStack::default());
     };
-    let finding = |rule, value| Finding {
-        rule,
-        block: entry,
-        value,
-    };
-    let FuncKind::Kernel { simd, .. } = func.kind else {
-        return Err(Box::new(finding(Rule::Width, None)));
+    let simd = match func.kind {
+        FuncKind::Kernel { simd, .. } => simd,
+        FuncKind::Subroutine => 0,
     };
     if !matches!(simd, 8 | 16 | 32) {
-        return Err(Box::new(finding(Rule::Width, None)));
+        let blocks = order.iter();
+        let mut all = blocks.flat_map(|&b| func.layout.insts(b));
+        if !all.any(|&i| split(func, i).is_some()) {
+            return Err(Vec::new());
+        }
+        let (rule, value, insts) = (Rule::Width, None, Vec::new());
+        let finding = Finding { rule, block, value };
+        return Err(vec![Fault { finding, insts }]);
     }
+    let of = Gotos {
+        func,
+        order,
+        needed,
+        left_out,
+    };
     let mask = Type::clamped(Scalar::B1, simd);
-    let webs = Webs::new(func, order, needed, mask)?;
+    let webs = Webs::new(&of, mask)?;
     let mut number = SecondaryMap::new();
     for (n, &b) in order.iter().enumerate() {
         number[b] = n as u32 + 1;
     }
     let mut w = Walk {
         func,
-        needed,
+        of: &of,
         mask,
         maps: Maps::new(webs.points),
         webs,
@@ -76,44 +90,73 @@ pub(crate) fn analyse(
         starts: SecondaryMap::new(),
         ends: SecondaryMap::new(),
         joins: Vec::new(),
+        joined: SecondaryMap::new(),
     };
-    w.dispatch_mask(order)?;
-    let mut into: SecondaryMap<Block, Edges> = SecondaryMap::new();
     for &b in order {
-        for call in w.destinations(b) {
-            into[call.block].push((b, call));
-        }
-    }
-    for &b in order {
-        w.start(b, &into[b])?;
-        w.block(b)?;
-        for call in w.destinations(b) {
-            if w.number[call.block] <= w.number[b] {
-                w.back(b, &call)?;
+        for &i in func.layout.insts(b) {
+            if let Some(s) = of.split(i)
+                && s.new_rm.is_none()
+                && !is_empty(func, s.rm)
+                && let Some(point) = w.webs.point(s.rm)
+            {
+                w.joined[point] = i.into();
             }
         }
     }
-    w.forward(order)?;
-    Ok(w.out)
+    match w.function(order) {
+        Ok(()) => Ok(w.out),
+        Err((finding, Some(inst))) => Err(vec![w.webs.fault(&of, finding, inst)]),
+        Err((finding, None)) => {
+            let insts = Vec::new();
+            Err(vec![Fault { finding, insts }])
+        }
+    }
 }
 
 impl Walk<'_> {
+    fn function(&mut self, order: &[Block]) -> Result<(), Broken> {
+        self.dispatch_mask(order)?;
+        let mut into: SecondaryMap<Block, Edges> = SecondaryMap::new();
+        for &b in order {
+            for call in self.destinations(b) {
+                into[call.block].push((b, call));
+            }
+        }
+        for &b in order {
+            self.start(b, &into[b])?;
+            self.block(b)?;
+            for call in self.destinations(b) {
+                if self.number[call.block] <= self.number[b] {
+                    self.back(b, &call)?;
+                }
+            }
+        }
+        self.forward(order)
+    }
     fn destinations(&self, block: Block) -> SmallVec<[BlockCall; 2]> {
         let last = self.func.layout.terminator(block);
         last.map(|t| SmallVec::from_slice(self.func.dfg.data(t).destinations()))
             .unwrap_or_default()
     }
 
-    fn fail(&self, rule: Rule, block: Block, value: Value) -> Finding {
-        Finding {
-            rule,
-            block,
-            value: Some(value),
-        }
+    fn fail(&self, rule: Rule, block: Block, value: Value, inst: Option<Inst>) -> Broken {
+        let value = Some(value);
+        (Finding { rule, block, value }, inst)
+    }
+
+    /// The `goto` or `join` that made a mask.
+    fn maker(&self, v: Option<Value>) -> Option<Inst> {
+        let inst = self.func.dfg.def_inst(v?)?;
+        self.of.split(inst).map(|_| inst)
+    }
+
+    /// The `join` of a web.
+    fn join_of(&self, point: Point) -> Option<Inst> {
+        self.joined[point].expand()
     }
 
     /// Every read of the dispatch mask is the first one, in the entry block.
-    fn dispatch_mask(&mut self, order: &[Block]) -> Result<(), Finding> {
+    fn dispatch_mask(&mut self, order: &[Block]) -> Result<(), Broken> {
         let mut first: Option<Value> = None;
         for (n, &b) in order.iter().enumerate() {
             let mut left = false;
@@ -123,11 +166,11 @@ impl Walk<'_> {
                 let Some(v) = self.func.dfg.first_result(i) else {
                     continue;
                 };
-                if opcode != Opcode::DispatchMask || !self.needed.contains(v) {
+                if opcode != Opcode::DispatchMask || !self.of.needed.contains(v) {
                     continue;
                 }
                 match first {
-                    None if n > 0 || left => return Err(self.fail(Rule::DispatchMask, b, v)),
+                    None if n > 0 || left => return Err(self.fail(Rule::DispatchMask, b, v, None)),
                     None => first = Some(v),
                     Some(f) => self.out.same[v] = f.into(),
                 }
@@ -143,7 +186,7 @@ impl Walk<'_> {
     fn mask_params(&self, block: Block) -> SmallVec<[(usize, Value); 4]> {
         let params = self.func.dfg.block_params(block).iter().enumerate();
         params
-            .filter(|&(_, &p)| self.func.dfg.ty(p) == self.mask && self.needed.contains(p))
+            .filter(|&(_, &p)| self.func.dfg.ty(p) == self.mask && self.of.needed.contains(p))
             .map(|(n, &p)| (n, p))
             .collect()
     }
@@ -172,7 +215,7 @@ impl Walk<'_> {
     }
 
     /// The state at a block's start, by the edges from blocks before it; the others are looked at where they leave.
-    fn start(&mut self, block: Block, edges: &Edges) -> Result<(), Finding> {
+    fn start(&mut self, block: Block, edges: &Edges) -> Result<(), Broken> {
         let before: Edges = edges
             .iter()
             .filter(|(from, _)| self.number[*from] < self.number[block])
@@ -207,7 +250,7 @@ impl Walk<'_> {
                     .iter()
                     .all(|(from, call)| self.edge_waits(*from, call, n, point))
                 {
-                    return Err(self.fail(Rule::WaitingChannels, block, p));
+                    return Err(self.fail(Rule::WaitingChannels, block, p, self.join_of(point)));
                 }
                 state.waiting = self.maps.set(state.waiting, point, Waiting::Mask(p));
                 continue;
@@ -225,10 +268,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn block(&mut self, block: Block) -> Result<(), Finding> {
+    fn block(&mut self, block: Block) -> Result<(), Broken> {
         let mut state = self.starts[block];
         for &inst in self.func.layout.insts(block) {
-            if split(self.func, inst).is_some() {
+            if self.of.split(inst).is_some() {
                 self.control(block, inst, &mut state)?;
                 continue;
             }
@@ -253,19 +296,19 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn control(&mut self, block: Block, inst: Inst, state: &mut State) -> Result<(), Finding> {
-        let Some(s) = needed_split(self.func, self.needed, inst) else {
+    fn control(&mut self, block: Block, inst: Inst, state: &mut State) -> Result<(), Broken> {
+        let Some(s) = self.of.split(inst) else {
             return Ok(());
         };
         if !self.is_active(*state, s.em) {
-            return Err(self.fail(Rule::CurrentMask, block, s.em));
+            return Err(self.fail(Rule::CurrentMask, block, s.em, Some(inst)));
         }
         let role = match s.new_rm {
             Some(new_rm) => {
                 let point = self.webs.point(new_rm);
                 if let Some(point) = point {
                     if !self.waits(*state, point, s.rm) {
-                        return Err(self.fail(Rule::WaitingChannels, block, s.rm));
+                        return Err(self.fail(Rule::WaitingChannels, block, s.rm, Some(inst)));
                     }
                     state.waiting = self.maps.set(state.waiting, point, Waiting::Mask(new_rm));
                 }
@@ -279,10 +322,10 @@ impl Walk<'_> {
             }
             None => {
                 let Some(point) = self.webs.point(s.rm) else {
-                    return Err(self.fail(Rule::ResumeMask, block, s.rm));
+                    return Err(self.fail(Rule::ResumeMask, block, s.rm, Some(inst)));
                 };
                 if !self.waits(*state, point, s.rm) {
-                    return Err(self.fail(Rule::WaitingChannels, block, s.rm));
+                    return Err(self.fail(Rule::WaitingChannels, block, s.rm, Some(inst)));
                 }
                 self.joins.push((block, inst));
                 state.waiting = self.maps.set(state.waiting, point, Waiting::Nobody);
@@ -295,7 +338,7 @@ impl Walk<'_> {
     }
 
     /// What a block's start was taken for is true of an edge back to it.
-    fn back(&mut self, from: Block, call: &BlockCall) -> Result<(), Finding> {
+    fn back(&mut self, from: Block, call: &BlockCall) -> Result<(), Broken> {
         let to = call.block;
         let (start, end) = (self.starts[to], self.ends[from]);
         let params = self.mask_params(to);
@@ -306,19 +349,19 @@ impl Walk<'_> {
             None => active.is_none() || start.active == end.active,
         };
         if !carried {
+            // Who changed it in the loop, or the next who asks.
+            let at_fault = self.maker(end.active.expand()).or(self.maker(active));
             let value = active.or(end.active.expand());
-            return Err(Finding {
-                rule: Rule::CurrentMask,
-                block: from,
-                value,
-            });
+            let rule = Rule::CurrentMask;
+            let block = from;
+            return Err((Finding { rule, block, value }, at_fault));
         }
         for &(n, p) in &params {
             if self.out.resume_params[p]
                 && let Some(point) = self.webs.point(p)
                 && !self.edge_waits(from, call, n, point)
             {
-                return Err(self.fail(Rule::WaitingChannels, from, p));
+                return Err(self.fail(Rule::WaitingChannels, from, p, self.join_of(point)));
             }
         }
         for point in self.maps.differing(start.waiting, end.waiting) {
@@ -327,11 +370,8 @@ impl Walk<'_> {
                 Waiting::Mask(v) if params.iter().any(|(_, p)| *p == v) => {}
                 Waiting::Unknown => {}
                 Waiting::Mask(_) | Waiting::Nobody => {
-                    return Err(Finding {
-                        rule: Rule::WaitingChannels,
-                        block: from,
-                        value: None,
-                    });
+                    let (rule, block, value) = (Rule::WaitingChannels, from, None);
+                    return Err((Finding { rule, block, value }, self.join_of(point)));
                 }
             }
         }
@@ -339,7 +379,7 @@ impl Walk<'_> {
     }
 
     /// Every point is behind the channels that leave for it.
-    fn forward(&self, order: &[Block]) -> Result<(), Finding> {
+    fn forward(&self, order: &[Block]) -> Result<(), Broken> {
         let mut at: SecondaryMap<Point, u32> = SecondaryMap::new();
         for &(block, inst) in &self.joins {
             if let Some(Role::Join(p)) = self.out.roles[inst] {
@@ -367,11 +407,8 @@ impl Walk<'_> {
                 };
                 if !behind {
                     let value = self.func.dfg.first_result(inst);
-                    return Err(Finding {
-                        rule: Rule::Forward,
-                        block,
-                        value,
-                    });
+                    let rule = Rule::Forward;
+                    return Err((Finding { rule, block, value }, Some(inst)));
                 }
             }
         }

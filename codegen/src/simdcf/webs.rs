@@ -1,6 +1,6 @@
 //! Webs of resume masks: the values that go from `goto` to `goto` and through parameters to the `join` where their channels come back.
 
-use super::{Finding, Point, Rule};
+use super::{Fault, Finding, Point, Rule};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
@@ -91,13 +91,34 @@ impl Webs {
         self.point[v].expand()
     }
 
-    /// The webs of the needed values, or the rule that they break.
-    pub(super) fn new(
-        func: &Function,
-        order: &[Block],
-        needed: &EntitySet<Value>,
-        mask: Type,
-    ) -> Result<Webs, Finding> {
+    /// The class that a `goto` or `join` belongs to.
+    fn class(&mut self, func: &Function, s: &Split) -> Option<Value> {
+        match s.new_rm {
+            Some(rm) => Some(self.find(rm)),
+            None if is_empty(func, s.rm) => None,
+            None => Some(self.find(s.rm)),
+        }
+    }
+
+    /// A fault of one of the `goto`s and `join`s of a function: they and all that share its resume mask are left out.
+    pub(super) fn fault(&mut self, of: &Gotos<'_>, finding: Finding, inst: Inst) -> Fault {
+        let mut insts = vec![inst];
+        let class = of.split(inst).and_then(|s| self.class(of.func, &s));
+        if let Some(class) = class {
+            for &b in of.order {
+                for &i in of.func.layout.insts(b) {
+                    let own = of.split(i).and_then(|s| self.class(of.func, &s));
+                    if own == Some(class) && i != inst {
+                        insts.push(i);
+                    }
+                }
+            }
+        }
+        Fault { finding, insts }
+    }
+
+    /// The webs of the needed values, or the rules that they break.
+    pub(super) fn new(of: &Gotos<'_>, mask: Type) -> Result<Webs, Vec<Fault>> {
         let mut w = Webs {
             above: SecondaryMap::new(),
             point: SecondaryMap::new(),
@@ -105,132 +126,147 @@ impl Webs {
             is_em: SecondaryMap::new(),
             points: 0,
         };
+        let func = of.func;
         let dfg = &func.dfg;
-        let insts = |f: &mut dyn FnMut(Block, Inst)| {
-            for &b in order {
-                for &i in func.layout.insts(b) {
-                    f(b, i);
+        let insts = || {
+            let blocks = of.order.iter();
+            blocks.flat_map(|&b| func.layout.insts(b).iter().map(move |&i| (b, i)))
+        };
+        // Edges into parameters that are needed masks.
+        let carried = |inst: Inst, f: &mut dyn FnMut(Value, Value)| {
+            for call in dfg.data(inst).destinations() {
+                let args = call.args.as_slice(&dfg.pool);
+                for (&p, &a) in dfg.block_params(call.block).iter().zip(args) {
+                    if dfg.ty(p) == mask && of.needed.contains(p) && !is_empty(func, a) {
+                        f(p, a);
+                    }
                 }
             }
         };
-        insts(&mut |_, inst| {
-            if let Some(s) = needed_split(func, needed, inst)
-                && let Some(new_rm) = s.new_rm
+        let made = |v: Value| match dfg.def(v) {
+            ValueDef::Param(b, _) => Some(b) != func.layout.entry(),
+            ValueDef::Result(i, n) => n == 1 && of.split(i).is_some_and(|s| s.new_rm.is_some()),
+        };
+        let mut found: Vec<(Finding, Inst)> = Vec::new();
+        for (block, inst) in insts() {
+            carried(inst, &mut |p, a| w.unify(p, a));
+            let Some(s) = of.split(inst) else { continue };
+            if let Some(new_rm) = s.new_rm
                 && !is_empty(func, s.rm)
             {
                 w.unify(s.rm, new_rm);
             }
-            for call in dfg.data(inst).destinations() {
-                let args = call.args.as_slice(&dfg.pool);
-                for (&p, &a) in dfg.block_params(call.block).iter().zip(args) {
-                    if dfg.ty(p) == mask && needed.contains(p) && !is_empty(func, a) {
-                        w.unify(p, a);
-                    }
-                }
-            }
-        });
-        // What is a resume mask, what an execution mask.
-        let mut finding = None;
-        let mut found = |rule, block, value| {
-            finding.get_or_insert(Finding {
-                rule,
-                block,
-                value: Some(value),
-            });
-        };
-        insts(&mut |block, inst| {
-            let Some(s) = needed_split(func, needed, inst) else {
-                return;
+            let mut fault = |rule, value| {
+                let value = Some(value);
+                found.push((Finding { rule, block, value }, inst));
             };
+            // What no mask of channels that run can be.
+            let em = match dfg.def(s.em) {
+                ValueDef::Param(..) => true,
+                ValueDef::Result(i, n) => {
+                    n == 0
+                        && (of.split(i).is_some() || dfg.data(i).opcode() == Opcode::DispatchMask)
+                }
+            };
+            if !em {
+                fault(Rule::CurrentMask, s.em);
+            }
+            if !is_empty(func, s.rm) && !made(s.rm) {
+                fault(Rule::ResumeMask, s.rm);
+            }
+        }
+        // What is a resume mask, what an execution mask.
+        for (block, inst) in insts() {
+            let Some(s) = of.split(inst) else { continue };
             for em in [s.em, s.new_em] {
                 let em = w.find(em);
                 w.is_em[em] = true;
             }
-            if let Some(new_rm) = s.new_rm {
-                let rm = w.find(new_rm);
-                w.is_rm[rm] = true;
-            }
-            if is_empty(func, s.rm) {
-                return;
-            }
-            let made = match dfg.def(s.rm) {
-                ValueDef::Param(..) => true,
-                ValueDef::Result(i, n) => n == 1 && dfg.data(i).opcode() == Opcode::Goto,
+            let Some(rm) = w.class(func, &s) else {
+                continue;
             };
-            if !made {
-                found(Rule::ResumeMask, block, s.rm);
-            }
-            let rm = w.find(s.rm);
             w.is_rm[rm] = true;
             if s.new_rm.is_none() {
                 if w.point[rm].is_some() {
-                    found(Rule::OneJoin, block, s.rm);
+                    let (rule, value) = (Rule::OneJoin, Some(s.rm));
+                    found.push((Finding { rule, block, value }, inst));
                 }
                 w.point[rm] = Point::new(w.points).into();
                 w.points += 1;
             }
-        });
-        insts(&mut |block, inst| {
+        }
+        // Other uses: by the class, since who breaks the rule is not who is left out.
+        let mut spoiled: SecondaryMap<Value, Option<(Rule, Block, PackedOption<Value>)>> =
+            SecondaryMap::new();
+        for (block, inst) in insts() {
             let data = dfg.data(inst);
-            let s = needed_split(func, needed, inst);
-            // As a resume mask, and along edges to parameters that are some.
-            let own = s.map(|s| s.rm);
-            let wanted = data.opcode().info().effect
-                || dfg.results(inst).iter().any(|&v| needed.contains(v));
+            let s = of.split(inst);
+            let effect = data.opcode().info().effect;
+            let wanted = effect || dfg.results(inst).iter().any(|&v| of.needed.contains(v));
             if wanted && data.destinations().is_empty() {
                 data.for_each_arg(&dfg.pool, |v| {
+                    if dfg.ty(v) != mask || s.is_some_and(|s| v == s.rm) {
+                        return;
+                    }
                     let class = w.find(v);
-                    if w.is_rm[class] && Some(v) != own && dfg.ty(v) == mask {
-                        let both = w.is_em[class];
-                        let rule = if both {
-                            Rule::ResumeMask
-                        } else {
-                            Rule::ResumeData
+                    if w.is_rm[class] {
+                        let rule = match w.is_em[class] {
+                            true => Rule::ResumeMask,
+                            false => Rule::ResumeData,
                         };
-                        found(rule, block, v);
+                        spoiled[class].get_or_insert((rule, block, v.into()));
                     }
                 });
             }
-            if let Some(s) = s {
-                let class = w.find(s.em);
-                if w.is_rm[class] {
-                    found(Rule::ResumeMask, block, s.em);
+            carried(inst, &mut |p, a| {
+                let class = w.find(p);
+                if w.is_rm[class] && !made(a) {
+                    spoiled[class].get_or_insert((Rule::ResumeMask, block, a.into()));
                 }
-            }
-        });
-        insts(&mut |block, inst| {
-            // What comes along an edge as a resume mask is one.
-            for call in dfg.data(inst).destinations() {
-                let args = call.args.as_slice(&dfg.pool);
-                for (&p, &a) in dfg.block_params(call.block).iter().zip(args) {
-                    if dfg.ty(p) != mask || !needed.contains(p) || is_empty(func, a) {
-                        continue;
-                    }
-                    let class = w.find(p);
-                    let made = match dfg.def(a) {
-                        ValueDef::Param(b, _) => Some(b) != func.layout.entry(),
-                        ValueDef::Result(i, n) => n == 1 && dfg.data(i).opcode() == Opcode::Goto,
-                    };
-                    if w.is_rm[class] && !made {
-                        found(Rule::ResumeMask, block, a);
-                    }
-                }
-            }
-        });
-        match finding {
-            Some(f) => Err(f),
-            None => Ok(w),
+            });
         }
+        for (_, inst) in insts() {
+            let Some(class) = of.split(inst).and_then(|s| w.class(func, &s)) else {
+                continue;
+            };
+            if let Some((rule, block, value)) = spoiled[class].take() {
+                let value = value.expand();
+                found.push((Finding { rule, block, value }, inst));
+            }
+        }
+        if found.is_empty() {
+            return Ok(w);
+        }
+        // Each web once.
+        let mut seen = EntitySet::new();
+        let mut out: Vec<Fault> = Vec::new();
+        for (finding, inst) in found {
+            if !seen.contains(inst) {
+                let fault = w.fault(of, finding, inst);
+                fault.insts.iter().for_each(|&i| {
+                    seen.insert(i);
+                });
+                out.push(fault);
+            }
+        }
+        Err(out)
     }
 }
 
-/// A `goto` or `join` that anything depends on.
-pub(super) fn needed_split(
-    func: &Function,
-    needed: &EntitySet<Value>,
-    inst: Inst,
-) -> Option<Split> {
-    let s = split(func, inst)?;
-    let results = func.dfg.results(inst);
-    results.iter().any(|&v| needed.contains(v)).then_some(s)
+/// The `goto`s and `join`s of a function that are looked at: those that anything depends on, but for those left out.
+pub(super) struct Gotos<'a> {
+    pub(super) func: &'a Function,
+    pub(super) order: &'a [Block],
+    pub(super) needed: &'a EntitySet<Value>,
+    pub(super) left_out: &'a EntitySet<Inst>,
+}
+
+impl Gotos<'_> {
+    /// An instruction as one of them.
+    pub(super) fn split(&self, inst: Inst) -> Option<Split> {
+        let s = split(self.func, inst)?;
+        let results = self.func.dfg.results(inst);
+        let needed = results.iter().any(|&v| self.needed.contains(v));
+        (needed && !self.left_out.contains(inst)).then_some(s)
+    }
 }

@@ -1,11 +1,12 @@
-//! `test run`: the `; run:` lines on every runner, compiled for every product.
+//! `test run`: the `; run:` lines on every runner, compiled for every product; masks of channels both ways, on the mask stack and as flags.
 
 use super::{Command, Outcome, parse};
 use crate::Options;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
 use crate::runner::{Prepared, RUNNERS};
-use gantry_codegen::Target;
+use gantry_codegen::ir::{Module, Opcode};
+use gantry_codegen::{SimdCf, Target};
 
 /// Launches every `; run:` line on every runner, or on those that the options name.
 pub(super) struct Run;
@@ -44,10 +45,21 @@ impl Command for Run {
                 true => Target::all().filter(|t| has_all(t, file)).collect(),
                 false => Target::from_name(&file.target).into_iter().collect(),
             };
-            for target in targets {
-                let who = format!("{}, {}", runner.name(), target.name());
+            // Masks on the mask stack and as flags.
+            let ways = match runner.compiles() && has_masks(&module) {
+                true => &[SimdCf::Auto, SimdCf::Flags][..],
+                false => &[SimdCf::Auto],
+            };
+            for (target, way) in targets
+                .iter()
+                .flat_map(|t| ways.iter().map(move |w| (t, *w)))
+            {
+                let mut who = format!("{}, {}", runner.name(), target.name());
+                if way != SimdCf::Auto {
+                    who = format!("{who}, {}", way.name());
+                }
                 let prepared = runner
-                    .prepare(&module, target.name())
+                    .prepare(&module, target.name(), way)
                     .map_err(|e| format!("{who}: {e}"))?;
                 for (line, run) in &runs {
                     if let Err(e) = one(&*prepared, run) {
@@ -61,6 +73,18 @@ impl Command for Run {
             false => Err(failures.join("\n")),
         }
     }
+}
+
+/// Whether a module has masks of channels that run.
+fn has_masks(module: &Module) -> bool {
+    module.functions.values().any(|f| {
+        let blocks = f.layout.blocks().iter();
+        let mut insts = blocks.flat_map(|&b| f.layout.insts(b));
+        insts.any(|&i| {
+            let opcode = f.dfg.data(i).opcode();
+            matches!(opcode, Opcode::DispatchMask | Opcode::Goto | Opcode::Join)
+        })
+    })
 }
 
 /// Whether a target has every type that a file has: doubles are not everywhere.

@@ -3,7 +3,7 @@
 use super::{Command, Outcome, compile_checked, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
-use gantry_codegen::{CompileOptions, SimdCf, Stage};
+use gantry_codegen::{CompileOptions, Inline, SimdCf, Stage};
 
 /// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
 /// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered. With an `; error:` the compiler must
@@ -33,7 +33,7 @@ impl Command for StageTest {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["precise-output", "flags", "mask-stack"]
+        &["precise-output", "flags", "mask-stack", "calls"]
     }
 
     fn directives(&self) -> &'static [&'static str] {
@@ -48,6 +48,9 @@ impl Command for StageTest {
         compile_options.check = true;
         if let Some(way) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
             compile_options.simd_cf = way;
+        }
+        if test.has("calls") {
+            compile_options.inline = Inline::Never;
         }
         let expected = file.named("error").next();
         let compiled = match (compile_checked(&module, &compile_options), expected) {

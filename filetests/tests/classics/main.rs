@@ -10,6 +10,7 @@ mod kit;
 mod numbers;
 mod sets;
 
+use gantry_codegen::SimdCf;
 use gantry_codegen::ir::{Function, Module};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
@@ -232,7 +233,7 @@ fn models_agree() {
         for runner in RUNNERS {
             for target in platforms() {
                 let prepared = runner
-                    .prepare(&parsed.module, target.name())
+                    .prepare(&parsed.module, target.name(), SimdCf::Auto)
                     .unwrap_or_else(|e| panic!("{}, {}: {e}", c.name, target.name()));
                 for l in c.small.iter().chain(&c.more) {
                     let who = format!(

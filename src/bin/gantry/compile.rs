@@ -2,7 +2,7 @@
 
 use crate::{Failure, input, print};
 use clap::ValueEnum;
-use gantry::codegen::{CompileOptions, Compiled, KernelStats, SimdCf, Stage};
+use gantry::codegen::{CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage};
 use gantry::isa::text::disassemble;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// How SIMD control flow is lowered: auto, flags, or mask-stack, which refuses a kernel that breaks its rules
     #[arg(long, value_name = "WAY", default_value = "auto")]
     simd_cf: String,
+    /// Which calls of subroutines are replaced by what they call: auto, all, or never
+    #[arg(long, value_name = "CALLS", default_value = "auto")]
+    inline: String,
     /// Print figures of each kernel to standard output, a JSON object a line
     #[arg(long)]
     stats: bool,
@@ -58,6 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     options.simd_cf = SimdCf::from_name(&args.simd_cf).ok_or_else(|| {
         let names = SimdCf::ALL.map(SimdCf::name).join(", ");
         Failure::new(format!("no way `{}`: {names}", args.simd_cf))
+    })?;
+    options.inline = Inline::from_name(&args.inline).ok_or_else(|| {
+        let names = Inline::ALL.map(Inline::name).join(", ");
+        Failure::new(format!("nothing called `{}`: {names}", args.inline))
     })?;
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Legalize) {
         options.dump.push(Stage::Legalize);
@@ -151,6 +158,6 @@ fn stats(name: &str, s: &KernelStats) -> Value {
         "grf_bytes_demand": s.grf_bytes_demand,
         "spill_bytes": s.spill_bytes,
         "simd_width": s.simd_width,
-        "simd_cf_by_flags": s.simd_cf.as_ref().map(ToString::to_string),
+        "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }

@@ -1,7 +1,9 @@
 //! What a thread finds in its registers at its start, and where: the thread header, local ids, and the cross-thread data (kernel arguments and
 //! launch facts, as `.ze_info` lists them).
 
-use crate::ir::{ArgKind, Dim, FuncKind, Function, ImageFact, InstData, Opcode};
+use crate::ir::{
+    ArgKind, Dim, FuncKind, Function, ImageAccess, ImageFact, ImageShape, InstData, Opcode,
+};
 use crate::result::CodegenError;
 use crate::target::{GrfFile, Target};
 
@@ -55,6 +57,8 @@ pub struct Slot {
 pub struct Payload {
     /// SIMD width of the dispatch.
     pub simd: u32,
+    /// Scratch of a thread in bytes.
+    pub scratch_bytes: u32,
     /// Whether local ids come in registers.
     pub local_ids: bool,
     /// Per kernel argument: what it is and where.
@@ -72,11 +76,15 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Lays out the payload of a kernel.
+    /// Lays out the payload of a kernel; `functions`: it and those that it calls.
     ///
     /// # Errors
     /// The function is no kernel, reads local ids without lanes of work-items, or has arguments that cannot be passed.
-    pub fn of(func: &Function, target: &Target) -> Result<Payload, CodegenError> {
+    pub fn of<'f>(
+        func: &Function,
+        functions: impl Iterator<Item = &'f Function>,
+        target: &Target,
+    ) -> Result<Payload, CodegenError> {
         let grf = target.grf();
         let abi = target.abi();
         let unsupported = |what: &str| CodegenError::Unsupported {
@@ -84,7 +92,12 @@ impl Payload {
             what: what.to_string(),
             at: None,
         };
-        let FuncKind::Kernel { simd, .. } = func.kind else {
+        let FuncKind::Kernel {
+            simd,
+            scratch_bytes,
+            ..
+        } = func.kind
+        else {
             return Err(CodegenError::internal(
                 &func.name,
                 "payload of a subroutine",
@@ -93,9 +106,10 @@ impl Payload {
         let mut local_ids = false;
         let mut used = Vec::new();
         let mut asked = Vec::new();
-        for &block in func.layout.blocks() {
-            for &inst in func.layout.insts(block) {
-                match *func.dfg.data(inst) {
+        for f in functions {
+            let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+            for &inst in insts {
+                match *f.dfg.data(inst) {
                     InstData::Launch { opcode, .. } => {
                         local_ids |= opcode == Opcode::LocalId;
                         used.extend(LaunchFact::of(opcode));
@@ -136,6 +150,7 @@ impl Payload {
         let facts = used.into_iter().map(|f| (f, place(12))).collect();
         Ok(Payload {
             simd,
+            scratch_bytes,
             local_ids,
             args,
             facts,
@@ -154,6 +169,16 @@ impl Payload {
         self.args.iter().all(|(_, slot)| slot.bytes == 0)
             && self.facts.is_empty()
             && self.image_facts.is_empty()
+    }
+
+    /// The image of a number: its shape, and what it is for.
+    pub fn image(&self, image: u8) -> Option<(ImageShape, ImageAccess)> {
+        let kinds = self.args.iter().map(|a| a.0);
+        let mut images = kinds.filter_map(|k| match k {
+            ArgKind::Image(shape, access) => Some((shape, access)),
+            _ => None,
+        });
+        images.nth(image.into())
     }
 
     /// The binding table index of the n-th image: behind all surfaces.

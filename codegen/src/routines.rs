@@ -1,0 +1,93 @@
+//! The routines of a kernel: what its subroutines need of it, and what of its values lives while they run.
+
+use crate::vcode::{MInst, Place, Routine, VCode, VReg};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+
+/// The most subroutines that a kernel may be compiled with.
+pub(crate) const MOST: usize = 200;
+
+/// Marks what subroutines read of the thread's payload as read where they are called, so that it is kept up to there.
+pub(crate) fn keep_payload(code: &mut VCode) {
+    let calls = code.calls();
+    if calls.is_empty() {
+        return;
+    }
+    // Those called come behind their callers: the last ones need what they need themselves.
+    let mut needs: SecondaryMap<Routine, Vec<VReg>> = SecondaryMap::new();
+    for routine in code.routines.keys().rev() {
+        let mut seen: EntitySet<VReg> = EntitySet::new();
+        let mut list = Vec::new();
+        let mut need = |r: VReg, list: &mut Vec<VReg>| {
+            if seen.insert(r) {
+                list.push(r);
+            }
+        };
+        let insts = code.routine_insts(routine);
+        for m in code.insts.get(insts).unwrap_or(&[]) {
+            m.for_each_vreg(|r, _| {
+                if matches!(code.vregs[r].place, Place::Fixed(_)) {
+                    need(r, &mut list);
+                }
+            });
+            if let MInst::Call { routine, .. } = m {
+                needs[*routine].iter().for_each(|&r| need(r, &mut list));
+            }
+        }
+        needs[routine] = list;
+    }
+    insert_before(code, |m, out| {
+        if let MInst::Call { routine, .. } = m {
+            let reads = needs[*routine].iter();
+            out.extend(reads.map(|&reg| MInst::Touch { reg, write: false }));
+        }
+    });
+}
+
+/// Puts instructions before others: `f` appends those that belong before the one that it is given.
+fn insert_before(code: &mut VCode, f: impl Fn(&MInst, &mut Vec<MInst>)) {
+    let old = std::mem::take(&mut code.insts);
+    let mut out = Vec::with_capacity(old.len());
+    for b in code.blocks.values_mut() {
+        let start = out.len();
+        for m in old.get(b.start..b.end).unwrap_or(&[]) {
+            f(m, &mut out);
+            out.push(*m);
+        }
+        (b.start, b.end) = (start, out.len());
+    }
+    code.insts = out;
+}
+
+/// For each routine those that run while it runs: itself, and what it calls, at any depth; in order.
+pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
+    let mut out: SecondaryMap<Routine, Vec<Routine>> = SecondaryMap::new();
+    for routine in code.routines.keys().rev() {
+        let mut all = vec![routine];
+        let insts = code.routine_insts(routine);
+        for m in code.insts.get(insts).unwrap_or(&[]) {
+            if let MInst::Call { routine, .. } = m {
+                all.extend_from_slice(&out[*routine]);
+                // Many calls of many: not one list of all of them.
+                if all.len() > 4 * MOST {
+                    all.sort_unstable();
+                    all.dedup();
+                }
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        out[routine] = all;
+    }
+    out
+}
+
+/// The routine of each block.
+pub(crate) fn of_blocks(code: &VCode) -> Vec<Routine> {
+    let mut out = vec![Routine::new(0); code.blocks.len()];
+    for (r, d) in &code.routines {
+        if let Some(blocks) = out.get_mut(d.first as usize..d.end as usize) {
+            blocks.fill(r);
+        }
+    }
+    out
+}
