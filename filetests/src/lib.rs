@@ -248,7 +248,7 @@ mod tests {
         for (line, said) in [
             (
                 "compile precise",
-                "`test compile` has no option `precise`; there are precise-output",
+                "`test compile` has no option `precise`; there are precise-output, flags, mask-stack, calls",
             ),
             (
                 "verifier precise-output",

@@ -3,12 +3,55 @@
 use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
-use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module};
-use gantry_codegen::{CompileOptions, SimdCf};
+use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
+use gantry_codegen::{CompileOptions, Inline, SimdCf};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
     ImageDesc, ImageFormat, Sampler, SimOptions, Watch,
 };
+use std::fmt;
+
+/// A way to compile what can be compiled in several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Way {
+    /// How SIMD control flow is lowered.
+    pub simd_cf: SimdCf,
+    /// Which calls are replaced.
+    pub inline: Inline,
+}
+
+impl Way {
+    /// Every way that makes a difference to a module.
+    pub fn all(module: &Module) -> Vec<Way> {
+        let has = |opcodes: &[Opcode]| {
+            module.functions.values().any(|f| {
+                let mut insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+                insts.any(|&i| opcodes.contains(&f.dfg.data(i).opcode()))
+            })
+        };
+        let mut out = vec![Way::default()];
+        if has(&[Opcode::DispatchMask, Opcode::Goto, Opcode::Join]) {
+            out.push(Way {
+                simd_cf: SimdCf::Flags,
+                ..Way::default()
+            });
+        }
+        if has(&[Opcode::Call]) {
+            out.push(Way {
+                inline: Inline::Never,
+                ..Way::default()
+            });
+        }
+        out
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cf, inline) = (self.simd_cf.name(), self.inline.name());
+        write!(f, "masks {cf}, inline {inline}")
+    }
+}
 
 /// Instructions of one simulated thread, or of one interpreted launch, before it ends as an endless loop: tests are small.
 pub(crate) const INSTRUCTION_LIMIT: u64 = 1_000_000;
@@ -29,7 +72,7 @@ pub trait Runner: Sync {
         &self,
         module: &'m Module,
         target: &str,
-        simd_cf: SimdCf,
+        way: Way,
     ) -> Result<Box<dyn Prepared + 'm>, String>;
 }
 
@@ -61,11 +104,12 @@ impl Runner for Simulator {
         &self,
         module: &'m Module,
         target: &str,
-        simd_cf: SimdCf,
+        way: Way,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
         options.check = true;
-        options.simd_cf = simd_cf;
+        options.simd_cf = way.simd_cf;
+        options.inline = way.inline;
         let compiled = compile_checked(module, &options)?;
         let device = Device::simulator(SimOptions {
             instruction_limit: INSTRUCTION_LIMIT,
@@ -212,7 +256,7 @@ impl Runner for Interpreter {
         &self,
         module: &'m Module,
         _: &str,
-        _: SimdCf,
+        _: Way,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
         Ok(Box::new(Interpreted(module)))
     }

@@ -2,11 +2,11 @@
 //! interpreter makes of a kernel, the compiled code makes too, and every instruction of it is legal.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-use gantry_codegen::SimdCf;
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
 use gantry_filetests::differential;
 use gantry_filetests::launch::Run;
+use gantry_filetests::runner::Way;
 use gantry_filetests::runner::{RUNNERS, Runner};
 
 const LANES: [usize; 4] = [1, 5, 16, 23];
@@ -40,7 +40,7 @@ fn agree(body: &str, args: &str) {
     // What is expected is not known here: any error text will do, as it is not looked at.
     let run = Run::parse(&format!("%k args=[{args}] error:")).unwrap();
     let run = |r: &dyn Runner, target: &str| {
-        r.prepare(&parsed.module, target, SimdCf::Auto)
+        r.prepare(&parsed.module, target, Way::default())
             .and_then(|p| p.run(&run))
             .unwrap_or_else(|e| panic!("{} for {target}: {e}\n{text}", r.name()))
     };

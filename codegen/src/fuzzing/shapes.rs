@@ -27,6 +27,8 @@ pub enum Shape {
     NestedSimdLoops,
     /// Subroutines, each of which calls the next.
     Calls,
+    /// Calls of one subroutine, too large to be anyone's part.
+    CallSites,
 }
 
 /// How deep divergent control flow is nested: each level keeps a mask, and there is no room for any number of them.
@@ -34,7 +36,7 @@ const NEST: usize = 32;
 
 impl Shape {
     /// Every shape.
-    pub const ALL: [Shape; 10] = [
+    pub const ALL: [Shape; 11] = [
         Shape::Straight,
         Shape::Diamonds,
         Shape::NestedIfs,
@@ -45,6 +47,7 @@ impl Shape {
         Shape::SimdLoops,
         Shape::NestedSimdLoops,
         Shape::Calls,
+        Shape::CallSites,
     ];
 
     /// The name.
@@ -60,6 +63,7 @@ impl Shape {
             Shape::SimdLoops => "simd-loops",
             Shape::NestedSimdLoops => "nested-simd-loops",
             Shape::Calls => "calls",
+            Shape::CallSites => "call-sites",
         }
     }
 
@@ -99,6 +103,16 @@ impl Shape {
             Shape::NestedSimdLoops => {
                 (0..copies(16 * NEST)).for_each(|_| s.nested_simd_loops(&mut b, NEST));
             }
+            Shape::CallSites => {
+                for _ in 0..copies(2) {
+                    let x = b.use_var(s.uniform);
+                    let r = b.ins().call(FuncRef::from_u32(1), &[I32], &[x]);
+                    if let [r] = r[..] {
+                        let sum = b.ins().iadd(r, x);
+                        b.def_var(s.uniform, sum);
+                    }
+                }
+            }
             Shape::Calls => {
                 let x = b.use_var(s.uniform);
                 let r = b.ins().call(FuncRef::from_u32(1), &[I32], &[x]);
@@ -111,6 +125,9 @@ impl Shape {
         b.ins().return_(&[]);
         b.finish()?;
         module.functions.push(func);
+        if self == Shape::CallSites {
+            module.functions.push(work()?);
+        }
         if self == Shape::Calls {
             let count = copies(4) as u32;
             for i in 1..=count {
@@ -134,6 +151,22 @@ fn link(number: u32, next: Option<FuncRef>) -> Result<Function, BuildError> {
         None => vec![y],
     };
     b.ins().return_(&y);
+    b.finish()?;
+    Ok(func)
+}
+
+/// A subroutine of some size.
+fn work() -> Result<Function, BuildError> {
+    let mut func = Function::subroutine("work", &[I32]);
+    let mut b = FunctionBuilder::new(&mut func);
+    let x = b.param(I32);
+    let mut y = x;
+    for n in 0..40 {
+        let c = b.ins().iconst(I32, n);
+        let z = b.ins().bxor(y, c);
+        y = b.ins().imul(z, x);
+    }
+    b.ins().return_(&[y]);
     b.finish()?;
     Ok(func)
 }

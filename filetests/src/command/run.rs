@@ -1,12 +1,12 @@
-//! `test run`: the `; run:` lines on every runner, compiled for every product; masks of channels both ways, on the mask stack and as flags.
+//! `test run`: the `; run:` lines on every runner, compiled for every product; masks of channels on the mask stack and as flags, subroutines inline
+//! and called.
 
 use super::{Command, Outcome, parse};
 use crate::Options;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
-use crate::runner::{Prepared, RUNNERS};
-use gantry_codegen::ir::{Module, Opcode};
-use gantry_codegen::{SimdCf, Target};
+use crate::runner::{Prepared, RUNNERS, Way};
+use gantry_codegen::Target;
 
 /// Launches every `; run:` line on every runner, or on those that the options name.
 pub(super) struct Run;
@@ -45,18 +45,17 @@ impl Command for Run {
                 true => Target::all().filter(|t| has_all(t, file)).collect(),
                 false => Target::from_name(&file.target).into_iter().collect(),
             };
-            // Masks on the mask stack and as flags.
-            let ways = match runner.compiles() && has_masks(&module) {
-                true => &[SimdCf::Auto, SimdCf::Flags][..],
-                false => &[SimdCf::Auto],
+            let ways = match runner.compiles() {
+                true => Way::all(&module),
+                false => vec![Way::default()],
             };
             for (target, way) in targets
                 .iter()
                 .flat_map(|t| ways.iter().map(move |w| (t, *w)))
             {
                 let mut who = format!("{}, {}", runner.name(), target.name());
-                if way != SimdCf::Auto {
-                    who = format!("{who}, {}", way.name());
+                if way != Way::default() {
+                    who = format!("{who}, {way}");
                 }
                 let prepared = runner
                     .prepare(&module, target.name(), way)
@@ -73,18 +72,6 @@ impl Command for Run {
             false => Err(failures.join("\n")),
         }
     }
-}
-
-/// Whether a module has masks of channels that run.
-fn has_masks(module: &Module) -> bool {
-    module.functions.values().any(|f| {
-        let blocks = f.layout.blocks().iter();
-        let mut insts = blocks.flat_map(|&b| f.layout.insts(b));
-        insts.any(|&i| {
-            let opcode = f.dfg.data(i).opcode();
-            matches!(opcode, Opcode::DispatchMask | Opcode::Goto | Opcode::Join)
-        })
-    })
 }
 
 /// Whether a target has every type that a file has: doubles are not everywhere.

@@ -10,7 +10,6 @@ mod kit;
 mod numbers;
 mod sets;
 
-use gantry_codegen::SimdCf;
 use gantry_codegen::ir::{Function, Module};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
@@ -18,6 +17,7 @@ use gantry_filetests::data::{Data, Kind, Tolerance};
 use gantry_filetests::differential::platforms;
 use gantry_filetests::launch::{Arg, Expect, Run, sampler_text};
 use gantry_filetests::runner::RUNNERS;
+use gantry_filetests::runner::Way;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -233,7 +233,7 @@ fn models_agree() {
         for runner in RUNNERS {
             for target in platforms() {
                 let prepared = runner
-                    .prepare(&parsed.module, target.name(), SimdCf::Auto)
+                    .prepare(&parsed.module, target.name(), Way::default())
                     .unwrap_or_else(|e| panic!("{}, {}: {e}", c.name, target.name()));
                 for l in c.small.iter().chain(&c.more) {
                     let who = format!(
