@@ -37,6 +37,15 @@ fn row(i: &Info) -> String {
     )
 }
 
+/// docs/ir.md has a row for each rule of the mask stack.
+#[test]
+fn rules_of_the_mask_stack() {
+    let docs = std::fs::read_to_string(path()).unwrap_or_default();
+    for rule in gantry_codegen::simdcf::Rule::ALL {
+        assert!(docs.contains(&format!("| `{}` |", rule.name())), "{rule:?}");
+    }
+}
+
 #[test]
 fn the_table_is_the_opcodes() {
     let text = std::fs::read_to_string(path()).unwrap();

@@ -10,7 +10,7 @@
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::{Function, IntCC, Module, scalars::I32};
-use gantry_codegen::{CodegenError, CompileOptions, Inline, compile, text, verifier};
+use gantry_codegen::{CodegenError, CompileOptions, Inline, SimdCf, compile, text, verifier};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -165,12 +165,25 @@ fn nested_masks(depth: usize) -> Module {
     m
 }
 
-/// Far more masks than the register file holds are refused without following each through all blocks, and take no stack.
+/// On the mask stack, nests of any depth are compiled.
+#[test]
+fn deep_masks_are_compiled() {
+    on_a_small_stack(|| {
+        let out = compile(&nested_masks(10_000), &options()).unwrap();
+        assert!(out.kernels[0].stats.simd_cf.is_empty());
+    });
+}
+
+/// Far more masks as flags than the register file holds are refused without following each through all blocks, and take no stack.
 #[test]
 fn deep_masks_are_refused() {
     on_a_small_stack(|| {
-        compile(&nested_masks(200), &options()).unwrap();
-        match compile(&nested_masks(10_000), &options()) {
+        let options = CompileOptions {
+            simd_cf: SimdCf::Flags,
+            ..options()
+        };
+        compile(&nested_masks(200), &options).unwrap();
+        match compile(&nested_masks(10_000), &options) {
             Err(CodegenError::OutOfRegisters { needed, .. }) => assert!(needed > 4096),
             other => panic!("{:?}", other.map(|c| c.zebin.len())),
         }

@@ -30,6 +30,11 @@ pub(super) enum Kind {
         /// Whether some of them may have left.
         left: bool,
     },
+    /// What channels may leave for its end.
+    SimdBlock {
+        /// Channels that left.
+        left: Variable,
+    },
     /// A divergent loop. Control goes to its latch when no channel is left.
     SimdLoop {
         header: Block,
@@ -75,6 +80,7 @@ impl Scope {
     fn name(&self) -> &'static str {
         match self.kind {
             Kind::SimdThen { .. } | Kind::SimdElse { .. } => "a divergent if",
+            Kind::SimdBlock { .. } => "a block of channels",
             Kind::SimdLoop { .. } => "a divergent loop",
             Kind::Then { .. } | Kind::Else => "a uniform if",
             Kind::Loop { .. } => "a uniform loop",

@@ -300,8 +300,8 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     fn leave_loop(&mut self, cond: Value, again: bool) {
-        let mut var = None;
-        for s in self.scopes.iter_mut().rev() {
+        let mut found = None;
+        for (n, s) in self.scopes.iter_mut().enumerate().rev() {
             if let Kind::SimdLoop {
                 broken,
                 waiting,
@@ -310,19 +310,22 @@ impl<'f> FunctionBuilder<'f> {
             } = &mut s.kind
             {
                 *continues |= again;
-                var = Some(if again { *waiting } else { *broken });
+                found = Some((n, if again { *waiting } else { *broken }));
                 break;
             }
         }
-        let Some(var) = var else {
-            let what = if again { "continue" } else { "break" };
-            self.mistake(format!("{what} outside of a loop of channels"));
-            return;
-        };
-        for s in self.scopes.iter_mut().rev() {
-            if matches!(s.kind, Kind::SimdLoop { .. }) {
-                break;
+        match found {
+            Some((n, var)) => self.leave_scope(cond, n, var),
+            None => {
+                let what = if again { "continue" } else { "break" };
+                self.mistake(format!("{what} outside of a loop of channels"));
             }
+        }
+    }
+
+    /// Channels leave for a place in or behind the n-th construct, where those of `var` wait.
+    fn leave_scope(&mut self, cond: Value, n: usize, var: Variable) {
+        for s in self.scopes.iter_mut().skip(n + 1) {
             s.leaves = true;
         }
         let cond = self.condition(cond);
@@ -332,6 +335,61 @@ impl<'f> FunctionBuilder<'f> {
         self.write(var, rm);
         let to = self.escape();
         self.skip_if(none, to);
+    }
+
+    /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`].
+    pub fn simd_block_begin(&mut self) {
+        let to = self.create_block();
+        let region = self.region();
+        let none = self.no_channels();
+        let left = self.var(none);
+        self.exec_mask();
+        self.scopes.push(Scope {
+            kind: Kind::SimdBlock { left },
+            to,
+            region,
+            leaves: false,
+        });
+    }
+
+    /// Ends a block of channels: those that left run again.
+    pub fn simd_block_end(&mut self) {
+        let is = |k: &Kind| matches!(k, Kind::SimdBlock { .. });
+        let Some(scope) = self.end_scope("the end of a block of channels", is) else {
+            return;
+        };
+        let Kind::SimdBlock { left } = scope.kind else {
+            return;
+        };
+        self.arrive(scope.to, scope.region);
+        let (em, rm) = (self.exec_mask(), self.read(left));
+        let (em, none) = self.ins().join(em, rm);
+        self.set_mask(em);
+        if scope.leaves {
+            let to = self.escape();
+            self.skip_if(none, to);
+        }
+    }
+
+    /// Runs `body`, which channels leave by [`FunctionBuilder::simd_leave_if`].
+    pub fn simd_block(&mut self, body: impl FnOnce(&mut Self)) {
+        self.simd_block_begin();
+        body(self);
+        self.simd_block_end();
+    }
+
+    /// Takes the channels where `cond` is set to the end of the innermost block of channels.
+    pub fn simd_leave_if(&mut self, cond: Value) {
+        let block = |s: &Scope| match s.kind {
+            Kind::SimdBlock { left } => Some(left),
+            _ => None,
+        };
+        let scopes = self.scopes.iter().enumerate().rev();
+        let found = scopes.filter_map(|(n, s)| block(s).map(|v| (n, v))).next();
+        match found {
+            Some((n, var)) => self.leave_scope(cond, n, var),
+            None => self.mistake("channels leave where there is no block of channels"),
+        }
     }
 
     /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of the function. A subroutine's results have

@@ -280,6 +280,7 @@ impl Gen<'_, '_, '_> {
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
                 4 if depth < 2 => self.simd_loop(inner, depth),
                 5 | 6 => self.instruction(Opcode::Call),
+                7 if depth < 3 => self.simd_block(inner, depth),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.
@@ -382,6 +383,35 @@ impl Gen<'_, '_, '_> {
         } else {
             self.b.simd_if(cond, branch);
         }
+        let v = self.b.use_var(var);
+        self.pool.push(v);
+    }
+
+    /// Channels leave from several places, some of them in a branch, for one.
+    fn simd_block(&mut self, budget: u32, depth: u32) {
+        let ty = self.simd_type();
+        let start = self.value(ty);
+        let var = self.b.var(start);
+        let state = &mut *self.state;
+        self.b.simd_block(|b| {
+            let mut g = Gen { b, state };
+            let before = g.pool.len();
+            for _ in 0..1 + g.rng.below(3) {
+                let cond = g.mask();
+                if g.rng.one_in(2) {
+                    g.b.simd_leave_if(cond);
+                } else {
+                    let deeper = g.mask();
+                    let state = &mut *g.state;
+                    g.b.simd_if(deeper, |b| {
+                        b.simd_leave_if(cond);
+                        Gen { b, state }.branch(var, ty, budget / 4, depth);
+                    });
+                }
+                g.branch(var, ty, budget / 2, depth);
+            }
+            g.pool.truncate(before);
+        });
         let v = self.b.use_var(var);
         self.pool.push(v);
     }

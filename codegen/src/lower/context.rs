@@ -370,7 +370,7 @@ impl Context for Lower<'_> {
             Some("rtn") => Round::Down,
             _ => Round::Zero,
         };
-        let have = self.func.float_controls().mode().round;
+        let have = self.float.mode().round;
         let mode = want.cr0() ^ have.cr0();
         Operation { mode, ..o }
     }

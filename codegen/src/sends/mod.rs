@@ -67,6 +67,9 @@ pub enum Logical {
 /// Whether memory is read or written: which registers take part.
 pub use gantry_isa_gen::message::Dir;
 
+/// About how many instructions a logical send becomes.
+const ROOM: usize = 8;
+
 /// Turns every logical send of a function into payloads and messages.
 ///
 /// # Errors
@@ -98,6 +101,9 @@ pub fn expand(
         if !block.code.iter().any(|l| matches!(l, Lowered::Send(_))) {
             continue;
         }
+        let sends = block.code.iter().filter(|l| matches!(l, Lowered::Send(_)));
+        let room = block.code.len() + sends.count() * ROOM;
+        s.out.code.reserve_exact(room);
         for item in std::mem::take(&mut block.code) {
             match item {
                 Lowered::Send(logical) => s.logical(&logical),
