@@ -289,7 +289,7 @@ fn compile_with(
         || group.map(|f| expand(f, float, target)),
         |g| g.to_string(),
     )?;
-    let payload = Payload::of(&group.kernel, target)?;
+    let payload = Payload::of(&group.kernel, group.functions(), target)?;
     let barrier = group.functions().any(has_barrier);
     let (lowered, findings) = pass.run(
         Stage::Lower,
@@ -385,8 +385,9 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
             payload: &k.payload,
             barrier: k.barrier,
             text: &k.code.bytes,
+            relocations: &k.code.relocations,
         })
         .collect();
-    let zebin = zebin::write(&options.target, &images)?;
+    let zebin = zebin::write(&options.target, &module.data, &images)?;
     Ok(Compiled { kernels, zebin })
 }

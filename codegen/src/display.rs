@@ -4,7 +4,7 @@ use crate::bale::Bale;
 use crate::liveness::Liveness;
 use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
-use crate::sends::{Dir, Logical};
+use crate::sends::{Dir, ImageOp, Logical, Media};
 use crate::vcode::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
@@ -159,6 +159,9 @@ impl fmt::Display for MInst {
                 write!(f, "{} {reg}", if *write { "written" } else { "read" })
             }
             MInst::Copy { dst, src } => write!(f, "copy {dst} {src}"),
+            MInst::Symbol { dst, data, part } => {
+                write!(f, "symbol {dst} {data} {}", part.name())
+            }
             MInst::LoadAddress {
                 sub,
                 base,
@@ -278,6 +281,57 @@ impl fmt::Display for Logical {
                 b.addr,
                 b.offset
             ),
+            Logical::Media(m) => {
+                let Media {
+                    surface,
+                    width,
+                    bytes,
+                    coords: [x, y],
+                    data,
+                    ..
+                } = m;
+                let way = way(m.dir);
+                write!(
+                    f,
+                    "media {way} surface {surface} ({bytes}) {data} [{x} {y}] width {width}"
+                )
+            }
+            Logical::Raw(r) => {
+                if let Some(m) = r.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let [ex, desc] = r.descs;
+                write!(f, "raw ({}) {ex:#x} {desc:#x}", r.exec)?;
+                if let Some((v, _)) = r.reply {
+                    write!(f, " {v}!")?;
+                }
+                write!(f, " [{}]", r.payload.0)?;
+                r.second.map_or(Ok(()), |(v, _)| write!(f, " [{v}]"))
+            }
+            Logical::Texels(t) => {
+                if let Some(m) = t.mask {
+                    write!(f, "({m}) ")?;
+                }
+                let keeps = if t.keeps { "" } else { "!" };
+                let (name, surface, lanes) = (t.op.name(), t.surface, t.lanes);
+                write!(
+                    f,
+                    "{name} surface {surface} ({lanes}) {}{keeps}:{} [",
+                    t.texels, t.ty
+                )?;
+                for (n, c) in t.coords.iter().flatten().enumerate() {
+                    let comma = if n > 0 { " " } else { "" };
+                    write!(f, "{comma}{c}")?;
+                }
+                write!(f, "]")?;
+                match t.op {
+                    ImageOp::Sample { sampler, lod } => {
+                        write!(f, " sampler {sampler}")?;
+                        lod.map_or(Ok(()), |l| write!(f, " lod {l}"))
+                    }
+                    _ => Ok(()),
+                }
+            }
             Logical::Barrier { header } => write!(f, "barrier {header}"),
             Logical::Atomic(a) => {
                 if let Some(m) = a.mask {

@@ -4,6 +4,7 @@
 //! things that are not instructions until places are known (copies, terminators, the address of a register).
 
 use crate::fired::Fired;
+use crate::ir::DataRef;
 use crate::simdcf::Point;
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
@@ -184,6 +185,15 @@ pub enum MInst {
         /// Index in bytes, an unsigned word at a byte offset of a register.
         index: Option<(VReg, u32)>,
     },
+    /// A part of the address of constant data, which the loader fills in.
+    Symbol {
+        /// Where to.
+        dst: VReg,
+        /// The data.
+        data: DataRef,
+        /// Which part.
+        part: SymbolPart,
+    },
     /// Stands behind an instruction with indirect operands: the register is read, or partly written, through an
     /// address that was loaded before. No instruction.
     Touch {
@@ -247,6 +257,28 @@ pub enum MInst {
         /// The thread header's copy, in the upper registers.
         payload: VReg,
     },
+}
+
+/// The bits of an address that one instruction moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SymbolPart {
+    /// All 64: begins the register's value.
+    Whole,
+    /// The lower 32: begins the register's value.
+    Low,
+    /// The upper 32, behind the lower.
+    High,
+}
+
+impl SymbolPart {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SymbolPart::Whole => "whole",
+            SymbolPart::Low => "low",
+            SymbolPart::High => "high",
+        }
+    }
 }
 
 /// A block: its instructions are `insts[start..end]` and end in one terminator.
@@ -372,6 +404,13 @@ impl MInst {
                 }
                 f(base, Access::Use);
             }
+            MInst::Symbol { dst, part, .. } => f(
+                dst,
+                match part {
+                    SymbolPart::Whole | SymbolPart::Low => Access::Def,
+                    SymbolPart::High => Access::Modify,
+                },
+            ),
             MInst::EndThread { payload } => f(payload, Access::Use),
             MInst::Call { link, .. } => f(link, Access::Def),
             MInst::Return { link, .. } => f(link, Access::Use),

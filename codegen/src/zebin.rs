@@ -1,16 +1,20 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
-//! Sections: `.text.<kernel>`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel. Facts: zebin specification
+//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.data.const`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
+//! and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
+use crate::emit::Relocation;
 use crate::interp::SLM_ALIGN;
-use crate::ir::{ArgKind, FuncKind, Function};
+use crate::ir::{ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape};
 use crate::result::CodegenError;
 use crate::target::Target;
 use crate::target::abi::Payload;
+use crate::vcode::SymbolPart;
+use cranelift_entity::{EntityRef, PrimaryMap};
 use object::Endianness;
 use object::elf;
-use object::write::elf::{FileHeader, SectionHeader, Sym, Writer};
+use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, Sym, Writer};
 use std::fmt::Write as _;
 
 /// `e_machine` of Intel Graphics Technology.
@@ -33,6 +37,8 @@ pub struct KernelImage<'a> {
     pub barrier: bool,
     /// Code.
     pub text: &'a [u8],
+    /// Addresses that the loader fills in.
+    pub relocations: &'a [Relocation],
 }
 
 fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
@@ -59,6 +65,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         let FuncKind::Kernel {
             simd,
             slm_bytes,
+            scratch_bytes,
             group_size,
             ..
         } = k.func.kind
@@ -71,6 +78,10 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             s.push_str("      barrier_count: 1\n");
         }
         let _ = writeln!(s, "      grf_count: {}", target.grf().count);
+        let both = k.func.images().any(|(_, a)| a == ImageAccess::ReadWrite);
+        if both {
+            s.push_str("      has_fence_for_image_access: true\n");
+        }
         if let Some([x, y, z]) = group_size {
             let _ = writeln!(
                 s,
@@ -86,6 +97,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         s.push_str("    payload_arguments:\n");
         for (n, (kind, slot)) in k.payload.args.iter().enumerate() {
             let ty = match kind {
+                ArgKind::Image(..) | ArgKind::Sampler => continue,
                 ArgKind::Value => "arg_byvalue",
                 ArgKind::Ptr | ArgKind::Slm => "arg_bypointer",
                 ArgKind::Surface => "buffer_offset",
@@ -96,7 +108,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 slot.offset, slot.bytes
             );
             s.push_str(match kind {
-                ArgKind::Value | ArgKind::Surface => "",
+                ArgKind::Value | ArgKind::Surface | ArgKind::Image(..) | ArgKind::Sampler => "",
                 ArgKind::Ptr => "        addrmode: stateless\n        addrspace: global\n        access_type: readwrite\n",
                 ArgKind::Slm => {
                     "        addrmode: slm\n        addrspace: local\n        access_type: readwrite\n        slm_alignment: 16\n"
@@ -112,18 +124,44 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 slot.bytes
             );
         }
-        if k.payload.args.is_empty() && k.payload.facts.is_empty() {
+        let tables = k.tables();
+        for (image, fact, slot) in &k.payload.image_facts {
+            let name = match fact {
+                ImageFact::Width => "image_width",
+                ImageFact::Height => "image_height",
+                ImageFact::Depth => "image_depth",
+                ImageFact::Layers => "image_array_size",
+                ImageFact::ChannelType => "image_channel_data_type",
+                ImageFact::ChannelOrder => "image_channel_order",
+            };
+            let arg = tables.images.get(usize::from(*image)).map_or(0, |i| i.0);
+            let _ = writeln!(
+                s,
+                "      - arg_type: {name}\n        offset: {}\n        size: {}\n        arg_index: {arg}",
+                slot.offset, slot.bytes
+            );
+        }
+        if k.payload.cross_is_empty() {
             // The driver wants one entry at least.
             s.push_str("      - arg_type: local_size\n        offset: 0\n        size: 12\n");
         }
-        let surfaces = || {
-            let args = k.payload.args.iter().enumerate();
-            args.filter(|(_, (kind, _))| *kind == ArgKind::Surface)
-        };
-        for (n, _) in surfaces() {
+        for n in &tables.surfaces {
             let _ = writeln!(
                 s,
                 "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: global\n        access_type: readwrite"
+            );
+        }
+        for (n, (shape, access)) in &tables.images {
+            let (ty, access) = (image_type(*shape), access_type(*access));
+            let _ = writeln!(
+                s,
+                "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: image\n        access_type: {access}\n        image_type: {ty}"
+            );
+        }
+        for (index, n) in tables.samplers.iter().enumerate() {
+            let _ = writeln!(
+                s,
+                "      - arg_type: arg_bypointer\n        offset: 0\n        size: 0\n        arg_index: {n}\n        addrmode: stateful\n        addrspace: sampler\n        access_type: readwrite\n        sampler_index: {index}\n        sampler_type: texture"
             );
         }
         if k.payload.local_ids {
@@ -133,7 +171,17 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 k.payload.per_thread_bytes()
             );
         }
-        for (bti, (n, _)) in surfaces().enumerate() {
+        if scratch_bytes > 0 {
+            let _ = writeln!(
+                s,
+                "    per_thread_memory_buffers:\n      - type: scratch\n        usage: single_space\n        size: {scratch_bytes}"
+            );
+        }
+        let bound = tables
+            .surfaces
+            .iter()
+            .chain(tables.images.iter().map(|i| &i.0));
+        for (bti, n) in bound.enumerate() {
             if bti == 0 {
                 s.push_str("    binding_table_indices:\n");
             }
@@ -144,6 +192,49 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
     s
 }
 
+fn image_type(shape: ImageShape) -> &'static str {
+    match shape {
+        ImageShape::D1 => "image_1d",
+        ImageShape::D1Array => "image_1d_array",
+        ImageShape::D2 => "image_2d",
+        ImageShape::D2Array => "image_2d_array",
+        ImageShape::D3 => "image_3d",
+        ImageShape::Block => "image_2d_media_block",
+        ImageShape::Buffer => "image_buffer",
+    }
+}
+
+fn access_type(access: ImageAccess) -> &'static str {
+    match access {
+        ImageAccess::Read => "readonly",
+        ImageAccess::Write => "writeonly",
+        ImageAccess::ReadWrite => "readwrite",
+    }
+}
+
+/// The arguments that are in tables: which they are.
+#[derive(Default)]
+struct Tables {
+    surfaces: Vec<usize>,
+    images: Vec<(usize, (ImageShape, ImageAccess))>,
+    samplers: Vec<usize>,
+}
+
+impl KernelImage<'_> {
+    fn tables(&self) -> Tables {
+        let mut out = Tables::default();
+        for (n, (kind, _)) in self.payload.args.iter().enumerate() {
+            match *kind {
+                ArgKind::Surface => out.surfaces.push(n),
+                ArgKind::Image(shape, access) => out.images.push((n, (shape, access))),
+                ArgKind::Sampler => out.samplers.push(n),
+                ArgKind::Value | ArgKind::Ptr | ArgKind::Slm => {}
+            }
+        }
+        out
+    }
+}
+
 struct Section<'a> {
     name: Vec<u8>,
     kind: elf::SectionType,
@@ -152,14 +243,40 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// Writes a zebin with these kernels.
+/// The bytes of `.data.const`, and where in it each piece begins.
+fn constants(data: &PrimaryMap<DataRef, Data>) -> (Vec<u8>, Vec<usize>) {
+    let mut out = Vec::new();
+    let mut starts = Vec::new();
+    for d in data.values() {
+        out.resize(out.len().next_multiple_of(d.align.max(1) as usize), 0);
+        starts.push(out.len());
+        out.extend_from_slice(&d.bytes);
+    }
+    (out, starts)
+}
+
+/// Relocation types (zebin specification, "Gen Relocation Type").
+fn relocation_type(part: SymbolPart) -> u32 {
+    match part {
+        SymbolPart::Whole => 1,
+        SymbolPart::Low => 2,
+        SymbolPart::High => 3,
+    }
+}
+
+/// Writes a zebin with these kernels and this constant data.
 ///
 /// # Errors
 /// The ELF writer refuses a size.
-pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, CodegenError> {
+pub fn write(
+    target: &Target,
+    data: &PrimaryMap<DataRef, Data>,
+    kernels: &[KernelImage<'_>],
+) -> Result<Vec<u8>, CodegenError> {
     let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
     let info = ze_info(target, kernels);
     let notes = compat_notes(target);
+    let (constants, starts) = constants(data);
     let texts: Vec<Vec<u8>> = kernels
         .iter()
         .map(|k| {
@@ -179,6 +296,17 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             data: text,
         })
         .collect();
+    let constant_section = sections.len();
+    if !constants.is_empty() {
+        let most = data.values().map(|d| u64::from(d.align)).max();
+        sections.push(Section {
+            name: b".data.const".to_vec(),
+            kind: elf::SHT_PROGBITS,
+            flags: elf::SHF_ALLOC,
+            align: most.unwrap_or(1),
+            data: &constants,
+        });
+    }
     sections.push(Section {
         name: b".ze_info".to_vec(),
         kind: SHT_ZEBIN_ZEINFO,
@@ -193,6 +321,13 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
         align: 4,
         data: &notes,
     });
+    // Of each kernel with relocations: which, and its section.
+    let relocated: Vec<(usize, Vec<u8>)> = kernels
+        .iter()
+        .enumerate()
+        .filter(|(_, k)| !k.relocations.is_empty())
+        .map(|(n, k)| (n, format!(".rel.text.{}", k.func.name).into_bytes()))
+        .collect();
     let mut buffer = Vec::new();
     let mut w = Writer::new(Endianness::Little, true, &mut buffer);
     w.reserve_file_header();
@@ -205,6 +340,15 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             (name, index, w.reserve(s.data.len() as u64, s.align))
         })
         .collect();
+    let relocated: Vec<_> = relocated
+        .iter()
+        .map(|(n, name)| {
+            let name = w.add_section_name(name);
+            w.reserve_section_index();
+            let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
+            (*n, name, w.reserve_relocations(count, false))
+        })
+        .collect();
     w.reserve_null_symbol_index();
     let symbols: Vec<_> = kernels
         .iter()
@@ -213,6 +357,14 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             let name = w.add_string(k.func.name.as_bytes());
             w.reserve_symbol_index(Some(*section));
             (name, *section)
+        })
+        .collect();
+    let constant_index = placed.get(constant_section).map(|p| p.1);
+    let data_symbols: Vec<_> = data
+        .values()
+        .map(|d| {
+            let name = w.add_string(d.name.as_bytes());
+            (name, w.reserve_symbol_index(constant_index))
         })
         .collect();
     w.reserve_symtab_section_index();
@@ -235,6 +387,21 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
         w.write_align(s.align);
         w.write(s.data);
     }
+    for (n, ..) in &relocated {
+        w.write_align_relocation();
+        for r in kernels.get(*n).map_or(&[][..], |k| k.relocations) {
+            let symbol = data_symbols.get(r.data.index());
+            w.write_relocation(
+                false,
+                &Rel {
+                    r_offset: r.offset,
+                    r_sym: symbol.map_or(0, |s| s.1.0),
+                    r_type: elf::RelocationType(relocation_type(r.part)),
+                    r_addend: 0,
+                },
+            );
+        }
+    }
     w.write_null_symbol();
     for ((name, section), k) in symbols.iter().zip(kernels) {
         let st_name = w.string_offset(Some(*name));
@@ -247,6 +414,18 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             st_shndx: elf::SymbolSection(0),
             st_value: 0,
             st_size: k.text.len() as u64,
+        });
+    }
+    for (((name, _), d), start) in data_symbols.iter().zip(data.values()).zip(starts) {
+        let st_name = w.string_offset(Some(*name));
+        w.write_symbol(&Sym {
+            section: constant_index.map(|s| s.0),
+            st_name,
+            st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_OBJECT),
+            st_other: elf::SymbolOther(0),
+            st_shndx: elf::SymbolSection(0),
+            st_value: start as u64,
+            st_size: d.bytes.len() as u64,
         });
     }
     w.write_strtab();
@@ -266,6 +445,12 @@ pub fn write(target: &Target, kernels: &[KernelImage<'_>]) -> Result<Vec<u8>, Co
             sh_addralign: s.align,
             sh_entsize: 0,
         });
+    }
+    let symtab = w.symtab_index();
+    for (n, name, offset) in &relocated {
+        let section = placed.get(*n).map_or(SectionIndex(0), |p| p.1);
+        let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
+        w.write_relocation_section_header(*name, section, symtab, *offset, count, false);
     }
     w.write_symtab_section_header(1 + kernels.len() as u32);
     w.write_strtab_section_header();

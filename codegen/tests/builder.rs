@@ -4,7 +4,8 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    Block, FloatCC, FuncRef, Function, IntCC, Module, Region, Scalar, Value, scalars::*,
+    Block, Data, FloatCC, FuncRef, Function, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC,
+    MemFlags, Module, Region, Scalar, Space, Value, scalars::*,
 };
 use gantry_codegen::verifier::verify_module;
 
@@ -396,6 +397,8 @@ fn divergent_ifs_leave_no_trace() {
 #[test]
 fn every_hand_written_method_verifies() {
     let mut module = Module::default();
+    let table = Data::new("table", Scalar::I32, &[1, 2]);
+    let table = module.data.push(table);
     let mut f = Function::kernel("k", 8);
     let mut b = FunctionBuilder::new(&mut f);
     let (p, _) = (b.ptr_param(), b.slm_param());
@@ -425,6 +428,33 @@ fn every_hand_written_method_verifies() {
     b.ins().store(r[0], addr, 0);
     let (s, c) = b.ins().iaddc(idx, idx);
     b.ins().isub(s, c);
+    b.image_param(ImageShape::D2, ImageAccess::ReadWrite);
+    b.image_param(ImageShape::D3, ImageAccess::Read);
+    b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
+    b.sampler_param();
+    let none = b.ins().undef(I32.by(32));
+    let texels = b
+        .ins()
+        .image_load(I32.by(32), 0, &[idx, s], Some((mask, none)));
+    b.ins().image_store(texels, 0, &[s, idx], Some(mask));
+    let place = ImagePlace {
+        image: 1,
+        sampler: 0,
+    };
+    b.ins().sample(F32.by(32), place, &[v, v, v], Some(v), None);
+    let width = b.ins().image_query(ImageFact::Width, 1);
+    let rows = b.ins().media_load(I8.by(24), 2, [width, width], 12);
+    b.ins().media_store(rows, 2, [width, width], 8);
+    let table = b.ins().symbol_addr(table);
+    b.ins().bload(I32, table, 4);
+    let got = b
+        .ins()
+        .send_reply(I32.by(8), 8, [0xc, 0x0210_6e00], idx, None, Some(mask));
+    b.ins().send(8, [0x4c, 0x0202_6e00], got, Some(idx), None);
+    b.set_scratch_bytes(16 * 32);
+    let own = b.private_addr(128, idx, 4);
+    let scratch = MemFlags::of(Space::Scratch);
+    b.ins().store_to(scratch, s, own, 0, Some(mask));
     b.ins().return_(&[]);
     b.finish().unwrap();
     let mut g = Function::subroutine("g", &[F32.by(8)]);

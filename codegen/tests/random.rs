@@ -2,9 +2,11 @@
 //! give errors, not panics.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-use gantry_codegen::fuzzing::{IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module};
-use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
-use gantry_codegen::ir::{Block, FuncKind, FuncRef, InstData, Module, Opcode, Value};
+use gantry_codegen::fuzzing::{
+    IMAGE_SIDE, IN_BYTES, OUT_BYTES, Options, Rng, SHARED_BYTES, input, module,
+};
+use gantry_codegen::interp::{Addressing, Arg, Buffers, Component, Grid, Image, Sampler, launch};
+use gantry_codegen::ir::{Block, FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Value};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::{verify_module, verify_parsed};
 
@@ -81,12 +83,34 @@ fn runnable_ones_run() {
         let x = memory.add(data);
         let y = memory.add(vec![0; OUT_BYTES as usize]);
         let z = memory.add(vec![0; SHARED_BYTES as usize]);
+        let image = Image {
+            shape: ImageShape::D2,
+            extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
+            components: 4,
+            component: Component::Uint32,
+            address: memory.add(vec![0; (IMAGE_SIDE * IMAGE_SIDE * 16) as usize]),
+        };
+        let block = Image {
+            shape: ImageShape::Block,
+            ..image
+        };
+        let block = Arg(vec![memory.add_image(block)]);
+        let image = Arg(vec![memory.add_image(image)]);
+        let sampler = Arg(vec![memory.add_sampler(Sampler {
+            addressing: Addressing::Edge,
+            linear: false,
+            normalized: false,
+        })]);
         let args = [
             Arg::ptr(x),
             Arg::ptr(y),
             Arg::i32(5),
             Arg::f32(1.5),
             Arg::ptr(z),
+            image.clone(),
+            image,
+            sampler,
+            block,
         ];
         let simd = simd(&m);
         let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);

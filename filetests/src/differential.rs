@@ -4,13 +4,17 @@
 
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
-use gantry_codegen::fuzzing::{self, OUT_BYTES, Options, SHARED_BYTES};
+use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
 use gantry_codegen::inline::Inline;
-use gantry_codegen::interp::{Arg, Buffers, Grid, lane_float, launch};
-use gantry_codegen::ir::{FuncKind, FuncRef, InstData, Module, Scalar, Type};
+use gantry_codegen::interp::{
+    Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
+};
+use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Scalar, Type};
 use gantry_codegen::text::parse;
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, SimdCf, Target, compile};
-use gantry_runtime::{Device, SimOptions};
+use gantry_runtime::{
+    AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
+};
 
 /// What came of a case.
 #[derive(Debug)]
@@ -89,6 +93,18 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
             let at = at.unwrap_or(0);
             return Err(by(format!("the surface differs at byte {at}")));
         }
+        let images = [
+            ("image", &expected.image, &got.image),
+            ("image of rectangles", &expected.block, &got.block),
+        ];
+        for (name, expected, got) in images {
+            let differ = |(a, b): (&u8, &u8)| a != b;
+            let at = expected.iter().zip(got).position(differ);
+            if expected != got {
+                let at = at.unwrap_or(0);
+                return Err(by(format!("the {name} differs at byte {at}")));
+            }
+        }
         ways.push(compiled);
     }
     let Ok(ways) = ways.try_into() else {
@@ -101,7 +117,15 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
 struct Left {
     output: Vec<u8>,
     surface: Vec<u8>,
+    image: Vec<u8>,
+    block: Vec<u8>,
 }
+
+/// Bytes of a random kernel's image of rectangles.
+const BLOCK_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE) as usize;
+
+/// Bytes of a random kernel's images.
+const IMAGE_BYTES: usize = (IMAGE_SIDE * IMAGE_SIDE * 16) as usize;
 
 /// The surface's buffer starts as the end of the input.
 fn shared(input: &[u8]) -> Vec<u8> {
@@ -126,12 +150,36 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     let x = memory.add(input.to_vec());
     let y = memory.add(vec![0; OUT_BYTES as usize]);
     let z = memory.add(shared(input));
+    let texels = memory.add(input.iter().copied().take(IMAGE_BYTES).collect());
+    let written = memory.add(vec![0; IMAGE_BYTES]);
+    let block = memory.add(input.iter().copied().take(BLOCK_BYTES).collect());
+    let image = |address| Image {
+        shape: ImageShape::D2,
+        extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
+        components: 4,
+        component: Component::Uint32,
+        address,
+    };
     let args = [
         Arg::ptr(x),
         Arg::ptr(y),
         Arg::i32(5),
         Arg::f32(1.5),
         Arg::ptr(z),
+        Arg(vec![memory.add_image(image(texels))]),
+        Arg(vec![memory.add_image(image(written))]),
+        Arg(vec![memory.add_sampler(Sampler {
+            addressing: Addressing::Edge,
+            linear: false,
+            normalized: false,
+        })]),
+        Arg(vec![memory.add_image(Image {
+            shape: ImageShape::Block,
+            extent: [IMAGE_SIDE / 2, IMAGE_SIDE, 1],
+            components: 2,
+            component: Component::Unorm8,
+            address: block,
+        })]),
     ];
     let simd = simd(m);
     let grid = Grid::new([simd, 1, 1], [simd, 1, 1]);
@@ -147,6 +195,8 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     Ok(Left {
         output: memory.bytes(y).to_vec(),
         surface: memory.bytes(z).to_vec(),
+        image: memory.bytes(written).to_vec(),
+        block: memory.bytes(block).to_vec(),
     })
 }
 
@@ -160,6 +210,21 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
         let x = device.buffer_from(input)?;
         let y = device.buffer_from(&vec![0u8; OUT_BYTES as usize])?;
         let z = device.buffer_from(&shared(input))?;
+        let texels: Vec<u8> = input.iter().copied().take(IMAGE_BYTES).collect();
+        let texels = device.buffer_from(&texels)?;
+        let written = device.buffer_from(&vec![0u8; IMAGE_BYTES])?;
+        let format = ImageFormat::new(ChannelOrder::Rgba, ChannelType::UnsignedInt32)?;
+        let desc = ImageDesc::d2(IMAGE_SIDE, IMAGE_SIDE);
+        let images = [
+            device.image_of(&texels, format, desc)?,
+            device.image_of(&written, format, desc)?,
+        ];
+        let bytes: Vec<u8> = input.iter().copied().take(BLOCK_BYTES).collect();
+        let block = device.buffer_from(&bytes)?;
+        let pairs = ImageFormat::new(ChannelOrder::Rg, ChannelType::UnormInt8)?;
+        let rows = ImageDesc::d2(IMAGE_SIDE / 2, IMAGE_SIDE);
+        let rows = device.image_of(&block, pairs, rows)?;
+        let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         kernel
             .launch(grid)
@@ -168,10 +233,16 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
             .arg(5i32)
             .arg(1.5f32)
             .arg(&z)
+            .arg(&images[0])
+            .arg(&images[1])
+            .arg(sampler)
+            .arg(&rows)
             .run()?;
         Ok(Left {
             output: y.read()?,
             surface: z.read()?,
+            image: written.read()?,
+            block: block.read()?,
         })
     };
     run().map_err(|e| format!("simulator: {e}"))

@@ -6,6 +6,9 @@
 //! ```
 
 use crate::data::{Data, Kind, Tolerance};
+use gantry_codegen::interp::{Addressing, Component, Sampler};
+use gantry_codegen::ir::ImageShape;
+use std::fmt;
 
 /// An argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,11 +17,73 @@ pub enum Arg {
     Buffer(Data),
     /// By value: `i32 3`, `f32x4(1, 2, 3, 4)`.
     Value(Data),
+    /// An image that starts with this: `image2d(4,2) rgba_unorm8 u8[0..32]`.
+    Image(ImageArg, Data),
+    /// A sampler: `sampler edge linear norm`.
+    Sampler(Sampler),
     /// SLM of so many bytes: `slm 256`.
     Slm(u32),
     /// A null pointer: `null`.
     Null,
 }
+
+/// What an image is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ImageArg {
+    /// Its shape.
+    pub shape: ImageShape,
+    /// Texels along each coordinate, 1 along those that it does not have.
+    pub extent: [u32; 3],
+    /// Components of a texel: 1, 2 or 4.
+    pub components: u32,
+    /// How each is stored.
+    pub component: Component,
+}
+
+impl fmt::Display for ImageArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let extent = self.extent.iter().take(self.shape.coordinates());
+        let extent: Vec<String> = extent.map(u32::to_string).collect();
+        let (shape, extent) = (self.shape.name(), extent.join(","));
+        let order = name_of(self.components, &COMPONENTS);
+        let stored = name_of(self.component, &STORED);
+        write!(f, "{shape}({extent}) {order}_{stored}")
+    }
+}
+
+/// A sampler as an argument.
+pub fn sampler_text(s: &Sampler) -> String {
+    let addressing = name_of(s.addressing, &ADDRESSING);
+    let filter = if s.linear { "linear" } else { "nearest" };
+    let norm = if s.normalized { " norm" } else { "" };
+    format!("sampler {addressing} {filter}{norm}")
+}
+
+fn name_of<T: PartialEq>(v: T, list: &[(&'static str, T)]) -> &'static str {
+    let found = list.iter().find(|(_, x)| *x == v);
+    found.map_or("", |(name, _)| name)
+}
+
+const COMPONENTS: [(&str, u32); 3] = [("r", 1), ("rg", 2), ("rgba", 4)];
+
+const STORED: [(&str, Component); 9] = [
+    ("unorm8", Component::Unorm8),
+    ("sint8", Component::Sint8),
+    ("sint16", Component::Sint16),
+    ("sint32", Component::Sint32),
+    ("uint8", Component::Uint8),
+    ("uint16", Component::Uint16),
+    ("uint32", Component::Uint32),
+    ("f16", Component::F16),
+    ("f32", Component::F32),
+];
+
+const ADDRESSING: [(&str, Addressing); 4] = [
+    ("border", Addressing::Border),
+    ("edge", Addressing::Edge),
+    ("repeat", Addressing::Repeat),
+    ("mirror", Addressing::Mirror),
+];
 
 /// What a launch is expected to come to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -226,6 +291,12 @@ impl Parser<'_> {
             return Ok(Arg::Slm(self.integer()?));
         }
         let name = self.word();
+        if let Some(shape) = ImageShape::ALL.into_iter().find(|s| s.name() == name) {
+            return self.image(shape);
+        }
+        if name == "sampler" {
+            return self.sampler();
+        }
         let (base, lanes) = match name.split_once('x') {
             Some((b, l)) => (b, l.parse::<usize>().ok()),
             None => (name.as_str(), None),
@@ -250,6 +321,56 @@ impl Parser<'_> {
         Ok(Arg::Value(Data {
             kind,
             bits: vec![kind.parse(&text)?],
+        }))
+    }
+
+    /// A word of a list.
+    fn one_of<T: Copy>(&self, word: &str, list: &[(&str, T)]) -> Result<T, String> {
+        let found = list.iter().find(|(n, _)| *n == word);
+        found.map(|(_, v)| *v).ok_or_else(|| {
+            let names: Vec<&str> = list.iter().map(|(n, _)| *n).collect();
+            format!("`{word}` is none of {}", names.join(", "))
+        })
+    }
+
+    /// `(4,2) rgba_unorm8 u8[0..32]`.
+    fn image(&mut self, shape: ImageShape) -> Result<Arg, String> {
+        let mut extent = [1; 3];
+        self.token("(")?;
+        for (i, e) in extent.iter_mut().enumerate().take(shape.coordinates()) {
+            if i > 0 {
+                self.token(",")?;
+            }
+            *e = self.integer()?;
+        }
+        self.token(")")?;
+        let format = self.word();
+        let (order, stored) = format.split_once('_').unwrap_or((&format, ""));
+        let image = ImageArg {
+            shape,
+            extent,
+            components: self.one_of(order, &COMPONENTS)?,
+            component: self.one_of(stored, &STORED)?,
+        };
+        let data = self.buffer()?;
+        let texel = u64::from(image.components * image.component.bytes());
+        let [x, y, z] = extent.map(u64::from);
+        let want = x.saturating_mul(y).saturating_mul(z).saturating_mul(texel);
+        match data.to_bytes().len() as u64 == want {
+            true => Ok(Arg::Image(image, data)),
+            false => Err(format!("the image has {want} bytes, others are given")),
+        }
+    }
+
+    /// `edge linear norm`.
+    fn sampler(&mut self) -> Result<Arg, String> {
+        let addressing = self.word();
+        let addressing = self.one_of(&addressing, &ADDRESSING)?;
+        let filter = self.word();
+        Ok(Arg::Sampler(Sampler {
+            addressing,
+            linear: self.one_of(&filter, &[("nearest", false), ("linear", true)])?,
+            normalized: self.eat("norm"),
         }))
     }
 

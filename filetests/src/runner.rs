@@ -1,11 +1,14 @@
 //! What executes `; run:` lines: every runner must come to the same.
 
 use crate::command::compile_checked;
-use crate::launch::{Arg, Run};
-use gantry_codegen::interp::{self, Buffers};
-use gantry_codegen::ir::{FuncKind, FuncRef, Module, Opcode};
+use crate::launch::{Arg, ImageArg, Run};
+use gantry_codegen::interp::{self, Addressing, Buffers, Component};
+use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
 use gantry_codegen::{CompileOptions, Inline, SimdCf};
-use gantry_runtime::{Arg as RtArg, Buffer, Device, Grid, SimOptions, Watch};
+use gantry_runtime::{
+    AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
+    ImageDesc, ImageFormat, Sampler, SimOptions, Watch,
+};
 use std::fmt;
 
 /// A way to compile what can be compiled in several.
@@ -144,6 +147,13 @@ impl Loaded {
                     let b = self.device.buffer_from(&data.to_bytes())?;
                     (RtArg::from(&b), Some(b))
                 }
+                Arg::Image(image, data) => {
+                    let b = self.device.buffer_from(&data.to_bytes())?;
+                    let (format, desc) = described(image)?;
+                    let i = self.device.image_of(&b, format, desc)?;
+                    (RtArg::from(&i), Some(b))
+                }
+                Arg::Sampler(s) => (RtArg::from(sampler(s)), None),
                 Arg::Value(data) => (RtArg::bytes(&data.to_bytes()), None),
                 Arg::Slm(bytes) => (RtArg::Local(*bytes), None),
                 Arg::Null => (RtArg::Null, None),
@@ -179,6 +189,54 @@ impl Prepared for Loaded {
             true => Ok(got),
             false => Err(hazards.iter().map(|h| format!("{h}\n")).collect()),
         }
+    }
+}
+
+/// An image as the runtime describes it.
+fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtime::Error> {
+    let [x, y, z] = image.extent;
+    let desc = match image.shape {
+        ImageShape::D1 => ImageDesc::d1(x),
+        ImageShape::D1Array => ImageDesc::d1_array(x, y),
+        ImageShape::D2 | ImageShape::Block => ImageDesc::d2(x, y),
+        ImageShape::Buffer => ImageDesc::d1_buffer(x),
+        ImageShape::D2Array => ImageDesc::d2_array(x, y, z),
+        ImageShape::D3 => ImageDesc::d3(x, y, z),
+    };
+    let order = match image.components {
+        1 => ChannelOrder::R,
+        2 => ChannelOrder::Rg,
+        _ => ChannelOrder::Rgba,
+    };
+    let channel = match image.component {
+        Component::Unorm8 => ChannelType::UnormInt8,
+        Component::Sint8 => ChannelType::SignedInt8,
+        Component::Sint16 => ChannelType::SignedInt16,
+        Component::Sint32 => ChannelType::SignedInt32,
+        Component::Uint8 => ChannelType::UnsignedInt8,
+        Component::Uint16 => ChannelType::UnsignedInt16,
+        Component::Uint32 => ChannelType::UnsignedInt32,
+        Component::F16 => ChannelType::HalfFloat,
+        Component::F32 => ChannelType::Float,
+    };
+    Ok((ImageFormat::new(order, channel)?, desc))
+}
+
+fn sampler(s: &interp::Sampler) -> Sampler {
+    let address = match s.addressing {
+        Addressing::Border => AddressMode::Clamp,
+        Addressing::Edge => AddressMode::ClampToEdge,
+        Addressing::Repeat => AddressMode::Repeat,
+        Addressing::Mirror => AddressMode::Mirror,
+    };
+    let filter = match s.linear {
+        true => FilterMode::Linear,
+        false => FilterMode::Nearest,
+    };
+    let out = Sampler::new(address, filter);
+    match s.normalized {
+        true => out.normalized(),
+        false => out,
     }
 }
 
@@ -245,6 +303,18 @@ impl Prepared for Interpreted<'_> {
                     buffer = Some(address);
                     interp::Arg::ptr(address)
                 }
+                Arg::Image(image, data) => {
+                    let address = memory.add(data.to_bytes());
+                    buffer = Some(address);
+                    interp::Arg(vec![memory.add_image(interp::Image {
+                        shape: image.shape,
+                        extent: image.extent,
+                        components: image.components,
+                        component: image.component,
+                        address,
+                    })])
+                }
+                Arg::Sampler(s) => interp::Arg(vec![memory.add_sampler(*s)]),
                 Arg::Value(data) => self.arg(kernel, n, &data.to_bytes())?,
                 Arg::Slm(bytes) => {
                     let at = slm;

@@ -123,6 +123,27 @@ fn the_driver_takes_every_run_filetest() {
     }
 }
 
+/// The zebin that Intel's compiler makes of an OpenCL program, if it knows the device.
+fn ocloc(dir: &Path, device: &str, source: &str) -> Option<Vec<u8>> {
+    let path = dir.join("k.cl");
+    std::fs::write(&path, source).unwrap();
+    let out = dir.join(device);
+    Command::new("ocloc")
+        .args(["compile", "-file"])
+        .arg(&path)
+        .args(["-device", device, "-options", "-cl-std=CL2.0", "-out_dir"])
+        .arg(&out)
+        .args([
+            "-internal_options",
+            "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
+        ])
+        .output()
+        .unwrap();
+    let entries = std::fs::read_dir(&out).ok()?;
+    let bytes = entries.map(|e| std::fs::read(e.unwrap().path()).unwrap());
+    bytes.into_iter().find(|b| family(b).is_some())
+}
+
 /// The product family in a zebin's notes.
 fn family(zebin: &[u8]) -> Option<u32> {
     // Sizes of the owner and of what is noted, and type 1.
@@ -138,35 +159,134 @@ fn families_are_those_that_intels_compiler_writes() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let source = dir.path().join("k.cl");
-    std::fs::write(&source, "kernel void k(global int *a) { a[0] = 1; }").unwrap();
     let module = gantry_codegen::text::parse("kernel %k() simd8 {\nblock0:\n    return\n}\n")
         .unwrap()
         .module;
     for target in Target::all() {
         let name = target.name();
-        let out = dir.path().join(name);
-        Command::new("ocloc")
-            .args(["compile", "-file"])
-            .arg(&source)
-            .args(["-device", name, "-out_dir"])
-            .arg(&out)
-            .args([
-                "-internal_options",
-                "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin",
-            ])
-            .output()
-            .unwrap();
-        let Ok(entries) = std::fs::read_dir(&out) else {
+        let source = "kernel void k(global int *a) { a[0] = 1; }";
+        let Some(theirs) = ocloc(dir.path(), name, source) else {
             // This ocloc has no Cherryview.
             assert_eq!(name, "chv", "ocloc makes nothing for {name}");
             continue;
         };
-        let theirs = entries
-            .filter_map(|e| std::fs::read(e.unwrap().path()).ok())
-            .find_map(|bytes| family(&bytes));
+        let theirs = family(&theirs);
         let ours = compile(&module, &CompileOptions::new(target.clone())).unwrap();
         assert!(theirs.is_some(), "{name}");
         assert_eq!(family(&ours.zebin), theirs, "{name}");
+    }
+}
+
+/// What `.ze_info` says of images, samplers and scratch, and which sections there are: an entry a line, sorted, without offsets.
+fn described(zebin: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(zebin);
+    let info = &text[text.find("kernels:").unwrap()..];
+    let info = &info[..info.find("...").unwrap()];
+    let mut entries: Vec<Vec<String>> = Vec::new();
+    for line in info.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let line = words.join(" ");
+        match line.strip_prefix("- ") {
+            Some(first) => entries.push(vec![first.to_owned()]),
+            None => {
+                if let Some(last) = entries.last_mut() {
+                    last.push(line);
+                }
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for mut e in entries {
+        let has = |what: &str| e.iter().any(|l| l.starts_with(what));
+        let table = has("addrspace: image") || has("addrspace: sampler");
+        if has("execution_env:") {
+            // The kernel's own entry.
+            e.retain(|l| l.starts_with("has_fence_for_image_access"));
+        } else if !(table || has("arg_type: image_") || has("usage:")) {
+            continue;
+        }
+        // What Intel's compiler says besides, the key of a list behind an entry, and what layouts may differ in.
+        e.retain(|l| {
+            let left_out = [
+                "image_transformable",
+                "offset:",
+                "size:",
+                "per_thread",
+                "bind",
+            ];
+            !left_out.iter().any(|o| l.starts_with(o)) && !l.ends_with("_info:")
+        });
+        if !e.is_empty() {
+            out.push(e.join(", "));
+        }
+    }
+    for section in [".data.const\0", ".rel.text.k\0", ".symtab\0"] {
+        if text.contains(section) {
+            out.push(section.to_owned());
+        }
+    }
+    out.sort();
+    out
+}
+
+const OPENCL: &str = "
+__constant int table[4] = {3, 1, 4, 1};
+kernel void k(read_only image1d_t a, read_only image1d_array_t b, read_only image2d_t c, read_only image2d_array_t d, read_only image3d_t e,
+              read_only image1d_buffer_t f, write_only image2d_t g, read_write image2d_t h, sampler_t s, global int *p) {
+    int x = get_global_id(0);
+    float4 v = read_imagef(a, x) + read_imagef(b, (int2)(x, 1)) + read_imagef(c, s, (float2)(x, 1)) + read_imagef(d, (int4)(x, 1, 2, 0));
+    v += read_imagef(e, (int4)(x, 1, 2, 0)) + read_imagef(f, x) + read_imagef(h, (int2)(x, 1));
+    v.x += get_image_channel_data_type(c) + get_image_channel_order(c);
+    write_imagef(g, (int2)(x, 1), v);
+    write_imagef(h, (int2)(x, 1), v);
+    int mine[64];
+    for (int i = 0; i < 64; i++) mine[p[i + x] & 63] = i * x;
+    p[x] = mine[p[x] & 63] + table[x & 3];
+}
+";
+
+const IR: &str = "
+const %table = i32 [3, 1, 4, 1]
+
+kernel %k(i32 image1d read, i32 image1d_array read, i32 image2d read, i32 image2d_array read, i32 image3d read, i32 image1d_buffer read, i32 image2d write, i32 image2d readwrite, i32 sampler, i64 ptr) simd16 scratch 4096 {
+block0(v0: i32, v1: i32, v2: i32, v3: i32, v4: i32, v5: i32, v6: i32, v7: i32, v8: i32, v9: i64):
+    v10 = image_query.i32 channel_type image 2
+    v11 = image_query.i32 channel_order image 2
+    v12 = image_query.i32 width image 2
+    v13 = image_query.i32 height image 2
+    v14 = image_query.i32 width image 3
+    v15 = image_query.i32 height image 3
+    v16 = image_query.i32 layers image 3
+    v17 = image_query.i32 depth image 4
+    v18 = symbol_addr.i64 %table
+    v19 = bload.i32x4 v18
+    bstore v19, v9
+    return
+}
+";
+
+/// What a kernel has besides plain arguments is said as Intel's compiler says it.
+#[test]
+fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
+    if !have_ocloc() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let module = gantry_codegen::text::parse(IR).unwrap().module;
+    for name in ["bdw", "skl", "bxt", "icllp"] {
+        let mut theirs = described(&ocloc(dir.path(), name, OPENCL).unwrap());
+        // What it asks of images and samplers on its own.
+        theirs.retain(|e| !e.contains("sampler_snap_wa"));
+        let target = Target::from_name(name).unwrap();
+        let ours = compile(&module, &CompileOptions::new(target)).unwrap();
+        let mut ours = described(&ours.zebin);
+        // Sizes differ by what the kernels ask for.
+        for list in [&mut theirs, &mut ours] {
+            list.retain(|e| !(e.contains("image_width") || e.contains("image_height")));
+            // There it keeps private arrays in global memory, and only spills in scratch.
+            list.retain(|e| name != "bdw" || !e.contains("usage:"));
+            list.retain(|e| !(e.contains("image_depth") || e.contains("image_array_size")));
+        }
+        assert_eq!(theirs.join("\n"), ours.join("\n"), "{name}");
     }
 }

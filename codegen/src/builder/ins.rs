@@ -2,9 +2,10 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
-    MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
+    AtomicOp, Block, BlockCall, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact, ImagePlace,
+    Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
 };
+use cranelift_entity::packed_option::PackedOption;
 use half::f16;
 use smallvec::SmallVec;
 
@@ -418,6 +419,155 @@ impl Ins<'_, '_> {
             spaces,
             scope,
         });
+    }
+
+    /// `image_load`: a texel a lane; `masked` has the mask and what lanes that are off take.
+    pub fn image_load(
+        self,
+        ty: Type,
+        image: u8,
+        coords: &[Value],
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        let at = ImagePlace { image, sampler: 0 };
+        self.texels(Opcode::ImageLoad, ty, at, coords, None, masked)
+    }
+
+    /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are off take.
+    pub fn sample(
+        self,
+        ty: Type,
+        at: ImagePlace,
+        coords: &[Value],
+        lod: Option<Value>,
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        self.texels(Opcode::Sample, ty, at, coords, lod, masked)
+    }
+
+    fn texels(
+        mut self,
+        opcode: Opcode,
+        ty: Type,
+        at: ImagePlace,
+        coords: &[Value],
+        lod: Option<Value>,
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        let coords = self.coordinates(coords);
+        let data = InstData::Image {
+            opcode,
+            at,
+            coords,
+            data: lod.into(),
+            mask: masked.map(|m| m.0).into(),
+            old: masked.map(|m| m.1).into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `image_store`: a texel a lane.
+    pub fn image_store(mut self, value: Value, image: u8, coords: &[Value], mask: Option<Value>) {
+        let coords = self.coordinates(coords);
+        self.none(InstData::Image {
+            opcode: Opcode::ImageStore,
+            at: ImagePlace { image, sampler: 0 },
+            coords,
+            data: value.into(),
+            mask: mask.into(),
+            old: None.into(),
+        });
+    }
+
+    fn coordinates(&mut self, coords: &[Value]) -> [PackedOption<Value>; 3] {
+        if coords.len() > 3 {
+            self.b
+                .mistake(format!("{} coordinates of an image", coords.len()));
+        }
+        let mut values = coords.iter().copied();
+        [(); 3].map(|()| values.next().into())
+    }
+
+    /// `media_load`: a rectangle of an image's bytes, `width` in each row.
+    pub fn media_load(self, ty: Type, image: u8, coords: [Value; 2], width: u8) -> Value {
+        let data = InstData::Media {
+            opcode: Opcode::MediaLoad,
+            image,
+            width,
+            coords,
+            data: None.into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `media_store`: a rectangle of an image's bytes, `width` in each row.
+    pub fn media_store(self, value: Value, image: u8, coords: [Value; 2], width: u8) {
+        self.none(InstData::Media {
+            opcode: Opcode::MediaStore,
+            image,
+            width,
+            coords,
+            data: value.into(),
+        });
+    }
+
+    /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.
+    pub fn send(
+        self,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) {
+        self.none(InstData::Send {
+            opcode: Opcode::Send,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+        });
+    }
+
+    /// `send_reply`: the same with an answer.
+    pub fn send_reply(
+        self,
+        ty: Type,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) -> Value {
+        let data = InstData::Send {
+            opcode: Opcode::SendReply,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `image_query`: a fact about an image.
+    pub fn image_query(self, fact: ImageFact, image: u8) -> Value {
+        let opcode = Opcode::ImageQuery;
+        let ty = Type::scalar_of(Scalar::I32);
+        let data = InstData::ImageQuery {
+            opcode,
+            fact,
+            image,
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `symbol_addr`: the address of constant data of the module.
+    pub fn symbol_addr(self, data: DataRef) -> Value {
+        let opcode = Opcode::SymbolAddr;
+        let ty = Type::scalar_of(Scalar::I64);
+        self.one(InstData::Symbol { opcode, data }, Some(ty))
     }
 
     /// `goto`: (new execution mask, new resume mask, whether none is left).

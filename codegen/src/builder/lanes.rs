@@ -118,6 +118,25 @@ impl FunctionBuilder<'_> {
         self.ins().iadd(base, offset)
     }
 
+    /// The offsets in scratch of each work-item's own element of a private array that begins `first` bytes from scratch's start: `i32` with the
+    /// lanes of `index`, an `i32` for each work-item of the thread. Elements of a number stand side by side: the array takes its length
+    /// times lanes times `size` bytes.
+    pub fn private_addr(&mut self, first: u32, index: Value, size: u32) -> Value {
+        let ty = self.ty(index);
+        if ty.scalar() != Scalar::I32 {
+            self.mistake(format!("{index} of type {ty} is no index of an element"));
+            return self.placeholder(Type::scalar_of(Scalar::I32));
+        }
+        let (lanes, size) = (ty.lanes(), i64::from(size));
+        let row = self.ins().iconst(ty, i64::from(lanes) * size);
+        let rows = self.ins().imul(index, row);
+        let own: Vec<i64> = (0..i64::from(lanes))
+            .map(|l| i64::from(first) + l * size)
+            .collect();
+        let own = self.ins().ints(Scalar::I32, &own);
+        self.ins().iadd(rows, own)
+    }
+
     /// `load` in the channels of the execution mask; others are zero. `ty` is the element.
     pub fn simd_load(&mut self, ty: Type, addr: Value, offset: i32) -> Value {
         let lanes = self.ty(addr).lanes();

@@ -34,8 +34,8 @@ mod uniform;
 pub use ins::Ins;
 
 use crate::ir::{
-    ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, Inst, InstData, Opcode, Param,
-    Scalar, Signature, Type, Value,
+    ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
+    InstData, Opcode, Param, Scalar, Signature, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;
@@ -66,6 +66,7 @@ impl Function {
         let kind = FuncKind::Kernel {
             simd,
             slm_bytes: 0,
+            scratch_bytes: 0,
             group_size: None,
             float: FloatControls::default(),
         };
@@ -165,6 +166,17 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Surface)
     }
 
+    /// A kernel's image, the n-th such parameter image n.
+    pub fn image_param(&mut self, shape: ImageShape, access: ImageAccess) {
+        let kind = ArgKind::Image(shape, access);
+        self.param_of(Type::scalar_of(Scalar::I32), kind);
+    }
+
+    /// A kernel's sampler, the n-th such parameter sampler n.
+    pub fn sampler_param(&mut self) {
+        self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
+    }
+
     fn param_of(&mut self, ty: Type, kind: ArgKind) -> Value {
         self.func.sig.params.push(Param { ty, kind });
         self.func.dfg.append_block_param(self.entry, ty)
@@ -191,6 +203,14 @@ impl<'f> FunctionBuilder<'f> {
         match &mut self.func.kind {
             FuncKind::Kernel { slm_bytes, .. } => *slm_bytes = bytes,
             FuncKind::Subroutine => self.mistake("local memory of a subroutine"),
+        }
+    }
+
+    /// Says how many bytes of scratch each hardware thread of the kernel has.
+    pub fn set_scratch_bytes(&mut self, bytes: u32) {
+        match &mut self.func.kind {
+            FuncKind::Kernel { scratch_bytes, .. } => *scratch_bytes = bytes,
+            FuncKind::Subroutine => self.mistake("scratch of a subroutine"),
         }
     }
 

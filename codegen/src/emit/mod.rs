@@ -5,12 +5,13 @@
 
 mod simdcf;
 
+use crate::ir::DataRef;
 use crate::operand::{dst, imm, scalar, uniform};
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::sends;
 use crate::target::{GrfFile, Target};
-use crate::vcode::{MInst, VBlock, VCode, VReg, VirtReg};
+use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{
@@ -28,6 +29,19 @@ pub struct Code {
     pub insts: Vec<isa::Inst<Reg>>,
     /// Their bytes.
     pub bytes: Vec<u8>,
+    /// Addresses that the loader fills in.
+    pub relocations: Vec<Relocation>,
+}
+
+/// A place in the code that the loader writes a part of an address to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Relocation {
+    /// Bytes from the code's start.
+    pub offset: u64,
+    /// Whose address.
+    pub data: DataRef,
+    /// Which part of it.
+    pub part: SymbolPart,
 }
 
 struct Emitter<'a> {
@@ -39,6 +53,8 @@ struct Emitter<'a> {
     /// The next block that is emitted.
     behind: SecondaryMap<VBlock, PackedOption<VBlock>>,
     out: Vec<isa::Inst<Reg>>,
+    /// Instructions whose immediate is a part of an address.
+    symbols: Vec<(usize, DataRef, SymbolPart)>,
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
     masks: simdcf::Masks,
@@ -123,6 +139,7 @@ pub fn emit(
         behind: behind(code, &goal),
         goal,
         out: Vec::with_capacity(code.insts.len()),
+        symbols: Vec::new(),
         starts: Vec::with_capacity(code.blocks.len()),
         masks: simdcf::Masks::default(),
     };
@@ -138,6 +155,17 @@ pub fn emit(
         }
     }
     let platform = target.platform();
+    let relocations = e.symbols.iter().map(|&(i, data, part)| Relocation {
+        // The immediate is the upper half of the instruction, or the upper half of that.
+        offset: i as u64 * NATIVE as u64
+            + match part {
+                SymbolPart::Whole => 8,
+                SymbolPart::Low | SymbolPart::High => 12,
+            },
+        data,
+        part,
+    });
+    let relocations = relocations.collect();
     let Emitter {
         out: mut insts,
         starts,
@@ -169,7 +197,11 @@ pub fn emit(
         })?;
         bytes.extend_from_slice(&encoded);
     }
-    Ok(Code { insts, bytes })
+    Ok(Code {
+        insts,
+        bytes,
+        relocations,
+    })
 }
 
 /// Whether a move writes what stands there already.
@@ -250,6 +282,20 @@ impl Emitter<'_> {
                     None => uniform(Op::Mov, a0, [start]),
                 };
                 self.out.push(inst);
+            }
+            MInst::Symbol {
+                dst: to,
+                data,
+                part,
+            } => {
+                let (at, ty) = match part {
+                    SymbolPart::Whole => (0, Type::Uq),
+                    SymbolPart::Low => (0, Type::Ud),
+                    SymbolPart::High => (Type::Ud.bytes(), Type::Ud),
+                };
+                let to = dst(self.grf(self.address(to, at))?, ty);
+                self.symbols.push((self.out.len(), data, part));
+                self.out.push(uniform(Op::Mov, to, [imm(0, ty)]));
             }
             MInst::Jump => self.jump(block, 0, None),
             MInst::Branch { flag, sub, test } => {

@@ -3,8 +3,8 @@
 use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
 use crate::ir::{
-    FloatControls, FuncKind, FuncRef, Function, IntCC, MemFlags, Module, Opcode, Scalar, Space,
-    Type, Value,
+    Data, DataRef, FloatControls, FuncKind, FuncRef, Function, ImageAccess, ImageShape, IntCC,
+    MemFlags, Module, Opcode, Scalar, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
@@ -27,6 +27,13 @@ pub(super) struct State<'o> {
     /// The same of local memory's and of the surface's upper half.
     pub(super) slm_used: u32,
     pub(super) surface_used: u32,
+    pub(super) scratch_used: u32,
+    /// The first texel of the written image that nothing is stored to.
+    pub(super) texels_used: u32,
+    /// Whether the kernel has scratch.
+    pub(super) scratch: bool,
+    /// The module's constant data.
+    pub(super) table: DataRef,
     /// Levels of the expression being made.
     pub(super) depth: u32,
     /// A subroutine to call.
@@ -55,6 +62,11 @@ impl<'o> DerefMut for Gen<'_, '_, 'o> {
 
 pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
     let mut module = Module::default();
+    let numbers = super::numbers(&mut rng, super::TABLE_BYTES);
+    module.data.push(Data {
+        bytes: numbers,
+        ..Data::new("table", Scalar::I32, &[])
+    });
     let simd = rng.pick(&[1, 8, 16, 16, 32]).unwrap_or(16);
     let types = |rng: &mut Rng| {
         let list = [
@@ -103,8 +115,15 @@ pub(super) type Callee = (FuncRef, Vec<Type>, Vec<Type>);
 
 fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -> Function {
     let mut func = Function::kernel("k", simd);
-    if let FuncKind::Kernel { slm_bytes, .. } = &mut func.kind {
+    let scratch = rng.one_in(3);
+    if let FuncKind::Kernel {
+        slm_bytes,
+        scratch_bytes,
+        ..
+    } = &mut func.kind
+    {
         *slm_bytes = SHARED_BYTES;
+        *scratch_bytes = if scratch { SHARED_BYTES } else { 0 };
     }
     if options.floats && rng.one_in(3) {
         func.set_float_controls(FloatControls {
@@ -121,7 +140,14 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         b.param(Type::scalar_of(Scalar::F32)),
     ];
     b.surface_param();
-    fill_local_memory(&mut b, input);
+    b.image_param(ImageShape::D2, ImageAccess::Read);
+    b.image_param(ImageShape::D2, ImageAccess::Write);
+    b.sampler_param();
+    b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
+    fill(&mut b, Space::Slm, input);
+    if scratch {
+        fill(&mut b, Space::Scratch, input);
+    }
     let mut state = State {
         rng: rng.clone(),
         options,
@@ -133,6 +159,10 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         out_used: 0,
         slm_used: 0,
         surface_used: 0,
+        scratch_used: 0,
+        texels_used: 0,
+        scratch,
+        table: DataRef::new(0),
         depth: 0,
         callee,
     };
@@ -148,15 +178,14 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     func
 }
 
-/// The lower half of local memory is the input's.
-fn fill_local_memory(b: &mut FunctionBuilder<'_>, input: Value) {
+/// The lower half of local memory, or of scratch, is the input's.
+fn fill(b: &mut FunctionBuilder<'_>, space: Space, input: Value) {
     const STEP: u32 = 512;
     let ty = Type::clamped(Scalar::I32, STEP / 4);
     let zero = b.ins().iconst(Type::scalar_of(Scalar::I32), 0);
     for at in (0..SHARED_BYTES / 2).step_by(STEP as usize) {
         let v = b.ins().bload(ty, input, at as i32);
-        b.ins()
-            .bstore_to(MemFlags::of(Space::Slm), v, zero, at as i32);
+        b.ins().bstore_to(MemFlags::of(space), v, zero, at as i32);
     }
 }
 
@@ -190,6 +219,10 @@ fn subroutine(
         out_used: super::OUT_BYTES,
         slm_used: SHARED_BYTES,
         surface_used: SHARED_BYTES,
+        scratch_used: SHARED_BYTES,
+        texels_used: 0,
+        scratch: false,
+        table: DataRef::new(0),
         depth: 0,
         callee,
     };
@@ -217,6 +250,11 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Store
             | Format::Atomic
             | Format::Fence
+            | Format::Symbol
+            | Format::Image
+            | Format::ImageQuery
+            | Format::Media
+            | Format::Send
             | Format::Call
     );
     format && !info.effect

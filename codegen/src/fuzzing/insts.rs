@@ -96,6 +96,11 @@ impl Gen<'_, '_, '_> {
             Format::Store => self.store(opcode),
             Format::Atomic => self.atomic(),
             Format::Fence => self.fence(),
+            Format::Symbol => self.table(),
+            Format::Image => self.image(opcode),
+            Format::ImageQuery => self.image_query(),
+            Format::Media => self.media(opcode),
+            Format::Send => self.send(opcode),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Return => {}
         }

@@ -1,7 +1,7 @@
 //! Random accesses: every space, form, alignment and mask, in bounds, and with one meaning whatever the order of lanes.
 
 use super::generate::Gen;
-use super::{IN_BYTES, SHARED_BYTES};
+use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
 use crate::ir::{
     AtomicOp, FenceSpaces, InstData, MemFlags, Opcode, Scalar, Scope, Space, Type, Value,
 };
@@ -11,9 +11,10 @@ const HALF: u32 = SHARED_BYTES / 2;
 
 impl Gen<'_, '_, '_> {
     fn space(&mut self) -> Space {
-        match self.rng.below(4) {
+        match self.rng.below(5) {
             0 => Space::Slm,
             1 => Space::Surface(0),
+            2 if self.scratch => Space::Scratch,
             _ => Space::Global,
         }
     }
@@ -22,9 +23,11 @@ impl Gen<'_, '_, '_> {
     fn read_addresses(&mut self, space: Space, lanes: u32, unit: u32, bytes: u32) -> Value {
         let i32 = Type::clamped(Scalar::I32, lanes);
         let any = self.value(i32);
+        let table = space == Space::Global && self.rng.one_in(4);
         let room = match space {
+            Space::Global if table => TABLE_BYTES,
             Space::Global => IN_BYTES / 2,
-            Space::Slm | Space::Surface(_) => HALF,
+            Space::Slm | Space::Surface(_) | Space::Scratch => HALF,
         };
         let most = (room - bytes) / unit;
         let mask = ((most + 1).next_power_of_two() >> u32::from(!(most + 1).is_power_of_two())) - 1;
@@ -32,16 +35,22 @@ impl Gen<'_, '_, '_> {
         let index = self.b.ins().band(any, mask);
         let shift = self.b.ins().iconst(i32, i64::from(unit.trailing_zeros()));
         let offset = self.b.ins().ishl(index, shift);
-        self.based(space, offset, false)
+        let base = match table {
+            true => {
+                let table = self.table;
+                self.b.ins().symbol_addr(table)
+            }
+            false => self.input,
+        };
+        self.based(space, offset, base)
     }
 
-    /// Offsets as addresses of the input (or the output), of local memory or of the surface.
-    fn based(&mut self, space: Space, offset: Value, write: bool) -> Value {
+    /// Offsets as addresses behind a base, or in a memory of offsets.
+    fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
         if space != Space::Global {
             return offset;
         }
         let lanes = self.b.ty(offset).lanes();
-        let base = if write { self.output } else { self.input };
         let wide = self
             .b
             .ins()
@@ -55,9 +64,10 @@ impl Gen<'_, '_, '_> {
         let all = lanes * bytes;
         let first = match space {
             Space::Global => self.out_room(Type::clamped(Scalar::I8, all))?,
-            Space::Slm | Space::Surface(_) => {
+            Space::Slm | Space::Surface(_) | Space::Scratch => {
                 let used = match space {
                     Space::Slm => &mut self.slm_used,
+                    Space::Scratch => &mut self.scratch_used,
                     _ => &mut self.surface_used,
                 };
                 let at = used.next_multiple_of(8);
@@ -70,7 +80,7 @@ impl Gen<'_, '_, '_> {
         };
         let at: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * bytes)).collect();
         let offset = self.b.ins().ints(Scalar::I32, &at);
-        Some(self.based(space, offset, true))
+        Some(self.based(space, offset, self.output))
     }
 
     fn lanes_in_mask(&mut self) -> u32 {
@@ -97,6 +107,16 @@ impl Gen<'_, '_, '_> {
         let space = self.space();
         if opcode == Opcode::Bload {
             let ty = self.data_type();
+            if space == Space::Scratch && ty.bytes() <= HALF && self.rng.one_in(2) {
+                // At a constant place, mostly one of whole registers.
+                let unit = self.rng.pick(&[32, 32, ty.scalar().bytes()]).unwrap_or(32);
+                let at = self.rng.below((HALF - ty.bytes()) / unit + 1) * unit;
+                let at = self.constant_place(at);
+                let mem = self.flags(space, ty.scalar().bytes());
+                let v = self.b.ins().bload_from(mem, ty, at, 0);
+                self.pool.push(v);
+                return;
+            }
             if space == Space::Global {
                 let (input, offset) = (self.input, self.in_offset(ty));
                 let mem = self.flags(space, ty.scalar().bytes());
@@ -157,6 +177,11 @@ impl Gen<'_, '_, '_> {
                     (self.output, at as i32)
                 }
                 _ => match self.write_addresses(space, 1, ty.bytes()) {
+                    // The one address, as a constant.
+                    Some(_) if space == Space::Scratch && self.rng.one_in(2) => {
+                        let at = HALF + self.scratch_used - ty.bytes();
+                        (self.constant_place(at), 0)
+                    }
                     Some(a) => (a, 0),
                     None => return,
                 },
@@ -188,9 +213,14 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    /// Local memory shows only in what is read from it.
+    fn constant_place(&mut self, at: u32) -> Value {
+        let i32 = Type::scalar_of(Scalar::I32);
+        self.b.ins().iconst(i32, i64::from(at))
+    }
+
+    /// Local memory and scratch show only in what is read from them.
     fn read_back(&mut self, space: Space, ty: Type, addr: Value, offset: i32) {
-        if space == Space::Slm {
+        if matches!(space, Space::Slm | Space::Scratch) {
             let v = self
                 .b
                 .ins()
@@ -203,7 +233,10 @@ impl Gen<'_, '_, '_> {
         if !self.memory {
             return;
         }
-        let space = self.space();
+        let space = match self.space() {
+            Space::Scratch => Space::Global,
+            other => other,
+        };
         let op = self.rng.pick(&AtomicOp::ALL).unwrap_or(AtomicOp::Add);
         if op.is_float() && !(self.options.floats && self.options.float_atomics) {
             return;
@@ -249,6 +282,20 @@ impl Gen<'_, '_, '_> {
         }
         let number = self.value(Type::clamped(Scalar::I32, ty.lanes()));
         self.b.ins().fcvt_from_sint(ty, number)
+    }
+
+    /// A piece of the module's constant data.
+    pub(super) fn table(&mut self) {
+        let ty = self.data_type();
+        let unit = ty.scalar().bytes();
+        if !self.memory || ty.bytes() > TABLE_BYTES {
+            return;
+        }
+        let offset = self.rng.below((TABLE_BYTES - ty.bytes()) / unit + 1) * unit;
+        let table = self.table;
+        let addr = self.b.ins().symbol_addr(table);
+        let v = self.b.ins().bload(ty, addr, offset as i32);
+        self.pool.push(v);
     }
 
     pub(super) fn fence(&mut self) {

@@ -1,6 +1,7 @@
 //! Random valid IR, for tests of everything that takes IR. A seed and options give the same module on every host.
 
 mod generate;
+mod images;
 mod insts;
 mod memory;
 mod operands;
@@ -115,20 +116,33 @@ pub const IN_BYTES: u32 = 4096;
 /// Bytes of the buffer that a generated kernel writes, its second argument.
 pub const OUT_BYTES: u32 = 16384;
 
+/// Texels along both sides of the images of a generated kernel, its sixth argument, which it reads, and its seventh, which it writes: of four
+/// unsigned integers of 32 bits each.
+pub const IMAGE_SIDE: u32 = 16;
+
 /// Bytes of local memory that a generated kernel has, and of the buffer of its surface, its fifth argument.
 pub const SHARED_BYTES: u32 = 4096;
 
 /// A random module that verifies. The first function is a kernel `%k` of SIMD width 1, 8, 16 or 32 with the arguments
-/// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32 surface` of [`SHARED_BYTES`]), meant to be launched as one thread.
+/// (`i64 ptr` of [`IN_BYTES`], `i64 ptr` of [`OUT_BYTES`], `i32`, `f32`, `i32 surface` of [`SHARED_BYTES`], `i32 image2d read` and `i32 image2d write` of
+/// [`IMAGE_SIDE`], `i32 sampler` to the nearest texel of the edge, `i32 image2d_block readwrite` of
+/// [`IMAGE_SIDE`] rows of as many bytes, two a texel), meant to be launched as one thread.
 pub fn module(seed: u64, options: &Options) -> Module {
     generate::module(Rng::new(seed), options)
 }
 
-/// Random contents for the kernel's input: all bit patterns, and many small numbers.
+/// Bytes of the constant data of a generated module.
+const TABLE_BYTES: u32 = 512;
+
+/// Random contents for the kernel's input.
 pub fn input(seed: u64) -> Vec<u8> {
-    let mut rng = Rng::new(!seed);
-    let mut out = Vec::with_capacity(IN_BYTES as usize);
-    while out.len() < IN_BYTES as usize {
+    numbers(&mut Rng::new(!seed), IN_BYTES)
+}
+
+/// Random numbers: all bit patterns, and many small ones.
+fn numbers(rng: &mut Rng, bytes: u32) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes as usize);
+    while out.len() < bytes as usize {
         let word = match rng.below(4) {
             0 => rng.bits() as u32,
             1 => rng.below(64),

@@ -1,6 +1,8 @@
 //! Memory as the interpreter sees it.
 
-use crate::ir::Space;
+use super::image::{Image, Sampler};
+use crate::ir::{Data, DataRef, Space};
+use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
 
 /// An access outside of memory.
@@ -23,6 +25,16 @@ pub trait Memory {
     /// Not all of it is memory.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), MemoryError>;
 
+    /// The image that a kernel's argument of this value is.
+    fn image(&self, _argument: u64) -> Option<Image> {
+        None
+    }
+
+    /// The sampler that a kernel's argument of this value is.
+    fn sampler(&self, _argument: u64) -> Option<Sampler> {
+        None
+    }
+
     /// Writes `data` from an address on.
     ///
     /// # Errors
@@ -34,6 +46,8 @@ pub trait Memory {
 #[derive(Clone, Debug, Default)]
 pub struct Buffers {
     buffers: BTreeMap<u64, Vec<u8>>,
+    images: Vec<Image>,
+    samplers: Vec<Sampler>,
 }
 
 impl Buffers {
@@ -47,6 +61,18 @@ impl Buffers {
         });
         self.buffers.insert(address, data);
         address
+    }
+
+    /// Adds an image, and returns the value of an argument that is it.
+    pub fn add_image(&mut self, image: Image) -> u64 {
+        self.images.push(image);
+        self.images.len() as u64 - 1
+    }
+
+    /// Adds a sampler, and returns the value of an argument that is it.
+    pub fn add_sampler(&mut self, sampler: Sampler) -> u64 {
+        self.samplers.push(sampler);
+        self.samplers.len() as u64 - 1
     }
 
     /// The bytes of the buffer at an address; none where no buffer begins there.
@@ -73,6 +99,14 @@ impl Memory for Buffers {
         Ok(())
     }
 
+    fn image(&self, argument: u64) -> Option<Image> {
+        self.images.get(usize::try_from(argument).ok()?).copied()
+    }
+
+    fn sampler(&self, argument: u64) -> Option<Sampler> {
+        self.samplers.get(usize::try_from(argument).ok()?).copied()
+    }
+
     fn write(&mut self, address: u64, data: &[u8]) -> Result<(), MemoryError> {
         let error = MemoryError {
             address,
@@ -91,37 +125,93 @@ pub(super) fn from_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
 }
 
+/// Where the first piece of constant data is, above all buffers.
+const DATA: u64 = 0x5000_0000_0000;
+/// From one piece to the next: more than any has.
+const DATA_STEP: u64 = 1 << 30;
+
 /// Bytes of a group's local memory: as much as a group can have.
 const SLM_BYTES: usize = 64 * 1024;
+
+/// The images and samplers of a launch, in the order of its arguments.
+#[derive(Default)]
+pub(super) struct Tables {
+    pub(super) images: Vec<Image>,
+    pub(super) samplers: Vec<Sampler>,
+}
 
 /// All memories that a work-group sees.
 pub(super) struct Spaces<'m> {
     pub(super) memory: &'m mut dyn Memory,
     /// Address of each surface argument.
     surfaces: &'m [u64],
+    /// Images and samplers among the arguments.
+    tables: &'m Tables,
+    /// The module's constant data.
+    data: &'m PrimaryMap<DataRef, Data>,
     slm: Vec<u8>,
+    /// The running thread's own.
+    pub(super) scratch: Vec<u8>,
 }
 
 impl<'m> Spaces<'m> {
     /// The memories of a group: its own is zero.
-    pub(super) fn new(memory: &'m mut dyn Memory, surfaces: &'m [u64]) -> Spaces<'m> {
+    pub(super) fn new(
+        memory: &'m mut dyn Memory,
+        surfaces: &'m [u64],
+        tables: &'m Tables,
+        data: &'m PrimaryMap<DataRef, Data>,
+    ) -> Spaces<'m> {
         Spaces {
             memory,
             surfaces,
+            tables,
+            data,
             slm: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
-    fn local(&mut self, address: u64, bytes: usize, write: bool) -> Result<&mut [u8], String> {
-        if self.slm.is_empty() {
-            self.slm.resize(SLM_BYTES, 0);
-        }
+    /// Bytes of local memory or of scratch; `None` for other memories.
+    fn own(
+        &mut self,
+        space: Space,
+        address: u64,
+        bytes: usize,
+        write: bool,
+    ) -> Option<Result<&mut [u8], String>> {
+        let (memory, name) = match space {
+            Space::Slm => {
+                if self.slm.is_empty() {
+                    self.slm.resize(SLM_BYTES, 0);
+                }
+                (&mut self.slm, "local memory")
+            }
+            Space::Scratch => (&mut self.scratch, "scratch"),
+            Space::Global | Space::Surface(_) => return None,
+        };
         let start = usize::try_from(address).unwrap_or(usize::MAX);
         let end = start.saturating_add(bytes);
-        self.slm.get_mut(start..end).ok_or_else(|| {
+        Some(memory.get_mut(start..end).ok_or_else(|| {
             let what = if write { "write" } else { "read" };
-            format!("a {what} of {bytes} bytes at {address:#x}, outside of local memory")
-        })
+            format!("a {what} of {bytes} bytes at {address:#x}, outside of {name}")
+        }))
+    }
+
+    /// Where constant data is: each has an equal part of the addresses that no buffer gets.
+    pub(super) fn data_address(&self, data: DataRef) -> Result<u64, String> {
+        match self.data.is_valid(data) {
+            true => Ok(DATA + data.index() as u64 * DATA_STEP),
+            false => Err(format!("{data} does not exist")),
+        }
+    }
+
+    /// The constant data at an address, from there on.
+    fn data_at(&self, address: u64) -> Option<&[u8]> {
+        let at = address.checked_sub(DATA)?;
+        let index = usize::try_from(at / DATA_STEP).ok()?;
+        let data = self.data.as_values_slice().get(index)?;
+        data.bytes.get(usize::try_from(at % DATA_STEP).ok()?..)
     }
 
     fn global(&self, space: Space, address: u64) -> Result<u64, String> {
@@ -135,24 +225,42 @@ impl<'m> Spaces<'m> {
         }
     }
 
+    /// The image of a number.
+    pub(super) fn image(&self, number: u8) -> Result<Image, String> {
+        let found = self.tables.images.get(usize::from(number));
+        found.copied().ok_or(format!("there is no image {number}"))
+    }
+
+    /// The sampler of a number.
+    pub(super) fn sampler(&self, number: u8) -> Result<Sampler, String> {
+        let found = self.tables.samplers.get(usize::from(number));
+        found
+            .copied()
+            .ok_or(format!("there is no sampler {number}"))
+    }
+
     /// An element of up to 8 bytes.
     pub(super) fn read(&mut self, space: Space, address: u64, bytes: u32) -> Result<u64, String> {
         let mut out = [0; 8];
         let out = out
             .get_mut(..bytes as usize)
             .ok_or("an element too large")?;
-        if space == Space::Slm {
-            out.copy_from_slice(self.local(address, bytes as usize, false)?);
+        if let Some(own) = self.own(space, address, bytes as usize, false) {
+            out.copy_from_slice(own?);
         } else {
             let address = self.global(space, address)?;
+            if let Some(from) = self.data_at(address).and_then(|d| d.get(..out.len())) {
+                out.copy_from_slice(from);
+                return Ok(from_le(out));
+            }
             self.memory.read(address, out).map_err(|e| e.to_string())?;
         }
         Ok(from_le(out))
     }
 
     pub(super) fn write(&mut self, space: Space, address: u64, data: &[u8]) -> Result<(), String> {
-        if space == Space::Slm {
-            self.local(address, data.len(), true)?.copy_from_slice(data);
+        if let Some(own) = self.own(space, address, data.len(), true) {
+            own?.copy_from_slice(data);
             return Ok(());
         }
         let address = self.global(space, address)?;

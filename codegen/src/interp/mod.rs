@@ -25,16 +25,18 @@
 
 mod alu;
 mod host;
+mod image;
 mod memory;
 mod pure;
 #[cfg(test)]
 mod reference;
 mod thread;
 
+pub use image::{Addressing, Component, Image, Sampler};
 pub use memory::{Buffers, Memory, MemoryError};
 
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
-use memory::Spaces;
+use memory::{Spaces, Tables};
 use thread::{State, Thread};
 
 /// The lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
@@ -217,6 +219,7 @@ pub fn launch(
     // What the host gives for a surface is its address; the kernel finds where in it the buffer begins. Local memory that the host sizes lies
     // behind the kernel's own.
     let mut surfaces = Vec::new();
+    let mut tables = Tables::default();
     let mut args = args.to_vec();
     for (arg, p) in args.iter_mut().zip(&func.sig.params) {
         match p.kind {
@@ -227,6 +230,18 @@ pub fn launch(
             ArgKind::Slm => {
                 let own = u64::from(slm_bytes.next_multiple_of(SLM_ALIGN));
                 arg.0.iter_mut().for_each(|v| *v = v.wrapping_add(own));
+            }
+            ArgKind::Image(..) | ArgKind::Sampler => {
+                let value = arg.0.first().copied().unwrap_or_default();
+                let there = match p.kind {
+                    ArgKind::Sampler => memory.sampler(value).map(|s| tables.samplers.push(s)),
+                    _ => memory.image(value).map(|i| tables.images.push(i)),
+                };
+                if there.is_none() {
+                    let what = format!("%{}: an argument is not what it should be", func.name);
+                    return Err(InterpError::Launch(what));
+                }
+                arg.0 = vec![0];
             }
             ArgKind::Value | ArgKind::Ptr => {}
         }
@@ -250,7 +265,7 @@ pub fn launch(
                     simd.max(1),
                     &group,
                     args,
-                    &mut Spaces::new(memory, &surfaces),
+                    &mut Spaces::new(memory, &surfaces, &tables, &module.data),
                     &mut fuel,
                     &mut stats,
                 )?;
@@ -326,7 +341,8 @@ pub fn call(
     };
     let mut fuel = fuel;
     let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
-    let mut memory = Spaces::new(memory, &[]);
+    let tables = Tables::default();
+    let mut memory = Spaces::new(memory, &[], &tables, &module.data);
     while thread.run(&mut memory, &mut fuel)? == State::Barrier {}
     Ok(thread.results())
 }

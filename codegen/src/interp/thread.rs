@@ -1,11 +1,11 @@
 //! One hardware thread: frames, values, instructions.
 
-use super::memory::Spaces;
+use super::memory::{Spaces, from_le};
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FuncRef, Function, Inst, InstData, MemFlags, Module, Opcode,
-    Scalar, Type, Value,
+    AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, Inst, InstData, MAX_SCRATCH,
+    MemFlags, Module, Opcode, Scalar, Type, Value,
 };
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_isa_gen::sem::FpMode;
@@ -38,6 +38,7 @@ pub(super) struct Thread<'a> {
     mode: FpMode,
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
+    scratch: Vec<u8>,
 }
 
 /// What to do after an instruction.
@@ -68,6 +69,12 @@ impl<'a> Thread<'a> {
                 .map_or(FpMode::IEEE, |f| f.float_controls().mode()),
             frames: Vec::new(),
             results: Vec::new(),
+            scratch: match module.functions.get(func).map(|f| f.kind) {
+                Some(FuncKind::Kernel { scratch_bytes, .. }) => {
+                    vec![0; scratch_bytes.min(MAX_SCRATCH) as usize]
+                }
+                _ => Vec::new(),
+            },
         };
         t.enter(func, args.iter().map(|a| a.0.clone()).collect())
             .map_err(InterpError::Launch)?;
@@ -106,6 +113,13 @@ impl<'a> Thread<'a> {
         memory: &mut Spaces<'_>,
         fuel: &mut u64,
     ) -> Result<State, InterpError> {
+        std::mem::swap(&mut memory.scratch, &mut self.scratch);
+        let state = self.steps(memory, fuel);
+        std::mem::swap(&mut memory.scratch, &mut self.scratch);
+        state
+    }
+
+    fn steps(&mut self, memory: &mut Spaces<'_>, fuel: &mut u64) -> Result<State, InterpError> {
         loop {
             let Some(frame) = self.frames.last_mut() else {
                 return Ok(State::Ended);
@@ -200,6 +214,21 @@ impl<'a> Thread<'a> {
             },
             InstData::Launch { opcode, dim } => vec![self.fact(opcode, dim)],
             InstData::Fence { .. } => return Ok(Step::Next),
+            InstData::ImageQuery { fact, image, .. } => {
+                vec![vec![u64::from(memory.image(image)?.fact(fact))]]
+            }
+            InstData::Media { .. } => match rectangle(frame, inst, data, memory)? {
+                Some(read) => vec![read],
+                None => return Ok(Step::Next),
+            },
+            InstData::Send { .. } => {
+                return Err("what a message does is not known here".to_owned());
+            }
+            InstData::Image { .. } => match texels(frame, inst, data, memory)? {
+                Some(read) => vec![read],
+                None => return Ok(Step::Next),
+            },
+            InstData::Symbol { data, .. } => vec![vec![memory.data_address(data)?]],
             InstData::Store {
                 opcode,
                 mem,
@@ -338,6 +367,127 @@ impl<'a> Thread<'a> {
             }
         }
     }
+}
+
+/// Executes an operation on images; gives what is read.
+fn texels(
+    frame: &Frame<'_>,
+    inst: Inst,
+    data: InstData,
+    memory: &mut Spaces<'_>,
+) -> Result<Option<Lanes>, String> {
+    let InstData::Image {
+        opcode,
+        at,
+        coords,
+        data,
+        mask,
+        old,
+    } = data
+    else {
+        return Ok(None);
+    };
+    let image = memory.image(at.image)?;
+    let given: Vec<&Lanes> = coords
+        .iter()
+        .filter_map(|c| c.expand())
+        .map(|v| &frame.values[v])
+        .collect();
+    let lanes = given.first().map_or(0, |c| c.len());
+    let dfg = &frame.func.dfg;
+    let all = dfg.first_result(inst).map_or(0, |v| dfg.ty(v).lanes());
+    let mut out = match old.expand() {
+        Some(v) => frame.values[v].clone(),
+        None => vec![0; all as usize],
+    };
+    for lane in 0..lanes {
+        let off = |m: Value| frame.values[m].get(lane) != Some(&1);
+        if mask.expand().is_some_and(off) {
+            continue;
+        }
+        let mut bits = [0u32; 3];
+        for (b, c) in bits.iter_mut().zip(&given) {
+            *b = lane_of(c, lane)? as u32;
+        }
+        let place = bits.map(|b| i64::from(b as i32));
+        let failed = |e: super::MemoryError| format!("lane {lane}: {e}");
+        let texel = match opcode {
+            Opcode::ImageStore => {
+                let from = data.expand().map(|v| &frame.values[v]);
+                let mut texel = [0; 4];
+                for (n, t) in texel.iter_mut().enumerate() {
+                    *t = lane_of(from.ok_or("no texels")?, n * lanes + lane)? as u32;
+                }
+                image.store(memory.memory, place, texel).map_err(failed)?;
+                continue;
+            }
+            // Images have one level of detail.
+            Opcode::Sample => {
+                let sampler = memory.sampler(at.sampler)?;
+                let coords = bits.map(f32::from_bits);
+                image.sample(memory.memory, &sampler, coords)
+            }
+            _ => image.load(memory.memory, place),
+        };
+        for (n, t) in texel.map_err(failed)?.into_iter().enumerate() {
+            *out.get_mut(n * lanes + lane).ok_or("a lane too many")? = u64::from(t);
+        }
+    }
+    Ok((opcode != Opcode::ImageStore).then_some(out))
+}
+
+/// Executes `media_load` and `media_store`; gives what is read.
+fn rectangle(
+    frame: &Frame<'_>,
+    inst: Inst,
+    data: InstData,
+    memory: &mut Spaces<'_>,
+) -> Result<Option<Lanes>, String> {
+    let InstData::Media {
+        image,
+        width,
+        coords,
+        data,
+        ..
+    } = data
+    else {
+        return Ok(None);
+    };
+    let image = memory.image(image)?;
+    let [x, y] = coords.map(|c| lane_of(&frame.values[c], 0).map(|v| i64::from(v as i32)));
+    let (x, y) = (x?, y?);
+    let dfg = &frame.func.dfg;
+    let value = data.expand().or(dfg.first_result(inst)).ok_or("no value")?;
+    let ty = dfg.ty(value);
+    let size = ty.scalar().bytes() as usize;
+    let width = i64::from(width.max(1));
+    let place = |n: usize, nearest| {
+        let n = n as i64;
+        image.byte(x + n % width, y + n / width, nearest)
+    };
+    let mut bytes = vec![0; ty.bytes() as usize];
+    if data.is_some() {
+        let lanes = frame.values[value].iter();
+        let from = lanes.flat_map(|l| l.to_le_bytes().into_iter().take(size));
+        for (n, b) in from.enumerate() {
+            if let Some(at) = place(n, false) {
+                memory.memory.write(at, &[b]).map_err(|e| e.to_string())?;
+            }
+        }
+        return Ok(None);
+    }
+    for (n, b) in bytes.iter_mut().enumerate() {
+        if let Some(at) = place(n, true) {
+            let mut one = [0];
+            memory
+                .memory
+                .read(at, &mut one)
+                .map_err(|e| e.to_string())?;
+            *b = one[0];
+        }
+    }
+    let lanes = bytes.chunks(size.max(1)).map(from_le);
+    Ok(Some(lanes.collect()))
 }
 
 /// The lanes and addresses of a load or store.

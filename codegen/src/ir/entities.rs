@@ -22,6 +22,11 @@ entity_impl!(Inst, "inst");
 pub struct Constant(u32);
 entity_impl!(Constant, "const");
 
+/// Constant data of a module, `data1`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DataRef(u32);
+entity_impl!(DataRef, "data");
+
 /// A function of a module, `fn1`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FuncRef(u32);

@@ -1,7 +1,8 @@
 //! Functions and modules.
 
 use super::dfg::DataFlowGraph;
-use super::entities::FuncRef;
+use super::entities::{DataRef, FuncRef};
+use super::image::{ImageAccess, ImageShape};
 use super::layout::Layout;
 use super::types::{Scalar, Type};
 use cranelift_entity::PrimaryMap;
@@ -19,16 +20,22 @@ pub enum ArgKind {
     /// A buffer bound as a surface, the n-th such argument surface n; the value is the offset in it, in bytes, at which the buffer begins,
     /// `i32`.
     Surface,
+    /// An image; the value, an `i32`, is 0: operations say which image they mean by its number among those arguments.
+    Image(ImageShape, ImageAccess),
+    /// A sampler, in the same way.
+    Sampler,
 }
 
 impl ArgKind {
-    /// The word in text after the type; none for a value.
+    /// The word in text after the type; none for a value. Behind an image's stands what is done with it.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             ArgKind::Value => None,
             ArgKind::Ptr => Some("ptr"),
             ArgKind::Slm => Some("slm"),
             ArgKind::Surface => Some("surface"),
+            ArgKind::Image(shape, _) => Some(shape.name()),
+            ArgKind::Sampler => Some("sampler"),
         }
     }
 }
@@ -89,6 +96,9 @@ impl FloatControls {
     }
 }
 
+/// The most scratch that a hardware thread can have, in bytes.
+pub const MAX_SCRATCH: u32 = 2 << 20;
+
 /// Kernel or subroutine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FuncKind {
@@ -98,6 +108,8 @@ pub enum FuncKind {
         simd: u32,
         /// Static SLM in bytes.
         slm_bytes: u32,
+        /// Scratch of each hardware thread in bytes, up to [`MAX_SCRATCH`].
+        scratch_bytes: u32,
         /// Required work-group size, where there is one.
         group_size: Option<[u32; 3]>,
         /// How floats are rounded, and which denormals are kept.
@@ -134,6 +146,19 @@ impl Function {
         }
     }
 
+    /// The shape and the use of each image argument, in order.
+    pub fn images(&self) -> impl Iterator<Item = (ImageShape, ImageAccess)> + '_ {
+        self.sig.params.iter().filter_map(|p| match p.kind {
+            ArgKind::Image(shape, access) => Some((shape, access)),
+            _ => None,
+        })
+    }
+
+    /// How many arguments are of a kind.
+    pub fn count(&self, kind: ArgKind) -> usize {
+        self.sig.params.iter().filter(|p| p.kind == kind).count()
+    }
+
     /// How the function's float operations round and treat denormals; a subroutine's are its kernel's.
     pub fn float_controls(&self) -> FloatControls {
         match self.kind {
@@ -150,14 +175,58 @@ impl Function {
     }
 }
 
-/// The functions of one text or one zebin.
+/// Constant data of a module, in memory wherever the loader puts it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Data {
+    /// Name, without the `%`.
+    pub name: String,
+    /// Alignment of its address in bytes, a power of two.
+    pub align: u32,
+    /// What it consists of, as its text shows it.
+    pub scalar: Scalar,
+    /// Contents.
+    pub bytes: Vec<u8>,
+}
+
+impl Data {
+    /// Data of elements of a type, the low bits of each word, aligned as an element.
+    pub fn new(name: impl Into<String>, scalar: Scalar, elements: &[u64]) -> Data {
+        let size = scalar.bytes() as usize;
+        let bytes = elements
+            .iter()
+            .flat_map(|e| e.to_le_bytes().into_iter().take(size));
+        Data {
+            name: name.into(),
+            align: scalar.bytes().max(1),
+            scalar,
+            bytes: bytes.collect(),
+        }
+    }
+
+    /// The bits of each element.
+    pub fn elements(&self) -> impl Iterator<Item = u64> + '_ {
+        let size = self.scalar.bytes().max(1) as usize;
+        let word = |b: &[u8]| b.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b));
+        self.bytes.chunks(size).map(word)
+    }
+}
+
+/// The functions and the constant data of one text or one zebin.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
+    /// Constant data, in text order.
+    pub data: PrimaryMap<DataRef, Data>,
     /// In text order.
     pub functions: PrimaryMap<FuncRef, Function>,
 }
 
 impl Module {
+    /// The data of this name.
+    pub fn find_data(&self, name: &str) -> Option<DataRef> {
+        let mut all = self.data.iter();
+        all.find(|(_, d)| d.name == name).map(|(r, _)| r)
+    }
+
     /// The function of this name.
     pub fn find(&self, name: &str) -> Option<FuncRef> {
         self.functions

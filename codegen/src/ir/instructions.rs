@@ -1,7 +1,8 @@
 //! Instruction data, one variant per format.
 
 use super::condcodes::{FloatCC, IntCC};
-use super::entities::{Block, Constant, FuncRef, Value};
+use super::entities::{Block, Constant, DataRef, FuncRef, Value};
+use super::image::{ImageFact, ImagePlace};
 use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
 use super::region::Region;
@@ -144,6 +145,42 @@ pub enum InstData {
         spaces: FenceSpaces,
         scope: Scope,
     },
+    /// `image_load`, `image_store` and `sample`: coordinates, and the texels that are stored, or the level of detail that is sampled. With a
+    /// mask, disabled lanes of what is read take the value of `old`.
+    Image {
+        opcode: Opcode,
+        at: ImagePlace,
+        coords: [PackedOption<Value>; 3],
+        data: PackedOption<Value>,
+        mask: PackedOption<Value>,
+        old: PackedOption<Value>,
+    },
+    /// `image_query`.
+    ImageQuery {
+        opcode: Opcode,
+        fact: ImageFact,
+        image: u8,
+    },
+    /// `media_load`, `media_store`: where in bytes and rows, bytes of a row, what is stored.
+    Media {
+        opcode: Opcode,
+        image: u8,
+        width: u8,
+        coords: [Value; 2],
+        data: PackedOption<Value>,
+    },
+    /// `send`, `send_reply`: channels, descriptors, one or two payloads, the channels that take part.
+    Send {
+        opcode: Opcode,
+        exec: u8,
+        /// The extended descriptor and the descriptor.
+        descs: [u32; 2],
+        payload: Value,
+        second: PackedOption<Value>,
+        mask: PackedOption<Value>,
+    },
+    /// `symbol_addr`: data of the module.
+    Symbol { opcode: Opcode, data: DataRef },
     /// `call`: a subroutine of the module.
     Call {
         opcode: Opcode,
@@ -183,6 +220,11 @@ impl InstData {
             | InstData::Store { opcode, .. }
             | InstData::Atomic { opcode, .. }
             | InstData::Fence { opcode, .. }
+            | InstData::Symbol { opcode, .. }
+            | InstData::Image { opcode, .. }
+            | InstData::Media { opcode, .. }
+            | InstData::Send { opcode, .. }
+            | InstData::ImageQuery { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
             | InstData::Brif { opcode, .. }
@@ -197,7 +239,9 @@ impl InstData {
             | InstData::Imm { .. }
             | InstData::ImmVec { .. }
             | InstData::Launch { .. }
-            | InstData::Fence { .. } => {}
+            | InstData::Fence { .. }
+            | InstData::Symbol { .. }
+            | InstData::ImageQuery { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -237,6 +281,30 @@ impl InstData {
                 let rest = data.iter().chain([mask, old]);
                 rest.filter_map(|v| v.expand()).for_each(f);
             }
+            InstData::Media { coords, data, .. } => {
+                coords.iter().copied().for_each(&mut f);
+                data.expand().into_iter().for_each(f);
+            }
+            InstData::Send {
+                payload,
+                second,
+                mask,
+                ..
+            } => {
+                f(*payload);
+                let rest = [second, mask];
+                rest.into_iter().filter_map(|v| v.expand()).for_each(f);
+            }
+            InstData::Image {
+                coords,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                let all = coords.iter().chain([data, mask, old]);
+                all.filter_map(|v| v.expand()).for_each(f);
+            }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 args.as_slice(pool).iter().copied().for_each(f);
             }
@@ -262,7 +330,9 @@ impl InstData {
             | InstData::Imm { .. }
             | InstData::ImmVec { .. }
             | InstData::Launch { .. }
-            | InstData::Fence { .. } => {}
+            | InstData::Fence { .. }
+            | InstData::Symbol { .. }
+            | InstData::ImageQuery { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => *arg = f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -300,6 +370,31 @@ impl InstData {
             } => {
                 *addr = f(*addr);
                 for v in data.iter_mut().chain([mask, old]) {
+                    opt(v, &mut f);
+                }
+            }
+            InstData::Media { coords, data, .. } => {
+                *coords = coords.map(&mut f);
+                opt(data, &mut f);
+            }
+            InstData::Send {
+                payload,
+                second,
+                mask,
+                ..
+            } => {
+                *payload = f(*payload);
+                opt(second, &mut f);
+                opt(mask, &mut f);
+            }
+            InstData::Image {
+                coords,
+                data,
+                mask,
+                old,
+                ..
+            } => {
+                for v in coords.iter_mut().chain([data, mask, old]) {
                     opt(v, &mut f);
                 }
             }

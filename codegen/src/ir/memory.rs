@@ -12,6 +12,8 @@ pub enum Space {
     Slm,
     /// The n-th surface argument of the kernel, by offsets in bytes: `i32`.
     Surface(u8),
+    /// The hardware thread's own scratch, by offsets in bytes: `i32`.
+    Scratch,
 }
 
 impl Space {
@@ -19,7 +21,7 @@ impl Space {
     pub const fn address(self) -> Scalar {
         match self {
             Space::Global => Scalar::I64,
-            Space::Slm | Space::Surface(_) => Scalar::I32,
+            Space::Slm | Space::Surface(_) | Space::Scratch => Scalar::I32,
         }
     }
 }

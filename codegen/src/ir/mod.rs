@@ -9,6 +9,7 @@ pub mod dfg;
 pub mod entities;
 mod equal;
 pub mod function;
+pub mod image;
 mod infer;
 pub mod instructions;
 pub mod layout;
@@ -20,8 +21,11 @@ pub mod types;
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use dfg::{DataFlowGraph, ValueDef};
-pub use entities::{Block, Constant, FuncRef, Inst, Value};
-pub use function::{ArgKind, FloatControls, FuncKind, Function, Module, Param, Signature};
+pub use entities::{Block, Constant, DataRef, FuncRef, Inst, Value};
+pub use function::{
+    ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
+};
+pub use image::{ImageAccess, ImageFact, ImagePlace, ImageShape};
 pub use infer::result_types;
 pub use instructions::{BlockCall, Dim, InstData};
 pub use layout::Layout;

@@ -5,8 +5,8 @@ use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
 use crate::bale::{Bale, BaleSrc, Index, Operation, View};
 use crate::ir::{
-    Constant, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope,
-    Value,
+    Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region,
+    Scalar, Scope, Value,
 };
 use crate::lowered::Lowered;
 use crate::sends::Dir;
@@ -48,6 +48,15 @@ fn is_operation(op: Opcode) -> bool {
             | Opcode::Barrier
             | Opcode::Fence
             | Opcode::Atomic
+            | Opcode::ImageLoad
+            | Opcode::ImageStore
+            | Opcode::Sample
+            | Opcode::ImageQuery
+            | Opcode::MediaLoad
+            | Opcode::MediaStore
+            | Opcode::Send
+            | Opcode::SendReply
+            | Opcode::SymbolAddr
             | Opcode::Goto
             | Opcode::Join
             | Opcode::Call
@@ -724,6 +733,22 @@ impl Context for Lower<'_> {
 
     fn atomic_op(&mut self, inst: Inst) -> Unit {
         self.lower_atomic(inst);
+    }
+
+    fn image_access(&mut self, inst: Inst) -> Unit {
+        self.lower_image(inst);
+    }
+
+    fn media_access(&mut self, inst: Inst) -> Unit {
+        self.lower_media(inst);
+    }
+
+    fn raw_message(&mut self, inst: Inst) -> Unit {
+        self.lower_message(inst);
+    }
+
+    fn symbol_address(&mut self, inst: Inst, data: DataRef) -> Unit {
+        self.lower_symbol(inst, data);
     }
 
     fn memory_fence(&mut self, _: Inst, spaces: FenceSpaces, _: Scope) -> Unit {

@@ -5,7 +5,7 @@ use crate::bale::{BaleSrc, Operation, View};
 use crate::interp::SLM_ALIGN;
 use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, Value, ValueDef};
 use crate::lowered::{Lowered, LoweredBlock};
-use crate::operand::control;
+use crate::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::result::CodegenError;
 use crate::vcode::{FlagTest, MInst, Place, VFlag, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
@@ -338,6 +338,11 @@ impl Lower<'_> {
     }
 
     fn define_flags(&mut self) {
+        self.place_scratch_base();
+        for r in std::mem::take(&mut self.table_args) {
+            let zero = BaleSrc::Imm(0, Type::Ud);
+            self.bale(r, 1, Operation::new(Op::Mov, Type::Ud, &[zero]));
+        }
         for v in self.undefined_flags() {
             let (flag, lanes) = (self.flag(v), self.ty(v).lanes());
             self.const_flag(flag, lanes, 0);
@@ -360,6 +365,22 @@ impl Lower<'_> {
             let sum = [from, BaleSrc::Imm(u64::from(own), Type::Ud)];
             self.bale(r, 1, Operation::new(Op::Add, Type::Ud, &sum));
         }
+    }
+
+    /// The thread header has other things below the offset of the thread's scratch.
+    fn place_scratch_base(&mut self) {
+        let Some(base) = self.scratch_base.take() else {
+            return;
+        };
+        let mask = self.target.abi().scratch_mask;
+        self.out.emit_op(uniform(
+            Op::And,
+            grf_dst(base, Type::Ud),
+            [
+                scalar_src(self.header, 20, Type::Ud),
+                imm(u64::from(mask), Type::Ud),
+            ],
+        ));
     }
 
     /// Predicates of `undef`: any bits will do, but the flag allocator wants a definition.

@@ -11,8 +11,14 @@ use gantry_isa_gen::{Op, Type};
 impl Lower<'_> {
     /// Where in the register file the thread finds a value of the launch at its start, if this is one. Such a value needs no code.
     pub(super) fn launch_address(&self, inst: Inst) -> Option<u32> {
-        let InstData::Launch { opcode, dim } = *self.func.dfg.data(inst) else {
-            return None;
+        let (opcode, dim) = match *self.func.dfg.data(inst) {
+            InstData::Launch { opcode, dim } => (opcode, dim),
+            InstData::ImageQuery { fact, image, .. } => {
+                let mut facts = self.payload.image_facts.iter();
+                let (.., slot) = facts.find(|(n, f, _)| (*n, *f) == (image, fact))?;
+                return Some(self.payload.cross_address() + slot.offset);
+            }
+            _ => return None,
         };
         match opcode {
             Opcode::LocalId => Some(self.payload.local_id_address(dim)),

@@ -1,21 +1,21 @@
 //! Memory and synchronization: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{FenceSpaces, Inst, InstData, MemFlags, Opcode, Value};
+use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Opcode, Space, Value};
 use crate::lowered::Lowered;
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
-use crate::vcode::{MInst, VFlag};
+use crate::vcode::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
 
 impl Lower<'_> {
-    fn is_undef(&self, v: Value) -> bool {
+    pub(super) fn is_undef(&self, v: Value) -> bool {
         self.func
             .dfg
             .def_inst(v)
             .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef)
     }
 
-    fn send(&mut self, logical: Logical) {
+    pub(super) fn send(&mut self, logical: Logical) {
         self.code.push(Lowered::Send(logical));
     }
 
@@ -50,6 +50,7 @@ impl Lower<'_> {
         let access = Scattered {
             dir,
             mem,
+            base: self.base_of(mem),
             lanes,
             count: ty.lanes() / lanes.max(1),
             ty: gen_signed(ty.scalar()),
@@ -62,8 +63,25 @@ impl Lower<'_> {
         self.send(Logical::Scattered(access));
     }
 
+    /// What is added to every address of a space.
+    fn base_of(&mut self, mem: MemFlags) -> Option<VReg> {
+        if mem.space != Space::Scratch {
+            return None;
+        }
+        // Subroutines say nothing of the kernel's scratch.
+        if self.payload.scratch_bytes == 0 {
+            self.fail(None, "scratch in a kernel that has none");
+        }
+        let base = match self.scratch_base {
+            Some(r) => r,
+            None => self.temp(4),
+        };
+        self.scratch_base = Some(base);
+        Some(base)
+    }
+
     /// Puts what lanes that are off keep where the result goes; whether there is anything.
-    fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
+    pub(super) fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
         let Some(old) = old.expand().filter(|&o| !self.is_undef(o)) else {
             return false;
         };
@@ -94,9 +112,19 @@ impl Lower<'_> {
         offset: i32,
     ) {
         let ty = self.ty(v);
+        let known = match self.func.dfg.def_inst(addr) {
+            Some(i) => match *self.func.dfg.data(i) {
+                InstData::Imm { bits, .. } => Some(bits),
+                _ => None,
+            },
+            None => None,
+        };
         let access = Block {
             dir,
             mem,
+            header: self.header,
+            base: self.base_of(mem),
+            known,
             lanes: ty.lanes(),
             ty: gen_signed(ty.scalar()),
             addr: self.reg(addr),
@@ -145,6 +173,22 @@ impl Lower<'_> {
             keeps,
         };
         self.send(Logical::Atomic(atomic));
+    }
+
+    /// An address that the loader fills in: as a quadword where the ALU moves those anywhere, else as two doublewords.
+    pub(super) fn lower_symbol(&mut self, inst: Inst, data: DataRef) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let dst = self.reg(v);
+        let f = self.target.features();
+        let parts: &[SymbolPart] = match f.native_i64 && !f.restricted_64bit {
+            true => &[SymbolPart::Whole],
+            false => &[SymbolPart::Low, SymbolPart::High],
+        };
+        for &part in parts {
+            self.emit(MInst::Symbol { dst, data, part });
+        }
     }
 
     pub(super) fn lower_fence(&mut self, spaces: FenceSpaces) {

@@ -11,6 +11,7 @@ mod chains;
 mod context;
 mod control;
 mod flags;
+mod images;
 mod launch;
 mod memory;
 mod needed;
@@ -49,13 +50,15 @@ use std::ops::{Deref, DerefMut};
 mod generated {
     use crate::bale::{BaleSrc, Operation, View};
     use crate::ir::{
-        AtomicOp, BlockCall, Constant, Dim, FenceSpaces, FloatCC, FuncRef, Inst, InstData, IntCC,
-        MemFlags, Opcode, Region, Scope, Value,
+        AtomicOp, BlockCall, Constant, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact,
+        ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
     };
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
     pub(super) type OptValueArray2 = [OptValue; 2];
+    pub(super) type Descs = [u32; 2];
+    pub(super) type OptValueArray3 = [OptValue; 3];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
     pub(super) type BlockCall2 = [BlockCall; 2];
@@ -94,6 +97,10 @@ pub(crate) struct Lower<'a> {
     header: VReg,
     /// Local memory that the host sizes: where each pointer is wanted, and where the driver puts its offset.
     local_pointers: Vec<(VReg, u32)>,
+    /// Values of arguments that are in tables: zeros.
+    table_args: Vec<VReg>,
+    /// Where the thread's scratch begins, if anybody asks.
+    scratch_base: Option<VReg>,
     /// The block being lowered.
     block: Block,
     /// The rules that matched.
@@ -171,6 +178,8 @@ pub fn lower(
             masks: None,
             header,
             local_pointers: Vec::new(),
+            table_args: Vec::new(),
+            scratch_base: None,
             block: entry,
             fired,
             failed: None,
@@ -309,6 +318,12 @@ impl Lower<'_> {
             self.local_pointers.push((r, at));
             return r;
         }
+        if self.is_table_arg(v) {
+            let r = self.temp(bytes);
+            self.value_regs[v] = r.into();
+            self.table_args.push(r);
+            return r;
+        }
         let place = match self.func.dfg.def(v) {
             ir::ValueDef::Param(block, n) if Some(block) == self.func.layout.entry() => {
                 if let Some(r) = self.own_param(n, bytes) {
@@ -339,6 +354,18 @@ impl Lower<'_> {
         let (kind, slot) = self.payload.args.get(usize::from(n))?;
         let local = Some(block) == self.func.layout.entry() && *kind == ArgKind::Slm;
         (local && slm_bytes > 0).then_some(self.payload.cross_address() + slot.offset)
+    }
+
+    /// Whether a value is an image or a sampler of the kernel.
+    fn is_table_arg(&self, v: Value) -> bool {
+        let ir::ValueDef::Param(block, n) = self.func.dfg.def(v) else {
+            return false;
+        };
+        let kind = self.payload.args.get(usize::from(n)).map(|a| a.0);
+        let kernel = matches!(self.func.kind, FuncKind::Kernel { .. });
+        kernel
+            && Some(block) == self.func.layout.entry()
+            && matches!(kind, Some(ArgKind::Image(..) | ArgKind::Sampler))
     }
 
     /// The flag of a predicate value, which makes its definition needed.

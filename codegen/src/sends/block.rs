@@ -6,13 +6,19 @@ use crate::bale::{BaleSrc, Operation, View};
 use crate::ir::{MemFlags, Space};
 use crate::lowered::at;
 use crate::vcode::{VReg, VirtReg};
-use gantry_isa_gen::message::{AddrModel, BlockUnit, Cache, MsgOp};
+use gantry_isa_gen::message::{BlockUnit, Cache, MsgOp};
 use gantry_isa_gen::{ExecSize, Op, Type};
 
 /// Bytes of an oword.
 const OWORD: u32 = 16;
 /// Owords of the longest block message.
 const LONGEST: u32 = 8;
+/// Bytes of a hword, in which scratch is counted.
+const HWORD: u32 = 32;
+/// Hwords of the longest scratch message (PRM, "Scratch Block"; 8 only from Gen9 on).
+const MOST_HWORDS: u32 = 4;
+/// The offset field of a scratch message has 12 bits.
+const HWORD_OFFSETS: u64 = 4096;
 
 /// Consecutive elements from or to one address, a multiple of the element size.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -21,6 +27,12 @@ pub struct Block {
     pub dir: Dir,
     /// Where, and what is promised.
     pub mem: MemFlags,
+    /// The thread header.
+    pub header: VReg,
+    /// What is added to the address, a dword, if anything.
+    pub base: Option<VReg>,
+    /// The address, where it is a constant.
+    pub known: Option<u64>,
     /// Elements, any number.
     pub lanes: u32,
     /// Element type.
@@ -33,20 +45,42 @@ pub struct Block {
     pub data: VReg,
 }
 
+/// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message reaches them.
+fn scratch_hwords(b: &Block, done: u32) -> Option<u16> {
+    let at = b.known.filter(|_| b.mem.space == Space::Scratch)?;
+    let at = at.wrapping_add_signed(i64::from(b.offset)) & 0xffff_ffff;
+    let at = at + u64::from(done);
+    let hword = at / u64::from(HWORD);
+    let fits =
+        at.is_multiple_of(u64::from(HWORD)) && hword + u64::from(MOST_HWORDS) <= HWORD_OFFSETS;
+    fits.then_some(hword as u16)
+}
+
 impl Sends<'_> {
     /// Runs of owords come as blocks where the address is aligned as those want it, to dwords for reads and to owords for writes; the rest
-    /// element by element.
+    /// element by element. Whole registers at a constant place of scratch have a message of their own.
     pub(super) fn block(&mut self, b: &Block) {
         let size = b.ty.bytes();
         let wanted = match b.dir {
             Dir::Read => Type::Ud.bytes(),
             Dir::Write => OWORD,
         };
-        let aligned = b.mem.alignment(size) >= wanted
+        let align = match b.known {
+            Some(at) if b.mem.space != Space::Global => 1 << at.trailing_zeros().min(12),
+            _ => b.mem.alignment(size),
+        };
+        let aligned = align >= wanted
             && (b.offset as u32).is_multiple_of(wanted)
-            && b.mem.space == Space::Global;
+            && b.mem.space != Space::Slm;
         let mut done = 0;
         let mut starts = b.dir == Dir::Read;
+        while b.lanes * size - done >= HWORD
+            && let Some(at) = scratch_hwords(b, done)
+        {
+            let hwords = 1u32 << ((b.lanes * size - done) / HWORD).min(MOST_HWORDS).ilog2();
+            self.scratch(b, done, hwords, at, std::mem::replace(&mut starts, false));
+            done += hwords * HWORD;
+        }
         while aligned && b.lanes * size - done >= OWORD {
             let owords = 1u32 << ((b.lanes * size - done) / OWORD).min(LONGEST).ilog2();
             self.owords(b, done, owords, std::mem::replace(&mut starts, false));
@@ -58,22 +92,43 @@ impl Sends<'_> {
         }
     }
 
+    /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in bytes for reads, in owords for writes,
+    /// and where the thread's scratch begins is in dword 5, as in the thread header.
+    fn oword_header(&mut self, b: &Block, done: u32, to: VReg) {
+        let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
+        let (_, ty) = model(b.mem.space);
+        let base = View::scalar(VirtReg::Grf(b.addr), 0, ty).plain();
+        let o = match add {
+            0 => Operation::new(Op::Mov, ty, &[base]),
+            add => Operation::new(Op::Add, ty, &[base, BaleSrc::Imm(add, Type::D)]),
+        };
+        if b.mem.space == Space::Global {
+            let at = View::scalar(VirtReg::Grf(to), 0, ty);
+            return self.out.bale_at(at, true, 1, o);
+        }
+        let dwords = self.out.grf.bytes / Type::Ud.bytes();
+        let thread = at(b.header, 0, dwords, Type::Ud).plain();
+        let copy = Operation::new(Op::Mov, Type::Ud, &[thread]);
+        self.out.bale(to, dwords, copy);
+        let place = View::scalar(VirtReg::Grf(to), 8, ty);
+        self.out.bale_at(place, false, 1, o);
+        if b.dir == Dir::Write {
+            let place = View {
+                ty: Type::Ud,
+                ..place
+            };
+            let shift = BaleSrc::Imm(u64::from(OWORD.ilog2()), Type::Uw);
+            let o = Operation::new(Op::Shr, Type::Ud, &[place.plain(), shift]);
+            self.out.bale_at(place, false, 1, o);
+        }
+    }
+
     /// One block message. A run shorter than a register, or one that does not start at a register, goes through a temporary.
     fn owords(&mut self, b: &Block, done: u32, owords: u32, starts: bool) {
-        let grf = self.out.grf;
-        let bytes = owords * OWORD;
-        let header = self.out.temp_grfs(1);
-        let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
-        let base = View::scalar(VirtReg::Grf(b.addr), 0, Type::Q).plain();
-        let o = match add {
-            0 => Operation::new(Op::Mov, Type::Q, &[base]),
-            add => Operation::new(Op::Add, Type::Q, &[base, BaleSrc::Imm(add, Type::D)]),
-        };
-        let to = View::scalar(VirtReg::Grf(header), 0, Type::Q);
-        self.out.bale_at(to, true, 1, o);
+        let (addr, _) = model(b.mem.space);
         let op = MsgOp::Block {
             dir: b.dir,
-            addr: AddrModel::FLAT,
+            addr,
             unit: match b.dir {
                 Dir::Read => BlockUnit::OwordUnaligned,
                 Dir::Write => BlockUnit::Oword,
@@ -81,6 +136,33 @@ impl Sends<'_> {
             count: owords as u8,
             cache: Cache::Data,
         };
+        let header = self.out.temp_grfs(1);
+        self.oword_header(b, done, header);
+        self.block_message(b, op, header, done, owords * OWORD, starts);
+    }
+
+    /// One message of whole registers, for which the thread header is the header.
+    fn scratch(&mut self, b: &Block, done: u32, hwords: u32, at: u16, starts: bool) {
+        let op = MsgOp::Scratch {
+            dir: b.dir,
+            count: hwords as u8,
+            offset: at,
+            dword_mode: false,
+        };
+        self.block_message(b, op, b.header, done, hwords * HWORD, starts);
+    }
+
+    /// A message of so many bytes of the data from a place on.
+    fn block_message(
+        &mut self,
+        b: &Block,
+        op: MsgOp,
+        header: VReg,
+        done: u32,
+        bytes: u32,
+        starts: bool,
+    ) {
+        let grf = self.out.grf;
         let exec = match bytes > grf.bytes {
             true => ExecSize::S16,
             false => ExecSize::S8,
@@ -122,10 +204,18 @@ impl Sends<'_> {
             (Dir::Write, _) => {
                 // Header and data in one payload.
                 let t = self.out.temp_grfs(1 + grf.hold(bytes));
-                let base = View::scalar(VirtReg::Grf(header), 0, Type::Q).plain();
-                let head = View::scalar(VirtReg::Grf(t), 0, Type::Q);
-                self.out
-                    .bale_at(head, true, 1, Operation::new(Op::Mov, Type::Q, &[base]));
+                let (from, head, n) = match b.mem.space {
+                    Space::Global => {
+                        let scalar = |r| View::scalar(VirtReg::Grf(r), 0, Type::Q);
+                        (scalar(header), scalar(t), 1)
+                    }
+                    _ => {
+                        let n = grf.bytes / Type::Ud.bytes();
+                        (at(header, 0, n, Type::Ud), at(t, 0, n, Type::Ud), n)
+                    }
+                };
+                let copy = Operation::new(Op::Mov, head.ty, &[from.plain()]);
+                self.out.bale_at(head, true, n, copy);
                 let mov = Operation::new(Op::Mov, Type::Ud, &[own.plain()]);
                 let to = at(t, grf.bytes, dwords, Type::Ud);
                 self.out.bale_at(to, false, dwords, mov);
@@ -166,6 +256,7 @@ impl Sends<'_> {
         self.scattered(&Scattered {
             dir: b.dir,
             mem: b.mem,
+            base: b.base,
             lanes,
             count: 1,
             ty: b.ty,

@@ -2,6 +2,7 @@
 //! fences order what.
 
 use crate::target::Target;
+use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::AddrModel;
 
 /// The most channels of a scattered message. With 64-bit addresses, before split sends, a message of 16 would not leave room for the data
@@ -17,6 +18,22 @@ pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
 /// The most channels of an atomic (PRM, data port 1: A64 atomics are SIMD8).
 pub(super) fn atomic_channels(addr: AddrModel) -> u32 {
     if addr.is_a64() { 8 } else { 16 }
+}
+
+/// Whether messages of the sampler have a header: on Gen9 alone Intel's compiler gives them one.
+pub(super) fn sampler_header(target: &Target) -> bool {
+    matches!(target.platform(), Platform::Gen9 | Platform::Gen9Lp)
+}
+
+/// Whether the sampler has messages for level 0 of their own. Without them the level is a parameter, which for loads stands behind the first
+/// coordinate.
+pub(super) fn level_zero(target: &Target) -> bool {
+    splits(target)
+}
+
+/// Whether typed messages have a header, whose last dword says which slots count.
+pub(super) fn typed_header(target: &Target) -> bool {
+    !splits(target)
 }
 
 /// Whether a send takes two payloads, addresses in the one and data in the other.

@@ -9,11 +9,17 @@
 mod atomic;
 mod block;
 mod forms;
+mod image;
+mod media;
+mod raw;
 mod scattered;
 mod sync;
 
 pub use atomic::Atomic;
 pub use block::Block;
+pub use image::{ImageOp, Texels};
+pub use media::Media;
+pub use raw::Raw;
 pub use scattered::Scattered;
 pub(crate) use sync::end_thread;
 
@@ -38,6 +44,12 @@ pub enum Logical {
     Atomic(Atomic),
     /// Consecutive elements from or to one address.
     Block(Block),
+    /// Texels of an image.
+    Texels(Texels),
+    /// A rectangle of an image's bytes.
+    Media(Media),
+    /// A message as the IR has it.
+    Raw(Raw),
     /// Waits for all threads of the group.
     Barrier {
         /// The thread header.
@@ -176,6 +188,9 @@ impl Sends<'_> {
         match l {
             Logical::Scattered(s) => self.scattered(s),
             Logical::Block(b) => self.block(b),
+            Logical::Texels(t) => self.texels(t),
+            Logical::Media(m) => self.media(m),
+            Logical::Raw(r) => self.raw(r),
             Logical::Barrier { header } => self.barrier(*header),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Fence { header, spaces } => self.fence(*header, *spaces),
@@ -251,10 +266,21 @@ impl Sends<'_> {
         } else {
             Message::new(platform, op)
         };
-        let (ex, desc) = match message.descs(platform) {
-            Ok(d) => d,
-            Err(e) => return self.fail(e),
-        };
+        self.send_message(message, part, p, starts);
+    }
+
+    /// The same with lengths of its own.
+    fn send_message(&mut self, message: Message, part: &Part, p: Payloads, starts: bool) {
+        let platform = self.target.platform();
+        match message.descs(platform) {
+            Ok((ex, desc)) => self.send_descs([ex, desc], part, p, starts),
+            Err(e) => self.fail(e),
+        }
+    }
+
+    /// The same with descriptors as they are.
+    fn send_descs(&mut self, [ex, desc]: [u32; 2], part: &Part, p: Payloads, starts: bool) {
+        let split = p.src1.is_some();
         let null = (VirtReg::NULL, 0);
         let place = |r: Option<Place>| r.map_or(null, |(r, at)| (VirtReg::Grf(r), at));
         let src = |(reg, at): (VirtReg, u32)| Src::Direct {

@@ -4,7 +4,7 @@ use super::{Dir, Part, Payloads, Place, Sends, forms};
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{MemFlags, Space};
 use crate::lowered::{Lowered, at};
-use crate::vcode::{self, MInst, VFlag, VReg};
+use crate::vcode::{self, MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
 use gantry_isa_gen::{Op, Type};
 use smallvec::SmallVec;
@@ -22,6 +22,8 @@ pub struct Scattered {
     pub count: u32,
     /// Element type.
     pub ty: Type,
+    /// What is added to every address, a dword, if anything.
+    pub base: Option<VReg>,
     /// The addresses, as wide as the space's are.
     pub addr: VReg,
     /// Bytes added to every address.
@@ -73,6 +75,7 @@ pub(super) fn model(space: Space) -> (AddrModel, Type) {
         Space::Global => (AddrModel::FLAT, Type::Q),
         Space::Slm => (AddrModel::A32(Surface::Slm), Type::D),
         Space::Surface(n) => (AddrModel::A32(Surface::Bti(n)), Type::D),
+        Space::Scratch => (AddrModel::A32(Surface::Stateless), Type::D),
     }
 }
 
@@ -193,7 +196,7 @@ impl Sends<'_> {
         let (_, ty) = model(s.mem.space);
         let needed = part.simd.channels() * ty.bytes();
         let start = part.first * ty.bytes();
-        if s.offset == 0 && within == 0 && self.holds(s.addr, start, needed) {
+        if s.offset == 0 && within == 0 && s.base.is_none() && self.holds(s.addr, start, needed) {
             return (s.addr, start);
         }
         let to = (self.out.temp_grfs(self.out.grf.hold(needed)), 0);
@@ -207,7 +210,7 @@ impl Sends<'_> {
     }
 
     /// Sees to it that a register starts at a GRF, if it may be anywhere.
-    fn at_grf(&mut self, reg: VReg) {
+    pub(super) fn at_grf(&mut self, reg: VReg) {
         let grf = self.out.grf.bytes;
         let data = &mut self.out.vregs[reg];
         if data.place == vcode::Place::Any {
@@ -217,8 +220,19 @@ impl Sends<'_> {
 
     fn addresses_to(&mut self, s: &Scattered, part: &Part, within: u32, to: Place) {
         let (_, ty) = model(s.mem.space);
-        let src = at(s.addr, part.first * ty.bytes(), part.lanes, ty).plain();
+        let mut src = at(s.addr, part.first * ty.bytes(), part.lanes, ty).plain();
         let add = i64::from(s.offset) + i64::from(within);
+        let view = at(to.0, to.1, part.lanes, ty);
+        let mut starts = to.1 == 0;
+        if let Some(base) = s.base {
+            let base = View::scalar(VirtReg::Grf(base), 0, ty).plain();
+            let o = Operation::new(Op::Add, ty, &[src, base]);
+            self.out.bale_at(view, starts, part.lanes, o);
+            if add == 0 {
+                return;
+            }
+            (src, starts) = (view.plain(), false);
+        }
         let o = match (i16::try_from(add), i32::try_from(add)) {
             (Ok(0), _) => Operation::new(Op::Mov, ty, &[src]),
             (Ok(w), _) => {
@@ -231,8 +245,7 @@ impl Sends<'_> {
             }
             _ => return self.fail(format!("an offset of {add} bytes")),
         };
-        let view = at(to.0, to.1, part.lanes, ty);
-        self.out.bale_at(view, to.1 == 0, part.lanes, o);
+        self.out.bale_at(view, starts, part.lanes, o);
     }
 
     /// One register for addresses and, behind them, `slots` bytes of data a lane.
@@ -249,6 +262,13 @@ impl Sends<'_> {
         let data = grf.hold(channels * slots);
         let r = self.out.temp_grfs(addr + data);
         ((r, 0), (r, addr * grf.bytes))
+    }
+
+    /// Whether as many registers as hold so many bytes are a register's own from a place on: others may be the file's end.
+    fn has_room(&self, (reg, place): Place, bytes: u32) -> bool {
+        let grf = self.out.grf;
+        let own = self.out.vregs[reg].bytes.saturating_sub(place);
+        grf.hold(own) >= grf.hold(bytes)
     }
 
     /// Where in the value's own register a message's data is, as it stands, a payload.
@@ -279,7 +299,9 @@ impl Sends<'_> {
             return self.fail("a message of more than four dwords");
         };
         let channels = part.simd.channels();
-        if let Some(place) = self.in_place(s, part, unit, within) {
+        if let Some(place) = self.in_place(s, part, unit, within)
+            && self.has_room(place, channels * unit.slots())
+        {
             // Channels that take no part are not written, whoever's bytes are there.
             self.at_grf(s.data);
             let p = Payloads {

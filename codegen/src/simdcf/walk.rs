@@ -282,6 +282,8 @@ impl Walk<'_> {
                     | InstData::Load { .. }
                     | InstData::Store { .. }
                     | InstData::Atomic { .. }
+                    | InstData::Image { .. }
+                    | InstData::Send { .. }
                     | InstData::Ternary { .. }
                     | InstData::Brif { .. }
                     | InstData::Jump { .. }

@@ -3,16 +3,19 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    Block, BlockCall, FuncKind, Function, Inst, InstData, MemFlags, Module, Region, Scalar, Space,
-    Value,
+    ArgKind, Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode,
+    Region, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for d in self.data.values() {
+            data(f, d)?;
+        }
         for (r, func) in &self.functions {
-            if cranelift_entity::EntityRef::index(r) > 0 {
+            if cranelift_entity::EntityRef::index(r) > 0 || !self.data.is_empty() {
                 writeln!(f)?;
             }
             print(f, func, Some(self))?;
@@ -27,13 +30,26 @@ impl fmt::Display for Function {
     }
 }
 
+fn data(f: &mut fmt::Formatter<'_>, d: &Data) -> fmt::Result {
+    write!(f, "const %{}", d.name)?;
+    if d.align != d.scalar.bytes() {
+        write!(f, " align {}", d.align)?;
+    }
+    let elements = d.elements().map(|e| literal::print(d.scalar, e));
+    let elements: Vec<String> = elements.collect();
+    writeln!(f, " = {} [{}]", d.scalar, elements.join(", "))
+}
+
 fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -> fmt::Result {
     let params: Vec<String> = func
         .sig
         .params
         .iter()
         .map(|p| match p.kind.name() {
-            Some(kind) => format!("{} {kind}", p.ty),
+            Some(kind) => match p.kind {
+                ArgKind::Image(_, access) => format!("{} {kind} {}", p.ty, access.name()),
+                _ => format!("{} {kind}", p.ty),
+            },
             None => p.ty.to_string(),
         })
         .collect();
@@ -49,6 +65,7 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
     if let FuncKind::Kernel {
         simd,
         slm_bytes,
+        scratch_bytes,
         group_size,
         float,
     } = func.kind
@@ -56,6 +73,9 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         write!(f, " simd{simd}")?;
         if slm_bytes > 0 {
             write!(f, " slm {slm_bytes}")?;
+        }
+        if scratch_bytes > 0 {
+            write!(f, " scratch {scratch_bytes}")?;
         }
         if let Some([x, y, z]) = group_size {
             write!(f, " group {x},{y},{z}")?;
@@ -129,6 +149,7 @@ fn place(mem: MemFlags, v: Value, offset: i32) -> String {
         Space::Global => String::new(),
         Space::Slm => "slm ".to_string(),
         Space::Surface(n) => format!("surface {n} "),
+        Space::Scratch => "scratch ".to_string(),
     };
     out.push_str(&address(v, offset));
     if mem.align != 0 {
@@ -249,6 +270,54 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             more(&[old])
         ),
         InstData::Fence { spaces, scope, .. } => format!("{} {}", spaces.name(), scope.name()),
+        InstData::Image {
+            opcode,
+            at,
+            coords,
+            data,
+            mask,
+            old,
+        } => {
+            let coords: Vec<Value> = coords.iter().filter_map(|v| v.expand()).collect();
+            let mut out = format!("image {} ", at.image);
+            if opcode == Opcode::Sample {
+                let _ = write!(out, "sampler {} ", at.sampler);
+            }
+            let _ = write!(out, "({})", values(&coords));
+            if let Some(v) = data.expand() {
+                let word = if opcode == Opcode::Sample {
+                    " lod"
+                } else {
+                    ","
+                };
+                let _ = write!(out, "{word} {v}");
+            }
+            format!("{out}{}{}", masked(mask), more(&[old]))
+        }
+        InstData::Media {
+            image,
+            width,
+            coords: [x, y],
+            data,
+            ..
+        } => format!("image {image} ({x}, {y}) width {width}{}", more(&[data])),
+        InstData::Send {
+            exec,
+            descs: [ex, desc],
+            payload,
+            second,
+            mask,
+            ..
+        } => format!(
+            "exec {exec} ex {ex:#x} desc {desc:#x} {payload}{}{}",
+            more(&[second]),
+            masked(mask)
+        ),
+        InstData::ImageQuery { fact, image, .. } => format!("{} image {image}", fact.name()),
+        InstData::Symbol { data, .. } => {
+            let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
+            name.map_or(data.to_string(), |n| format!("%{n}"))
+        }
         InstData::Call {
             func: callee, args, ..
         } => {

@@ -35,6 +35,17 @@ impl Verifier<'_> {
                     );
                 }
             }
+            InstData::Symbol { data, .. } => {
+                if ty != Type::scalar_of(Scalar::I64) {
+                    self.error(
+                        Place::Inst(inst),
+                        format!("type clash: `{opcode}` is i64, not {ty}"),
+                    );
+                }
+                if !self.module.data.is_valid(data) {
+                    self.error(Place::Inst(inst), format!("{data} does not exist"));
+                }
+            }
             InstData::Launch { .. } if opcode == Opcode::LocalId => {
                 self.simd_lanes(inst, opcode, ty, Scalar::I16);
             }

@@ -92,7 +92,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn lanes_off(
+    pub(super) fn lanes_off(
         &mut self,
         inst: Inst,
         ty: Type,
@@ -153,6 +153,9 @@ impl Verifier<'_> {
                     format!("type clash: {v} is {have}, and the atomic's type is {ty}"),
                 );
             }
+        }
+        if mem.space == Space::Scratch {
+            self.error(Place::Inst(inst), "there are no atomics in scratch");
         }
         let ok = match (op.is_float(), ty.scalar()) {
             (true, s) => s == Scalar::F32,
@@ -219,6 +222,13 @@ impl Verifier<'_> {
                 Place::Inst(inst),
                 format!("an alignment of {n} bytes; {ALIGN} is the most"),
             );
+        }
+        if let FuncKind::Kernel {
+            scratch_bytes: 0, ..
+        } = self.func.kind
+            && mem.space == Space::Scratch
+        {
+            self.error(Place::Inst(inst), "the kernel has no scratch");
         }
         if let Space::Surface(n) = mem.space
             && let FuncKind::Kernel { .. } = self.func.kind

@@ -8,11 +8,15 @@
 //! - `regions`: bounds, alignment, indices.
 //! - `predicates`: lanes of masks and of parts of predicates.
 //! - `memory`: addresses, masks of loads and stores.
+//! - `images`: which image, coordinates, texels.
 //! - `control`: branch arguments, returns, calls.
+//! - `data`: constant data of a module.
 //! - `calls`: what is known of all functions of a module: names, recursion.
 
 mod calls;
 mod control;
+mod data;
+mod images;
 mod immediates;
 mod memory;
 mod predicates;
@@ -24,7 +28,7 @@ mod types;
 use crate::ir::{Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Type, Value};
 use crate::text::{Parsed, SourceMap};
 use calls::Calls;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 use std::fmt;
@@ -160,6 +164,10 @@ pub(crate) fn diagnostics(errors: Vec<VerifierError>) -> Result<(), Diagnostics>
 pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
     let mut out = Vec::new();
     let verifier = ModuleVerifier::new(&parsed.module);
+    for (r, message) in data::errors(&parsed.module) {
+        let span = parsed.data.get(r.index()).copied().unwrap_or_default();
+        out.push(Diagnostic::new(span, message));
+    }
     for (func, map) in parsed.module.functions.keys().zip(&parsed.maps) {
         out.extend(verifier.function(func).iter().map(|e| e.locate(map)));
     }
@@ -177,7 +185,20 @@ pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
 pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
     let verifier = ModuleVerifier::new(module);
     let functions = module.functions.keys();
-    diagnostics(functions.flat_map(|f| verifier.function(f)).collect())
+    let found = functions.flat_map(|f| verifier.function(f));
+    let mut all = match diagnostics(found.collect()) {
+        Ok(()) => Vec::new(),
+        Err(Diagnostics(list)) => list,
+    };
+    for (r, message) in data::errors(module) {
+        let name = module.data.get(r).map_or("", |d| d.name.as_str());
+        let what = format!("in %{name}: {message}");
+        all.push(Diagnostic::new(Span::default(), what));
+    }
+    match all.is_empty() {
+        true => Ok(()),
+        false => Err(Diagnostics(all)),
+    }
 }
 
 /// The rules that a function breaks, in no particular order. For many functions of a module, [`ModuleVerifier`] is faster.
@@ -251,6 +272,7 @@ impl<'a> Verifier<'a> {
             self.regions(inst);
             self.predicates(inst);
             self.memory(inst);
+            self.images(inst);
             self.control(inst);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Place, Verifier};
 use crate::ir::opcode::Format;
-use crate::ir::{ArgKind, FuncKind, Inst, InstData, Scalar, Type, ValueDef};
+use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
 use cranelift_entity::SecondaryMap;
 
 /// The most parameters of a block, and results of an instruction: what their numbers hold.
@@ -11,12 +11,17 @@ const MOST_PARAMETERS: usize = u16::MAX as usize;
 /// The kernel whose code loaders take for that of functions called by address (zebin specification).
 const RESERVED: &str = "Intel_Symbol_Table_Void_Program";
 
+/// Whether a name can stand in text.
+pub(super) fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+    !name.is_empty() && name.chars().all(plain)
+}
+
 impl Verifier<'_> {
     /// Name, kind, parameters.
     pub(super) fn signature(&mut self) {
         let func = self.func;
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        if func.name.is_empty() || !func.name.chars().all(plain) {
+        if !is_name(&func.name) {
             self.error(
                 Place::Function,
                 format!(
@@ -27,13 +32,22 @@ impl Verifier<'_> {
         }
         let kernel = matches!(func.kind, FuncKind::Kernel { .. });
         if let FuncKind::Kernel {
-            simd, group_size, ..
+            simd,
+            group_size,
+            scratch_bytes,
+            ..
         } = func.kind
         {
             if !matches!(simd, 1 | 8 | 16 | 32) {
                 self.error(
                     Place::Function,
                     format!("SIMD width {simd}: it is 1, 8, 16 or 32"),
+                );
+            }
+            if scratch_bytes > MAX_SCRATCH {
+                self.error(
+                    Place::Function,
+                    format!("scratch of {scratch_bytes} bytes; {MAX_SCRATCH} is the most"),
                 );
             }
             if group_size.is_some_and(|g| g.contains(&0)) {
@@ -60,13 +74,15 @@ impl Verifier<'_> {
                 }
                 ArgKind::Value => continue,
                 ArgKind::Ptr => Type::scalar_of(Scalar::I64),
-                ArgKind::Slm | ArgKind::Surface => Type::scalar_of(Scalar::I32),
+                ArgKind::Slm | ArgKind::Surface | ArgKind::Image(..) | ArgKind::Sampler => {
+                    Type::scalar_of(Scalar::I32)
+                }
             };
             if !kernel {
                 self.error(
                     Place::Function,
                     format!(
-                        "parameter {n}: only kernels have `ptr`, `slm` and `surface` parameters"
+                        "parameter {n}: only kernels have memory, images and samplers as parameters"
                     ),
                 );
             } else if p.ty != want {
@@ -216,6 +232,11 @@ fn format(data: &InstData) -> Format {
         InstData::Store { .. } => Format::Store,
         InstData::Atomic { .. } => Format::Atomic,
         InstData::Fence { .. } => Format::Fence,
+        InstData::Image { .. } => Format::Image,
+        InstData::Media { .. } => Format::Media,
+        InstData::Send { .. } => Format::Send,
+        InstData::ImageQuery { .. } => Format::ImageQuery,
+        InstData::Symbol { .. } => Format::Symbol,
         InstData::Call { .. } => Format::Call,
         InstData::Jump { .. } => Format::Jump,
         InstData::Brif { .. } => Format::Brif,

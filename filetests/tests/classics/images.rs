@@ -2,11 +2,12 @@
 
 use super::kit::kernel;
 use super::{Classic, Launch, f32s, float, halves, i32s, int, noise, u8s};
-use gantry_codegen::ir::{Dim, FloatCC, IntCC, scalars::*};
-use gantry_filetests::launch::Arg;
+use gantry_codegen::interp::{Addressing, Component, Sampler};
+use gantry_codegen::ir::{Dim, FloatCC, ImageAccess, ImageShape, IntCC, scalars::*};
+use gantry_filetests::launch::{Arg, ImageArg};
 
 pub fn classics() -> Vec<Classic> {
-    vec![sobel(), mandelbrot(), jacobi()]
+    vec![sobel(), mandelbrot(), jacobi(), blur()]
 }
 
 /// A thread makes 16 pixels of a row from three rows of 18; each row's left, middle and right neighbours are one region.
@@ -62,6 +63,63 @@ fn sobel() -> Classic {
         function,
         small: vec![launch(1, 6)],
         more: vec![launch(2, 3), launch(3, 11)],
+    }
+}
+
+/// The weights 1 2 1 along both axes, of four samples between texels: each is the mean of four.
+fn blur() -> Classic {
+    let function = kernel("blur", 16, None, 0, |k| {
+        k.image(ImageShape::D2, ImageAccess::Read);
+        k.image(ImageShape::D2, ImageAccess::Write);
+        k.sampler();
+        let (x, y) = (k.global_id(Dim::X), k.global_id(Dim::Y));
+        let (left, above) = (x.to_float(), y.to_float());
+        let (right, below) = (left + 1.0, above + 1.0);
+        let sum = (k.sample(0, [left, above]) + k.sample(0, [right, above]))
+            + (k.sample(0, [left, below]) + k.sample(0, [right, below]));
+        k.image_store(sum * 0.25, 1, [x, y]);
+    });
+    let launch = |w: usize, h: usize| {
+        let image: Vec<u8> = noise(5, 4 * w * h).iter().map(|n| *n as u8).collect();
+        let mut out = vec![0f32; 4 * w * h];
+        for (i, o) in out.iter_mut().enumerate() {
+            let (c, x, y) = (i % 4, i / 4 % w, i / 4 / w);
+            for (dy, wy) in [1.0, 2.0, 1.0].into_iter().enumerate() {
+                for (dx, wx) in [1.0, 2.0, 1.0].into_iter().enumerate() {
+                    let px = (x + dx).saturating_sub(1).min(w - 1);
+                    let py = (y + dy).saturating_sub(1).min(h - 1);
+                    *o += f32::from(image[(py * w + px) * 4 + c]) * wx * wy / (16.0 * 255.0);
+                }
+            }
+        }
+        let of = |component| ImageArg {
+            shape: ImageShape::D2,
+            extent: [w as u32, h as u32, 1],
+            components: 4,
+            component,
+        };
+        Launch {
+            global: [w as u32, h as u32, 1],
+            // Hardware's weights have 8 bits.
+            tolerance: 0.004,
+            args: vec![
+                Arg::Image(of(Component::Unorm8), u8s(&image)),
+                Arg::Image(of(Component::F32), f32s(&vec![0.0; out.len()])),
+                Arg::Sampler(Sampler {
+                    addressing: Addressing::Edge,
+                    linear: true,
+                    normalized: false,
+                }),
+            ],
+            expect: vec![None, Some(f32s(&out)), None],
+        }
+    };
+    Classic {
+        name: "blur",
+        about: "A blur through the sampler: four samples between texels weigh nine.",
+        function,
+        small: vec![launch(5, 3)],
+        more: vec![launch(33, 7), launch(16, 1), launch(1, 1)],
     }
 }
 

@@ -2,8 +2,8 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    AtomicOp, Dim, FenceSpaces, FloatCC, FloatControls, FuncKind, Function, IntCC, MemFlags,
-    Region, Scalar, Scope, Space, Type, Value,
+    AtomicOp, Dim, FenceSpaces, FloatCC, FloatControls, FuncKind, Function, ImageAccess,
+    ImagePlace, ImageShape, IntCC, MemFlags, Region, Scalar, Scope, Space, Type, Value,
 };
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Shl, Shr, Sub};
@@ -55,6 +55,7 @@ pub fn kernel(
     f.kind = FuncKind::Kernel {
         simd,
         slm_bytes,
+        scratch_bytes: 0,
         group_size: group,
         float: FloatControls::default(),
     };
@@ -89,6 +90,31 @@ impl<'f> Kit<'f> {
 
     pub fn buffer(&self) -> V<'_, 'f> {
         self.with(|b| b.ptr_param())
+    }
+
+    pub fn image(&self, shape: ImageShape, access: ImageAccess) {
+        self.b.borrow_mut().image_param(shape, access);
+    }
+
+    pub fn sampler(&self) {
+        self.b.borrow_mut().sampler_param();
+    }
+
+    /// Texels of floats around places, by the first sampler: red, green, blue and alpha of all lanes.
+    pub fn sample<'k>(&'k self, image: u8, at: [V<'k, 'f>; 2]) -> V<'k, 'f> {
+        let place = ImagePlace { image, sampler: 0 };
+        let ty = Type::clamped(Scalar::F32, 4 * at[0].ty().lanes());
+        let at = at.map(|c| c.v);
+        self.with(|b| b.ins().sample(ty, place, &at, None, None))
+    }
+
+    /// Texels to places, of the work-items that there are.
+    pub fn image_store<'k>(&'k self, value: V<'k, 'f>, image: u8, at: [V<'k, 'f>; 2]) {
+        let at = at.map(|c| c.v);
+        self.say(|b| {
+            let mask = b.exec_mask();
+            b.ins().image_store(value.v, image, &at, Some(mask));
+        });
     }
 
     pub fn param(&self, ty: Type) -> V<'_, 'f> {

@@ -15,7 +15,7 @@ use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_parsed;
 use gantry_filetests::data::{Data, Kind, Tolerance};
 use gantry_filetests::differential::platforms;
-use gantry_filetests::launch::{Arg, Expect, Run};
+use gantry_filetests::launch::{Arg, Expect, Run, sampler_text};
 use gantry_filetests::runner::RUNNERS;
 use gantry_filetests::runner::Way;
 use std::fmt::Write;
@@ -135,6 +135,8 @@ fn arg(a: &Arg) -> String {
     match a {
         Arg::Buffer(d) => numbers(d),
         Arg::Value(d) => format!("{} {}", d.kind, d.kind.show(d.bits[0])),
+        Arg::Image(i, d) => format!("{i} {}", numbers(d)),
+        Arg::Sampler(s) => sampler_text(s),
         Arg::Slm(n) => format!("slm {n}"),
         Arg::Null => "null".to_owned(),
     }

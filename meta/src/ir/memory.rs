@@ -1,7 +1,9 @@
 //! Memory and synchronization.
 
 use super::row::Class::None as NoClass;
-use super::row::Format::{Atomic, Fence, Load, Nullary, Store};
+use super::row::Format::{
+    Atomic, Fence, Image, ImageQuery, Load, Media, Nullary, Send, Store, Symbol,
+};
 use super::row::Out::{Ctrl, None as NoOut};
 use super::row::{Row, op};
 
@@ -14,6 +16,15 @@ pub(super) fn rows() -> Vec<Row> {
         op("bstore", Store, NoClass, NoOut, "Consecutive elements to one address, a multiple of the element size.").effect(),
         op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group is here.").effect(),
         op("atomic", Atomic, NoClass, Ctrl, "Changes an element per lane in one step, lane by lane, and gives what was there before: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
+        op("image_load", Image, NoClass, Ctrl, "A texel per lane at whole coordinates, all first components first; lanes off in the mask keep old: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),
+        op("image_store", Image, NoClass, NoOut, "A texel per lane to whole coordinates: `image_store image 1 (v1, v2), v3, mask v4`.").effect(),
+        op("sample", Image, NoClass, Ctrl, "What a sampler makes of the texels around coordinates, of level 0 or of the level given: `sample.f32x64 image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`."),
+        op("image_query", ImageQuery, NoClass, Ctrl, "`i32`: a fact about an image: `image_query.i32 width image 0`."),
+        op("media_load", Media, NoClass, Ctrl, "A rectangle of bytes of an image, row after row, from a place in bytes and rows: `media_load.i8x128 image 0 (v1, v2) width 16`."),
+        op("media_store", Media, NoClass, NoOut, "The same, stored: `media_store image 0 (v1, v2) width 16, v3`.").effect(),
+        op("send", Send, NoClass, NoOut, "A message, with the descriptors given, without an answer: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),
+        op("send_reply", Send, NoClass, Ctrl, "The same with an answer: `send_reply.i32x8 exec 8 ex 0xc desc 0x2106e00 v1`; a second payload stands behind the first.").effect(),
+        op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of constant data of the module: `symbol_addr.i64 %table`."),
         op("fence", Fence, NoClass, NoOut, "Orders a thread's accesses before it before those after it, for all in the scope: `fence global device`.").effect(),
     ]
 }

@@ -54,6 +54,16 @@ pub enum Format {
     Atomic,
     /// Memories and who must see them in order.
     Fence,
+    /// Texels of an image, by coordinates.
+    Image,
+    /// A fact about an image.
+    ImageQuery,
+    /// A rectangle of an image's bytes.
+    Media,
+    /// A message as it is.
+    Send,
+    /// Data of the module.
+    Symbol,
     /// A subroutine.
     Call,
     /// One destination.

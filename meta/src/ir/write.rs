@@ -106,6 +106,11 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
             &[("spaces", "FenceSpaces"), ("scope", "Scope")],
             "spaces scope",
         ),
+        Format::Image => (&[], "_ _ _ _ _"),
+        Format::Media => (&[], "_ _ _ _"),
+        Format::Send => (&[], "_ _ _ _ _"),
+        Format::ImageQuery => (&[], "_ _"),
+        Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.
         Format::Atomic => (&[], "_ _ _ _ _ _ _"),
         Format::Call | Format::Jump | Format::Brif | Format::Return => return None,

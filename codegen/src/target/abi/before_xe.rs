@@ -8,6 +8,7 @@ pub(super) static GEN8: Abi = Abi {
     local_id_bytes: 2,
     eot_grfs: 16,
     barrier_mask: 0x8f00_0000,
+    scratch_mask: 0xffff_fc00,
     denormals: [0x40, 0x80, 0x400],
 };
 

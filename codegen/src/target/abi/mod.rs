@@ -21,6 +21,8 @@ pub struct Abi {
     pub(crate) eot_grfs: u32,
     /// What dword 2 of a barrier message keeps of the thread header's.
     pub(crate) barrier_mask: u32,
+    /// The bits of dword 5 of the thread header that say where the thread's scratch begins.
+    pub(crate) scratch_mask: u32,
     /// The bits of `cr0.0` that keep denormals of doubles, of singles and of halves.
     pub(crate) denormals: [u32; 3],
 }

@@ -1,7 +1,9 @@
 //! What a thread finds in its registers at its start, and where: the thread header, local ids, and the cross-thread data (kernel arguments and
 //! launch facts, as `.ze_info` lists them).
 
-use crate::ir::{ArgKind, Dim, FuncKind, Function, InstData, Opcode};
+use crate::ir::{
+    ArgKind, Dim, FuncKind, Function, ImageAccess, ImageFact, ImageShape, InstData, Opcode,
+};
 use crate::result::CodegenError;
 use crate::target::{GrfFile, Target};
 
@@ -55,10 +57,14 @@ pub struct Slot {
 pub struct Payload {
     /// SIMD width of the dispatch.
     pub simd: u32,
+    /// Scratch of a thread in bytes.
+    pub scratch_bytes: u32,
     /// Whether local ids come in registers.
     pub local_ids: bool,
     /// Per kernel argument: what it is and where.
     pub args: Vec<(ArgKind, Slot)>,
+    /// Facts about images that the kernel reads: of which image, what, and where.
+    pub image_facts: Vec<(u8, ImageFact, Slot)>,
     /// Launch facts that the kernel reads.
     pub facts: Vec<(LaunchFact, Slot)>,
     /// Bytes of the cross-thread data, a multiple of the GRF size.
@@ -70,11 +76,15 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Lays out the payload of a kernel.
+    /// Lays out the payload of a kernel; `functions`: it and those that it calls.
     ///
     /// # Errors
     /// The function is no kernel, reads local ids without lanes of work-items, or has arguments that cannot be passed.
-    pub fn of(func: &Function, target: &Target) -> Result<Payload, CodegenError> {
+    pub fn of<'f>(
+        func: &Function,
+        functions: impl Iterator<Item = &'f Function>,
+        target: &Target,
+    ) -> Result<Payload, CodegenError> {
         let grf = target.grf();
         let abi = target.abi();
         let unsupported = |what: &str| CodegenError::Unsupported {
@@ -82,7 +92,12 @@ impl Payload {
             what: what.to_string(),
             at: None,
         };
-        let FuncKind::Kernel { simd, .. } = func.kind else {
+        let FuncKind::Kernel {
+            simd,
+            scratch_bytes,
+            ..
+        } = func.kind
+        else {
             return Err(CodegenError::internal(
                 &func.name,
                 "payload of a subroutine",
@@ -90,16 +105,24 @@ impl Payload {
         };
         let mut local_ids = false;
         let mut used = Vec::new();
-        for &block in func.layout.blocks() {
-            for &inst in func.layout.insts(block) {
-                if let InstData::Launch { opcode, .. } = *func.dfg.data(inst) {
-                    local_ids |= opcode == Opcode::LocalId;
-                    used.extend(LaunchFact::of(opcode));
+        let mut asked = Vec::new();
+        for f in functions {
+            let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+            for &inst in insts {
+                match *f.dfg.data(inst) {
+                    InstData::Launch { opcode, .. } => {
+                        local_ids |= opcode == Opcode::LocalId;
+                        used.extend(LaunchFact::of(opcode));
+                    }
+                    InstData::ImageQuery { fact, image, .. } => asked.push((image, fact)),
+                    _ => {}
                 }
             }
         }
         used.sort();
         used.dedup();
+        asked.sort();
+        asked.dedup();
         if local_ids && simd == 1 {
             return Err(unsupported("`local_id` in a kernel of SIMD width 1"));
         }
@@ -114,17 +137,24 @@ impl Payload {
             .sig
             .params
             .iter()
-            .map(|p| (p.kind, place(p.ty.bytes())))
+            .map(|p| match p.kind {
+                // In no register, but in tables.
+                ArgKind::Image(..) | ArgKind::Sampler => (p.kind, place(0)),
+                _ => (p.kind, place(p.ty.bytes())),
+            })
             .collect();
         if func.sig.params.iter().any(|p| p.ty.is_pred()) {
             return Err(unsupported("a predicate as a kernel argument"));
         }
+        let image_facts = asked.into_iter().map(|(n, f)| (n, f, place(4))).collect();
         let facts = used.into_iter().map(|f| (f, place(12))).collect();
         Ok(Payload {
             simd,
+            scratch_bytes,
             local_ids,
             args,
             facts,
+            image_facts,
             cross_bytes: end.next_multiple_of(grf.bytes).max(grf.bytes),
             grf,
             id_grfs: match local_ids {
@@ -132,6 +162,29 @@ impl Payload {
                 false => abi.no_id_grfs,
             },
         })
+    }
+
+    /// Whether the cross-thread data holds nothing.
+    pub fn cross_is_empty(&self) -> bool {
+        self.args.iter().all(|(_, slot)| slot.bytes == 0)
+            && self.facts.is_empty()
+            && self.image_facts.is_empty()
+    }
+
+    /// The image of a number: its shape, and what it is for.
+    pub fn image(&self, image: u8) -> Option<(ImageShape, ImageAccess)> {
+        let kinds = self.args.iter().map(|a| a.0);
+        let mut images = kinds.filter_map(|k| match k {
+            ArgKind::Image(shape, access) => Some((shape, access)),
+            _ => None,
+        });
+        images.nth(image.into())
+    }
+
+    /// The binding table index of the n-th image: behind all surfaces.
+    pub fn image_index(&self, image: u8) -> u8 {
+        let surfaces = self.args.iter().filter(|(k, _)| *k == ArgKind::Surface);
+        (surfaces.count() as u8).saturating_add(image)
     }
 
     /// Byte address in the register file of the local ids of a dimension.

@@ -5,8 +5,8 @@ use super::{MAX_NUMBER, Parser, Res, SourceMap, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgKind, Block, FloatControls, FuncKind, Function, InstData, Opcode, Param, Signature, Type,
-    Value,
+    ArgKind, Block, FloatControls, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode,
+    Param, Signature, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -78,6 +78,11 @@ impl Parser<'_> {
                 ArgKind::Slm
             } else if self.eat_word("surface") {
                 ArgKind::Surface
+            } else if self.eat_word("sampler") {
+                ArgKind::Sampler
+            } else if let Some(shape) = self.image_shape() {
+                let all = &ImageAccess::ALL;
+                ArgKind::Image(shape, self.choice(all, ImageAccess::name, "an access")?)
             } else {
                 ArgKind::Value
             };
@@ -116,6 +121,15 @@ impl Parser<'_> {
         Ok((body.func, body.map))
     }
 
+    fn image_shape(&mut self) -> Option<ImageShape> {
+        let Token::Word(w) = self.peek() else {
+            return None;
+        };
+        let shape = ImageShape::ALL.into_iter().find(|s| s.name() == w)?;
+        self.at += 1;
+        Some(shape)
+    }
+
     fn kernel_facts(&mut self) -> Res<FuncKind> {
         let simd = match self.peek() {
             Token::Word(w) => number(w, "simd").filter(|n| matches!(n, 1 | 8 | 16 | 32)),
@@ -133,6 +147,11 @@ impl Parser<'_> {
         } else {
             0
         };
+        let scratch_bytes = if self.eat_word("scratch") {
+            self.int("a size in bytes")?
+        } else {
+            0
+        };
         let group_size = if self.eat_word("group") {
             let x = self.int("a group size")?;
             self.expect(',')?;
@@ -146,6 +165,7 @@ impl Parser<'_> {
         Ok(FuncKind::Kernel {
             simd,
             slm_bytes,
+            scratch_bytes,
             group_size,
             float,
         })

@@ -6,7 +6,7 @@ mod function;
 mod operands;
 
 use super::lexer::{Token, lex};
-use crate::ir::{Block, FuncRef, Inst, Module, Type};
+use crate::ir::{Block, Data, DataRef, FuncRef, Inst, Module, Scalar, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
@@ -34,6 +34,8 @@ pub struct Parsed {
     pub module: Module,
     /// Where each is, in module order.
     pub maps: Vec<SourceMap>,
+    /// Where each piece of constant data is, in module order.
+    pub data: Vec<Span>,
 }
 
 /// Parses a text.
@@ -47,6 +49,7 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
         at: 0,
         errors: Vec::new(),
         names: HashMap::new(),
+        data: HashMap::new(),
         results: Vec::new(),
         entities: 0,
     };
@@ -60,6 +63,20 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
             break;
         }
         let before = p.at;
+        if p.peek() == Token::Word("const") {
+            match p.constant_data() {
+                Ok(d) => {
+                    out.data
+                        .push(p.tokens.get(before).map_or(Span::default(), |t| t.1));
+                    out.module.data.push(d);
+                }
+                Err(e) => {
+                    p.errors.push(e);
+                    p.skip_item(before);
+                }
+            }
+            continue;
+        }
         match p.function() {
             Ok((f, map)) => {
                 out.module.functions.push(f);
@@ -67,7 +84,7 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
             }
             Err(e) => {
                 p.errors.push(e);
-                p.skip_function(before);
+                p.skip_item(before);
             }
         }
     }
@@ -86,6 +103,7 @@ struct Parser<'a> {
     at: usize,
     errors: Vec<Diagnostic>,
     names: HashMap<&'a str, FuncRef>,
+    data: HashMap<&'a str, DataRef>,
     /// Result types per function, for calls.
     results: Vec<Vec<Type>>,
     /// Blocks and values so far, those that no line names included.
@@ -198,6 +216,50 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `const %table align 16 = f32 [1.0, 2.0]`; elements may stand on several lines.
+    fn constant_data(&mut self) -> Res<Data> {
+        self.at += 1;
+        let Token::Name(name) = self.peek() else {
+            return self.error(format!(
+                "expected a name such as `%table`, found {}",
+                self.found()
+            ));
+        };
+        self.at += 1;
+        let align = match self.eat_word("align") {
+            true => Some(self.int("an alignment in bytes")?),
+            false => None,
+        };
+        self.expect('=')?;
+        let ty = self.ty()?;
+        if ty.lanes() != 1 || ty.scalar() == Scalar::B1 {
+            return self.error(format!("data is of elements such as `i32`, not of {ty}"));
+        }
+        let mut elements = Vec::new();
+        self.expect('[')?;
+        loop {
+            self.skip_newlines();
+            if self.eat(']') {
+                break;
+            }
+            if !elements.is_empty() {
+                self.expect(',')?;
+                self.skip_newlines();
+            }
+            elements.push(self.literal(ty.scalar())?);
+        }
+        self.end_of_line()?;
+        let data = Data::new(name, ty.scalar(), &elements);
+        let align = align.unwrap_or(data.align);
+        Ok(Data { align, ..data })
+    }
+
+    fn skip_newlines(&mut self) {
+        while self.peek() == Token::Newline {
+            self.at += 1;
+        }
+    }
+
     fn collect_names(&mut self) {
         let mut line_start = true;
         for pair in self.tokens.windows(2) {
@@ -208,11 +270,20 @@ impl<'a> Parser<'a> {
                 && line_start
             {
                 let r = FuncRef::new(self.results.len());
-                if self.names.insert(n, r).is_some() {
+                if self.names.insert(n, r).is_some() || self.data.contains_key(n) {
                     self.errors
                         .push(Diagnostic::new(*span, format!("a second function `%{n}`")));
                 }
                 self.results.push(Vec::new());
+            }
+            if let [(Token::Word("const"), _), (Token::Name(n), span)] = pair
+                && line_start
+            {
+                let r = DataRef::new(self.data.len());
+                if self.names.contains_key(n) || self.data.insert(n, r).is_some() {
+                    self.errors
+                        .push(Diagnostic::new(*span, format!("a second `%{n}`")));
+                }
             }
             line_start = matches!(pair.first(), Some((Token::Newline, _)));
         }
@@ -241,13 +312,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes on behind the function that began at `start`.
-    fn skip_function(&mut self, start: usize) {
+    /// Goes on behind the function or the data that began at `start`.
+    fn skip_item(&mut self, start: usize) {
         self.at = self.at.max(start + 1);
         loop {
             match self.peek() {
                 Token::End => return,
-                Token::Word("kernel" | "function")
+                Token::Word("kernel" | "function" | "const")
                     if self.at > 0
                         && self
                             .tokens

@@ -7,14 +7,15 @@ use super::{Parser, Res, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, InstData, IntCC, MemFlags, Region,
-    Scalar, Scope, Space, Type, Value,
+    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, ImageFact, ImagePlace, InstData, IntCC,
+    MemFlags, Opcode, Region, Scalar, Scope, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
+use gantry_isa_gen::diag::Diagnostic;
 
 impl Parser<'_> {
-    fn literal(&mut self, scalar: Scalar) -> Res<u64> {
+    pub(super) fn literal(&mut self, scalar: Scalar) -> Res<u64> {
         let Token::Number(n) = self.peek() else {
             return self.error(format!("expected a number, found {}", self.found()));
         };
@@ -86,6 +87,8 @@ impl Parser<'_> {
         let mut mem = MemFlags::default();
         if self.eat_word("slm") {
             mem.space = Space::Slm;
+        } else if self.eat_word("scratch") {
+            mem.space = Space::Scratch;
         } else if self.eat_word("surface") {
             mem.space = Space::Surface(self.int("a surface's number")?);
         }
@@ -102,6 +105,109 @@ impl Parser<'_> {
         Ok((mem, addr, offset))
     }
 
+    /// `image 0`.
+    fn numbered(&mut self, word: &str) -> Res<u8> {
+        if !self.eat_word(word) {
+            return self.error(format!("expected `{word}`, found {}", self.found()));
+        }
+        self.int("a number of an argument")
+    }
+
+    /// `image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`.
+    fn image(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let mut at = ImagePlace {
+            image: self.numbered("image")?,
+            sampler: 0,
+        };
+        if opcode == Opcode::Sample {
+            at.sampler = self.numbered("sampler")?;
+        }
+        self.expect('(')?;
+        let mut coords = [PackedOption::default(); 3];
+        for (n, c) in coords.iter_mut().enumerate() {
+            if n > 0 && !self.eat(',') {
+                break;
+            }
+            *c = self.value(body)?.into();
+        }
+        self.expect(')')?;
+        let mut data = PackedOption::default();
+        if opcode == Opcode::ImageStore {
+            self.expect(',')?;
+            data = self.value(body)?.into();
+        } else if opcode == Opcode::Sample && self.eat_word("lod") {
+            data = self.value(body)?.into();
+        }
+        let (mask, old) = match opcode {
+            Opcode::ImageStore => (self.mask(body)?, None.into()),
+            _ => self.mask_and_old(body)?,
+        };
+        Ok(InstData::Image {
+            opcode,
+            at,
+            coords,
+            data,
+            mask,
+            old,
+        })
+    }
+
+    /// `image 0 (v1, v2) width 16, v3`.
+    fn media(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let image = self.numbered("image")?;
+        self.expect('(')?;
+        let coords = self.pair(body)?;
+        self.expect(')')?;
+        if !self.eat_word("width") {
+            return self.error(format!("expected `width`, found {}", self.found()));
+        }
+        let width = self.int("bytes of a row")?;
+        let mut data = PackedOption::default();
+        if opcode == Opcode::MediaStore {
+            self.expect(',')?;
+            data = self.value(body)?.into();
+        }
+        Ok(InstData::Media {
+            opcode,
+            image,
+            width,
+            coords,
+            data,
+        })
+    }
+
+    /// A word and a number behind it.
+    fn after(&mut self, word: &str) -> Res<u32> {
+        if !self.eat_word(word) {
+            return self.error(format!("expected `{word}`, found {}", self.found()));
+        }
+        Ok(self.literal(Scalar::I32)? as u32)
+    }
+
+    /// `exec 8 ex 0xc desc 0x2106e00 v1, v2, mask v3`.
+    fn send(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let span = self.span();
+        let Ok(exec) = u8::try_from(self.after("exec")?) else {
+            let what = "channels of a message are 32 at most";
+            return Err(Diagnostic::new(span, what));
+        };
+        let descs = [self.after("ex")?, self.after("desc")?];
+        let payload = self.value(body)?;
+        let mut second = PackedOption::default();
+        let masked = matches!(self.tokens.get(self.at + 1), Some((Token::Word("mask"), _)));
+        if !masked && self.eat(',') {
+            second = self.value(body)?.into();
+        }
+        Ok(InstData::Send {
+            opcode,
+            exec,
+            descs,
+            payload,
+            second,
+            mask: self.mask(body)?,
+        })
+    }
+
     /// `, mask v1, v2`.
     fn mask_and_old(&mut self, body: &mut Body) -> Res<(PackedOption<Value>, PackedOption<Value>)> {
         let mask = self.mask(body)?;
@@ -114,7 +220,7 @@ impl Parser<'_> {
     }
 
     /// One of a list of names.
-    fn choice<T: Copy>(
+    pub(super) fn choice<T: Copy>(
         &mut self,
         all: &[T],
         name: impl Fn(T) -> &'static str,
@@ -329,6 +435,31 @@ impl Parser<'_> {
                 spaces: self.choice(&FenceSpaces::ALL, FenceSpaces::name, "memories")?,
                 scope: self.choice(&Scope::ALL, Scope::name, "a scope")?,
             },
+            Format::Image => self.image(body, opcode)?,
+            Format::Media => self.media(body, opcode)?,
+            Format::Send => self.send(body, opcode)?,
+            Format::ImageQuery => {
+                let fact = self.choice(&ImageFact::ALL, ImageFact::name, "a fact")?;
+                let image = self.numbered("image")?;
+                InstData::ImageQuery {
+                    opcode,
+                    fact,
+                    image,
+                }
+            }
+            Format::Symbol => {
+                let Token::Name(name) = self.peek() else {
+                    return self.error(format!(
+                        "expected data such as `%table`, found {}",
+                        self.found()
+                    ));
+                };
+                let Some(&data) = self.data.get(name) else {
+                    return self.error(format!("there is no data `%{name}`"));
+                };
+                self.at += 1;
+                InstData::Symbol { opcode, data }
+            }
             Format::Call => {
                 let Token::Name(name) = self.peek() else {
                     return self.error(format!(

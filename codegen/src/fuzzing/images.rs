@@ -1,0 +1,148 @@
+//! Random accesses to images of integers, which are exact.
+
+use super::IMAGE_SIDE;
+use super::generate::Gen;
+use crate::ir::{ImageFact, ImagePlace, Opcode, Scalar, Type, Value};
+
+impl Gen<'_, '_, '_> {
+    /// Lanes of an access, up to a predicate's.
+    fn texel_lanes(&mut self) -> u32 {
+        self.lanes().min(Type::MAX_PRED_LANES)
+    }
+
+    /// Any coordinates around the image.
+    fn whole_coordinate(&mut self, lanes: u32) -> Value {
+        let i32 = Type::clamped(Scalar::I32, lanes);
+        let any = self.value(i32);
+        let mask = self.b.ins().iconst(i32, i64::from(2 * IMAGE_SIDE - 1));
+        let some = self.b.ins().band(any, mask);
+        let shift = self.b.ins().iconst(i32, i64::from(IMAGE_SIDE / 2));
+        match self.rng.one_in(2) {
+            true => self.b.ins().isub(some, shift),
+            // Inside.
+            false => {
+                let one = self.b.ins().iconst(i32, 1);
+                self.b.ins().ushr(some, one)
+            }
+        }
+    }
+
+    /// A mask and what lanes that are off take, now and then.
+    fn texel_mask(&mut self, lanes: u32, ty: Type) -> Option<(Value, Value)> {
+        match self.rng.one_in(2) {
+            true => {
+                let mask = self.value(Type::clamped(Scalar::B1, lanes));
+                Some((mask, self.value(ty)))
+            }
+            false => None,
+        }
+    }
+
+    pub(super) fn image(&mut self, opcode: Opcode) {
+        if !self.memory {
+            return;
+        }
+        let lanes = self.texel_lanes();
+        let ty = Type::clamped(Scalar::I32, 4 * lanes);
+        match opcode {
+            Opcode::ImageLoad => {
+                let at = [(); 2].map(|()| self.whole_coordinate(lanes));
+                let masked = self.texel_mask(lanes, ty);
+                let v = self.b.ins().image_load(ty, 0, &at, masked);
+                self.pool.push(v);
+            }
+            Opcode::Sample => {
+                let f32 = Type::clamped(Scalar::F32, lanes);
+                let at = [(); 2].map(|()| self.whole_coordinate(lanes));
+                let half = self.b.ins().fconst(f32, 0.5);
+                let at = at.map(|v| {
+                    let v = self.b.ins().fcvt_from_sint(f32, v);
+                    self.b.ins().fadd(v, half)
+                });
+                let lod = match self.rng.one_in(3) {
+                    true => Some(self.b.ins().fconst(f32, 0.0)),
+                    false => None,
+                };
+                let masked = self.texel_mask(lanes, ty);
+                let place = ImagePlace::default();
+                let v = self.b.ins().sample(ty, place, &at, lod, masked);
+                self.pool.push(v);
+            }
+            _ => {
+                let first = self.texels_used;
+                if first + lanes > IMAGE_SIDE * IMAGE_SIDE {
+                    return;
+                }
+                self.texels_used += lanes;
+                let along = |f: fn(u32) -> u32| -> Vec<i64> {
+                    (first..first + lanes).map(|n| i64::from(f(n))).collect()
+                };
+                let x = along(|n| n % IMAGE_SIDE);
+                let y = along(|n| n / IMAGE_SIDE);
+                let at = [x, y].map(|c| self.b.ins().ints(Scalar::I32, &c));
+                let v = self.value(ty);
+                let mask = match self.rng.one_in(2) {
+                    true => Some(self.value(Type::clamped(Scalar::B1, lanes))),
+                    false => None,
+                };
+                self.b.ins().image_store(v, 1, &at, mask);
+            }
+        }
+    }
+
+    /// A rectangle around the third image's.
+    pub(super) fn media(&mut self, opcode: Opcode) {
+        if !self.memory {
+            return;
+        }
+        let width = self.rng.pick(&[4u32, 4, 8, 16, 12, 20, 32]).unwrap_or(4);
+        let rows = 1 + self.rng.below(20);
+        let scalar = self.int();
+        let bytes = width * rows;
+        if !bytes.is_multiple_of(scalar.bytes()) {
+            return;
+        }
+        let ty = Type::clamped(scalar, bytes / scalar.bytes());
+        let at = [(); 2].map(|()| self.whole_coordinate(1));
+        let width = width as u8;
+        if opcode == Opcode::MediaLoad {
+            let v = self.b.ins().media_load(ty, 2, at, width);
+            self.pool.push(v);
+        } else {
+            let v = self.value(ty);
+            self.b.ins().media_store(v, 2, at, width);
+        }
+    }
+
+    /// An untyped read of the surface, or a write, as messages. The interpreter knows none.
+    pub(super) fn send(&mut self, opcode: Opcode) {
+        if !self.memory || self.options.runnable {
+            return;
+        }
+        let at = self.value(Type::clamped(Scalar::I32, 8));
+        let mask = match self.rng.one_in(2) {
+            true => Some(self.value(Type::clamped(Scalar::B1, 8))),
+            false => None,
+        };
+        if opcode == Opcode::SendReply {
+            let ty = Type::clamped(Scalar::I32, 8);
+            let descs = [0xc, 0x0210_6e00];
+            let v = self.b.ins().send_reply(ty, 8, descs, at, None, mask);
+            self.pool.push(v);
+        } else {
+            let both = self.value(Type::clamped(Scalar::I32, 16));
+            let descs = [0xc, 0x0402_6e00];
+            self.b.ins().send(8, descs, both, None, mask);
+        }
+    }
+
+    pub(super) fn image_query(&mut self) {
+        if !self.memory {
+            return;
+        }
+        let fact = self.rng.pick(&ImageFact::ALL).unwrap_or(ImageFact::Width);
+        let image = self.rng.below(2) as u8;
+        let v = self.b.ins().image_query(fact, image);
+        self.pool.push(v);
+    }
+}

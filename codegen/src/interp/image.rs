@@ -1,0 +1,316 @@
+//! Images and samplers as the interpreter sees them: formats, addressing and filtering as OpenCL C has them (8.2, 8.3), written for itself.
+//!
+//! What lies outside of an image reads as zeros, with a last component of 1 where the format has none. Nearest sampling is exact; the weights of
+//! linear filtering are singles, where hardware's have 8 bits: results differ by at most 1/256 of the difference of neighbours.
+
+use super::memory::{Memory, MemoryError, from_le};
+use crate::ir::{ImageFact, ImageShape};
+use half::f16;
+
+/// How a component is stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Component {
+    /// 8 bits that are 0 to 1.
+    Unorm8,
+    /// A signed integer of 8 bits.
+    Sint8,
+    /// A signed integer of 16 bits.
+    Sint16,
+    /// A signed integer of 32 bits.
+    Sint32,
+    /// An unsigned integer of 8 bits.
+    Uint8,
+    /// An unsigned integer of 16 bits.
+    Uint16,
+    /// An unsigned integer of 32 bits.
+    Uint32,
+    /// A half float.
+    F16,
+    /// A single float.
+    F32,
+}
+
+impl Component {
+    /// Bytes in memory.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Component::Unorm8 | Component::Sint8 | Component::Uint8 => 1,
+            Component::Sint16 | Component::Uint16 | Component::F16 => 2,
+            Component::Sint32 | Component::Uint32 | Component::F32 => 4,
+        }
+    }
+
+    /// Whether a kernel sees an integer.
+    pub const fn is_integer(self) -> bool {
+        !matches!(self, Component::Unorm8 | Component::F16 | Component::F32)
+    }
+
+    /// OpenCL's number.
+    const fn number(self) -> u32 {
+        match self {
+            Component::Unorm8 => 0x10d2,
+            Component::Sint8 => 0x10d7,
+            Component::Sint16 => 0x10d8,
+            Component::Sint32 => 0x10d9,
+            Component::Uint8 => 0x10da,
+            Component::Uint16 => 0x10db,
+            Component::Uint32 => 0x10dc,
+            Component::F16 => 0x10dd,
+            Component::F32 => 0x10de,
+        }
+    }
+
+    /// What a kernel sees of the bits in memory.
+    fn decode(self, bits: u32) -> u32 {
+        match self {
+            Component::Unorm8 => (bits as f32 * (1.0 / 255.0)).to_bits(),
+            Component::F16 => f16::from_bits(bits as u16).to_f32().to_bits(),
+            Component::Sint8 => bits as i8 as u32,
+            Component::Sint16 => bits as i16 as u32,
+            _ => bits,
+        }
+    }
+
+    /// The bits in memory of what a kernel stores: rounded to nearest even, clamped to what there is.
+    fn encode(self, v: u32) -> u32 {
+        let float = f32::from_bits(v);
+        match self {
+            Component::Unorm8 if float.is_nan() => 0,
+            Component::Unorm8 => (float.clamp(0.0, 1.0) * 255.0).round_ties_even() as u32,
+            Component::F16 => u32::from(f16::from_f32(float).to_bits()),
+            Component::Sint8 => (v as i32).clamp(-0x80, 0x7f) as u32 & 0xff,
+            Component::Sint16 => (v as i32).clamp(-0x8000, 0x7fff) as u32 & 0xffff,
+            Component::Uint8 => v.min(0xff),
+            Component::Uint16 => v.min(0xffff),
+            Component::Sint32 | Component::Uint32 | Component::F32 => v,
+        }
+    }
+}
+
+/// An image in memory: texels row by row, rows slice by slice or layer by layer, nothing between them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Image {
+    /// Its shape.
+    pub shape: ImageShape,
+    /// Texels along each coordinate, layers along an array's last one; 1 along those that the shape does not have.
+    pub extent: [u32; 3],
+    /// How many components a texel has: 1, 2 or 4, in the order of the four that kernels see.
+    pub components: u32,
+    /// How each is stored.
+    pub component: Component,
+    /// The address of the first texel.
+    pub address: u64,
+}
+
+/// What a sampler makes of coordinates outside of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Addressing {
+    /// Zeros are outside.
+    Border,
+    /// The texels of the edge.
+    Edge,
+    /// The image again. Of coordinates from 0 to 1 only.
+    Repeat,
+    /// The image, mirrored every other time. Of coordinates from 0 to 1 only.
+    Mirror,
+}
+
+/// A sampler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sampler {
+    /// What is outside.
+    pub addressing: Addressing,
+    /// Whether it weighs the texels around a place; else it takes the one that holds it.
+    pub linear: bool,
+    /// Coordinates from 0 to 1 span the image; else they count texels.
+    pub normalized: bool,
+}
+
+/// Four components as a kernel sees them.
+pub(super) type Texel = [u32; 4];
+
+/// Along one axis, a texel or two, with the weight of the second.
+#[derive(Clone, Copy, Default)]
+struct Axis {
+    texels: [i64; 2],
+    weight: f32,
+}
+
+impl Image {
+    fn one(&self) -> u32 {
+        match self.component.is_integer() {
+            true => 1,
+            false => 1f32.to_bits(),
+        }
+    }
+
+    /// The address of a texel, if it is inside.
+    fn at(&self, place: [i64; 3]) -> Option<u64> {
+        let [w, h, d] = self.extent.map(i64::from);
+        let [x, y, z] = place;
+        let inside = (0..w).contains(&x) && (0..h).contains(&y) && (0..d).contains(&z);
+        let size = u64::from(self.components * self.component.bytes());
+        inside.then(|| {
+            let texel = (z * h + y) * w + x;
+            self.address + texel as u64 * size
+        })
+    }
+
+    /// A texel.
+    pub(super) fn load(
+        &self,
+        memory: &mut dyn Memory,
+        place: [i64; 3],
+    ) -> Result<Texel, MemoryError> {
+        let mut out = [0, 0, 0, 0];
+        let there = self.components.min(4) as usize;
+        if there < 4 {
+            out[3] = self.one();
+        }
+        let Some(at) = self.at(place) else {
+            return Ok(out);
+        };
+        let size = self.component.bytes();
+        for (n, o) in out.iter_mut().enumerate().take(there) {
+            let mut bytes = [0; 4];
+            let part = bytes.get_mut(..size as usize).unwrap_or(&mut []);
+            memory.read(at + u64::from(n as u32 * size), part)?;
+            *o = self.component.decode(from_le(part) as u32);
+        }
+        Ok(out)
+    }
+
+    /// Stores a texel; outside nothing happens.
+    pub(super) fn store(
+        &self,
+        memory: &mut dyn Memory,
+        place: [i64; 3],
+        texel: Texel,
+    ) -> Result<(), MemoryError> {
+        let Some(at) = self.at(place) else {
+            return Ok(());
+        };
+        let size = self.component.bytes();
+        for (n, &v) in texel.iter().enumerate().take(self.components as usize) {
+            let bytes = self.component.encode(v).to_le_bytes();
+            let part = bytes.get(..size as usize).unwrap_or(&[]);
+            memory.write(at + u64::from(n as u32 * size), part)?;
+        }
+        Ok(())
+    }
+
+    /// What a sampler makes of the texels at coordinates.
+    pub(super) fn sample(
+        &self,
+        memory: &mut dyn Memory,
+        sampler: &Sampler,
+        coords: [f32; 3],
+    ) -> Result<Texel, MemoryError> {
+        let all = self.shape.coordinates();
+        let filtered = all - usize::from(self.shape.is_array());
+        let linear = sampler.linear && !self.component.is_integer();
+        let mut axes = [Axis::default(); 3];
+        let ends = coords.into_iter().zip(self.extent);
+        for (n, (axis, (c, size))) in axes.iter_mut().zip(ends).enumerate() {
+            if n < filtered {
+                *axis = sampler.axis(c, size, linear);
+            } else if n < all {
+                let layer = c.round_ties_even() as i64;
+                axis.texels = [layer.clamp(0, i64::from(size) - 1); 2];
+            }
+        }
+        let place = |corner: usize| {
+            let mut n = 0;
+            axes.map(|a| {
+                n += 1;
+                a.texels[corner >> (n - 1) & 1]
+            })
+        };
+        if !linear {
+            return self.load(memory, place(0));
+        }
+        let mut sum = [0f32; 4];
+        for corner in 0..1usize << filtered {
+            let weights = axes.iter().enumerate().take(filtered);
+            let weight: f32 = weights
+                .map(|(n, a)| match corner >> n & 1 {
+                    0 => 1.0 - a.weight,
+                    _ => a.weight,
+                })
+                .product();
+            if weight != 0.0 {
+                let texel = self.load(memory, place(corner))?;
+                for (s, t) in sum.iter_mut().zip(texel) {
+                    *s += f32::from_bits(t) * weight;
+                }
+            }
+        }
+        Ok(sum.map(f32::to_bits))
+    }
+
+    /// The address of a byte of a rectangle: outside, that of the byte at the same place of the nearest texel, if `nearest`.
+    pub(super) fn byte(&self, x: i64, y: i64, nearest: bool) -> Option<u64> {
+        let texel = i64::from(self.components * self.component.bytes()).max(1);
+        let (row, rows) = (i64::from(self.extent[0]) * texel, i64::from(self.extent[1]));
+        let inside = (0..row).contains(&x) && (0..rows).contains(&y);
+        if !inside && !nearest {
+            return None;
+        }
+        let x = match x {
+            x if x < 0 => x.rem_euclid(texel),
+            x if x >= row => row - texel + x.rem_euclid(texel),
+            x => x,
+        };
+        let at = y.clamp(0, rows - 1) * row + x;
+        Some(self.address + at as u64)
+    }
+
+    /// A fact about it.
+    pub(super) fn fact(&self, fact: ImageFact) -> u32 {
+        let [x, y, z] = self.extent;
+        match (fact, self.shape) {
+            (ImageFact::Width, _) => x,
+            (ImageFact::ChannelType, _) => self.component.number(),
+            // `CL_R`, `CL_RG`, `CL_RGBA`.
+            (ImageFact::ChannelOrder, _) => match self.components {
+                1 => 0x10b0,
+                2 => 0x10b2,
+                _ => 0x10b5,
+            },
+            (
+                ImageFact::Height,
+                ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Block,
+            ) => y,
+            (ImageFact::Depth, ImageShape::D3) => z,
+            (ImageFact::Layers, ImageShape::D1Array) => y,
+            (ImageFact::Layers, ImageShape::D2Array) => z,
+            _ => 0,
+        }
+    }
+}
+
+impl Sampler {
+    /// Where a coordinate falls among so many texels.
+    fn axis(&self, c: f32, texels: u32, linear: bool) -> Axis {
+        let size = texels as f32;
+        let u = match (self.addressing, self.normalized) {
+            (Addressing::Repeat, true) => (c - c.floor()) * size,
+            (Addressing::Mirror, true) => (c - 2.0 * (0.5 * c).round_ties_even()).abs() * size,
+            (_, true) => c * size,
+            (_, false) => c,
+        };
+        let last = i64::from(texels) - 1;
+        let inside = |i: i64| match self.addressing {
+            Addressing::Border => i,
+            Addressing::Edge | Addressing::Mirror => i.clamp(0, last),
+            Addressing::Repeat => i.rem_euclid(last + 1),
+        };
+        let from = if linear { u - 0.5 } else { u };
+        let first = from.floor();
+        let second = (first as i64).saturating_add(1);
+        Axis {
+            texels: [inside(first as i64), inside(second)],
+            weight: from - first,
+        }
+    }
+}

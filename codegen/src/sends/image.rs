@@ -1,0 +1,262 @@
+//! Texels of images: the sampler's messages for what is only read, typed messages of the data port for the rest.
+
+use super::{Part, Payloads, Place, Sends, forms};
+use crate::bale::{Bale, BaleSrc, Operation};
+use crate::lowered::{Lowered, at};
+use crate::vcode::{MInst, VFlag, VReg};
+use gantry_isa_gen::message::{Dir, Message, MsgOp, Rgba, Sample, SampleOp, Simd, Slots, Surface};
+use gantry_isa_gen::{Op, Type};
+
+/// Components of a texel.
+const COMPONENTS: u32 = 4;
+/// The most channels of a sampler message, and of a typed one.
+const SAMPLED: u32 = 16;
+const TYPED: u32 = 8;
+
+/// What is done with texels.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ImageOp {
+    /// Read by the sampler's load.
+    Load,
+    /// Read by the data port.
+    LoadTyped,
+    /// Written.
+    Store,
+    /// Sampled.
+    Sample {
+        /// By which sampler.
+        sampler: u8,
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
+}
+
+impl ImageOp {
+    /// The name in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ImageOp::Load => "image load",
+            ImageOp::LoadTyped => "image load typed",
+            ImageOp::Store => "image store",
+            ImageOp::Sample { .. } => "image sample",
+        }
+    }
+}
+
+/// A texel of an image a lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Texels {
+    /// What is done.
+    pub op: ImageOp,
+    /// Binding table index.
+    pub surface: u8,
+    /// The thread header.
+    pub header: VReg,
+    /// Lanes, any number.
+    pub lanes: u32,
+    /// A component's type, of 32 bits.
+    pub ty: Type,
+    /// Coordinates, a dword a lane each.
+    pub coords: [Option<VReg>; 3],
+    /// The lanes that take part; all without it.
+    pub mask: Option<VFlag>,
+    /// All lanes' first components from the register's start, then the second ones.
+    pub texels: VReg,
+    /// Whether a read keeps what the register holds in lanes that take no part; if not, the read begins its value.
+    pub keeps: bool,
+}
+
+/// A row of a payload.
+#[derive(Clone, Copy)]
+enum Row {
+    /// The lanes of a register, from a byte offset.
+    Lanes(VReg, u32),
+    /// Zeros.
+    Zero,
+}
+
+impl Sends<'_> {
+    pub(super) fn texels(&mut self, t: &Texels) {
+        let mut starts = !t.keeps;
+        let most = match t.op {
+            ImageOp::Load | ImageOp::Sample { .. } => SAMPLED,
+            ImageOp::LoadTyped | ImageOp::Store => TYPED,
+        };
+        for part in self.parts(t.lanes, t.mask, most) {
+            match t.op {
+                ImageOp::Load | ImageOp::Sample { .. } => self.sampled(t, &part, &mut starts),
+                ImageOp::LoadTyped | ImageOp::Store => self.typed(t, &part, &mut starts),
+            }
+        }
+    }
+
+    fn sampled(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+        let coords = t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0));
+        let mut rows: Vec<Row> = coords.collect();
+        let zero = forms::level_zero(self.target);
+        let (op, sampler) = match t.op {
+            ImageOp::Sample { sampler, lod } => {
+                let op = match lod {
+                    None if zero => SampleOp::SampleLz,
+                    lod => {
+                        rows.insert(0, lod.map_or(Row::Zero, |l| Row::Lanes(l, 0)));
+                        SampleOp::SampleL
+                    }
+                };
+                (op, sampler)
+            }
+            _ if zero => (SampleOp::LdLz, 0),
+            _ => {
+                rows.insert(1.min(rows.len()), Row::Zero);
+                (SampleOp::Ld, 0)
+            }
+        };
+        let op = MsgOp::Sample(Sample {
+            op,
+            mode: match part.simd {
+                Simd::S8 => 1,
+                _ => 2,
+            },
+            sampler,
+            surface: t.surface,
+            half_return: false,
+        });
+        let header = forms::sampler_header(self.target);
+        self.texel_message(t, part, op, &rows, header, starts);
+    }
+
+    fn typed(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+        let mut rows: Vec<Row> = Vec::new();
+        rows.extend(t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0)));
+        let stored = t.op == ImageOp::Store;
+        if stored {
+            let size = t.ty.bytes();
+            rows.extend((0..COMPONENTS).map(|c| Row::Lanes(t.texels, c * t.lanes * size)));
+        }
+        let Some(rgba) = Rgba::first(COMPONENTS) else {
+            return;
+        };
+        let op = MsgOp::Typed {
+            dir: if stored { Dir::Write } else { Dir::Read },
+            surface: Surface::Bti(t.surface),
+            rgba,
+            slots: Slots::Low,
+            status: false,
+        };
+        let header = forms::typed_header(self.target);
+        self.texel_message(t, part, op, &rows, header, starts);
+    }
+
+    /// A message of rows of dwords, with all components of its texels as the response of one that reads.
+    fn texel_message(
+        &mut self,
+        t: &Texels,
+        part: &Part,
+        op: MsgOp,
+        rows: &[Row],
+        header: bool,
+        starts: &mut bool,
+    ) {
+        let grf = self.out.grf;
+        let size = t.ty.bytes();
+        let row = grf.hold(part.simd.channels() * size);
+        let grfs = u32::from(header) + rows.len() as u32 * row;
+        let payload = self.out.temp_grfs(grfs);
+        if header {
+            self.texel_header(t, payload);
+        }
+        for (n, r) in rows.iter().enumerate() {
+            let place = (u32::from(header) + n as u32 * row) * grf.bytes;
+            let to = at(payload, place, part.lanes, Type::Ud);
+            let src = match *r {
+                Row::Lanes(reg, from) => {
+                    at(reg, from + part.first * size, part.lanes, Type::Ud).plain()
+                }
+                Row::Zero => BaleSrc::Imm(0, Type::Ud),
+            };
+            let mov = Operation::new(Op::Mov, Type::Ud, &[src]);
+            self.out.bale_at(to, place == 0, part.lanes, mov);
+        }
+        let back = match t.op {
+            ImageOp::Store => 0,
+            _ => COMPONENTS * row,
+        };
+        let message = Message {
+            header,
+            src0_grfs: grfs.min(255) as u8,
+            src1_grfs: 0,
+            response_grfs: back as u8,
+            ..Message::new(self.target.platform(), op)
+        };
+        let dst: Option<Place> = match t.op {
+            ImageOp::Store => None,
+            // The message has all lanes: what comes back lies as the value does.
+            _ if t.lanes == part.simd.channels() => {
+                self.at_grf(t.texels);
+                let begins = std::mem::replace(starts, false);
+                if begins && part.pred.is_some() {
+                    self.out.emit(MInst::Start { dst: t.texels });
+                }
+                let p = Payloads {
+                    dst: Some((t.texels, 0)),
+                    src0: (payload, 0),
+                    src1: None,
+                };
+                return self.send_message(message, part, p, begins);
+            }
+            _ => {
+                let r = self.out.temp_grfs(back);
+                if part.pred.is_some() {
+                    self.out.emit(MInst::Start { dst: r });
+                }
+                Some((r, 0))
+            }
+        };
+        let p = Payloads {
+            dst,
+            src0: (payload, 0),
+            src1: None,
+        };
+        self.send_message(message, part, p, dst.is_some());
+        let Some((from, _)) = dst else {
+            return;
+        };
+        for c in 0..COMPONENTS {
+            let src = at(from, c * row * grf.bytes, part.lanes, t.ty).plain();
+            let to = at(
+                t.texels,
+                (c * t.lanes + part.first) * size,
+                part.lanes,
+                t.ty,
+            );
+            let begins = std::mem::replace(starts, false);
+            self.out.code.push(Lowered::Bale(Bale {
+                mask: part.pred,
+                channel: part.channel(),
+                ..Bale::new(
+                    part.lanes,
+                    Operation::new(Op::Mov, t.ty, &[src]),
+                    to,
+                    begins,
+                )
+            }));
+        }
+    }
+
+    /// Of the sampler: the thread's own, which says where the samplers are, asking for all components without offsets. Of typed messages:
+    /// all slots.
+    fn texel_header(&mut self, t: &Texels, to: VReg) {
+        let dwords = self.out.grf.bytes / Type::Ud.bytes();
+        let typed = matches!(t.op, ImageOp::LoadTyped | ImageOp::Store);
+        let (src, dword, value) = match typed {
+            true => (BaleSrc::Imm(0, Type::Ud), 7, 0xffff),
+            false => (at(t.header, 0, dwords, Type::Ud).plain(), 2, 0),
+        };
+        let copy = Operation::new(Op::Mov, Type::Ud, &[src]);
+        let head = at(to, 0, dwords, Type::Ud);
+        self.out.bale_at(head, true, dwords, copy);
+        let set = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(value, Type::Ud)]);
+        let place = at(to, dword * Type::Ud.bytes(), 1, Type::Ud);
+        self.out.bale_at(place, false, 1, set);
+    }
+}

@@ -1,0 +1,225 @@
+//! Images: that there are such, coordinates, texels, masks.
+
+use super::{Place, Verifier};
+use crate::ir::{ArgKind, FuncKind, ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type};
+
+/// The most bytes of a row of a rectangle.
+const MEDIA_ROW: u32 = 64;
+/// Components of a texel.
+const COMPONENTS: u32 = 4;
+
+impl Verifier<'_> {
+    pub(super) fn images(&mut self, inst: Inst) {
+        match *self.data(inst) {
+            InstData::ImageQuery { opcode, image, .. } => {
+                self.image_of(inst, image);
+                if let Some(ty) = self.result(inst)
+                    && ty != Type::scalar_of(Scalar::I32)
+                {
+                    let what = format!("type clash: `{opcode}` is i32, not {ty}");
+                    self.error(Place::Inst(inst), what);
+                }
+            }
+            InstData::Image { .. } => self.texels(inst),
+            InstData::Media { .. } => self.media(inst),
+            InstData::Send { .. } => self.message(inst),
+            _ => {}
+        }
+    }
+
+    /// The image of a number; none in a subroutine, whose images are its kernels'.
+    fn image_of(&mut self, inst: Inst, image: u8) -> Option<(ImageShape, ImageAccess)> {
+        if !matches!(self.func.kind, FuncKind::Kernel { .. }) {
+            return None;
+        }
+        let found = self.func.images().nth(image.into());
+        if found.is_none() {
+            let n = self.func.images().count();
+            let what = format!("image {image}: the kernel has {n} image arguments");
+            self.error(Place::Inst(inst), what);
+        }
+        found
+    }
+
+    fn media(&mut self, inst: Inst) {
+        let InstData::Media {
+            opcode,
+            image,
+            width,
+            coords,
+            data,
+        } = *self.data(inst)
+        else {
+            return;
+        };
+        if let Some((shape, access)) = self.image_of(inst, image) {
+            let ok = match opcode {
+                Opcode::MediaLoad => access.reads(),
+                _ => access.writes(),
+            };
+            if !ok || shape != ImageShape::Block {
+                let (shape, access) = (shape.name(), access.name());
+                let what = format!("`{opcode}` of an `{shape}` for `{access}`");
+                self.error(Place::Inst(inst), what);
+            }
+        }
+        let i32 = Type::scalar_of(Scalar::I32);
+        for (n, v) in coords.into_iter().enumerate() {
+            let have = self.ty(v);
+            if have != i32 {
+                let what = format!("type clash: places of `{opcode}` are {i32}, and {v} is {have}");
+                self.error(Place::Operand(inst, n), what);
+            }
+        }
+        let ty = match opcode {
+            Opcode::MediaLoad => self.result(inst),
+            _ => data.expand().map(|v| self.ty(v)),
+        };
+        let Some(ty) = ty else {
+            return self.error(Place::Inst(inst), "a store of nothing");
+        };
+        let width = u32::from(width);
+        if width == 0 || width > MEDIA_ROW || !width.is_multiple_of(Scalar::I32.bytes()) {
+            let what =
+                format!("rows of {width} bytes: they have a multiple of 4 up to {MEDIA_ROW}");
+            self.error(Place::Inst(inst), what);
+        } else if ty.is_pred() || !ty.bytes().is_multiple_of(width) {
+            let what = format!("{ty} is not rows of {width} bytes");
+            self.error(Place::Inst(inst), what);
+        }
+    }
+
+    /// Lengths are the target's to know.
+    fn message(&mut self, inst: Inst) {
+        let InstData::Send {
+            opcode,
+            exec,
+            payload,
+            second,
+            mask,
+            ..
+        } = *self.data(inst)
+        else {
+            return;
+        };
+        let exec = u32::from(exec);
+        if !exec.is_power_of_two() || exec > Type::MAX_PRED_LANES {
+            let what = format!("a message of {exec} channels");
+            self.error(Place::Inst(inst), what);
+        }
+        let values = [Some(payload), second.expand()];
+        for (n, v) in values.into_iter().flatten().enumerate() {
+            let ty = self.ty(v);
+            if ty.is_pred() {
+                let what = format!("type clash: {v} of {ty} is no payload");
+                self.error(Place::Operand(inst, n), what);
+            }
+        }
+        if self.result(inst).is_some_and(Type::is_pred) {
+            self.error(
+                Place::Inst(inst),
+                format!("type clash: `{opcode}` of a predicate"),
+            );
+        }
+        if let Some(m) = mask.expand() {
+            self.mask(inst, 1 + usize::from(second.is_some()), m, exec);
+        }
+    }
+
+    fn texels(&mut self, inst: Inst) {
+        let InstData::Image {
+            opcode,
+            at,
+            coords,
+            data,
+            mask,
+            old,
+        } = *self.data(inst)
+        else {
+            return;
+        };
+        let image = self.image_of(inst, at.image);
+        let kernel = matches!(self.func.kind, FuncKind::Kernel { .. });
+        let samplers = self.func.count(ArgKind::Sampler);
+        if kernel && opcode == Opcode::Sample && usize::from(at.sampler) >= samplers {
+            let n = at.sampler;
+            let what = format!("sampler {n}: the kernel has {samplers} sampler arguments");
+            self.error(Place::Inst(inst), what);
+        }
+        let given: Vec<_> = coords.iter().filter_map(|v| v.expand()).collect();
+        if let Some((shape, access)) = image {
+            let want = shape.coordinates();
+            if given.len() != want {
+                let (have, name) = (given.len(), shape.name());
+                let what = format!("{have} coordinates; an `{name}` has {want}");
+                self.error(Place::Inst(inst), what);
+            }
+            let ok = match opcode {
+                Opcode::ImageStore => access.writes(),
+                Opcode::Sample => access == ImageAccess::Read,
+                _ => access.reads(),
+            };
+            if shape == ImageShape::Block {
+                self.error(
+                    Place::Inst(inst),
+                    format!("`{opcode}` of an `image2d_block`"),
+                );
+            }
+            if !ok {
+                let what = format!("`{opcode}` of an image for `{}`", access.name());
+                self.error(Place::Inst(inst), what);
+            }
+        }
+        let Some(&first) = given.first() else {
+            return self.error(Place::Inst(inst), "no coordinates");
+        };
+        let lanes = self.ty(first).lanes();
+        let (scalar, kind) = match opcode {
+            Opcode::Sample => (Scalar::F32, "floats"),
+            _ => (Scalar::I32, "whole numbers"),
+        };
+        let want = Type::new(scalar, lanes).filter(|_| lanes <= Type::MAX_PRED_LANES);
+        for (n, &v) in given.iter().enumerate() {
+            let have = self.ty(v);
+            if Some(have) != want {
+                let most = Type::MAX_PRED_LANES;
+                let what = format!(
+                    "type clash: coordinates of `{opcode}` are {kind} of 32 bits, equally many up to {most}, and {v} is {have}"
+                );
+                self.error(Place::Operand(inst, n), what);
+            }
+        }
+        let texel = match opcode {
+            Opcode::ImageStore => data.expand().map(|v| self.ty(v)),
+            _ => self.result(inst),
+        };
+        if let Some(ty) = texel
+            && (!matches!(ty.scalar(), Scalar::I32 | Scalar::F32)
+                || ty.lanes() != COMPONENTS * lanes)
+        {
+            let want = COMPONENTS * lanes;
+            let what = format!(
+                "type clash: the texels of `{opcode}` are i32x{want} or f32x{want}, not {ty}"
+            );
+            self.error(Place::Inst(inst), what);
+        }
+        if opcode == Opcode::ImageStore && data.is_none() {
+            self.error(Place::Inst(inst), "a store of nothing");
+        }
+        let mut next = given.len();
+        if let Some(v) = data.expand() {
+            let have = self.ty(v);
+            if opcode == Opcode::ImageLoad || opcode == Opcode::Sample && Some(have) != want {
+                let what = format!("type clash: {v} of {have} is no level of detail");
+                self.error(Place::Operand(inst, next), what);
+            }
+            next += 1;
+        }
+        if let Some(m) = mask.expand() {
+            self.mask(inst, next, m, lanes);
+        }
+        if let (Some(ty), true) = (texel, opcode != Opcode::ImageStore) {
+            self.lanes_off(inst, ty, mask, old, next + 1);
+        }
+    }
+}
