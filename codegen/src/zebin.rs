@@ -9,7 +9,7 @@ use crate::interp::SLM_ALIGN;
 use crate::ir::{ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape};
 use crate::result::CodegenError;
 use crate::target::Target;
-use crate::target::abi::Payload;
+use crate::target::abi::{PACKED_IDS, Payload};
 use crate::vcode::SymbolPart;
 use cranelift_entity::{EntityRef, PrimaryMap};
 use object::Endianness;
@@ -165,10 +165,13 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             );
         }
         if k.payload.local_ids {
+            let (kind, size) = match k.payload.packed_ids() {
+                true => ("packed_local_ids", PACKED_IDS),
+                false => ("local_id", k.payload.per_thread_bytes()),
+            };
             let _ = writeln!(
                 s,
-                "    per_thread_payload_arguments:\n      - arg_type: local_id\n        offset: 0\n        size: {}",
-                k.payload.per_thread_bytes()
+                "    per_thread_payload_arguments:\n      - arg_type: {kind}\n        offset: 0\n        size: {size}",
             );
         }
         if scratch_bytes > 0 {

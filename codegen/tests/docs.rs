@@ -23,6 +23,7 @@ fn row(i: &Info) -> String {
     };
     let result = match i.out {
         Out::None => "none",
+        Out::Lane => "one lane",
         Out::Same => "the operand's type",
         Out::Ctrl => "written: `.type`",
         Out::Lanes => "a predicate",

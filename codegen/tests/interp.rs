@@ -3,7 +3,7 @@
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, InterpError, Stats, call, launch};
-use gantry_codegen::ir::{Dim, FloatCC, Function, IntCC, Module, scalars::*};
+use gantry_codegen::ir::{Dim, FloatCC, Function, IntCC, Module, Opcode, scalars::*};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_module;
 
@@ -335,5 +335,60 @@ fn a_mandelbrot_lane_count() {
             n
         })
         .collect();
+    assert_eq!(ints(memory.bytes(p)), expected);
+}
+
+/// Sub-group operations where only some lanes run: the others change nothing.
+#[test]
+fn subgroup_operations_of_running_lanes() {
+    let mut f = Function::kernel("sub", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    let p = b.ptr_param();
+    let id = b.ins().local_id(Dim::X);
+    let id = b.ins().uextend(I32.by(8), id);
+    let (one, two, ten) = (
+        b.ins().iconst(I32.by(8), 1),
+        b.ins().iconst(I32, 2),
+        b.ins().iconst(I32.by(8), 10),
+    );
+    let odd = b.ins().band(id, one);
+    let odd = b.ins().icmp(IntCC::Equal, odd, one);
+    b.simd_if(odd, |b| {
+        // Lanes 1, 3, 5, 7.
+        let x = b.ins().imul(id, ten);
+        let small = b.ins().icmp(IntCC::SignedLessThan, id, one);
+        let not = b.ins().bnot(small);
+        let bits = b.simd_ballot(not);
+        b.ins().bstore(bits, p, 0);
+        for (n, op) in [
+            Opcode::ReduceIadd,
+            Opcode::ReduceSmin,
+            Opcode::ReduceSmax,
+            Opcode::ReduceUmin,
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let r = b.simd_reduce(op, x);
+            b.ins().bstore(r, p, 4 + 4 * n as i32);
+        }
+        let s = b.simd_scan(Opcode::ScanIadd, x);
+        b.ins().bstore(s, p, 20);
+        let s = b.simd_scan_exclusive(Opcode::ScanIadd, x);
+        b.ins().bstore(s, p, 52);
+        let s = b.simd_broadcast(x, two);
+        b.ins().bstore(s, p, 84);
+    });
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+    let m = module(f);
+    let mut memory = Buffers::default();
+    let p = memory.add(vec![0; 116]);
+    let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+    run(&m, &grid, &[Arg::ptr(p)], &mut memory).unwrap();
+    let mut expected = vec![0b1010_1010, 160, 10, 70, 10];
+    expected.extend([0, 10, 10, 40, 40, 90, 90, 160]);
+    expected.extend([0, 0, 10, 10, 40, 40, 90, 90]);
+    expected.extend([20; 8]);
     assert_eq!(ints(memory.bytes(p)), expected);
 }

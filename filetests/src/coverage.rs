@@ -15,6 +15,8 @@ pub struct Coverage {
     pub equal: u64,
     /// Cases that did not fit the register file.
     pub too_large: u64,
+    /// Functions of the cases that agree.
+    pub functions: u64,
     opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
     fired: Fired,
     control: Control,
@@ -35,6 +37,7 @@ impl Coverage {
             self.fired.extend(&kernel.stats.fired);
         }
         self.control.add(&agreed.ways[0]);
+        self.functions += agreed.module.functions.len() as u64;
         for f in agreed.module.functions.values() {
             let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
             for &i in insts {
@@ -54,6 +57,7 @@ impl Coverage {
     pub fn extend(&mut self, other: &Coverage) {
         self.equal += other.equal;
         self.too_large += other.too_large;
+        self.functions += other.functions;
         self.fired.extend(&other.fired);
         self.control.extend(&other.control);
         for (name, types) in &other.opcodes {
@@ -126,8 +130,8 @@ impl fmt::Display for Coverage {
         writeln!(f, "{}", self.control)?;
         write!(
             f,
-            "{} kernels agree, {} too large for the register file",
-            self.equal, self.too_large
+            "{} kernels with {} functions in all agree, {} too large for the register file",
+            self.equal, self.functions, self.too_large
         )
     }
 }

@@ -29,6 +29,7 @@ mod lanes;
 mod scope;
 mod simd;
 mod ssa;
+mod subgroup;
 mod uniform;
 
 pub use ins::Ins;

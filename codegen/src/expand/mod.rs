@@ -13,6 +13,7 @@ mod divide;
 mod exact;
 mod floats;
 mod ints;
+mod lanes;
 mod wide;
 
 use crate::ir::{
@@ -142,6 +143,7 @@ fn computes(op: Opcode) -> bool {
             | Opcode::Bitcast
             | Opcode::Select
             | Opcode::Rdregion
+            | Opcode::Shuffle
             | Opcode::Wrregion
             | Opcode::Load
             | Opcode::Store
@@ -167,6 +169,9 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     });
     if opcode == Opcode::Flrp && isa::Op::Lrp.info(target.platform()).is_none() {
         return Some(Rule::whole(flrp));
+    }
+    if let Some(rule) = lanes::rule(opcode) {
+        return Some(rule);
     }
     let (from, to) = (first?, result?);
     ints::rule(opcode, from, target)

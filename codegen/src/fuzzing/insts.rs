@@ -48,8 +48,6 @@ impl Gen<'_, '_, '_> {
                 };
                 self.push(InstData::Imm { opcode, bits }, Some(ty));
             }
-            // Threads of one work-item are not told its number.
-            Format::Launch if opcode == Opcode::LocalId && self.simd == 1 => {}
             Format::Launch => {
                 let dim = self.rng.pick(&[Dim::X, Dim::Y, Dim::Z]).unwrap_or(Dim::X);
                 let ty = match opcode {
@@ -59,6 +57,14 @@ impl Gen<'_, '_, '_> {
                 self.push(InstData::Launch { opcode, dim }, Some(ty));
             }
             Format::Unary => self.unary(opcode),
+            Format::Binary if opcode == Opcode::Shuffle => {
+                let (of, lanes) = (self.data_type(), self.lanes());
+                let by = Type::clamped(self.int(), lanes);
+                // As many lanes as fit.
+                let by = by.by(of.by(by.lanes()).lanes());
+                let args = [self.value(of), self.value(by)];
+                self.push(InstData::Binary { opcode, args }, None);
+            }
             Format::Binary => {
                 let ty = self.operand_type(opcode);
                 let args = [self.value(ty), self.value(ty)];
@@ -156,6 +162,10 @@ impl Gen<'_, '_, '_> {
             }
             Opcode::DispatchMask => {
                 let ty = Type::clamped(Scalar::B1, self.simd);
+                self.push(InstData::Nullary { opcode }, Some(ty));
+            }
+            Opcode::SubgroupId | Opcode::SubgroupCount => {
+                let ty = Type::scalar_of(Scalar::I32);
                 self.push(InstData::Nullary { opcode }, Some(ty));
             }
             _ => self.push(InstData::Nullary { opcode }, None),

@@ -35,6 +35,30 @@ fn element(r: &Region, lane: usize, index: Option<&Lanes>, bytes: u32) -> Result
     Ok((at / size) as usize)
 }
 
+/// All lanes combined, or each with those before it: see `reduce_fadd` and `scan_fadd` for the order.
+fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
+    let among = opcode.among_lanes()?;
+    let both = |a: &[u64], b: &[u64]| alu::binary(among.opcode, t, t, a, b, mode);
+    let mut x = x.clone();
+    if among.scan {
+        let mut d = 1;
+        while d < x.len() {
+            let new = both(x.get(..x.len() - d)?, x.get(d..)?)?;
+            x.truncate(d);
+            x.extend(new);
+            d *= 2;
+        }
+        return Some(x);
+    }
+    while x.len() > 1 {
+        let (n, kept) = (x.len() / 2, x.len().div_ceil(2));
+        let new = both(x.get(..n)?, x.get(kept..)?)?;
+        x.truncate(kept);
+        x.splice(..n, new);
+    }
+    Some(x)
+}
+
 /// The results of an operation that only computes. `mode`: how its floats are rounded and which denormals it keeps.
 pub(super) fn evaluate(
     func: &Function,
@@ -71,6 +95,9 @@ pub(super) fn evaluate(
                     lanes(&mut |l| Ok(bits >> l & 1))?
                 }
                 Opcode::Bitcast => bitcast(from, to, x),
+                _ if opcode.among_lanes().is_some() => {
+                    among(opcode, from.scalar(), x, mode).ok_or_else(none)?
+                }
                 _ => alu::unary(opcode, from.scalar(), to.scalar(), x, mode).ok_or_else(none)?,
             }
         }
@@ -81,6 +108,15 @@ pub(super) fn evaluate(
             let new = lanes(&mut |l| Ok(lane_of(&values[em], l)? | lane_of(&values[rm], l)?))?;
             let empty = u64::from(!new.contains(&1));
             return Ok(vec![new, vec![empty]]);
+        }
+        InstData::Binary {
+            opcode: Opcode::Shuffle,
+            args: [v, by],
+        } => {
+            let (from, by) = (&values[v], &values[by]);
+            let last = from.len().saturating_sub(1);
+            let at = |n: u64| usize::try_from(n).map_or(last, |n| n.min(last));
+            lanes(&mut |l| lane_of(from, at(lane_of(by, l)?)))?
         }
         InstData::Binary {
             opcode,

@@ -207,6 +207,18 @@ impl<'a> Thread<'a> {
             InstData::Nullary { opcode } => match opcode {
                 Opcode::Barrier => return Ok(Step::Barrier),
                 Opcode::DispatchMask => vec![self.dispatch_mask()],
+                Opcode::SubgroupId => {
+                    let id = |dim| self.fact(Opcode::LocalId, dim).first().copied();
+                    let [x, y, z] = [Dim::X, Dim::Y, Dim::Z].map(|d| id(d).unwrap_or(0));
+                    let [wide, high, _] = self.group.grid.local.map(u64::from);
+                    let item = (z * high + y) * wide + x;
+                    vec![vec![item / u64::from(self.simd.max(1))]]
+                }
+                Opcode::SubgroupCount => {
+                    let items = self.group.grid.local.map(u64::from);
+                    let items = items[0] * items[1] * items[2];
+                    vec![vec![items.div_ceil(u64::from(self.simd.max(1)))]]
+                }
                 _ => {
                     let lanes = dfg.first_result(inst).map_or(0, |v| dfg.ty(v).lanes());
                     vec![vec![0; lanes as usize]]

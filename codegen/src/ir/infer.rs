@@ -20,6 +20,7 @@ pub fn result_types(
     match opcode.info().out {
         Out::None => Vec::new(),
         Out::Same => vec![first],
+        Out::Lane => vec![first.by(1)],
         Out::Ctrl => vec![ctrl.unwrap_or(int)],
         // A compare of more lanes than a predicate has is the verifier's matter.
         Out::Lanes => vec![first.with_scalar(Scalar::B1).unwrap_or(bit)],
@@ -28,6 +29,10 @@ pub fn result_types(
         Out::Special => match (opcode, data) {
             (Opcode::Goto, _) => vec![first, first, bit],
             (Opcode::Join, _) => vec![first, bit],
+            (Opcode::Shuffle, _) => {
+                let lanes = arg(1).map_or(1, Type::lanes);
+                vec![first.by(lanes)]
+            }
             (_, InstData::Call { func, .. }) => callee(*func),
             _ => vec![arg(1).unwrap_or(int)],
         },

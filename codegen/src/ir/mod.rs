@@ -3,6 +3,7 @@
 //! One function describes a whole EU thread. An operation computes all its lanes, always; divergence acts only where a
 //! mask operand says so.
 
+pub mod among;
 pub mod cfg;
 pub mod condcodes;
 pub mod dfg;

@@ -58,6 +58,9 @@ impl Verifier<'_> {
             InstData::Nullary {
                 opcode: Opcode::DispatchMask,
             } => self.simd_lanes(inst, opcode, ty, Scalar::B1),
+            InstData::Nullary {
+                opcode: Opcode::SubgroupId | Opcode::SubgroupCount,
+            } => self.thread_number(inst, opcode, ty),
             _ => {}
         }
     }
@@ -84,13 +87,31 @@ impl Verifier<'_> {
         }
     }
 
-    /// A lane per work-item of the thread.
-    fn simd_lanes(&mut self, inst: Inst, opcode: Opcode, ty: Type, scalar: Scalar) {
-        let FuncKind::Kernel { simd, .. } = self.func.kind else {
+    /// The SIMD width of the kernel that an operation stands in, as it must.
+    fn in_kernel(&mut self, inst: Inst, opcode: Opcode) -> Option<u32> {
+        if let FuncKind::Kernel { simd, .. } = self.func.kind {
+            return Some(simd);
+        }
+        self.error(
+            Place::Inst(inst),
+            format!("`{opcode}` in a subroutine: it belongs to the kernel, as an argument"),
+        );
+        None
+    }
+
+    /// A number of the thread's.
+    fn thread_number(&mut self, inst: Inst, opcode: Opcode, ty: Type) {
+        if self.in_kernel(inst, opcode).is_some() && ty != Type::scalar_of(Scalar::I32) {
             self.error(
                 Place::Inst(inst),
-                format!("`{opcode}` in a subroutine: it belongs to the kernel, as an argument"),
+                format!("type clash: `{opcode}` is i32, not {ty}"),
             );
+        }
+    }
+
+    /// A lane per work-item of the thread.
+    fn simd_lanes(&mut self, inst: Inst, opcode: Opcode, ty: Type, scalar: Scalar) {
+        let Some(simd) = self.in_kernel(inst, opcode) else {
             return;
         };
         let want = Type::clamped(scalar, simd);

@@ -31,6 +31,14 @@ impl Verifier<'_> {
                 self.class(inst, 0, arg, class);
                 self.conversion(inst, opcode, arg);
             }
+            InstData::Binary {
+                opcode: Opcode::Shuffle,
+                args,
+            } => {
+                self.class(inst, 0, args[0], class);
+                self.class(inst, 1, args[1], Class::Int);
+                self.fits(inst, args);
+            }
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
             | InstData::FloatCompare { args, .. } => {
@@ -86,6 +94,20 @@ impl Verifier<'_> {
                     format!("type clash: {v} is {ty}, and {lead} is {want}"),
                 );
             }
+        }
+    }
+
+    /// As many lanes as are asked for are a vector.
+    fn fits(&mut self, inst: Inst, [v, by]: [Value; 2]) {
+        let (of, lanes) = (self.ty(v), self.ty(by).lanes());
+        if Type::new(of.scalar(), lanes).is_none() {
+            self.error(
+                Place::Operand(inst, 1),
+                format!(
+                    "{lanes} lanes of {} are more than the register file holds",
+                    of.scalar()
+                ),
+            );
         }
     }
 

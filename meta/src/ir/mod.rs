@@ -7,6 +7,7 @@ mod int;
 mod memory;
 mod predicate;
 mod row;
+mod subgroup;
 mod write;
 
 pub use row::{Class, Format, Out, Row};
@@ -23,6 +24,7 @@ pub fn rows() -> Result<Vec<Row>, String> {
         float::rows(),
         predicate::rows(),
         memory::rows(),
+        subgroup::rows(),
         control::rows(),
     ]
     .concat();

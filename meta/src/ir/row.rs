@@ -104,13 +104,15 @@ pub enum Out {
     Same,
     /// One, of the type written after the opcode: `iconst.i32`.
     Ctrl,
+    /// One, a lane of the first operand's.
+    Lane,
     /// One predicate with the first operand's lanes.
     Lanes,
     /// One `b1`.
     One,
     /// Two of the first operand's type.
     Two,
-    /// Said by the format: `goto`, `join`, `select`, `call`.
+    /// Said by the format: `goto`, `join`, `select`, `shuffle`, `call`.
     Special,
 }
 }

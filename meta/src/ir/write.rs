@@ -156,7 +156,7 @@ pub fn builder(rows: &[Row]) -> String {
             _ => continue,
         };
         // `goto` and `join` have results of several types and are written by hand.
-        if r.out == Out::Special && r.name != "select" {
+        if r.out == Out::Special && !matches!(r.name, "select" | "shuffle") {
             continue;
         }
         let ctrl = r.out == Out::Ctrl;

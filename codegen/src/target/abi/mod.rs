@@ -6,6 +6,7 @@
 mod before_xe;
 mod payload;
 
+pub(crate) use payload::PACKED_IDS;
 pub use payload::{LaunchFact, Payload, Slot};
 
 use gantry_isa_gen::Platform;

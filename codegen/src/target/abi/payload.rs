@@ -75,6 +75,11 @@ pub struct Payload {
     id_grfs: u32,
 }
 
+/// Bytes of each of the packed local ids.
+const PACKED_ID_BYTES: u32 = 2;
+/// Bytes of all three.
+pub(crate) const PACKED_IDS: u32 = 3 * PACKED_ID_BYTES;
+
 impl Payload {
     /// Lays out the payload of a kernel; `functions`: it and those that it calls.
     ///
@@ -123,9 +128,6 @@ impl Payload {
         used.dedup();
         asked.sort();
         asked.dedup();
-        if local_ids && simd == 1 {
-            return Err(unsupported("`local_id` in a kernel of SIMD width 1"));
-        }
         let mut end = 0u32;
         let mut place = |bytes: u32| {
             let align = grf.natural_align(bytes);
@@ -187,19 +189,33 @@ impl Payload {
         (surfaces.count() as u8).saturating_add(image)
     }
 
+    /// Whether the local ids are one work-item's: three words in a row (zebin spec, `packed_local_ids`).
+    pub fn packed_ids(&self) -> bool {
+        self.local_ids && self.simd == 1
+    }
+
     /// Byte address in the register file of the local ids of a dimension.
     pub fn local_id_address(&self, dim: Dim) -> u32 {
+        if self.packed_ids() {
+            return self.grf.bytes + PACKED_ID_BYTES * dim.index() as u32;
+        }
         self.grf.bytes * (1 + self.id_grfs * dim.index() as u32)
     }
 
     /// Byte address in the register file of the cross-thread data.
     pub fn cross_address(&self) -> u32 {
-        self.grf.bytes + self.per_thread_bytes().max(self.id_grfs * self.grf.bytes)
+        let rest = match self.local_ids {
+            true => 0,
+            false => self.id_grfs * self.grf.bytes,
+        };
+        self.grf.bytes + self.per_thread_bytes().max(rest)
     }
 
     /// Size of the per-thread data in `.ze_info` terms, in bytes.
     pub fn per_thread_bytes(&self) -> u32 {
-        if self.local_ids {
+        if self.packed_ids() {
+            self.grf.bytes
+        } else if self.local_ids {
             3 * self.grf.bytes * self.id_grfs
         } else {
             0

@@ -1,0 +1,147 @@
+//! Operations among the lanes of a vector, by regions of it: halves on each other, neighbours at growing distances. And the thread's number.
+
+use super::{Expander, Results, Rule};
+use crate::ir::{Dim, FuncKind, Inst, InstData, Opcode, Region, Scalar, Type, Value};
+use smallvec::smallvec;
+
+/// The rule for an operation among lanes.
+pub(super) fn rule(op: Opcode) -> Option<Rule> {
+    Some(match op {
+        Opcode::Shuffle => Rule::whole(shuffle),
+        Opcode::SubgroupId => Rule::whole(subgroup_id),
+        Opcode::SubgroupCount => Rule::whole(subgroup_count),
+        op => match op.among_lanes()?.scan {
+            true => Rule::whole(scan),
+            false => Rule::whole(reduce),
+        },
+    })
+}
+
+impl Expander<'_> {
+    /// Lanes `first..first + lanes` of a vector.
+    fn lanes(&mut self, v: Value, first: u32, lanes: u32) -> Value {
+        let ty = self.ty(v);
+        if first == 0 && lanes == ty.lanes() {
+            return v;
+        }
+        let at = first * ty.scalar().bytes();
+        self.region(ty.by(lanes), v, Region::contiguous(lanes as u16, at as u16))
+    }
+
+    /// A vector with lanes from `first` on replaced.
+    fn with_lanes(&mut self, v: Value, first: u32, new: Value) -> Value {
+        let ty = self.ty(new);
+        if ty == self.ty(v) {
+            return new;
+        }
+        let at = first * ty.scalar().bytes();
+        let region = Region::contiguous(ty.lanes() as u16, at as u16);
+        self.replace(v, new, region)
+    }
+
+    fn launch(&mut self, opcode: Opcode, dim: Dim) -> Value {
+        let lanes = match (opcode, self.func.kind) {
+            (Opcode::LocalId, FuncKind::Kernel { simd, .. }) => Type::clamped(Scalar::I16, simd),
+            _ => Type::scalar_of(Scalar::I32),
+        };
+        self.one(InstData::Launch { opcode, dim }, Some(lanes))
+    }
+}
+
+/// The upper half on the lower one, until one lane is left.
+fn reduce(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [mut v] = e.args(inst);
+    let among = e.func.dfg.data(inst).opcode().among_lanes();
+    let op = among.map_or(Opcode::Bor, |a| a.opcode);
+    loop {
+        let n = e.ty(v).lanes();
+        if n <= 1 {
+            return smallvec![v];
+        }
+        let (upper, kept) = (n / 2, n.div_ceil(2));
+        let (low, high) = (e.lanes(v, 0, upper), e.lanes(v, kept, upper));
+        let both = e.bin(op, low, high);
+        let rest = e.lanes(v, 0, kept);
+        v = e.with_lanes(rest, 0, both);
+    }
+}
+
+/// Each lane with the one at distances of 1, 2, 4 and so on before it.
+fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [mut v] = e.args(inst);
+    let among = e.func.dfg.data(inst).opcode().among_lanes();
+    let op = among.map_or(Opcode::Bor, |a| a.opcode);
+    let n = e.ty(v).lanes();
+    let mut d = 1;
+    while d < n {
+        let (before, here) = (e.lanes(v, 0, n - d), e.lanes(v, d, n - d));
+        let both = e.bin(op, before, here);
+        v = e.with_lanes(v, d, both);
+        d *= 2;
+    }
+    smallvec![v]
+}
+
+/// A region with an index for each lane.
+fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [v, by] = e.args(inst);
+    let (of, lanes) = (e.ty(v), e.ty(by).lanes());
+    let last = of.lanes() - 1;
+    // A number that a type cannot hold is not too large.
+    let most = e.ty(by).scalar().mask();
+    let by = match u64::from(last) < most {
+        true => {
+            let last = e.int(e.ty(by), last.into());
+            e.bin(Opcode::Umin, by, last)
+        }
+        false => by,
+    };
+    let words = Type::clamped(Scalar::I16, lanes);
+    let by = match e.ty(by).scalar().bytes() {
+        1 => e.to(Opcode::Uextend, words, by),
+        2 => by,
+        _ => e.to(Opcode::Ireduce, words, by),
+    };
+    let size = e.int(words, of.scalar().bytes().trailing_zeros().into());
+    let index = e.bin(Opcode::Ishl, by, size);
+    let data = InstData::RdRegion {
+        opcode: Opcode::Rdregion,
+        arg: v,
+        region: Region::new(0, 1, 0, 0),
+        index: index.into(),
+    };
+    smallvec![e.one(data, Some(of.by(lanes)))]
+}
+
+fn simd(e: &Expander<'_>) -> u32 {
+    match e.func.kind {
+        FuncKind::Kernel { simd, .. } => simd.max(1),
+        FuncKind::Subroutine => 1,
+    }
+}
+
+/// The number of the first work-item, by the width.
+fn subgroup_id(e: &mut Expander<'_>, _: Inst) -> Results {
+    let i32 = Type::scalar_of(Scalar::I32);
+    let [x, y, z] = [Dim::X, Dim::Y, Dim::Z].map(|d| {
+        let ids = e.launch(Opcode::LocalId, d);
+        let first = e.lanes(ids, 0, 1);
+        e.to(Opcode::Uextend, i32, first)
+    });
+    let [wide, high] = [Dim::X, Dim::Y].map(|d| e.launch(Opcode::LocalSize, d));
+    let row = e.ter(Opcode::Imad, z, high, y);
+    let item = e.ter(Opcode::Imad, row, wide, x);
+    let shift = e.int(i32, simd(e).trailing_zeros().into());
+    smallvec![e.bin(Opcode::Ushr, item, shift)]
+}
+
+/// All work-items, by the width, rounded up.
+fn subgroup_count(e: &mut Expander<'_>, _: Inst) -> Results {
+    let i32 = Type::scalar_of(Scalar::I32);
+    let [x, y, z] = [Dim::X, Dim::Y, Dim::Z].map(|d| e.launch(Opcode::LocalSize, d));
+    let plane = e.bin(Opcode::Imul, x, y);
+    let most = e.int(i32, i64::from(simd(e)) - 1);
+    let items = e.ter(Opcode::Imad, plane, z, most);
+    let shift = e.int(i32, simd(e).trailing_zeros().into());
+    smallvec![e.bin(Opcode::Ushr, items, shift)]
+}
