@@ -164,11 +164,16 @@ impl fmt::Display for MInst {
             }
             MInst::LoadAddress {
                 sub,
+                count,
                 base,
                 offset,
                 index,
             } => {
-                write!(f, "address a0.{sub} {base}+{offset}")?;
+                write!(f, "address a0.{sub} ")?;
+                if count.channels() > 1 {
+                    write!(f, "({}) ", count.channels())?;
+                }
+                write!(f, "{base}+{offset}")?;
                 match index {
                     Some((r, at)) => write!(f, " + {r}+{at}"),
                     None => Ok(()),

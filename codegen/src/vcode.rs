@@ -174,15 +174,17 @@ pub enum MInst {
         /// Source.
         src: VReg,
     },
-    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand.
+    /// `a0.sub = address of base + offset (+ index)`, in bytes, for an indirect operand; as many words as it has rows with an index each.
     LoadAddress {
         /// Word of `a0`.
         sub: u16,
+        /// Words, a power of two.
+        count: isa::ExecSize,
         /// The register whose place is meant.
         base: VReg,
         /// Constant bytes added.
         offset: u32,
-        /// Index in bytes, an unsigned word at a byte offset of a register.
+        /// Indices in bytes, unsigned words from a byte offset of a register on.
         index: Option<(VReg, u32)>,
     },
     /// A part of the address of constant data, which the loader fills in.

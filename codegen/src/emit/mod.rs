@@ -267,6 +267,7 @@ impl Emitter<'_> {
             }
             MInst::LoadAddress {
                 sub,
+                count,
                 base,
                 offset,
                 index,
@@ -274,13 +275,19 @@ impl Emitter<'_> {
                 let a0 = Reg::Arf(Arf::Address, 0);
                 let start = imm(self.address(base, offset).into(), Type::Uw);
                 let a0 = dst(RegRef::new(a0, sub * 2), Type::Uw);
-                let inst = match index {
+                let mut inst = match index {
                     Some((r, at)) => {
                         let index = scalar(self.grf(self.address(r, at))?, Type::Uw);
                         uniform(Op::Add, a0, [index, start])
                     }
                     None => uniform(Op::Mov, a0, [start]),
                 };
+                inst.exec = count;
+                if let Src::Direct { region, .. } = &mut inst.srcs[0]
+                    && count.channels() > 1
+                {
+                    *region = Region::packed(count);
+                }
                 self.out.push(inst);
             }
             MInst::Symbol {

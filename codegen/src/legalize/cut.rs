@@ -79,6 +79,12 @@ pub fn within_grf(v: &View, first: u32, lanes: u32, grf: u32) -> bool {
         .is_some_and(|span| span + v.ty.bytes() <= grf)
 }
 
+/// Whether a row of a region can be one of those that have an address each.
+pub fn row_is_encodable(v: &View, grf: u32) -> bool {
+    let most = v.w <= 16 && matches!(v.hs, 0 | 1 | 2 | 4);
+    most && within_grf(v, 0, v.w, grf)
+}
+
 /// The region of an indirect source, whose place is not known.
 pub fn indirect(v: &View, first: u32, lanes: u32, grf: u32) -> Option<Region> {
     if !within_grf(v, first, lanes, grf) {

@@ -6,6 +6,9 @@ use crate::bale::{Bale, BaleSrc, View};
 use crate::vcode::VirtReg;
 use gantry_isa_gen::{Op, Type};
 
+/// Words of the address register that rows may have (PRM Vol. 7, "Indirect Operand").
+const ADDRESSES: u32 = 16;
+
 impl Legalizer<'_> {
     /// Whether the operands of these channels are all encodable, in one instruction.
     pub(super) fn fits(&self, bale: &Bale, p: Piece) -> bool {
@@ -13,8 +16,9 @@ impl Legalizer<'_> {
         self.dst_fits(&bale.dst, p)
             && bale.carry.is_none_or(|c| self.dst_fits(&c, p))
             && self.low_words_fit(bale, p)
-            && sources.clone().all(|s| match s {
+            && sources.clone().enumerate().all(|(n, s)| match s {
                 BaleSrc::Imm(_, ty) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
+                BaleSrc::View(v, _) if Self::spans_rows(v, p) => self.rows_fit(bale, n, v, p),
                 BaleSrc::View(v, _) => self.src_fits(v, p),
             })
             && self.halves_fit(bale, p)
@@ -26,6 +30,27 @@ impl Legalizer<'_> {
         v.index
             .is_none_or(|i| i.rows == 1 || p.first % v.w + p.lanes <= v.w)
             && (p.lanes == 1 || self.target.features().indirect_grf_crossing)
+    }
+
+    /// Whether these channels are of several rows, each with an index of its own.
+    pub(super) fn spans_rows(v: &View, p: Piece) -> bool {
+        v.index
+            .is_some_and(|i| i.rows > 1 && p.first % v.w + p.lanes > v.w)
+    }
+
+    /// Source 0 can have an address for each row, where no other operand needs one. Rows lie in one register each: sure of single elements, else as
+    /// for any indirect operand.
+    fn rows_fit(&self, bale: &Bale, n: usize, v: &View, p: Piece) -> bool {
+        let sources = bale.operation.srcs.iter().skip(1).flatten();
+        let mut others = sources.filter_map(|s| match s {
+            BaleSrc::View(v, _) => Some(v),
+            BaleSrc::Imm(..) => None,
+        });
+        let alone = bale.dst.index.is_none() && others.all(|v| v.index.is_none());
+        let whole = p.first.is_multiple_of(v.w) && p.lanes.is_multiple_of(v.w);
+        let wide = self.target.features().indirect_grf_crossing && v.w.is_power_of_two();
+        let row = v.w == 1 || wide && cut::row_is_encodable(v, self.grf.bytes);
+        n == 0 && alone && whole && row && !bale.is_ternary() && p.lanes / v.w <= ADDRESSES
     }
 
     fn dst_fits(&self, v: &View, p: Piece) -> bool {

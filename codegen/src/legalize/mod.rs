@@ -454,10 +454,35 @@ impl Legalizer<'_> {
         };
         self.out.push(MInst::LoadAddress {
             sub,
+            count: ExecSize::S1,
             base,
             offset,
             index: Some((i.reg, row * 2)),
         });
+    }
+
+    /// Source 0 by an address for each of its rows.
+    fn rows(&mut self, v: &View, p: Piece, mods: SrcMods) -> Option<Src<VirtReg>> {
+        let (VirtReg::Grf(base), Some(i)) = (v.reg, v.index) else {
+            return None;
+        };
+        self.out.push(MInst::LoadAddress {
+            sub: 0,
+            count: ExecSize::new(p.lanes / v.w)?,
+            base,
+            offset: v.offset,
+            index: Some((i.reg, p.first / v.w * 2)),
+        });
+        Some(Src::Indirect {
+            addr: RegRef::new(address(), 0),
+            imm: 0,
+            region: Region::VxH {
+                w: v.w as u8,
+                hs: if v.w == 1 { 0 } else { v.hs as u8 },
+            },
+            ty: v.ty,
+            mods,
+        })
     }
 
     fn dst(&mut self, v: &View, p: Piece) -> Dst<VirtReg> {
@@ -488,6 +513,9 @@ impl Legalizer<'_> {
                 ty,
             },
             BaleSrc::Imm(bits, ty) => Src::Imm { bits, ty },
+            BaleSrc::View(v, mods) if Self::spans_rows(&v, p) => {
+                self.rows(&v, p, mods).unwrap_or(Src::None)
+            }
             BaleSrc::View(v, mods) if v.index.is_some() => {
                 self.load_address(&v, p, n);
                 Src::Indirect {
