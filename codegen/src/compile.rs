@@ -15,6 +15,7 @@
 //!   zebin
 //! ```
 
+use crate::context::Context;
 use crate::display;
 use crate::emit::{Code, emit};
 use crate::expand::expand;
@@ -34,7 +35,7 @@ use crate::target::abi::Payload;
 use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
-use gantry_isa_gen::text;
+use gantry_isa_gen::{DeviceInfo, text};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -134,6 +135,14 @@ impl CompileOptions {
     /// There is no code generator for it.
     pub fn for_target(name: &str) -> Result<CompileOptions, CodegenError> {
         Ok(CompileOptions::new(Target::from_name(name)?))
+    }
+
+    /// Options for a device, as it describes itself (`device.info()` of `gantry-runtime`).
+    ///
+    /// # Errors
+    /// There is no code generator for it.
+    pub fn for_device(device: &DeviceInfo) -> Result<CompileOptions, CodegenError> {
+        Ok(CompileOptions::new(Target::of_device(device)?))
     }
 }
 
@@ -261,10 +270,22 @@ pub fn compile_kernel(
     func: &Function,
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
-    compile_with(module, func, options, || verify_with_callees(module, func))
+    Context::new().compile_kernel(module, func, options)
+}
+
+/// One kernel, with a context's memory.
+pub(crate) fn kernel_in(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+) -> Result<CompiledKernel, CodegenError> {
+    let verify = || verify_with_callees(module, func);
+    compile_with(context, module, func, options, verify)
 }
 
 fn compile_with(
+    context: &mut Context,
     module: &Module,
     func: &Function,
     options: &CompileOptions,
@@ -309,12 +330,12 @@ fn compile_with(
     )?;
     let mut code = pass.run(
         Stage::Legalize,
-        || legalize(name, lowered, target),
+        || legalize(name, lowered, target, std::mem::take(&mut context.insts)),
         |c| c.to_string(),
     )?;
     pass.run(
         Stage::Flags,
-        || allocate_flags(name, &mut code, target.grf().size()),
+        || allocate_flags(name, &mut code, target.grf().size(), &mut context.flags),
         |()| String::new(),
     )?;
     if let Some((Stage::Flags, text)) = pass.dumps.last_mut() {
@@ -328,7 +349,7 @@ fn compile_with(
     let alloc = pass.run(
         Stage::Regalloc,
         || {
-            let a = allocate(name, &code, &live)?;
+            let a = allocate(name, &code, &live, &mut context.map)?;
             if options.check {
                 checker::check(&code, &a).map_err(|e| CodegenError::internal(name, e))?;
             }
@@ -348,6 +369,7 @@ fn compile_with(
     stats.simd_width = payload.simd;
     stats.fired = code.fired;
     stats.simd_cf = findings;
+    context.insts = code.insts;
     Ok(CompiledKernel {
         name: name.to_string(),
         code: out,
@@ -363,6 +385,15 @@ fn compile_with(
 /// # Errors
 /// As [`compile_kernel`]; of IR that does not verify, every error of the module.
 pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, CodegenError> {
+    Context::new().compile(module, options)
+}
+
+/// A module, with a context's memory.
+pub(crate) fn module_in(
+    context: &mut Context,
+    module: &Module,
+    options: &CompileOptions,
+) -> Result<Compiled, CodegenError> {
     let mut kernels = Vec::new();
     let mut functions = Vec::new();
     // The whole module is verified with the first kernel.
@@ -373,7 +404,7 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
                 true => Ok(()),
                 false => verifier::verify_module(module).map_err(CodegenError::Verifier),
             };
-            kernels.push(compile_with(module, func, options, verify)?);
+            kernels.push(compile_with(context, module, func, options, verify)?);
             functions.push(func);
         }
     }

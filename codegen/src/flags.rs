@@ -17,6 +17,7 @@ use regalloc2::{
     OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, ProgPoint, RegClass,
     RegallocOptions, VReg as RaVReg,
 };
+use smallvec::SmallVec;
 
 /// How an instruction uses a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,10 +140,10 @@ struct Flags<'a> {
     operands: Vec<Operand>,
     /// Per instruction here, where its operands start; one more at the end.
     starts: Vec<u32>,
-    succs: Vec<Vec<Block>>,
-    preds: Vec<Vec<Block>>,
-    params: Vec<Vec<RaVReg>>,
-    args: Vec<Vec<Vec<RaVReg>>>,
+    succs: Vec<SmallVec<[Block; 2]>>,
+    preds: Vec<SmallVec<[Block; 2]>>,
+    params: Vec<SmallVec<[RaVReg; 2]>>,
+    args: Vec<SmallVec<[SmallVec<[RaVReg; 2]>; 2]>>,
 }
 
 impl<'a> Flags<'a> {
@@ -389,11 +390,24 @@ fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
     loops / STEPS > code.blocks.len() || params.saturating_mul(params) / STEPS > code.insts.len()
 }
 
+/// Memory that is kept from one function to the next.
+#[derive(Default)]
+pub struct Memory {
+    regalloc: regalloc2::Ctx,
+    /// Room for the rewritten instructions.
+    insts: Vec<MInst>,
+}
+
 /// Gives every flag its register, with spills to the GRF file where four are not enough.
 ///
 /// # Errors
 /// Far more flags live at once than a register file of so many bytes holds. regalloc2 refuses the function, which would be a bug of lowering.
-pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), CodegenError> {
+pub fn allocate_flags(
+    name: &str,
+    code: &mut VCode,
+    file: u32,
+    memory: &mut Memory,
+) -> Result<(), CodegenError> {
     if code.flags.is_empty() {
         return Ok(());
     }
@@ -425,8 +439,9 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
             },
             ..Default::default()
         };
-        let output = regalloc2::run(&view, &env, &options)
+        regalloc2::run_with_ctx(&view, &env, &options, &mut memory.regalloc)
             .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
+        let output = std::mem::take(&mut memory.regalloc.output);
         let Flags {
             starts,
             insts,
@@ -441,11 +456,14 @@ pub fn allocate_flags(name: &str, code: &mut VCode, file: u32) -> Result<(), Cod
         });
     }
     let old = std::mem::take(&mut code.insts);
-    let mut out = Vec::with_capacity(old.len());
+    let mut out = std::mem::take(&mut memory.insts);
+    out.clear();
+    out.reserve(old.len());
     for p in placed {
         rewrite(name, code, &old, p, whole, &mut out)?;
     }
     code.insts = out;
+    memory.insts = old;
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 pub mod bale;
 pub mod builder;
 pub mod compile;
+mod context;
 pub mod display;
 pub mod emit;
 pub mod expand;
@@ -29,6 +30,7 @@ pub mod verifier;
 pub mod zebin;
 
 pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
+pub use context::Context;
 pub use inline::Inline;
 pub use result::CodegenError;
 pub use simdcf::SimdCf;

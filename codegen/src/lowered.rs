@@ -23,15 +23,18 @@ pub enum Lowered {
     Inst(MInst),
 }
 
+/// Flags that go by value along an edge: mostly a mask or two.
+pub type Flags = SmallVec<[VFlag; 4]>;
+
 /// A lowered block.
 #[derive(Clone, Debug, Default)]
 pub struct LoweredBlock {
     /// Code, the terminator last.
     pub code: Vec<Lowered>,
     /// Flags that come in by value.
-    pub params: Vec<VFlag>,
+    pub params: Flags,
     /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.
-    pub succs: SmallVec<[(usize, Vec<VFlag>); 2]>,
+    pub succs: SmallVec<[(usize, Flags); 2]>,
 }
 
 /// A lowered function.

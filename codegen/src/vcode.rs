@@ -5,6 +5,7 @@
 
 use crate::fired::Fired;
 use crate::ir::DataRef;
+use crate::lowered::Flags;
 use crate::simdcf::Point;
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
@@ -291,11 +292,11 @@ pub struct BlockData {
     /// One past the last.
     pub end: usize,
     /// Flags that come in by value.
-    pub params: Vec<VFlag>,
+    pub params: Flags,
     /// Successors, in the terminator's order.
     pub succs: SmallVec<[VBlock; 2]>,
     /// Per successor, the flags for its parameters.
-    pub succ_args: SmallVec<[Vec<VFlag>; 2]>,
+    pub succ_args: SmallVec<[Flags; 2]>,
     /// Predecessors.
     pub preds: SmallVec<[VBlock; 2]>,
 }

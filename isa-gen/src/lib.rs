@@ -42,7 +42,7 @@ pub use inst::{
     SrcMods, Subfn, SyncFn, Target,
 };
 pub use op::{MathFn, Op};
-pub use platform::{Features, PRODUCTS, Platform, Product};
+pub use platform::{DeviceInfo, Features, PRODUCTS, Platform, Product};
 pub use reg::{Arf, Reg, RegRef, Register};
 pub use region::{ChannelOffset, ExecSize, Region};
 pub use swsb::Swsb;

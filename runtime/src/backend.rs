@@ -5,7 +5,7 @@ use crate::launch::{Arg, LaunchStats, Print, Progress, Signals};
 use crate::limits::Limits;
 use crate::watch::Watch;
 use crate::zebin::{KernelInfo, Zebin};
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{Platform, Product};
 use std::sync::Arc;
 
 /// A device.
@@ -16,6 +16,10 @@ pub(crate) trait DeviceBackend: Send + Sync {
     fn is_simulator(&self) -> bool;
     /// The platform it runs; `None` where it is none known here, and only the driver decides.
     fn platform(&self) -> Option<Platform>;
+    /// Which product it is; `None` where none is simulated, or none known here is there.
+    fn product(&self) -> Option<&'static Product> {
+        None
+    }
     /// Whether it runs modules of a platform.
     fn runs(&self, platform: Platform) -> bool {
         self.platform()

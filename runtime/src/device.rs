@@ -9,7 +9,7 @@ use crate::module::Module;
 use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
 use crate::zebin::Zebin;
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{DeviceInfo, Platform};
 use std::fmt;
 use std::sync::Arc;
 
@@ -86,6 +86,15 @@ impl Device {
     /// The platform it runs; `None` where the driver alone decides.
     pub fn platform(&self) -> Option<Platform> {
         self.inner.platform()
+    }
+
+    /// What compilers ask of it: `CompileOptions::for_device(&device.info())`.
+    pub fn info(&self) -> DeviceInfo {
+        DeviceInfo {
+            name: self.name(),
+            product: self.inner.product(),
+            platform: self.platform(),
+        }
     }
 
     /// Loads a zebin.

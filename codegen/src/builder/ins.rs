@@ -3,7 +3,8 @@
 use super::FunctionBuilder;
 use crate::ir::{
     AtomicOp, Block, BlockCall, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact, ImagePlace,
-    Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
+    Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Types, Value,
+    result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
 use half::f16;
@@ -18,14 +19,14 @@ pub struct Ins<'a, 'f> {
 include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 
 impl Ins<'_, '_> {
-    fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Vec<Type> {
+    fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Types {
         let mut args = SmallVec::<[Value; 4]>::new();
         data.for_each_arg(&self.b.func.dfg.pool, |v| args.push(v));
         let arg = |n: usize| args.get(n).map(|&v| self.b.ty(v));
-        result_types(data.opcode(), ctrl, arg, |_| Vec::new(), data)
+        result_types(data.opcode(), ctrl, arg, |_| Types::new(), data)
     }
 
-    fn inst(&mut self, data: InstData, ctrl: Option<Type>) -> (Inst, Vec<Type>) {
+    fn inst(&mut self, data: InstData, ctrl: Option<Type>) -> (Inst, Types) {
         let types = self.types(&data, ctrl);
         (self.b.push(data), types)
     }

@@ -17,8 +17,8 @@ mod lanes;
 mod wide;
 
 use crate::ir::{
-    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value,
-    result_types,
+    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Types,
+    Value, result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -280,7 +280,7 @@ impl Expander<'_> {
         let mut args: SmallVec<[Type; 4]> = SmallVec::new();
         data.for_each_arg(&dfg.pool, |v| args.push(dfg.ty(v)));
         let arg = |n: usize| args.get(n).copied();
-        let types = result_types(data.opcode(), ctrl, arg, |_| Vec::new(), &data);
+        let types = result_types(data.opcode(), ctrl, arg, |_| Types::new(), &data);
         let inst = self.func.dfg.make_inst(data, &types);
         match rule(&self.func, inst, self.target) {
             Some(rule) => self.rewrite(inst, rule),

@@ -27,7 +27,7 @@ pub use function::{
     ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use image::{ImageAccess, ImageFact, ImagePlace, ImageShape};
-pub use infer::result_types;
+pub use infer::{Types, result_types};
 pub use instructions::{BlockCall, Dim, InstData};
 pub use layout::Layout;
 pub use memory::{AtomicOp, FenceSpaces, MemFlags, Scope, Space};

@@ -28,19 +28,29 @@ use gantry_isa_gen::{
     self as isa, ChannelOffset, CondMod, Dst, ExecSize, InstOpts, Op, PredCtrl, Predicate, RegRef,
     Region, Src, SrcMods, Type,
 };
+use smallvec::SmallVec;
 
-/// Cuts every bale of a lowered function.
+/// Instructions up to which their memory is not cut down to what they take.
+const FEW: usize = 4096;
+
+/// Cuts every bale of a lowered function. `room`: memory for the instructions, whatever is in it.
 ///
 /// # Errors
 /// A bale that no sequence of instructions can execute.
-pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode, CodegenError> {
+pub fn legalize(
+    name: &str,
+    f: LoweredFunction,
+    target: &Target,
+    mut room: Vec<MInst>,
+) -> Result<VCode, CodegenError> {
+    room.clear();
     let mut l = Legalizer {
         target,
         grf: f.grf,
         vregs: f.vregs,
         flags: f.flags,
         fired: f.fired,
-        out: Vec::new(),
+        out: room,
         error: None,
     };
     let mut blocks = PrimaryMap::new();
@@ -65,7 +75,9 @@ pub fn legalize(name: &str, f: LoweredFunction, target: &Target) -> Result<VCode
     if let Some(what) = l.error {
         return Err(CodegenError::internal(name, what));
     }
-    l.out.shrink_to_fit();
+    if l.out.len() > FEW {
+        l.out.shrink_to_fit();
+    }
     let mut code = VCode {
         grf: l.grf,
         insts: l.out,
@@ -195,8 +207,8 @@ impl Legalizer<'_> {
     }
 
     /// Cuts a bale: at each channel the widest piece that every operand allows.
-    fn pieces(&mut self, bale: &Bale) -> Vec<Piece> {
-        let mut out = Vec::new();
+    fn pieces(&mut self, bale: &Bale) -> SmallVec<[Piece; 8]> {
+        let mut out = SmallVec::new();
         let mut first = 0;
         while first < bale.lanes {
             let mut lanes = 1 << (bale.lanes - first).min(bale.max_exec()).ilog2();

@@ -4,10 +4,10 @@ use super::{Lower, parallel};
 use crate::bale::{BaleSrc, Operation, View};
 use crate::interp::SLM_ALIGN;
 use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, Value, ValueDef};
-use crate::lowered::{Lowered, LoweredBlock};
+use crate::lowered::{Flags, Lowered, LoweredBlock};
 use crate::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::result::CodegenError;
-use crate::vcode::{FlagTest, MInst, Place, VFlag, VRegData, VirtReg};
+use crate::vcode::{FlagTest, MInst, Place, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::{Op, Type};
@@ -27,9 +27,11 @@ impl Lower<'_> {
         let mut blocks = vec![LoweredBlock::default(); order.len()];
         // Edge blocks are numbered after the others while lowering, and put behind their block at the end.
         let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
+        // A block's code, the last instruction first.
+        let mut reversed: Vec<Lowered> = Vec::new();
         for (n, &b) in order.iter().enumerate().rev() {
             self.block = b;
-            let mut reversed: Vec<Lowered> = Vec::new();
+            reversed.clear();
             let insts = self.func.layout.insts(b);
             let Some((&last, body)) = insts.split_last() else {
                 return Err(CodegenError::internal(
@@ -50,7 +52,7 @@ impl Lower<'_> {
             } else {
                 for call in &calls {
                     let mut to = self.target(&number, call.block)?;
-                    let mut flags = Vec::new();
+                    let mut flags = Flags::new();
                     let has_args = !call.args.is_empty();
                     if has_args || preds[call.block] > 1 {
                         let saved = std::mem::take(&mut self.code);
@@ -59,7 +61,7 @@ impl Lower<'_> {
                         let code = std::mem::replace(&mut self.code, saved);
                         let edge = LoweredBlock {
                             code,
-                            params: Vec::new(),
+                            params: Flags::new(),
                             succs: smallvec![(to, args)],
                         };
                         to = order.len() + edges.len();
@@ -87,10 +89,9 @@ impl Lower<'_> {
                 self.define_flags();
                 reversed.extend(self.code.iter().rev());
             }
-            reversed.reverse();
             let params = self.flag_params(b);
             let out = &mut blocks[n];
-            out.code = reversed;
+            out.code = reversed.iter().rev().copied().collect();
             out.succs = succs;
             out.params = params;
         }
@@ -167,13 +168,13 @@ impl Lower<'_> {
         post
     }
 
-    fn flag_params(&mut self, block: Block) -> Vec<VFlag> {
+    fn flag_params(&mut self, block: Block) -> Flags {
         if Some(block) == self.func.layout.entry() {
-            return Vec::new();
+            return Flags::new();
         }
-        let params: Vec<Value> = self.func.dfg.block_params(block).to_vec();
-        let mut flags = Vec::new();
-        for v in params {
+        let func = self.func;
+        let mut flags = Flags::new();
+        for &v in func.dfg.block_params(block) {
             let wanted = self.needed.contains(v) && !self.keeps_param(block, v);
             if self.ty(v).is_pred() && wanted {
                 flags.push(self.flag(v));
@@ -184,13 +185,14 @@ impl Lower<'_> {
 
     /// The copies that give a block's parameters their values, all at once; the flags go by value. Which copies are in each other's way is
     /// a matter of registers: different values may be in one.
-    fn edge_copies(&mut self, call: &BlockCall) -> Vec<VFlag> {
-        let params: Vec<Value> = self.func.dfg.block_params(call.block).to_vec();
-        let args: Vec<Value> = call.args.as_slice(&self.func.dfg.pool).to_vec();
-        let mut flags = Vec::new();
-        let mut copies = Vec::new();
-        let mut constants = Vec::new();
-        for (&p, &a) in params.iter().zip(&args) {
+    fn edge_copies(&mut self, call: &BlockCall) -> Flags {
+        let func = self.func;
+        let params = func.dfg.block_params(call.block);
+        let args = call.args.as_slice(&func.dfg.pool);
+        let mut flags = Flags::new();
+        let mut copies: SmallVec<[(VReg, VReg); 8]> = SmallVec::new();
+        let mut constants: SmallVec<[(VReg, Inst); 4]> = SmallVec::new();
+        for (&p, &a) in params.iter().zip(args) {
             if !self.needed.contains(p) || self.keeps_param(call.block, p) {
                 continue;
             }

@@ -1,16 +1,25 @@
 //! Copies that happen at once, as copies one after the other.
 
 use crate::vcode::VReg;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
+
+/// Copies, each `(to, from)`.
+pub(super) type Copies = SmallVec<[(VReg, VReg); 8]>;
+
+/// How many copies are compared each with each.
+const FEW: usize = 8;
 
 /// The same effect by copies `(to, from)` in order. No register is copied to twice. Where copies go round in a ring, `save` gives a register
 /// like the one it is asked for, which takes its value first.
-pub(super) fn sequence(
-    copies: &[(VReg, VReg)],
-    mut save: impl FnMut(VReg) -> VReg,
-) -> Vec<(VReg, VReg)> {
-    let mut copies: Vec<(VReg, VReg)> = copies.iter().copied().filter(|(t, f)| t != f).collect();
-    let mut out = Vec::with_capacity(copies.len());
+pub(super) fn sequence(copies: &[(VReg, VReg)], mut save: impl FnMut(VReg) -> VReg) -> Copies {
+    let mut copies: Copies = copies.iter().copied().filter(|(t, f)| t != f).collect();
+    // Mostly none is in another's way.
+    let reads = |r: VReg| copies.iter().any(|(_, from)| *from == r);
+    if copies.len() <= FEW && !copies.iter().any(|(to, _)| reads(*to)) {
+        return copies;
+    }
+    let mut out = Copies::with_capacity(copies.len());
     // Copies by the register that they write.
     let mut writes: Vec<(VReg, usize)> = copies.iter().enumerate().map(|(n, c)| (c.0, n)).collect();
     writes.sort_unstable();

@@ -233,7 +233,7 @@ impl<'a> Bundles<'a> {
     /// Makes two bundles that do not meet one.
     fn join(&mut self, large: VReg, small: VReg) {
         self.up[small] = large;
-        let mut moved = Vec::new();
+        let mut moved: SmallVec<[Range; 8]> = SmallVec::new();
         self.each(small, |r| {
             moved.push(r);
             true

@@ -19,6 +19,8 @@ pub struct AllocationMap {
     grfs: Vec<Map<u32, Taken>>,
     /// What is taken while routines run that know nothing of it: values of different callers may be in one place.
     weak: Vec<Map<u32, Taken>>,
+    /// While a place is looked for: what is taken in each GRF, as far as that was asked.
+    known: Vec<Option<u64>>,
 }
 
 /// When a value lives.
@@ -37,14 +39,34 @@ fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
     u64::MAX >> (64 - (last - first).clamp(1, 64)) << first
 }
 
+impl Default for AllocationMap {
+    /// Of a file without registers.
+    fn default() -> Self {
+        AllocationMap {
+            forest: MapForest::new(),
+            grf: 0,
+            grfs: Vec::new(),
+            weak: Vec::new(),
+            known: Vec::new(),
+        }
+    }
+}
+
 impl AllocationMap {
     /// An empty file.
     pub fn new(file: GrfFile) -> Self {
-        AllocationMap {
-            forest: MapForest::new(),
-            grf: file.bytes,
-            grfs: (0..file.count).map(|_| Map::new()).collect(),
-            weak: (0..file.count).map(|_| Map::new()).collect(),
+        let mut map = AllocationMap::default();
+        map.clear(file);
+        map
+    }
+
+    /// Empties it for another function; its memory stays.
+    pub fn clear(&mut self, file: GrfFile) {
+        self.forest.clear();
+        self.grf = file.bytes;
+        for maps in [&mut self.grfs, &mut self.weak] {
+            maps.clear();
+            maps.resize_with(file.count as usize, Map::new);
         }
     }
 
@@ -85,26 +107,33 @@ impl AllocationMap {
     }
 
     /// The lowest free place of so many bytes, so aligned, at or above `lowest`, for a value with such a life. In bytes.
-    pub fn find(&self, bytes: u32, align: u32, lowest: u32, life: Life<'_>) -> Option<u32> {
+    pub fn find(&mut self, bytes: u32, align: u32, lowest: u32, life: Life<'_>) -> Option<u32> {
         let grf = self.grf;
         let end = self.grfs.len() as u32 * grf;
         let align = align.max(1);
         let mut at = lowest.next_multiple_of(align);
         // What is taken in a GRF over all ranges is asked once per GRF, not once per place.
-        let mut known: Vec<Option<u64>> = vec![None; self.grfs.len()];
+        let mut known = std::mem::take(&mut self.known);
+        known.clear();
+        known.resize(self.grfs.len(), None);
+        let mut found = None;
         while at + bytes <= end {
             let blocked = (at / grf..(at + bytes).div_ceil(grf)).find(|&g| {
                 let taken = known[g as usize].get_or_insert_with(|| self.blocked(g, life));
                 *taken & mask(grf, g, at, bytes) != 0
             });
             match blocked {
-                None => return Some(at),
+                None => {
+                    found = Some(at);
+                    break;
+                }
                 // A run of GRFs goes on behind the GRF in its way.
                 Some(g) if align >= grf => at = ((g + 1) * grf).next_multiple_of(align),
                 Some(_) => at += align,
             }
         }
-        None
+        self.known = known;
+        found
     }
 
     /// Takes `bytes` bytes at `at` for a value with such a life.

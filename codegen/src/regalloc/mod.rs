@@ -28,14 +28,19 @@ pub struct Allocation {
     pub grfs: u32,
 }
 
-/// Places every virtual register in the register file.
+/// Places every virtual register in the register file. `map`: any, for its memory.
 ///
 /// # Errors
 /// [`CodegenError::OutOfRegisters`] where a bundle finds no place.
-pub fn allocate(name: &str, code: &VCode, live: &Liveness) -> Result<Allocation, CodegenError> {
+pub fn allocate(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    map: &mut AllocationMap,
+) -> Result<Allocation, CodegenError> {
     let mut bundles = Bundles::merge(code, live);
     let file = code.grf;
-    let mut map = AllocationMap::new(file);
+    map.clear(file);
     let mut out = Allocation::default();
     let mut order: Vec<Bundle> = bundles.list();
     // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,

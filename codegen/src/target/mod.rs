@@ -8,7 +8,7 @@ pub mod abi;
 
 use crate::result::CodegenError;
 use abi::Abi;
-use gantry_isa_gen::{Features, PRODUCTS, Platform, Product};
+use gantry_isa_gen::{DeviceInfo, Features, PRODUCTS, Platform, Product};
 
 /// The shape of a thread's register file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,10 +59,7 @@ impl Target {
     pub fn from_name(name: &str) -> Result<Target, CodegenError> {
         Product::from_name(name)
             .and_then(Target::of)
-            .ok_or_else(|| CodegenError::Target {
-                name: name.to_string(),
-                known: Target::names().collect::<Vec<_>>().join(", "),
-            })
+            .ok_or_else(|| Target::unknown(name))
     }
 
     /// The target of a product, if there is a code generator for its platform.
@@ -79,6 +76,26 @@ impl Target {
             },
             abi: Abi::of(platform)?,
         })
+    }
+
+    /// The target of a device: its product, or, where it is none, as a simulator, the first of its platform.
+    ///
+    /// # Errors
+    /// There is no code generator for it: the error lists those that there are.
+    pub fn of_device(device: &DeviceInfo) -> Result<Target, CodegenError> {
+        let of_platform = |p| Target::all().find(|t| t.platform == p);
+        let found = match device.product {
+            Some(product) => Target::of(product),
+            None => device.platform.and_then(of_platform),
+        };
+        found.ok_or_else(|| Target::unknown(&device.name))
+    }
+
+    fn unknown(name: &str) -> CodegenError {
+        CodegenError::Target {
+            name: name.to_string(),
+            known: Target::names().collect::<Vec<_>>().join(", "),
+        }
     }
 
     /// A target of every product with a code generator.
@@ -139,6 +156,27 @@ mod tests {
                 assert_eq!(Target::from_name(name).unwrap(), t, "{name}");
             }
             assert!(t.family() != 0, "{}", t.name());
+        }
+    }
+
+    #[test]
+    fn a_device_has_the_target_of_its_product_or_platform() {
+        let info = |product, platform| DeviceInfo {
+            name: "a device".to_string(),
+            product,
+            platform,
+        };
+        for t in Target::all() {
+            let found = Target::of_device(&info(Some(t.product()), Some(t.platform())));
+            assert_eq!(found.unwrap(), t);
+            let found = Target::of_device(&info(None, Some(t.platform()))).unwrap();
+            assert_eq!(found.platform(), t.platform());
+        }
+        let dg2 = Product::from_name("dg2");
+        assert!(dg2.is_some());
+        for other in [info(dg2, None), info(None, None)] {
+            let e = Target::of_device(&other).unwrap_err().to_string();
+            assert!(e.contains("a device") && e.contains("skl"), "{e}");
         }
     }
 

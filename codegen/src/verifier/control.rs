@@ -1,7 +1,8 @@
 //! Branches, returns, calls.
 
 use super::{Place, Verifier};
-use crate::ir::{BlockCall, FuncKind, Inst, InstData, Scalar, Type, Value};
+use crate::ir::{BlockCall, FuncKind, Inst, InstData, Scalar, Type, Types, Value};
+use std::fmt::Arguments;
 
 impl Verifier<'_> {
     pub(super) fn control(&mut self, inst: Inst) {
@@ -22,13 +23,15 @@ impl Verifier<'_> {
                 self.branch(inst, 1 + dests[0].args.len(pool), &dests[1]);
             }
             InstData::Return { args, .. } => {
-                let args = args.as_slice(pool).to_vec();
-                let results = self.func.sig.results.clone();
+                let args = args.as_slice(pool);
+                let results = &self.func.sig.results;
                 match self.func.kind {
                     FuncKind::Kernel { .. } if !args.is_empty() => {
                         self.error(Place::Operand(inst, 0), "a kernel returns nothing");
                     }
-                    _ => self.arguments(inst, 0, &args, &results, "the function returns"),
+                    _ => {
+                        self.arguments(inst, 0, args, results, format_args!("the function returns"))
+                    }
                 }
             }
             InstData::Call { func, args, .. } => {
@@ -43,9 +46,10 @@ impl Verifier<'_> {
                     );
                     return;
                 }
-                let params: Vec<Type> = callee.sig.params.iter().map(|p| p.ty).collect();
-                let args = args.as_slice(pool).to_vec();
-                self.arguments(inst, 0, &args, &params, &format!("%{} takes", callee.name));
+                let params: Types = callee.sig.params.iter().map(|p| p.ty).collect();
+                let args = args.as_slice(pool);
+                let who = format_args!("%{} takes", callee.name);
+                self.arguments(inst, 0, args, &params, who);
             }
             _ => {}
         }
@@ -53,22 +57,29 @@ impl Verifier<'_> {
 
     fn branch(&mut self, inst: Inst, first: usize, dest: &BlockCall) {
         let dfg = &self.func.dfg;
-        let params: Vec<Type> = dfg
+        let params: Types = dfg
             .block_params(dest.block)
             .iter()
             .map(|&v| dfg.ty(v))
             .collect();
-        let args = dest.args.as_slice(&dfg.pool).to_vec();
+        let args = dest.args.as_slice(&dfg.pool);
         self.arguments(
             inst,
             first,
-            &args,
+            args,
             &params,
-            &format!("{} takes", dest.block),
+            format_args!("{} takes", dest.block),
         );
     }
 
-    fn arguments(&mut self, inst: Inst, first: usize, args: &[Value], params: &[Type], who: &str) {
+    fn arguments(
+        &mut self,
+        inst: Inst,
+        first: usize,
+        args: &[Value],
+        params: &[Type],
+        who: Arguments<'_>,
+    ) {
         if args.len() != params.len() {
             self.error(
                 Place::Inst(inst),

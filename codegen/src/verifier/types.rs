@@ -2,7 +2,7 @@
 
 use super::{Place, Verifier};
 use crate::ir::opcode::{Class, Out};
-use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Value, result_types};
+use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Types, Value, result_types};
 
 /// Whether a type is of a class, and what to call the class.
 fn class_rule(class: Class) -> (fn(Type) -> bool, &'static str) {
@@ -165,15 +165,14 @@ impl Verifier<'_> {
         let dfg = &self.func.dfg;
         let data = self.data(inst);
         let args = self.args(inst);
-        let have: Vec<Type> = dfg.results(inst).iter().map(|&v| dfg.ty(v)).collect();
+        let have: Types = dfg.results(inst).iter().map(|&v| dfg.ty(v)).collect();
         let want = result_types(
             data.opcode(),
             have.first().copied(),
             |n| args.get(n).map(|&v| dfg.ty(v)),
             |f| {
-                self.callee(f)
-                    .map(|f| f.sig.results.clone())
-                    .unwrap_or_default()
+                let callee = self.callee(f);
+                callee.map_or(Types::new(), |f| Types::from_slice(&f.sig.results))
             },
             data,
         );

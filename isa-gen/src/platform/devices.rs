@@ -37,6 +37,17 @@ impl Product {
     }
 }
 
+/// What a device says of itself: what a compiler must know to make code for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DeviceInfo {
+    /// What it calls itself.
+    pub name: String,
+    /// Which product it is, if that is known; a simulator is none.
+    pub product: Option<&'static Product>,
+    /// The platform it runs, if that is known.
+    pub platform: Option<Platform>,
+}
+
 /// Every product known.
 pub static PRODUCTS: [Product; 19] = [
     Product {

@@ -3,7 +3,7 @@
 mod devices;
 mod features;
 
-pub use devices::{PRODUCTS, Product};
+pub use devices::{DeviceInfo, PRODUCTS, Product};
 pub use features::Features;
 
 use std::fmt;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::launch::{Arg, LaunchStats};
 use crate::zebin::Zebin;
 use ffi::{DriverArg, DriverModule, End, Gpu, Memory};
-use gantry_isa_gen::Platform;
+use gantry_isa_gen::{Platform, Product};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -43,6 +43,10 @@ impl DeviceBackend for LevelZero {
 
     fn platform(&self) -> Option<Platform> {
         Platform::from_pci_id(u16::try_from(self.gpu.pci_id).ok()?)
+    }
+
+    fn product(&self) -> Option<&'static Product> {
+        Product::from_pci_id(u16::try_from(self.gpu.pci_id).ok()?)
     }
 
     fn id(&self) -> usize {

@@ -3,7 +3,7 @@
 use super::Parser;
 use super::function::{Body, Def, Line};
 use crate::ir::opcode::Out;
-use crate::ir::{InstData, Opcode, Type, Value, result_types};
+use crate::ir::{InstData, Opcode, Type, Types, Value, result_types};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::Diagnostic;
 
@@ -23,7 +23,7 @@ impl Parser<'_> {
         let lines = std::mem::take(&mut body.lines);
         // Lines that wait for the type of a value.
         let mut waiting: SecondaryMap<Value, Vec<usize>> = SecondaryMap::new();
-        let mut types: Vec<Option<Vec<Type>>> = vec![None; lines.len()];
+        let mut types: Vec<Option<Types>> = vec![None; lines.len()];
         for first in 0..lines.len() {
             let mut ready = vec![first];
             while let Some(n) = ready.pop() {
@@ -60,14 +60,14 @@ impl Parser<'_> {
         }
     }
 
-    fn types_of(&self, body: &Body, line: &Line, args: &[Value]) -> Vec<Type> {
+    fn types_of(&self, body: &Body, line: &Line, args: &[Value]) -> Types {
         let ty = |n: usize| match body.defs[*args.get(n)?] {
             Def::Type(t) => Some(t),
             _ => None,
         };
         let callee = |f| {
             let results = self.results.get(EntityRef::index(f));
-            results.cloned().unwrap_or_default()
+            results.map_or(Types::new(), |r| Types::from_slice(r))
         };
         result_types(line.data.opcode(), line.ctrl, ty, callee, &line.data)
     }

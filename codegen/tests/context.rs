@@ -1,0 +1,135 @@
+//! Compiling in a `Context` that is kept: it gives what a new one gives, and asks for less memory; which it does seldom for each instruction.
+//! `--nocapture` shows the figures.
+#![allow(clippy::unwrap_used, reason = "test code")]
+#![allow(unsafe_code, reason = "a global allocator that counts")]
+
+use gantry_codegen::fuzzing::shapes::Shape;
+use gantry_codegen::ir::Module;
+use gantry_codegen::{CodegenError, CompileOptions, Context, compile, text};
+use gantry_isa_gen::diag::Diagnostics;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+thread_local! {
+    static REQUESTS: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+fn count(bytes: usize) {
+    // A thread that ends has no counts any more.
+    let _ = REQUESTS.try_with(|r| r.set(r.get() + 1));
+    let _ = BYTES.try_with(|b| b.set(b.get() + bytes as u64));
+}
+
+// SAFETY: everything is asked of the system's allocator, as it was asked for.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size);
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often memory is asked for while something runs, and of how many bytes.
+fn requests<T>(f: impl FnOnce() -> T) -> (u64, u64) {
+    let before = (REQUESTS.get(), BYTES.get());
+    let out = f();
+    let found = (REQUESTS.get() - before.0, BYTES.get() - before.1);
+    drop(out);
+    found
+}
+
+/// Instructions as the table counts them.
+const SIZES: [usize; 2] = [100, 3000];
+
+#[test]
+fn few_requests_for_memory() {
+    let options = CompileOptions {
+        check: false,
+        ..CompileOptions::for_target("skl").unwrap()
+    };
+    println!("shape               insts   fresh     bytes      kept     bytes");
+    for shape in Shape::ALL {
+        let mut more = 0;
+        for size in SIZES {
+            let m = shape.module(size).unwrap();
+            let once = requests(|| compile(&m, &options).unwrap());
+            let mut context = Context::new();
+            context.compile(&m, &options).unwrap();
+            let again = requests(|| context.compile(&m, &options).unwrap());
+            println!(
+                "{:18} {size:6} {:7} {:9} {:9} {:9}",
+                shape.name(),
+                once.0,
+                once.1,
+                again.0,
+                again.1
+            );
+            assert!(again.0 < once.0 && again.1 < once.1, "{}", shape.name());
+            more = again.0 - more;
+        }
+        // Blocks ask, and functions; instructions do not.
+        let most = match shape {
+            Shape::Straight => 100,
+            Shape::Calls | Shape::CallSites => 50_000,
+            _ => 2 * SIZES[1] as u64,
+        };
+        assert!(more < most, "{}: {more} more", shape.name());
+    }
+}
+
+/// Too much for the registers: the compile ends in the middle.
+fn too_large() -> Module {
+    let mut text = "kernel %k(i64 ptr) simd16 {\nblock0(v0: i64):\n".to_string();
+    for n in 1..80 {
+        text += &format!("    v{n} = bload.i32x32 v0+{}\n", n * 128);
+    }
+    for n in 1..80 {
+        text += &format!("    bstore v{n}, v0+{}\n", n * 256);
+    }
+    parse(&text).unwrap()
+}
+
+fn parse(text: &str) -> Result<Module, Diagnostics> {
+    text::parse(&format!("{text}    return\n}}\n")).map(|p| p.module)
+}
+
+#[test]
+fn what_was_compiled_before_changes_nothing() {
+    let mut context = Context::new();
+    let large = too_large();
+    for target in ["skl", "icllp", "bdw", "skl"] {
+        let options = CompileOptions::for_target(target).unwrap();
+        for shape in Shape::ALL {
+            for size in [1000, 60] {
+                let m = shape.module(size).unwrap();
+                let kept = context.compile(&m, &options).unwrap();
+                assert!(kept.zebin == compile(&m, &options).unwrap().zebin);
+                let e = context.compile(&large, &options).unwrap_err();
+                assert!(matches!(e, CodegenError::OutOfRegisters { .. }), "{e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_context_goes_to_another_thread() {
+    fn sent<T: Send>() {}
+    sent::<Context>();
+}
