@@ -28,6 +28,7 @@
 
 mod backend;
 mod buffer;
+mod cache;
 mod device;
 mod error;
 mod image;
@@ -42,6 +43,7 @@ mod watch;
 pub mod zebin;
 
 pub use buffer::{Buffer, Plain};
+pub use cache::{CacheStats, CachedCode, CodeCache};
 pub use device::{Device, DeviceKind};
 pub use error::{Error, Fault, Stopped};
 pub use image::{
