@@ -43,11 +43,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cached;
+
+pub use cached::{Zebin, compile_cached};
 pub use gantry_codegen as codegen;
 #[cfg(feature = "cli")]
 pub use gantry_filetests as filetests;
 pub use gantry_isa_gen as isa;
 pub use gantry_runtime as runtime;
+
+/// The examples of the page on the cache, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/cache.md")]
+pub struct CachePage;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

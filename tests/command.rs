@@ -97,6 +97,73 @@ fn figures_of_a_compilation() {
 }
 
 #[test]
+fn a_cache_of_compiled_code() {
+    let dir = Scratch::new();
+    let (cache, zebin) = (dir.text("cache"), dir.text("k.zebin"));
+    let compile = |file: &str, more: &[&str]| {
+        let args = ["compile", file, "-o", &zebin, "--cache", &cache, "--stats"];
+        let out = gantry(args.iter().chain(more)).ok();
+        let lines: Vec<Value> = out
+            .lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect();
+        (lines, std::fs::read(dir.path("k.zebin")).unwrap())
+    };
+    let (first, made) = compile(&saxpy(), &[]);
+    assert_eq!(first.len(), 3);
+    assert_eq!(first[2]["cache"], "miss");
+    let (again, mapped) = compile(&saxpy(), &[]);
+    assert!(mapped == made);
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0]["cache"], "hit");
+    assert_eq!(again[0]["key"], first[2]["key"]);
+    assert_eq!(again[0]["bytes"], made.len());
+    // The same as without it.
+    gantry(["compile", &saxpy(), "-o", &zebin]).ok();
+    assert!(std::fs::read(dir.path("k.zebin")).unwrap() == made);
+    // Other options are another key, and so is other text; other numbers are not.
+    for more in [["--target", "icllp"], ["--inline", "never"]] {
+        assert_eq!(compile(&saxpy(), &more).0.last().unwrap()["cache"], "miss");
+    }
+    let text = std::fs::read_to_string(saxpy()).unwrap();
+    let renumbered = dir.write("k.gir", text.replace("v5", "v505"));
+    assert_eq!(compile(&renumbered, &[]).0[0]["cache"], "hit");
+    // Every entry damaged.
+    for entry in std::fs::read_dir(&cache).unwrap() {
+        std::fs::write(entry.unwrap().path(), b"damaged").unwrap();
+    }
+    let (mended, whole) = compile(&saxpy(), &[]);
+    assert!(mended[2]["cache"] == "miss" && whole == made);
+
+    let one = dir.write("one.gir", ONE);
+    let run = |form: &str| {
+        let args = ["run", &one, "--cache", &cache, form, "--device", "sim"];
+        let values = ["zero:32", "f32x3:1,2,3", "i64:4", "i8:5"];
+        let values = values.into_iter().flat_map(|v| ["--arg", v]);
+        gantry(args.into_iter().chain(values)).ok()
+    };
+    let stats: Value = serde_json::from_str(&run("--stats")).unwrap();
+    assert_eq!(stats["cache"], "miss");
+    let stats: Value = serde_json::from_str(&run("--stats")).unwrap();
+    assert_eq!(stats["cache"], "hit");
+    assert!(run("--stats=text").contains(", cache hit\n"));
+
+    // What cannot be: texts, and a file for a directory. What cannot be stored is said and no error.
+    let asm = ["compile", &one, "--cache", &cache, "--emit", "asm"];
+    assert!(gantry(asm).fails().contains("--emit zebin"));
+    gantry(["compile", &one, "--cache", &one]).fails();
+    if std::path::Path::new("/proc/self").is_dir() {
+        let out = gantry(["compile", &one, "-o", &zebin, "--cache", "/proc/self"]);
+        assert!(
+            out.err.starts_with("warning: /proc/self: not stored"),
+            "{}",
+            out.err
+        );
+        out.ok();
+    }
+}
+
+#[test]
 fn a_stage_printed() {
     let dir = Scratch::new();
     let result = gantry([

@@ -2,7 +2,9 @@
 
 use crate::{Failure, input, print};
 use clap::ValueEnum;
-use gantry::codegen::{CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage};
+use gantry::Zebin;
+use gantry::codegen::ir::Module;
+use gantry::codegen::{CacheKey, CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage};
 use gantry::isa::text::disassemble;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -28,6 +30,9 @@ pub(crate) struct Args {
     /// Which calls of subroutines are replaced by what they call: auto, all, or never
     #[arg(long, value_name = "CALLS", default_value = "auto")]
     inline: String,
+    /// Take the zebin from the cache in DIR if it is there, else compile and store it. Only for `--emit zebin` without `--print-after`
+    #[arg(long, value_name = "DIR", conflicts_with = "print_after")]
+    cache: Option<PathBuf>,
     /// Print figures of each kernel to standard output, a JSON object a line
     #[arg(long)]
     stats: bool,
@@ -70,6 +75,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         options.dump.push(Stage::Legalize);
     }
     let module = input::module(&args.file)?;
+    if let Some(dir) = &args.cache {
+        if args.emit != Emit::Zebin {
+            return Err(Failure::new("--cache holds zebins: --emit zebin"));
+        }
+        return from_cache(args, dir, &module, &options);
+    }
     let compiled = input::compiled(&module, &options)?;
     for s in print_after {
         eprint!("; after {}\n{}", s.name(), compiled.dump(s));
@@ -85,6 +96,30 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         for k in &compiled.kernels {
             print(&format!("{}\n", stats(&k.name, &k.stats)))?;
         }
+    }
+    Ok(())
+}
+
+fn from_cache(
+    args: &Args,
+    dir: &Path,
+    module: &Module,
+    options: &CompileOptions,
+) -> Result<(), Failure> {
+    let zebin = input::cached(&input::cache(dir)?, module, options)?;
+    binary(args, "zebin", &zebin)?;
+    if args.stats {
+        if let Zebin::Compiled { compiled, .. } = &zebin {
+            for k in &compiled.kernels {
+                print(&format!("{}\n", stats(&k.name, &k.stats)))?;
+            }
+        }
+        let line = json!({
+            "cache": input::hit_or_miss(zebin.is_hit()),
+            "key": CacheKey::new(module, options).to_string(),
+            "bytes": zebin.len(),
+        });
+        print(&format!("{line}\n"))?;
     }
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! Reading the files that subcommands take.
 
 use crate::Failure;
+use gantry::Zebin;
 use gantry::codegen::verifier::verify_parsed;
-use gantry::codegen::{CompileOptions, Compiled, compile, ir, text};
+use gantry::codegen::{CompileOptions, Compiled, Context, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
-use gantry::runtime::zebin::Zebin;
+use gantry::runtime::{CodeCache, zebin};
 use std::path::{Path, PathBuf};
 
 /// A file's bytes.
@@ -68,6 +69,30 @@ pub(crate) fn compiled(module: &ir::Module, options: &CompileOptions) -> Result<
     compile(module, options).map_err(Failure::new)
 }
 
+/// The cache in a directory.
+pub(crate) fn cache(dir: &Path) -> Result<CodeCache, Failure> {
+    CodeCache::open(dir).map_err(|e| Failure::file(dir, e))
+}
+
+/// A zebin from a cache, or compiled.
+pub(crate) fn cached(
+    cache: &CodeCache,
+    module: &ir::Module,
+    options: &CompileOptions,
+) -> Result<Zebin, Failure> {
+    let zebin = gantry::compile_cached(cache, &mut Context::new(), module, options);
+    let zebin = zebin.map_err(Failure::new)?;
+    if let Zebin::Compiled { stored: Err(e), .. } = &zebin {
+        eprintln!("warning: {}: not stored: {e}", cache.dir().display());
+    }
+    Ok(zebin)
+}
+
+/// What statistics call a hit, and what not.
+pub(crate) fn hit_or_miss(hit: bool) -> &'static str {
+    if hit { "hit" } else { "miss" }
+}
+
 /// Code of one kernel in a file.
 pub(crate) struct Code {
     /// The kernel's name; `None` in a file of bare instructions.
@@ -86,7 +111,7 @@ pub(crate) fn code(path: &Path, platform_name: &str) -> Result<(Platform, Vec<Co
         };
         return Ok((platform(platform_name)?, vec![code]));
     }
-    let zebin = Zebin::parse(&bytes).map_err(|e| Failure::file(path, e))?;
+    let zebin = zebin::Zebin::parse(&bytes).map_err(|e| Failure::file(path, e))?;
     let kernels = zebin.kernels.iter().enumerate();
     let code = kernels
         .map(|(i, k)| Code {

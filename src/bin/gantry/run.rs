@@ -35,6 +35,9 @@ pub(crate) struct Args {
     /// The product that IR text is compiled for
     #[arg(long, default_value = "skl")]
     target: String,
+    /// Take compiled IR text from the cache in DIR if it is there, else compile and store it
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
     /// Instructions that one simulated thread may run before its launch ends as an endless loop
     #[arg(long, value_name = "N", default_value_t = SimOptions::default().instruction_limit)]
     instruction_limit: u64,
@@ -85,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .iter()
         .map(|a| ArgForm::parse(a))
         .collect::<Result<Vec<_>, _>>()?;
-    let zebin = zebin(args)?;
+    let (zebin, hit) = zebin(args)?;
     let device = open(kind, args)?;
     let module = device
         .load(&zebin)
@@ -118,14 +121,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Ok(stats) => stats,
         Err(e) => {
             // What was seen up to the fault may say where it came from.
-            args.seen.show(kernel.name(), None, report.as_ref())?;
+            args.seen.show(kernel.name(), None, report.as_ref(), hit)?;
             return Err(Failure::new(e));
         }
     };
     for file in after {
         file.write()?;
     }
-    args.seen.show(kernel.name(), Some(&stats), report.as_ref())
+    args.seen
+        .show(kernel.name(), Some(&stats), report.as_ref(), hit)
 }
 
 fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
@@ -140,12 +144,18 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
     })
 }
 
-fn zebin(args: &Args) -> Result<Vec<u8>, Failure> {
+/// The zebin, and, of one that a cache was asked for, whether it was there.
+fn zebin(args: &Args) -> Result<(Vec<u8>, Option<bool>), Failure> {
     if !input::is_gir(&args.file) {
-        return input::read(&args.file);
+        return Ok((input::read(&args.file)?, None));
     }
     let options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
-    Ok(input::compiled(&input::module(&args.file)?, &options)?.zebin)
+    let module = input::module(&args.file)?;
+    let Some(dir) = &args.cache else {
+        return Ok((input::compiled(&module, &options)?.zebin, None));
+    };
+    let zebin = input::cached(&input::cache(dir)?, &module, &options)?;
+    Ok((zebin.to_vec(), Some(zebin.is_hit())))
 }
 
 fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {

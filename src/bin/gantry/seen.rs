@@ -103,13 +103,15 @@ impl Watching {
         Ok((needed || self.stats.is_some()).then_some(watch))
     }
 
-    /// Prints what was seen of a launch.
+    /// Prints what was seen of a launch; `hit`: whether its code was in the cache, if one was asked for it.
     pub(crate) fn show(
         &self,
         kernel: &str,
         stats: Option<&LaunchStats>,
         report: Option<&Report>,
+        hit: Option<bool>,
     ) -> Result<(), Failure> {
+        let cache = hit.map(crate::input::hit_or_miss);
         if let (Some(form), Some(r)) = (self.profile, report) {
             print(&match form {
                 Form::Text => profile_text(r),
@@ -118,8 +120,8 @@ impl Watching {
         }
         if let (Some(form), Some(s)) = (self.stats, stats) {
             print(&match form {
-                Form::Text => stats_text(kernel, s, report),
-                Form::Json => format!("{}\n", stats_json(kernel, s, report)),
+                Form::Text => stats_text(kernel, s, report, cache),
+                Form::Json => format!("{}\n", stats_json(kernel, s, report, cache)),
             })?;
         }
         match (self.check_hazards, report) {
@@ -153,7 +155,12 @@ fn totals(totals: &[Total]) -> Value {
         .collect()
 }
 
-fn stats_json(kernel: &str, s: &LaunchStats, report: Option<&Report>) -> Value {
+fn stats_json(
+    kernel: &str,
+    s: &LaunchStats,
+    report: Option<&Report>,
+    cache: Option<&str>,
+) -> Value {
     let all = json!({
         "kernel": kernel,
         "threads": s.threads,
@@ -170,7 +177,8 @@ fn stats_json(kernel: &str, s: &LaunchStats, report: Option<&Report>) -> Value {
             ("messages", totals(&r.by_message())),
         ]
     });
-    with(all, parts.into_iter().flatten())
+    let cache = cache.map(|c| ("cache", json!(c)));
+    with(all, parts.into_iter().flatten().chain(cache))
 }
 
 const HEAD: &str = "  executed   channels bytes read  bytes written";
@@ -183,9 +191,15 @@ fn row(out: &mut String, a: &Amount, name: &str) {
     );
 }
 
-fn stats_text(kernel: &str, s: &LaunchStats, report: Option<&Report>) -> String {
+fn stats_text(
+    kernel: &str,
+    s: &LaunchStats,
+    report: Option<&Report>,
+    cache: Option<&str>,
+) -> String {
+    let cache = cache.map_or(String::new(), |c| format!(", cache {c}"));
     let mut out = format!(
-        "{kernel}: {} threads, {} instructions, {} channels, {} sends, {} bytes read, {} bytes written, {:.6} s\n",
+        "{kernel}: {} threads, {} instructions, {} channels, {} sends, {} bytes read, {} bytes written, {:.6} s{cache}\n",
         s.threads,
         s.instructions,
         s.channels,
