@@ -81,7 +81,7 @@ impl fmt::Debug for CacheKey {
 }
 
 /// Bytes that are hashed at once.
-const ROOM: usize = 4096;
+const ROOM: usize = 4 << 10;
 
 struct Writer {
     hash: Sha256,

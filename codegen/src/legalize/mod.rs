@@ -31,7 +31,7 @@ use gantry_isa_gen::{
 use smallvec::SmallVec;
 
 /// Instructions up to which their memory is not cut down to what they take.
-const FEW: usize = 4096;
+const FEW: usize = 4 << 10;
 
 /// Cuts every bale of a lowered function. `room`: memory for the instructions, whatever is in it.
 ///
