@@ -432,6 +432,15 @@ impl<'m> Inliner<'m, '_> {
                         .ok_or_else(|| missing("a block"))?;
                 }
             }
+            InstData::Switch { arg, cases, .. } => {
+                *arg = copied.one(*arg);
+                let mut new = func.dfg.cases(*cases).clone();
+                for d in &mut new.dests {
+                    self.destination(func, d, copied)
+                        .ok_or_else(|| missing("a block"))?;
+                }
+                *cases = self.out.dfg.make_cases(new);
+            }
             InstData::ImmVec { constant, .. } => {
                 *constant = self
                     .out
@@ -439,7 +448,7 @@ impl<'m> Inliner<'m, '_> {
                     .make_constant(func.dfg.constant(*constant).to_vec());
             }
             // No other instruction has a list.
-            other => other.map_args(&mut self.out.dfg.pool, |v| copied.one(v)),
+            other => other.map_args(&mut self.out.dfg, |v| copied.one(v)),
         }
         Ok(self.copy(data, &results, func, copied))
     }

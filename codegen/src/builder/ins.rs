@@ -2,8 +2,9 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    AtomicOp, Block, BlockCall, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact, ImagePlace,
-    Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Value, result_types,
+    AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact,
+    ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Value,
+    result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
 use half::f16;
@@ -20,7 +21,7 @@ include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 impl Ins<'_, '_> {
     fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Vec<Type> {
         let mut args = SmallVec::<[Value; 4]>::new();
-        data.for_each_arg(&self.b.func.dfg.pool, |v| args.push(v));
+        data.for_each_arg(&self.b.func.dfg, |v| args.push(v));
         let arg = |n: usize| args.get(n).map(|&v| self.b.ty(v));
         result_types(data.opcode(), ctrl, arg, |_| Vec::new(), data)
     }
@@ -634,6 +635,32 @@ impl Ins<'_, '_> {
             opcode: Opcode::Brif,
             cond,
             dests,
+        });
+    }
+
+    /// `switch`: where an integer of one lane is a case's value (one that does not fit is the verifier's matter), to the case's block, else to `otherwise`.
+    pub fn switch(
+        mut self,
+        arg: Value,
+        otherwise: Block,
+        args: &[Value],
+        cases: &[(i64, Block, &[Value])],
+    ) {
+        let scalar = match self.b.func.dfg.has_value(arg) {
+            true => self.b.ty(arg).scalar(),
+            false => Scalar::I64,
+        };
+        let mut dests = vec![self.dest(otherwise, args)];
+        let mut values = Vec::with_capacity(cases.len());
+        for &(value, block, args) in cases {
+            values.push(scalar.low_bits(value as u64));
+            dests.push(self.dest(block, args));
+        }
+        let cases = self.b.func.dfg.make_cases(Cases { values, dests });
+        self.none(InstData::Switch {
+            opcode: Opcode::Switch,
+            arg,
+            cases,
         });
     }
 

@@ -108,7 +108,7 @@ impl Gen<'_, '_, '_> {
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
             Format::Call => self.call(),
-            Format::Jump | Format::Brif | Format::Return => {}
+            Format::Jump | Format::Brif | Format::Switch | Format::Return => {}
         }
     }
 

@@ -182,6 +182,14 @@ impl<'a> Thread<'a> {
                 self.branch(&dests[usize::from(!taken)])?;
                 return Ok(Step::Next);
             }
+            InstData::Switch { arg, cases, .. } => {
+                let cases = dfg.cases(cases);
+                let is = frame.values[arg].first();
+                let taken = cases.values.iter().position(|v| Some(v) == is);
+                let dest = cases.dests.get(taken.map_or(0, |n| n + 1));
+                self.branch(dest.ok_or("a `switch` without destinations")?)?;
+                return Ok(Step::Next);
+            }
             InstData::Call { func, args, .. } => {
                 let args = args.as_slice(&dfg.pool).iter();
                 let args = args.map(|&v| frame.values[v].clone()).collect();

@@ -88,6 +88,21 @@ fn same_inst(a: &DataFlowGraph, x: Inst, b: &DataFlowGraph, y: Inst) -> bool {
                 ..
             },
         ) => cond == c && dests.iter().zip(other).all(|(d, e)| same_call(a, d, b, e)),
+        (
+            InstData::Switch { arg, cases, .. },
+            InstData::Switch {
+                arg: other,
+                cases: c,
+                ..
+            },
+        ) => {
+            let (x, y) = (a.cases(*cases), b.cases(*c));
+            let dests = || x.dests.iter().zip(&y.dests);
+            arg == other
+                && x.values == y.values
+                && x.dests.len() == y.dests.len()
+                && dests().all(|(d, e)| same_call(a, d, b, e))
+        }
         (d, e) => d == e,
     }
 }

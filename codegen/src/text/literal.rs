@@ -11,7 +11,7 @@ fn sign_extend(bits: u64, width: u32) -> i64 {
 }
 
 /// The text of a lane.
-pub(super) fn print(scalar: Scalar, bits: u64) -> String {
+pub(crate) fn print(scalar: Scalar, bits: u64) -> String {
     match scalar {
         Scalar::B1 => format!("{bits:#x}"),
         Scalar::F16 => {

@@ -1,7 +1,7 @@
 //! The text form of the IR (`.gir`), both ways: `parse(print(m)) == m`.
 
 mod lexer;
-mod literal;
+pub(crate) mod literal;
 mod parser;
 mod print;
 

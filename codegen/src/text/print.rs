@@ -337,6 +337,28 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
                 call(func, &dests[1])
             )
         }
+        InstData::Switch { arg, cases, .. } => {
+            let cases = dfg.cases(cases);
+            let has = dfg.has_value(arg);
+            let scalar = if has {
+                dfg.ty(arg).scalar()
+            } else {
+                Scalar::I64
+            };
+            let mut dests = cases.dests.iter().map(|d| call(func, d));
+            let mut out = format!("{arg}, {} [", dests.next().unwrap_or_default());
+            for (n, (&v, dest)) in cases.values.iter().zip(dests).enumerate() {
+                let comma = if n > 0 { ", " } else { "" };
+                // What does not fit is printed whole.
+                let ty = if v & !scalar.mask() == 0 {
+                    scalar
+                } else {
+                    Scalar::I64
+                };
+                let _ = write!(out, "{comma}{}: {dest}", literal::print(ty, v));
+            }
+            out + "]"
+        }
         InstData::Return { args, .. } => values(args.as_slice(&dfg.pool)),
     };
     if !operands.is_empty() {

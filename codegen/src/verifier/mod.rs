@@ -288,7 +288,7 @@ impl<'a> Verifier<'a> {
     fn args(&self, inst: Inst) -> SmallVec<[Value; 4]> {
         let mut args = SmallVec::new();
         self.data(inst)
-            .for_each_arg(&self.func.dfg.pool, |v| args.push(v));
+            .for_each_arg(&self.func.dfg, |v| args.push(v));
         args
     }
 

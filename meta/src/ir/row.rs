@@ -70,6 +70,8 @@ pub enum Format {
     Jump,
     /// Condition and two destinations.
     Brif,
+    /// An integer, and a destination for each of several values of it.
+    Switch,
     /// Any number of values.
     Return,
 }
