@@ -408,6 +408,11 @@ impl<'m> Inliner<'m, '_> {
                 }
                 return Ok(Some(self.body(callee, order, &args, Some(next))));
             }
+            InstData::Printf { args, mask, .. } => {
+                let values = copied.all(args.as_slice(&func.dfg.pool));
+                *args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
+                *mask = mask.expand().map(|m| copied.one(m)).into();
+            }
             InstData::Return { args, .. } => {
                 let values = copied.all(args.as_slice(&func.dfg.pool));
                 let args = ValueList::from_slice(&values, &mut self.out.dfg.pool);

@@ -590,6 +590,18 @@ impl Ins<'_, '_> {
         })
     }
 
+    /// `printf`: the format is a string of the module ([`Data::string`](crate::ir::Data::string)); where there is a mask, a line for each of its
+    /// lanes, of which the values have one, or as many times more as a vector has elements: all first elements first.
+    pub fn printf(mut self, format: DataRef, args: &[Value], mask: Option<Value>) {
+        let args = self.list(args);
+        self.none(InstData::Printf {
+            opcode: Opcode::Printf,
+            format,
+            args,
+            mask: mask.into(),
+        });
+    }
+
     /// `call` of a subroutine with results of these types.
     pub fn call(mut self, func: FuncRef, results: &[Type], args: &[Value]) -> Vec<Value> {
         let data = InstData::Call {

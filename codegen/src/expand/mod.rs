@@ -1,4 +1,4 @@
-//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack `switch`.
+//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack `switch` and `printf`.
 //!
 //! One mechanism: `rule` says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
 //! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. A rule says for how many
@@ -14,12 +14,13 @@ mod exact;
 mod floats;
 mod ints;
 mod lanes;
+mod printf;
 mod switch;
 mod wide;
 
 use crate::ir::{
-    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Value,
-    result_types,
+    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region, Scalar, Type,
+    Value, result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -66,6 +67,7 @@ impl Rule {
 /// # Errors
 /// An operation that the target lacks and that has no rule.
 pub fn expand<'f>(
+    module: &Module,
     func: Cow<'f, Function>,
     float: FloatControls,
     target: &Target,
@@ -75,7 +77,10 @@ pub fn expand<'f>(
         for &inst in func.layout.insts(block) {
             lacks(&func, inst, target)?;
             needed |= rule(&func, inst, target).is_some();
-            needed |= func.dfg.data(inst).opcode() == Opcode::Switch;
+            needed |= matches!(
+                func.dfg.data(inst).opcode(),
+                Opcode::Switch | Opcode::Printf
+            );
         }
     }
     if !needed {
@@ -91,7 +96,7 @@ pub fn expand<'f>(
     for block in e.func.layout.blocks().to_vec() {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             match rule(&e.func, inst, target) {
-                None if e.switch(inst) => {}
+                None if e.switch(inst) || e.printf(module, inst) => {}
                 None => e.out.push(inst),
                 Some(rule) => {
                     let new = e.rewrite(inst, rule);
@@ -157,6 +162,7 @@ fn computes(op: Opcode) -> bool {
             | Opcode::Jump
             | Opcode::Brif
             | Opcode::Switch
+            | Opcode::Printf
             | Opcode::Return
     )
 }

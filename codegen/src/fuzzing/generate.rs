@@ -1,5 +1,6 @@
 //! Functions: straight pieces, uniform branches and loops, SIMD control flow.
 
+use super::memory::FORMATS;
 use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
 use crate::ir::{
@@ -34,6 +35,9 @@ pub(super) struct State<'o> {
     pub(super) scratch: bool,
     /// The module's constant data.
     pub(super) table: DataRef,
+    /// The first format, and a string.
+    pub(super) formats: u32,
+    pub(super) name: DataRef,
     /// Levels of the expression being made.
     pub(super) depth: u32,
     /// A subroutine to call.
@@ -67,6 +71,10 @@ pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
         bytes: numbers,
         ..Data::new("table", Scalar::I32, &[])
     });
+    for (n, (text, _)) in FORMATS.iter().enumerate() {
+        module.data.push(Data::string(format!("format{n}"), *text));
+    }
+    module.data.push(Data::string("name", "a \"name\""));
     let simd = rng.pick(&[1, 8, 16, 16, 32]).unwrap_or(16);
     let types = |rng: &mut Rng| {
         let list = [
@@ -163,6 +171,8 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         texels_used: 0,
         scratch,
         table: DataRef::new(0),
+        formats: 1,
+        name: DataRef::new(1 + FORMATS.len()),
         depth: 0,
         callee,
     };
@@ -223,6 +233,8 @@ fn subroutine(
         texels_used: 0,
         scratch: false,
         table: DataRef::new(0),
+        formats: 1,
+        name: DataRef::new(1 + FORMATS.len()),
         depth: 0,
         callee,
     };
@@ -251,6 +263,7 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Atomic
             | Format::Fence
             | Format::Symbol
+            | Format::Printf
             | Format::Image
             | Format::ImageQuery
             | Format::Media
@@ -274,14 +287,14 @@ impl Gen<'_, '_, '_> {
         }
         let inner = budget / 4;
         for _ in 0..budget {
-            match self.rng.below(42) {
+            match self.rng.below(41) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
                 4 if depth < 2 => self.simd_loop(inner, depth),
                 5 | 6 => self.instruction(Opcode::Call),
                 7 if depth < 3 => self.simd_block(inner, depth),
-                8 | 9 if depth < 3 => self.uniform_switch(inner, depth),
+                8 if depth < 3 => self.uniform_switch(inner, depth),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.

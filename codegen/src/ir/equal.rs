@@ -74,6 +74,17 @@ fn same_inst(a: &DataFlowGraph, x: Inst, b: &DataFlowGraph, y: Inst) -> bool {
                 args: other,
             },
         ) => opcode == o && func == g && args.as_slice(&a.pool) == other.as_slice(&b.pool),
+        (
+            InstData::Printf {
+                format, args, mask, ..
+            },
+            InstData::Printf {
+                format: other,
+                args: ys,
+                mask: m,
+                ..
+            },
+        ) => format == other && mask == m && args.as_slice(&a.pool) == ys.as_slice(&b.pool),
         (InstData::Return { args, .. }, InstData::Return { args: other, .. }) => {
             args.as_slice(&a.pool) == other.as_slice(&b.pool)
         }

@@ -194,6 +194,13 @@ pub enum InstData {
     },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
+    /// `printf`: a string of the module, values, and the lanes that print; without those one.
+    Printf {
+        opcode: Opcode,
+        format: DataRef,
+        args: ValueList,
+        mask: PackedOption<Value>,
+    },
     /// `call`: a subroutine of the module.
     Call {
         opcode: Opcode,
@@ -244,6 +251,7 @@ impl InstData {
             | InstData::Media { opcode, .. }
             | InstData::Send { opcode, .. }
             | InstData::ImageQuery { opcode, .. }
+            | InstData::Printf { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
             | InstData::Brif { opcode, .. }
@@ -325,6 +333,10 @@ impl InstData {
             } => {
                 let all = coords.iter().chain([data, mask, old]);
                 all.filter_map(|v| v.expand()).for_each(f);
+            }
+            InstData::Printf { args, mask, .. } => {
+                args.as_slice(pool).iter().copied().for_each(&mut f);
+                mask.expand().into_iter().for_each(f);
             }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 args.as_slice(pool).iter().copied().for_each(f);
@@ -425,6 +437,12 @@ impl InstData {
                 for v in coords.iter_mut().chain([data, mask, old]) {
                     opt(v, &mut f);
                 }
+            }
+            InstData::Printf { args, mask, .. } => {
+                for v in args.as_mut_slice(pool) {
+                    *v = f(*v);
+                }
+                opt(mask, &mut f);
             }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 for v in args.as_mut_slice(pool) {

@@ -7,3 +7,5 @@ mod print;
 
 pub use parser::{Parsed, SourceMap, parse};
 pub(crate) use print::inst_text;
+
+pub use literal::{quote, unquote};

@@ -32,6 +32,9 @@ impl fmt::Display for Function {
 
 fn data(f: &mut fmt::Formatter<'_>, d: &Data) -> fmt::Result {
     write!(f, "const %{}", d.name)?;
+    if let (true, Some(text)) = (d.string, d.bytes.strip_suffix(&[0])) {
+        return writeln!(f, " = {}", literal::quote(text));
+    }
     if d.align != d.scalar.bytes() {
         write!(f, " align {}", d.align)?;
     }
@@ -317,6 +320,17 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
         InstData::Symbol { data, .. } => {
             let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
             name.map_or(data.to_string(), |n| format!("%{n}"))
+        }
+        InstData::Printf {
+            format, args, mask, ..
+        } => {
+            let name = module.and_then(|m| m.data.get(format)).map(|d| &d.name);
+            let name = name.map_or(format.to_string(), |n| format!("%{n}"));
+            format!(
+                "{name}({}){}",
+                values(args.as_slice(&dfg.pool)),
+                masked(mask)
+            )
         }
         InstData::Call {
             func: callee, args, ..

@@ -20,6 +20,7 @@ mod images;
 mod immediates;
 mod memory;
 mod predicates;
+mod printf;
 mod regions;
 mod ssa;
 mod structure;
@@ -274,6 +275,7 @@ impl<'a> Verifier<'a> {
             self.memory(inst);
             self.images(inst);
             self.control(inst);
+            self.printf(inst);
         }
     }
 

@@ -244,6 +244,7 @@ fn format(data: &InstData) -> Format {
         InstData::Send { .. } => Format::Send,
         InstData::ImageQuery { .. } => Format::ImageQuery,
         InstData::Symbol { .. } => Format::Symbol,
+        InstData::Printf { .. } => Format::Printf,
         InstData::Call { .. } => Format::Call,
         InstData::Jump { .. } => Format::Jump,
         InstData::Brif { .. } => Format::Brif,

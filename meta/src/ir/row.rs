@@ -64,6 +64,8 @@ pub enum Format {
     Send,
     /// Data of the module.
     Symbol,
+    /// A string of the module, and any number of values.
+    Printf,
     /// A subroutine.
     Call,
     /// One destination.
