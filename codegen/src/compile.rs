@@ -307,7 +307,7 @@ fn compile_with(
     let float = func.float_controls();
     let group = pass.run(
         Stage::Expand,
-        || group.map(|f| expand(f, float, target)),
+        || group.map(|f| expand(module, f, float, target)),
         |g| g.to_string(),
     )?;
     let payload = Payload::of(&group.kernel, group.functions(), target)?;

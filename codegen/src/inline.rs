@@ -408,6 +408,11 @@ impl<'m> Inliner<'m, '_> {
                 }
                 return Ok(Some(self.body(callee, order, &args, Some(next))));
             }
+            InstData::Printf { args, mask, .. } => {
+                let values = copied.all(args.as_slice(&func.dfg.pool));
+                *args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
+                *mask = mask.expand().map(|m| copied.one(m)).into();
+            }
             InstData::Return { args, .. } => {
                 let values = copied.all(args.as_slice(&func.dfg.pool));
                 let args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
@@ -432,6 +437,15 @@ impl<'m> Inliner<'m, '_> {
                         .ok_or_else(|| missing("a block"))?;
                 }
             }
+            InstData::Switch { arg, cases, .. } => {
+                *arg = copied.one(*arg);
+                let mut new = func.dfg.cases(*cases).clone();
+                for d in &mut new.dests {
+                    self.destination(func, d, copied)
+                        .ok_or_else(|| missing("a block"))?;
+                }
+                *cases = self.out.dfg.make_cases(new);
+            }
             InstData::ImmVec { constant, .. } => {
                 *constant = self
                     .out
@@ -439,7 +453,7 @@ impl<'m> Inliner<'m, '_> {
                     .make_constant(func.dfg.constant(*constant).to_vec());
             }
             // No other instruction has a list.
-            other => other.map_args(&mut self.out.dfg.pool, |v| copied.one(v)),
+            other => other.map_args(&mut self.out.dfg, |v| copied.one(v)),
         }
         Ok(self.copy(data, &results, func, copied))
     }

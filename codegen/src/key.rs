@@ -150,7 +150,9 @@ impl Writer {
             align,
             scalar,
             bytes,
+            string,
         } = data;
+        self.u8(u8::from(*string));
         self.str(name);
         self.u32(*align);
         self.u8(*scalar as u8);
@@ -569,6 +571,30 @@ impl<'a> Body<'a> {
                 self.w.u8(24);
                 self.value(cond);
                 dests.iter().for_each(|d| self.call(d));
+            }
+            InstData::Switch {
+                opcode: _,
+                arg,
+                cases,
+            } => {
+                self.w.u8(26);
+                self.value(arg);
+                let cases = self.func.dfg.cases(cases);
+                self.w.len(cases.values.len());
+                cases.values.iter().for_each(|&v| self.w.u64(v));
+                self.w.len(cases.dests.len());
+                cases.dests.iter().for_each(|d| self.call(d));
+            }
+            InstData::Printf {
+                opcode: _,
+                format,
+                args,
+                mask,
+            } => {
+                self.w.u8(27);
+                self.w.u32(format.index() as u32);
+                self.list(args);
+                self.optional(&[mask]);
             }
             InstData::Return { opcode: _, args } => {
                 self.w.u8(25);

@@ -19,6 +19,7 @@ pub mod liveness;
 pub mod lower;
 pub mod lowered;
 mod operand;
+mod printf;
 pub mod regalloc;
 pub mod result;
 mod routines;

@@ -1,6 +1,6 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
-//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.data.const`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
+//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.data.const`, `.data.const.string`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
 //! and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
@@ -246,11 +246,12 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// The bytes of `.data.const`, and where in it each piece begins.
-fn constants(data: &PrimaryMap<DataRef, Data>) -> (Vec<u8>, Vec<usize>) {
-    let mut out = Vec::new();
+/// The bytes of `.data.const` and of `.data.const.string`, which the host reads, and where in its section each piece begins.
+fn constants(data: &PrimaryMap<DataRef, Data>) -> ([Vec<u8>; 2], Vec<usize>) {
+    let mut out = [Vec::new(), Vec::new()];
     let mut starts = Vec::new();
     for d in data.values() {
+        let out = &mut out[usize::from(d.string)];
         out.resize(out.len().next_multiple_of(d.align.max(1) as usize), 0);
         starts.push(out.len());
         out.extend_from_slice(&d.bytes);
@@ -299,15 +300,21 @@ pub fn write(
             data: text,
         })
         .collect();
-    let constant_section = sections.len();
-    if !constants.is_empty() {
-        let most = data.values().map(|d| u64::from(d.align)).max();
+    let mut constant_sections = [None; 2];
+    let names = [".data.const", ".data.const.string"];
+    for (n, (bytes, name)) in constants.iter().zip(names).enumerate() {
+        if bytes.is_empty() {
+            continue;
+        }
+        let of = data.values().filter(|d| usize::from(d.string) == n);
+        let most = of.map(|d| u64::from(d.align)).max();
+        constant_sections[n] = Some(sections.len());
         sections.push(Section {
-            name: b".data.const".to_vec(),
+            name: name.into(),
             kind: elf::SHT_PROGBITS,
             flags: elf::SHF_ALLOC,
             align: most.unwrap_or(1),
-            data: &constants,
+            data: bytes,
         });
     }
     sections.push(Section {
@@ -362,12 +369,13 @@ pub fn write(
             (name, *section)
         })
         .collect();
-    let constant_index = placed.get(constant_section).map(|p| p.1);
+    let constant_indices = constant_sections.map(|s| s.and_then(|s| placed.get(s)).map(|p| p.1));
+    let constant_index = |d: &Data| constant_indices[usize::from(d.string)];
     let data_symbols: Vec<_> = data
         .values()
         .map(|d| {
             let name = w.add_string(d.name.as_bytes());
-            (name, w.reserve_symbol_index(constant_index))
+            (name, w.reserve_symbol_index(constant_index(d)))
         })
         .collect();
     w.reserve_symtab_section_index();
@@ -422,7 +430,7 @@ pub fn write(
     for (((name, _), d), start) in data_symbols.iter().zip(data.values()).zip(starts) {
         let st_name = w.string_offset(Some(*name));
         w.write_symbol(&Sym {
-            section: constant_index.map(|s| s.0),
+            section: constant_index(d).map(|s| s.0),
             st_name,
             st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_OBJECT),
             st_other: elf::SymbolOther(0),

@@ -467,3 +467,58 @@ fn every_hand_written_method_verifies() {
     module.functions.push(g);
     verify_module(&module).unwrap();
 }
+
+/// Variables that a `switch`'s places assign become parameters of where they meet, also where a case goes there itself, twice; and those that
+/// nothing assigns do not.
+#[test]
+fn switches_pass_variables() {
+    let mut f = Function::subroutine("f", &[I32, I32]);
+    let mut b = FunctionBuilder::new(&mut f);
+    let x = b.param(I32);
+    let seven = b.ins().iconst(I32, 7);
+    let (var, same) = (b.var(x), b.var(seven));
+    let (a, end) = (b.create_block(), b.create_block());
+    b.ins().switch(
+        x,
+        end,
+        &[],
+        &[(-1, a, &[]), (0xffff_fffe, end, &[]), (3, end, &[])],
+    );
+    b.switch_to_block(end);
+    let (v, s) = (b.use_var(var), b.use_var(same));
+    b.ins().return_(&[v, s]);
+    b.seal_block(a);
+    b.switch_to_block(a);
+    let one = b.ins().iconst(I32, 1);
+    b.def_var(var, one);
+    b.ins().jump(end, &[]);
+    b.finish().unwrap();
+    let text = verified(f);
+    let switch = "switch v0, block2(v0) [-1: block1, -2: block2(v0), 3: block2(v0)]\n";
+    assert!(text.contains(switch), "{text}");
+    assert!(text.contains("    return v2, v1\n"), "{text}");
+}
+
+#[test]
+fn switches_to_foreign_places_are_told() {
+    let told = mistakes(|b| {
+        let x = b.param(I32);
+        let end = b.create_block();
+        b.ins().switch(
+            x,
+            end,
+            &[Value::from_u32(99)],
+            &[(1, Block::from_u32(77), &[])],
+        );
+        b.switch_to_block(end);
+        b.ins().return_(&[]);
+    });
+    assert!(
+        told.contains("`switch` to block77, which is not a block"),
+        "{told}"
+    );
+    assert!(
+        told.contains("`switch` of v99, which is not a value"),
+        "{told}"
+    );
+}

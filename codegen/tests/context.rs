@@ -88,6 +88,8 @@ fn few_requests_for_memory() {
         let most = match shape {
             Shape::Straight => 100,
             Shape::Calls | Shape::CallSites => 50_000,
+            // Every case is a block, and an edge.
+            Shape::Switch => 4 * SIZES[1] as u64,
             _ => 2 * SIZES[1] as u64,
         };
         assert!(more < most, "{}: {more} more", shape.name());

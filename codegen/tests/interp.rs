@@ -3,7 +3,7 @@
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, InterpError, Stats, call, launch};
-use gantry_codegen::ir::{Dim, FloatCC, Function, IntCC, Module, Opcode, scalars::*};
+use gantry_codegen::ir::{Data, Dim, FloatCC, Function, IntCC, Module, Opcode, scalars::*};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_module;
 
@@ -391,4 +391,34 @@ fn subgroup_operations_of_running_lanes() {
     expected.extend([0, 0, 10, 10, 40, 40, 90, 90]);
     expected.extend([20; 8]);
     assert_eq!(ints(memory.bytes(p)), expected);
+}
+
+/// Channels whose condition fails say so, and are gone; the others go on.
+#[test]
+fn failed_assertions_end_channels() {
+    let mut m = Module::default();
+    let message = m.data.push(Data::string("message", "k.cl:7: x < 3\n"));
+    let format = m.data.push(Data::string("format", "%d "));
+    let mut f = Function::kernel("k", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    let p = b.ptr_param();
+    let x = b.ins().bload(I32.by(8), p, 0);
+    let three = b.ins().iconst(I32.by(8), 3);
+    let small = b.ins().icmp(IntCC::SignedLessThan, x, three);
+    b.simd_assert(small, message, &[]);
+    b.simd_printf(format, &[x]);
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+    m.functions.push(f);
+    gantry_codegen::verifier::verify_module(&m).unwrap();
+    let mut memory = Buffers::default();
+    let numbers = [0u32, 5, 1, 9, 2, 0, 1, 2];
+    let x = memory.add(numbers.into_iter().flat_map(u32::to_le_bytes).collect());
+    let kernel = m.find("k").unwrap();
+    let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+    launch(&m, kernel, &grid, &[Arg::ptr(x)], &mut memory, 1000).unwrap();
+    let printed = String::from_utf8(memory.printed().to_vec()).unwrap();
+    assert_eq!(printed, "k.cl:7: x < 3\nk.cl:7: x < 3\n0 1 2 0 1 2 ");
+    let text = m.to_string();
+    assert!(gantry_codegen::text::parse(&text).unwrap().module == m);
 }

@@ -174,7 +174,7 @@ fn damage(m: &mut Module, rng: &mut Rng) {
         }
         3 => {
             let n = f.dfg.num_blocks() as u32;
-            for d in f.dfg.data_mut(inst).destinations_mut() {
+            for d in f.dfg.destinations_mut(inst).0 {
                 d.block = Block::from_u32(rng.below(n + 2));
             }
         }

@@ -16,6 +16,8 @@ fn round_trip(text: &str) {
 fn every_format_reads_back() {
     round_trip(
         "\
+const %line = \"a;b \\\"c\\\" %d <1;1,0> \\\\ \\xff\\t\\n\"
+
 kernel %k(i64 ptr, i32, i32 slm) simd16 slm 1024 group 16,1,1 {
 block0(v9: i64, v1: i32, v2: i32):
     v3 = iconst.i32x16 -5
@@ -32,11 +34,15 @@ block0(v9: i64, v1: i32, v2: i32):
     v19, v20 = iaddc v1, v2
     v21 = load.f32x16 v9-4, mask v13, v3
     store v3, v9+16
+    printf %line(v3), mask v13
+    printf %line(v1)
     brif v18, block1(v3), block2
 block1(v22: i32x16):
     v23 = call %f(v4)
     jump block2
 block2:
+    switch v1, block3 [-2147483648: block1(v3), 0: block3, 7: block3]
+block3:
     return
 }
 
@@ -84,6 +90,28 @@ fn errors_say_where() {
         let (l, c, m) = first_error(&body(line));
         assert_eq!((l, c), (3, col), "{line}: {m}");
         assert!(m.starts_with(message), "{line}: {m}");
+    }
+}
+
+#[test]
+fn strings_say_what_is_wrong() {
+    let wrong = [
+        (r#"const %s = "a\q""#, "an escape is one of"),
+        (r#"const %s = "a\x4""#, "an escape is one of"),
+        (r#"const %s = "a\xg0""#, "`\\x` takes two hex digits"),
+        (r#"const %s = "a"#, "expected a type, found `\"`"),
+        (r#"const %s align 4 = "a""#, "a string has no alignment"),
+        (r#"const %s = "a" ; comment "#, ""),
+        (r#"const %s = "a" "b""#, "expected the end of the line"),
+    ];
+    for (text, message) in wrong {
+        match parse(text) {
+            Ok(p) => assert_eq!((message, p.module.data.len()), ("", 1), "{text}"),
+            Err(e) => assert!(
+                !message.is_empty() && e.to_string().contains(message),
+                "{text}: {e}"
+            ),
+        }
     }
 }
 

@@ -43,7 +43,7 @@ impl Coverage {
             for &i in insts {
                 let data = f.dfg.data(i);
                 let mut of = None;
-                data.for_each_arg(&f.dfg.pool, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
+                data.for_each_arg(&f.dfg, |v| of = of.or(Some(f.dfg.ty(v).scalar())));
                 let result = f.dfg.first_result(i).map(|v| f.dfg.ty(v).scalar());
                 // Of what has neither, the type does not matter.
                 let of = of.or(result).unwrap_or(Scalar::B1);

@@ -87,6 +87,11 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
         check_code(&compiled, &options).map_err(by)?;
         let got = simulate(&compiled.zebin, &input, simd(&m)).map_err(by)?;
         compare(&m, &expected.output, &got.output).map_err(by)?;
+        if expected.printed != got.printed {
+            let what = "what is printed differs\n";
+            let (want, have) = (&expected.printed, &got.printed);
+            return Err(by(format!("{what}{want:?}\n{have:?}")));
+        }
         if expected.surface != got.surface {
             let differ = |(a, b): (&u8, &u8)| a != b;
             let at = expected.surface.iter().zip(&got.surface).position(differ);
@@ -119,6 +124,7 @@ struct Left {
     surface: Vec<u8>,
     image: Vec<u8>,
     block: Vec<u8>,
+    printed: String,
 }
 
 /// Bytes of a random kernel's image of rectangles.
@@ -197,6 +203,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
         surface: memory.bytes(z).to_vec(),
         image: memory.bytes(written).to_vec(),
         block: memory.bytes(block).to_vec(),
+        printed: String::from_utf8_lossy(memory.printed()).into_owned(),
     })
 }
 
@@ -226,8 +233,10 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
         let rows = device.image_of(&block, pairs, rows)?;
         let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
+        let mut printed = String::new();
         kernel
             .launch(grid)
+            .printf(|text| printed += text)
             .arg(&x)
             .arg(&y)
             .arg(5i32)
@@ -243,6 +252,7 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
             surface: z.read()?,
             image: written.read()?,
             block: block.read()?,
+            printed,
         })
     };
     run().map_err(|e| format!("simulator: {e}"))

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! ; run: %saxpy global=20 local=8 args=[f32[0..20], f32[1;20], f32 2.0, i32 20] == [_, f32[1, 3, 5], _, _]
+//! ; run: %hello global=2 prints="hello 0\nhello 1\n"
 //! ; run: %spin args=[f32[0]] error: endless loop
 //! ```
 
@@ -109,6 +110,8 @@ pub struct Run {
     pub tolerance: Tolerance,
     /// The arguments.
     pub args: Vec<Arg>,
+    /// What it is expected to print; not looked at without.
+    pub prints: Option<String>,
     /// What is expected.
     pub expect: Expect,
 }
@@ -129,9 +132,13 @@ impl Run {
             offset: [0; 3],
             tolerance: Tolerance::default(),
             args: Vec::new(),
+            prints: None,
             expect: Expect::Args(Vec::new()),
         };
         loop {
+            if run.prints.is_some() && p.rest.trim().is_empty() {
+                return Ok(run);
+            }
             if p.eat("==") {
                 let expect = p.list(|p| {
                     Ok(match p.eat("_") {
@@ -146,7 +153,7 @@ impl Run {
                         expect.len()
                     ));
                 }
-                if expect.iter().all(Option::is_none) {
+                if expect.iter().all(Option::is_none) && run.prints.is_none() {
                     return Err(
                         "nothing is expected: at least one argument must not be `_`".to_owned()
                     );
@@ -164,6 +171,10 @@ impl Run {
                 "global" => run.global = p.dims(1)?,
                 "local" => run.local = Some(p.dims(1)?),
                 "offset" => run.offset = p.dims(0)?,
+                "prints" => {
+                    p.token("=")?;
+                    run.prints = Some(p.quoted()?);
+                }
                 "tol" => {
                     p.token("=")?;
                     let text = p.number();
@@ -178,7 +189,7 @@ impl Run {
                 }
                 _ => {
                     return Err(format!(
-                        "expected `global=`, `local=`, `offset=`, `tol=`, `args=`, `==` or `error:` at `{key}{}`",
+                        "expected `global=`, `local=`, `offset=`, `tol=`, `args=`, `prints=`, `==` or `error:` at `{key}{}`",
                         p.rest
                     ));
                 }
@@ -258,6 +269,30 @@ impl Parser<'_> {
             *d = self.integer()?;
         }
         Ok(dims)
+    }
+
+    /// Text in quotes, with the escapes of the IR's strings.
+    fn quoted(&mut self) -> Result<String, String> {
+        self.token("\"")?;
+        let mut end = None;
+        let mut chars = self.rest.char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '"' => {
+                    end = Some(at);
+                    break;
+                }
+                '\\' => {
+                    chars.next();
+                }
+                _ => {}
+            }
+        }
+        let inside = end.and_then(|at| self.rest.split_at_checked(at));
+        let (text, rest) = inside.ok_or("a text without its end")?;
+        let bytes = gantry_codegen::text::unquote(text)?;
+        self.rest = rest.get(1..).unwrap_or("");
+        String::from_utf8(bytes).map_err(|_| "a text that is no UTF-8".to_owned())
     }
 
     fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {

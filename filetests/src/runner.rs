@@ -78,11 +78,20 @@ pub trait Runner: Sync {
 
 /// A module ready to launch.
 pub trait Prepared {
-    /// Launches and gives back the contents of each buffer, `None` for the other arguments.
+    /// Launches.
     ///
     /// # Errors
     /// The launch is refused or faults.
-    fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String>;
+    fn run(&self, run: &Run) -> Result<Ran, String>;
+}
+
+/// What a launch left.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ran {
+    /// The contents of each buffer, `None` for the other arguments.
+    pub buffers: Vec<Option<Vec<u8>>>,
+    /// What it printed.
+    pub printed: String,
 }
 
 /// Every runner there is.
@@ -133,11 +142,7 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn launch(
-        &self,
-        run: &Run,
-        watch: Option<&Watch>,
-    ) -> Result<Vec<Option<Vec<u8>>>, gantry_runtime::Error> {
+    fn launch(&self, run: &Run, watch: Option<&Watch>) -> Result<Ran, gantry_runtime::Error> {
         let kernel = self.module.kernel(&run.kernel)?;
         let mut args = Vec::new();
         let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -165,20 +170,27 @@ impl Loaded {
         if let Some(local) = run.local {
             grid = grid.group(local);
         }
-        let mut launch = kernel.launch(grid).args(args);
+        let mut printed = String::new();
+        let mut launch = kernel
+            .launch(grid)
+            .args(args)
+            .printf(|text| printed += text);
         if let Some(w) = watch {
             launch = launch.watch(w);
         }
         launch.run()?;
-        buffers
+        let buffers = buffers
             .iter()
-            .map(|b| b.as_ref().map(Buffer::read).transpose())
-            .collect()
+            .map(|b| b.as_ref().map(Buffer::read).transpose());
+        Ok(Ran {
+            buffers: buffers.collect::<Result<_, _>>()?,
+            printed,
+        })
     }
 }
 
 impl Prepared for Loaded {
-    fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String> {
+    fn run(&self, run: &Run) -> Result<Ran, String> {
         if !self.annotated {
             return self.launch(run, None).map_err(|e| e.to_string());
         }
@@ -286,7 +298,7 @@ impl Interpreted<'_> {
 }
 
 impl Prepared for Interpreted<'_> {
-    fn run(&self, run: &Run) -> Result<Vec<Option<Vec<u8>>>, String> {
+    fn run(&self, run: &Run) -> Result<Ran, String> {
         let kernel = self
             .0
             .find(&run.kernel)
@@ -332,9 +344,12 @@ impl Prepared for Interpreted<'_> {
         };
         interp::launch(self.0, kernel, &grid, &args, &mut memory, INSTRUCTION_LIMIT)
             .map_err(|e| e.to_string())?;
-        Ok(buffers
+        let buffers = buffers
             .into_iter()
-            .map(|b| b.map(|b| memory.bytes(b).to_vec()))
-            .collect())
+            .map(|b| b.map(|b| memory.bytes(b).to_vec()));
+        Ok(Ran {
+            buffers: buffers.collect(),
+            printed: String::from_utf8_lossy(memory.printed()).into_owned(),
+        })
     }
 }

@@ -29,6 +29,7 @@ pub mod message;
 mod names;
 pub mod op;
 pub mod platform;
+pub mod printf;
 pub mod reg;
 pub mod region;
 pub mod sem;

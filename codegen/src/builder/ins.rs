@@ -2,8 +2,8 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    AtomicOp, Block, BlockCall, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact, ImagePlace,
-    Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Types, Value,
+    AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact,
+    ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Types, Value,
     result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
@@ -21,7 +21,7 @@ include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 impl Ins<'_, '_> {
     fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Types {
         let mut args = SmallVec::<[Value; 4]>::new();
-        data.for_each_arg(&self.b.func.dfg.pool, |v| args.push(v));
+        data.for_each_arg(&self.b.func.dfg, |v| args.push(v));
         let arg = |n: usize| args.get(n).map(|&v| self.b.ty(v));
         result_types(data.opcode(), ctrl, arg, |_| Types::new(), data)
     }
@@ -590,6 +590,18 @@ impl Ins<'_, '_> {
         })
     }
 
+    /// `printf`: the format is a string of the module ([`Data::string`](crate::ir::Data::string)); where there is a mask, a line for each of its
+    /// lanes, of which the values have one, or as many times more as a vector has elements: all first elements first.
+    pub fn printf(mut self, format: DataRef, args: &[Value], mask: Option<Value>) {
+        let args = self.list(args);
+        self.none(InstData::Printf {
+            opcode: Opcode::Printf,
+            format,
+            args,
+            mask: mask.into(),
+        });
+    }
+
     /// `call` of a subroutine with results of these types.
     pub fn call(mut self, func: FuncRef, results: &[Type], args: &[Value]) -> Vec<Value> {
         let data = InstData::Call {
@@ -635,6 +647,32 @@ impl Ins<'_, '_> {
             opcode: Opcode::Brif,
             cond,
             dests,
+        });
+    }
+
+    /// `switch`: where an integer of one lane is a case's value (one that does not fit is the verifier's matter), to the case's block, else to `otherwise`.
+    pub fn switch(
+        mut self,
+        arg: Value,
+        otherwise: Block,
+        args: &[Value],
+        cases: &[(i64, Block, &[Value])],
+    ) {
+        let scalar = match self.b.func.dfg.has_value(arg) {
+            true => self.b.ty(arg).scalar(),
+            false => Scalar::I64,
+        };
+        let mut dests = vec![self.dest(otherwise, args)];
+        let mut values = Vec::with_capacity(cases.len());
+        for &(value, block, args) in cases {
+            values.push(scalar.low_bits(value as u64));
+            dests.push(self.dest(block, args));
+        }
+        let cases = self.b.func.dfg.make_cases(Cases { values, dests });
+        self.none(InstData::Switch {
+            opcode: Opcode::Switch,
+            arg,
+            cases,
         });
     }
 

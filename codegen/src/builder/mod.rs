@@ -384,7 +384,7 @@ impl<'f> FunctionBuilder<'f> {
         Ins { b: self }
     }
 
-    fn push(&mut self, mut data: InstData) -> Inst {
+    fn push(&mut self, data: InstData) -> Inst {
         if self.is_filled() {
             self.mistake(format!(
                 "`{}` after the end of {}",
@@ -392,15 +392,19 @@ impl<'f> FunctionBuilder<'f> {
                 self.position
             ));
         }
-        self.known_operands(&mut data);
         let inst = self.func.dfg.make_inst(data, &[]);
+        self.known_operands(inst);
         self.func.layout.append_inst(self.position, inst);
-        for (n, dest) in data.destinations().iter().enumerate() {
+        let mut sealed = Vec::new();
+        for (n, dest) in self.func.dfg.destinations(inst).iter().enumerate() {
             if self.ssa.is_sealed(dest.block) {
-                self.mistake(format!("a branch to {} after it was sealed", dest.block));
+                sealed.push(dest.block);
             } else {
                 self.ssa.add_pred(dest.block, self.position, inst, n);
             }
+        }
+        for block in sealed {
+            self.mistake(format!("a branch to {block} after it was sealed"));
         }
         if data.opcode().info().terminator && self.ssa.is_sealed(self.position) {
             self.open.remove(&self.position);
@@ -409,26 +413,27 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Tells of operands that the function does not have, and replaces them.
-    fn known_operands(&mut self, data: &mut InstData) {
+    fn known_operands(&mut self, inst: Inst) {
         let dfg = &self.func.dfg;
+        let data = dfg.data(inst);
+        let opcode = data.opcode();
         let mut foreign = Vec::new();
-        data.for_each_arg(&dfg.pool, |v| {
+        data.for_each_arg(dfg, |v| {
             if !dfg.has_value(v) {
                 foreign.push(v);
             }
         });
-        let dests = data.destinations().iter();
+        let dests = data.destinations(dfg).iter();
         let blocks: Vec<Block> = dests
             .map(|d| d.block)
             .filter(|b| !dfg.has_block(*b))
             .collect();
         for b in blocks {
             self.mistake(format!(
-                "`{}` to {b}, which is not a block of this function",
-                data.opcode()
+                "`{opcode}` to {b}, which is not a block of this function"
             ));
             let here = self.position;
-            for d in data.destinations_mut() {
+            for d in self.func.dfg.destinations_mut(inst).0 {
                 if d.block == b {
                     d.block = here;
                 }
@@ -439,14 +444,13 @@ impl<'f> FunctionBuilder<'f> {
         }
         for v in &foreign {
             self.mistake(format!(
-                "`{}` of {v}, which is not a value of this function",
-                data.opcode()
+                "`{opcode}` of {v}, which is not a value of this function"
             ));
         }
         let instead = self.placeholder(Type::scalar_of(Scalar::B1));
-        data.map_args(&mut self.func.dfg.pool, |v| {
-            if foreign.contains(&v) { instead } else { v }
-        });
+        self.func
+            .dfg
+            .map_args(inst, |v| if foreign.contains(&v) { instead } else { v });
     }
 
     /// Puts a nullary instruction at the start of the entry block.

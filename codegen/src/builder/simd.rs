@@ -7,7 +7,7 @@
 
 use super::scope::{Kind, Scope};
 use super::{FunctionBuilder, Variable};
-use crate::ir::{Block, FuncKind, Opcode, Scalar, Type, Value};
+use crate::ir::{Block, DataRef, FuncKind, Opcode, Scalar, Type, Value};
 
 impl<'f> FunctionBuilder<'f> {
     fn mask_var(&mut self) -> Variable {
@@ -405,6 +405,23 @@ impl<'f> FunctionBuilder<'f> {
         self.return_of_channels(em);
         let to = self.escape();
         self.skip_if(none, to);
+    }
+
+    /// Prints a line for each channel that runs: see [`Ins::printf`](super::Ins::printf).
+    pub fn simd_printf(&mut self, format: DataRef, args: &[Value]) {
+        let em = self.exec_mask();
+        self.ins().printf(format, args, Some(em));
+    }
+
+    /// Where `cond` is not set in a channel that runs, prints a message, which says where, and lets the channel return as
+    /// [`FunctionBuilder::simd_return_if`] does.
+    pub fn simd_assert(&mut self, cond: Value, message: DataRef, results: &[Value]) {
+        let cond = self.condition(cond);
+        let em = self.exec_mask();
+        let fails = self.ins().bnot(cond);
+        let here = self.ins().band(em, fails);
+        self.ins().printf(message, &[], Some(here));
+        self.simd_return_if(fails, results);
     }
 
     /// `return` where only some of the channels may run: they return, and the others go on where they wait.

@@ -178,11 +178,10 @@ impl Ssa {
                     dest,
                 } = self.blocks[block].preds[n];
                 let v = self.find(func, from, var);
-                let mut data = *func.dfg.data(inst);
-                if let Some(d) = data.destinations_mut().get_mut(dest) {
-                    d.args.push(v, &mut func.dfg.pool);
+                let (dests, pool) = func.dfg.destinations_mut(inst);
+                if let Some(d) = dests.get_mut(dest) {
+                    d.args.push(v, pool);
                 }
-                *func.dfg.data_mut(inst) = data;
             }
         }
     }
@@ -280,14 +279,13 @@ impl Ssa {
         let params = func.dfg.block_params(block).iter();
         let keep: Vec<bool> = params.map(|&p| alias[p].is_none()).collect();
         for p in &state.preds {
-            let mut data = *func.dfg.data(p.inst);
-            if let Some(d) = data.destinations_mut().get_mut(p.dest) {
-                let args = d.args.as_slice(&func.dfg.pool).iter().zip(&keep);
+            let (dests, pool) = func.dfg.destinations_mut(p.inst);
+            if let Some(d) = dests.get_mut(p.dest) {
+                let args = d.args.as_slice(pool).iter().zip(&keep);
                 let kept: Vec<Value> = args.filter(|a| *a.1).map(|a| *a.0).collect();
-                d.args.clear(&mut func.dfg.pool);
-                d.args.extend(kept, &mut func.dfg.pool);
+                d.args.clear(pool);
+                d.args.extend(kept, pool);
             }
-            *func.dfg.data_mut(p.inst) = data;
         }
         func.dfg.retain_block_params(block, &keep);
     }
@@ -364,7 +362,7 @@ impl Simplifier {
                 self.trivial.push((n, node.one));
                 return;
             };
-            let arg = func.dfg.data(p.inst).destinations().get(p.dest);
+            let arg = func.dfg.destinations(p.inst).get(p.dest);
             let arg = arg.and_then(|d| d.args.get(usize::from(place), &func.dfg.pool));
             // A branch without this argument was a mistake, and is told.
             let Some(arg) = arg else { return };

@@ -1,4 +1,4 @@
-//! Operations that a platform lacks, rewritten in the IR by operations that it has.
+//! Operations that a platform lacks, rewritten in the IR by operations that it has. All lack `switch` and `printf`.
 //!
 //! One mechanism: `rule` says, from the target's features and an instruction's opcode and types, whether and how it is rewritten; the rules are
 //! functions from an instruction to its results, a file a family. What a rule makes may be rewritten in its turn. A rule says for how many
@@ -14,11 +14,13 @@ mod exact;
 mod floats;
 mod ints;
 mod lanes;
+mod printf;
+mod switch;
 mod wide;
 
 use crate::ir::{
-    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Opcode, Region, Scalar, Type, Types,
-    Value, result_types,
+    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region, Scalar, Type,
+    Types, Value, result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -65,6 +67,7 @@ impl Rule {
 /// # Errors
 /// An operation that the target lacks and that has no rule.
 pub fn expand<'f>(
+    module: &Module,
     func: Cow<'f, Function>,
     float: FloatControls,
     target: &Target,
@@ -74,6 +77,10 @@ pub fn expand<'f>(
         for &inst in func.layout.insts(block) {
             lacks(&func, inst, target)?;
             needed |= rule(&func, inst, target).is_some();
+            needed |= matches!(
+                func.dfg.data(inst).opcode(),
+                Opcode::Switch | Opcode::Printf
+            );
         }
     }
     if !needed {
@@ -89,6 +96,7 @@ pub fn expand<'f>(
     for block in e.func.layout.blocks().to_vec() {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             match rule(&e.func, inst, target) {
+                None if e.switch(inst) || e.printf(module, inst) => {}
                 None => e.out.push(inst),
                 Some(rule) => {
                     let new = e.rewrite(inst, rule);
@@ -117,7 +125,7 @@ fn lacks(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenErro
             double = Some(func.dfg.ty(v));
         }
     };
-    data.for_each_arg(&func.dfg.pool, &mut look);
+    data.for_each_arg(&func.dfg, &mut look);
     func.dfg.results(inst).iter().copied().for_each(&mut look);
     match double {
         None => Ok(()),
@@ -153,6 +161,8 @@ fn computes(op: Opcode) -> bool {
             | Opcode::Call
             | Opcode::Jump
             | Opcode::Brif
+            | Opcode::Switch
+            | Opcode::Printf
             | Opcode::Return
     )
 }
@@ -164,7 +174,7 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     let opcode = data.opcode();
     let result = func.dfg.first_result(inst).map(|v| func.dfg.ty(v).scalar());
     let mut first = None;
-    data.for_each_arg(&func.dfg.pool, |v| {
+    data.for_each_arg(&func.dfg, |v| {
         first = first.or(Some(func.dfg.ty(v).scalar()));
     });
     if opcode == Opcode::Flrp && isa::Op::Lrp.info(target.platform()).is_none() {
@@ -228,7 +238,7 @@ impl Expander<'_> {
             .collect();
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         let dfg = &self.func.dfg;
-        dfg.data(inst).for_each_arg(&dfg.pool, |v| args.push(v));
+        dfg.data(inst).for_each_arg(dfg, |v| args.push(v));
         let mut first = 0;
         while first < ty.lanes() {
             let lanes = (ty.lanes() - first).min(rule.lanes);
@@ -245,7 +255,7 @@ impl Expander<'_> {
                 .collect();
             let mut parts = parts.into_iter();
             let mut data = *self.func.dfg.data(inst);
-            data.map_args(&mut self.func.dfg.pool, |v| parts.next().unwrap_or(v));
+            data.map_args(&mut self.func.dfg, |v| parts.next().unwrap_or(v));
             let new = self.push(data, Some(ty.by(lanes)));
             for ((out, new), ty) in out.iter_mut().zip(new).zip(&types) {
                 *out = self.replace(*out, new, part(*ty));
@@ -263,7 +273,7 @@ impl Expander<'_> {
     fn args<const N: usize>(&self, inst: Inst) -> [Value; N] {
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         let dfg = &self.func.dfg;
-        dfg.data(inst).for_each_arg(&dfg.pool, |v| args.push(v));
+        dfg.data(inst).for_each_arg(dfg, |v| args.push(v));
         let none = Value::from_u32(0);
         std::array::from_fn(|n| args.get(n).copied().unwrap_or(none))
     }
@@ -278,7 +288,7 @@ impl Expander<'_> {
     fn push(&mut self, data: InstData, ctrl: Option<Type>) -> Results {
         let dfg = &self.func.dfg;
         let mut args: SmallVec<[Type; 4]> = SmallVec::new();
-        data.for_each_arg(&dfg.pool, |v| args.push(dfg.ty(v)));
+        data.for_each_arg(dfg, |v| args.push(dfg.ty(v)));
         let arg = |n: usize| args.get(n).copied();
         let types = result_types(data.opcode(), ctrl, arg, |_| Types::new(), &data);
         let inst = self.func.dfg.make_inst(data, &types);

@@ -1,10 +1,11 @@
 //! Functions: straight pieces, uniform branches and loops, SIMD control flow.
 
+use super::memory::FORMATS;
 use super::{Options, Rng, SHARED_BYTES};
 use crate::builder::FunctionBuilder;
 use crate::ir::{
-    Data, DataRef, FloatControls, FuncKind, FuncRef, Function, ImageAccess, ImageShape, IntCC,
-    MemFlags, Module, Opcode, Scalar, Space, Type, Value,
+    Block, Data, DataRef, FloatControls, FuncKind, FuncRef, Function, ImageAccess, ImageShape,
+    IntCC, MemFlags, Module, Opcode, Scalar, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use std::cell::RefCell;
@@ -34,6 +35,9 @@ pub(super) struct State<'o> {
     pub(super) scratch: bool,
     /// The module's constant data.
     pub(super) table: DataRef,
+    /// The first format, and a string.
+    pub(super) formats: u32,
+    pub(super) name: DataRef,
     /// Levels of the expression being made.
     pub(super) depth: u32,
     /// A subroutine to call.
@@ -67,6 +71,10 @@ pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
         bytes: numbers,
         ..Data::new("table", Scalar::I32, &[])
     });
+    for (n, (text, _)) in FORMATS.iter().enumerate() {
+        module.data.push(Data::string(format!("format{n}"), *text));
+    }
+    module.data.push(Data::string("name", "a \"name\""));
     let simd = rng.pick(&[1, 8, 16, 16, 32]).unwrap_or(16);
     let types = |rng: &mut Rng| {
         let list = [
@@ -163,6 +171,8 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         texels_used: 0,
         scratch,
         table: DataRef::new(0),
+        formats: 1,
+        name: DataRef::new(1 + FORMATS.len()),
         depth: 0,
         callee,
     };
@@ -223,6 +233,8 @@ fn subroutine(
         texels_used: 0,
         scratch: false,
         table: DataRef::new(0),
+        formats: 1,
+        name: DataRef::new(1 + FORMATS.len()),
         depth: 0,
         callee,
     };
@@ -251,6 +263,7 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Atomic
             | Format::Fence
             | Format::Symbol
+            | Format::Printf
             | Format::Image
             | Format::ImageQuery
             | Format::Media
@@ -274,13 +287,14 @@ impl Gen<'_, '_, '_> {
         }
         let inner = budget / 4;
         for _ in 0..budget {
-            match self.rng.below(40) {
+            match self.rng.below(41) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
                 4 if depth < 2 => self.simd_loop(inner, depth),
                 5 | 6 => self.instruction(Opcode::Call),
                 7 if depth < 3 => self.simd_block(inner, depth),
+                8 if depth < 3 => self.uniform_switch(inner, depth),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.
@@ -312,6 +326,63 @@ impl Gen<'_, '_, '_> {
         let merged = self.b.append_block_param(end, ty);
         self.b.ins().brif(cond, then, &[], other, &[]);
         for block in [then, other] {
+            self.b.seal_block(block);
+            self.b.switch_to_block(block);
+            let before = self.pool.len();
+            self.body(budget, depth + 1);
+            let v = self.value(ty);
+            self.pool.truncate(before);
+            self.b.ins().jump(end, &[v]);
+        }
+        self.b.seal_block(end);
+        self.b.switch_to_block(end);
+        self.pool.push(merged);
+    }
+
+    /// A branch to one of several places, some of which are the same, and some of which pass values. What the value is is near to the cases
+    /// more often than not.
+    fn uniform_switch(&mut self, budget: u32, depth: u32) {
+        let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
+        let scalar = self.rng.pick(&scalars).unwrap_or(Scalar::I32);
+        let int = Type::scalar_of(scalar);
+        let ty = self.data_type();
+        let mut arg = self.value(int);
+        if self.rng.one_in(2) {
+            let few = self.b.ins().iconst(int, 15);
+            arg = self.b.ins().band(arg, few);
+        }
+        let count = 1 + self.rng.below(3) as usize;
+        let blocks: Vec<Block> = (0..count).map(|_| self.b.create_block()).collect();
+        let end = self.b.create_block();
+        let merged = self.b.append_block_param(end, ty);
+        let variety: Vec<Value> = (0..3).map(|_| self.value(ty)).collect();
+        let dest = |g: &mut Self| match g.rng.pick(&blocks) {
+            Some(block) if !g.rng.one_in(3) => (block, None),
+            _ => (end, g.rng.pick(&variety)),
+        };
+        let mut cases = std::collections::BTreeMap::new();
+        let mut value = 0;
+        for _ in 0..self.rng.below(20) {
+            let far = self.rng.bits() as i64;
+            value = match self.rng.below(4) {
+                0 => far,
+                1 => far & 15,
+                _ => value + 1,
+            };
+            value = (value << (64 - scalar.bits())) >> (64 - scalar.bits());
+            cases.insert(value, dest(self));
+        }
+        let otherwise = dest(self);
+        let list = |v: &Option<Value>| v.iter().copied().collect::<Vec<Value>>();
+        let args: Vec<Vec<Value>> = cases.values().map(|(_, v)| list(v)).collect();
+        let cases: Vec<(i64, Block, &[Value])> = cases
+            .iter()
+            .zip(&args)
+            .map(|((&value, &(block, _)), args)| (value, block, args.as_slice()))
+            .collect();
+        let args = list(&otherwise.1);
+        self.b.ins().switch(arg, otherwise.0, &args, &cases);
+        for block in blocks {
             self.b.seal_block(block);
             self.b.switch_to_block(block);
             let before = self.pool.len();

@@ -107,8 +107,9 @@ impl Gen<'_, '_, '_> {
             Format::ImageQuery => self.image_query(),
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
+            Format::Printf => self.printf(),
             Format::Call => self.call(),
-            Format::Jump | Format::Brif | Format::Return => {}
+            Format::Jump | Format::Brif | Format::Switch | Format::Return => {}
         }
     }
 
@@ -159,6 +160,10 @@ impl Gen<'_, '_, '_> {
             Opcode::Undef => {
                 let ty = self.type_of(Class::Any);
                 self.push(InstData::Nullary { opcode }, Some(ty));
+            }
+            // Its value is not the same everywhere.
+            Opcode::PrintfBuffer => {
+                self.b.ins().printf_buffer(Type::scalar_of(Scalar::I64));
             }
             Opcode::DispatchMask => {
                 let ty = Type::clamped(Scalar::B1, self.simd);

@@ -3,11 +3,28 @@
 use super::generate::Gen;
 use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
 use crate::ir::{
-    AtomicOp, FenceSpaces, InstData, MemFlags, Opcode, Scalar, Scope, Space, Type, Value,
+    AtomicOp, DataRef, FenceSpaces, InstData, MemFlags, Opcode, Scalar, Scope, Space, Type, Value,
 };
 
 /// Half of local memory and of the surface is read, the other half written.
 const HALF: u32 = SHARED_BYTES / 2;
+
+/// What values of a format are, element type (none: a string) and elements.
+type Values = &'static [(Option<Scalar>, u32)];
+
+const WORD: Option<Scalar> = Some(Scalar::I32);
+const LONG: Option<Scalar> = Some(Scalar::I64);
+const FLOAT: Option<Scalar> = Some(Scalar::F32);
+
+/// What random kernels print.
+pub(super) const FORMATS: [(&str, Values); 6] = [
+    ("words\n", &[]),
+    ("%d %u %#x|", &[(WORD, 1), (WORD, 1), (WORD, 1)]),
+    ("%ld %-20lu %p\n", &[(LONG, 1), (LONG, 1), (LONG, 1)]),
+    ("%v4d, %v2lx;", &[(WORD, 4), (LONG, 2)]),
+    ("%s %c%% %+08hd\n", &[(None, 1), (WORD, 1), (WORD, 1)]),
+    ("%f %v3g\n", &[(FLOAT, 1), (FLOAT, 3)]),
+];
 
 impl Gen<'_, '_, '_> {
     fn space(&mut self) -> Space {
@@ -296,6 +313,42 @@ impl Gen<'_, '_, '_> {
         let addr = self.b.ins().symbol_addr(table);
         let v = self.b.ins().bload(ty, addr, offset as i32);
         self.pool.push(v);
+    }
+
+    /// A line of each lane of a mask, or one. Floats are numbers: NaNs are not the same everywhere.
+    pub(super) fn printf(&mut self) {
+        let count = FORMATS.len() as u32;
+        let n = self.rng.below(count);
+        let Some((_, types)) = FORMATS.get(n as usize) else {
+            return;
+        };
+        let mut mask = None;
+        let (mut lanes, simd) = (1, self.simd);
+        if !self.rng.one_in(4) {
+            lanes = self.rng.pick(&[simd, simd, 1, 5, 32]).unwrap_or(1);
+            mask = Some(self.value(Type::clamped(Scalar::B1, lanes)));
+        }
+        let mut args = Vec::new();
+        for &(scalar, elements) in *types {
+            let ty = Type::clamped(scalar.unwrap_or(Scalar::I64), lanes * elements);
+            let v = match scalar {
+                None => {
+                    let name = self.name;
+                    let name = self.b.ins().symbol_addr(name);
+                    self.b.splat(name, lanes)
+                }
+                Some(s) if s.is_float() => {
+                    let number = self.value(ty.with_scalar(Scalar::I32).unwrap_or(ty));
+                    self.b.ins().fcvt_from_sint(ty, number)
+                }
+                Some(_) => self.value(ty),
+            };
+            args.push(v);
+        }
+        let first = self.formats;
+        self.b
+            .ins()
+            .printf(DataRef::from_u32(first + n), &args, mask);
     }
 
     pub(super) fn fence(&mut self) {

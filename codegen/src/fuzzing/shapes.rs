@@ -2,7 +2,9 @@
 //! number of instructions asks for, one after the other or one in the other.
 
 use crate::builder::{BuildError, FunctionBuilder, Variable};
-use crate::ir::{Dim, FuncRef, Function, IntCC, Module, Scalar, Type, Value, scalars::*};
+use crate::ir::{
+    Block, Dim, FuncRef, Function, IntCC, MAX_CASES, Module, Scalar, Type, Value, scalars::*,
+};
 
 /// What a function is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +15,8 @@ pub enum Shape {
     Diamonds,
     /// Uniform ifs, one in the other.
     NestedIfs,
+    /// One choice among as many cases as there may be, and others behind it.
+    Switch,
     /// Uniform loops, one after the other.
     Loops,
     /// Uniform loops, one in the other.
@@ -36,10 +40,11 @@ const NEST: usize = 32;
 
 impl Shape {
     /// Every shape.
-    pub const ALL: [Shape; 11] = [
+    pub const ALL: [Shape; 12] = [
         Shape::Straight,
         Shape::Diamonds,
         Shape::NestedIfs,
+        Shape::Switch,
         Shape::Loops,
         Shape::NestedLoops,
         Shape::SimdIfs,
@@ -56,6 +61,7 @@ impl Shape {
             Shape::Straight => "straight",
             Shape::Diamonds => "diamonds",
             Shape::NestedIfs => "nested-ifs",
+            Shape::Switch => "switch",
             Shape::Loops => "loops",
             Shape::NestedLoops => "nested-loops",
             Shape::SimdIfs => "simd-ifs",
@@ -93,6 +99,7 @@ impl Shape {
             Shape::Straight => (0..copies(4)).for_each(|_| s.straight(&mut b)),
             Shape::Diamonds => (0..copies(9)).for_each(|_| s.diamond(&mut b)),
             Shape::NestedIfs => s.nested_ifs(&mut b, copies(6)),
+            Shape::Switch => s.switches(&mut b, copies(4)),
             Shape::Loops => (0..copies(5)).for_each(|_| s.nested_loops(&mut b, 1)),
             Shape::NestedLoops => s.nested_loops(&mut b, copies(5)),
             Shape::SimdIfs => (0..copies(10)).for_each(|_| s.nested_simd_ifs(&mut b, 1)),
@@ -222,6 +229,31 @@ impl State {
         }
         b.seal_block(end);
         b.switch_to_block(end);
+    }
+
+    /// Cases without neighbours, each with a block of its own.
+    fn switches(&mut self, b: &mut FunctionBuilder<'_>, mut cases: usize) {
+        while cases > 0 {
+            let count = cases.min(MAX_CASES);
+            cases -= count;
+            let (otherwise, end) = (b.create_block(), b.create_block());
+            let x = b.use_var(self.uniform);
+            let blocks: Vec<_> = (0..count).map(|_| b.create_block()).collect();
+            let values = (0..).step_by(3);
+            let list: Vec<(i64, Block, &[Value])> = values
+                .zip(&blocks)
+                .map(|(v, &block)| (v, block, &[][..]))
+                .collect();
+            b.ins().switch(x, otherwise, &[], &list);
+            for (n, block) in blocks.into_iter().chain([otherwise]).enumerate() {
+                b.seal_block(block);
+                b.switch_to_block(block);
+                self.step(b, 3 + n as i64);
+                b.ins().jump(end, &[]);
+            }
+            b.seal_block(end);
+            b.switch_to_block(end);
+        }
     }
 
     fn nested_ifs(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {

@@ -2,6 +2,7 @@
 
 use super::image::{Image, Sampler};
 use crate::ir::{Data, DataRef, Space};
+use crate::printf::{self, MAX_STRING};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
 
@@ -24,6 +25,9 @@ pub trait Memory {
     /// # Errors
     /// Not all of it is memory.
     fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), MemoryError>;
+
+    /// Takes what `printf` prints.
+    fn print(&mut self, _text: &[u8]) {}
 
     /// The image that a kernel's argument of this value is.
     fn image(&self, _argument: u64) -> Option<Image> {
@@ -48,6 +52,7 @@ pub struct Buffers {
     buffers: BTreeMap<u64, Vec<u8>>,
     images: Vec<Image>,
     samplers: Vec<Sampler>,
+    printed: Vec<u8>,
 }
 
 impl Buffers {
@@ -75,6 +80,11 @@ impl Buffers {
         self.samplers.len() as u64 - 1
     }
 
+    /// What `printf` printed.
+    pub fn printed(&self) -> &[u8] {
+        &self.printed
+    }
+
     /// The bytes of the buffer at an address; none where no buffer begins there.
     pub fn bytes(&self, address: u64) -> &[u8] {
         self.buffers.get(&address).map_or(&[], Vec::as_slice)
@@ -97,6 +107,10 @@ impl Memory for Buffers {
         let from = self.find(address, out.len()).ok_or(error)?;
         out.copy_from_slice(from);
         Ok(())
+    }
+
+    fn print(&mut self, text: &[u8]) {
+        self.printed.extend_from_slice(text);
     }
 
     fn image(&self, argument: u64) -> Option<Image> {
@@ -212,6 +226,24 @@ impl<'m> Spaces<'m> {
         let index = usize::try_from(at / DATA_STEP).ok()?;
         let data = self.data.as_values_slice().get(index)?;
         data.bytes.get(usize::try_from(at % DATA_STEP).ok()?..)
+    }
+
+    /// The text of a string of the module.
+    pub(super) fn format(&self, data: DataRef) -> Option<&'m [u8]> {
+        printf::string(self.data.get(data))
+    }
+
+    /// The string at an address, without its zero; `None` where there is none.
+    pub(super) fn string(&mut self, address: u64) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        while out.len() <= MAX_STRING {
+            let at = address.checked_add(out.len() as u64)?;
+            match self.read(Space::Global, at, 1).ok()? {
+                0 => return Some(out),
+                c => out.push(c as u8),
+            }
+        }
+        Some(out)
     }
 
     fn global(&self, space: Space, address: u64) -> Result<u64, String> {

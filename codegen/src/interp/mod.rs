@@ -27,6 +27,7 @@ mod alu;
 mod host;
 mod image;
 mod memory;
+mod print;
 mod pure;
 #[cfg(test)]
 mod reference;

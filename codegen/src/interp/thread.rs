@@ -1,6 +1,7 @@
 //! One hardware thread: frames, values, instructions.
 
 use super::memory::{Spaces, from_le};
+use super::print::print;
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
@@ -19,9 +20,12 @@ pub(super) enum State {
     Ended,
 }
 
-struct Frame<'a> {
-    func: &'a Function,
-    values: SecondaryMap<Value, Lanes>,
+/// What stands for the address of the printf buffer; there is none here.
+const NO_BUFFER: u64 = 0x6000_0000_0000;
+
+pub(super) struct Frame<'a> {
+    pub(super) func: &'a Function,
+    pub(super) values: SecondaryMap<Value, Lanes>,
     block: Block,
     /// The next instruction's place in the block.
     next: usize,
@@ -182,6 +186,14 @@ impl<'a> Thread<'a> {
                 self.branch(&dests[usize::from(!taken)])?;
                 return Ok(Step::Next);
             }
+            InstData::Switch { arg, cases, .. } => {
+                let cases = dfg.cases(cases);
+                let is = frame.values[arg].first();
+                let taken = cases.values.iter().position(|v| Some(v) == is);
+                let dest = cases.dests.get(taken.map_or(0, |n| n + 1));
+                self.branch(dest.ok_or("a `switch` without destinations")?)?;
+                return Ok(Step::Next);
+            }
             InstData::Call { func, args, .. } => {
                 let args = args.as_slice(&dfg.pool).iter();
                 let args = args.map(|&v| frame.values[v].clone()).collect();
@@ -206,6 +218,7 @@ impl<'a> Thread<'a> {
             }
             InstData::Nullary { opcode } => match opcode {
                 Opcode::Barrier => return Ok(Step::Barrier),
+                Opcode::PrintfBuffer => vec![vec![NO_BUFFER]],
                 Opcode::DispatchMask => vec![self.dispatch_mask()],
                 Opcode::SubgroupId => {
                     let id = |dim| self.fact(Opcode::LocalId, dim).first().copied();
@@ -224,6 +237,12 @@ impl<'a> Thread<'a> {
                     vec![vec![0; lanes as usize]]
                 }
             },
+            InstData::Printf {
+                format, args, mask, ..
+            } => {
+                print(frame, format, args.as_slice(&dfg.pool), mask, memory)?;
+                return Ok(Step::Next);
+            }
             InstData::Launch { opcode, dim } => vec![self.fact(opcode, dim)],
             InstData::Fence { .. } => return Ok(Step::Next),
             InstData::ImageQuery { fact, image, .. } => {

@@ -95,13 +95,16 @@ impl ControlFlow {
         let mut stack = vec![(entry, 0, 0)];
         seen[entry] = true;
         while let Some((block, place, next)) = stack.last_mut() {
-            let Some(succ) = destinations(func, *block).nth(*next) else {
+            let end = func.layout.terminator(*block);
+            let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
+            let Some(succ) = dests.get(*next) else {
                 self.order.push(*block);
                 stack.pop();
                 continue;
             };
+            let succ = succ.block;
             *next += 1;
-            if !std::mem::replace(&mut seen[succ], true) {
+            if func.dfg.has_block(succ) && !std::mem::replace(&mut seen[succ], true) {
                 let parent = *place;
                 stack.push((succ, tree.len() as u32, 0));
                 tree.push((succ, parent));
@@ -213,7 +216,7 @@ impl ControlFlow {
 /// The blocks that a block's end may branch to, as far as they exist.
 fn destinations(func: &Function, block: Block) -> impl Iterator<Item = Block> + '_ {
     let end = func.layout.terminator(block);
-    let dests = end.map_or(&[][..], |i| func.dfg.data(i).destinations());
+    let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
     let dests = dests.iter().map(|d| d.block);
     dests.filter(|b| func.dfg.has_block(*b))
 }
@@ -261,7 +264,7 @@ mod tests {
                         continue;
                     }
                     let t = f.layout.terminator(b).unwrap();
-                    work.extend(f.dfg.data(t).destinations().iter().map(|d| d.block));
+                    work.extend(f.dfg.destinations(t).iter().map(|d| d.block));
                 }
                 seen
             };

@@ -1,7 +1,7 @@
 //! The data flow graph: values, what defines them, instructions and their results.
 
-use super::entities::{Block, Constant, Inst, Value};
-use super::instructions::{InstData, ValueList, ValueListPool};
+use super::entities::{Block, CaseTable, Constant, Inst, Value};
+use super::instructions::{BlockCall, Cases, InstData, ValueList, ValueListPool};
 use super::types::Type;
 use cranelift_entity::{EntityRef, PrimaryMap};
 
@@ -34,6 +34,7 @@ pub struct DataFlowGraph {
     values: PrimaryMap<Value, ValueData>,
     blocks: PrimaryMap<Block, ValueList>,
     constants: PrimaryMap<Constant, Vec<u64>>,
+    cases: PrimaryMap<CaseTable, Cases>,
     /// Storage of every value list.
     pub pool: ValueListPool,
 }
@@ -174,7 +175,7 @@ impl DataFlowGraph {
     /// Replaces every operand of an instruction by what `f` says.
     pub fn map_args(&mut self, inst: Inst, f: impl FnMut(Value) -> Value) {
         let mut data = self.insts[inst].data;
-        data.map_args(&mut self.pool, f);
+        data.map_args(self, f);
         self.insts[inst].data = data;
     }
 
@@ -214,6 +215,49 @@ impl DataFlowGraph {
             ValueDef::Result(i, _) => Some(i),
             ValueDef::Param(..) => None,
         }
+    }
+
+    /// Adds the cases of a `switch`.
+    pub fn make_cases(&mut self, cases: Cases) -> CaseTable {
+        self.cases.push(cases)
+    }
+
+    /// Whether these cases were made here.
+    pub fn has_cases(&self, cases: CaseTable) -> bool {
+        cases.index() < self.cases.len()
+    }
+
+    /// The cases of a `switch`; none where they were not made here.
+    pub fn cases(&self, cases: CaseTable) -> &Cases {
+        const NONE: &Cases = &Cases {
+            values: Vec::new(),
+            dests: Vec::new(),
+        };
+        self.cases.get(cases).unwrap_or(NONE)
+    }
+
+    /// The cases of a `switch`, to change, and the pool of their arguments.
+    pub fn cases_mut(&mut self, cases: CaseTable) -> (Option<&mut Cases>, &mut ValueListPool) {
+        (self.cases.get_mut(cases), &mut self.pool)
+    }
+
+    /// The blocks that an instruction may branch to.
+    pub fn destinations(&self, inst: Inst) -> &[BlockCall] {
+        self.data(inst).destinations(self)
+    }
+
+    /// The blocks that an instruction may branch to, to change, and the pool of their arguments.
+    pub fn destinations_mut(&mut self, inst: Inst) -> (&mut [BlockCall], &mut ValueListPool) {
+        let dests = match &mut self.insts[inst].data {
+            InstData::Jump { dest, .. } => std::slice::from_mut(dest),
+            InstData::Brif { dests, .. } => dests,
+            InstData::Switch { cases, .. } => match self.cases.get_mut(*cases) {
+                Some(cases) => cases.dests.as_mut_slice(),
+                None => &mut [],
+            },
+            _ => &mut [],
+        };
+        (dests, &mut self.pool)
     }
 
     /// Adds a vector constant: the bits of each lane, zero-extended.

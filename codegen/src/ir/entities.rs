@@ -22,6 +22,11 @@ entity_impl!(Inst, "inst");
 pub struct Constant(u32);
 entity_impl!(Constant, "const");
 
+/// The cases of a `switch`, `cases2`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseTable(u32);
+entity_impl!(CaseTable, "cases");
+
 /// Constant data of a module, `data1`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DataRef(u32);

@@ -74,6 +74,17 @@ fn same_inst(a: &DataFlowGraph, x: Inst, b: &DataFlowGraph, y: Inst) -> bool {
                 args: other,
             },
         ) => opcode == o && func == g && args.as_slice(&a.pool) == other.as_slice(&b.pool),
+        (
+            InstData::Printf {
+                format, args, mask, ..
+            },
+            InstData::Printf {
+                format: other,
+                args: ys,
+                mask: m,
+                ..
+            },
+        ) => format == other && mask == m && args.as_slice(&a.pool) == ys.as_slice(&b.pool),
         (InstData::Return { args, .. }, InstData::Return { args: other, .. }) => {
             args.as_slice(&a.pool) == other.as_slice(&b.pool)
         }
@@ -88,6 +99,21 @@ fn same_inst(a: &DataFlowGraph, x: Inst, b: &DataFlowGraph, y: Inst) -> bool {
                 ..
             },
         ) => cond == c && dests.iter().zip(other).all(|(d, e)| same_call(a, d, b, e)),
+        (
+            InstData::Switch { arg, cases, .. },
+            InstData::Switch {
+                arg: other,
+                cases: c,
+                ..
+            },
+        ) => {
+            let (x, y) = (a.cases(*cases), b.cases(*c));
+            let dests = || x.dests.iter().zip(&y.dests);
+            arg == other
+                && x.values == y.values
+                && x.dests.len() == y.dests.len()
+                && dests().all(|(d, e)| same_call(a, d, b, e))
+        }
         (d, e) => d == e,
     }
 }

@@ -186,6 +186,8 @@ pub struct Data {
     pub scalar: Scalar,
     /// Contents.
     pub bytes: Vec<u8>,
+    /// Whether it is a string for `printf`, of bytes and a zero. Nobody else can read it: it may be in memory of the host.
+    pub string: bool,
 }
 
 impl Data {
@@ -200,6 +202,20 @@ impl Data {
             align: scalar.bytes().max(1),
             scalar,
             bytes: bytes.collect(),
+            string: false,
+        }
+    }
+
+    /// A string for `printf`; its zero is added.
+    pub fn string(name: impl Into<String>, text: impl Into<Vec<u8>>) -> Data {
+        let mut bytes: Vec<u8> = text.into();
+        bytes.push(0);
+        Data {
+            name: name.into(),
+            align: 1,
+            scalar: Scalar::I8,
+            bytes,
+            string: true,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Instruction data, one variant per format.
 
 use super::condcodes::{FloatCC, IntCC};
-use super::entities::{Block, Constant, DataRef, FuncRef, Value};
+use super::dfg::DataFlowGraph;
+use super::entities::{Block, CaseTable, Constant, DataRef, FuncRef, Value};
 use super::image::{ImageFact, ImagePlace};
 use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
@@ -48,6 +49,18 @@ pub struct BlockCall {
     pub block: Block,
     /// One value per parameter.
     pub args: ValueList,
+}
+
+/// The most cases of a `switch`.
+pub const MAX_CASES: usize = 65_536;
+
+/// The cases of a `switch`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Cases {
+    /// The bits of each case's value, zero-extended.
+    pub values: Vec<u64>,
+    /// Where to go if it is none of them, then where to go for each.
+    pub dests: Vec<BlockCall>,
 }
 
 /// An instruction's opcode, operands and immediates.
@@ -181,6 +194,13 @@ pub enum InstData {
     },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
+    /// `printf`: a string of the module, values, and the lanes that print; without those one.
+    Printf {
+        opcode: Opcode,
+        format: DataRef,
+        args: ValueList,
+        mask: PackedOption<Value>,
+    },
     /// `call`: a subroutine of the module.
     Call {
         opcode: Opcode,
@@ -194,6 +214,12 @@ pub enum InstData {
         opcode: Opcode,
         cond: Value,
         dests: [BlockCall; 2],
+    },
+    /// `switch`: an integer of one lane, and its cases, of which no other instruction is.
+    Switch {
+        opcode: Opcode,
+        arg: Value,
+        cases: CaseTable,
     },
     /// `return`.
     Return { opcode: Opcode, args: ValueList },
@@ -225,15 +251,18 @@ impl InstData {
             | InstData::Media { opcode, .. }
             | InstData::Send { opcode, .. }
             | InstData::ImageQuery { opcode, .. }
+            | InstData::Printf { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
             | InstData::Brif { opcode, .. }
+            | InstData::Switch { opcode, .. }
             | InstData::Return { opcode, .. } => opcode,
         }
     }
 
     /// Calls `f` on every value operand in text order, block arguments last.
-    pub fn for_each_arg(&self, pool: &ValueListPool, mut f: impl FnMut(Value)) {
+    pub fn for_each_arg(&self, dfg: &DataFlowGraph, mut f: impl FnMut(Value)) {
+        let pool = &dfg.pool;
         match self {
             InstData::Nullary { .. }
             | InstData::Imm { .. }
@@ -305,6 +334,10 @@ impl InstData {
                 let all = coords.iter().chain([data, mask, old]);
                 all.filter_map(|v| v.expand()).for_each(f);
             }
+            InstData::Printf { args, mask, .. } => {
+                args.as_slice(pool).iter().copied().for_each(&mut f);
+                mask.expand().into_iter().for_each(f);
+            }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 args.as_slice(pool).iter().copied().for_each(f);
             }
@@ -315,11 +348,18 @@ impl InstData {
                     d.args.as_slice(pool).iter().copied().for_each(&mut f);
                 }
             }
+            InstData::Switch { arg, cases, .. } => {
+                f(*arg);
+                for d in dfg.cases(*cases).dests.iter() {
+                    d.args.as_slice(pool).iter().copied().for_each(&mut f);
+                }
+            }
         }
     }
 
     /// Replaces every value operand by what `f` says, in the order of [`InstData::for_each_arg`].
-    pub fn map_args(&mut self, pool: &mut ValueListPool, mut f: impl FnMut(Value) -> Value) {
+    pub fn map_args(&mut self, dfg: &mut DataFlowGraph, mut f: impl FnMut(Value) -> Value) {
+        let pool = &mut dfg.pool;
         let opt = |v: &mut PackedOption<Value>, f: &mut dyn FnMut(Value) -> Value| {
             if let Some(old) = v.expand() {
                 *v = f(old).into();
@@ -398,6 +438,12 @@ impl InstData {
                     opt(v, &mut f);
                 }
             }
+            InstData::Printf { args, mask, .. } => {
+                for v in args.as_mut_slice(pool) {
+                    *v = f(*v);
+                }
+                opt(mask, &mut f);
+            }
             InstData::Call { args, .. } | InstData::Return { args, .. } => {
                 for v in args.as_mut_slice(pool) {
                     *v = f(*v);
@@ -416,23 +462,24 @@ impl InstData {
                     }
                 }
             }
-        }
-    }
-
-    /// The blocks this may branch to, to change.
-    pub fn destinations_mut(&mut self) -> &mut [BlockCall] {
-        match self {
-            InstData::Jump { dest, .. } => std::slice::from_mut(dest),
-            InstData::Brif { dests, .. } => dests,
-            _ => &mut [],
+            InstData::Switch { arg, cases, .. } => {
+                *arg = f(*arg);
+                let (cases, pool) = dfg.cases_mut(*cases);
+                for d in cases.into_iter().flat_map(|c| &mut c.dests) {
+                    for v in d.args.as_mut_slice(pool) {
+                        *v = f(*v);
+                    }
+                }
+            }
         }
     }
 
     /// The blocks this may branch to.
-    pub fn destinations(&self) -> &[BlockCall] {
+    pub fn destinations<'a>(&'a self, dfg: &'a DataFlowGraph) -> &'a [BlockCall] {
         match self {
             InstData::Jump { dest, .. } => std::slice::from_ref(dest),
             InstData::Brif { dests, .. } => dests,
+            InstData::Switch { cases, .. } => &dfg.cases(*cases).dests,
             _ => &[],
         }
     }

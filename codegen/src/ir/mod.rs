@@ -22,13 +22,13 @@ pub mod types;
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use dfg::{DataFlowGraph, ValueDef};
-pub use entities::{Block, Constant, DataRef, FuncRef, Inst, Value};
+pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, Value};
 pub use function::{
     ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use image::{ImageAccess, ImageFact, ImagePlace, ImageShape};
 pub use infer::{Types, result_types};
-pub use instructions::{BlockCall, Dim, InstData};
+pub use instructions::{BlockCall, Cases, Dim, InstData, MAX_CASES};
 pub use layout::Layout;
 pub use memory::{AtomicOp, FenceSpaces, MemFlags, Scope, Space};
 pub use opcode::Opcode;

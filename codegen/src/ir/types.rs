@@ -60,6 +60,15 @@ impl Scalar {
         u64::MAX >> (64 - self.bits())
     }
 
+    /// A number's bits: the low ones of one that fits, signed or not, else all.
+    pub const fn low_bits(self, number: u64) -> u64 {
+        let mask = self.mask();
+        match number | (mask >> 1) == u64::MAX {
+            true => number & mask,
+            false => number,
+        }
+    }
+
     /// Whether lanes are integers (predicates are not).
     pub const fn is_int(self) -> bool {
         matches!(self, Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64)

@@ -62,6 +62,7 @@ fn is_operation(op: Opcode) -> bool {
             | Opcode::Call
             | Opcode::Jump
             | Opcode::Brif
+            | Opcode::Switch
             | Opcode::Return
     )
 }

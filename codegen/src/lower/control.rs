@@ -118,7 +118,7 @@ impl Lower<'_> {
         self.func
             .layout
             .terminator(block)
-            .map(|t| SmallVec::from_slice(self.func.dfg.data(t).destinations()))
+            .map(|t| SmallVec::from_slice(self.func.dfg.destinations(t)))
             .unwrap_or_default()
     }
 

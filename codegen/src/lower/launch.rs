@@ -2,7 +2,7 @@
 
 use super::{Lower, gen_signed};
 use crate::bale::{Bale, BaleSrc, Operation, View};
-use crate::ir::{Constant, Inst, InstData, Opcode, Value};
+use crate::ir::{Constant, Dim, Inst, InstData, Opcode, Value};
 use crate::lowered::{Lowered, at};
 use crate::target::abi::{LaunchFact, group_id_address};
 use crate::vcode::VirtReg;
@@ -18,6 +18,9 @@ impl Lower<'_> {
                 let (.., slot) = facts.find(|(n, f, _)| (*n, *f) == (image, fact))?;
                 return Some(self.payload.cross_address() + slot.offset);
             }
+            InstData::Nullary {
+                opcode: opcode @ Opcode::PrintfBuffer,
+            } => (opcode, Dim::X),
             _ => return None,
         };
         match opcode {

@@ -50,8 +50,8 @@ use std::ops::{Deref, DerefMut};
 mod generated {
     use crate::bale::{BaleSrc, Operation, View};
     use crate::ir::{
-        AtomicOp, BlockCall, Constant, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact,
-        ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
+        AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC, FuncRef,
+        ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
     };
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
@@ -255,7 +255,7 @@ impl Lower<'_> {
                 let results = self.func.dfg.results(inst);
                 if data.opcode().info().effect || results.iter().any(|&v| self.needed.contains(v)) {
                     let uses = &mut self.uses;
-                    data.for_each_arg(&self.func.dfg.pool, |v| uses[v] += 1);
+                    data.for_each_arg(&self.func.dfg, |v| uses[v] += 1);
                 }
             }
         }

@@ -16,15 +16,14 @@ pub(super) fn needed(func: &Function) -> EntitySet<Value> {
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
             let data = dfg.data(inst);
-            for call in data.destinations() {
+            for call in dfg.destinations(inst) {
                 edges[call.block].push(call.args);
             }
             match data {
                 InstData::Jump { .. } => {}
                 InstData::Brif { cond, .. } => work.push(*cond),
-                data if data.opcode().info().effect => {
-                    data.for_each_arg(&dfg.pool, |v| work.push(v))
-                }
+                InstData::Switch { arg, .. } => work.push(*arg),
+                data if data.opcode().info().effect => data.for_each_arg(dfg, |v| work.push(v)),
                 _ => {}
             }
         }
@@ -55,7 +54,7 @@ fn operands(func: &Function, inst: Inst, n: u16, mut f: impl FnMut(Value)) {
             f(*em);
             f(*cond);
         }
-        data => data.for_each_arg(&func.dfg.pool, f),
+        data => data.for_each_arg(&func.dfg, f),
     }
 }
 

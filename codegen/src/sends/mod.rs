@@ -98,13 +98,19 @@ pub fn expand(
         failed: None,
     };
     for block in &mut blocks {
-        if !block.code.iter().any(|l| matches!(l, Lowered::Send(_))) {
+        // What comes before the first one stays where it is.
+        let first = block
+            .code
+            .iter()
+            .position(|l| matches!(l, Lowered::Send(_)));
+        let Some(first) = first else {
             continue;
-        }
-        let sends = block.code.iter().filter(|l| matches!(l, Lowered::Send(_)));
-        let room = block.code.len() + sends.count() * ROOM;
-        s.out.code.reserve_exact(room);
-        for item in std::mem::take(&mut block.code) {
+        };
+        let rest = block.code.split_off(first);
+        s.out.code = std::mem::take(&mut block.code);
+        let sends = rest.iter().filter(|l| matches!(l, Lowered::Send(_)));
+        s.out.code.reserve(rest.len() + sends.count() * ROOM);
+        for item in rest {
             match item {
                 Lowered::Send(logical) => s.logical(&logical),
                 other => s.out.code.push(other),

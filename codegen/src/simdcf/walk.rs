@@ -135,7 +135,7 @@ impl Walk<'_> {
     }
     fn destinations(&self, block: Block) -> SmallVec<[BlockCall; 2]> {
         let last = self.func.layout.terminator(block);
-        last.map(|t| SmallVec::from_slice(self.func.dfg.data(t).destinations()))
+        last.map(|t| SmallVec::from_slice(self.func.dfg.destinations(t)))
             .unwrap_or_default()
     }
 
@@ -287,6 +287,7 @@ impl Walk<'_> {
                     | InstData::Ternary { .. }
                     | InstData::Brif { .. }
                     | InstData::Jump { .. }
+                    | InstData::Switch { .. }
             );
             if asks {
                 self.out.active_at[inst] = state.active;

@@ -134,7 +134,7 @@ impl Webs {
         };
         // Edges into parameters that are needed masks.
         let carried = |inst: Inst, f: &mut dyn FnMut(Value, Value)| {
-            for call in dfg.data(inst).destinations() {
+            for call in dfg.destinations(inst) {
                 let args = call.args.as_slice(&dfg.pool);
                 for (&p, &a) in dfg.block_params(call.block).iter().zip(args) {
                     if dfg.ty(p) == mask && of.needed.contains(p) && !is_empty(func, a) {
@@ -203,8 +203,8 @@ impl Webs {
             let s = of.split(inst);
             let effect = data.opcode().info().effect;
             let wanted = effect || dfg.results(inst).iter().any(|&v| of.needed.contains(v));
-            if wanted && data.destinations().is_empty() {
-                data.for_each_arg(&dfg.pool, |v| {
+            if wanted && data.destinations(dfg).is_empty() {
+                data.for_each_arg(dfg, |v| {
                     if dfg.ty(v) != mask || s.is_some_and(|s| v == s.rm) {
                         return;
                     }

@@ -9,6 +9,8 @@ pub(super) enum Token<'a> {
     Word(&'a str),
     /// `%name`.
     Name(&'a str),
+    /// What stands in quotes, escapes as they are.
+    Text(&'a str),
     /// A number, with sign, point and exponent.
     Number(&'a str),
     /// One punctuation character.
@@ -25,7 +27,15 @@ pub(super) enum Token<'a> {
 
 /// The part of a line before its comment. The `;` of a region `<16;8,1>` begins none: it follows `<` and digits.
 fn before_comment(line: &str) -> &str {
+    let mut quotes = 0;
+    let mut after = 0;
     for (at, _) in line.match_indices(';') {
+        // In quotes it begins none.
+        quotes += quotes_in(line.get(after..at).unwrap_or(""), quotes % 2 == 1);
+        after = at;
+        if quotes % 2 == 1 {
+            continue;
+        }
         let before = line.get(..at).unwrap_or("");
         let head = before.trim_end_matches(|c: char| c.is_ascii_digit());
         if head.len() == before.len() || !head.ends_with('<') {
@@ -33,6 +43,25 @@ fn before_comment(line: &str) -> &str {
         }
     }
     line
+}
+
+/// Quotation marks of a piece of a line that begins inside or outside of quotes; those behind a `\\` inside are none.
+fn quotes_in(piece: &str, mut inside: bool) -> usize {
+    let mut count = 0;
+    let mut chars = piece.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => {
+                count += 1;
+                inside = !inside;
+            }
+            '\\' if inside => {
+                chars.next();
+            }
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Every token of a text with its place, comments left out, an [`Token::End`] last.
@@ -62,6 +91,7 @@ pub(super) fn lex(text: &str) -> Vec<(Token<'_>, Span)> {
             }
             let token = match c {
                 '-' if word == "->" => Token::Arrow,
+                '"' if len > 1 => Token::Text(word.get(1..len - 1).unwrap_or("")),
                 '%' if len > 1 => Token::Name(&word[1..]),
                 c if c.is_ascii_digit() || (c == '-' && len > 1) => Token::Number(word),
                 c if is_word(c) => Token::Word(word),
@@ -107,9 +137,25 @@ fn token_length(rest: &str, c: char) -> usize {
         '-' if next.is_some_and(|c| c.is_ascii_digit()) => number_length(rest, 1),
         c if c.is_ascii_digit() => number_length(rest, 0),
         '%' => run(is_word, 1),
+        '"' => text_length(rest),
         c if is_word(c) => run(is_word, 0),
         c => c.len_utf8(),
     }
+}
+
+/// Up to the closing quotation mark; 1 where there is none.
+fn text_length(rest: &str) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return at + 1,
+            '\\' => {
+                chars.next();
+            }
+            _ => {}
+        }
+    }
+    1
 }
 
 /// Digits, letters and points, with a sign after an exponent: `1e-5`, `0xff`.

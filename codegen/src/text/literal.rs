@@ -4,14 +4,72 @@
 //! exponent; what has no decimal (infinities, NaNs) is printed as its bits in hex.
 
 use crate::ir::Scalar;
+use std::fmt::Write as _;
 
 fn sign_extend(bits: u64, width: u32) -> i64 {
     let s = 64 - width.clamp(1, 64);
     ((bits << s) as i64) >> s
 }
 
+/// Bytes in quotes: what is printable as it is, the rest by escapes.
+pub fn quote(bytes: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for &b in bytes {
+        match b {
+            b'\n' => out.push_str("\\n"),
+            b'\t' => out.push_str("\\t"),
+            b'"' | b'\\' => out.extend(['\\', b.into()]),
+            b' '..=b'~' => out.push(b.into()),
+            _ => {
+                let _ = write!(out, "\\x{b:02x}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// The bytes of what stands in quotes.
+///
+/// # Errors
+/// An escape that is none: what there is.
+pub fn unquote(text: &str) -> Result<Vec<u8>, String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&b, tail)) = rest.split_first() {
+        rest = tail;
+        if b != b'\\' {
+            out.push(b);
+            continue;
+        }
+        let (byte, used) = match rest {
+            [b'n', ..] => (b'\n', 1),
+            [b't', ..] => (b'\t', 1),
+            [b'r', ..] => (b'\r', 1),
+            [b'"', ..] => (b'"', 1),
+            [b'\\', ..] => (b'\\', 1),
+            [b'x', high, low, ..] => {
+                let digit = |c: u8| (c as char).to_digit(16);
+                match (digit(*high), digit(*low)) {
+                    (Some(h), Some(l)) => ((h * 16 + l) as u8, 3),
+                    _ => return Err("`\\x` takes two hex digits".to_owned()),
+                }
+            }
+            _ => {
+                return Err(
+                    "an escape is one of `\\n`, `\\t`, `\\r`, `\\\"`, `\\\\` and `\\x41`"
+                        .to_owned(),
+                );
+            }
+        };
+        out.push(byte);
+        rest = rest.get(used..).unwrap_or(&[]);
+    }
+    Ok(out)
+}
+
 /// The text of a lane.
-pub(super) fn print(scalar: Scalar, bits: u64) -> String {
+pub(crate) fn print(scalar: Scalar, bits: u64) -> String {
     match scalar {
         Scalar::B1 => format!("{bits:#x}"),
         Scalar::F16 => {

@@ -1,9 +1,11 @@
 //! The text form of the IR (`.gir`), both ways: `parse(print(m)) == m`.
 
 mod lexer;
-mod literal;
+pub(crate) mod literal;
 mod parser;
 mod print;
 
 pub use parser::{Parsed, SourceMap, parse};
 pub(crate) use print::inst_text;
+
+pub use literal::{quote, unquote};

@@ -32,6 +32,9 @@ impl fmt::Display for Function {
 
 fn data(f: &mut fmt::Formatter<'_>, d: &Data) -> fmt::Result {
     write!(f, "const %{}", d.name)?;
+    if let (true, Some(text)) = (d.string, d.bytes.strip_suffix(&[0])) {
+        return writeln!(f, " = {}", literal::quote(text));
+    }
     if d.align != d.scalar.bytes() {
         write!(f, " align {}", d.align)?;
     }
@@ -318,6 +321,17 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
             name.map_or(data.to_string(), |n| format!("%{n}"))
         }
+        InstData::Printf {
+            format, args, mask, ..
+        } => {
+            let name = module.and_then(|m| m.data.get(format)).map(|d| &d.name);
+            let name = name.map_or(format.to_string(), |n| format!("%{n}"));
+            format!(
+                "{name}({}){}",
+                values(args.as_slice(&dfg.pool)),
+                masked(mask)
+            )
+        }
         InstData::Call {
             func: callee, args, ..
         } => {
@@ -336,6 +350,28 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
                 call(func, &dests[0]),
                 call(func, &dests[1])
             )
+        }
+        InstData::Switch { arg, cases, .. } => {
+            let cases = dfg.cases(cases);
+            let has = dfg.has_value(arg);
+            let scalar = if has {
+                dfg.ty(arg).scalar()
+            } else {
+                Scalar::I64
+            };
+            let mut dests = cases.dests.iter().map(|d| call(func, d));
+            let mut out = format!("{arg}, {} [", dests.next().unwrap_or_default());
+            for (n, (&v, dest)) in cases.values.iter().zip(dests).enumerate() {
+                let comma = if n > 0 { ", " } else { "" };
+                // What does not fit is printed whole.
+                let ty = if v & !scalar.mask() == 0 {
+                    scalar
+                } else {
+                    Scalar::I64
+                };
+                let _ = write!(out, "{comma}{}: {dest}", literal::print(ty, v));
+            }
+            out + "]"
         }
         InstData::Return { args, .. } => values(args.as_slice(&dfg.pool)),
     };

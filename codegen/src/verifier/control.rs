@@ -1,7 +1,10 @@
 //! Branches, returns, calls.
 
 use super::{Place, Verifier};
-use crate::ir::{BlockCall, FuncKind, Inst, InstData, Scalar, Type, Types, Value};
+use crate::ir::{
+    BlockCall, CaseTable, FuncKind, Inst, InstData, MAX_CASES, Scalar, Type, Types, Value,
+};
+use crate::text::literal;
 use std::fmt::Arguments;
 
 impl Verifier<'_> {
@@ -22,6 +25,7 @@ impl Verifier<'_> {
                 self.branch(inst, 1, &dests[0]);
                 self.branch(inst, 1 + dests[0].args.len(pool), &dests[1]);
             }
+            InstData::Switch { arg, cases, .. } => self.switch(inst, arg, cases),
             InstData::Return { args, .. } => {
                 let args = args.as_slice(pool);
                 let results = &self.func.sig.results;
@@ -52,6 +56,44 @@ impl Verifier<'_> {
                 self.arguments(inst, 0, args, &params, who);
             }
             _ => {}
+        }
+    }
+
+    fn switch(&mut self, inst: Inst, arg: Value, cases: CaseTable) {
+        let func = self.func;
+        let cases = func.dfg.cases(cases);
+        let ty = self.ty(arg);
+        let int = ty.lanes() == 1 && ty.scalar().is_int();
+        if !int {
+            self.error(
+                Place::Operand(inst, 0),
+                format!("type clash: `switch` takes an i8, i16, i32 or i64, and {arg} is {ty}"),
+            );
+        }
+        let count = cases.values.len();
+        if count > MAX_CASES {
+            self.error(
+                Place::Inst(inst),
+                format!("{count} cases: a `switch` has {MAX_CASES} at most"),
+            );
+        }
+        let wide = |v: &&u64| int && **v & !ty.scalar().mask() != 0;
+        if let Some(v) = cases.values.iter().find(wide) {
+            self.error(
+                Place::Inst(inst),
+                format!("the case {} does not fit in {ty}", *v as i64),
+            );
+        }
+        let mut sorted = cases.values.clone();
+        sorted.sort_unstable();
+        if let Some(two) = sorted.windows(2).find(|two| two[0] == two[1]) {
+            let value = literal::print(ty.scalar(), two[0]);
+            self.error(Place::Inst(inst), format!("two cases of {value}"));
+        }
+        let mut first = 1;
+        for dest in &cases.dests {
+            self.branch(inst, first, dest);
+            first += dest.args.len(&func.dfg.pool);
         }
     }
 

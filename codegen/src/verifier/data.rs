@@ -2,6 +2,7 @@
 
 use super::structure::is_name;
 use crate::ir::{DataRef, Module, Scalar};
+use crate::printf::MAX_STRING;
 use std::collections::HashSet;
 
 /// The largest alignment, in bytes.
@@ -39,6 +40,18 @@ pub(super) fn errors(module: &Module) -> Vec<(DataRef, String)> {
                 d.bytes.len(),
                 d.scalar
             ));
+        }
+        if d.string {
+            let text = d.bytes.split_last().map(|(last, text)| (*last, text));
+            let zero = text.is_some_and(|(last, text)| last == 0 && !text.contains(&0));
+            if !zero || d.scalar != Scalar::I8 || d.align != 1 {
+                error("a string is bytes without zeros and one zero behind them".to_owned());
+            } else if d.bytes.len() > MAX_STRING + 1 {
+                let have = d.bytes.len() - 1;
+                error(format!(
+                    "a string of {have} bytes; {MAX_STRING} are the most"
+                ));
+            }
         }
         // Padding too.
         bytes = bytes.saturating_add(d.bytes.len() + ALIGN as usize);

@@ -46,6 +46,14 @@ impl Verifier<'_> {
                     self.error(Place::Inst(inst), format!("{data} does not exist"));
                 }
             }
+            InstData::Nullary {
+                opcode: Opcode::PrintfBuffer,
+            } if ty != Type::scalar_of(Scalar::I64) => {
+                self.error(
+                    Place::Inst(inst),
+                    format!("type clash: `{opcode}` is i64, not {ty}"),
+                );
+            }
             InstData::Launch { .. } if opcode == Opcode::LocalId => {
                 self.simd_lanes(inst, opcode, ty, Scalar::I16);
             }

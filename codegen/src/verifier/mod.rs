@@ -20,6 +20,7 @@ mod images;
 mod immediates;
 mod memory;
 mod predicates;
+mod printf;
 mod regions;
 mod ssa;
 mod structure;
@@ -274,6 +275,7 @@ impl<'a> Verifier<'a> {
             self.memory(inst);
             self.images(inst);
             self.control(inst);
+            self.printf(inst);
         }
     }
 
@@ -288,7 +290,7 @@ impl<'a> Verifier<'a> {
     fn args(&self, inst: Inst) -> SmallVec<[Value; 4]> {
         let mut args = SmallVec::new();
         self.data(inst)
-            .for_each_arg(&self.func.dfg.pool, |v| args.push(v));
+            .for_each_arg(&self.func.dfg, |v| args.push(v));
         args
     }
 

@@ -137,7 +137,7 @@ impl Verifier<'_> {
                 if func.dfg.data(inst).opcode().info().terminator && Some(inst) != last {
                     self.error(Place::Inst(inst), "a block goes on after its terminator");
                 }
-                for dest in func.dfg.data(inst).destinations() {
+                for dest in func.dfg.destinations(inst) {
                     if !placed[dest.block] {
                         self.error(Place::Inst(inst), format!("there is no {}", dest.block));
                     } else if dest.block == entry {
@@ -149,7 +149,7 @@ impl Verifier<'_> {
                 let place = last.map_or(Place::Block(block), Place::Inst);
                 self.error(
                     place,
-                    format!("{block} does not end with `jump`, `brif` or `return`"),
+                    format!("{block} does not end with `jump`, `brif`, `switch` or `return`"),
                 );
             }
         }
@@ -205,6 +205,13 @@ impl Verifier<'_> {
                 self.error(Place::Inst(inst), format!("{v} is defined a second time"));
             }
         }
+        if let InstData::Switch { cases, .. } = *data {
+            let has = dfg.cases(cases);
+            if has.dests.len() != has.values.len() + 1 {
+                let what = format!("{cases} has not a destination for each value and one more");
+                self.error(Place::Inst(inst), what);
+            }
+        }
         if let InstData::ImmVec { constant, .. } = *data
             && !dfg.has_constant(constant)
         {
@@ -237,9 +244,11 @@ fn format(data: &InstData) -> Format {
         InstData::Send { .. } => Format::Send,
         InstData::ImageQuery { .. } => Format::ImageQuery,
         InstData::Symbol { .. } => Format::Symbol,
+        InstData::Printf { .. } => Format::Printf,
         InstData::Call { .. } => Format::Call,
         InstData::Jump { .. } => Format::Jump,
         InstData::Brif { .. } => Format::Brif,
+        InstData::Switch { .. } => Format::Switch,
         InstData::Return { .. } => Format::Return,
     }
 }

@@ -79,6 +79,11 @@ fn has_all(target: &Target, file: &TestFile) -> bool {
     target.features().native_f64 || !file.body.contains("f64")
 }
 
+/// Text in quotes.
+fn escape(text: &str) -> String {
+    gantry_codegen::text::quote(text.as_bytes())
+}
+
 fn one(prepared: &dyn Prepared, run: &launch::Run) -> Result<(), String> {
     let expected = match (&run.expect, prepared.run(run)) {
         (Expect::Error(text), Err(e)) if e.contains(text) => return Ok(()),
@@ -87,7 +92,13 @@ fn one(prepared: &dyn Prepared, run: &launch::Run) -> Result<(), String> {
         }
         (Expect::Error(text), Ok(_)) => return Err(format!("it runs, and should fail: {text}")),
         (Expect::Args(_), Err(e)) => return Err(e),
-        (Expect::Args(expected), Ok(got)) => expected.iter().zip(got),
+        (Expect::Args(expected), Ok(got)) => {
+            if let Some(text) = run.prints.as_ref().filter(|t| **t != got.printed) {
+                let (want, have) = (escape(text), escape(&got.printed));
+                return Err(format!("%{} prints {have}, not {want}", run.kernel));
+            }
+            expected.iter().zip(got.buffers)
+        }
     };
     for (i, (expected, got)) in expected.enumerate() {
         match (expected, got) {

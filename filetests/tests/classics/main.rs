@@ -101,6 +101,7 @@ impl Launch {
             offset: [0; 3],
             tolerance: Tolerance(self.tolerance),
             args: self.args.clone(),
+            prints: None,
             expect: Expect::Args(self.expect.clone()),
         }
     }
@@ -250,7 +251,7 @@ fn models_agree() {
                             continue;
                         }
                     };
-                    for (i, (e, g)) in l.expect.iter().zip(got).enumerate() {
+                    for (i, (e, g)) in l.expect.iter().zip(got.buffers).enumerate() {
                         if let Some(Err(e)) = e
                             .as_ref()
                             .map(|e| e.compare(&g.unwrap(), Tolerance(l.tolerance)))

@@ -2,7 +2,7 @@
 
 use super::row::Class::None as NoClass;
 use super::row::Format::{
-    Atomic, Fence, Image, ImageQuery, Load, Media, Nullary, Send, Store, Symbol,
+    Atomic, Fence, Image, ImageQuery, Load, Media, Nullary, Printf, Send, Store, Symbol,
 };
 use super::row::Out::{Ctrl, None as NoOut};
 use super::row::{Row, op};
@@ -25,6 +25,8 @@ pub(super) fn rows() -> Vec<Row> {
         op("send", Send, NoClass, NoOut, "A message, with the descriptors given, without an answer: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),
         op("send_reply", Send, NoClass, Ctrl, "The same with an answer: `send_reply.i32x8 exec 8 ex 0xc desc 0x2106e00 v1`; a second payload stands behind the first.").effect(),
         op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of constant data of the module: `symbol_addr.i64 %table`."),
+        op("printf", Printf, NoClass, NoOut, "Prints a line a lane, as OpenCL's `printf` does, with what the lanes of values are: `printf %format(v1, v2), mask v3`.").effect(),
+        op("printf_buffer", Nullary, NoClass, Ctrl, "`i64`: the address of what `printf` writes to; `printf` is made of it."),
         op("fence", Fence, NoClass, NoOut, "Orders a thread's accesses before it before those after it, for all in the scope: `fence global device`.").effect(),
     ]
 }

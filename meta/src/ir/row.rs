@@ -64,12 +64,16 @@ pub enum Format {
     Send,
     /// Data of the module.
     Symbol,
+    /// A string of the module, and any number of values.
+    Printf,
     /// A subroutine.
     Call,
     /// One destination.
     Jump,
     /// Condition and two destinations.
     Brif,
+    /// An integer, and a destination for each of several values of it.
+    Switch,
     /// Any number of values.
     Return,
 }

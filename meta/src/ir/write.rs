@@ -113,7 +113,14 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
         Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.
         Format::Atomic => (&[], "_ _ _ _ _ _ _"),
-        Format::Call | Format::Jump | Format::Brif | Format::Return => return None,
+        Format::Printf
+        | Format::Call
+        | Format::Jump
+        | Format::Brif
+        | Format::Switch
+        | Format::Return => {
+            return None;
+        }
     })
 }
 

@@ -7,7 +7,7 @@ use crate::ir::{
 use crate::result::CodegenError;
 use crate::target::{GrfFile, Target};
 
-/// A launch fact in the cross-thread data, three dwords (x, y, z).
+/// A launch fact in the cross-thread data, three dwords (x, y, z), or an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum LaunchFact {
     /// Work-items of a group as launched.
@@ -18,6 +18,8 @@ pub enum LaunchFact {
     GlobalSize,
     /// Offset of the global ids.
     GlobalOffset,
+    /// Address of the launch's printf buffer.
+    PrintfBuffer,
 }
 
 impl LaunchFact {
@@ -28,6 +30,7 @@ impl LaunchFact {
             Opcode::GroupCount => Some(LaunchFact::GroupCount),
             Opcode::GlobalSize => Some(LaunchFact::GlobalSize),
             Opcode::GlobalOffset => Some(LaunchFact::GlobalOffset),
+            Opcode::PrintfBuffer => Some(LaunchFact::PrintfBuffer),
             _ => None,
         }
     }
@@ -39,6 +42,15 @@ impl LaunchFact {
             LaunchFact::GroupCount => "group_count",
             LaunchFact::GlobalSize => "global_size",
             LaunchFact::GlobalOffset => "global_id_offset",
+            LaunchFact::PrintfBuffer => "printf_buffer",
+        }
+    }
+
+    /// Its size in bytes.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            LaunchFact::PrintfBuffer => 8,
+            _ => 12,
         }
     }
 }
@@ -119,6 +131,7 @@ impl Payload {
                         local_ids |= opcode == Opcode::LocalId;
                         used.extend(LaunchFact::of(opcode));
                     }
+                    InstData::Nullary { opcode } => used.extend(LaunchFact::of(opcode)),
                     InstData::ImageQuery { fact, image, .. } => asked.push((image, fact)),
                     _ => {}
                 }
@@ -149,7 +162,7 @@ impl Payload {
             return Err(unsupported("a predicate as a kernel argument"));
         }
         let image_facts = asked.into_iter().map(|(n, f)| (n, f, place(4))).collect();
-        let facts = used.into_iter().map(|f| (f, place(12))).collect();
+        let facts = used.into_iter().map(|f| (f, place(f.bytes()))).collect();
         Ok(Payload {
             simd,
             scratch_bytes,

@@ -86,7 +86,7 @@ impl Parser<'_> {
 
 fn args(body: &Body, data: &InstData) -> Vec<Value> {
     let mut args = Vec::new();
-    data.for_each_arg(&body.func.dfg.pool, |v| args.push(v));
+    data.for_each_arg(&body.func.dfg, |v| args.push(v));
     args
 }
 
@@ -101,7 +101,22 @@ fn wrong_count(line: &Line, want: usize) -> Diagnostic {
     Diagnostic::new(line.span, what)
 }
 
+/// The values of a `switch` as bits of its operand's type.
+fn case_bits(body: &mut Body, data: &InstData) {
+    let InstData::Switch { arg, cases, .. } = *data else {
+        return;
+    };
+    let Def::Type(ty) = body.defs[arg] else {
+        return;
+    };
+    let (cases, _) = body.func.dfg.cases_mut(cases);
+    for v in cases.into_iter().flat_map(|c| &mut c.values) {
+        *v = ty.scalar().low_bits(*v);
+    }
+}
+
 fn make(body: &mut Body, line: Line, types: &[Type]) {
+    case_bits(body, &line.data);
     let named: Vec<(Value, Type)> = line
         .results
         .into_iter()

@@ -6,6 +6,7 @@ mod function;
 mod operands;
 
 use super::lexer::{Token, lex};
+use super::literal;
 use crate::ir::{Block, Data, DataRef, FuncRef, Inst, Module, Scalar, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
@@ -136,6 +137,7 @@ impl<'a> Parser<'a> {
     fn found(&self) -> String {
         match self.peek() {
             Token::Word(w) | Token::Number(w) => format!("`{w}`"),
+            Token::Text(w) => format!("`\"{w}\"`"),
             Token::Name(w) => format!("`%{w}`"),
             Token::Punct(c) | Token::Bad(c) => format!("`{c}`"),
             Token::Arrow => "`->`".to_string(),
@@ -231,6 +233,18 @@ impl<'a> Parser<'a> {
             false => None,
         };
         self.expect('=')?;
+        if let Token::Text(text) = self.peek() {
+            if align.is_some() {
+                return self.error("a string has no alignment");
+            }
+            let bytes = match literal::unquote(text) {
+                Ok(bytes) => bytes,
+                Err(e) => return self.error(e),
+            };
+            self.at += 1;
+            self.end_of_line()?;
+            return Ok(Data::string(name, bytes));
+        }
         let ty = self.ty()?;
         if ty.lanes() != 1 || ty.scalar() == Scalar::B1 {
             return self.error(format!("data is of elements such as `i32`, not of {ty}"));

@@ -7,8 +7,8 @@ use super::{Parser, Res, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FenceSpaces, FloatCC, ImageFact, ImagePlace, InstData, IntCC,
-    MemFlags, Opcode, Region, Scalar, Scope, Space, Type, Value,
+    AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, ImageFact, ImagePlace,
+    InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -272,6 +272,38 @@ impl Parser<'_> {
         Ok(BlockCall { block, args })
     }
 
+    fn data_name(&mut self, what: &str) -> Res<DataRef> {
+        let Token::Name(name) = self.peek() else {
+            return self.error(format!("expected {what}, found {}", self.found()));
+        };
+        let Some(&data) = self.data.get(name) else {
+            return self.error(format!("there is no data `%{name}`"));
+        };
+        self.at += 1;
+        Ok(data)
+    }
+
+    /// `v1, block4(v2) [0: block1, -7: block2(v3)]`. Values are as written until the type of `v1` is known.
+    fn switch(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let arg = self.value(body)?;
+        self.expect(',')?;
+        let mut cases = Cases {
+            values: Vec::new(),
+            dests: vec![self.destination(body)?],
+        };
+        self.expect('[')?;
+        while !self.eat(']') {
+            if !cases.values.is_empty() {
+                self.expect(',')?;
+            }
+            cases.values.push(self.literal(Scalar::I64)?);
+            self.expect(':')?;
+            cases.dests.push(self.destination(body)?);
+        }
+        let cases = body.func.dfg.make_cases(cases);
+        Ok(InstData::Switch { opcode, arg, cases })
+    }
+
     pub(super) fn operands(
         &mut self,
         body: &mut Body,
@@ -448,17 +480,20 @@ impl Parser<'_> {
                 }
             }
             Format::Symbol => {
-                let Token::Name(name) = self.peek() else {
-                    return self.error(format!(
-                        "expected data such as `%table`, found {}",
-                        self.found()
-                    ));
-                };
-                let Some(&data) = self.data.get(name) else {
-                    return self.error(format!("there is no data `%{name}`"));
-                };
-                self.at += 1;
+                let data = self.data_name("data such as `%table`")?;
                 InstData::Symbol { opcode, data }
+            }
+            Format::Printf => {
+                let format = self.data_name("a string such as `%format`")?;
+                self.expect('(')?;
+                let args = self.value_list(body, Some(')'))?;
+                let mask = self.mask(body)?;
+                InstData::Printf {
+                    opcode,
+                    format,
+                    args,
+                    mask,
+                }
             }
             Format::Call => {
                 let Token::Name(name) = self.peek() else {
@@ -491,6 +526,7 @@ impl Parser<'_> {
                     dests,
                 }
             }
+            Format::Switch => self.switch(body, opcode)?,
             Format::Return => InstData::Return {
                 opcode,
                 args: self.value_list(body, None)?,

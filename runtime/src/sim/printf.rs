@@ -4,11 +4,9 @@
 //! come the calls: the address of the format string, and for each conversion the type of its argument and the argument, in
 //! whole dwords. Source: compute-runtime, `print_formatter.h`; `OpenCLPrintfResolution` of intel-graphics-compiler.
 
-mod format;
-
 use super::memory::{Block, View};
 use crate::limits::{Budget, Excess, Limits, within};
-use format::{Spec, Value};
+use gantry_isa_gen::printf::{Spec, Value};
 
 /// Bytes of a printf buffer. Compilers know its size: calls past the end store nothing.
 pub(super) const BUFFER_BYTES: usize = 4 << 20;

@@ -1,9 +1,12 @@
-//! Conversions of `printf`, as C and OpenCL C have them: flags, width, precision, vectors, lengths.
+//! Conversions of `printf`, as C and OpenCL C have them: flags, width, precision, vectors, lengths. They are here for who reads what kernels
+//! printed, and for who says what they print.
 
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Value {
+pub enum Value {
+    /// An integer; as many low bits as the conversion says count.
     Int(i64),
+    /// A float.
     Float(f64),
     /// `None` where the address holds no string.
     String(Option<Vec<u8>>),
@@ -11,16 +14,20 @@ pub(super) enum Value {
 
 /// How long the integer of a conversion is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Length {
+pub enum Length {
+    /// `hh`.
     Char,
+    /// `h`.
     Short,
+    /// Nothing, or `hl`.
     Int,
+    /// `l`, `ll`.
     Long,
 }
 
 /// A conversion: what stands after `%`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Spec {
+pub struct Spec {
     left: bool,
     plus: bool,
     space: bool,
@@ -29,12 +36,14 @@ pub(super) struct Spec {
     width: usize,
     precision: Option<usize>,
     length: Length,
+    /// Elements of a vector; 0 without `v`.
+    vector: usize,
     conversion: u8,
 }
 
 impl Spec {
     /// Reads a conversion from what stands after `%`. Returns it and the rest; `None` where there is none.
-    pub(super) fn parse(mut text: &[u8]) -> Option<(Spec, &[u8])> {
+    pub fn parse(mut text: &[u8]) -> Option<(Spec, &[u8])> {
         let mut spec = Spec {
             left: false,
             plus: false,
@@ -44,6 +53,7 @@ impl Spec {
             width: 0,
             precision: None,
             length: Length::Int,
+            vector: 0,
             conversion: 0,
         };
         while let Some((c, rest)) = text.split_first() {
@@ -64,8 +74,7 @@ impl Spec {
             text = rest;
         }
         if let Some(rest) = text.strip_prefix(b"v") {
-            // The argument says how many there are.
-            text = number(rest).1;
+            (spec.vector, text) = number(rest);
         }
         for (name, length) in [
             (&b"hh"[..], Length::Char),
@@ -85,13 +94,28 @@ impl Spec {
         b"diouxXaAeEfFgGcsp".contains(&c).then_some((spec, rest))
     }
 
+    /// The letter that it ends in.
+    pub fn conversion(&self) -> char {
+        self.conversion.into()
+    }
+
+    /// How long its integer is.
+    pub fn length(&self) -> Length {
+        self.length
+    }
+
+    /// How many elements of a vector it prints; 0 without `v`.
+    pub fn vector(&self) -> usize {
+        self.vector
+    }
+
     /// The characters that it asks for: the greater of width and precision.
-    pub(super) fn characters(&self) -> usize {
+    pub fn characters(&self) -> usize {
         self.width.max(self.precision.unwrap_or(0))
     }
 
     /// Prints a value. Width and precision are at most `u16::MAX`.
-    pub(super) fn print(&self, out: &mut Vec<u8>, value: &Value) {
+    pub fn print(&self, out: &mut Vec<u8>, value: &Value) {
         let int = match value {
             Value::Int(v) => *v,
             Value::Float(f) => *f as i64,

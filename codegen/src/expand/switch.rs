@@ -1,0 +1,207 @@
+//! `switch` as a tree of compares and branches.
+
+use super::Expander;
+use crate::ir::instructions::ValueList;
+use crate::ir::{Block, BlockCall, Inst, InstData, IntCC, Opcode, Type, Value};
+use std::ops::Range;
+
+/// Neighbouring values that go to the same place.
+struct Cluster {
+    low: u64,
+    high: u64,
+    dest: BlockCall,
+}
+
+/// The most clusters that are asked for one after the other.
+const LEAF: usize = 3;
+
+/// What is left to decide in a block.
+struct Node {
+    block: Option<Block>,
+    clusters: Range<usize>,
+    /// What the value may be there.
+    low: u64,
+    high: u64,
+}
+
+impl Expander<'_> {
+    /// Ends the block with what chooses among the cases, if the instruction is a `switch`. Each cluster of cases is in one leaf, and a leaf is as
+    /// deep as the logarithm of their number.
+    pub(super) fn switch(&mut self, inst: Inst) -> bool {
+        let InstData::Switch { arg, cases, .. } = *self.func.dfg.data(inst) else {
+            return false;
+        };
+        let cases = self.func.dfg.cases(cases).clone();
+        let Some((&otherwise, dests)) = cases.dests.split_first() else {
+            return false;
+        };
+        let mut sorted: Vec<(u64, BlockCall)> = cases
+            .values
+            .iter()
+            .copied()
+            .zip(dests.iter().copied())
+            .collect();
+        sorted.sort_unstable_by_key(|c| c.0);
+        let mut clusters: Vec<Cluster> = Vec::new();
+        for (value, dest) in sorted {
+            match clusters.last_mut() {
+                Some(last) if last.high + 1 == value && self.same(&last.dest, &dest) => {
+                    last.high = value;
+                }
+                _ => clusters.push(Cluster {
+                    low: value,
+                    high: value,
+                    dest,
+                }),
+            }
+        }
+        // Many leaves go there: its arguments are given once.
+        let otherwise = match otherwise.args.is_empty() || clusters.len() < 2 {
+            true => otherwise,
+            false => BlockCall {
+                block: self.jump_from_new(otherwise),
+                args: ValueList::new(),
+            },
+        };
+        let ty = self.ty(arg);
+        let mut work = vec![Node {
+            block: None,
+            clusters: 0..clusters.len(),
+            low: 0,
+            high: ty.scalar().mask(),
+        }];
+        while let Some(node) = work.pop() {
+            let outer = node.block.map(|_| std::mem::take(&mut self.out));
+            let of = node.clusters.clone();
+            match of.len() <= LEAF {
+                true => self.leaf(arg, &clusters, &node, otherwise),
+                false => {
+                    let middle = of.start + of.len() / 2;
+                    let first = clusters.get(middle).map_or(0, |c| c.low);
+                    let less = self.compare(IntCC::UnsignedLessThan, arg, ty, first);
+                    let [below, above] = [self.block(), self.block()];
+                    self.branch(less, call(below), call(above));
+                    work.push(Node {
+                        block: Some(above),
+                        clusters: middle..of.end,
+                        low: first,
+                        high: node.high,
+                    });
+                    work.push(Node {
+                        block: Some(below),
+                        clusters: of.start..middle,
+                        low: node.low,
+                        high: first.saturating_sub(1),
+                    });
+                }
+            }
+            self.end(node.block, outer);
+        }
+        true
+    }
+
+    /// Asks for the clusters one by one; for the last not at all where the value can be nothing else.
+    fn leaf(&mut self, arg: Value, clusters: &[Cluster], node: &Node, otherwise: BlockCall) {
+        let ty = self.ty(arg);
+        let (mut low, mut high) = (node.low, node.high);
+        let list = clusters.get(node.clusters.clone()).unwrap_or(&[]);
+        // Values of the node that are no cluster's: all but the last may be asked for in any order.
+        let inside: u128 = list.iter().map(|c| u128::from(c.high - c.low) + 1).sum();
+        let full = inside == u128::from(high - low) + 1;
+        let mut block = None;
+        let mut outer = None;
+        for (n, c) in list.iter().enumerate() {
+            let last = n + 1 == list.len();
+            if last && full {
+                self.push_jump(c.dest);
+                self.end(block, outer);
+                return;
+            }
+            let is = if c.low == c.high {
+                self.compare(IntCC::Equal, arg, ty, c.low)
+            } else if c.low == low {
+                self.compare(IntCC::UnsignedLessThanOrEqual, arg, ty, c.high)
+            } else if c.high == high {
+                self.compare(IntCC::UnsignedGreaterThanOrEqual, arg, ty, c.low)
+            } else {
+                let first = self.int(ty, c.low as i64);
+                let behind = self.bin(Opcode::Isub, arg, first);
+                self.compare(IntCC::UnsignedLessThanOrEqual, behind, ty, c.high - c.low)
+            };
+            // What it is not, it is beside.
+            if c.low == low {
+                low = c.high.saturating_add(1);
+            } else if c.high == high {
+                high = c.low.saturating_sub(1);
+            }
+            if last {
+                self.branch(is, c.dest, otherwise);
+                self.end(block, outer);
+                return;
+            }
+            let next = self.block();
+            self.branch(is, c.dest, call(next));
+            self.end(block, outer);
+            block = Some(next);
+            outer = Some(std::mem::take(&mut self.out));
+        }
+        self.push_jump(otherwise);
+        self.end(block, outer);
+    }
+
+    /// Whether two branches do the same.
+    fn same(&self, a: &BlockCall, b: &BlockCall) -> bool {
+        let pool = &self.func.dfg.pool;
+        a.block == b.block && a.args.as_slice(pool) == b.args.as_slice(pool)
+    }
+
+    fn compare(&mut self, cond: IntCC, v: Value, ty: Type, with: u64) -> Value {
+        let with = self.int(ty, with as i64);
+        self.icmp(cond, v, with)
+    }
+
+    fn branch(&mut self, cond: Value, then: BlockCall, otherwise: BlockCall) {
+        let (opcode, dests) = (Opcode::Brif, [then, otherwise]);
+        self.push(
+            InstData::Brif {
+                opcode,
+                cond,
+                dests,
+            },
+            None,
+        );
+    }
+
+    fn push_jump(&mut self, dest: BlockCall) {
+        let opcode = Opcode::Jump;
+        self.push(InstData::Jump { opcode, dest }, None);
+    }
+
+    /// A block behind the others.
+    fn block(&mut self) -> Block {
+        let block = self.func.dfg.make_block();
+        self.func.layout.append_block(block);
+        block
+    }
+
+    /// Puts what was appended into a new block, and goes on where that was made; without one, the block being written has it.
+    fn end(&mut self, block: Option<Block>, outer: Option<Vec<Inst>>) {
+        if let (Some(block), Some(outer)) = (block, outer) {
+            *self.func.layout.insts_mut(block) = std::mem::replace(&mut self.out, outer);
+        }
+    }
+
+    /// A block that goes on there.
+    fn jump_from_new(&mut self, dest: BlockCall) -> Block {
+        let block = self.block();
+        let outer = std::mem::take(&mut self.out);
+        self.push_jump(dest);
+        self.end(Some(block), Some(outer));
+        block
+    }
+}
+
+fn call(block: Block) -> BlockCall {
+    let args = ValueList::new();
+    BlockCall { block, args }
+}
