@@ -3,8 +3,8 @@
 //! The hardware has one execution mask, and a place for each channel where it waits. `goto` and `join` in the IR are values. They can be the
 //! hardware's own where, at each of them, the mask that goes in is the one that channels run under there, and the resume mask
 //! that goes in is exactly the channels that wait at the `join` it ends in. Both are followed through the function once, block by block in the
-//! order of emission, as the hardware would run it ([`walk`]); channels that wait are kept in a map that shares what does not change
-//! ([`waiting`]), so that nests cost no more than sequences. A `goto` that breaks a rule is left to flags, with all that share
+//! order of emission, as the hardware would run it in `walk`; channels that wait are kept in a map that shares what does not change
+//! (`waiting`), so that nests cost no more than sequences. A `goto` that breaks a rule is left to flags, with all that share
 //! its resume mask, and the rest is looked at again.
 //!
 //! Needs: IR that verifies, inlined. Makes: for each instruction with a mask the mask that channels run under, for each `goto` the
