@@ -592,7 +592,10 @@ impl Legalizer<'_> {
             mask: None,
             ..b
         });
-        Some(self.moved(&b, dst))
+        // The move has rules of its own.
+        let rest = self.moved(&b, dst);
+        self.bale(&rest);
+        None
     }
 
     /// Whether one element is where a three-source instruction can name it.
