@@ -197,17 +197,20 @@ fn interpreter_simulator_and_assembler_agree() {
     let total = coverage.equal + coverage.too_large;
     assert!(coverage.equal * 20 > total * 19, "too many are too large");
     // A few cases cannot have everything.
-    let least = match cases {
-        0..60 => 0.0,
-        60..2000 => 0.85,
-        _ => 0.98,
-    };
+    if cases < 60 {
+        return;
+    }
     for part in coverage.parts() {
-        assert!(
-            part.share() >= least,
-            "{} never: {}",
-            part.name,
-            part.never.join(" ")
-        );
+        let never = part.never.join(" ");
+        // What has no one meaning is not drawn; every other opcode is, always.
+        let drawn = |n: &String| !["undef", "send", "send_reply"].contains(&n.as_str());
+        let all = part.name != "opcodes" || !part.never.iter().any(drawn);
+        // Some repairs are rare, and a rule or two.
+        let least = match part.name {
+            "repairs" if cases < 2000 => 0.8,
+            "lowering rules" if cases < 2000 => 0.97,
+            _ => 0.98,
+        };
+        assert!(all && part.share() >= least, "{} never: {never}", part.name);
     }
 }

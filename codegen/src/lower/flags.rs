@@ -4,7 +4,7 @@
 //! undefined, so tests mask them.
 
 use super::Lower;
-use super::context::{float_conditions, int_conditions};
+use super::facts::{float_conditions, int_conditions};
 use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{FloatCC, Inst, InstData, IntCC, Value};
 use crate::lowered::Lowered;

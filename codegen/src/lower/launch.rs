@@ -58,7 +58,7 @@ impl Lower<'_> {
         let bits = vt.scalar().bits();
         let signed: Vec<i64> = lanes
             .iter()
-            .map(|&x| super::context::sign_extend(x, bits))
+            .map(|&x| super::facts::sign_extend(x, bits))
             .collect();
         let mut starts = true;
         for (n, chunk) in signed.chunks(8).enumerate() {

@@ -10,6 +10,7 @@ mod calls;
 mod chains;
 mod context;
 mod control;
+mod facts;
 mod flags;
 mod images;
 mod launch;

@@ -1,7 +1,7 @@
 //! Products of more bits than the multiplier takes or gives in one instruction.
 
 use super::Lower;
-use super::context::view_src;
+use super::facts::view_src;
 use super::generated::Context;
 use crate::bale::{BaleSrc, Operation, View};
 use crate::ir::{Inst, Value};

@@ -41,7 +41,7 @@ impl Lower<'_> {
         ExecSize::new(self.payload.simd)
     }
 
-    /// Whether a value has no lane that is off, and whether none is on.
+    /// Whether every lane of a mask is known to be set.
     fn is_all(&self, v: Value) -> bool {
         let inst = self.func.dfg.def_inst(v);
         let all = lane_mask(self.ty(v).lanes());
@@ -192,7 +192,7 @@ impl Lower<'_> {
         if !undefined {
             let src = self.reg(old);
             self.emit(MInst::Copy { dst, src });
-            operation = super::context::read_in_place(operation, VirtReg::Grf(src), &view, lanes);
+            operation = super::facts::read_in_place(operation, VirtReg::Grf(src), &view, lanes);
         }
         self.code.push(Lowered::Bale(Bale {
             mask: Some(VFlag::EXEC),
