@@ -81,6 +81,11 @@ impl View {
         self.offset + ((lane / self.w) * self.vs + (lane % self.w) * self.hs) * self.ty.bytes()
     }
 
+    /// Whether lanes `first..first + lanes` are the same step apart, each from the next.
+    pub fn is_even(&self, first: u32, lanes: u32) -> bool {
+        self.w == 1 || self.vs == self.w * self.hs || first % self.w + lanes <= self.w
+    }
+
     /// The view as a source without modifiers.
     pub fn plain(self) -> BaleSrc {
         BaleSrc::View(self, SrcMods::default())

@@ -58,8 +58,13 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
 pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)> {
     let size = v.ty.bytes();
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
-    let lowest = (0..lanes).map(at).min()?;
-    let highest = (0..lanes).map(at).max()? + size - 1;
+    let (lowest, highest) = match v.is_even(first, lanes) {
+        true => (at(0), at(lanes - 1) + size - 1),
+        false => (
+            (0..lanes).map(at).min()?,
+            (0..lanes).map(at).max()? + size - 1,
+        ),
+    };
     if highest / base.grf > lowest / base.grf + 1 || lowest != at(0) {
         return None;
     }
@@ -104,6 +109,8 @@ fn regions(v: &View, first: u32, lanes: u32) -> impl Iterator<Item = (u32, Regio
             .filter(|d| d.is_multiple_of(size))
             .map(|d| d / size)
     };
+    // Equal steps all the way: no element need be looked at.
+    let even = v.is_even(first, lanes);
     let widest = lanes.min(16);
     let widths = std::iter::successors(Some(widest), |w| (*w > 1).then_some(w / 2));
     widths.filter_map(move |w| {
@@ -116,7 +123,7 @@ fn regions(v: &View, first: u32, lanes: u32) -> impl Iterator<Item = (u32, Regio
         } else {
             0
         };
-        let reached = (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
+        let reached = even || (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
         let encodable =
             matches!(hs, 0 | 1 | 2 | 4) && (vs <= 32 && (vs == 0 || vs.is_power_of_two()));
         if !reached || !encodable {

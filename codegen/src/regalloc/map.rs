@@ -72,20 +72,18 @@ impl AllocationMap {
 
     /// The bytes of a GRF that are taken somewhere in a range.
     fn taken(&self, map: &Map<u32, Taken>, range: Range) -> u64 {
-        let mut out = 0;
-        if map.is_empty() {
-            return out;
-        }
         let mut cursor = map.cursor(&self.forest, &());
-        // The entry that begins at or before the range, or the first.
-        let mut at = match map.get_or_less(range.start, &self.forest, &()) {
-            Some((key, _)) => cursor.goto(key).map(|v| (key, v)),
-            None => cursor
-                .goto_first()
-                .and_then(|v| cursor.key().map(|k| (k, v))),
-        };
+        let mut at = cursor.goto(range.start).map(|t| (range.start, t));
+        if at.is_none() {
+            // The entry before may reach into the range; there is none before the first.
+            at = match cursor.prev() {
+                None => cursor.key().zip(cursor.value()),
+                before => before,
+            };
+        }
+        let mut out = 0;
         while let Some((key, t)) = at {
-            if key >= range.end {
+            if key >= range.end || out == u64::MAX {
                 break;
             }
             if t.end > range.start {
@@ -102,8 +100,24 @@ impl AllocationMap {
         let (Some(strong), Some(weak)) = (self.grfs.get(n), self.weak.get(n)) else {
             return u64::MAX;
         };
-        let of = |map, ranges: &[Range]| ranges.iter().fold(0, |all, r| all | self.taken(map, *r));
-        of(strong, life.ranges) | of(weak, life.ranges) | of(strong, life.weak)
+        let whole = mask(self.grf, 0, 0, self.grf);
+        let mut out = 0;
+        for (map, ranges) in [
+            (strong, life.ranges),
+            (weak, life.ranges),
+            (strong, life.weak),
+        ] {
+            if map.is_empty() {
+                continue;
+            }
+            for range in ranges {
+                out |= self.taken(map, *range);
+                if out == whole {
+                    return out;
+                }
+            }
+        }
+        out
     }
 
     /// The lowest free place of so many bytes, so aligned, at or above `lowest`, for a value with such a life. In bytes.
