@@ -1,105 +1,20 @@
-//! The pipeline.
-//!
-//! ```text
-//!  ir::Function
-//!      | verify
-//!      | inline     small subroutines become part of their callers
-//!      | expand     what the target lacks, by what it has
-//!      | lower      ISLE rules: bales
-//!      | sends      payloads and descriptors
-//!      | legalize   bales cut to what the hardware takes
-//!      | flags      predicates, by regalloc2
-//!      | liveness   ranges and demand in bytes
-//!      | regalloc   byte addresses in the GRF file
-//!      | emit       instructions, branch distances, bytes
-//!   zebin
-//! ```
+//! What an embedder gives and gets: options, modules, compiled kernels and their figures.
 
 use crate::context::Context;
-use crate::display;
-use crate::emit::{Code, emit};
-use crate::expand::expand;
+use crate::emit::Code;
 use crate::fired::Fired;
-use crate::flags::allocate_flags;
-use crate::inline::{Inline, calls, group};
-use crate::ir::{FuncKind, FuncRef, Function, InstData, Module, Opcode};
-use crate::legalize::legalize;
-use crate::liveness::liveness;
-use crate::lower::lower;
-use crate::regalloc::{allocate, checker};
+use crate::inline::{Inline, calls};
+use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
+use crate::pipeline::{self, Stage};
 use crate::result::CodegenError;
-use crate::sends;
 use crate::simdcf::{Finding, SimdCf};
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
-use gantry_isa_gen::{DeviceInfo, text};
-use std::fmt::Write;
-use std::time::{Duration, Instant};
-
-/// A stage of the pipeline; its name is what `--print-after` takes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Stage {
-    /// The IR obeys its rules.
-    Verify,
-    /// Subroutines are part of the kernel.
-    Inline,
-    /// What the target lacks is rewritten.
-    Expand,
-    /// Bales and logical sends.
-    Lower,
-    /// Payloads and descriptors.
-    Sends,
-    /// Instructions over virtual registers.
-    Legalize,
-    /// Flags physical.
-    Flags,
-    /// Demand and kills.
-    Liveness,
-    /// Addresses in the GRF file.
-    Regalloc,
-    /// Physical instructions.
-    Emit,
-}
-
-impl Stage {
-    /// Every stage in order.
-    pub const ALL: [Stage; 10] = [
-        Stage::Verify,
-        Stage::Inline,
-        Stage::Expand,
-        Stage::Lower,
-        Stage::Sends,
-        Stage::Legalize,
-        Stage::Flags,
-        Stage::Liveness,
-        Stage::Regalloc,
-        Stage::Emit,
-    ];
-
-    /// The name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Stage::Verify => "verify",
-            Stage::Inline => "inline",
-            Stage::Expand => "expand",
-            Stage::Lower => "lower",
-            Stage::Sends => "sends",
-            Stage::Legalize => "legalize",
-            Stage::Flags => "flags",
-            Stage::Liveness => "liveness",
-            Stage::Regalloc => "regalloc",
-            Stage::Emit => "emit",
-        }
-    }
-
-    /// The stage of a name.
-    pub fn from_name(name: &str) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|s| s.name() == name)
-    }
-}
+use gantry_isa_gen::DeviceInfo;
+use std::time::Duration;
 
 /// What to compile for, and how.
 #[derive(Clone, Debug)]
@@ -112,8 +27,8 @@ pub struct CompileOptions {
     pub simd_cf: SimdCf,
     /// Which calls of subroutines are replaced by what they call.
     pub inline: Inline,
-    /// Run the checkers: the symbolic checker of register allocation, the legality rules on what is emitted. (The IR verifier always
-    /// runs.)
+    /// Verify what each stage makes: machine code, the places that registers have (by a symbolic checker), and by the legality rules what is
+    /// emitted. (The IR verifier always runs.)
     pub check: bool,
 }
 
@@ -208,30 +123,6 @@ impl Compiled {
     }
 }
 
-/// Times, dumps and checks stages of one kernel.
-struct Pass<'a> {
-    options: &'a CompileOptions,
-    stats: KernelStats,
-    dumps: Vec<(Stage, String)>,
-}
-
-impl Pass<'_> {
-    fn run<T>(
-        &mut self,
-        stage: Stage,
-        f: impl FnOnce() -> Result<T, CodegenError>,
-        show: impl FnOnce(&T) -> String,
-    ) -> Result<T, CodegenError> {
-        let start = Instant::now();
-        let out = f()?;
-        self.stats.stages.push((stage.name(), start.elapsed()));
-        if self.options.dump.contains(&stage) {
-            self.dumps.push((stage, show(&out)));
-        }
-        Ok(out)
-    }
-}
-
 /// Verifies a kernel and every function that it calls, at any depth.
 fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenError> {
     let verifier = ModuleVerifier::new(module);
@@ -250,15 +141,6 @@ fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenEr
         }
     }
     verifier::diagnostics(errors).map_err(CodegenError::Verifier)
-}
-
-fn has_barrier(func: &Function) -> bool {
-    let mut insts = func
-        .layout
-        .blocks()
-        .iter()
-        .flat_map(|&b| func.layout.insts(b));
-    insts.any(|&i| func.dfg.data(i).opcode() == Opcode::Barrier)
 }
 
 /// Compiles one kernel to code.
@@ -281,103 +163,7 @@ pub(crate) fn kernel_in(
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
     let verify = || verify_with_callees(module, func);
-    compile_with(context, module, func, options, verify)
-}
-
-fn compile_with(
-    context: &mut Context,
-    module: &Module,
-    func: &Function,
-    options: &CompileOptions,
-    verify: impl FnOnce() -> Result<(), CodegenError>,
-) -> Result<CompiledKernel, CodegenError> {
-    let target = &options.target;
-    let name = func.name.as_str();
-    let mut pass = Pass {
-        options,
-        stats: KernelStats::default(),
-        dumps: Vec::new(),
-    };
-    pass.run(Stage::Verify, verify, |()| func.to_string())?;
-    let group = pass.run(
-        Stage::Inline,
-        || group(module, func, options.inline),
-        |g| g.to_string(),
-    )?;
-    let float = func.float_controls();
-    let group = pass.run(
-        Stage::Expand,
-        || group.map(|f| expand(module, f, float, target)),
-        |g| g.to_string(),
-    )?;
-    let payload = Payload::of(&group.kernel, group.functions(), target)?;
-    let barrier = group.functions().any(has_barrier);
-    let (lowered, findings) = pass.run(
-        Stage::Lower,
-        || lower(&group, target, &payload, options.simd_cf),
-        |(l, findings)| {
-            let mut out = String::new();
-            for f in findings {
-                let _ = writeln!(out, "; by flags: {f}");
-            }
-            out + &l.to_string()
-        },
-    )?;
-    let lowered = pass.run(
-        Stage::Sends,
-        || sends::expand(name, lowered, target),
-        |l| l.to_string(),
-    )?;
-    let mut code = pass.run(
-        Stage::Legalize,
-        || legalize(name, lowered, target, std::mem::take(&mut context.insts)),
-        |c| c.to_string(),
-    )?;
-    pass.run(
-        Stage::Flags,
-        || allocate_flags(name, &mut code, target.grf().size(), &mut context.flags),
-        |()| String::new(),
-    )?;
-    if let Some((Stage::Flags, text)) = pass.dumps.last_mut() {
-        *text = code.to_string();
-    }
-    let live = pass.run(
-        Stage::Liveness,
-        || liveness(name, &code, target.grf().size()),
-        |l| display::with_liveness(&code, l),
-    )?;
-    let alloc = pass.run(
-        Stage::Regalloc,
-        || {
-            let a = allocate(name, &code, &live, &mut context.map)?;
-            if options.check {
-                checker::check(&code, &a).map_err(|e| CodegenError::internal(name, e))?;
-            }
-            Ok(a)
-        },
-        |a| display::with_allocation(&code, a),
-    )?;
-    let out = pass.run(
-        Stage::Emit,
-        || emit(name, &code, &alloc, target, options.check),
-        |c| text::disassemble(target.platform(), &c.bytes),
-    )?;
-    let mut stats = pass.stats;
-    stats.instructions = out.insts.len();
-    stats.bytes = out.bytes.len();
-    stats.grf_bytes_demand = live.peak().1;
-    stats.simd_width = payload.simd;
-    stats.fired = code.fired;
-    stats.simd_cf = findings;
-    context.insts = code.insts;
-    Ok(CompiledKernel {
-        name: name.to_string(),
-        code: out,
-        payload,
-        barrier,
-        stats,
-        dumps: pass.dumps,
-    })
+    pipeline::run(context, module, func, options, verify)
 }
 
 /// Compiles every kernel of a module and writes a zebin.
@@ -404,7 +190,7 @@ pub(crate) fn module_in(
                 true => Ok(()),
                 false => verifier::verify_module(module).map_err(CodegenError::Verifier),
             };
-            kernels.push(compile_with(context, module, func, options, verify)?);
+            kernels.push(pipeline::run(context, module, func, options, verify)?);
             functions.push(func);
         }
     }

@@ -6,9 +6,9 @@
 //! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are gone.
 
 use crate::liveness::Load;
-use crate::operand::{begins, dst, scalar, uniform};
 use crate::result::CodegenError;
-use crate::routines;
+use crate::vcode::operand::{begins, dst, scalar, uniform};
+use crate::vcode::routines;
 use crate::vcode::{MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
@@ -404,12 +404,12 @@ pub struct Memory {
 /// Far more flags live at once than a register file of so many bytes holds. regalloc2 refuses the function, which would be a bug of lowering.
 pub fn allocate_flags(
     name: &str,
-    code: &mut VCode,
+    mut code: VCode,
     file: u32,
     memory: &mut Memory,
-) -> Result<(), CodegenError> {
+) -> Result<VCode, CodegenError> {
     if code.flags.is_empty() {
-        return Ok(());
+        return Ok(code);
     }
     let whole = code.flags.values().any(|&lanes| lanes > 16);
     let mut regs = PRegSet::empty();
@@ -423,14 +423,14 @@ pub fn allocate_flags(
         scratch_by_class: [None; 3],
         fixed_stack_slots: Vec::new(),
     };
-    let numbers = Numbers::new(code);
+    let numbers = Numbers::new(&code);
     let mut placed = Vec::with_capacity(code.routines.len());
     for routine in code.routines.keys() {
-        let view = Flags::new(code, routine, &numbers, regs);
-        if let Some(load) = fit(code, &view, file) {
-            return Err(load.error(name, code, file));
+        let view = Flags::new(&code, routine, &numbers, regs);
+        if let Some(load) = fit(&code, &view, file) {
+            return Err(load.error(name, &code, file));
         }
-        let vast = is_vast(code, &view);
+        let vast = is_vast(&code, &view);
         let options = RegallocOptions {
             validate_ssa: cfg!(debug_assertions) && !vast,
             algorithm: match vast {
@@ -460,11 +460,11 @@ pub fn allocate_flags(
     out.clear();
     out.reserve(old.len());
     for p in placed {
-        rewrite(name, code, &old, p, whole, &mut out)?;
+        rewrite(name, &mut code, &old, p, whole, &mut out)?;
     }
     code.insts = out;
     memory.insts = old;
-    Ok(())
+    Ok(code)
 }
 
 /// What regalloc2 found for a routine.

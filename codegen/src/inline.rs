@@ -10,7 +10,7 @@ use crate::ir::{
     Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Value,
 };
 use crate::result::CodegenError;
-use crate::routines;
+use crate::vcode::routines;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use std::borrow::Cow;

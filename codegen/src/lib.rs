@@ -1,10 +1,8 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
 
-pub mod bale;
 pub mod builder;
 pub mod compile;
 mod context;
-pub mod display;
 pub mod emit;
 pub mod expand;
 pub mod fired;
@@ -17,12 +15,10 @@ mod key;
 pub mod legalize;
 pub mod liveness;
 pub mod lower;
-pub mod lowered;
-mod operand;
+mod pipeline;
 mod printf;
 pub mod regalloc;
 pub mod result;
-mod routines;
 pub mod sends;
 pub mod simdcf;
 pub mod target;
@@ -31,10 +27,11 @@ pub mod vcode;
 pub mod verifier;
 pub mod zebin;
 
-pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, compile};
+pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, compile};
 pub use context::Context;
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
+pub use pipeline::Stage;
 pub use result::CodegenError;
 pub use simdcf::SimdCf;
 pub use target::Target;

@@ -7,7 +7,7 @@
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
 use crate::result::CodegenError;
-use crate::routines;
+use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};

@@ -6,11 +6,11 @@
 mod simdcf;
 
 use crate::ir::DataRef;
-use crate::operand::{dst, imm, scalar, uniform};
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::sends;
 use crate::target::{GrfFile, Target};
+use crate::vcode::operand::{dst, imm, scalar, uniform};
 use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};

@@ -13,8 +13,6 @@ pub struct Info {
     pub class: Class,
     /// Results.
     pub out: Out,
-    /// Whether `a op b` is `b op a`.
-    pub commutes: bool,
     /// Whether it does something besides computing its results.
     pub effect: bool,
     /// Whether it ends a block.

@@ -3,7 +3,7 @@
 //! PRM Vol. 7, "Register Region Restrictions": widths and strides are powers of two of limited size, a row never crosses a GRF, no
 //! operand touches more than two GRFs, and a destination in two GRFs has half of its elements in each.
 
-use crate::bale::View;
+use crate::vcode::bale::View;
 use gantry_isa_gen::Region;
 
 /// Where in a GRF a register starts.

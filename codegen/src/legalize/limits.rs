@@ -2,8 +2,8 @@
 
 use super::cut;
 use super::{Legalizer, Piece};
-use crate::bale::{Bale, BaleSrc, View};
 use crate::vcode::VirtReg;
+use crate::vcode::bale::{Bale, BaleSrc, View};
 use gantry_isa_gen::{Op, Type};
 
 /// Words of the address register that rows may have (PRM Vol. 7, "Indirect Operand").

@@ -12,15 +12,15 @@ mod limits;
 mod repair;
 mod wide;
 
-use crate::bale::{Bale, BaleSrc, View};
 use crate::fired::{Fired, Repair};
-use crate::lowered::{Lowered, LoweredFunction, exec_compare};
-use crate::operand::{
+use crate::result::CodegenError;
+use crate::target::{GrfFile, Target};
+use crate::vcode::bale::{Bale, BaleSrc, View};
+use crate::vcode::lowered::{Lowered, LoweredFunction, exec_compare};
+use crate::vcode::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
-use crate::result::CodegenError;
-use crate::routines;
-use crate::target::{GrfFile, Target};
+use crate::vcode::routines;
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;

@@ -5,8 +5,8 @@
 //! bale depends on the target's features.
 
 use super::Legalizer;
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::fired::Repair;
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::{Place, VRegData, VirtReg};
 use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 

@@ -4,9 +4,9 @@
 //! the upper doublewords. A sum becomes a sum with carry. All else that a platform lacks was rewritten in the IR (`expand`).
 
 use super::Legalizer;
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::fired::Repair;
 use crate::vcode::VirtReg;
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use gantry_isa_gen::{Op, SrcMods, Type};
 
 /// A source as two doublewords, of which the whole may have to be negated.

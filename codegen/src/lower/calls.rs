@@ -6,8 +6,8 @@
 use super::{Interface, Lower};
 use crate::ir::instructions::ValueList;
 use crate::ir::{FuncRef, Function, Inst, Value};
-use crate::lowered::Buffer;
-use crate::operand::{flag_dst, flag_src, flag_type, grf_dst, scalar_src, uniform};
+use crate::vcode::lowered::Buffer;
+use crate::vcode::operand::{flag_dst, flag_src, flag_type, grf_dst, scalar_src, uniform};
 use crate::vcode::{MInst, Routine, VFlag, VReg, VRegData};
 use gantry_isa_gen::{ExecSize, Op, Type};
 

@@ -7,13 +7,13 @@ use super::facts::{
 use super::flags::Compare;
 use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
-use crate::bale::{Bale, BaleSrc, Index, Operation, View};
 use crate::ir::{
     Constant, DataRef, FenceSpaces, FloatCC, Inst, InstData, IntCC, MemFlags, Opcode, Region,
     Scalar, Scope, Value,
 };
-use crate::lowered::Lowered;
 use crate::sends::Dir;
+use crate::vcode::bale::{Bale, BaleSrc, Index, Operation, View};
+use crate::vcode::lowered::Lowered;
 use crate::vcode::{MInst, VirtReg};
 use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};

@@ -1,12 +1,13 @@
 //! Blocks, terminators and the copies on edges.
 
-use super::{Lower, parallel};
-use crate::bale::{BaleSrc, Operation, View};
+use super::Lower;
 use crate::interp::SLM_ALIGN;
 use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, Value, ValueDef};
-use crate::lowered::{Flags, Lowered, LoweredBlock};
-use crate::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::result::CodegenError;
+use crate::vcode::bale::{BaleSrc, Operation, View};
+use crate::vcode::lowered::{Flags, Lowered, LoweredBlock};
+use crate::vcode::operand::{control, grf_dst, imm, scalar_src, uniform};
+use crate::vcode::parallel;
 use crate::vcode::{FlagTest, MInst, Place, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

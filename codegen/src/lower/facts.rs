@@ -1,8 +1,8 @@
 //! What rules ask of opcodes, conditions, types and views, whatever function is lowered.
 
-use crate::bale::{BaleSrc, Operation, View};
 use crate::ir::{FloatCC, IntCC, Opcode};
 use crate::vcode::VirtReg;
+use crate::vcode::bale::{BaleSrc, Operation, View};
 use gantry_isa_gen::{Cond, SrcMods, Type as GenType};
 
 /// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate.

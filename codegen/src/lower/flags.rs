@@ -5,10 +5,10 @@
 
 use super::Lower;
 use super::facts::{float_conditions, int_conditions};
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{FloatCC, Inst, InstData, IntCC, Value};
-use crate::lowered::Lowered;
-use crate::operand::{
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
+use crate::vcode::lowered::Lowered;
+use crate::vcode::operand::{
     flag_dst, flag_src, flag_type, grf_dst, imm, inverted, lane_mask, scalar, scalar_src, uniform,
 };
 use crate::vcode::{MInst, VFlag, VirtReg};

@@ -1,11 +1,11 @@
 //! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with carry.
 
 use super::{Lower, gen_signed};
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{Constant, Dim, Inst, InstData, Opcode, Value};
-use crate::lowered::{Lowered, at};
 use crate::target::abi::{LaunchFact, group_id_address};
 use crate::vcode::VirtReg;
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
+use crate::vcode::lowered::{Lowered, at};
 use gantry_isa_gen::{Op, Type};
 
 impl Lower<'_> {

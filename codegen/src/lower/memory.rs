@@ -2,8 +2,8 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Opcode, Space, Value};
-use crate::lowered::Lowered;
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
+use crate::vcode::lowered::Lowered;
 use crate::vcode::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
 

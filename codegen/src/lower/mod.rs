@@ -16,7 +16,6 @@ mod images;
 mod launch;
 mod memory;
 mod needed;
-mod parallel;
 mod product;
 mod simdcf;
 
@@ -25,11 +24,11 @@ use crate::inline::Group;
 use crate::ir::{
     self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, Value,
 };
-use crate::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::result::CodegenError;
 use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
 use crate::target::Target;
 use crate::target::abi::Payload;
+use crate::vcode::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::vcode::{Place, Routine, RoutineData, VFlag, VReg, VRegData};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
@@ -49,11 +48,11 @@ use std::ops::{Deref, DerefMut};
     reason = "generated code"
 )]
 mod generated {
-    use crate::bale::{BaleSrc, Operation, View};
     use crate::ir::{
         AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC, FuncRef,
         ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
     };
+    use crate::vcode::bale::{BaleSrc, Operation, View};
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;

@@ -3,9 +3,9 @@
 use super::Lower;
 use super::facts::view_src;
 use super::generated::Context;
-use crate::bale::{BaleSrc, Operation, View};
 use crate::ir::{Inst, Value};
 use crate::vcode::VirtReg;
+use crate::vcode::bale::{BaleSrc, Operation, View};
 use gantry_isa_gen::{Op, SrcMods, Type as GenType};
 
 impl Lower<'_> {

@@ -4,11 +4,11 @@
 //! mask that is wanted elsewhere becomes a flag where it comes to be the execution mask.
 
 use super::Lower;
-use crate::bale::{Bale, Operation, View};
 use crate::ir::{Block, Inst, InstData, Opcode, Value, ValueDef};
-use crate::lowered::Lowered;
-use crate::operand::{flag_src, flag_type, inverted, lane_mask};
 use crate::simdcf::Role;
+use crate::vcode::bale::{Bale, Operation, View};
+use crate::vcode::lowered::Lowered;
+use crate::vcode::operand::{flag_src, flag_type, inverted, lane_mask};
 use crate::vcode::{MInst, VFlag, VirtReg};
 use gantry_isa_gen::{Cond, ExecSize, Op};
 

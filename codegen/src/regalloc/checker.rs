@@ -5,7 +5,7 @@
 //! paths meet with different owners it belongs to nobody.
 
 use super::Allocation;
-use crate::routines;
+use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Inst, Op, Region, Src};

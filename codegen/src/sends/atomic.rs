@@ -2,9 +2,9 @@
 
 use super::scattered::model;
 use super::{Part, Payloads, Place, Sends, forms};
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{AtomicOp, MemFlags};
-use crate::lowered::{Lowered, at};
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
+use crate::vcode::lowered::{Lowered, at};
 use crate::vcode::{MInst, VFlag, VReg};
 use gantry_isa_gen::message::{self, FloatAtomicOp, MsgOp};
 use gantry_isa_gen::{Op, Type};

@@ -2,9 +2,9 @@
 
 use super::scattered::model;
 use super::{Dir, Part, Payloads, Scattered, Sends, forms};
-use crate::bale::{BaleSrc, Operation, View};
 use crate::ir::{MemFlags, Space};
-use crate::lowered::at;
+use crate::vcode::bale::{BaleSrc, Operation, View};
+use crate::vcode::lowered::at;
 use crate::vcode::{VReg, VirtReg};
 use gantry_isa_gen::message::{BlockUnit, Cache, MsgOp};
 use gantry_isa_gen::{ExecSize, Op, Type};

@@ -1,8 +1,8 @@
 //! Texels of images: the sampler's messages for what is only read, typed messages of the data port for the rest.
 
 use super::{Part, Payloads, Place, Sends, forms};
-use crate::bale::{Bale, BaleSrc, Operation};
-use crate::lowered::{Lowered, at};
+use crate::vcode::bale::{Bale, BaleSrc, Operation};
+use crate::vcode::lowered::{Lowered, at};
 use crate::vcode::{MInst, VFlag, VReg};
 use gantry_isa_gen::message::{Dir, Message, MsgOp, Rgba, Sample, SampleOp, Simd, Slots, Surface};
 use gantry_isa_gen::{Op, Type};

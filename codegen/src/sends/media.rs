@@ -1,8 +1,8 @@
 //! Rectangles of an image's bytes: the data port's media blocks.
 
 use super::{Dir, Part, Payloads, Sends};
-use crate::bale::{BaleSrc, Operation, View};
-use crate::lowered::at;
+use crate::vcode::bale::{BaleSrc, Operation, View};
+use crate::vcode::lowered::at;
 use crate::vcode::{VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, Surface};
 use gantry_isa_gen::{ExecSize, Op, Type};

@@ -24,10 +24,12 @@ pub use scattered::Scattered;
 pub(crate) use sync::end_thread;
 
 use crate::ir::FenceSpaces;
-use crate::lowered::{Buffer, Lowered, LoweredFunction};
-use crate::operand::{flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform};
 use crate::result::CodegenError;
 use crate::target::Target;
+use crate::vcode::lowered::{Buffer, Lowered, LoweredFunction};
+use crate::vcode::operand::{
+    flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform,
+};
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, Simd};
 use gantry_isa_gen::{

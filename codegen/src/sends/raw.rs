@@ -1,8 +1,8 @@
 //! Messages as the IR has them: lengths are checked against the descriptors, and the instruction by the rules of legality.
 
 use super::{Part, Payloads, Place, Sends, forms};
-use crate::bale::Operation;
-use crate::lowered::at;
+use crate::vcode::bale::Operation;
+use crate::vcode::lowered::at;
 use crate::vcode::{MInst, VFlag, VReg};
 use gantry_isa_gen::message::{Message, Simd};
 use gantry_isa_gen::{

@@ -1,9 +1,9 @@
 //! Scattered access: an address a lane, and one to four elements at each.
 
 use super::{Dir, Part, Payloads, Place, Sends, forms};
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::ir::{MemFlags, Space};
-use crate::lowered::{Lowered, at};
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
+use crate::vcode::lowered::{Lowered, at};
 use crate::vcode::{self, MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
 use gantry_isa_gen::{Op, Type};

@@ -1,10 +1,10 @@
 //! Barriers, fences and the end of the thread.
 
 use super::{Part, Payloads, Sends, forms};
-use crate::bale::{BaleSrc, Operation};
 use crate::ir::FenceSpaces;
-use crate::operand::{dst, imm, scalar, scalar_src, uniform};
 use crate::target::Target;
+use crate::vcode::bale::{BaleSrc, Operation};
+use crate::vcode::operand::{dst, imm, scalar, scalar_src, uniform};
 use crate::vcode::{MInst, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MessageError, MsgOp};
 use gantry_isa_gen::{

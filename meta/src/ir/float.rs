@@ -8,13 +8,13 @@ use super::row::{Row, op};
 #[rustfmt::skip] // A row a line.
 pub(super) fn rows() -> Vec<Row> {
     vec![
-        op("fadd", Binary, Float, Same, "Sum.").commutes(),
+        op("fadd", Binary, Float, Same, "Sum."),
         op("fsub", Binary, Float, Same, "Difference."),
-        op("fmul", Binary, Float, Same, "Product.").commutes(),
+        op("fmul", Binary, Float, Same, "Product."),
         op("fma", Ternary, Float, Same, "`a * b + c`, rounded once."),
         op("flrp", Ternary, Float, Same, "`a * b + (1 - a) * c`, where the difference and its product are rounded; 32 bits only."),
-        op("fmin", Binary, Float, Same, "Minimum; the number where one operand is a NaN.").commutes(),
-        op("fmax", Binary, Float, Same, "Maximum; the number where one operand is a NaN.").commutes(),
+        op("fmin", Binary, Float, Same, "Minimum; the number where one operand is a NaN."),
+        op("fmax", Binary, Float, Same, "Maximum; the number where one operand is a NaN."),
         op("fneg", Unary, Float, Same, "The sign bit inverted."),
         op("fabs", Unary, Float, Same, "The sign bit cleared."),
         op("fsat", Unary, Float, Same, "Clamped to 0 .. 1; NaN is 0."),

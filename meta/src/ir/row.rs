@@ -139,8 +139,6 @@ pub struct Row {
     pub class: Class,
     /// Results.
     pub out: Out,
-    /// Whether `a op b` is `b op a`.
-    pub commutes: bool,
     /// Whether it does something besides computing its results.
     pub effect: bool,
     /// Whether it ends a block.
@@ -156,7 +154,6 @@ pub fn op(name: &'static str, format: Format, class: Class, out: Out, doc: &'sta
         format,
         class,
         out,
-        commutes: false,
         effect: false,
         terminator: false,
         doc,
@@ -164,14 +161,6 @@ pub fn op(name: &'static str, format: Format, class: Class, out: Out, doc: &'sta
 }
 
 impl Row {
-    /// Marks a commutative operation.
-    pub fn commutes(self) -> Row {
-        Row {
-            commutes: true,
-            ..self
-        }
-    }
-
     /// Marks an operation with an effect.
     pub fn effect(self) -> Row {
         Row {
@@ -208,9 +197,6 @@ impl Row {
                 "{:?}: not a name of lower case letters, digits and `_`",
                 self.name
             ));
-        }
-        if self.commutes && self.format != Format::Binary {
-            return Err(format!("{}: only two operands commute", self.name));
         }
         if !self.doc.ends_with('.') {
             return Err(format!("{}: the doc line is not a sentence", self.name));

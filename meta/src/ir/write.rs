@@ -21,13 +21,12 @@ pub fn rust(rows: &[Row]) -> String {
     for r in rows {
         let _ = writeln!(
             out,
-            "    Info {{ opcode: Opcode::{}, name: {:?}, format: Format::{:?}, class: Class::{:?}, out: Out::{:?}, commutes: {}, effect: {}, terminator: {}, doc: {:?} }},",
+            "    Info {{ opcode: Opcode::{}, name: {:?}, format: Format::{:?}, class: Class::{:?}, out: Out::{:?}, effect: {}, terminator: {}, doc: {:?} }},",
             r.variant(),
             r.name,
             r.format,
             r.class,
             r.out,
-            r.commutes,
             r.effect,
             r.terminator,
             r.doc

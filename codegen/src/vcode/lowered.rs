@@ -1,11 +1,11 @@
 //! The form between lowering and legalization: blocks of bales, logical sends and instructions that are legal as they are, over virtual
 //! registers; and the buffer that stages write it through.
 
-use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::fired::Fired;
-use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::sends::Logical;
 use crate::target::GrfFile;
+use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
+use crate::vcode::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::vcode::{MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen as isa;

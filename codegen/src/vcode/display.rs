@@ -1,10 +1,10 @@
 //! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
 
-use crate::bale::Bale;
 use crate::liveness::Liveness;
-use crate::lowered::{Lowered, LoweredFunction};
 use crate::regalloc::Allocation;
 use crate::sends::{Dir, ImageOp, Logical, Media};
+use crate::vcode::bale::Bale;
+use crate::vcode::lowered::{Lowered, LoweredFunction};
 use crate::vcode::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};

@@ -1,0 +1,295 @@
+//! The pipeline.
+//!
+//! ```text
+//!  ir::Function
+//!      | verify
+//!      | inline     small subroutines become part of their callers
+//!      | expand     what the target lacks, by what it has
+//!      | lower      ISLE rules: bales
+//!      | sends      payloads and descriptors
+//!      | legalize   bales cut to what the hardware takes
+//!      | flags      predicates, by regalloc2
+//!      | liveness   ranges and demand in bytes
+//!      | regalloc   byte addresses in the GRF file
+//!      | emit       instructions, branch distances, bytes
+//!   zebin
+//! ```
+
+use crate::compile::{CompileOptions, CompiledKernel, KernelStats};
+use crate::context::Context;
+use crate::emit::{Code, emit};
+use crate::expand::expand;
+use crate::flags::allocate_flags;
+use crate::inline::{Group, group};
+use crate::ir::{Function, Module, Opcode};
+use crate::legalize::legalize;
+use crate::liveness::{Liveness, liveness};
+use crate::lower::lower;
+use crate::regalloc::{Allocation, allocate, checker};
+use crate::result::CodegenError;
+use crate::sends;
+use crate::simdcf::Finding;
+use crate::target::abi::Payload;
+use crate::vcode::lowered::LoweredFunction;
+use crate::vcode::{VCode, display, verify};
+use gantry_isa_gen::{Platform, text};
+use std::fmt::Write;
+use std::time::Instant;
+
+/// A stage of the pipeline; its name is what `--print-after` takes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stage {
+    /// The IR obeys its rules.
+    Verify,
+    /// Subroutines are part of the kernel.
+    Inline,
+    /// What the target lacks is rewritten.
+    Expand,
+    /// Bales and logical sends.
+    Lower,
+    /// Payloads and descriptors.
+    Sends,
+    /// Instructions over virtual registers.
+    Legalize,
+    /// Flags physical.
+    Flags,
+    /// Demand and kills.
+    Liveness,
+    /// Addresses in the GRF file.
+    Regalloc,
+    /// Physical instructions.
+    Emit,
+}
+
+impl Stage {
+    /// Every stage in order.
+    pub const ALL: [Stage; 10] = [
+        Stage::Verify,
+        Stage::Inline,
+        Stage::Expand,
+        Stage::Lower,
+        Stage::Sends,
+        Stage::Legalize,
+        Stage::Flags,
+        Stage::Liveness,
+        Stage::Regalloc,
+        Stage::Emit,
+    ];
+
+    /// The name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Verify => "verify",
+            Stage::Inline => "inline",
+            Stage::Expand => "expand",
+            Stage::Lower => "lower",
+            Stage::Sends => "sends",
+            Stage::Legalize => "legalize",
+            Stage::Flags => "flags",
+            Stage::Liveness => "liveness",
+            Stage::Regalloc => "regalloc",
+            Stage::Emit => "emit",
+        }
+    }
+
+    /// The stage of a name.
+    pub fn from_name(name: &str) -> Option<Stage> {
+        Stage::ALL.into_iter().find(|s| s.name() == name)
+    }
+}
+
+/// What a stage makes: how it is shown, and what it must keep to.
+trait Form {
+    /// As `--print-after` shows it.
+    fn text(&self) -> String;
+
+    /// What is wrong with it: a fault of the stage that made it, whatever its input. Asked with [`CompileOptions::check`].
+    fn verify(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Form for &Function {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Form for Group<'_> {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// What lowering makes, and why SIMD control flow is not on the mask stack.
+impl Form for (LoweredFunction, Vec<Finding>) {
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for f in &self.1 {
+            let _ = writeln!(out, "; by flags: {f}");
+        }
+        out + &self.0.to_string()
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        verify::lowered(&self.0)
+    }
+}
+
+impl Form for LoweredFunction {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        verify::lowered(self)
+    }
+}
+
+impl Form for VCode {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        verify::code(self, true)
+    }
+}
+
+/// Machine code whose flags have their places.
+struct FlagsPlaced(VCode);
+
+impl Form for FlagsPlaced {
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        verify::code(&self.0, false)
+    }
+}
+
+impl Form for (&VCode, Liveness) {
+    fn text(&self) -> String {
+        display::with_liveness(self.0, &self.1)
+    }
+}
+
+impl Form for (&VCode, Allocation) {
+    fn text(&self) -> String {
+        display::with_allocation(self.0, &self.1)
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        checker::check(self.0, &self.1)
+    }
+}
+
+impl Form for (Platform, Code) {
+    fn text(&self) -> String {
+        text::disassemble(self.0, &self.1.bytes)
+    }
+}
+
+/// Runs stages of one kernel: times, dumps and checks each.
+struct Stages<'a> {
+    name: &'a str,
+    options: &'a CompileOptions,
+    stats: KernelStats,
+    dumps: Vec<(Stage, String)>,
+}
+
+impl Stages<'_> {
+    fn run<T: Form>(
+        &mut self,
+        stage: Stage,
+        f: impl FnOnce() -> Result<T, CodegenError>,
+    ) -> Result<T, CodegenError> {
+        let start = Instant::now();
+        let out = f()?;
+        self.stats.stages.push((stage.name(), start.elapsed()));
+        if self.options.dump.contains(&stage) {
+            self.dumps.push((stage, out.text()));
+        }
+        if self.options.check {
+            out.verify().map_err(|e| {
+                CodegenError::internal(self.name, format!("after {}: {e}", stage.name()))
+            })?;
+        }
+        Ok(out)
+    }
+}
+
+fn has_barrier(func: &Function) -> bool {
+    let mut insts = func
+        .layout
+        .blocks()
+        .iter()
+        .flat_map(|&b| func.layout.insts(b));
+    insts.any(|&i| func.dfg.data(i).opcode() == Opcode::Barrier)
+}
+
+/// Compiles one kernel, with a context's memory; `verify` checks the IR.
+pub(crate) fn run(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<CompiledKernel, CodegenError> {
+    let target = &options.target;
+    let file = target.grf().size();
+    let name = func.name.as_str();
+    let mut stages = Stages {
+        name,
+        options,
+        stats: KernelStats::default(),
+        dumps: Vec::new(),
+    };
+    stages.run(Stage::Verify, || verify().map(|()| func))?;
+    let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
+    let float = func.float_controls();
+    let group = stages.run(Stage::Expand, || {
+        group.map(|f| expand(module, f, float, target))
+    })?;
+    let payload = Payload::of(&group.kernel, group.functions(), target)?;
+    let barrier = group.functions().any(has_barrier);
+    let (lowered, findings) = stages.run(Stage::Lower, || {
+        lower(&group, target, &payload, options.simd_cf)
+    })?;
+    let lowered = stages.run(Stage::Sends, || sends::expand(name, lowered, target))?;
+    let code = stages.run(Stage::Legalize, || {
+        legalize(name, lowered, target, std::mem::take(&mut context.insts))
+    })?;
+    let FlagsPlaced(code) = stages.run(Stage::Flags, || {
+        let flags = &mut context.flags;
+        allocate_flags(name, code, file, flags).map(FlagsPlaced)
+    })?;
+    let (_, live) = stages.run(Stage::Liveness, || {
+        liveness(name, &code, file).map(|l| (&code, l))
+    })?;
+    let (_, alloc) = stages.run(Stage::Regalloc, || {
+        allocate(name, &code, &live, &mut context.map).map(|a| (&code, a))
+    })?;
+    let (_, out) = stages.run(Stage::Emit, || {
+        let out = emit(name, &code, &alloc, target, options.check)?;
+        Ok((target.platform(), out))
+    })?;
+    let mut stats = stages.stats;
+    stats.instructions = out.insts.len();
+    stats.bytes = out.bytes.len();
+    stats.grf_bytes_demand = live.peak().1;
+    stats.simd_width = payload.simd;
+    stats.fired = code.fired;
+    stats.simd_cf = findings;
+    let dumps = stages.dumps;
+    context.insts = code.insts;
+    Ok(CompiledKernel {
+        name: name.to_string(),
+        code: out,
+        payload,
+        barrier,
+        stats,
+        dumps,
+    })
+}

@@ -1,0 +1,208 @@
+//! Machine code before allocation: blocks of [`isa_gen::Inst`](gantry_isa_gen::Inst) over virtual registers ([`VCode`]), and, up to
+//! legalization, of bales and logical sends among them ([`lowered`]).
+//!
+//! There is no second machine IR: instructions are the ISA crate's own, with [`VirtReg`] as the register type, plus the few
+//! things that are not instructions until places are known (copies, terminators, the address of a register).
+
+pub mod bale;
+pub mod display;
+mod inst;
+pub mod lowered;
+pub(crate) mod operand;
+pub(crate) mod parallel;
+pub(crate) mod routines;
+pub(crate) mod verify;
+
+pub use inst::{Access, FlagTest, MInst, SymbolPart};
+
+use crate::fired::Fired;
+use crate::target::GrfFile;
+use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
+use gantry_isa_gen as isa;
+use lowered::Flags;
+use smallvec::SmallVec;
+use std::fmt;
+
+/// A virtual register in the GRF file: so many bytes, written any number of times.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VReg(u32);
+entity_impl!(VReg, "%r");
+
+/// A virtual flag register, in SSA form.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VFlag(u32);
+entity_impl!(VFlag, "%f");
+
+impl VFlag {
+    /// Not a flag: the execution mask, where a mask is asked for.
+    pub const EXEC: VFlag = VFlag(u32::MAX - 1);
+}
+
+/// A block of machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VBlock(u32);
+entity_impl!(VBlock, "L");
+
+/// A part of a kernel's code that is entered at its first block alone: the kernel itself, which is the first, or a subroutine.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Routine(u32);
+entity_impl!(Routine, "routine");
+
+/// What a routine is. Routines come before those that they call.
+#[derive(Clone, Debug, Default)]
+pub struct RoutineData {
+    /// The function's name.
+    pub name: String,
+    /// The first block: where it is entered.
+    pub first: u32,
+    /// One past the last block.
+    pub end: u32,
+}
+
+/// A register of an instruction before allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum VirtReg {
+    /// In the GRF file.
+    Grf(VReg),
+    /// A flag.
+    Flag(VFlag),
+    /// A physical register: null, accumulators, address and state registers, and flags after their allocation.
+    Phys(isa::Reg),
+}
+
+impl VirtReg {
+    /// The null register.
+    pub const NULL: VirtReg = VirtReg::Phys(isa::Reg::NULL);
+}
+
+impl isa::Register for VirtReg {
+    fn as_phys(self) -> Option<isa::Reg> {
+        match self {
+            VirtReg::Phys(r) => Some(r),
+            VirtReg::Grf(_) | VirtReg::Flag(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for VirtReg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            VirtReg::Grf(r) => r.fmt(f),
+            VirtReg::Flag(r) => r.fmt(f),
+            VirtReg::Phys(r) => r.fmt(f),
+        }
+    }
+}
+
+/// Where in the GRF file a virtual register must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Anywhere that its alignment allows.
+    Any,
+    /// At this byte address for its whole life: the thread payload.
+    Fixed(u32),
+    /// At or above this byte address: the end-of-thread payload.
+    AtLeast(u32),
+}
+
+/// Size, alignment and constraint of a virtual register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VRegData {
+    /// Size in bytes, at least 1.
+    pub bytes: u32,
+    /// Alignment in bytes, a power of two up to the GRF size.
+    pub align: u32,
+    /// Constraint.
+    pub place: Place,
+}
+
+impl VRegData {
+    /// A register of so many bytes wherever its natural alignment allows.
+    pub fn anywhere(bytes: u32, grf: GrfFile) -> VRegData {
+        VRegData {
+            bytes: bytes.max(1),
+            align: grf.natural_align(bytes),
+            place: Place::Any,
+        }
+    }
+}
+
+/// A block: its instructions are `insts[start..end]` and end in one terminator.
+#[derive(Clone, Debug, Default)]
+pub struct BlockData {
+    /// First instruction.
+    pub start: usize,
+    /// One past the last.
+    pub end: usize,
+    /// Flags that come in by value.
+    pub params: Flags,
+    /// Successors, in the terminator's order.
+    pub succs: SmallVec<[VBlock; 2]>,
+    /// Per successor, the flags for its parameters.
+    pub succ_args: SmallVec<[Flags; 2]>,
+    /// Predecessors.
+    pub preds: SmallVec<[VBlock; 2]>,
+}
+
+/// A kernel in machine code before allocation.
+#[derive(Clone, Debug)]
+pub struct VCode {
+    /// The register file.
+    pub grf: GrfFile,
+    /// Every instruction, block after block.
+    pub insts: Vec<MInst>,
+    /// Blocks in emission order, the entry first.
+    pub blocks: PrimaryMap<VBlock, BlockData>,
+    /// The kernel and the subroutines that are compiled with it.
+    pub routines: PrimaryMap<Routine, RoutineData>,
+    /// Virtual registers.
+    pub vregs: PrimaryMap<VReg, VRegData>,
+    /// Lanes of each virtual flag.
+    pub flags: PrimaryMap<VFlag, u8>,
+    /// The rules and repairs that made it.
+    pub fired: Fired,
+}
+
+impl VCode {
+    /// The instructions of a block.
+    pub fn block_insts(&self, block: VBlock) -> &[MInst] {
+        let b = &self.blocks[block];
+        self.insts.get(b.start..b.end).unwrap_or(&[])
+    }
+
+    /// The instructions of a routine: the first, and one past the last.
+    pub fn routine_insts(&self, routine: Routine) -> std::ops::Range<usize> {
+        let data = &self.routines[routine];
+        let at = |n: u32| self.blocks.get(VBlock::from_u32(n));
+        let start = at(data.first).map_or(self.insts.len(), |b| b.start);
+        let last = data.end.checked_sub(1).and_then(at);
+        start..last.map_or(start, |b| b.end).max(start)
+    }
+
+    /// The calls, in order: the instruction's place, and what is called.
+    pub fn calls(&self) -> Vec<(usize, Routine)> {
+        if self.routines.len() < 2 {
+            return Vec::new();
+        }
+        let insts = self.insts.iter().enumerate();
+        insts
+            .filter_map(|(i, m)| match m {
+                MInst::Call { routine, .. } => Some((i, *routine)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Fills in predecessors from successors.
+    pub fn compute_preds(&mut self) {
+        for b in self.blocks.values_mut() {
+            b.preds.clear();
+        }
+        for i in 0..self.blocks.len() {
+            let b = VBlock::new(i);
+            for s in self.blocks[b].succs.clone() {
+                self.blocks[s].preds.push(b);
+            }
+        }
+    }
+}
