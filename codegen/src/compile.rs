@@ -261,6 +261,19 @@ fn has_barrier(func: &Function) -> bool {
     insts.any(|&i| func.dfg.data(i).opcode() == Opcode::Barrier)
 }
 
+/// Code in IGA syntax. Source locations are comments where they change.
+pub fn listing(module: &Module, code: &Code, target: &Target) -> String {
+    let mut next = code.locations.iter().peekable();
+    text::disassemble_with(target.platform(), &code.bytes, |offset| {
+        let mut here = None;
+        while let Some(l) = next.next_if(|l| l.offset <= offset) {
+            here = Some(l.loc);
+        }
+        let line = here.map(|loc| module.source_line(loc));
+        line.map(|l| l.map_or("no source line".to_owned(), |l| l.to_string()))
+    })
+}
+
 /// Compiles one kernel to code.
 ///
 /// # Errors
@@ -285,6 +298,17 @@ pub(crate) fn kernel_in(
 }
 
 fn compile_with(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<CompiledKernel, CodegenError> {
+    stages(context, module, func, options, verify).map_err(|e| e.in_module(module))
+}
+
+/// The pipeline itself.
+fn stages(
     context: &mut Context,
     module: &Module,
     func: &Function,
@@ -360,7 +384,7 @@ fn compile_with(
     let out = pass.run(
         Stage::Emit,
         || emit(name, &code, &alloc, target, options.check),
-        |c| text::disassemble(target.platform(), &c.bytes),
+        |c| listing(module, c, target),
     )?;
     let mut stats = pass.stats;
     stats.instructions = out.insts.len();
@@ -417,8 +441,9 @@ pub(crate) fn module_in(
             barrier: k.barrier,
             text: &k.code.bytes,
             relocations: &k.code.relocations,
+            locations: &k.code.locations,
         })
         .collect();
-    let zebin = zebin::write(&options.target, &module.data, &images)?;
+    let zebin = zebin::write(&options.target, module, &images)?;
     Ok(Compiled { kernels, zebin })
 }

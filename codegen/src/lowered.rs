@@ -5,6 +5,7 @@ use crate::bale::{Bale, BaleSrc, Operation, View};
 use crate::fired::Fired;
 use crate::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::sends::Logical;
+use crate::srclocs::SrcLocs;
 use crate::target::GrfFile;
 use crate::vcode::{MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
@@ -31,6 +32,8 @@ pub type Flags = SmallVec<[VFlag; 4]>;
 pub struct LoweredBlock {
     /// Code, the terminator last.
     pub code: Vec<Lowered>,
+    /// Where it comes from.
+    pub locs: SrcLocs,
     /// Flags that come in by value.
     pub params: Flags,
     /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.

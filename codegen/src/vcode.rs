@@ -7,6 +7,7 @@ use crate::fired::Fired;
 use crate::ir::DataRef;
 use crate::lowered::Flags;
 use crate::simdcf::Point;
+use crate::srclocs::SrcLocs;
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
@@ -308,6 +309,8 @@ pub struct VCode {
     pub grf: GrfFile,
     /// Every instruction, block after block.
     pub insts: Vec<MInst>,
+    /// Where they come from.
+    pub locs: SrcLocs,
     /// Blocks in emission order, the entry first.
     pub blocks: PrimaryMap<VBlock, BlockData>,
     /// The kernel and the subroutines that are compiled with it.

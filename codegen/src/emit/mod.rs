@@ -5,11 +5,12 @@
 
 mod simdcf;
 
-use crate::ir::DataRef;
+use crate::ir::{DataRef, SourceLoc};
 use crate::operand::{dst, imm, scalar, uniform};
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::sends;
+use crate::srclocs::SrcLocs;
 use crate::target::{GrfFile, Target};
 use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
@@ -31,6 +32,26 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// Addresses that the loader fills in.
     pub relocations: Vec<Relocation>,
+    /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where the IR has no source locations.
+    pub locations: Vec<Located>,
+}
+
+impl Code {
+    /// Where the instruction at an offset comes from.
+    pub fn source_loc(&self, offset: u64) -> SourceLoc {
+        let after = self.locations.partition_point(|l| l.offset <= offset);
+        let entry = after.checked_sub(1).and_then(|n| self.locations.get(n));
+        entry.map_or(SourceLoc::NONE, |l| l.loc)
+    }
+}
+
+/// Where code comes from, from an offset on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Located {
+    /// Bytes from the code's start.
+    pub offset: u64,
+    /// Where it comes from; nowhere behind code that comes from somewhere.
+    pub loc: SourceLoc,
 }
 
 /// A place in the code that the loader writes a part of an address to.
@@ -143,6 +164,8 @@ pub fn emit(
         starts: Vec::with_capacity(code.blocks.len()),
         masks: simdcf::Masks::default(),
     };
+    let mut locs = SrcLocs::default();
+    let mut from = code.locs.cursor();
     for (b, data) in &code.blocks {
         e.starts.push(e.out.len() as i32);
         e.masks.close();
@@ -151,6 +174,7 @@ pub fn emit(
         }
         for i in data.start..data.end {
             let m = &code.insts[i];
+            locs.push(e.out.len(), from.at(i));
             e.inst(b, m).map_err(|what| fail(i, m, what))?;
         }
     }
@@ -197,7 +221,13 @@ pub fn emit(
         })?;
         bytes.extend_from_slice(&encoded);
     }
+    let runs = locs.runs().filter(|(n, _)| *n < insts.len());
+    let locations = runs.map(|(n, loc)| Located {
+        offset: n as u64 * NATIVE as u64,
+        loc,
+    });
     Ok(Code {
+        locations: locations.collect(),
         insts,
         bytes,
         relocations,

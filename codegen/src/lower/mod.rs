@@ -23,7 +23,8 @@ mod simdcf;
 use crate::fired::Fired;
 use crate::inline::Group;
 use crate::ir::{
-    self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, Value,
+    self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, SourceLoc,
+    Value,
 };
 use crate::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::result::CodegenError;
@@ -198,6 +199,7 @@ pub fn lower(
                 function: func.name.clone(),
                 what: format!("the mask stack: {f}"),
                 at: None,
+                origin: f.origin(func).into(),
             });
         }
         let blocks = l.blocks(&order)?;
@@ -269,6 +271,9 @@ impl Lower<'_> {
                 function: self.func.name.clone(),
                 what: what.to_string(),
                 at: inst.map(|i| self.func.dfg.data(i).opcode().name().to_string()),
+                origin: inst
+                    .map_or(SourceLoc::NONE, |i| self.func.srclocs[i])
+                    .into(),
             });
         }
     }
