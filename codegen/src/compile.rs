@@ -383,7 +383,7 @@ fn stages(
     )?;
     let out = pass.run(
         Stage::Emit,
-        || emit(name, &code, &alloc, target, options.check),
+        || emit(name, &code, &live, &alloc, target, options.check),
         |c| listing(module, c, target),
     )?;
     let mut stats = pass.stats;

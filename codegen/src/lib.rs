@@ -15,6 +15,7 @@ pub mod inline;
 pub mod interp;
 pub mod ir;
 mod key;
+mod labels;
 pub mod legalize;
 pub mod liveness;
 pub mod lower;
@@ -37,6 +38,7 @@ pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, Stage, 
 pub use context::Context;
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
+pub use labels::LabelRange;
 pub use result::CodegenError;
 pub use simdcf::SimdCf;
 pub use target::Target;

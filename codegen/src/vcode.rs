@@ -319,6 +319,8 @@ pub struct VCode {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// What a debugger would call what is in registers.
+    pub labels: Vec<(String, VReg)>,
     /// The rules and repairs that made it.
     pub fired: Fired,
 }

@@ -361,7 +361,9 @@ pub fn write(
         .filter(|(_, k)| !k.relocations.is_empty())
         .map(|(n, k)| (n, format!(".rel.text.{}", k.func.name).into_bytes()))
         .collect();
-    let debug_relocations = debug.iter().map(|d| format!(".rela{}", d.name).into_bytes());
+    let debug_relocations = debug
+        .iter()
+        .map(|d| format!(".rela{}", d.name).into_bytes());
     let debug_relocations: Vec<Vec<u8>> = debug_relocations.collect();
     let mut buffer = Vec::new();
     let mut w = Writer::new(Endianness::Little, true, &mut buffer);

@@ -6,6 +6,8 @@
 mod simdcf;
 
 use crate::ir::{DataRef, SourceLoc};
+use crate::labels::{self, LabelRange};
+use crate::liveness::Liveness;
 use crate::operand::{dst, imm, scalar, uniform};
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
@@ -34,6 +36,8 @@ pub struct Code {
     pub relocations: Vec<Relocation>,
     /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where the IR has no source locations.
     pub locations: Vec<Located>,
+    /// Where values with labels are, by name and place. Empty where the IR has no labels.
+    pub labels: Vec<LabelRange>,
 }
 
 impl Code {
@@ -145,6 +149,7 @@ fn behind(
 pub fn emit(
     name: &str,
     code: &VCode,
+    live: &Liveness,
     alloc: &Allocation,
     target: &Target,
     check: bool,
@@ -166,15 +171,24 @@ pub fn emit(
     };
     let mut locs = SrcLocs::default();
     let mut from = code.locs.cursor();
+    // Where the code of each machine instruction begins, if anybody asks.
+    let mut places = Vec::new();
+    let offset = |n: usize| n as u64 * NATIVE as u64;
     for (b, data) in &code.blocks {
         e.starts.push(e.out.len() as i32);
         e.masks.close();
+        if !code.labels.is_empty() {
+            places.resize(data.start, offset(e.out.len()));
+        }
         if e.goal(b) != b {
             continue;
         }
         for i in data.start..data.end {
             let m = &code.insts[i];
             locs.push(e.out.len(), from.at(i));
+            if !code.labels.is_empty() {
+                places.push(offset(e.out.len()));
+            }
             e.inst(b, m).map_err(|what| fail(i, m, what))?;
         }
     }
@@ -223,10 +237,14 @@ pub fn emit(
     }
     let runs = locs.runs().filter(|(n, _)| *n < insts.len());
     let locations = runs.map(|(n, loc)| Located {
-        offset: n as u64 * NATIVE as u64,
+        offset: offset(n),
         loc,
     });
+    if !code.labels.is_empty() {
+        places.resize(code.insts.len() + 1, offset(insts.len()));
+    }
     Ok(Code {
+        labels: labels::ranges(code, live, alloc, &places),
         locations: locations.collect(),
         insts,
         bytes,

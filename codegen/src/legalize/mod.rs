@@ -90,6 +90,7 @@ pub fn legalize(
         routines: f.routines,
         vregs: l.vregs,
         flags: l.flags,
+        labels: f.labels,
         fired: l.fired,
     };
     routines::keep_payload(&mut code);

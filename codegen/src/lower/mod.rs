@@ -152,6 +152,7 @@ pub fn lower(
     let mut findings = Vec::new();
     // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
     let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
+    let mut labels = Vec::new();
     let count = group.subroutines.len();
     let subroutines = group.subroutines.iter().enumerate();
     let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
@@ -203,6 +204,7 @@ pub fn lower(
             });
         }
         let blocks = l.blocks(&order)?;
+        l.labels(&mut labels);
         let own = l.own.take();
         (out, fired) = (l.out, l.fired);
         if let Some((name, _)) = name {
@@ -230,6 +232,7 @@ pub fn lower(
         routines,
         vregs: out.vregs,
         flags: out.flags,
+        labels,
         fired,
     };
     Ok((lowered, findings))
@@ -275,6 +278,17 @@ impl Lower<'_> {
                     .map_or(SourceLoc::NONE, |i| self.func.srclocs[i])
                     .into(),
             });
+        }
+    }
+
+    /// The registers of labelled values, of those that have one.
+    fn labels(&self, out: &mut Vec<(String, VReg)>) {
+        for (name, values) in self.func.labels.iter() {
+            for v in values {
+                let v = self.chains.bytes_of[v].expand().unwrap_or(v);
+                let reg = self.value_regs[v].expand();
+                out.extend(reg.map(|r| (name.to_owned(), r)));
+            }
         }
     }
 

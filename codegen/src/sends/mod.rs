@@ -85,6 +85,7 @@ pub fn expand(
         routines,
         vregs,
         flags,
+        labels,
         fired,
     } = f;
     let mut s = Sends {
@@ -140,6 +141,7 @@ pub fn expand(
         routines,
         vregs: s.out.vregs,
         flags: s.out.flags,
+        labels,
         fired,
     })
 }
