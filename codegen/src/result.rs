@@ -11,7 +11,17 @@ pub struct Origin {
     /// The location.
     pub loc: SourceLoc,
     /// The same with its file's name, once that is known.
-    pub line: Option<SourceLine>,
+    pub line: Option<Box<SourceLine>>,
+}
+
+impl Origin {
+    /// The place that a location of a module is.
+    pub(crate) fn of(loc: SourceLoc, module: &Module) -> Origin {
+        Origin {
+            loc,
+            line: module.source_line(loc).map(Box::new),
+        }
+    }
 }
 
 impl From<SourceLoc> for Origin {
@@ -110,7 +120,7 @@ impl CodegenError {
         if let CodegenError::Unsupported { origin, .. }
         | CodegenError::OutOfRegisters { origin, .. } = &mut self
         {
-            origin.line = module.source_line(origin.loc);
+            *origin = Origin::of(origin.loc, module);
         }
         self
     }

@@ -3,6 +3,7 @@
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::emit::Located;
+use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
 use gantry_codegen::ir::{
     FuncRef, Function, IntCC, Module, SourceFile, SourceLoc, Value, scalars::*,
 };
@@ -97,6 +98,14 @@ fn foreign_values_have_no_labels() {
     let e = b.finish().unwrap_err().to_string();
     let want = "in %k: the label \"x\" of v7, which is not a value of this function";
     assert_eq!(e, want);
+    // The builder does not know names of files.
+    let mut f = Function::kernel("k", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    b.set_source_loc(SourceLoc::new(SourceFile::from_u32(1), 3, 4));
+    b.ins().ineg(Value::from_u32(7));
+    let e = b.finish().unwrap_err().mistakes;
+    let want = "`ineg` of v7, which is not a value of this function (@file1:3:4)";
+    assert_eq!(e, [want, "block0 has no terminator"]);
 }
 
 #[test]
@@ -184,6 +193,33 @@ block0(v0: i64, v1: f32x8):
     let line = origin.line.as_ref().unwrap();
     assert_eq!(line.file, "k.cl");
     assert!(e.to_string().contains(&format!(" ({line}) and")), "{e}");
+}
+
+#[test]
+fn the_interpreter_names_the_line() {
+    let source = "\
+file0 = \"k.cl\"
+kernel %k(i64 ptr) simd8 {
+block0(v0: i64):
+    v1 = bload.i32x8 v0 @file0:1:1
+    v2 = call %far(v0) @file0:2:1
+    bstore v1, v2 @file0:3:1
+    return
+}
+function %far(i64) -> i64 {
+block0(v0: i64):
+    v1 = bload.i64 v0+64 @file0:9:4
+    return v1
+}
+";
+    let m = text::parse(source).unwrap().module;
+    let mut memory = Buffers::default();
+    let x = memory.add(vec![0; 64]);
+    let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+    let kernel = FuncRef::from_u32(0);
+    let e = launch(&m, kernel, &grid, &[Arg::ptr(x)], &mut memory, 1000).unwrap_err();
+    let want = "at `v1 = bload.i64 v0+64` (k.cl:9:4): ";
+    assert!(e.to_string().contains(want), "{e}");
 }
 
 const TWO: &str = "\

@@ -38,6 +38,7 @@ use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
     InstData, Opcode, Param, Scalar, Signature, SourceLoc, Type, Value,
 };
+use crate::result::Origin;
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;
 use ssa::Ssa;
@@ -136,7 +137,8 @@ impl<'f> FunctionBuilder<'f> {
 
     fn mistake(&mut self, what: impl Into<String>) {
         if self.mistakes.len() < MOST_MISTAKES {
-            self.mistakes.push(what.into());
+            let origin = Origin::from(self.srcloc);
+            self.mistakes.push(format!("{}{origin}", what.into()));
         }
     }
 
@@ -519,6 +521,8 @@ impl<'f> FunctionBuilder<'f> {
     /// # Errors
     /// The mistakes made on the way. What no mistake was made in still has to be verified.
     pub fn finish(mut self) -> Result<(), BuildError> {
+        // What is told and built from here on is of no line.
+        self.srcloc = SourceLoc::NONE;
         self.all_ended();
         self.build_leave_block();
         self.seal_all_blocks();
