@@ -13,7 +13,7 @@ use crate::target::abi::Payload;
 use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
-use gantry_isa_gen::DeviceInfo;
+use gantry_isa_gen::{DeviceInfo, text};
 use std::time::Duration;
 
 /// What to compile for, and how.
@@ -143,6 +143,19 @@ fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenEr
     verifier::diagnostics(errors).map_err(CodegenError::Verifier)
 }
 
+/// Code in IGA syntax. Source locations are comments where they change.
+pub fn listing(module: &Module, code: &Code, target: &Target) -> String {
+    let mut next = code.locations.iter().peekable();
+    text::disassemble_with(target.platform(), &code.bytes, |offset| {
+        let mut here = None;
+        while let Some(l) = next.next_if(|l| l.offset <= offset) {
+            here = Some(l.loc);
+        }
+        let line = here.map(|loc| module.source_line(loc));
+        line.map(|l| l.map_or("no source line".to_owned(), |l| l.to_string()))
+    })
+}
+
 /// Compiles one kernel to code.
 ///
 /// # Errors
@@ -203,8 +216,9 @@ pub(crate) fn module_in(
             barrier: k.barrier,
             text: &k.code.bytes,
             relocations: &k.code.relocations,
+            locations: &k.code.locations,
         })
         .collect();
-    let zebin = zebin::write(&options.target, &module.data, &images)?;
+    let zebin = zebin::write(&options.target, module, &images)?;
     Ok(Compiled { kernels, zebin })
 }

@@ -9,6 +9,7 @@ use crate::liveness::Load;
 use crate::result::CodegenError;
 use crate::vcode::operand::{begins, dst, scalar, uniform};
 use crate::vcode::routines;
+use crate::vcode::srclocs::Cursor;
 use crate::vcode::{MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
@@ -456,11 +457,13 @@ pub fn allocate_flags(
         });
     }
     let old = std::mem::take(&mut code.insts);
+    let old_locs = std::mem::take(&mut code.locs);
+    let mut from = old_locs.cursor();
     let mut out = std::mem::take(&mut memory.insts);
     out.clear();
     out.reserve(old.len());
     for p in placed {
-        rewrite(name, &mut code, &old, p, whole, &mut out)?;
+        rewrite(name, &mut code, (&old, &mut from), p, whole, &mut out)?;
     }
     code.insts = out;
     memory.insts = old;
@@ -477,11 +480,11 @@ struct Placed {
     output: regalloc2::Output,
 }
 
-/// Appends a routine's instructions with physical flags. `whole`: flags are of 32 bits.
+/// Appends a routine's instructions, and where they come from, with physical flags. `whole`: flags are of 32 bits.
 fn rewrite(
     name: &str,
     code: &mut VCode,
-    old: &[MInst],
+    (old, from): (&[MInst], &mut Cursor<'_>),
     placed: Placed,
     whole: bool,
     out: &mut Vec<MInst>,
@@ -517,6 +520,7 @@ fn rewrite(
         );
         let new_start = out.len();
         for (i, m) in old.iter().enumerate().take(end).skip(start) {
+            code.locs.push(out.len(), from.at(i));
             if insts.get(seen).is_none_or(|n| *n as usize != i) {
                 out.push(*m);
                 continue;

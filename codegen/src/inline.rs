@@ -7,7 +7,8 @@
 
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, Value,
+    Block, BlockCall, ControlFlow, FuncRef, Function, Inst, InstData, Module, Opcode, SourceLoc,
+    Value,
 };
 use crate::result::CodegenError;
 use crate::vcode::routines;
@@ -295,6 +296,8 @@ struct Body<'m> {
     /// Place in the block.
     inst: usize,
     copied: Copied,
+    /// Where it is called: what has no location of its own is from there.
+    called_at: SourceLoc,
     /// Where it returns to, or for good.
     exit: Option<Block>,
 }
@@ -311,6 +314,7 @@ impl<'m> Inliner<'m, '_> {
         let mut stack = vec![self.body(func, order(func).into(), args, None)];
         while let Some(body) = stack.last_mut() {
             let Some(&block) = body.order.get(body.block) else {
+                body.copied.labels(body.func, &mut self.out);
                 if let (Some(next), _) = (body.exit, stack.pop()) {
                     self.out.layout.append_block(next);
                     self.at = next;
@@ -375,6 +379,7 @@ impl<'m> Inliner<'m, '_> {
             block: 0,
             inst: 0,
             copied,
+            called_at: SourceLoc::NONE,
             exit,
         }
     }
@@ -382,6 +387,10 @@ impl<'m> Inliner<'m, '_> {
     /// Copies an instruction, or says which body stands in its place.
     fn inst(&mut self, inst: Inst, body: &mut Body<'m>) -> Result<Option<Body<'m>>, CodegenError> {
         let (func, copied, exit) = (body.func, &mut body.copied, body.exit);
+        let loc = match func.srclocs[inst] {
+            own if own.is_none() => body.called_at,
+            own => own,
+        };
         let missing = |what: &str| CodegenError::internal(&func.name, format!("inlining: {what}"));
         let mut data = *func.dfg.data(inst);
         let results: Vec<Value> = func.dfg.results(inst).to_vec();
@@ -393,7 +402,7 @@ impl<'m> Inliner<'m, '_> {
                 if self.plan.called[name] {
                     let values = copied.all(args.as_slice(&func.dfg.pool));
                     *args = ValueList::from_slice(&values, &mut self.out.dfg.pool);
-                    return Ok(self.copy(data, &results, func, copied));
+                    return Ok(self.copy(data, loc, &results, func, copied));
                 }
                 let Some(callee) = self.module.functions.get(name) else {
                     return Err(missing("a call of a function that does not exist"));
@@ -406,7 +415,11 @@ impl<'m> Inliner<'m, '_> {
                     let new = self.out.dfg.append_block_param(next, func.dfg.ty(v));
                     copied.values[v] = new.into();
                 }
-                return Ok(Some(self.body(callee, order, &args, Some(next))));
+                let callee = self.body(callee, order, &args, Some(next));
+                return Ok(Some(Body {
+                    called_at: loc,
+                    ..callee
+                }));
             }
             InstData::Printf { args, mask, .. } => {
                 let values = copied.all(args.as_slice(&func.dfg.pool));
@@ -455,19 +468,21 @@ impl<'m> Inliner<'m, '_> {
             // No other instruction has a list.
             other => other.map_args(&mut self.out.dfg, |v| copied.one(v)),
         }
-        Ok(self.copy(data, &results, func, copied))
+        Ok(self.copy(data, loc, &results, func, copied))
     }
 
     /// Appends an instruction with these results.
     fn copy(
         &mut self,
         data: InstData,
+        loc: SourceLoc,
         results: &[Value],
         func: &Function,
         copied: &mut Copied,
     ) -> Option<Body<'m>> {
         let types: Vec<_> = results.iter().map(|&v| func.dfg.ty(v)).collect();
         let new = self.out.dfg.make_inst(data, &types);
+        self.out.set_srcloc(new, loc);
         for (&old, &v) in results.iter().zip(self.out.dfg.results(new)) {
             copied.values[old] = v.into();
         }
@@ -489,6 +504,14 @@ impl Copied {
     /// A value's copy. Definitions were copied before.
     fn one(&self, v: Value) -> Value {
         self.values[v].expand().unwrap_or(v)
+    }
+
+    /// Names of values go on to their copies.
+    fn labels(&self, func: &Function, out: &mut Function) {
+        for (name, values) in func.labels.iter() {
+            let copies = values.filter_map(|v| self.values[v].expand());
+            copies.for_each(|v| out.labels.add(name, v));
+        }
     }
 
     fn all(&self, vs: &[Value]) -> Vec<Value> {

@@ -7,7 +7,7 @@ use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     ArgKind, Block, BlockCall, Constant, Data, FuncKind, Function, Inst, InstData, MemFlags,
-    Module, Param, Region, Space, Type, Value,
+    Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -24,7 +24,7 @@ pub const VERSION: &str = concat!(
 /// What a module compiled with some options is known by: the same in every process, on every host, in every build of one version.
 ///
 /// Two modules have one key if they compile alike: numbers of values and blocks do not count, nor what no instruction names. Names of functions and
-/// of data do, since loaders ask for them. Of the options everything counts but [`CompileOptions::dump`], which changes no code. The
+/// of data do, since loaders ask for them, and so do source locations, which become debug information, but not names of values. Of the options everything counts but [`CompileOptions::dump`], which changes no code. The
 /// module need not be valid.
 ///
 /// ```
@@ -48,6 +48,8 @@ impl CacheKey {
         let mut w = Writer {
             hash: Sha256::new(),
             buffer: Vec::with_capacity(ROOM + 64),
+            files: SecondaryMap::new(),
+            met_files: 0,
         };
         w.str(VERSION);
         w.options(options);
@@ -55,7 +57,7 @@ impl CacheKey {
         module.data.values().for_each(|d| w.data(d));
         w.len(module.functions.len());
         for f in module.functions.values() {
-            Body::new(&mut w, f).function();
+            Body::new(&mut w, f).function(module);
         }
         w.flush();
         CacheKey(w.hash.finalize().into())
@@ -86,6 +88,9 @@ const ROOM: usize = 4 << 10;
 struct Writer {
     hash: Sha256,
     buffer: Vec<u8>,
+    /// Numbers of the source files that locations name, from 1, in the order in which they are met.
+    files: SecondaryMap<SourceFile, u32>,
+    met_files: u32,
 }
 
 impl Writer {
@@ -205,6 +210,28 @@ impl Writer {
         }
     }
 
+    /// A location: its file's number, which the name follows the first time.
+    fn srcloc(&mut self, module: &Module, loc: SourceLoc) {
+        self.u32(loc.line());
+        if loc.is_none() {
+            return;
+        }
+        self.u32(loc.column().into());
+        let file = loc.file();
+        let Some(name) = module.files.get(file) else {
+            return self.u32(0);
+        };
+        let new = self.files[file] == 0;
+        if new {
+            self.met_files += 1;
+            self.files[file] = self.met_files;
+        }
+        self.u32(self.files[file]);
+        if new {
+            self.str(name);
+        }
+    }
+
     fn region(&mut self, region: &Region) {
         let Region {
             vstride,
@@ -259,8 +286,21 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn function(mut self) {
+    fn function(mut self, module: &Module) {
+        let Function {
+            name: _,
+            kind: _,
+            sig: _,
+            dfg: _,
+            layout: _,
+            srclocs,
+            // In no zebin.
+            labels: _,
+        } = self.func;
         let func = self.func;
+        let placed = func.layout.blocks().iter();
+        let mut placed = placed.flat_map(|&b| func.layout.insts(b));
+        let located = func.has_srclocs() && placed.any(|&i| !srclocs[i].is_none());
         let w = &mut *self.w;
         w.str(&func.name);
         w.kind(func.kind);
@@ -268,6 +308,7 @@ impl<'a> Body<'a> {
         func.sig.params.iter().for_each(|p| w.param(p));
         w.len(func.sig.results.len());
         func.sig.results.iter().for_each(|t| w.ty(*t));
+        w.u8(u8::from(located));
         w.len(func.layout.blocks().len());
         for &block in func.layout.blocks() {
             self.block(block);
@@ -279,6 +320,11 @@ impl<'a> Body<'a> {
             let insts = func.layout.insts(block);
             self.w.len(insts.len());
             insts.iter().for_each(|&i| self.inst(i));
+            if located {
+                insts
+                    .iter()
+                    .for_each(|&i| self.w.srcloc(module, srclocs[i]));
+            }
         }
     }
 

@@ -27,8 +27,9 @@ pub mod vcode;
 pub mod verifier;
 pub mod zebin;
 
-pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, compile};
+pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, compile, listing};
 pub use context::Context;
+pub use emit::LabelRange;
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
 pub use pipeline::Stage;

@@ -182,6 +182,7 @@ impl Load {
                 .get(at)
                 .map(|m| m.to_string())
                 .unwrap_or_default(),
+            origin: code.locs.get(at).into(),
         }
     }
 }

@@ -15,7 +15,7 @@
 //!   zebin
 //! ```
 
-use crate::compile::{CompileOptions, CompiledKernel, KernelStats};
+use crate::compile::{CompileOptions, CompiledKernel, KernelStats, listing};
 use crate::context::Context;
 use crate::emit::{Code, emit};
 use crate::expand::expand;
@@ -29,10 +29,10 @@ use crate::regalloc::{Allocation, allocate, checker};
 use crate::result::CodegenError;
 use crate::sends;
 use crate::simdcf::Finding;
+use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::lowered::LoweredFunction;
 use crate::vcode::{VCode, display, verify};
-use gantry_isa_gen::{Platform, text};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -185,9 +185,10 @@ impl Form for (&VCode, Allocation) {
     }
 }
 
-impl Form for (Platform, Code) {
+/// Code, of a module, for a target.
+impl Form for (&Module, &Target, Code) {
     fn text(&self) -> String {
-        text::disassemble(self.0, &self.1.bytes)
+        listing(self.0, &self.2, self.1)
     }
 }
 
@@ -237,6 +238,16 @@ pub(crate) fn run(
     options: &CompileOptions,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<CompiledKernel, CodegenError> {
+    stages(context, module, func, options, verify).map_err(|e| e.in_module(module))
+}
+
+fn stages(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<CompiledKernel, CodegenError> {
     let target = &options.target;
     let file = target.grf().size();
     let name = func.name.as_str();
@@ -271,9 +282,9 @@ pub(crate) fn run(
     let (_, alloc) = stages.run(Stage::Regalloc, || {
         allocate(name, &code, &live, &mut context.map).map(|a| (&code, a))
     })?;
-    let (_, out) = stages.run(Stage::Emit, || {
-        let out = emit(name, &code, &alloc, target, options.check)?;
-        Ok((target.platform(), out))
+    let (_, _, out) = stages.run(Stage::Emit, || {
+        let out = emit(name, &code, &live, &alloc, target, options.check)?;
+        Ok((module, target, out))
     })?;
     let mut stats = stages.stats;
     stats.instructions = out.insts.len();

@@ -1,7 +1,45 @@
 //! Errors of compilation.
 
+use crate::ir::{Module, SourceLine, SourceLoc};
 use gantry_isa_gen::diag::Diagnostics;
 use gantry_isa_gen::message::MessageError;
+use std::fmt;
+
+/// Where in a source text that is from which an error is about, as far as anybody said.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Origin {
+    /// The location.
+    pub loc: SourceLoc,
+    /// The same with its file's name, once that is known.
+    pub line: Option<Box<SourceLine>>,
+}
+
+impl Origin {
+    /// The place that a location of a module is.
+    pub(crate) fn of(loc: SourceLoc, module: &Module) -> Origin {
+        Origin {
+            loc,
+            line: module.source_line(loc).map(Box::new),
+        }
+    }
+}
+
+impl From<SourceLoc> for Origin {
+    fn from(loc: SourceLoc) -> Origin {
+        Origin { loc, line: None }
+    }
+}
+
+/// Behind what it is the origin of: ` (saxpy.cl:12:5)`, or nothing.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.line {
+            Some(line) => write!(f, " ({line})"),
+            None if self.loc.is_none() => Ok(()),
+            None => write!(f, " ({})", self.loc),
+        }
+    }
+}
 
 /// Why a function was not compiled. Each variant says whose matter it is.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -10,7 +48,7 @@ pub enum CodegenError {
     #[error("the IR does not verify:\n{0}")]
     Verifier(Diagnostics),
     /// Valid IR that this version or this platform has no lowering for.
-    #[error("in %{function}: {what} is not supported{}", .at.as_ref().map(|a| format!(", at `{a}`")).unwrap_or_default())]
+    #[error("in %{function}: {what} is not supported{}", .at.as_ref().map(|a| format!(", at `{a}`")).unwrap_or_default() + &.origin.to_string())]
     Unsupported {
         /// The function.
         function: String,
@@ -18,10 +56,12 @@ pub enum CodegenError {
         what: String,
         /// The instruction, as text.
         at: Option<String>,
+        /// Where that is from.
+        origin: Origin,
     },
     /// More bytes are live at once than the register file holds.
     #[error(
-        "in %{function}: out of registers: {needed} bytes of registers are needed at instruction {at} (`{text}`) and the thread has {available}; spilling is not implemented"
+        "in %{function}: out of registers: {needed} bytes of registers are needed at instruction {at} (`{text}`){origin} and the thread has {available}; spilling is not implemented"
     )]
     OutOfRegisters {
         /// The kernel.
@@ -34,6 +74,8 @@ pub enum CodegenError {
         at: usize,
         /// That instruction.
         text: String,
+        /// Where it is from.
+        origin: Origin,
     },
     /// Subroutines become part of the kernel, and there are too many calls of them.
     #[error(
@@ -71,6 +113,16 @@ impl CodegenError {
             function: function.to_string(),
             what: what.to_string(),
         }
+    }
+
+    /// The same with the name of the source file, which only the module knows.
+    pub(crate) fn in_module(mut self, module: &Module) -> Self {
+        if let CodegenError::Unsupported { origin, .. }
+        | CodegenError::OutOfRegisters { origin, .. } = &mut self
+        {
+            *origin = Origin::of(origin.loc, module);
+        }
+        self
     }
 }
 

@@ -84,6 +84,33 @@ fn numbers_do_not_count_and_names_do() {
 }
 
 #[test]
+fn locations_count_and_labels_do_not() {
+    let file = |name: &str| format!("file0 = \"{name}\"\nfile1 = \"b.cl\"\n\n{TWICE}");
+    // A file that no location names is nowhere in what is compiled.
+    assert_eq!(key(TWICE), key(&file("a.cl")));
+    let labelled = TWICE.replace("simd16 {\n", "simd16 {\n    label \"x\" = v4\n");
+    assert_ne!(labelled, TWICE);
+    assert_eq!(key(TWICE), key(&labelled));
+    let at = |name: &str, loc: &str| key(&file(name).replace("v4, v4", &format!("v4, v4 {loc}")));
+    let base = at("a.cl", "@file0:3:4");
+    assert_eq!(base, at("a.cl", "@file0:3:4"));
+    for other in [
+        key(TWICE),
+        at("c.cl", "@file0:3:4"),
+        at("a.cl", "@file1:3:4"),
+        at("a.cl", "@file0:4:4"),
+        at("a.cl", "@file0:3:5"),
+        at("a.cl", "@file0:3"),
+    ] {
+        assert_ne!(base, other);
+    }
+    // By name, not by number.
+    assert_eq!(at("b.cl", "@file0:3:4"), at("a.cl", "@file1:3:4"));
+    let moved = file("a.cl").replace("return", "return @file0:3:4");
+    assert_ne!(base, key(&moved));
+}
+
+#[test]
 fn everything_in_a_module_counts() {
     let base = key(TWICE);
     for (from, to) in [

@@ -21,7 +21,7 @@ const FACTS: [&str; 12] = [
 
 /// Lines that hold such a thing and are none, each with the reason.
 const ALLOWED: [(&str, &str, &str); 1] = [(
-    "zebin.rs",
+    "zebin/mod.rs",
     "const PADDING: usize = 128;",
     "bytes behind a kernel's code, on all platforms",
 )];
@@ -60,13 +60,12 @@ fn stages_know_no_platform_by_heart() {
     assert!(files.len() > 30, "{} files", files.len());
     let mut found = Vec::new();
     for path in files {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).unwrap();
         let code_lines = text.lines().take_while(|l| !l.contains("#[cfg(test)]"));
         for (n, line) in code_lines.enumerate() {
             let allowed = ALLOWED
                 .iter()
-                .any(|(file, text, _)| *file == name && line.trim() == *text);
+                .any(|(file, text, _)| path.ends_with(file) && line.trim() == *text);
             let line = code(line);
             if !allowed && FACTS.iter().any(|f| line.contains(f)) {
                 found.push(format!("{}:{}: {}", path.display(), n + 1, line.trim()));

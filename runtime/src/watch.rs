@@ -142,6 +142,8 @@ pub struct TraceEvent<'a> {
     pub ip: u32,
     /// The instruction, disassembled.
     pub instruction: &'a str,
+    /// The source line that it is of, where debug information says so.
+    pub source: Option<SourceLine>,
     /// The channels of the instruction that ran: bit 0 is its first channel.
     pub mask: u32,
     /// Sources as they were before, then what was written.
@@ -168,6 +170,9 @@ impl fmt::Display for TraceEvent<'_> {
             "{} ({x},{y},{z}) t{} {:#06x} [{:08x}] {}",
             self.kernel, self.thread, self.ip, self.mask, self.instruction
         )?;
+        if let Some(line) = &self.source {
+            write!(f, " // {line}")?;
+        }
         for o in self.operands {
             write!(f, "\n    {o}")?;
         }

@@ -36,8 +36,9 @@ pub use ins::Ins;
 
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
-    InstData, Opcode, Param, Scalar, Signature, Type, Value,
+    InstData, Opcode, Param, Scalar, Signature, SourceLoc, Type, Value,
 };
+use crate::result::Origin;
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
 use scope::Scope;
 use ssa::Ssa;
@@ -99,6 +100,8 @@ pub struct FunctionBuilder<'f> {
     returned: Vec<Variable>,
     /// Blocks that branches may still be made to, or that have no terminator yet.
     open: BTreeSet<Block>,
+    /// Where the next instructions come from.
+    srcloc: SourceLoc,
     mistakes: Vec<String>,
 }
 
@@ -124,6 +127,7 @@ impl<'f> FunctionBuilder<'f> {
             leave: None,
             returned: Vec::new(),
             open: BTreeSet::new(),
+            srcloc: SourceLoc::NONE,
             mistakes,
         };
         b.ssa.place(entry);
@@ -133,7 +137,8 @@ impl<'f> FunctionBuilder<'f> {
 
     fn mistake(&mut self, what: impl Into<String>) {
         if self.mistakes.len() < MOST_MISTAKES {
-            self.mistakes.push(what.into());
+            let origin = Origin::from(self.srcloc);
+            self.mistakes.push(format!("{}{origin}", what.into()));
         }
     }
 
@@ -379,6 +384,27 @@ impl<'f> FunctionBuilder<'f> {
         self.in_entry(Opcode::Undef, ty)
     }
 
+    /// Says where the instructions that are appended from now on come from; [`SourceLoc::NONE`]: from nowhere that is known. The file is one of
+    /// the module's ([`Module::source_file`](crate::ir::Module::source_file)).
+    pub fn set_source_loc(&mut self, loc: SourceLoc) {
+        self.srcloc = loc;
+    }
+
+    /// Where the instructions that are appended come from.
+    pub fn source_loc(&self) -> SourceLoc {
+        self.srcloc
+    }
+
+    /// Says what a debugger would call a value. Several values may have one name, as a variable has one value after the other.
+    pub fn label(&mut self, value: Value, name: &str) {
+        match self.func.dfg.has_value(value) {
+            true => self.func.labels.add(name, value),
+            false => self.mistake(format!(
+                "the label {name:?} of {value}, which is not a value of this function"
+            )),
+        }
+    }
+
     /// Appends an instruction to the current block.
     pub fn ins(&mut self) -> Ins<'_, 'f> {
         Ins { b: self }
@@ -393,6 +419,7 @@ impl<'f> FunctionBuilder<'f> {
             ));
         }
         let inst = self.func.dfg.make_inst(data, &[]);
+        self.func.set_srcloc(inst, self.srcloc);
         self.known_operands(inst);
         self.func.layout.append_inst(self.position, inst);
         let mut sealed = Vec::new();
@@ -494,6 +521,8 @@ impl<'f> FunctionBuilder<'f> {
     /// # Errors
     /// The mistakes made on the way. What no mistake was made in still has to be verified.
     pub fn finish(mut self) -> Result<(), BuildError> {
+        // What is told and built from here on is of no line.
+        self.srcloc = SourceLoc::NONE;
         self.all_ended();
         self.build_leave_block();
         self.seal_all_blocks();

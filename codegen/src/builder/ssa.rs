@@ -265,6 +265,7 @@ impl Ssa {
                 func.dfg.map_args(inst, |v| resolve(&mut s.alias, v));
             }
         }
+        func.labels.map_values(|v| Some(resolve(&mut s.alias, v)));
         let mut reads = std::mem::take(&mut self.reads);
         reads.retain(|r| s.undefs.by_var[r.var].expand() == Some(resolve(&mut s.alias, r.value)));
         reads

@@ -3,14 +3,19 @@
 //! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
 //! branch targets become distances in bytes. Blocks that only jump are left out. The mask stack's instructions are in `simdcf`.
 
+mod labels;
 mod simdcf;
 
-use crate::ir::DataRef;
+pub use labels::LabelRange;
+
+use crate::ir::{DataRef, SourceLoc};
+use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::sends;
 use crate::target::{GrfFile, Target};
 use crate::vcode::operand::{dst, imm, scalar, uniform};
+use crate::vcode::srclocs::SrcLocs;
 use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -31,6 +36,28 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// Addresses that the loader fills in.
     pub relocations: Vec<Relocation>,
+    /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where the IR has no source locations.
+    pub locations: Vec<Located>,
+    /// Where values with labels are, by name and place. Empty where the IR has no labels.
+    pub labels: Vec<LabelRange>,
+}
+
+impl Code {
+    /// Where the instruction at an offset comes from.
+    pub fn source_loc(&self, offset: u64) -> SourceLoc {
+        let after = self.locations.partition_point(|l| l.offset <= offset);
+        let entry = after.checked_sub(1).and_then(|n| self.locations.get(n));
+        entry.map_or(SourceLoc::NONE, |l| l.loc)
+    }
+}
+
+/// Where code comes from, from an offset on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Located {
+    /// Bytes from the code's start.
+    pub offset: u64,
+    /// Where it comes from; nowhere behind code that comes from somewhere.
+    pub loc: SourceLoc,
 }
 
 /// A place in the code that the loader writes a part of an address to.
@@ -124,6 +151,7 @@ fn behind(
 pub fn emit(
     name: &str,
     code: &VCode,
+    live: &Liveness,
     alloc: &Allocation,
     target: &Target,
     check: bool,
@@ -143,14 +171,26 @@ pub fn emit(
         starts: Vec::with_capacity(code.blocks.len()),
         masks: simdcf::Masks::default(),
     };
+    let mut locs = SrcLocs::default();
+    let mut from = code.locs.cursor();
+    // Where the code of each machine instruction begins, if anybody asks.
+    let mut places = Vec::new();
+    let offset = |n: usize| n as u64 * NATIVE as u64;
     for (b, data) in &code.blocks {
         e.starts.push(e.out.len() as i32);
         e.masks.close();
+        if !code.labels.is_empty() {
+            places.resize(data.start, offset(e.out.len()));
+        }
         if e.goal(b) != b {
             continue;
         }
         for i in data.start..data.end {
             let m = &code.insts[i];
+            locs.push(e.out.len(), from.at(i));
+            if !code.labels.is_empty() {
+                places.push(offset(e.out.len()));
+            }
             e.inst(b, m).map_err(|what| fail(i, m, what))?;
         }
     }
@@ -197,7 +237,17 @@ pub fn emit(
         })?;
         bytes.extend_from_slice(&encoded);
     }
+    let runs = locs.runs().filter(|(n, _)| *n < insts.len());
+    let locations = runs.map(|(n, loc)| Located {
+        offset: offset(n),
+        loc,
+    });
+    if !code.labels.is_empty() {
+        places.resize(code.insts.len() + 1, offset(insts.len()));
+    }
     Ok(Code {
+        labels: labels::ranges(code, live, alloc, &places),
+        locations: locations.collect(),
         insts,
         bytes,
         relocations,

@@ -19,8 +19,8 @@ mod switch;
 mod wide;
 
 use crate::ir::{
-    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region, Scalar, Type,
-    Types, Value, result_types,
+    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region, Scalar,
+    SourceLoc, Type, Types, Value, result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -91,10 +91,12 @@ pub fn expand<'f>(
         func: func.into_owned(),
         target,
         out: Vec::new(),
+        loc: SourceLoc::NONE,
         replaced: SecondaryMap::new(),
     };
     for block in e.func.layout.blocks().to_vec() {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
+            e.loc = e.func.srclocs[inst];
             match rule(&e.func, inst, target) {
                 None if e.switch(inst) || e.printf(module, inst) => {}
                 None => e.out.push(inst),
@@ -137,6 +139,7 @@ fn lacks(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenErro
                 target.name()
             ),
             at: None,
+            origin: func.srclocs[inst].into(),
         }),
     }
 }
@@ -213,6 +216,8 @@ struct Expander<'t> {
     target: &'t Target,
     /// The block being written.
     out: Vec<Inst>,
+    /// Where the instruction comes from that is being rewritten, and what takes its place.
+    loc: SourceLoc,
     /// What stands for results of rewritten instructions.
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
@@ -292,6 +297,7 @@ impl Expander<'_> {
         let arg = |n: usize| args.get(n).copied();
         let types = result_types(data.opcode(), ctrl, arg, |_| Types::new(), &data);
         let inst = self.func.dfg.make_inst(data, &types);
+        self.func.set_srcloc(inst, self.loc);
         match rule(&self.func, inst, self.target) {
             Some(rule) => self.rewrite(inst, rule),
             None => {
@@ -398,5 +404,6 @@ impl Expander<'_> {
                 self.func.dfg.map_args(inst, last);
             }
         }
+        self.func.labels.map_values(|v| Some(last(v)));
     }
 }

@@ -64,7 +64,17 @@ impl<'o> DerefMut for Gen<'_, '_, 'o> {
     }
 }
 
-pub(super) fn module(mut rng: Rng, options: &Options) -> Module {
+pub(super) fn module(rng: Rng, options: &Options) -> Module {
+    // Of its own, so that what is generated is the same with and without.
+    let mut places = Rng::new(rng.clone().bits());
+    let mut module = code(rng, options);
+    if places.one_in(3) {
+        super::places::add(&mut places, &mut module);
+    }
+    module
+}
+
+fn code(mut rng: Rng, options: &Options) -> Module {
     let mut module = Module::default();
     let numbers = super::numbers(&mut rng, super::TABLE_BYTES);
     module.data.push(Data {

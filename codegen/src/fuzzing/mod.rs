@@ -5,6 +5,7 @@ mod images;
 mod insts;
 mod memory;
 mod operands;
+mod places;
 pub mod shapes;
 mod trees;
 

@@ -37,6 +37,7 @@ pub use image::{Addressing, Component, Image, Sampler};
 pub use memory::{Buffers, Memory, MemoryError};
 
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
+use crate::result::Origin;
 use memory::{Spaces, Tables};
 use thread::{State, Thread};
 
@@ -116,7 +117,7 @@ pub enum InterpError {
     #[error("{0}")]
     Launch(String),
     /// An instruction failed.
-    #[error("%{function}, group {group:?}, thread {thread}, at `{at}`: {what}")]
+    #[error("%{function}, group {group:?}, thread {thread}, at `{at}`{origin}: {what}")]
     Failed {
         /// The function.
         function: String,
@@ -126,6 +127,8 @@ pub enum InterpError {
         thread: u32,
         /// The instruction, as text.
         at: String,
+        /// Where that is from.
+        origin: Origin,
         /// What happened.
         what: String,
     },

@@ -6,8 +6,9 @@ use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
     AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, Inst, InstData, MAX_SCRATCH,
-    MemFlags, Module, Opcode, Scalar, Type, Value,
+    MemFlags, Module, Opcode, Scalar, SourceLoc, Type, Value,
 };
+use crate::result::Origin;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_isa_gen::sem::FpMode;
 
@@ -131,7 +132,7 @@ impl<'a> Thread<'a> {
             let (func, block) = (frame.func, frame.block);
             let Some(&inst) = func.layout.insts(block).get(frame.next) else {
                 let what = format!("{block} has no terminator");
-                return Err(self.failed(func, block.to_string(), what));
+                return Err(self.failed(func, block.to_string(), SourceLoc::NONE, what));
             };
             frame.next += 1;
             let step = match fuel.checked_sub(1) {
@@ -150,18 +151,19 @@ impl<'a> Thread<'a> {
                 Ok(Step::Ended) => return Ok(State::Ended),
                 Err(what) => {
                     let at = crate::text::inst_text(func, Some(self.module), inst);
-                    return Err(self.failed(func, at, what));
+                    return Err(self.failed(func, at, func.srclocs[inst], what));
                 }
             }
         }
     }
 
-    fn failed(&self, func: &Function, at: String, what: String) -> InterpError {
+    fn failed(&self, func: &Function, at: String, loc: SourceLoc, what: String) -> InterpError {
         InterpError::Failed {
             function: func.name.clone(),
             group: self.group.id,
             thread: self.number,
             at,
+            origin: Origin::of(loc, self.module),
             what,
         }
     }

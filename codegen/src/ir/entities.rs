@@ -32,6 +32,11 @@ entity_impl!(CaseTable, "cases");
 pub struct DataRef(u32);
 entity_impl!(DataRef, "data");
 
+/// A source file of a module, `file1`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceFile(u32);
+entity_impl!(SourceFile, "file");
+
 /// A function of a module, `fn1`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FuncRef(u32);

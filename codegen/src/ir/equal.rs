@@ -7,12 +7,13 @@ use super::instructions::{BlockCall, InstData};
 
 impl Function {
     /// Whether two functions are equal: name, kind, signature, order of blocks and instructions, numbers and types of all
-    /// values, every operand and immediate. How their arenas are filled (numbers of instructions and constants, values
+    /// values, every operand and immediate, source locations, names of values. How their arenas are filled (numbers of instructions and constants, values
     /// that nothing defines) does not count.
     pub fn same_code(&self, other: &Function) -> bool {
         self.name == other.name
             && self.kind == other.kind
             && self.sig == other.sig
+            && self.labels == other.labels
             && self.layout.blocks() == other.layout.blocks()
             && self
                 .layout
@@ -43,7 +44,7 @@ fn same_block(a: &Function, b: &Function, block: Block) -> bool {
         && xs
             .iter()
             .zip(ys)
-            .all(|(&x, &y)| same_inst(&a.dfg, x, &b.dfg, y))
+            .all(|(&x, &y)| a.srclocs[x] == b.srclocs[y] && same_inst(&a.dfg, x, &b.dfg, y))
 }
 
 fn same_call(a: &DataFlowGraph, x: &BlockCall, b: &DataFlowGraph, y: &BlockCall) -> bool {

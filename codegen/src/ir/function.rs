@@ -1,11 +1,12 @@
 //! Functions and modules.
 
 use super::dfg::DataFlowGraph;
-use super::entities::{DataRef, FuncRef};
+use super::entities::{DataRef, FuncRef, Inst, SourceFile};
 use super::image::{ImageAccess, ImageShape};
 use super::layout::Layout;
+use super::sourceloc::{SourceLine, SourceLoc, ValueLabels};
 use super::types::{Scalar, Type};
-use cranelift_entity::PrimaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use gantry_isa_gen::sem::{FpMode, Round};
 
 /// What a kernel argument is to the host.
@@ -119,7 +120,7 @@ pub enum FuncKind {
     Subroutine,
 }
 
-/// A function. Two are equal if their text is: numbers of values and blocks included, storage order not.
+/// A function. Two are equal if their text is: numbers of values and blocks and source locations included, storage order not.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Name, without the `%`.
@@ -132,6 +133,10 @@ pub struct Function {
     pub dfg: DataFlowGraph,
     /// Their order.
     pub layout: Layout,
+    /// Where instructions come from; empty where nobody said.
+    pub srclocs: SecondaryMap<Inst, SourceLoc>,
+    /// What a debugger would call values.
+    pub labels: ValueLabels,
 }
 
 impl Function {
@@ -143,7 +148,21 @@ impl Function {
             sig,
             dfg: DataFlowGraph::default(),
             layout: Layout::default(),
+            srclocs: SecondaryMap::new(),
+            labels: ValueLabels::default(),
         }
+    }
+
+    /// Says where an instruction comes from. A function without locations has no table of them.
+    pub fn set_srcloc(&mut self, inst: Inst, loc: SourceLoc) {
+        if self.srclocs[inst] != loc {
+            self.srclocs[inst] = loc;
+        }
+    }
+
+    /// Whether any instruction may have a location.
+    pub fn has_srclocs(&self) -> bool {
+        self.srclocs.values().any(|loc| !loc.is_none())
     }
 
     /// The shape and the use of each image argument, in order.
@@ -230,6 +249,8 @@ impl Data {
 /// The functions and the constant data of one text or one zebin.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
+    /// Names of the source files that instructions come from.
+    pub files: PrimaryMap<SourceFile, String>,
     /// Constant data, in text order.
     pub data: PrimaryMap<DataRef, Data>,
     /// In text order.
@@ -241,6 +262,22 @@ impl Module {
     pub fn find_data(&self, name: &str) -> Option<DataRef> {
         let mut all = self.data.iter();
         all.find(|(_, d)| d.name == name).map(|(r, _)| r)
+    }
+
+    /// The source file of this name, which is added if it is not there.
+    pub fn source_file(&mut self, name: &str) -> SourceFile {
+        let there = self.files.iter().find(|(_, n)| *n == name).map(|(f, _)| f);
+        there.unwrap_or_else(|| self.files.push(name.to_owned()))
+    }
+
+    /// A location with its file's name; the file's number where the module does not have it.
+    pub fn source_line(&self, loc: SourceLoc) -> Option<SourceLine> {
+        let file = self.files.get(loc.file());
+        (!loc.is_none()).then(|| SourceLine {
+            file: file.map_or_else(|| loc.file().to_string(), String::clone),
+            line: loc.line(),
+            column: loc.column(),
+        })
     }
 
     /// The function of this name.

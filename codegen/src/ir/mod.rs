@@ -17,12 +17,13 @@ pub mod layout;
 pub mod memory;
 pub mod opcode;
 pub mod region;
+pub mod sourceloc;
 pub mod types;
 
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use dfg::{DataFlowGraph, ValueDef};
-pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, Value};
+pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, SourceFile, Value};
 pub use function::{
     ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
@@ -33,4 +34,5 @@ pub use layout::Layout;
 pub use memory::{AtomicOp, FenceSpaces, MemFlags, Scope, Space};
 pub use opcode::Opcode;
 pub use region::Region;
+pub use sourceloc::{SourceLine, SourceLoc, ValueLabels};
 pub use types::{Scalar, Type, scalars};

@@ -21,6 +21,7 @@ use crate::vcode::operand::{
     begins, control, dst, flag_dst, flag_src, flag_type, grf_dst, imm, scalar_src, uniform,
 };
 use crate::vcode::routines;
+use crate::vcode::srclocs::SrcLocs;
 use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;
@@ -54,9 +55,12 @@ pub fn legalize(
         error: None,
     };
     let mut blocks = PrimaryMap::new();
+    let mut locs = SrcLocs::default();
     for block in f.blocks {
         let start = l.out.len();
-        for item in &block.code {
+        let mut from = block.locs.cursor();
+        for (n, item) in block.code.iter().enumerate() {
+            locs.push(l.out.len(), from.at(n));
             match item {
                 Lowered::Bale(b) => l.bale(b),
                 Lowered::Send(s) => l.fail(format!("`{s}` has no payloads")),
@@ -81,10 +85,12 @@ pub fn legalize(
     let mut code = VCode {
         grf: l.grf,
         insts: l.out,
+        locs,
         blocks,
         routines: f.routines,
         vregs: l.vregs,
         flags: l.flags,
+        labels: f.labels,
         fired: l.fired,
     };
     routines::keep_payload(&mut code);

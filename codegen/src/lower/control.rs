@@ -2,12 +2,15 @@
 
 use super::Lower;
 use crate::interp::SLM_ALIGN;
-use crate::ir::{Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, Value, ValueDef};
+use crate::ir::{
+    Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, SourceLoc, Value, ValueDef,
+};
 use crate::result::CodegenError;
 use crate::vcode::bale::{BaleSrc, Operation, View};
 use crate::vcode::lowered::{Flags, Lowered, LoweredBlock};
 use crate::vcode::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::vcode::parallel;
+use crate::vcode::srclocs::SrcLocs;
 use crate::vcode::{FlagTest, MInst, Place, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -30,9 +33,13 @@ impl Lower<'_> {
         let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
         // A block's code, the last instruction first.
         let mut reversed: Vec<Lowered> = Vec::new();
+        // Where that comes from: up to which place of it.
+        let mut from: Vec<(usize, SourceLoc)> = Vec::new();
+        let located = self.func.has_srclocs();
         for (n, &b) in order.iter().enumerate().rev() {
             self.block = b;
             reversed.clear();
+            from.clear();
             let insts = self.func.layout.insts(b);
             let Some((&last, body)) = insts.split_last() else {
                 return Err(CodegenError::internal(
@@ -60,8 +67,11 @@ impl Lower<'_> {
                         let args = self.edge_copies(call);
                         self.emit(MInst::Jump);
                         let code = std::mem::replace(&mut self.code, saved);
+                        let mut locs = SrcLocs::default();
+                        locs.push(0, self.func.srclocs[last]);
                         let edge = LoweredBlock {
                             code,
+                            locs,
                             params: Flags::new(),
                             succs: smallvec![(to, args)],
                         };
@@ -74,9 +84,15 @@ impl Lower<'_> {
                 }
             }
             reversed.extend(self.code.iter().rev());
+            if located {
+                from.push((reversed.len(), self.func.srclocs[last]));
+            }
             for &inst in body.iter().rev() {
                 self.lower_inst(inst);
                 reversed.extend(self.code.iter().rev());
+                if located {
+                    from.push((reversed.len(), self.func.srclocs[inst]));
+                }
             }
             self.code.clear();
             self.mask_param(b);
@@ -93,6 +109,10 @@ impl Lower<'_> {
             let params = self.flag_params(b);
             let out = &mut blocks[n];
             out.code = reversed.iter().rev().copied().collect();
+            // What is no instruction's stands before them.
+            for &(end, loc) in from.iter().rev() {
+                out.locs.push(reversed.len() - end, loc);
+            }
             out.succs = succs;
             out.params = params;
         }

@@ -22,7 +22,8 @@ mod simdcf;
 use crate::fired::Fired;
 use crate::inline::Group;
 use crate::ir::{
-    self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, Value,
+    self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, SourceLoc,
+    Value,
 };
 use crate::result::CodegenError;
 use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
@@ -150,6 +151,7 @@ pub fn lower(
     let mut findings = Vec::new();
     // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
     let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
+    let mut labels = Vec::new();
     let count = group.subroutines.len();
     let subroutines = group.subroutines.iter().enumerate();
     let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
@@ -197,9 +199,11 @@ pub fn lower(
                 function: func.name.clone(),
                 what: format!("the mask stack: {f}"),
                 at: None,
+                origin: f.origin(func).into(),
             });
         }
         let blocks = l.blocks(&order)?;
+        l.labels(&mut labels);
         let own = l.own.take();
         (out, fired) = (l.out, l.fired);
         if let Some((name, _)) = name {
@@ -227,6 +231,7 @@ pub fn lower(
         routines,
         vregs: out.vregs,
         flags: out.flags,
+        labels,
         fired,
     };
     Ok((lowered, findings))
@@ -268,7 +273,21 @@ impl Lower<'_> {
                 function: self.func.name.clone(),
                 what: what.to_string(),
                 at: inst.map(|i| self.func.dfg.data(i).opcode().name().to_string()),
+                origin: inst
+                    .map_or(SourceLoc::NONE, |i| self.func.srclocs[i])
+                    .into(),
             });
+        }
+    }
+
+    /// The registers of labelled values, of those that have one.
+    fn labels(&self, out: &mut Vec<(String, VReg)>) {
+        for (name, values) in self.func.labels.iter() {
+            for v in values {
+                let v = self.chains.bytes_of[v].expand().unwrap_or(v);
+                let reg = self.value_regs[v].expand();
+                out.extend(reg.map(|r| (name.to_owned(), r)));
+            }
         }
     }
 

@@ -104,5 +104,6 @@ fn out_of_registers(
             .get(at)
             .map(|m| m.to_string())
             .unwrap_or_default(),
+        origin: code.locs.get(at).into(),
     }
 }

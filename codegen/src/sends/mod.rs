@@ -23,7 +23,7 @@ pub use raw::Raw;
 pub use scattered::Scattered;
 pub(crate) use sync::end_thread;
 
-use crate::ir::FenceSpaces;
+use crate::ir::{FenceSpaces, SourceLoc};
 use crate::result::CodegenError;
 use crate::target::Target;
 use crate::vcode::lowered::{Buffer, Lowered, LoweredFunction};
@@ -87,6 +87,7 @@ pub fn expand(
         routines,
         vregs,
         flags,
+        labels,
         fired,
     } = f;
     let mut s = Sends {
@@ -97,6 +98,7 @@ pub fn expand(
             flags,
             code: Vec::new(),
         },
+        loc: SourceLoc::NONE,
         failed: None,
     };
     for block in &mut blocks {
@@ -109,10 +111,17 @@ pub fn expand(
             continue;
         };
         let rest = block.code.split_off(first);
+        let old = std::mem::take(&mut block.locs);
+        let mut from = old.cursor();
+        for (n, loc) in old.runs().take_while(|r| r.0 < first) {
+            block.locs.push(n, loc);
+        }
         s.out.code = std::mem::take(&mut block.code);
         let sends = rest.iter().filter(|l| matches!(l, Lowered::Send(_)));
         s.out.code.reserve(rest.len() + sends.count() * ROOM);
-        for item in rest {
+        for (n, item) in rest.into_iter().enumerate() {
+            s.loc = from.at(first + n);
+            block.locs.push(s.out.code.len(), s.loc);
             match item {
                 Lowered::Send(logical) => s.logical(&logical),
                 other => s.out.code.push(other),
@@ -120,11 +129,12 @@ pub fn expand(
         }
         block.code = std::mem::take(&mut s.out.code);
     }
-    if let Some(what) = s.failed {
+    if let Some((what, loc)) = s.failed {
         return Err(CodegenError::Unsupported {
             function: name.to_string(),
             what,
             at: None,
+            origin: loc.into(),
         });
     }
     Ok(LoweredFunction {
@@ -133,6 +143,7 @@ pub fn expand(
         routines,
         vregs: s.out.vregs,
         flags: s.out.flags,
+        labels,
         fired,
     })
 }
@@ -141,7 +152,9 @@ pub fn expand(
 struct Sends<'a> {
     target: &'a Target,
     out: Buffer,
-    failed: Option<String>,
+    /// Where the item at hand comes from.
+    loc: SourceLoc,
+    failed: Option<(String, SourceLoc)>,
 }
 
 /// One message's share of an access by lanes.
@@ -207,7 +220,7 @@ impl Sends<'_> {
 
     fn fail(&mut self, what: impl ToString) {
         if self.failed.is_none() {
-            self.failed = Some(what.to_string());
+            self.failed = Some((what.to_string(), self.loc));
         }
     }
 

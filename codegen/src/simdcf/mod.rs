@@ -17,7 +17,7 @@ mod webs;
 
 pub(crate) use normal::normal;
 
-use crate::ir::{Block, Function, Inst, Value};
+use crate::ir::{Block, Function, Inst, SourceLoc, Value};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap, entity_impl};
 use std::fmt;
@@ -132,6 +132,16 @@ pub struct Finding {
     pub block: Block,
     /// The value that breaks it, if it is one's fault.
     pub value: Option<Value>,
+}
+
+impl Finding {
+    /// Where in a source text this is from: the value's definition, or the block's first instruction that has a location.
+    pub(crate) fn origin(&self, func: &Function) -> SourceLoc {
+        let by_value = self.value.and_then(|v| func.dfg.def_inst(v));
+        let insts = func.layout.insts(self.block).iter().copied();
+        let mut all = by_value.into_iter().chain(insts).map(|i| func.srclocs[i]);
+        all.find(|loc| !loc.is_none()).unwrap_or_default()
+    }
 }
 
 impl fmt::Display for Finding {

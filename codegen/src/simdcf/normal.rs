@@ -96,6 +96,7 @@ fn insert_before(
     results: &[Type],
 ) -> Inst {
     let inst = func.dfg.make_inst(data, results);
+    func.set_srcloc(inst, func.srclocs[at]);
     let insts = func.layout.insts_mut(block);
     let n = insts.iter().position(|i| *i == at).unwrap_or(0);
     insts.insert(n, inst);

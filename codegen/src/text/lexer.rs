@@ -95,9 +95,8 @@ pub(super) fn lex(text: &str) -> Vec<(Token<'_>, Span)> {
                 '%' if len > 1 => Token::Name(&word[1..]),
                 c if c.is_ascii_digit() || (c == '-' && len > 1) => Token::Number(word),
                 c if is_word(c) => Token::Word(word),
-                '(' | ')' | '{' | '}' | '[' | ']' | '<' | '>' | ',' | ':' | ';' | '=' | '+' => {
-                    Token::Punct(c)
-                }
+                '(' | ')' | '{' | '}' | '[' | ']' | '<' | '>' | ',' | ':' | ';' | '=' | '+'
+                | '@' => Token::Punct(c),
                 c => Token::Bad(c),
             };
             out.push((token, span));

@@ -11,11 +11,15 @@ use std::fmt::{self, Write as _};
 
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (file, name) in &self.files {
+            writeln!(f, "{file} = {}", literal::quote(name.as_bytes()))?;
+        }
         for d in self.data.values() {
             data(f, d)?;
         }
         for (r, func) in &self.functions {
-            if cranelift_entity::EntityRef::index(r) > 0 || !self.data.is_empty() {
+            let first = cranelift_entity::EntityRef::index(r) == 0;
+            if !(first && self.data.is_empty() && self.files.is_empty()) {
                 writeln!(f)?;
             }
             print(f, func, Some(self))?;
@@ -94,10 +98,19 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         }
     }
     writeln!(f, " {{")?;
+    for (name, labelled) in func.labels.iter() {
+        let labelled: Vec<Value> = labelled.collect();
+        let name = literal::quote(name.as_bytes());
+        writeln!(f, "    label {name} = {}", values(&labelled))?;
+    }
     for &b in func.layout.blocks() {
         block(f, func, b)?;
         for &i in func.layout.insts(b) {
-            writeln!(f, "    {}", inst_text(func, module, i))?;
+            write!(f, "    {}", inst_text(func, module, i))?;
+            match func.srclocs[i] {
+                loc if loc.is_none() => writeln!(f)?,
+                loc => writeln!(f, " {loc}")?,
+            }
         }
     }
     writeln!(f, "}}")

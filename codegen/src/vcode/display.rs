@@ -1,10 +1,12 @@
 //! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
 
+use crate::ir::SourceLoc;
 use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
 use crate::sends::{Dir, ImageOp, Logical, Media};
 use crate::vcode::bale::Bale;
 use crate::vcode::lowered::{Lowered, LoweredFunction};
+use crate::vcode::srclocs::Cursor;
 use crate::vcode::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
@@ -354,13 +356,38 @@ impl fmt::Display for Logical {
     }
 }
 
+/// Notes source locations where they change.
+struct Lines<'a> {
+    from: Cursor<'a>,
+    last: SourceLoc,
+}
+
+impl<'a> Lines<'a> {
+    fn new(from: Cursor<'a>) -> Lines<'a> {
+        let last = SourceLoc::NONE;
+        Lines { from, last }
+    }
+
+    fn note(&mut self, out: &mut String, at: usize) {
+        let loc = self.from.at(at);
+        if std::mem::replace(&mut self.last, loc) != loc {
+            let _ = match loc.is_none() {
+                true => writeln!(out, "    ; @none"),
+                false => writeln!(out, "    ; {loc}"),
+            };
+        }
+    }
+}
+
 impl fmt::Display for LoweredFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
         for (n, b) in self.blocks.iter().enumerate() {
             routine_header(&mut out, &self.routines, n);
             block_header(&mut out, n, &b.params);
-            for c in &b.code {
+            let mut from = Lines::new(b.locs.cursor());
+            for (n, c) in b.code.iter().enumerate() {
+                from.note(&mut out, n);
                 let _ = match c {
                     Lowered::Bale(b) => writeln!(out, "    {}", b as &Bale),
                     Lowered::Send(s) => writeln!(out, "    {s}"),
@@ -378,10 +405,12 @@ impl fmt::Display for LoweredFunction {
 
 fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
     let mut out = String::new();
+    let mut from = Lines::new(v.locs.cursor());
     for (b, data) in &v.blocks {
         routine_header(&mut out, &v.routines, b.index());
         block_header(&mut out, b.index(), &data.params);
         for i in data.start..data.end {
+            from.note(&mut out, i);
             if let Some(m) = v.insts.get(i) {
                 let _ = writeln!(out, "    {m}{}", note(i));
             }

@@ -6,6 +6,7 @@ use crate::sends::Logical;
 use crate::target::GrfFile;
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
+use crate::vcode::srclocs::SrcLocs;
 use crate::vcode::{MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen as isa;
@@ -31,6 +32,8 @@ pub type Flags = SmallVec<[VFlag; 4]>;
 pub struct LoweredBlock {
     /// Code, the terminator last.
     pub code: Vec<Lowered>,
+    /// Where it comes from.
+    pub locs: SrcLocs,
     /// Flags that come in by value.
     pub params: Flags,
     /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.
@@ -50,6 +53,8 @@ pub struct LoweredFunction {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// What a debugger would call what is in registers.
+    pub labels: Vec<(String, VReg)>,
     /// The rules that made it.
     pub fired: Fired,
 }

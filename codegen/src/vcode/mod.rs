@@ -11,12 +11,14 @@ pub mod lowered;
 pub(crate) mod operand;
 pub(crate) mod parallel;
 pub(crate) mod routines;
+pub mod srclocs;
 pub(crate) mod verify;
 
 pub use inst::{Access, FlagTest, MInst, SymbolPart};
 
 use crate::fired::Fired;
 use crate::target::GrfFile;
+use crate::vcode::srclocs::SrcLocs;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
 use lowered::Flags;
@@ -151,6 +153,8 @@ pub struct VCode {
     pub grf: GrfFile,
     /// Every instruction, block after block.
     pub insts: Vec<MInst>,
+    /// Where they come from.
+    pub locs: SrcLocs,
     /// Blocks in emission order, the entry first.
     pub blocks: PrimaryMap<VBlock, BlockData>,
     /// The kernel and the subroutines that are compiled with it.
@@ -159,6 +163,8 @@ pub struct VCode {
     pub vregs: PrimaryMap<VReg, VRegData>,
     /// Lanes of each virtual flag.
     pub flags: PrimaryMap<VFlag, u8>,
+    /// What a debugger would call what is in registers.
+    pub labels: Vec<(String, VReg)>,
     /// The rules and repairs that made it.
     pub fired: Fired,
 }

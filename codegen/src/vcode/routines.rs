@@ -46,10 +46,14 @@ pub(crate) fn keep_payload(code: &mut VCode) {
 /// Puts instructions before others: `f` appends those that belong before the one that it is given.
 fn insert_before(code: &mut VCode, f: impl Fn(&MInst, &mut Vec<MInst>)) {
     let old = std::mem::take(&mut code.insts);
+    let old_locs = std::mem::take(&mut code.locs);
+    let mut from = old_locs.cursor();
     let mut out = Vec::with_capacity(old.len());
     for b in code.blocks.values_mut() {
         let start = out.len();
-        for m in old.get(b.start..b.end).unwrap_or(&[]) {
+        let insts = old.iter().enumerate().take(b.end).skip(b.start);
+        for (n, m) in insts {
+            code.locs.push(out.len(), from.at(n));
             f(m, &mut out);
             out.push(*m);
         }

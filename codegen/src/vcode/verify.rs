@@ -108,6 +108,10 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
             });
         }
     }
+    for (name, r) in &c.labels {
+        v.bytes(VirtReg::Grf(*r), 0, 0)
+            .map_err(|e| format!("label {name:?}: {e}"))?;
+    }
     if !preds_are_right(c) {
         return Err("predecessors are not those that have one as a successor".to_string());
     }
@@ -428,6 +432,8 @@ mod tests {
         let mut code = VCode {
             grf,
             insts,
+            locs: Default::default(),
+            labels: Vec::new(),
             blocks,
             routines: PrimaryMap::new(),
             vregs: PrimaryMap::new(),
@@ -511,6 +517,10 @@ mod tests {
             (
                 fault(|c| c.blocks[l2].start = 5),
                 "L2 does not begin where the block before it ends",
+            ),
+            (
+                fault(|c| c.labels.push(("x".to_string(), VReg::new(9)))),
+                "label \"x\": %r9 is no register",
             ),
             (
                 fault(|c| c.insts.push(MInst::Jump)),

@@ -11,6 +11,7 @@
 //! - `images`: which image, coordinates, texels.
 //! - `control`: branch arguments, returns, calls.
 //! - `data`: constant data of a module.
+//! - `sources`: source files, locations, names of values.
 //! - `calls`: what is known of all functions of a module: names, recursion.
 
 mod calls;
@@ -22,11 +23,14 @@ mod memory;
 mod predicates;
 mod printf;
 mod regions;
+mod sources;
 mod ssa;
 mod structure;
 mod types;
 
-use crate::ir::{Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, Type, Value};
+use crate::ir::{
+    Block, ControlFlow, FuncRef, Function, Inst, InstData, Module, SourceLine, Type, Value,
+};
 use crate::text::{Parsed, SourceMap};
 use calls::Calls;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -58,6 +62,8 @@ pub struct VerifierError {
     pub block: Option<Block>,
     /// The instruction as text, if it is about one.
     pub at: String,
+    /// Where in a source text that is from, if somebody said.
+    pub source: Option<SourceLine>,
     /// What is wrong.
     pub message: String,
 }
@@ -70,6 +76,9 @@ impl fmt::Display for VerifierError {
         }
         if !self.at.is_empty() {
             write!(f, ", at `{}`", self.at)?;
+        }
+        if let Some(line) = &self.source {
+            write!(f, " ({line})")?;
         }
         write!(f, ": {}", self.message)
     }
@@ -89,7 +98,10 @@ impl VerifierError {
         } else {
             span
         };
-        Diagnostic::new(span, self.message.clone())
+        match &self.source {
+            Some(line) => Diagnostic::new(span, format!("{} ({line})", self.message)),
+            None => Diagnostic::new(span, self.message.clone()),
+        }
     }
 }
 
@@ -124,7 +136,9 @@ impl<'m> ModuleVerifier<'m> {
         v.signature();
         v.unique(&self.calls);
         v.calls_end(&self.calls, name);
+        v.labels();
         if v.structure() {
+            v.locations();
             let cfg = ControlFlow::new(func);
             v.ssa(&cfg);
             for &block in func.layout.blocks() {
@@ -169,6 +183,10 @@ pub fn verify_parsed(parsed: &Parsed) -> Result<(), Diagnostics> {
         let span = parsed.data.get(r.index()).copied().unwrap_or_default();
         out.push(Diagnostic::new(span, message));
     }
+    for (file, message) in sources::errors(&parsed.module) {
+        let span = parsed.files.get(file.index()).copied().unwrap_or_default();
+        out.push(Diagnostic::new(span, message));
+    }
     for (func, map) in parsed.module.functions.keys().zip(&parsed.maps) {
         out.extend(verifier.function(func).iter().map(|e| e.locate(map)));
     }
@@ -196,6 +214,10 @@ pub fn verify_module(module: &Module) -> Result<(), Diagnostics> {
         let what = format!("in %{name}: {message}");
         all.push(Diagnostic::new(Span::default(), what));
     }
+    for (file, message) in sources::errors(module) {
+        let what = format!("{file}: {message}");
+        all.push(Diagnostic::new(Span::default(), what));
+    }
     match all.is_empty() {
         true => Ok(()),
         false => Err(Diagnostics(all)),
@@ -218,16 +240,20 @@ struct Verifier<'a> {
 
 impl<'a> Verifier<'a> {
     fn error(&mut self, place: Place, message: impl Into<String>) {
-        let (block, at) = match place {
-            Place::Function => (None, String::new()),
-            Place::Block(b) => (Some(b), String::new()),
-            Place::Inst(i) | Place::Operand(i, _) => (self.block_of(i), self.inst_text(i)),
+        let (block, at, source) = match place {
+            Place::Function => (None, String::new(), None),
+            Place::Block(b) => (Some(b), String::new(), None),
+            Place::Inst(i) | Place::Operand(i, _) => {
+                let source = self.module.source_line(self.func.srclocs[i]);
+                (self.block_of(i), self.inst_text(i), source)
+            }
         };
         self.errors.push(VerifierError {
             function: self.func.name.clone(),
             place,
             block,
             at,
+            source,
             message: message.into(),
         });
     }

@@ -16,6 +16,14 @@ impl Verifier<'_> {
                 at[inst] = Some((block, n as u32 + 1));
             }
         }
+        for (name, values) in func.labels.iter() {
+            for v in values.filter(|v| func.dfg.has_value(*v)) {
+                if self.defined(v, &at, &placed).is_none() {
+                    let what = format!("the label {name:?} is of {v}, which is not defined");
+                    self.error(Place::Function, what);
+                }
+            }
+        }
         let within = cfg.dominator_intervals();
         let dominates = |a: Block, b: Block| {
             within[a].0 != 0 && within[a].0 <= within[b].0 && within[b].1 <= within[a].1

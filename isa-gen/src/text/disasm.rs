@@ -62,6 +62,15 @@ fn place(l: &Listing, s: &Src<Reg>) -> Option<i64> {
 /// instruction, an `illegal` stands with the reason in a comment; a branch to where no instruction starts shows its
 /// distance in bytes.
 pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
+    disassemble_with(platform, bytes, |_| None)
+}
+
+/// The same with notes: what is said of the instruction at an offset stands before it, as a comment on a line of its own.
+pub fn disassemble_with(
+    platform: Platform,
+    bytes: &[u8],
+    mut note: impl FnMut(u64) -> Option<String>,
+) -> String {
     let insts = list(platform, bytes);
     let end = insts.last().map_or(0, |l| l.offset + l.len) as i64;
     let is_valid = |at: i64| {
@@ -90,6 +99,11 @@ pub fn disassemble(platform: Platform, bytes: &[u8]) -> String {
     };
     for l in &insts {
         head(&mut out, l.offset as i64);
+        if let Some(said) = note(l.offset as u64) {
+            out.push_str("         // ");
+            out.push_str(&said);
+            out.push('\n');
+        }
         let label = |t| match t {
             // What is no place in the program stays a distance, which assembles back.
             Target::Rel(r) => match l.offset as i64 + i64::from(r) {

@@ -14,5 +14,5 @@ mod print;
 mod send;
 
 pub use assemble::{Assembled, Located, assemble, parse_inst};
-pub use disasm::{Listing, disassemble, list};
+pub use disasm::{Listing, disassemble, disassemble_with, list};
 pub use print::{print_inst, write_inst};

@@ -283,6 +283,7 @@ impl Observer for Watcher<'_> {
                 thread: self.thread,
                 ip: op.ip,
                 instruction: &self.program.text(pc),
+                source: self.plan.source_line(op.ip),
                 mask,
                 operands: self.line.operands(),
             });

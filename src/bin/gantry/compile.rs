@@ -4,8 +4,9 @@ use crate::{Failure, input, print};
 use clap::ValueEnum;
 use gantry::Zebin;
 use gantry::codegen::ir::Module;
-use gantry::codegen::{CacheKey, CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage};
-use gantry::isa::text::disassemble;
+use gantry::codegen::{
+    CacheKey, CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage, listing,
+};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match args.emit {
         Emit::Zebin => binary(args, "zebin", &compiled.zebin)?,
         Emit::Bin => binary(args, "krn", &one_kernel(&args.file, &compiled)?.code.bytes)?,
-        Emit::Asm => text(args, &asm(&compiled, &options))?,
+        Emit::Asm => text(args, &asm(&module, &compiled, &options))?,
         Emit::Ir => text(args, &module.to_string())?,
         Emit::Mir => text(args, &compiled.dump(Stage::Legalize))?,
     }
@@ -170,13 +171,13 @@ fn one_kernel<'c>(
     }
 }
 
-fn asm(compiled: &Compiled, options: &CompileOptions) -> String {
+fn asm(module: &Module, compiled: &Compiled, options: &CompileOptions) -> String {
     let mut out = String::new();
     for k in &compiled.kernels {
         if compiled.kernels.len() > 1 {
             out.push_str(&format!("// kernel {}\n", k.name));
         }
-        out.push_str(&disassemble(options.target.platform(), &k.code.bytes));
+        out.push_str(&listing(module, &k.code, &options.target));
     }
     out
 }

@@ -304,6 +304,7 @@ fn event(e: &TraceEvent<'_>) -> Value {
         "thread": e.thread,
         "ip": e.ip,
         "instruction": e.instruction,
+        "line": e.source.as_ref().map(ToString::to_string),
         "mask": e.mask,
         "operands": operands,
     })

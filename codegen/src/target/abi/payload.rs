@@ -4,7 +4,7 @@
 use crate::ir::{
     ArgKind, Dim, FuncKind, Function, ImageAccess, ImageFact, ImageShape, InstData, Opcode,
 };
-use crate::result::CodegenError;
+use crate::result::{CodegenError, Origin};
 use crate::target::{GrfFile, Target};
 
 /// A launch fact in the cross-thread data, three dwords (x, y, z), or an address.
@@ -108,6 +108,7 @@ impl Payload {
             function: func.name.clone(),
             what: what.to_string(),
             at: None,
+            origin: Origin::default(),
         };
         let FuncKind::Kernel {
             simd,

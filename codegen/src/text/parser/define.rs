@@ -73,6 +73,12 @@ impl Parser<'_> {
     }
 
     fn undefined(&mut self, body: &Body, lines: &[Line]) {
+        for &(v, span) in &body.labelled {
+            if body.defs[v] == Def::None {
+                self.errors
+                    .push(Diagnostic::new(span, format!("`{v}` is not defined")));
+            }
+        }
         for line in lines {
             for (v, &span) in args(body, &line.data).into_iter().zip(&line.operands) {
                 if body.defs[v] == Def::None {
@@ -124,6 +130,7 @@ fn make(body: &mut Body, line: Line, types: &[Type]) {
         .collect();
     let inst = body.func.dfg.make_inst_with(line.data, &named);
     body.func.layout.append_inst(line.block, inst);
+    body.func.set_srcloc(inst, line.loc);
     body.map.insts[inst] = line.span;
     body.map.operands[inst] = line.operands;
 }

@@ -6,7 +6,7 @@ use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
     ArgKind, Block, FloatControls, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode,
-    Param, Signature, Type, Value,
+    Param, Signature, SourceLoc, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -35,6 +35,7 @@ pub(super) struct Line {
     pub(super) span: Span,
     /// The operands' places.
     pub(super) operands: Vec<Span>,
+    pub(super) loc: SourceLoc,
 }
 
 /// The function being parsed.
@@ -43,6 +44,8 @@ pub(super) struct Body {
     pub(super) map: SourceMap,
     pub(super) defs: SecondaryMap<Value, Def>,
     pub(super) lines: Vec<Line>,
+    /// Where values were named.
+    pub(super) labelled: Vec<(Value, Span)>,
     /// Operand spans of the instruction being parsed.
     pub(super) operands: Vec<Span>,
 }
@@ -113,6 +116,7 @@ impl Parser<'_> {
             },
             defs: SecondaryMap::new(),
             lines: Vec::new(),
+            labelled: Vec::new(),
             operands: Vec::new(),
         };
         self.make_entities(&mut body)?;
@@ -292,6 +296,8 @@ impl Parser<'_> {
         let mut named = Vec::new();
         while !matches!(self.peek(), Token::Newline | Token::End) {
             match self.peek() {
+                // What stands before a location is defined no more than without it.
+                Token::Punct('@') => named.clear(),
                 Token::Word(w) => named.extend(number(w, "v").map(|n| Value::new(n as usize))),
                 // `block1(v2: i32` defines what it names too.
                 Token::Punct('=' | ':') => {
@@ -335,6 +341,12 @@ impl Parser<'_> {
             self.expect(':')?;
             return self.end_of_line();
         }
+        if self.peek() == Token::Word("label") {
+            if current.is_some() {
+                return self.error("labels stand before the first block");
+            }
+            return self.label(body);
+        }
         let Some(block) = *current else {
             return self.error(format!(
                 "expected a block such as `block0:`, found {}",
@@ -342,6 +354,23 @@ impl Parser<'_> {
             ));
         };
         self.inst(body, block)
+    }
+
+    /// `label "x" = v1, v2`: what a debugger would call values.
+    fn label(&mut self, body: &mut Body) -> Res<()> {
+        self.at += 1;
+        let name = self.string("a name")?;
+        self.expect('=')?;
+        loop {
+            let span = self.span();
+            body.operands.clear();
+            let v = self.value(body)?;
+            body.func.labels.add(&name, v);
+            body.labelled.push((v, span));
+            if !self.eat(',') {
+                return self.end_of_line();
+            }
+        }
     }
 
     /// A value that is defined here.
@@ -385,7 +414,7 @@ impl Parser<'_> {
         loop {
             let done = match close {
                 Some(c) => self.eat(c),
-                None => matches!(self.peek(), Token::Newline | Token::End),
+                None => matches!(self.peek(), Token::Newline | Token::End | Token::Punct('@')),
             };
             if done {
                 return Ok(ValueList::from_slice(&out, &mut body.func.dfg.pool));
@@ -459,6 +488,7 @@ impl Parser<'_> {
         };
         body.operands.clear();
         let data = self.operands(body, info, ctrl)?;
+        let loc = self.source_loc()?;
         self.end_of_line()?;
         for &v in &results {
             body.defs[v] = Def::Line(body.lines.len());
@@ -470,6 +500,7 @@ impl Parser<'_> {
             ctrl,
             span,
             operands: std::mem::take(&mut body.operands),
+            loc,
         });
         Ok(())
     }

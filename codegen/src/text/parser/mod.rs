@@ -7,7 +7,7 @@ mod operands;
 
 use super::lexer::{Token, lex};
 use super::literal;
-use crate::ir::{Block, Data, DataRef, FuncRef, Inst, Module, Scalar, Type};
+use crate::ir::{Block, Data, DataRef, FuncRef, Inst, Module, Scalar, SourceFile, SourceLoc, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
@@ -37,6 +37,8 @@ pub struct Parsed {
     pub maps: Vec<SourceMap>,
     /// Where each piece of constant data is, in module order.
     pub data: Vec<Span>,
+    /// Where each source file is named, in module order.
+    pub files: Vec<Span>,
 }
 
 /// Parses a text.
@@ -64,6 +66,20 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
             break;
         }
         let before = p.at;
+        if p.at_file() {
+            let span = p.span();
+            match p.source_file(SourceFile::new(out.module.files.len())) {
+                Ok(name) => {
+                    out.files.push(span);
+                    out.module.files.push(name);
+                }
+                Err(e) => {
+                    p.errors.push(e);
+                    p.skip_item(before);
+                }
+            }
+            continue;
+        }
         if p.peek() == Token::Word("const") {
             match p.constant_data() {
                 Ok(d) => {
@@ -218,6 +234,79 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Whether a source file is named here.
+    fn at_file(&self) -> bool {
+        let named = matches!(self.peek(), Token::Word(w) if number(w, "file").is_some());
+        let next = self.tokens.get(self.at + 1);
+        named && next.is_some_and(|t| t.0 == Token::Punct('='))
+    }
+
+    /// `file0 = "saxpy.cl"`, where this is the number that comes next.
+    fn source_file(&mut self, next: SourceFile) -> Res<String> {
+        if self.peek() != Token::Word(&next.to_string()) {
+            return self.error(format!(
+                "source files are numbered in order: expected `{next}`, found {}",
+                self.found()
+            ));
+        }
+        self.at += 1;
+        self.expect('=')?;
+        let name = self.string("a source file's name")?;
+        self.end_of_line()?;
+        Ok(name)
+    }
+
+    /// What stands in quotes, as text.
+    fn string(&mut self, what: &str) -> Res<String> {
+        let Token::Text(text) = self.peek() else {
+            return self.error(format!("expected {what} in quotes, found {}", self.found()));
+        };
+        let bytes = match literal::unquote(text) {
+            Ok(bytes) => bytes,
+            Err(e) => return self.error(e),
+        };
+        let Ok(name) = String::from_utf8(bytes) else {
+            return self.error(format!("{what} is UTF-8"));
+        };
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// `@file0:12:5` or `@file0:12`, if there is one.
+    fn source_loc(&mut self) -> Res<SourceLoc> {
+        if !self.eat('@') {
+            return Ok(SourceLoc::NONE);
+        }
+        let file = match self.peek() {
+            Token::Word(w) => number(w, "file"),
+            _ => None,
+        };
+        let Some(file) = file else {
+            return self.error(format!(
+                "expected a source file such as `file0`, found {}",
+                self.found()
+            ));
+        };
+        if file as usize >= SourceLoc::MOST_FILES {
+            return self.error(format!(
+                "the number is too large: {} source files are the most",
+                SourceLoc::MOST_FILES
+            ));
+        }
+        self.at += 1;
+        self.expect(':')?;
+        let line = self.int("a line")?;
+        if line == 0 {
+            self.at -= 1;
+            return self.error("lines are numbered from 1");
+        }
+        let column = match self.eat(':') {
+            true => self.int("a column")?,
+            false => 0,
+        };
+        Ok(SourceLoc::new(SourceFile::from_u32(file), line, column))
+    }
+
     /// `const %table align 16 = f32 [1.0, 2.0]`; elements may stand on several lines.
     fn constant_data(&mut self) -> Res<Data> {
         self.at += 1;
@@ -326,18 +415,20 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes on behind the function or the data that began at `start`.
+    /// Goes on behind the function, the data or the source file that began at `start`.
     fn skip_item(&mut self, start: usize) {
         self.at = self.at.max(start + 1);
         loop {
+            let begins = self.at_file()
+                || matches!(self.peek(), Token::Word("kernel" | "function" | "const"));
             match self.peek() {
                 Token::End => return,
-                Token::Word("kernel" | "function" | "const")
-                    if self.at > 0
-                        && self
-                            .tokens
-                            .get(self.at - 1)
-                            .is_some_and(|t| t.0 == Token::Newline) =>
+                _ if begins
+                    && self.at > 0
+                    && self
+                        .tokens
+                        .get(self.at - 1)
+                        .is_some_and(|t| t.0 == Token::Newline) =>
                 {
                     return;
                 }

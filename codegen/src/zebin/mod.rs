@@ -1,17 +1,23 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
-//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.data.const`, `.data.const.string`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
+//! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.debug_*` with `.rela.debug_*` where there are source locations (`debug.rs`),
+//! `.data.const`, `.data.const.string`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
 //! and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
-use crate::emit::Relocation;
+mod debug;
+
+use crate::emit::{Located, Relocation};
 use crate::interp::SLM_ALIGN;
-use crate::ir::{ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape};
+use crate::ir::{
+    ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape, Module,
+};
 use crate::result::CodegenError;
 use crate::target::Target;
 use crate::target::abi::{PACKED_IDS, Payload};
 use crate::vcode::SymbolPart;
 use cranelift_entity::{EntityRef, PrimaryMap};
+use debug::DebugKernel;
 use object::Endianness;
 use object::elf;
 use object::write::elf::{FileHeader, Rel, SectionHeader, SectionIndex, Sym, Writer};
@@ -39,6 +45,8 @@ pub struct KernelImage<'a> {
     pub text: &'a [u8],
     /// Addresses that the loader fills in.
     pub relocations: &'a [Relocation],
+    /// Where the code comes from.
+    pub locations: &'a [Located],
 }
 
 fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
@@ -268,15 +276,25 @@ fn relocation_type(part: SymbolPart) -> u32 {
     }
 }
 
-/// Writes a zebin with these kernels and this constant data.
+/// Writes a zebin with these kernels and a module's constant data.
 ///
 /// # Errors
 /// The ELF writer refuses a size.
 pub fn write(
     target: &Target,
-    data: &PrimaryMap<DataRef, Data>,
+    module: &Module,
     kernels: &[KernelImage<'_>],
 ) -> Result<Vec<u8>, CodegenError> {
+    let data = &module.data;
+    let debugged: Vec<DebugKernel<'_>> = kernels
+        .iter()
+        .map(|k| DebugKernel {
+            name: &k.func.name,
+            bytes: k.text.len() as u64,
+            locations: k.locations,
+        })
+        .collect();
+    let debug = debug::sections(&module.files, &debugged)?;
     let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
     let info = ze_info(target, kernels);
     let notes = compat_notes(target);
@@ -317,6 +335,14 @@ pub fn write(
             data: bytes,
         });
     }
+    let first_debug = sections.len();
+    sections.extend(debug.iter().map(|d| Section {
+        name: d.name.into(),
+        kind: elf::SHT_PROGBITS,
+        flags: elf::SectionFlags(0),
+        align: 1,
+        data: &d.data,
+    }));
     sections.push(Section {
         name: b".ze_info".to_vec(),
         kind: SHT_ZEBIN_ZEINFO,
@@ -338,6 +364,10 @@ pub fn write(
         .filter(|(_, k)| !k.relocations.is_empty())
         .map(|(n, k)| (n, format!(".rel.text.{}", k.func.name).into_bytes()))
         .collect();
+    let debug_relocations = debug
+        .iter()
+        .map(|d| format!(".rela{}", d.name).into_bytes());
+    let debug_relocations: Vec<Vec<u8>> = debug_relocations.collect();
     let mut buffer = Vec::new();
     let mut w = Writer::new(Endianness::Little, true, &mut buffer);
     w.reserve_file_header();
@@ -359,14 +389,25 @@ pub fn write(
             (*n, name, w.reserve_relocations(count, false))
         })
         .collect();
+    let addressed: Vec<_> = debug
+        .iter()
+        .zip(&debug_relocations)
+        .enumerate()
+        .filter(|(_, (d, _))| !d.addresses.is_empty())
+        .map(|(n, (d, name))| {
+            let name = w.add_section_name(name);
+            w.reserve_section_index();
+            let offset = w.reserve_relocations(d.addresses.len(), true);
+            (first_debug + n, d, name, offset)
+        })
+        .collect();
     w.reserve_null_symbol_index();
     let symbols: Vec<_> = kernels
         .iter()
         .zip(&placed)
         .map(|(k, (_, section, _))| {
             let name = w.add_string(k.func.name.as_bytes());
-            w.reserve_symbol_index(Some(*section));
-            (name, *section)
+            (name, *section, w.reserve_symbol_index(Some(*section)))
         })
         .collect();
     let constant_indices = constant_sections.map(|s| s.and_then(|s| placed.get(s)).map(|p| p.1));
@@ -413,8 +454,23 @@ pub fn write(
             );
         }
     }
+    for (_, d, ..) in &addressed {
+        w.write_align_relocation();
+        for a in &d.addresses {
+            let symbol = symbols.get(a.kernel);
+            w.write_relocation(
+                true,
+                &Rel {
+                    r_offset: a.offset,
+                    r_sym: symbol.map_or(0, |s| s.2.0),
+                    r_type: elf::RelocationType(relocation_type(SymbolPart::Whole)),
+                    r_addend: a.addend,
+                },
+            );
+        }
+    }
     w.write_null_symbol();
-    for ((name, section), k) in symbols.iter().zip(kernels) {
+    for ((name, section, _), k) in symbols.iter().zip(kernels) {
         let st_name = w.string_offset(Some(*name));
         w.write_symbol(&Sym {
             section: Some(section.0),
@@ -462,6 +518,11 @@ pub fn write(
         let section = placed.get(*n).map_or(SectionIndex(0), |p| p.1);
         let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
         w.write_relocation_section_header(*name, section, symtab, *offset, count, false);
+    }
+    for (section, d, name, offset) in &addressed {
+        let section = placed.get(*section).map_or(SectionIndex(0), |p| p.1);
+        let count = d.addresses.len();
+        w.write_relocation_section_header(*name, section, symtab, *offset, count, true);
     }
     w.write_symtab_section_header(1 + kernels.len() as u32);
     w.write_strtab_section_header();

@@ -1,0 +1,182 @@
+//! Where instructions come from in a source text, and what values are called there.
+
+use super::entities::{SourceFile, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A place in a source text: a file of the module, a line and a column. Most instructions of a program have one, so it is small.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct SourceLoc {
+    /// From 1; 0 where there is no location.
+    line: u32,
+    column: u16,
+    file: u16,
+}
+
+impl SourceLoc {
+    /// No location.
+    pub const NONE: SourceLoc = SourceLoc {
+        line: 0,
+        column: 0,
+        file: 0,
+    };
+
+    /// How many source files a module may have.
+    pub const MOST_FILES: usize = u16::MAX as usize;
+
+    /// A line, from 1, and a column of it, from 1, or 0 for the line alone. Line 0 is no location.
+    pub fn new(file: SourceFile, line: u32, column: u16) -> SourceLoc {
+        if line == 0 {
+            return SourceLoc::NONE;
+        }
+        // A number that is too high stays one that no module has.
+        let file = u16::try_from(file.as_u32()).unwrap_or(u16::MAX);
+        SourceLoc { line, column, file }
+    }
+
+    /// Whether there is no location.
+    pub const fn is_none(self) -> bool {
+        self.line == 0
+    }
+
+    /// The file.
+    pub fn file(self) -> SourceFile {
+        SourceFile::from_u32(self.file.into())
+    }
+
+    /// The line, from 1.
+    pub const fn line(self) -> u32 {
+        self.line
+    }
+
+    /// The column, from 1; 0 where it is not known.
+    pub const fn column(self) -> u16 {
+        self.column
+    }
+}
+
+/// As in text: `@file0:12:5`, without a column `@file0:12`; nothing without a location.
+impl fmt::Display for SourceLoc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_none() {
+            return Ok(());
+        }
+        write!(f, "@{}:{}", self.file(), self.line)?;
+        match self.column {
+            0 => Ok(()),
+            n => write!(f, ":{n}"),
+        }
+    }
+}
+
+impl fmt::Debug for SourceLoc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SourceLoc({self})")
+    }
+}
+
+/// A location with its file's name, as messages have it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceLine {
+    /// The file, as the module names it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1; 0 where it is not known.
+    pub column: u16,
+}
+
+/// As compilers say it: `saxpy.cl:12:5`.
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.file.chars() {
+            match c.is_control() {
+                true => write!(f, "{}", c.escape_default())?,
+                false => write!(f, "{c}")?,
+            }
+        }
+        write!(f, ":{}", self.line)?;
+        match self.column {
+            0 => Ok(()),
+            n => write!(f, ":{n}"),
+        }
+    }
+}
+
+/// What a debugger would call the values of a function. Several values may have one name, as a variable has one value after the other, and a
+/// value may have several names.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ValueLabels(BTreeMap<String, BTreeSet<Value>>);
+
+impl ValueLabels {
+    /// Gives a value one more name.
+    pub fn add(&mut self, name: &str, value: Value) {
+        match self.0.get_mut(name) {
+            Some(values) => {
+                values.insert(value);
+            }
+            None => {
+                self.0.insert(name.to_owned(), BTreeSet::from([value]));
+            }
+        }
+    }
+
+    /// Whether no value has a name.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names in alphabetical order, each with its values by number.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = Value> + Clone + '_)> {
+        let all = self.0.iter();
+        all.map(|(name, values)| (name.as_str(), values.iter().copied()))
+    }
+
+    /// The names of a value.
+    pub fn of(&self, value: Value) -> impl Iterator<Item = &str> {
+        let all = self.0.iter();
+        all.filter_map(move |(name, values)| values.contains(&value).then_some(name.as_str()))
+    }
+
+    /// Replaces every value; those without one lose their names.
+    pub(crate) fn map_values(&mut self, mut f: impl FnMut(Value) -> Option<Value>) {
+        for values in self.0.values_mut() {
+            *values = values.iter().filter_map(|&v| f(v)).collect();
+        }
+        self.0.retain(|_, values| !values.is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locations_are_small_and_whole() {
+        assert_eq!(size_of::<SourceLoc>(), 8);
+        let file = SourceFile::from_u32;
+        let loc = SourceLoc::new(file(3), u32::MAX, u16::MAX);
+        let parts = (loc.file(), loc.line(), loc.column());
+        assert_eq!(parts, (file(3), u32::MAX, u16::MAX));
+        assert_eq!(SourceLoc::new(file(1), 12, 5).to_string(), "@file1:12:5");
+        assert_eq!(SourceLoc::new(file(1), 12, 0).to_string(), "@file1:12");
+        assert_eq!(SourceLoc::new(file(1), 0, 5), SourceLoc::NONE);
+        assert_eq!(SourceLoc::new(file(70_000), 1, 0).file(), file(65_535));
+    }
+
+    #[test]
+    fn names_follow_their_values() {
+        let v = Value::from_u32;
+        let mut labels = ValueLabels::default();
+        for (name, n) in [("x", 1), ("x", 2), ("y", 2), ("z", 3)] {
+            labels.add(name, v(n));
+        }
+        labels.map_values(|x| match x.as_u32() {
+            3 => None,
+            n => Some(v(n * 10)),
+        });
+        let all: Vec<(&str, Vec<Value>)> = labels.iter().map(|(n, x)| (n, x.collect())).collect();
+        assert_eq!(all, [("x", vec![v(10), v(20)]), ("y", vec![v(20)])]);
+        assert_eq!(labels.of(v(20)).collect::<Vec<_>>(), ["x", "y"]);
+    }
+}

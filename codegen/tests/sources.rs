@@ -1,0 +1,293 @@
+//! Source locations and labels of values: how they are built and verified, and what is left of them in compiled code.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+use gantry_codegen::builder::FunctionBuilder;
+use gantry_codegen::emit::Located;
+use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
+use gantry_codegen::ir::{
+    FuncRef, Function, IntCC, Module, SourceFile, SourceLoc, Value, scalars::*,
+};
+use gantry_codegen::verifier::{verify, verify_module};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, compile, text};
+
+fn compiled(source: &str) -> Compiled {
+    let options = CompileOptions::for_target("skl").unwrap();
+    compile(&text::parse(source).unwrap().module, &options).unwrap()
+}
+
+/// A loop that adds up to `n`, with a location a line and labels for its variables.
+fn sum(module: &mut Module) -> Function {
+    let (k, h) = (module.source_file("k.cl"), module.source_file("h.h"));
+    assert_eq!(module.source_file("k.cl"), k);
+    let mut f = Function::kernel("sum", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    let (out, n) = (b.ptr_param(), b.param(I32));
+    b.label(n, "n");
+    b.set_source_loc(SourceLoc::new(k, 1, 5));
+    let zero = b.ins().iconst(I32, 0);
+    let (i, total) = (b.var(zero), b.var(zero));
+    let unchanged = b.var(n);
+    let (head, end) = (b.create_block(), b.create_block());
+    b.ins().jump(head, &[]);
+    b.switch_to_block(head);
+    b.set_source_loc(SourceLoc::new(h, 2, 0));
+    let (x, t, limit) = (b.use_var(i), b.use_var(total), b.use_var(unchanged));
+    // This one will be no parameter: the label goes on to what it always is.
+    b.label(limit, "limit");
+    b.label(t, "total");
+    let t = b.ins().iadd(t, x);
+    b.label(t, "total");
+    b.def_var(total, t);
+    let one = b.ins().iconst(I32, 1);
+    let x = b.ins().iadd(x, one);
+    b.def_var(i, x);
+    let more = b.ins().icmp(IntCC::SignedLessThan, x, limit);
+    b.ins().brif(more, head, &[], end, &[]);
+    b.seal_block(head);
+    b.seal_block(end);
+    b.switch_to_block(end);
+    assert_eq!(b.source_loc(), SourceLoc::new(h, 2, 0));
+    b.set_source_loc(SourceLoc::NONE);
+    b.ins().bstore(t, out, 0);
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+    f
+}
+
+#[test]
+fn the_builder_gives_locations_and_labels() {
+    let mut m = Module::default();
+    let f = sum(&mut m);
+    m.functions.push(f);
+    verify_module(&m).unwrap();
+    let text = m.to_string();
+    assert_eq!(
+        text,
+        "\
+file0 = \"k.cl\"
+file1 = \"h.h\"
+
+kernel %sum(i64 ptr, i32) simd8 {
+    label \"limit\" = v1
+    label \"n\" = v1
+    label \"total\" = v4, v6
+block0(v0: i64, v1: i32):
+    v2 = iconst.i32 0 @file0:1:5
+    jump block1(v2, v2) @file0:1:5
+block1(v3: i32, v4: i32):
+    v6 = iadd v4, v3 @file1:2
+    v7 = iconst.i32 1 @file1:2
+    v8 = iadd v3, v7 @file1:2
+    v9 = icmp slt v8, v1 @file1:2
+    brif v9, block1(v8, v6), block2 @file1:2
+block2:
+    bstore v6, v0
+    return
+}
+"
+    );
+    assert_eq!(text::parse(&text).unwrap().module, m);
+}
+
+#[test]
+fn foreign_values_have_no_labels() {
+    let mut f = Function::kernel("k", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    b.label(Value::from_u32(7), "x");
+    b.ins().return_(&[]);
+    let e = b.finish().unwrap_err().to_string();
+    let want = "in %k: the label \"x\" of v7, which is not a value of this function";
+    assert_eq!(e, want);
+    // The builder does not know names of files.
+    let mut f = Function::kernel("k", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    b.set_source_loc(SourceLoc::new(SourceFile::from_u32(1), 3, 4));
+    b.ins().ineg(Value::from_u32(7));
+    let e = b.finish().unwrap_err().mistakes;
+    let want = "`ineg` of v7, which is not a value of this function (@file1:3:4)";
+    assert_eq!(e, [want, "block0 has no terminator"]);
+}
+
+#[test]
+fn what_is_not_there_is_told() {
+    let mut m = Module::default();
+    let f = sum(&mut m);
+    m.functions.push(f);
+    let told = |change: fn(&mut Module)| {
+        let mut m = m.clone();
+        change(&mut m);
+        let e = verify_module(&m).unwrap_err();
+        let texts: Vec<String> = e.0.iter().map(|d| d.message.clone()).collect();
+        let [one] = &texts[..] else {
+            panic!("{texts:?}");
+        };
+        one.clone()
+    };
+    let e = told(|m| {
+        let f = &mut m.functions[FuncRef::from_u32(0)];
+        let block = f.layout.blocks()[0];
+        let inst = f.layout.insts(block)[0];
+        f.set_srcloc(inst, SourceLoc::new(SourceFile::from_u32(9), 4, 2));
+    });
+    assert_eq!(
+        e,
+        "in %sum, block0, at `v2 = iconst.i32 0` (file9:4:2): there is no file9"
+    );
+    let e = told(|m| {
+        let f = &mut m.functions[FuncRef::from_u32(0)];
+        f.labels.add("x", Value::from_u32(99));
+    });
+    assert_eq!(
+        e,
+        "in %sum: the label \"x\" is of v99, which does not exist"
+    );
+    // The parameter that the builder removed.
+    let e = told(|m| {
+        let f = &mut m.functions[FuncRef::from_u32(0)];
+        f.labels.add("x", Value::from_u32(5));
+    });
+    assert_eq!(e, "in %sum: the label \"x\" is of v5, which is not defined");
+    let e = told(|m| {
+        for n in 0..SourceLoc::MOST_FILES {
+            m.files.push(format!("{n}"));
+        }
+    });
+    assert_eq!(e, "file65535: 65535 source files are the most");
+    let e = told(|m| {
+        m.files.push("x".repeat(4097));
+    });
+    assert_eq!(e, "file2: a name of 4097 bytes; 4096 are the most");
+}
+
+#[test]
+fn errors_name_the_line() {
+    let parsed = text::parse(
+        "\
+file0 = \"k.cl\"
+kernel %k(i64 ptr, f32x8) simd8 {
+block0(v0: i64, v1: f32x8):
+    v2 = fadd v1, v1 @file0:1:1
+    v3 = iadd v2, v2 @file0:2:7
+    return
+}
+",
+    )
+    .unwrap();
+    let func = &parsed.module.functions[FuncRef::from_u32(0)];
+    let e = verify(&parsed.module, func).unwrap_err().to_string();
+    let want = "in %k, block0, at `v3 = iadd v2, v2` (k.cl:2:7): ";
+    assert!(e.contains(want), "{e}");
+
+    // Nothing of 8 KiB at once.
+    let loads = (1..20).map(|n| format!("    v{n} = bload.i32x128 v0+{0} @file0:{n}:3\n", n * 512));
+    let stores = (1..20).map(|n| format!("    bstore v{n}, v0 @file0:100:3\n"));
+    let body: String = loads.chain(stores).collect();
+    let source = format!(
+        "file0 = \"k.cl\"\nkernel %k(i64 ptr) simd8 {{\nblock0(v0: i64):\n{body}    return\n}}\n"
+    );
+    let options = CompileOptions::for_target("skl").unwrap();
+    let e = compile(&text::parse(&source).unwrap().module, &options).unwrap_err();
+    let CodegenError::OutOfRegisters { origin, .. } = &e else {
+        panic!("{e}");
+    };
+    let line = origin.line.as_ref().unwrap();
+    assert_eq!(line.file, "k.cl");
+    assert!(e.to_string().contains(&format!(" ({line}) and")), "{e}");
+}
+
+#[test]
+fn the_interpreter_names_the_line() {
+    let source = "\
+file0 = \"k.cl\"
+kernel %k(i64 ptr) simd8 {
+block0(v0: i64):
+    v1 = bload.i32x8 v0 @file0:1:1
+    v2 = call %far(v0) @file0:2:1
+    bstore v1, v2 @file0:3:1
+    return
+}
+function %far(i64) -> i64 {
+block0(v0: i64):
+    v1 = bload.i64 v0+64 @file0:9:4
+    return v1
+}
+";
+    let m = text::parse(source).unwrap().module;
+    let mut memory = Buffers::default();
+    let x = memory.add(vec![0; 64]);
+    let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+    let kernel = FuncRef::from_u32(0);
+    let e = launch(&m, kernel, &grid, &[Arg::ptr(x)], &mut memory, 1000).unwrap_err();
+    let want = "at `v1 = bload.i64 v0+64` (k.cl:9:4): ";
+    assert!(e.to_string().contains(want), "{e}");
+}
+
+const TWO: &str = "\
+file0 = \"k.cl\"
+kernel %a(i64 ptr, f32x8) simd8 {
+    label \"x\" = v1
+    label \"y\" = v2
+    label \"folded\" = v9
+    label \"sum\" = v2, v3
+block0(v0: i64, v1: f32x8):
+    v9 = fneg v1
+    v2 = fadd v1, v9 @file0:2:1
+    v3 = fmul v2, v1 @file0:3:1
+    v4 = fmul v3, v2 @file0:3:1
+    v5 = fadd v4, v4
+    bstore v5, v0 @file0:5:1
+    return @file0:5:1
+}
+
+kernel %b() simd8 {
+block0:
+    return
+}
+";
+
+#[test]
+fn the_table_is_sorted_and_whole() {
+    let c = compiled(TWO);
+    let (a, b) = (&c.kernels[0].code, &c.kernels[1].code);
+    assert_eq!(b.locations, []);
+    let line = |n: u32| SourceLoc::new(SourceFile::from_u32(0), n, u16::from(n > 0));
+    let entry = |offset, n| Located {
+        offset,
+        loc: line(n),
+    };
+    // The first instruction sets the float mode, and comes from nowhere.
+    assert_eq!(a.locations[..3], [entry(16, 2), entry(32, 3), entry(64, 0)]);
+    assert_eq!(a.locations[3..], [entry(80, 5)]);
+    let at = [0, 15, 16, 31, 32, 63, 64, 79, 80, 10_000];
+    let lines = at.map(|at| a.source_loc(at).line());
+    assert_eq!(lines, [0, 0, 2, 2, 3, 3, 0, 0, 5, 5]);
+    assert_eq!(a.source_loc(40), line(3));
+}
+
+#[test]
+fn labels_say_where_values_are() {
+    let code = &compiled(TWO).kernels[0].code;
+    let of = |name: &str| {
+        let ranges = code.labels.iter().filter(|l| l.name == name);
+        let mut ranges: Vec<(u64, u64)> = ranges.map(|l| (l.start, l.end)).collect();
+        ranges.sort_unstable();
+        ranges
+    };
+    // Up to the last instruction that reads it; a parameter is there from the start.
+    assert_eq!(of("x"), [(0, 48)]);
+    assert_eq!(of("y"), [(32, 64)]);
+    assert_eq!(of("folded"), []);
+    // Two values, of which the second comes while the first is still there.
+    assert_eq!(of("sum"), [(32, 64), (48, 64)]);
+    assert!(
+        code.labels
+            .iter()
+            .all(|l| l.bytes == 32 && l.address % 32 == 0)
+    );
+    // The argument's registers are those of the payload.
+    let payload = &compiled(TWO).kernels[0].payload;
+    let argument = payload.cross_address() + payload.args[1].1.offset;
+    let x = code.labels.iter().find(|l| l.name == "x").unwrap();
+    assert_eq!(x.address, argument);
+    assert_eq!(compiled(TWO).kernels[1].code.labels, []);
+}
