@@ -587,3 +587,6 @@ fn accumulator() -> VirtReg {
 fn address() -> VirtReg {
     VirtReg::Phys(isa::Reg::Arf(isa::Arf::Address, 0))
 }
+
+#[cfg(test)]
+mod tests;

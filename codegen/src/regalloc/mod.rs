@@ -9,6 +9,8 @@
 
 pub mod bundles;
 pub mod checker;
+#[cfg(test)]
+mod corruptions;
 pub mod map;
 mod overlay;
 

@@ -80,7 +80,6 @@ impl Sends<'_> {
                 };
                 let message = Message {
                     header: true,
-                    src0_grfs: 1,
                     response_grfs: grfs as u8,
                     ..lengths
                 };

@@ -1,0 +1,76 @@
+//! Bales that lowering does not make: legalization refuses them, and says which.
+
+use super::*;
+use crate::fired::Fired;
+use crate::vcode::bale::Operation;
+use crate::vcode::lowered::LoweredBlock;
+use crate::vcode::{Routine, RoutineData};
+
+/// A function of one bale, made for a register of so many bytes.
+fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Result<VCode, String> {
+    let target = Target::from_name(product).unwrap();
+    let grf = target.grf();
+    let mut f = LoweredFunction {
+        grf,
+        blocks: Vec::new(),
+        routines: PrimaryMap::<Routine, RoutineData>::new(),
+        vregs: PrimaryMap::new(),
+        flags: PrimaryMap::new(),
+        labels: Vec::new(),
+        fired: Fired::default(),
+    };
+    let r = f.vregs.push(VRegData::anywhere(bytes, grf));
+    f.blocks.push(LoweredBlock {
+        code: vec![
+            Lowered::Bale(bale(r)),
+            Lowered::Inst(MInst::EndThread { payload: r }),
+        ],
+        ..LoweredBlock::default()
+    });
+    legalize("k", f, &target, Vec::new()).map_err(|e| e.to_string())
+}
+
+/// `mov` of a type between two places of one register.
+fn mov(r: VReg, lanes: u32, ty: Type, to: u32) -> Bale {
+    let from = View::contiguous(VirtReg::Grf(r), lanes, ty);
+    let place = View { offset: to, ..from };
+    Bale::new(
+        lanes,
+        Operation::new(Op::Mov, ty, &[from.plain()]),
+        place,
+        false,
+    )
+}
+
+#[test]
+fn what_can_be_done_is_done() {
+    let code = legalized("skl", 256, |r| mov(r, 16, Type::Q, 128)).unwrap();
+    let movs = |m: &&MInst| matches!(m, MInst::Op { inst, .. } if inst.op == Op::Mov);
+    assert_eq!(code.insts.iter().filter(movs).count(), 2);
+}
+
+#[test]
+fn an_element_across_registers_is_refused() {
+    let e = legalized("skl", 64, |r| mov(r, 1, Type::Q, 28)).unwrap_err();
+    assert!(e.contains("no width can execute `mov (1)"), "{e}");
+}
+
+#[test]
+fn what_was_to_be_rewritten_before_is_refused() {
+    for change in [
+        |b: &mut Bale| b.operation.sat = true,
+        |b: &mut Bale| {
+            if let Some(BaleSrc::View(_, m)) = &mut b.operation.srcs[0] {
+                m.abs = true;
+            }
+        },
+    ] {
+        let e = legalized("icllp", 128, |r| {
+            let mut b = mov(r, 4, Type::Q, 64);
+            change(&mut b);
+            b
+        })
+        .unwrap_err();
+        assert!(e.contains("was to be rewritten before"), "{e}");
+    }
+}
