@@ -461,3 +461,23 @@ fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More than the blocks together have room for is too much, before it is known where.
+    #[test]
+    fn a_load_is_of_all_blocks() {
+        let block = VBlock::from_u32;
+        let mut load = Load {
+            bytes: vec![0; 2],
+            total: 0,
+            most: 200,
+        };
+        assert!(load.add(block(0), 150));
+        assert!(load.add(block(1), 50));
+        assert!(!load.add(block(0), 1));
+        assert_eq!((load.bytes, load.total), (vec![151, 50], 201));
+    }
+}

@@ -5,6 +5,8 @@
 
 mod labels;
 mod simdcf;
+#[cfg(test)]
+mod tests;
 
 pub use labels::LabelRange;
 

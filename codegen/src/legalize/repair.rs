@@ -566,10 +566,8 @@ impl Legalizer<'_> {
                 b.operation.srcs[n] = Some(BaleSrc::View(one, m));
             } else if same && self.is_packed(&v, lanes, align) {
                 let all = View {
-                    vs: lanes,
-                    w: lanes,
-                    hs: 1,
-                    ..v
+                    offset: v.offset,
+                    ..View::contiguous(v.reg, lanes, v.ty)
                 };
                 b.operation.srcs[n] = Some(BaleSrc::View(all, m));
             } else {
