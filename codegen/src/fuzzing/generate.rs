@@ -335,7 +335,13 @@ impl Gen<'_, '_, '_> {
         );
         let merged = self.b.append_block_param(end, ty);
         self.b.ins().brif(cond, then, &[], other, &[]);
-        for block in [then, other] {
+        self.meet(&[then, other], (end, merged), budget, depth);
+    }
+
+    /// Fills in blocks that go on to one block, each with a value for its parameter, and goes on there.
+    fn meet(&mut self, blocks: &[Block], (end, merged): (Block, Value), budget: u32, depth: u32) {
+        let ty = self.b.func().dfg.ty(merged);
+        for &block in blocks {
             self.b.seal_block(block);
             self.b.switch_to_block(block);
             let before = self.pool.len();
@@ -392,18 +398,7 @@ impl Gen<'_, '_, '_> {
             .collect();
         let args = list(&otherwise.1);
         self.b.ins().switch(arg, otherwise.0, &args, &cases);
-        for block in blocks {
-            self.b.seal_block(block);
-            self.b.switch_to_block(block);
-            let before = self.pool.len();
-            self.body(budget, depth + 1);
-            let v = self.value(ty);
-            self.pool.truncate(before);
-            self.b.ins().jump(end, &[v]);
-        }
-        self.b.seal_block(end);
-        self.b.switch_to_block(end);
-        self.pool.push(merged);
+        self.meet(&blocks, (end, merged), budget, depth);
     }
 
     /// A loop of the whole thread with a few iterations.

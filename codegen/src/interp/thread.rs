@@ -288,14 +288,7 @@ impl<'a> Thread<'a> {
                 mask,
                 old,
             } => {
-                let ty = dfg
-                    .first_result(inst)
-                    .map(|v| dfg.ty(v))
-                    .ok_or("no result")?;
-                let mut out = match old.expand() {
-                    Some(v) => frame.values[v].clone(),
-                    None => vec![0; ty.lanes() as usize],
-                };
+                let (ty, mut out) = lanes_before(frame, inst, old.expand())?;
                 for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
                     let bits = memory
                         .read(mem.space, address, ty.scalar().bytes())
@@ -314,14 +307,7 @@ impl<'a> Thread<'a> {
                 mask,
                 old,
             } => {
-                let ty = dfg
-                    .first_result(inst)
-                    .map(|v| dfg.ty(v))
-                    .ok_or("no result")?;
-                let mut out = match old.expand() {
-                    Some(v) => frame.values[v].clone(),
-                    None => vec![0; ty.lanes() as usize],
-                };
+                let (ty, mut out) = lanes_before(frame, inst, old.expand())?;
                 let size = ty.scalar().bytes();
                 for (lane, address) in Access::new(frame, opcode, mem, ty, addr, offset, mask) {
                     let operand = |n: usize| -> Result<u64, String> {
@@ -521,6 +507,22 @@ fn rectangle(
     }
     let lanes = bytes.chunks(size.max(1)).map(from_le);
     Ok(Some(lanes.collect()))
+}
+
+/// The type of what an access gives, and its lanes as they are where the access leaves them alone.
+fn lanes_before(
+    frame: &Frame<'_>,
+    inst: Inst,
+    old: Option<Value>,
+) -> Result<(Type, Lanes), String> {
+    let dfg = &frame.func.dfg;
+    let result = dfg.first_result(inst).ok_or("no result")?;
+    let ty = dfg.ty(result);
+    let lanes = match old {
+        Some(v) => frame.values[v].clone(),
+        None => vec![0; ty.lanes() as usize],
+    };
+    Ok((ty, lanes))
 }
 
 /// The lanes and addresses of a load or store.

@@ -703,10 +703,6 @@ impl Context for Lower<'_> {
         self.lower_fence(spaces);
     }
 
-    fn signed_cc(&mut self, cc: IntCC) -> Option<()> {
-        cc.is_signed().then_some(())
-    }
-
     fn unsigned_cc(&mut self, cc: IntCC) -> Option<()> {
         (!cc.is_signed()).then_some(())
     }
