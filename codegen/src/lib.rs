@@ -1,38 +1,48 @@
 //! Gantry's IR, lowering, register allocation, emission and zebin writing for Intel Gen GPUs.
+//!
+//! What is public here is for hosts and stays as it is from one minor version to the next: the IR with its [text](mod@text), its
+//! [builder], its [verifier] and its [interpreter](interp); [`compile()`] with its [`CompileOptions`], and what comes of it; [`CacheKey`].
+//! The stages in between are private; `docs/pipeline.md` tells of them.
 
 pub mod builder;
-pub mod compile;
+mod compile;
 mod context;
-pub mod emit;
-pub mod expand;
+mod emit;
+mod expand;
+#[doc(hidden)]
 pub mod fired;
-pub mod flags;
+mod flags;
+#[doc(hidden)]
 pub mod fuzzing;
-pub mod inline;
+mod inline;
 pub mod interp;
 pub mod ir;
 mod key;
-pub mod legalize;
-pub mod liveness;
-pub mod lower;
+mod legalize;
+mod liveness;
+mod lower;
 mod pipeline;
 mod printf;
-pub mod regalloc;
-pub mod result;
-pub mod sends;
-pub mod simdcf;
-pub mod target;
+mod regalloc;
+mod result;
+mod sends;
+mod simdcf;
+mod target;
 pub mod text;
-pub mod vcode;
+mod vcode;
 pub mod verifier;
-pub mod zebin;
+mod zebin;
 
-pub use compile::{CompileOptions, Compiled, CompiledKernel, KernelStats, compile, listing};
+pub use compile::{
+    CompileOptions, Compiled, CompiledKernel, KernelStats, compile, compile_kernel, listing,
+};
 pub use context::Context;
-pub use emit::LabelRange;
+pub use emit::{Code, LabelRange, Located, Relocation};
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
 pub use pipeline::Stage;
 pub use result::CodegenError;
-pub use simdcf::SimdCf;
-pub use target::Target;
+pub use simdcf::{Finding, Rule, SimdCf};
+pub use target::abi::{LaunchFact, Payload, Slot};
+pub use target::{GrfFile, Target};
+pub use vcode::SymbolPart;

@@ -42,7 +42,7 @@ fn row(i: &Info) -> String {
 #[test]
 fn rules_of_the_mask_stack() {
     let docs = std::fs::read_to_string(path()).unwrap_or_default();
-    for rule in gantry_codegen::simdcf::Rule::ALL {
+    for rule in gantry_codegen::Rule::ALL {
         assert!(docs.contains(&format!("| `{}` |", rule.name())), "{rule:?}");
     }
 }

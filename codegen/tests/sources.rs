@@ -1,8 +1,8 @@
 //! Source locations and labels of values: how they are built and verified, and what is left of them in compiled code.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+use gantry_codegen::Located;
 use gantry_codegen::builder::FunctionBuilder;
-use gantry_codegen::emit::Located;
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
 use gantry_codegen::ir::{
     FuncRef, Function, IntCC, Module, SourceFile, SourceLoc, Value, scalars::*,

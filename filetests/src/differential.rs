@@ -4,8 +4,8 @@
 
 use crate::command::check_code;
 use crate::runner::INSTRUCTION_LIMIT;
+use gantry_codegen::Inline;
 use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES};
-use gantry_codegen::inline::Inline;
 use gantry_codegen::interp::{
     Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };

@@ -9,8 +9,8 @@
 #[path = "../../isa-gen/tests/support/iga.rs"]
 mod iga;
 
+use gantry_codegen::Code;
 use gantry_codegen::Target as Product;
-use gantry_codegen::emit::Code;
 use gantry_codegen::fuzzing::Options;
 use gantry_codegen::ir::Opcode;
 use gantry_filetests::coverage::Coverage;

@@ -53,13 +53,6 @@ impl Default for AllocationMap {
 }
 
 impl AllocationMap {
-    /// An empty file.
-    pub fn new(file: GrfFile) -> Self {
-        let mut map = AllocationMap::default();
-        map.clear(file);
-        map
-    }
-
     /// Empties it for another function; its memory stays.
     pub fn clear(&mut self, file: GrfFile) {
         self.forest.clear();
@@ -236,13 +229,19 @@ mod tests {
         Range { start, end }
     }
 
+    fn empty(file: GrfFile) -> AllocationMap {
+        let mut map = AllocationMap::default();
+        map.clear(file);
+        map
+    }
+
     fn life(ranges: &[Range]) -> Life<'_> {
         Life { ranges, weak: &[] }
     }
 
     #[test]
     fn small_values_share_a_grf() {
-        let mut m = AllocationMap::new(FILE);
+        let mut m = empty(FILE);
         m.insert(0, 4, life(&[range(0, 10)]));
         assert_eq!(m.find(4, 4, 0, life(&[range(5, 6)])), Some(4));
         assert_eq!(m.find(4, 4, 0, life(&[range(10, 12)])), Some(0));
@@ -252,7 +251,7 @@ mod tests {
 
     #[test]
     fn values_of_different_callers_share_a_place() {
-        let mut m = AllocationMap::new(FILE);
+        let mut m = empty(FILE);
         let weak = [range(100, 200)];
         let (first, later, both) = ([range(0, 10)], [range(10, 20)], [range(5, 20)]);
         let across = |ranges| Life {
@@ -281,7 +280,7 @@ mod tests {
         };
         const POINTS: usize = 60;
         for _ in 0..50 {
-            let mut m = AllocationMap::new(GrfFile { count: 4, ..FILE });
+            let mut m = empty(GrfFile { count: 4, ..FILE });
             let mut table = vec![[false; 128]; POINTS];
             for _ in 0..40 {
                 let start = next(50);

@@ -21,11 +21,6 @@ impl SrcLocs {
         }
     }
 
-    /// Whether no item has a location.
-    pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
-    }
-
     /// Where an item is from.
     pub fn get(&self, at: usize) -> SourceLoc {
         let after = self.runs.partition_point(|r| r.0 as usize <= at);
@@ -78,7 +73,7 @@ mod tests {
         let mut s = SrcLocs::default();
         s.push(0, SourceLoc::NONE);
         s.push(5, SourceLoc::NONE);
-        assert!(s.is_empty());
+        assert!(s.runs.is_empty());
         for (at, n) in [(6, 1), (7, 1), (8, 2), (8, 1), (9, 3), (9, 4), (12, 0)] {
             s.push(at, line(n));
         }
