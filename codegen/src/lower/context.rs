@@ -72,11 +72,6 @@ impl Context for Lower<'_> {
         (self.scalar(v) == Scalar::I64).then_some(())
     }
 
-    fn not_f64_result(&mut self, inst: Inst) -> Option<()> {
-        let v = self.first_result(inst)?;
-        (self.scalar(v) != Scalar::F64).then_some(())
-    }
-
     fn i32_result(&mut self, inst: Inst) -> Option<()> {
         let v = self.first_result(inst)?;
         (self.scalar(v) == Scalar::I32).then_some(())
