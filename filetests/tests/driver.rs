@@ -8,6 +8,10 @@ use gantry_codegen::ir::FuncKind;
 use gantry_codegen::{CompileOptions, Target, compile};
 use gantry_filetests::TestFile;
 use gantry_runtime::{Device, DeviceKind};
+use object::Endianness;
+use object::elf::{FileHeader64, SHF_INFO_LINK};
+use object::read::elf::{FileHeader, SectionHeader};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -288,5 +292,51 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
             list.retain(|e| !(e.contains("image_depth") || e.contains("image_array_size")));
         }
         assert_eq!(theirs.join("\n"), ours.join("\n"), "{name}");
+    }
+}
+
+/// What the file's header says, and of each section what it is. Intel's compiler states no alignment, nor that relocations link to what they
+/// change (`SHF_INFO_LINK`, 0x40), and has one table for both kinds of names.
+fn sections(zebin: &[u8]) -> (String, BTreeMap<String, String>) {
+    let file = FileHeader64::<Endianness>::parse(zebin).unwrap();
+    let e = file.endian().unwrap();
+    let mut out = BTreeMap::new();
+    let table = file.sections(e, zebin).unwrap();
+    for s in table.iter().skip(1) {
+        let name = String::from_utf8_lossy(table.section_name(e, s).unwrap());
+        let (kind, flags, entry) = (s.sh_type(e), s.sh_flags(e), s.sh_entsize(e));
+        let flags = flags.0 & !SHF_INFO_LINK.0;
+        let what = format!("type {kind:x?}, flags {flags:#x}, entries of {entry}");
+        out.insert(name.into_owned(), what);
+    }
+    let head = format!(
+        "type {:#x}, machine {}, version {}",
+        file.e_type(e),
+        file.e_machine(e),
+        file.e_version(e)
+    );
+    (head, out)
+}
+
+/// The simulator looks at the names of sections alone.
+#[test]
+fn sections_are_what_they_are_in_what_intels_compiler_writes() {
+    if !have_ocloc() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let module = gantry_codegen::text::parse(IR).unwrap().module;
+    for name in ["bdw", "skl", "bxt", "icllp"] {
+        let (head, theirs) = sections(&ocloc(dir.path(), name, OPENCL).unwrap());
+        let target = Target::from_name(name).unwrap();
+        let zebin = compile(&module, &CompileOptions::new(target))
+            .unwrap()
+            .zebin;
+        let (our_head, ours) = sections(&zebin);
+        assert_eq!(our_head, head, "{name}");
+        for (section, what) in ours.iter().filter(|(s, _)| *s != ".shstrtab") {
+            assert_eq!(theirs.get(section), Some(what), "{name}: {section}");
+        }
+        assert!(ours.len() >= 7, "{name}: {ours:?}");
     }
 }
