@@ -1,6 +1,10 @@
 //! Writes the IR opcodes from `meta`'s rows and compiles the lowering rules.
 
+use cranelift_isle::ast::Def;
+use cranelift_isle::lexer::Lexer;
+use cranelift_isle::parser;
 use gantry_meta::ir;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,7 +30,34 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (code, rules) = marked(&code)?;
     std::fs::write(out.join("lower.rs"), code)?;
     std::fs::write(out.join("rules.rs"), rules)?;
+    std::fs::write(out.join("operations.rs"), operations(&inputs, &rows)?)?;
     Ok(())
+}
+
+/// The opcodes that a rule of the term `operation` begins with, as a function.
+fn operations(inputs: &[PathBuf], rows: &[ir::Row]) -> Result<String, Box<dyn std::error::Error>> {
+    let mut found: BTreeSet<String> = BTreeSet::new();
+    for path in inputs {
+        let text = std::fs::read_to_string(path)?;
+        let lexer = Lexer::new(0, &text).map_err(|e| format!("{e:?}"))?;
+        for def in parser::parse(lexer).map_err(|e| format!("{e:?}"))? {
+            let Def::Rule(rule) = def else { continue };
+            let mut terms = Vec::new();
+            rule.pattern.terms(&mut |_, sym| terms.push(sym.0.clone()));
+            if terms.first().is_some_and(|t| t == "operation") {
+                let opcode = |t: &String| rows.iter().find(|r| r.name == *t);
+                found.extend(terms.iter().find_map(opcode).map(ir::Row::variant));
+            }
+        }
+    }
+    let arms: Vec<String> = found.iter().map(|v| format!("Opcode::{v}")).collect();
+    if arms.is_empty() {
+        return Err("no rule makes an operation".into());
+    }
+    Ok(format!(
+        "/// Whether rules make an operation of an opcode.\nconst fn has_operation(op: Opcode) -> bool {{\n    matches!(op, {})\n}}\n",
+        arms.join(" | ")
+    ))
 }
 
 /// The compiled rules with a call of `fired` where each rule has matched, and the table that gives the calls' numbers a place in the sources. ISLE

@@ -5,58 +5,11 @@ use crate::vcode::VirtReg;
 use crate::vcode::bale::{BaleSrc, Operation, View};
 use gantry_isa_gen::{Cond, SrcMods, Type as GenType};
 
-/// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate.
+include!(concat!(env!("OUT_DIR"), "/operations.rs"));
+
+/// Opcodes that are one instruction on their lanes, and so can write straight into a region or saturate. (Constants are immediates.)
 pub(super) fn is_operation(op: Opcode) -> bool {
-    !matches!(
-        op,
-        Opcode::Undef
-            | Opcode::Iconst
-            | Opcode::Fconst
-            | Opcode::Bconst
-            | Opcode::Vconst
-            | Opcode::DispatchMask
-            | Opcode::GroupId
-            | Opcode::LocalId
-            | Opcode::LocalSize
-            | Opcode::GroupCount
-            | Opcode::GlobalSize
-            | Opcode::GlobalOffset
-            | Opcode::Iaddc
-            | Opcode::Isubb
-            | Opcode::Icmp
-            | Opcode::Fcmp
-            | Opcode::Any
-            | Opcode::All
-            | Opcode::Rdpred
-            | Opcode::Wrpred
-            | Opcode::PredToBits
-            | Opcode::BitsToPred
-            | Opcode::Wrregion
-            | Opcode::Load
-            | Opcode::Store
-            | Opcode::Bload
-            | Opcode::Bstore
-            | Opcode::Barrier
-            | Opcode::Fence
-            | Opcode::Atomic
-            | Opcode::ImageLoad
-            | Opcode::ImageStore
-            | Opcode::Sample
-            | Opcode::ImageQuery
-            | Opcode::MediaLoad
-            | Opcode::MediaStore
-            | Opcode::Send
-            | Opcode::SendReply
-            | Opcode::SymbolAddr
-            | Opcode::PrintfBuffer
-            | Opcode::Goto
-            | Opcode::Join
-            | Opcode::Call
-            | Opcode::Jump
-            | Opcode::Brif
-            | Opcode::Switch
-            | Opcode::Return
-    )
+    has_operation(op) && !matches!(op, Opcode::Iconst | Opcode::Fconst)
 }
 
 pub(super) fn fits_word(x: i64) -> bool {
