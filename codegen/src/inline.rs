@@ -12,8 +12,8 @@ use crate::ir::{
 };
 use crate::result::CodegenError;
 use crate::vcode::routines;
-use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -175,9 +175,23 @@ impl Plan {
     }
 }
 
-/// The functions that a function calls, call by call.
+/// The functions that a function calls, call by call, where control can come to.
 fn callees(func: &Function) -> impl Iterator<Item = FuncRef> + '_ {
-    calls(func).filter_map(|i| match *func.dfg.data(i) {
+    let mut reached: EntitySet<Block> = EntitySet::new();
+    if calls(func).next().is_some() {
+        let mut work: Vec<Block> = func.layout.entry().into_iter().collect();
+        while let Some(b) = work.pop() {
+            if reached.insert(b) {
+                let last = func.layout.terminator(b).into_iter();
+                work.extend(last.flat_map(|t| func.dfg.destinations(t)).map(|c| c.block));
+            }
+        }
+    }
+    let blocks = func.layout.blocks().iter();
+    let insts = blocks
+        .filter(move |b| reached.contains(**b))
+        .flat_map(|&b| func.layout.insts(b));
+    insts.filter_map(|&i| match *func.dfg.data(i) {
         InstData::Call { func, .. } => Some(func),
         _ => None,
     })
