@@ -112,7 +112,6 @@ impl Sends<'_> {
                 let message = Message {
                     header: true,
                     src0_grfs: (1 + grfs) as u8,
-                    response_grfs: 0,
                     ..lengths
                 };
                 self.send_message(message, &part, p, false);
