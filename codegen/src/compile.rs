@@ -176,7 +176,7 @@ pub(crate) fn kernel_in(
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
     let verify = || verify_with_callees(module, func);
-    pipeline::run(context, module, func, options, verify)
+    pipeline::run(context, module, func, options, verify).map_err(|e| e.in_module(module))
 }
 
 /// Compiles every kernel of a module and writes a zebin.
@@ -203,7 +203,8 @@ pub(crate) fn module_in(
                 true => Ok(()),
                 false => verifier::verify_module(module).map_err(CodegenError::Verifier),
             };
-            kernels.push(pipeline::run(context, module, func, options, verify)?);
+            let kernel = pipeline::run(context, module, func, options, verify);
+            kernels.push(kernel.map_err(|e| e.in_module(module))?);
             functions.push(func);
         }
     }

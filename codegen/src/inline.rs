@@ -177,6 +177,7 @@ impl Plan {
 
 /// The functions that a function calls, call by call, where control can come to.
 fn callees(func: &Function) -> impl Iterator<Item = FuncRef> + '_ {
+    // Not `ControlFlow`, whose dominators this is asked too often for.
     let mut reached: EntitySet<Block> = EntitySet::new();
     if calls(func).next().is_some() {
         let mut work: Vec<Block> = func.layout.entry().into_iter().collect();

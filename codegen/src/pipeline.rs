@@ -238,16 +238,6 @@ pub(crate) fn run(
     options: &CompileOptions,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<CompiledKernel, CodegenError> {
-    stages(context, module, func, options, verify).map_err(|e| e.in_module(module))
-}
-
-fn stages(
-    context: &mut Context,
-    module: &Module,
-    func: &Function,
-    options: &CompileOptions,
-    verify: impl FnOnce() -> Result<(), CodegenError>,
-) -> Result<CompiledKernel, CodegenError> {
     let target = &options.target;
     let file = target.grf().size();
     let name = func.name.as_str();

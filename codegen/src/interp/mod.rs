@@ -36,6 +36,7 @@ mod thread;
 pub use image::{Addressing, Component, Image, Sampler};
 pub use memory::{Buffers, Memory, MemoryError};
 
+use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
 use crate::result::Origin;
 use memory::{Spaces, Tables};
@@ -147,9 +148,6 @@ pub enum InterpError {
         ended: usize,
     },
 }
-
-/// Alignment in bytes of what a kernel finds in local memory behind its own part.
-pub(crate) const SLM_ALIGN: u32 = 16;
 
 /// The most work-items of a group.
 const MAX_GROUP: u32 = 1024;

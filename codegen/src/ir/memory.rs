@@ -2,6 +2,9 @@
 
 use super::types::Scalar;
 
+/// Alignment in bytes of what a kernel finds in local memory behind its own part.
+pub(crate) const SLM_ALIGN: u32 = 16;
+
 /// A memory that accesses go to, and with it what an address is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Space {

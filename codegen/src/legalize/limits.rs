@@ -87,7 +87,6 @@ impl Legalizer<'_> {
     /// Where results are split evenly: of a source in two registers, a result in one lies in one half of it, or evenly in both.
     fn halves_fit(&self, bale: &Bale, p: Piece) -> bool {
         if !self.target.features().even_split
-            || p.lanes == 1
             || bale.dst.reg == VirtReg::NULL
             || bale.dst.index.is_some()
         {

@@ -1,7 +1,7 @@
 //! Blocks, terminators and the copies on edges.
 
 use super::Lower;
-use crate::interp::SLM_ALIGN;
+use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
     Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, SourceLoc, Value, ValueDef,
 };

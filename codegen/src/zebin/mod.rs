@@ -8,7 +8,7 @@
 mod debug;
 
 use crate::emit::{Located, Relocation};
-use crate::interp::SLM_ALIGN;
+use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
     ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape, Module,
 };
