@@ -6,8 +6,8 @@
 use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    ArgKind, Block, BlockCall, Constant, Data, FuncKind, Function, Inst, InstData, MemFlags,
-    Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
+    ArgFact, ArgKind, Block, BlockCall, Constant, Data, FuncKind, Function, Inst, InstData,
+    MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -560,11 +560,17 @@ impl<'a> Body<'a> {
                 self.optional(&coords);
                 self.optional(&[data, mask, old]);
             }
-            InstData::ImageQuery {
+            InstData::ArgQuery {
                 opcode: _,
                 fact,
-                image,
-            } => [18, fact as u8, image].iter().for_each(|&b| self.w.u8(b)),
+                of,
+            } => {
+                let fact = match fact {
+                    ArgFact::Image(f) => f as u8,
+                    ArgFact::Sampler(f) => f as u8,
+                };
+                [18, fact, of].iter().for_each(|&b| self.w.u8(b));
+            }
             InstData::Media {
                 opcode: _,
                 image,

@@ -5,7 +5,7 @@
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
     Block, Data, FloatCC, FuncRef, Function, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC,
-    MemFlags, Module, Region, Scalar, Space, Value, scalars::*,
+    MemFlags, Module, Region, SamplerFact, Scalar, Space, Value, scalars::*,
 };
 use gantry_codegen::verifier::verify_module;
 
@@ -443,6 +443,8 @@ fn every_hand_written_method_verifies() {
     };
     b.ins().sample(F32.by(32), place, &[v, v, v], Some(v), None);
     let width = b.ins().image_query(ImageFact::Width, 1);
+    b.ins().image_query(ImageFact::FlatBase, 1);
+    b.ins().sampler_query(SamplerFact::Snap, 0);
     let rows = b.ins().media_load(I8.by(24), 2, [width, width], 12);
     b.ins().media_store(rows, 2, [width, width], 8);
     let table = b.ins().symbol_addr(table);

@@ -71,3 +71,55 @@ fn subroutines_find_what_their_kernel_has() {
         }
     }
 }
+
+/// A subroutine is verified without its kernels, so what they lack is found in each.
+#[test]
+fn subroutines_ask_for_nothing_that_their_kernel_lacks() {
+    let asked = [
+        ("i32", "image_query.i32 width image 1", "image 1"),
+        ("i32x4", "image_load.i32x4 image 1 (v1)", "image 1"),
+        (
+            "i8x4",
+            "media_load.i8x4 image 1 (v1, v1) width 4",
+            "image 1",
+        ),
+        ("i32", "sampler_query.i32 snap sampler 1", "sampler 1"),
+        ("i32x4", "sample.i32x4 image 0 sampler 1 (v2)", "sampler 1"),
+        ("i32", "bload.i32 surface 1 v1", "surface 1"),
+        ("i32", "load.i32 surface 1 v1", "surface 1"),
+        ("i32", "atomic.i32 add surface 1 v1, v1", "surface 1"),
+        ("i32", "bload.i32 scratch v1", "no scratch"),
+    ];
+    for inline in Inline::ALL {
+        for (ty, instruction, what) in asked {
+            let text = format!(
+                "
+kernel %k(i32 image1d read, i64 ptr, i32 sampler, i32 surface) simd16 {{
+block0(v0: i32, v1: i64, v2: i32, v3: i32):
+    v4 = call %f()
+    bstore v4, v1
+    return
+}}
+
+function %f() -> {ty} {{
+block0:
+    v1 = iconst.i32 1
+    v2 = fconst.f32 1.0
+    v3 = {instruction}
+    return v3
+}}
+"
+            );
+            let module = text::parse(&text).unwrap().module;
+            let mut options = CompileOptions::for_target("skl").unwrap();
+            options.inline = inline;
+            let name = format!("{instruction}, {}", inline.name());
+            let error = match compile(&module, &options) {
+                Ok(_) => panic!("{name}: compiles"),
+                Err(e) => e.to_string(),
+            };
+            assert!(error.contains(what), "{name}: {error}");
+            assert!(error.contains("what %k does not have"), "{name}: {error}");
+        }
+    }
+}

@@ -2,9 +2,9 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, FuncRef, ImageFact,
-    ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Type, Types, Value,
-    result_types,
+    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, FuncRef,
+    ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar,
+    Scope, Type, Types, Value, result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
 use half::f16;
@@ -552,16 +552,19 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
-    /// `image_query`: a fact about an image.
+    /// `image_query`: a fact about the n-th image argument of the kernel.
     pub fn image_query(self, fact: ImageFact, image: u8) -> Value {
-        let opcode = Opcode::ImageQuery;
-        let ty = Type::scalar_of(Scalar::I32);
-        let data = InstData::ImageQuery {
-            opcode,
-            fact,
-            image,
-        };
-        self.one(data, Some(ty))
+        self.arg_query(Opcode::ImageQuery, ArgFact::Image(fact), image)
+    }
+
+    /// `sampler_query`: a fact about the n-th sampler argument of the kernel.
+    pub fn sampler_query(self, fact: SamplerFact, sampler: u8) -> Value {
+        self.arg_query(Opcode::SamplerQuery, ArgFact::Sampler(fact), sampler)
+    }
+
+    fn arg_query(self, opcode: Opcode, fact: ArgFact, of: u8) -> Value {
+        let ty = Type::scalar_of(fact.scalar());
+        self.one(InstData::ArgQuery { opcode, fact, of }, Some(ty))
     }
 
     /// `symbol_addr`: the address of constant data of the module.

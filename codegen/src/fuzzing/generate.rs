@@ -275,7 +275,7 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Symbol
             | Format::Printf
             | Format::Image
-            | Format::ImageQuery
+            | Format::ArgQuery
             | Format::Media
             | Format::Send
             | Format::Call

@@ -2,7 +2,7 @@
 
 use super::IMAGE_SIDE;
 use super::generate::Gen;
-use crate::ir::{ImageFact, ImagePlace, Opcode, Scalar, Type, Value};
+use crate::ir::{ImageFact, ImagePlace, Opcode, SamplerFact, Scalar, Type, Value};
 
 impl Gen<'_, '_, '_> {
     /// Lanes of an access, up to a predicate's.
@@ -136,13 +136,26 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    pub(super) fn image_query(&mut self) {
+    /// What the launch says of an argument. Addresses differ from one machine to the next.
+    pub(super) fn arg_query(&mut self, opcode: Opcode) {
         if !self.memory {
             return;
         }
-        let fact = self.rng.pick(&ImageFact::ALL).unwrap_or(ImageFact::Width);
-        let image = self.rng.below(2) as u8;
-        let v = self.b.ins().image_query(fact, image);
+        let v = match opcode {
+            Opcode::ImageQuery => {
+                let fact = self.rng.pick(&ImageFact::ALL).unwrap_or(ImageFact::Width);
+                if fact == ImageFact::FlatBase && self.options.runnable {
+                    return;
+                }
+                let image = self.rng.below(2) as u8;
+                self.b.ins().image_query(fact, image)
+            }
+            _ => {
+                let fact = self.rng.pick(&SamplerFact::ALL);
+                let fact = fact.unwrap_or(SamplerFact::Normalized);
+                self.b.ins().sampler_query(fact, 0)
+            }
+        };
         self.pool.push(v);
     }
 }

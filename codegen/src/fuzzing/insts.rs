@@ -104,7 +104,7 @@ impl Gen<'_, '_, '_> {
             Format::Fence => self.fence(),
             Format::Symbol => self.table(),
             Format::Image => self.image(opcode),
-            Format::ImageQuery => self.image_query(),
+            Format::ArgQuery => self.arg_query(opcode),
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
             Format::Printf => self.printf(),

@@ -4,7 +4,7 @@
 //! linear filtering are singles, where hardware's have 8 bits: results differ by at most 1/256 of the difference of neighbours.
 
 use super::memory::{Memory, MemoryError, from_le};
-use crate::ir::{ImageFact, ImageShape};
+use crate::ir::{ImageFact, ImageShape, SamplerFact};
 use half::f16;
 
 /// How a component is stored.
@@ -284,12 +284,38 @@ impl Image {
             (ImageFact::Depth, ImageShape::D3) => z,
             (ImageFact::Layers, ImageShape::D1Array) => y,
             (ImageFact::Layers, ImageShape::D2Array) => z,
+            (ImageFact::FlatWidth | ImageFact::FlatPitch, _) => {
+                let texel = self.components * self.component.bytes();
+                x.wrapping_mul(texel).wrapping_sub(1)
+            }
+            (ImageFact::FlatHeight, shape) => match shape {
+                ImageShape::D1 | ImageShape::D1Array | ImageShape::Buffer => 0,
+                _ => y.wrapping_sub(1),
+            },
+            // One sample, one level.
             _ => 0,
         }
     }
 }
 
 impl Sampler {
+    /// A fact about it.
+    pub(super) fn fact(&self, fact: SamplerFact) -> u32 {
+        match fact {
+            SamplerFact::Addressing => match self.addressing {
+                Addressing::Border => 1,
+                Addressing::Edge => 2,
+                Addressing::Repeat => 3,
+                Addressing::Mirror => 4,
+            },
+            SamplerFact::Normalized => u32::from(self.normalized) * 8,
+            SamplerFact::Snap => match !self.linear && self.addressing == Addressing::Border {
+                true => u32::MAX,
+                false => 0,
+            },
+        }
+    }
+
     /// Where a coordinate falls among so many texels.
     fn axis(&self, c: f32, texels: u32, linear: bool) -> Axis {
         let size = texels as f32;

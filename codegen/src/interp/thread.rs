@@ -5,8 +5,8 @@ use super::print::print;
 use super::pure::{evaluate, lane_of};
 use super::{Arg, Group, InterpError, Lanes, alu};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, Inst, InstData, MAX_SCRATCH,
-    MemFlags, Module, Opcode, Scalar, SourceLoc, Type, Value,
+    ArgFact, AtomicOp, Block, BlockCall, Dim, FuncKind, FuncRef, Function, ImageFact, Inst,
+    InstData, MAX_SCRATCH, MemFlags, Module, Opcode, Scalar, SourceLoc, Type, Value,
 };
 use crate::result::Origin;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
@@ -247,9 +247,11 @@ impl<'a> Thread<'a> {
             }
             InstData::Launch { opcode, dim } => vec![self.fact(opcode, dim)],
             InstData::Fence { .. } => return Ok(Step::Next),
-            InstData::ImageQuery { fact, image, .. } => {
-                vec![vec![u64::from(memory.image(image)?.fact(fact))]]
-            }
+            InstData::ArgQuery { fact, of, .. } => vec![vec![match fact {
+                ArgFact::Image(ImageFact::FlatBase) => memory.image(of)?.address,
+                ArgFact::Image(fact) => memory.image(of)?.fact(fact).into(),
+                ArgFact::Sampler(fact) => memory.sampler(of)?.fact(fact).into(),
+            }]],
             InstData::Media { .. } => match rectangle(frame, inst, data, memory)? {
                 Some(read) => vec![read],
                 None => return Ok(Step::Next),

@@ -2,8 +2,11 @@
 
 use super::dfg::DataFlowGraph;
 use super::entities::{DataRef, FuncRef, Inst, SourceFile};
-use super::image::{ImageAccess, ImageShape};
+use super::image::{ArgFact, ImageAccess, ImageShape};
+use super::instructions::InstData;
 use super::layout::Layout;
+use super::memory::Space;
+use super::opcode::Opcode;
 use super::sourceloc::{SourceLine, SourceLoc, ValueLabels};
 use super::types::{Scalar, Type};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
@@ -176,6 +179,41 @@ impl Function {
     /// How many arguments are of a kind.
     pub fn count(&self, kind: ArgKind) -> usize {
         self.sig.params.iter().filter(|p| p.kind == kind).count()
+    }
+
+    /// What an instruction, of this kernel or of a subroutine that it calls, asks of the kernel in vain: an argument by its number, or scratch.
+    /// Nothing is known of subroutines themselves.
+    pub fn lacks(&self, data: &InstData) -> Option<String> {
+        let FuncKind::Kernel { scratch_bytes, .. } = self.kind else {
+            return None;
+        };
+        let few = |what: &str, n: u8, have: usize| match usize::from(n) < have {
+            true => None,
+            false => Some(format!(
+                "{what} {n}: the kernel has {have} {what} arguments"
+            )),
+        };
+        let image = |n| few("image", n, self.images().count());
+        let sampler = |n| few("sampler", n, self.count(ArgKind::Sampler));
+        match *data {
+            InstData::Load { mem, .. }
+            | InstData::Store { mem, .. }
+            | InstData::Atomic { mem, .. } => match mem.space {
+                Space::Surface(n) => few("surface", n, self.count(ArgKind::Surface)),
+                Space::Scratch if scratch_bytes == 0 => Some("the kernel has no scratch".into()),
+                _ => None,
+            },
+            InstData::Image { opcode, at, .. } => image(at.image).or_else(|| match opcode {
+                Opcode::Sample => sampler(at.sampler),
+                _ => None,
+            }),
+            InstData::Media { image: n, .. } => image(n),
+            InstData::ArgQuery { fact, of, .. } => match fact {
+                ArgFact::Image(_) => image(of),
+                ArgFact::Sampler(_) => sampler(of),
+            },
+            _ => None,
+        }
     }
 
     /// How the function's float operations round and treat denormals; a subroutine's are its kernel's.

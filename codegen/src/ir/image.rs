@@ -1,5 +1,7 @@
 //! Images and samplers: what a kernel's arguments are, and what operations ask of them.
 
+use super::types::Scalar;
+
 /// The shape of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ImageShape {
@@ -122,17 +124,35 @@ pub enum ImageFact {
     ChannelType,
     /// Which components there are: OpenCL's number.
     ChannelOrder,
+    /// Samples of a texel; 0 where the image has one.
+    Samples,
+    /// Levels of detail; 0 where the image has one.
+    Levels,
+    /// Address of the first texel.
+    FlatBase,
+    /// Bytes of a row, minus one.
+    FlatWidth,
+    /// Rows, minus one.
+    FlatHeight,
+    /// Bytes from row to row, minus one.
+    FlatPitch,
 }
 
 impl ImageFact {
     /// Every fact.
-    pub const ALL: [ImageFact; 6] = [
+    pub const ALL: [ImageFact; 12] = [
         ImageFact::Width,
         ImageFact::Height,
         ImageFact::Depth,
         ImageFact::Layers,
         ImageFact::ChannelType,
         ImageFact::ChannelOrder,
+        ImageFact::Samples,
+        ImageFact::Levels,
+        ImageFact::FlatBase,
+        ImageFact::FlatWidth,
+        ImageFact::FlatHeight,
+        ImageFact::FlatPitch,
     ];
 
     /// The word in text.
@@ -144,6 +164,60 @@ impl ImageFact {
             ImageFact::Layers => "layers",
             ImageFact::ChannelType => "channel_type",
             ImageFact::ChannelOrder => "channel_order",
+            ImageFact::Samples => "samples",
+            ImageFact::Levels => "levels",
+            ImageFact::FlatBase => "flat_base",
+            ImageFact::FlatWidth => "flat_width",
+            ImageFact::FlatHeight => "flat_height",
+            ImageFact::FlatPitch => "flat_pitch",
+        }
+    }
+}
+
+/// What can be asked of a sampler, in the numbers of Intel's driver (`sampler_patch_values.h`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum SamplerFact {
+    /// What is outside of images: 0 undefined, 1 zeros, 2 the edge, 3 the image again, 4 the image mirrored.
+    Addressing,
+    /// 8 where coordinates from 0 to 1 span an image, else 0.
+    Normalized,
+    /// All ones where the kernel itself must move coordinates below 0 outside (it takes the nearest texel, and zeros are outside), else 0.
+    Snap,
+}
+
+impl SamplerFact {
+    /// Every fact.
+    pub const ALL: [SamplerFact; 3] = [
+        SamplerFact::Addressing,
+        SamplerFact::Normalized,
+        SamplerFact::Snap,
+    ];
+
+    /// The word in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SamplerFact::Addressing => "addressing",
+            SamplerFact::Normalized => "normalized",
+            SamplerFact::Snap => "snap",
+        }
+    }
+}
+
+/// What a launch says about an argument of the kernel, beside its value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum ArgFact {
+    /// About the n-th image argument.
+    Image(ImageFact),
+    /// About the n-th sampler argument.
+    Sampler(SamplerFact),
+}
+
+impl ArgFact {
+    /// Its type.
+    pub const fn scalar(self) -> Scalar {
+        match self {
+            ArgFact::Image(ImageFact::FlatBase) => Scalar::I64,
+            ArgFact::Image(_) | ArgFact::Sampler(_) => Scalar::I32,
         }
     }
 }

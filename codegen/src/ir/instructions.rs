@@ -3,7 +3,7 @@
 use super::condcodes::{FloatCC, IntCC};
 use super::dfg::DataFlowGraph;
 use super::entities::{Block, CaseTable, Constant, DataRef, FuncRef, Value};
-use super::image::{ImageFact, ImagePlace};
+use super::image::{ArgFact, ImagePlace};
 use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
 use super::region::Region;
@@ -168,11 +168,11 @@ pub enum InstData {
         mask: PackedOption<Value>,
         old: PackedOption<Value>,
     },
-    /// `image_query`.
-    ImageQuery {
+    /// `image_query` and `sampler_query`: what is asked, and of which argument of its kind.
+    ArgQuery {
         opcode: Opcode,
-        fact: ImageFact,
-        image: u8,
+        fact: ArgFact,
+        of: u8,
     },
     /// `media_load`, `media_store`: where in bytes and rows, bytes of a row, what is stored.
     Media {
@@ -250,7 +250,7 @@ impl InstData {
             | InstData::Image { opcode, .. }
             | InstData::Media { opcode, .. }
             | InstData::Send { opcode, .. }
-            | InstData::ImageQuery { opcode, .. }
+            | InstData::ArgQuery { opcode, .. }
             | InstData::Printf { opcode, .. }
             | InstData::Call { opcode, .. }
             | InstData::Jump { opcode, .. }
@@ -270,7 +270,7 @@ impl InstData {
             | InstData::Launch { .. }
             | InstData::Fence { .. }
             | InstData::Symbol { .. }
-            | InstData::ImageQuery { .. } => {}
+            | InstData::ArgQuery { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
@@ -372,7 +372,7 @@ impl InstData {
             | InstData::Launch { .. }
             | InstData::Fence { .. }
             | InstData::Symbol { .. }
-            | InstData::ImageQuery { .. } => {}
+            | InstData::ArgQuery { .. } => {}
             InstData::Unary { arg, .. } | InstData::RdPred { arg, .. } => *arg = f(*arg),
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }

@@ -13,9 +13,9 @@ impl Lower<'_> {
     pub(super) fn launch_address(&self, inst: Inst) -> Option<u32> {
         let (opcode, dim) = match *self.func.dfg.data(inst) {
             InstData::Launch { opcode, dim } => (opcode, dim),
-            InstData::ImageQuery { fact, image, .. } => {
-                let mut facts = self.payload.image_facts.iter();
-                let (.., slot) = facts.find(|(n, f, _)| (*n, *f) == (image, fact))?;
+            InstData::ArgQuery { fact, of, .. } => {
+                let mut facts = self.payload.arg_facts.iter();
+                let (.., slot) = facts.find(|(n, f, _)| (*n, *f) == (of, fact))?;
                 return Some(self.payload.cross_address() + slot.offset);
             }
             InstData::Nullary {

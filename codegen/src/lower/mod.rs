@@ -50,8 +50,8 @@ use std::ops::{Deref, DerefMut};
 )]
 mod generated {
     use crate::ir::{
-        AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC, FuncRef,
-        ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
+        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC,
+        FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
     };
     use crate::vcode::bale::{BaleSrc, Operation, View};
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};

@@ -3,8 +3,8 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgKind, Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode,
-    Region, Scalar, Space, Value,
+    ArgFact, ArgKind, Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module,
+    Opcode, Region, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -329,7 +329,10 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             more(&[second]),
             masked(mask)
         ),
-        InstData::ImageQuery { fact, image, .. } => format!("{} image {image}", fact.name()),
+        InstData::ArgQuery { fact, of, .. } => match fact {
+            ArgFact::Image(f) => format!("{} image {of}", f.name()),
+            ArgFact::Sampler(f) => format!("{} sampler {of}", f.name()),
+        },
         InstData::Symbol { data, .. } => {
             let name = module.and_then(|m| m.data.get(data)).map(|d| &d.name);
             name.map_or(data.to_string(), |n| format!("%{n}"))

@@ -1,7 +1,7 @@
 //! Images: that there are such, coordinates, texels, masks.
 
 use super::{Place, Verifier};
-use crate::ir::{ArgKind, FuncKind, ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type};
+use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Scalar, Type};
 
 /// The most bytes of a row of a rectangle.
 const MEDIA_ROW: u32 = 64;
@@ -11,12 +11,12 @@ const COMPONENTS: u32 = 4;
 impl Verifier<'_> {
     pub(super) fn images(&mut self, inst: Inst) {
         match *self.data(inst) {
-            InstData::ImageQuery { opcode, image, .. } => {
-                self.image_of(inst, image);
+            InstData::ArgQuery { opcode, fact, .. } => {
+                let want = Type::scalar_of(fact.scalar());
                 if let Some(ty) = self.result(inst)
-                    && ty != Type::scalar_of(Scalar::I32)
+                    && ty != want
                 {
-                    let what = format!("type clash: `{opcode}` is i32, not {ty}");
+                    let what = format!("type clash: `{opcode}` is {want}, not {ty}");
                     self.error(Place::Inst(inst), what);
                 }
             }
@@ -28,17 +28,8 @@ impl Verifier<'_> {
     }
 
     /// The image of a number; none in a subroutine, whose images are its kernels'.
-    fn image_of(&mut self, inst: Inst, image: u8) -> Option<(ImageShape, ImageAccess)> {
-        if !matches!(self.func.kind, FuncKind::Kernel { .. }) {
-            return None;
-        }
-        let found = self.func.images().nth(image.into());
-        if found.is_none() {
-            let n = self.func.images().count();
-            let what = format!("image {image}: the kernel has {n} image arguments");
-            self.error(Place::Inst(inst), what);
-        }
-        found
+    fn image_of(&self, image: u8) -> Option<(ImageShape, ImageAccess)> {
+        self.func.images().nth(image.into())
     }
 
     fn media(&mut self, inst: Inst) {
@@ -52,7 +43,7 @@ impl Verifier<'_> {
         else {
             return;
         };
-        if let Some((shape, access)) = self.image_of(inst, image) {
+        if let Some((shape, access)) = self.image_of(image) {
             let ok = match opcode {
                 Opcode::MediaLoad => access.reads(),
                 _ => access.writes(),
@@ -138,14 +129,7 @@ impl Verifier<'_> {
         else {
             return;
         };
-        let image = self.image_of(inst, at.image);
-        let kernel = matches!(self.func.kind, FuncKind::Kernel { .. });
-        let samplers = self.func.count(ArgKind::Sampler);
-        if kernel && opcode == Opcode::Sample && usize::from(at.sampler) >= samplers {
-            let n = at.sampler;
-            let what = format!("sampler {n}: the kernel has {samplers} sampler arguments");
-            self.error(Place::Inst(inst), what);
-        }
+        let image = self.image_of(at.image);
         let given: Vec<_> = coords.iter().filter_map(|v| v.expand()).collect();
         if let Some((shape, access)) = image {
             let want = shape.coordinates();

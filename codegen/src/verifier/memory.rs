@@ -1,9 +1,7 @@
 //! Addresses, values and masks of loads, stores and atomics.
 
 use super::{Place, Verifier};
-use crate::ir::{
-    ArgKind, AtomicOp, FuncKind, Inst, InstData, MemFlags, Opcode, Scalar, Space, Type, Value,
-};
+use crate::ir::{AtomicOp, Inst, InstData, MemFlags, Opcode, Scalar, Space, Type, Value};
 use cranelift_entity::packed_option::PackedOption;
 
 /// The most consecutive elements that a lane of a scattered access has.
@@ -222,25 +220,6 @@ impl Verifier<'_> {
                 Place::Inst(inst),
                 format!("an alignment of {n} bytes; {ALIGN} is the most"),
             );
-        }
-        if let FuncKind::Kernel {
-            scratch_bytes: 0, ..
-        } = self.func.kind
-            && mem.space == Space::Scratch
-        {
-            self.error(Place::Inst(inst), "the kernel has no scratch");
-        }
-        if let Space::Surface(n) = mem.space
-            && let FuncKind::Kernel { .. } = self.func.kind
-        {
-            let params = self.func.sig.params.iter();
-            let surfaces = params.filter(|p| p.kind == ArgKind::Surface).count();
-            if usize::from(n) >= surfaces {
-                self.error(
-                    Place::Inst(inst),
-                    format!("surface {n}: the kernel has {surfaces} surface arguments"),
-                );
-            }
         }
         match a.mask {
             Some((_, m)) if block => {

@@ -300,6 +300,9 @@ impl<'a> Verifier<'a> {
             self.predicates(inst);
             self.memory(inst);
             self.images(inst);
+            if let Some(what) = self.func.lacks(self.data(inst)) {
+                self.error(Place::Inst(inst), what);
+            }
             self.control(inst);
             self.printf(inst);
         }

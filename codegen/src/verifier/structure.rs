@@ -242,7 +242,7 @@ fn format(data: &InstData) -> Format {
         InstData::Image { .. } => Format::Image,
         InstData::Media { .. } => Format::Media,
         InstData::Send { .. } => Format::Send,
-        InstData::ImageQuery { .. } => Format::ImageQuery,
+        InstData::ArgQuery { .. } => Format::ArgQuery,
         InstData::Symbol { .. } => Format::Symbol,
         InstData::Printf { .. } => Format::Printf,
         InstData::Call { .. } => Format::Call,

@@ -10,7 +10,8 @@ mod debug;
 use crate::emit::{Located, Relocation};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
-    ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape, Module,
+    ArgFact, ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape,
+    Module, SamplerFact,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -133,20 +134,18 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             );
         }
         let tables = k.tables();
-        for (image, fact, slot) in &k.payload.image_facts {
-            let name = match fact {
-                ImageFact::Width => "image_width",
-                ImageFact::Height => "image_height",
-                ImageFact::Depth => "image_depth",
-                ImageFact::Layers => "image_array_size",
-                ImageFact::ChannelType => "image_channel_data_type",
-                ImageFact::ChannelOrder => "image_channel_order",
+        for (of, fact, slot) in &k.payload.arg_facts {
+            let of = usize::from(*of);
+            let arg = match fact {
+                ArgFact::Image(_) => tables.images.get(of).map_or(0, |i| i.0),
+                ArgFact::Sampler(_) => tables.samplers.get(of).copied().unwrap_or(0),
             };
-            let arg = tables.images.get(usize::from(*image)).map_or(0, |i| i.0);
             let _ = writeln!(
                 s,
-                "      - arg_type: {name}\n        offset: {}\n        size: {}\n        arg_index: {arg}",
-                slot.offset, slot.bytes
+                "      - arg_type: {}\n        offset: {}\n        size: {}\n        arg_index: {arg}",
+                fact_type(*fact),
+                slot.offset,
+                slot.bytes
             );
         }
         if k.payload.cross_is_empty() {
@@ -201,6 +200,31 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
     }
     s.push_str("...\n");
     s
+}
+
+/// The `arg_type` of a fact about an argument.
+fn fact_type(fact: ArgFact) -> &'static str {
+    match fact {
+        ArgFact::Image(fact) => match fact {
+            ImageFact::Width => "image_width",
+            ImageFact::Height => "image_height",
+            ImageFact::Depth => "image_depth",
+            ImageFact::Layers => "image_array_size",
+            ImageFact::ChannelType => "image_channel_data_type",
+            ImageFact::ChannelOrder => "image_channel_order",
+            ImageFact::Samples => "image_num_samples",
+            ImageFact::Levels => "image_num_mip_levels",
+            ImageFact::FlatBase => "flat_image_baseoffset",
+            ImageFact::FlatWidth => "flat_image_width",
+            ImageFact::FlatHeight => "flat_image_height",
+            ImageFact::FlatPitch => "flat_image_pitch",
+        },
+        ArgFact::Sampler(fact) => match fact {
+            SamplerFact::Addressing => "sampler_address",
+            SamplerFact::Normalized => "sampler_normalized",
+            SamplerFact::Snap => "sampler_snap_wa",
+        },
+    }
 }
 
 fn image_type(shape: ImageShape) -> &'static str {

@@ -2,7 +2,7 @@
 
 use super::row::Class::None as NoClass;
 use super::row::Format::{
-    Atomic, Fence, Image, ImageQuery, Load, Media, Nullary, Printf, Send, Store, Symbol,
+    ArgQuery, Atomic, Fence, Image, Load, Media, Nullary, Printf, Send, Store, Symbol,
 };
 use super::row::Out::{Ctrl, None as NoOut};
 use super::row::{Row, op};
@@ -19,7 +19,8 @@ pub(super) fn rows() -> Vec<Row> {
         op("image_load", Image, NoClass, Ctrl, "A texel per lane at whole coordinates, all first components first; lanes off in the mask keep old: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),
         op("image_store", Image, NoClass, NoOut, "A texel per lane to whole coordinates: `image_store image 1 (v1, v2), v3, mask v4`.").effect(),
         op("sample", Image, NoClass, Ctrl, "What a sampler makes of the texels around coordinates, of level 0 or of the level given: `sample.f32x64 image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`."),
-        op("image_query", ImageQuery, NoClass, Ctrl, "`i32`: a fact about an image: `image_query.i32 width image 0`."),
+        op("image_query", ArgQuery, NoClass, Ctrl, "A fact about an image, `i32`, or `i64` where it is an address: `image_query.i32 width image 0`."),
+        op("sampler_query", ArgQuery, NoClass, Ctrl, "`i32`: a fact about a sampler: `sampler_query.i32 normalized sampler 0`."),
         op("media_load", Media, NoClass, Ctrl, "A rectangle of bytes of an image, row after row, from a place in bytes and rows: `media_load.i8x128 image 0 (v1, v2) width 16`."),
         op("media_store", Media, NoClass, NoOut, "The same, stored: `media_store image 0 (v1, v2) width 16, v3`.").effect(),
         op("send", Send, NoClass, NoOut, "A message, with the descriptors given, without an answer: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),

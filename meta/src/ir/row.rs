@@ -57,7 +57,7 @@ pub enum Format {
     /// Texels of an image, by coordinates.
     Image,
     /// A fact about an image.
-    ImageQuery,
+    ArgQuery,
     /// A rectangle of an image's bytes.
     Media,
     /// A message as it is.

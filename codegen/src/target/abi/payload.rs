@@ -2,7 +2,7 @@
 //! launch facts, as `.ze_info` lists them).
 
 use crate::ir::{
-    ArgKind, Dim, FuncKind, Function, ImageAccess, ImageFact, ImageShape, InstData, Opcode,
+    ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode,
 };
 use crate::result::{CodegenError, Origin};
 use crate::target::{GrfFile, Target};
@@ -75,8 +75,8 @@ pub struct Payload {
     pub local_ids: bool,
     /// Per kernel argument: what it is and where.
     pub args: Vec<(ArgKind, Slot)>,
-    /// Facts about images that the kernel reads: of which image, what, and where.
-    pub image_facts: Vec<(u8, ImageFact, Slot)>,
+    /// Facts about arguments that the kernel reads: of which of its kind, what, and where.
+    pub arg_facts: Vec<(u8, ArgFact, Slot)>,
     /// Launch facts that the kernel reads.
     pub facts: Vec<(LaunchFact, Slot)>,
     /// Bytes of the cross-thread data, a multiple of the GRF size.
@@ -96,7 +96,7 @@ impl Payload {
     /// Lays out the payload of a kernel; `functions`: it and those that it calls.
     ///
     /// # Errors
-    /// The function is no kernel, reads local ids without lanes of work-items, or has arguments that cannot be passed.
+    /// The function is no kernel, reads local ids without lanes of work-items, lacks what an instruction asks of it, or has arguments that cannot be passed.
     pub fn of<'f>(
         func: &Function,
         functions: impl Iterator<Item = &'f Function>,
@@ -127,13 +127,22 @@ impl Payload {
         for f in functions {
             let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
             for &inst in insts {
-                match *f.dfg.data(inst) {
+                let data = f.dfg.data(inst);
+                if let Some(what) = func.lacks(data) {
+                    return Err(CodegenError::Unsupported {
+                        function: f.name.clone(),
+                        what: format!("what %{} does not have ({what})", func.name),
+                        at: Some(data.opcode().name().to_string()),
+                        origin: f.srclocs[inst].into(),
+                    });
+                }
+                match *data {
                     InstData::Launch { opcode, .. } => {
                         local_ids |= opcode == Opcode::LocalId;
                         used.extend(LaunchFact::of(opcode));
                     }
                     InstData::Nullary { opcode } => used.extend(LaunchFact::of(opcode)),
-                    InstData::ImageQuery { fact, image, .. } => asked.push((image, fact)),
+                    InstData::ArgQuery { fact, of, .. } => asked.push((of, fact)),
                     _ => {}
                 }
             }
@@ -162,7 +171,10 @@ impl Payload {
         if func.sig.params.iter().any(|p| p.ty.is_pred()) {
             return Err(unsupported("a predicate as a kernel argument"));
         }
-        let image_facts = asked.into_iter().map(|(n, f)| (n, f, place(4))).collect();
+        let arg_facts = asked
+            .into_iter()
+            .map(|(n, f)| (n, f, place(f.scalar().bytes())))
+            .collect();
         let facts = used.into_iter().map(|f| (f, place(f.bytes()))).collect();
         Ok(Payload {
             simd,
@@ -170,7 +182,7 @@ impl Payload {
             local_ids,
             args,
             facts,
-            image_facts,
+            arg_facts,
             cross_bytes: end.next_multiple_of(grf.bytes).max(grf.bytes),
             grf,
             id_grfs: match local_ids {
@@ -184,7 +196,7 @@ impl Payload {
     pub fn cross_is_empty(&self) -> bool {
         self.args.iter().all(|(_, slot)| slot.bytes == 0)
             && self.facts.is_empty()
-            && self.image_facts.is_empty()
+            && self.arg_facts.is_empty()
     }
 
     /// The image of a number: its shape, and what it is for.

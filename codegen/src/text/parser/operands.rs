@@ -7,8 +7,9 @@ use super::{Parser, Res, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{
-    AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, ImageFact, ImagePlace,
-    InstData, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Space, Type, Value,
+    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, ImageFact,
+    ImagePlace, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar, Scope, Space, Type,
+    Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -470,14 +471,19 @@ impl Parser<'_> {
             Format::Image => self.image(body, opcode)?,
             Format::Media => self.media(body, opcode)?,
             Format::Send => self.send(body, opcode)?,
-            Format::ImageQuery => {
-                let fact = self.choice(&ImageFact::ALL, ImageFact::name, "a fact")?;
-                let image = self.numbered("image")?;
-                InstData::ImageQuery {
-                    opcode,
-                    fact,
-                    image,
-                }
+            Format::ArgQuery => {
+                let (fact, word) = match opcode {
+                    Opcode::ImageQuery => {
+                        let fact = self.choice(&ImageFact::ALL, ImageFact::name, "a fact")?;
+                        (ArgFact::Image(fact), "image")
+                    }
+                    _ => {
+                        let fact = self.choice(&SamplerFact::ALL, SamplerFact::name, "a fact")?;
+                        (ArgFact::Sampler(fact), "sampler")
+                    }
+                };
+                let of = self.numbered(word)?;
+                InstData::ArgQuery { opcode, fact, of }
             }
             Format::Symbol => {
                 let data = self.data_name("data such as `%table`")?;
