@@ -1,0 +1,80 @@
+//! What the kernels of the run filetests come to: instructions, bytes of code, and bytes of registers, in `figures.txt`. A change of any of them is seen
+//! where it is reviewed, as shader-db shows it for Mesa: `GANTRY_BLESS=1 cargo test -p gantry-filetests --test figures` writes it anew.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+use gantry_codegen::{CompileOptions, Target, compile, text};
+use gantry_filetests::TestFile;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// A product of each family of code.
+const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
+
+fn files(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "gir") {
+            out.push(path);
+        }
+    }
+}
+
+/// A line a file: its name, and for each target the sums over its kernels; a `-` where the target has not what the file needs.
+fn figures(root: &Path) -> String {
+    let mut paths = Vec::new();
+    files(root, &mut paths);
+    paths.sort();
+    let mut out = "; instructions, bytes of code, bytes of registers live at once: ".to_owned()
+        + &TARGETS.join(" | ")
+        + "\n";
+    for path in paths {
+        let name = path.strip_prefix(root).unwrap().display().to_string();
+        let source = std::fs::read_to_string(&path).unwrap();
+        let file = TestFile::parse(&name, &source).unwrap();
+        let module = text::parse(&file.body).unwrap().module;
+        let columns = TARGETS.map(|t| {
+            let target = Target::from_name(t).unwrap();
+            if file.body.contains("f64") && !target.features().native_f64 {
+                return "-".to_owned();
+            }
+            let compiled = compile(&module, &CompileOptions::new(target));
+            let compiled = compiled.unwrap_or_else(|e| panic!("{name}, {t}: {e}"));
+            let sum = |f: fn(&gantry_codegen::CompiledKernel) -> usize| -> usize {
+                compiled.kernels.iter().map(f).sum()
+            };
+            let (instructions, bytes) = (sum(|k| k.stats.instructions), sum(|k| k.stats.bytes));
+            format!(
+                "{instructions} {bytes} {}",
+                sum(|k| k.stats.grf_bytes_demand as usize)
+            )
+        });
+        let name = name.replace('\\', "/");
+        writeln!(out, "{name}: {}", columns.join(" | ")).unwrap();
+    }
+    out
+}
+
+#[test]
+fn figures_are_as_they_were() {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let path = here.join("figures.txt");
+    let now = figures(&here.join("filetests/run"));
+    if std::env::var_os("GANTRY_BLESS").is_some_and(|v| v == "1") {
+        return std::fs::write(&path, now).unwrap();
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let before: Vec<&str> = before.lines().collect();
+    let new: Vec<&str> = now.lines().filter(|l| !before.contains(l)).collect();
+    let old = before.iter().filter(|l| !now.lines().any(|n| n == **l));
+    let old: Vec<&str> = old.copied().collect();
+    let some = |lines: &[&str]| lines[..lines.len().min(20)].join("\n");
+    assert!(
+        new.is_empty() && old.is_empty(),
+        "{} lines of figures.txt differ (GANTRY_BLESS=1 writes it anew); before:\n{}\nnow:\n{}",
+        old.len().max(new.len()),
+        some(&old),
+        some(&new)
+    );
+}
