@@ -53,10 +53,7 @@ fn what_can_be_done_is_done() {
 /// does it take more than one instruction.
 #[test]
 fn results_are_split_evenly_where_they_must() {
-    for (target, from) in Target::all()
-        .into_iter()
-        .flat_map(|t| [(t.clone(), 8), (t, 24)])
-    {
+    for (target, from) in Target::all().flat_map(|t| [(t.clone(), 8), (t, 24)]) {
         let code = legalized(target.name(), 96, |r| {
             let mut b = mov(r, 4, Type::Ud, 68);
             if let Some(BaleSrc::View(v, _)) = &mut b.operation.srcs[0] {

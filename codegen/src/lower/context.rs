@@ -286,8 +286,10 @@ impl Context for Lower<'_> {
     }
 
     fn minmax(&mut self, ty: GenType, cond: &Cond, a: BaleSrc, b: BaleSrc) -> Operation {
+        // Of two zeros of different signs, which one it is depends on the order.
+        let zero = |bits: u64, t: GenType| t.is_float() && bits << (64 - 8 * t.bytes() + 1) == 0;
         let (a, b) = match (a, b) {
-            (BaleSrc::Imm(..), BaleSrc::View(..)) => (b, a),
+            (BaleSrc::Imm(bits, t), BaleSrc::View(..)) if !zero(bits, t) => (b, a),
             (BaleSrc::Imm(..), _) => (self.force_reg(a), b),
             _ => (a, b),
         };
