@@ -44,9 +44,9 @@ fn stages(shape: Shape, size: usize) -> BTreeMap<&'static str, f64> {
     out
 }
 
-/// A stage that is quadratic takes 256 times as long for 16 times the instructions, one that is linear 16 times, and up to 100 where only the
-/// larger one's memory comes from the system piece by piece, on a busy machine: 150 is refused. Times are the best of several, since other
-/// tests run at the same time.
+/// A stage that is quadratic takes 256 times as long for 16 times the instructions, one that is linear 16 times: 80 is refused. Times
+/// are the best of several, since other tests run at the same time and the larger one's memory may come from the system piece by piece: two
+/// are enough on a quiet machine.
 #[test]
 fn no_stage_is_quadratic() {
     for shape in Shape::ALL {
@@ -59,12 +59,12 @@ fn no_stage_is_quadratic() {
             }
         };
         let mut slow = Vec::new();
-        for _ in 0..6 {
+        for _ in 0..24 {
             least(&mut small, stages(shape, 2_000));
             least(&mut large, stages(shape, 32_000));
             // Of what takes no time at all, 100 microseconds are the share of 2,000 instructions.
             let ratio = |(stage, t): (&&'static str, &f64)| (*stage, t / small[stage].max(100e-6));
-            slow = large.iter().map(ratio).filter(|s| s.1 > 150.0).collect();
+            slow = large.iter().map(ratio).filter(|s| s.1 > 80.0).collect();
             if slow.is_empty() {
                 break;
             }

@@ -1,6 +1,7 @@
 //! Each rule of the verifier, by a text that breaks it alone, and where the error is shown.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+use gantry_codegen::ir::{ArgFact, FuncRef, ImageFact, InstData, Opcode, SamplerFact};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::{verify_module, verify_parsed};
 
@@ -331,5 +332,37 @@ fn errors_of_a_module_are_told_together() {
     match gantry_codegen::compile(&module, &options) {
         Err(gantry_codegen::CodegenError::Verifier(e)) => assert_eq!(e, errors),
         other => panic!("{:?}", other.map(|c| c.zebin.len())),
+    }
+}
+
+/// Who builds instructions by hand may give one the operands of another.
+#[test]
+fn operands_have_their_opcodes_shape() {
+    let text = "kernel %k(i32 image2d read, i32 sampler) simd8 {\nblock0(v0: i32, v1: i32):\n    \
+                v2 = image_query.i32 width image 0\n    return\n}\n";
+    let module = parse(text).unwrap().module;
+    let (at, nullary) = (Opcode::ImageQuery, Opcode::Barrier);
+    let wrong = [
+        InstData::ArgQuery {
+            opcode: at,
+            fact: ArgFact::Sampler(SamplerFact::Snap),
+            of: 0,
+        },
+        InstData::Nullary { opcode: at },
+        InstData::ArgQuery {
+            opcode: nullary,
+            fact: ArgFact::Image(ImageFact::Width),
+            of: 0,
+        },
+    ];
+    for data in wrong {
+        let opcode = data.opcode();
+        let mut module = module.clone();
+        let f = &mut module.functions[FuncRef::from_u32(0)];
+        let first = f.layout.insts(f.layout.entry().unwrap())[0];
+        *f.dfg.data_mut(first) = data;
+        let e = verify_module(&module).unwrap_err().to_string();
+        let want = format!("`{opcode}` does not have operands of this shape");
+        assert!(e.contains(&want), "{e}");
     }
 }

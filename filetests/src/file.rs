@@ -1,6 +1,7 @@
 //! Reading a filetest: header, directives, and what is tested.
 
 use crate::command::Command;
+use gantry_codegen::Target;
 use std::fmt;
 
 /// A `test` line of a header.
@@ -73,6 +74,11 @@ pub struct TestFile {
 }
 
 impl TestFile {
+    /// Whether a target has every type that the file has: doubles are not everywhere.
+    pub fn is_for(&self, target: &Target) -> bool {
+        target.features().native_f64 || !self.body.contains("f64")
+    }
+
     /// Reads a filetest.
     ///
     /// # Errors

@@ -124,6 +124,16 @@ pub fn run_path(path: &Path, options: Options) -> Summary {
     summary
 }
 
+/// Every filetest below a directory, in the order of their names.
+///
+/// # Errors
+/// Something there cannot be read.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut out = Vec::new();
+    collect(path, true, &mut out)?;
+    Ok(out)
+}
+
 fn collect(path: &Path, given: bool, out: &mut Vec<PathBuf>) -> Result<(), String> {
     let meta = std::fs::metadata(path).map_err(|e| e.to_string())?;
     if meta.is_dir() {

@@ -6,7 +6,7 @@
 
 use gantry_codegen::ir::FuncKind;
 use gantry_codegen::{CompileOptions, Target, compile};
-use gantry_filetests::TestFile;
+use gantry_filetests::{TestFile, files};
 use gantry_runtime::{Device, DeviceKind};
 use object::Endianness;
 use object::elf::{FileHeader64, SHF_INFO_LINK};
@@ -35,27 +35,14 @@ fn have_ocloc() -> bool {
     there
 }
 
-fn files(dir: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, out);
-        } else if path.extension().is_some_and(|e| e == "gir") {
-            out.push(path);
-        }
-    }
-}
-
 /// The zebins of every run filetest for a target, with the names of their kernels.
 fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
-    let mut paths = Vec::new();
-    files(&root, &mut paths);
     let mut out = Vec::new();
-    for path in paths {
+    for path in files(&root).unwrap() {
         let source = std::fs::read_to_string(&path).unwrap();
         let file = TestFile::parse(&path.display().to_string(), &source).unwrap();
-        if file.body.contains("f64") && !target.features().native_f64 {
+        if !file.is_for(target) {
             continue;
         }
         let module = gantry_codegen::text::parse(&file.body).unwrap().module;

@@ -3,40 +3,26 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 use gantry_codegen::{CompileOptions, Target, compile, text};
-use gantry_filetests::TestFile;
+use gantry_filetests::{TestFile, files};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A product of each family of code.
 const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
 
-fn files(dir: &Path, out: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, out);
-        } else if path.extension().is_some_and(|e| e == "gir") {
-            out.push(path);
-        }
-    }
-}
-
 /// A line a file: its name, and for each target the sums over its kernels; a `-` where the target has not what the file needs.
 fn figures(root: &Path) -> String {
-    let mut paths = Vec::new();
-    files(root, &mut paths);
-    paths.sort();
     let mut out = "; instructions, bytes of code, bytes of registers live at once: ".to_owned()
         + &TARGETS.join(" | ")
         + "\n";
-    for path in paths {
+    for path in files(root).unwrap() {
         let name = path.strip_prefix(root).unwrap().display().to_string();
         let source = std::fs::read_to_string(&path).unwrap();
         let file = TestFile::parse(&name, &source).unwrap();
         let module = text::parse(&file.body).unwrap().module;
         let columns = TARGETS.map(|t| {
             let target = Target::from_name(t).unwrap();
-            if file.body.contains("f64") && !target.features().native_f64 {
+            if !file.is_for(&target) {
                 return "-".to_owned();
             }
             let compiled = compile(&module, &CompileOptions::new(target));

@@ -554,15 +554,16 @@ impl Ins<'_, '_> {
 
     /// `image_query`: a fact about the n-th image argument of the kernel.
     pub fn image_query(self, fact: ImageFact, image: u8) -> Value {
-        self.arg_query(Opcode::ImageQuery, ArgFact::Image(fact), image)
+        self.arg_query(ArgFact::Image(fact), image)
     }
 
     /// `sampler_query`: a fact about the n-th sampler argument of the kernel.
     pub fn sampler_query(self, fact: SamplerFact, sampler: u8) -> Value {
-        self.arg_query(Opcode::SamplerQuery, ArgFact::Sampler(fact), sampler)
+        self.arg_query(ArgFact::Sampler(fact), sampler)
     }
 
-    fn arg_query(self, opcode: Opcode, fact: ArgFact, of: u8) -> Value {
+    fn arg_query(self, fact: ArgFact, of: u8) -> Value {
+        let opcode = fact.opcode();
         let ty = Type::scalar_of(fact.scalar());
         self.one(InstData::ArgQuery { opcode, fact, of }, Some(ty))
     }

@@ -1,5 +1,6 @@
 //! Images and samplers: what a kernel's arguments are, and what operations ask of them.
 
+use super::opcode::Opcode;
 use super::types::Scalar;
 
 /// The shape of an image.
@@ -213,6 +214,14 @@ pub enum ArgFact {
 }
 
 impl ArgFact {
+    /// The opcode that asks for it.
+    pub const fn opcode(self) -> Opcode {
+        match self {
+            ArgFact::Image(_) => Opcode::ImageQuery,
+            ArgFact::Sampler(_) => Opcode::SamplerQuery,
+        }
+    }
+
     /// Its type.
     pub const fn scalar(self) -> Scalar {
         match self {

@@ -185,7 +185,11 @@ impl Verifier<'_> {
     fn entities(&mut self, inst: Inst) {
         let dfg = &self.func.dfg;
         let data = self.data(inst);
-        if format(data) != data.opcode().info().format {
+        let asks = match *data {
+            InstData::ArgQuery { opcode, fact, .. } => fact.opcode() == opcode,
+            _ => true,
+        };
+        if format(data) != data.opcode().info().format || !asks {
             self.error(
                 Place::Inst(inst),
                 format!("`{}` does not have operands of this shape", data.opcode()),

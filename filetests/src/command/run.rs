@@ -42,7 +42,7 @@ impl Command for Run {
             }
             // The interpreter knows no targets; code is made and run for every product.
             let targets: Vec<Target> = match runner.compiles() {
-                true => Target::all().filter(|t| has_all(t, file)).collect(),
+                true => Target::all().filter(|t| file.is_for(t)).collect(),
                 false => Target::from_name(&file.target).into_iter().collect(),
             };
             let ways = match runner.compiles() {
@@ -72,11 +72,6 @@ impl Command for Run {
             false => Err(failures.join("\n")),
         }
     }
-}
-
-/// Whether a target has every type that a file has: doubles are not everywhere.
-fn has_all(target: &Target, file: &TestFile) -> bool {
-    target.features().native_f64 || !file.body.contains("f64")
 }
 
 /// Text in quotes.

@@ -56,7 +56,7 @@ pub enum Format {
     Fence,
     /// Texels of an image, by coordinates.
     Image,
-    /// A fact about an image.
+    /// A fact about an argument of the kernel.
     ArgQuery,
     /// A rectangle of an image's bytes.
     Media,
