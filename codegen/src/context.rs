@@ -1,7 +1,6 @@
 //! Memory that is kept from one compile to the next.
 
 use crate::compile::{CompileOptions, Compiled, CompiledKernel, kernel_in, module_in};
-use crate::flags;
 use crate::ir::{Function, Module};
 use crate::regalloc::map::AllocationMap;
 use crate::result::CodegenError;
@@ -28,7 +27,7 @@ use std::fmt;
 pub struct Context {
     /// Room for machine instructions.
     pub(crate) insts: Vec<MInst>,
-    pub(crate) flags: flags::Memory,
+    pub(crate) flags: regalloc2::Ctx,
     pub(crate) map: AllocationMap,
 }
 

@@ -7,18 +7,17 @@
 
 use crate::liveness::Load;
 use crate::result::CodegenError;
+use crate::vcode::insert::{Inserted, insert};
 use crate::vcode::operand::{begins, dst, scalar, uniform};
 use crate::vcode::routines;
-use crate::vcode::srclocs::Cursor;
 use crate::vcode::{MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
-    Algorithm, Allocation, AllocationKind, Block, Edit, Inst, InstRange, MachineEnv, Operand,
-    OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, ProgPoint, RegClass,
-    RegallocOptions, VReg as RaVReg,
+    Algorithm, Allocation, AllocationKind, Block, Edit, Inst, InstPosition, InstRange, MachineEnv,
+    Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, RegClass, RegallocOptions,
+    VReg as RaVReg,
 };
-use smallvec::SmallVec;
 
 /// How an instruction uses a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,10 +140,33 @@ struct Flags<'a> {
     operands: Vec<Operand>,
     /// Per instruction here, where its operands start; one more at the end.
     starts: Vec<u32>,
-    succs: Vec<SmallVec<[Block; 2]>>,
-    preds: Vec<SmallVec<[Block; 2]>>,
-    params: Vec<SmallVec<[RaVReg; 2]>>,
-    args: Vec<SmallVec<[SmallVec<[RaVReg; 2]>; 2]>>,
+    succs: Lists<Block>,
+    preds: Lists<Block>,
+    params: Lists<RaVReg>,
+    /// Of each edge, in the order of `succs`.
+    args: Lists<RaVReg>,
+}
+
+/// Lists of something, mostly short: one behind the other.
+struct Lists<T> {
+    items: Vec<T>,
+    /// Where each list starts; one more at the end.
+    starts: Vec<u32>,
+}
+
+impl<T> Lists<T> {
+    fn new<I: IntoIterator<Item = T>>(lists: impl Iterator<Item = I>) -> Lists<T> {
+        let (mut items, mut starts) = (Vec::new(), vec![0]);
+        for list in lists {
+            items.extend(list);
+            starts.push(items.len() as u32);
+        }
+        Lists { items, starts }
+    }
+
+    fn get(&self, n: usize) -> &[T] {
+        &self.items[self.starts[n] as usize..self.starts[n + 1] as usize]
+    }
 }
 
 impl<'a> Flags<'a> {
@@ -209,25 +231,16 @@ impl<'a> Flags<'a> {
         }
         starts.push(operands.len() as u32);
         let relative = |b: &VBlock| Block::new(b.index() - range.start);
-        let blocks = |ids: &[VBlock]| ids.iter().map(relative).collect();
+        let args = own().flat_map(|b| &b.succ_args);
         Flags {
             insts,
             blocks: first_insts,
             operands,
             starts,
-            succs: own().map(|b| blocks(&b.succs)).collect(),
-            preds: own().map(|b| blocks(&b.preds)).collect(),
-            params: own()
-                .map(|b| b.params.iter().map(|&f| vreg(f)).collect())
-                .collect(),
-            args: own()
-                .map(|b| {
-                    b.succ_args
-                        .iter()
-                        .map(|a| a.iter().map(|&f| vreg(f)).collect())
-                        .collect()
-                })
-                .collect(),
+            succs: Lists::new(own().map(|b| b.succs.iter().map(relative))),
+            preds: Lists::new(own().map(|b| b.preds.iter().map(relative))),
+            params: Lists::new(own().map(|b| b.params.iter().map(|&f| vreg(f)))),
+            args: Lists::new(args.map(|a| a.iter().map(|&f| vreg(f)))),
             code,
             count: numbers.counts[routine] as usize,
             all,
@@ -261,15 +274,15 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn block_succs(&self, block: Block) -> &[Block] {
-        &self.succs[block.index()]
+        self.succs.get(block.index())
     }
 
     fn block_preds(&self, block: Block) -> &[Block] {
-        &self.preds[block.index()]
+        self.preds.get(block.index())
     }
 
     fn block_params(&self, block: Block) -> &[RaVReg] {
-        &self.params[block.index()]
+        self.params.get(block.index())
     }
 
     fn is_ret(&self, insn: Inst) -> bool {
@@ -287,7 +300,8 @@ impl regalloc2::Function for Flags<'_> {
     }
 
     fn branch_blockparams(&self, block: Block, _: Inst, succ: usize) -> &[RaVReg] {
-        &self.args[block.index()][succ]
+        self.args
+            .get(self.succs.starts[block.index()] as usize + succ)
     }
 
     fn inst_operands(&self, insn: Inst) -> &[Operand] {
@@ -331,7 +345,7 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
     let mut uses: Vec<(u32, u32)> = Vec::new();
     for own in 0..view.range.len() {
         let n = (view.range.start + own) as u32;
-        for p in &view.params[own] {
+        for p in view.params.get(own) {
             defined[p.vreg()] = n;
         }
         let insts = view.blocks[own] as usize..view.blocks[own + 1] as usize;
@@ -342,7 +356,8 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
                 OperandKind::Use => uses.push((o.vreg().vreg() as u32, n)),
             }
         }
-        for a in view.args[own].iter().flatten() {
+        let edges = view.succs.starts[own]..view.succs.starts[own + 1];
+        for a in edges.flat_map(|e| view.args.get(e as usize)) {
             uses.push((a.vreg() as u32, n));
         }
     }
@@ -391,14 +406,6 @@ fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
     loops / STEPS > code.blocks.len() || params.saturating_mul(params) / STEPS > code.insts.len()
 }
 
-/// Memory that is kept from one function to the next.
-#[derive(Default)]
-pub struct Memory {
-    regalloc: regalloc2::Ctx,
-    /// Room for the rewritten instructions.
-    insts: Vec<MInst>,
-}
-
 /// Gives every flag its register, with spills to the GRF file where four are not enough.
 ///
 /// # Errors
@@ -407,7 +414,7 @@ pub fn allocate_flags(
     name: &str,
     mut code: VCode,
     file: u32,
-    memory: &mut Memory,
+    ctx: &mut regalloc2::Ctx,
 ) -> Result<VCode, CodegenError> {
     if code.flags.is_empty() {
         return Ok(code);
@@ -440,33 +447,21 @@ pub fn allocate_flags(
             },
             ..Default::default()
         };
-        regalloc2::run_with_ctx(&view, &env, &options, &mut memory.regalloc)
+        regalloc2::run_with_ctx(&view, &env, &options, ctx)
             .map_err(|e| CodegenError::internal(name, format!("flag allocation: {e}")))?;
-        let output = std::mem::take(&mut memory.regalloc.output);
-        let Flags {
-            starts,
-            insts,
-            range,
-            ..
-        } = view;
+        let output = std::mem::take(&mut ctx.output);
+        let Flags { insts, range, .. } = view;
         placed.push(Placed {
             range,
-            starts,
             insts,
             output,
         });
     }
-    let old = std::mem::take(&mut code.insts);
-    let old_locs = std::mem::take(&mut code.locs);
-    let mut from = old_locs.cursor();
-    let mut out = std::mem::take(&mut memory.insts);
-    out.clear();
-    out.reserve(old.len());
+    let mut moves = Vec::new();
     for p in placed {
-        rewrite(name, &mut code, (&old, &mut from), p, whole, &mut out)?;
+        rewrite(name, &mut code, p, whole, &mut moves)?;
     }
-    code.insts = out;
-    memory.insts = old;
+    insert(&mut code, &moves);
     Ok(code)
 }
 
@@ -474,29 +469,24 @@ pub fn allocate_flags(
 struct Placed {
     /// The routine's blocks.
     range: std::ops::Range<usize>,
-    /// The instructions that it saw, and where their operands start.
+    /// The instructions that it saw.
     insts: Vec<u32>,
-    starts: Vec<u32>,
     output: regalloc2::Output,
 }
 
-/// Appends a routine's instructions, and where they come from, with physical flags. `whole`: flags are of 32 bits.
+/// Gives a routine's instructions physical flags. `whole`: flags are of 32 bits.
 fn rewrite(
     name: &str,
     code: &mut VCode,
-    (old, from): (&[MInst], &mut Cursor<'_>),
     placed: Placed,
     whole: bool,
-    out: &mut Vec<MInst>,
+    moves: &mut Vec<Inserted>,
 ) -> Result<(), CodegenError> {
     let Placed {
         range,
         insts,
-        starts,
         output,
     } = placed;
-    // Of the instructions that were seen, the next one.
-    let mut seen = 0;
     let slots: Vec<VReg> = (0..output.num_spillslots)
         .map(|_| code.vregs.push(VRegData::anywhere(4, code.grf)))
         .collect();
@@ -511,69 +501,48 @@ fn rewrite(
             AllocationKind::None => None,
         }
     };
-    let mut edits = output.edits.iter().peekable();
-    let mut missing = false;
-    for b in range {
-        let (start, end) = (
-            code.blocks[VBlock::new(b)].start,
-            code.blocks[VBlock::new(b)].end,
-        );
-        let new_start = out.len();
-        for (i, m) in old.iter().enumerate().take(end).skip(start) {
-            code.locs.push(out.len(), from.at(i));
-            if insts.get(seen).is_none_or(|n| *n as usize != i) {
-                out.push(*m);
-                continue;
+    for (point, Edit::Move { from, to }) in &output.edits {
+        let (Some(from), Some(to)) = (place(*from), place(*to)) else {
+            return Err(CodegenError::internal(name, "a flag move without places"));
+        };
+        let after = point.pos() == InstPosition::After;
+        let at = insts.get(point.inst().index()).map_or(0, |n| *n as usize);
+        moves.push(Inserted {
+            at: at + usize::from(after),
+            after,
+            inst: begins(uniform(Op::Mov, dst(to, ty), [scalar(from, ty)])),
+        });
+    }
+    for (n, &i) in insts.iter().enumerate() {
+        let Some(m) = code.insts.get_mut(i as usize) else {
+            continue;
+        };
+        let mut next = 0;
+        let keeps = matches!(m, MInst::Op { keeps: Some(_), .. }) && !predicate_is_kept(m);
+        let mut unplaced = false;
+        each_flag(m, |at, u| {
+            next += usize::from(keeps && u == Use::Write);
+            let found = output
+                .allocs
+                .get(output_index(&output.inst_alloc_offsets, n, next))
+                .and_then(|a| place(*a));
+            next += 1;
+            match found {
+                Some(p) => *at = RegRef::new(p.reg, p.sub + at.sub),
+                None => unplaced = true,
             }
-            let n = seen;
-            seen += 1;
-            let mut moves = |out: &mut Vec<MInst>, upto: ProgPoint| {
-                while let Some((_, Edit::Move { from, to })) = edits.next_if(|(p, _)| *p <= upto) {
-                    match (place(*from), place(*to)) {
-                        (Some(from), Some(to)) => {
-                            out.push(begins(uniform(Op::Mov, dst(to, ty), [scalar(from, ty)])))
-                        }
-                        _ => missing = true,
-                    }
-                }
-            };
-            moves(out, ProgPoint::before(Inst::new(n)));
-            let mut m = *m;
-            let mut next = starts[n] as usize;
-            let keeps = matches!(m, MInst::Op { keeps: Some(_), .. }) && !predicate_is_kept(&m);
-            let mut unplaced = false;
-            each_flag(&mut m, |at, u| {
-                next += usize::from(keeps && u == Use::Write);
-                let found = output
-                    .allocs
-                    .get(output_index(
-                        &output.inst_alloc_offsets,
-                        n,
-                        next - starts[n] as usize,
-                    ))
-                    .and_then(|a| place(*a));
-                next += 1;
-                match found {
-                    Some(p) => *at = RegRef::new(p.reg, p.sub + at.sub),
-                    None => unplaced = true,
-                }
-            });
-            if let MInst::Op { keeps, .. } = &mut m {
-                *keeps = None;
-            }
-            if unplaced {
-                return Err(CodegenError::internal(name, "a flag without a register"));
-            }
-            out.push(m);
-            moves(out, ProgPoint::after(Inst::new(n)));
+        });
+        if let MInst::Op { keeps, .. } = m {
+            *keeps = None;
         }
+        if unplaced {
+            return Err(CodegenError::internal(name, "a flag without a register"));
+        }
+    }
+    for b in range {
         let data = &mut code.blocks[VBlock::new(b)];
-        (data.start, data.end) = (new_start, out.len());
         data.params.clear();
         data.succ_args.clear();
-    }
-    if missing {
-        return Err(CodegenError::internal(name, "a flag move without places"));
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 
 pub mod bale;
 pub mod display;
+pub(crate) mod insert;
 mod inst;
 pub mod lowered;
 pub(crate) mod operand;

@@ -1,5 +1,6 @@
 //! The routines of a kernel: what its subroutines need of it, and what of its values lives while they run.
 
+use crate::vcode::insert::{Inserted, insert};
 use crate::vcode::{MInst, Place, Routine, VCode, VReg};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
@@ -35,31 +36,16 @@ pub(crate) fn keep_payload(code: &mut VCode) {
         }
         needs[routine] = list;
     }
-    insert_before(code, |m, out| {
-        if let MInst::Call { routine, .. } = m {
-            let reads = needs[*routine].iter();
-            out.extend(reads.map(|&reg| MInst::Touch { reg, write: false }));
-        }
-    });
-}
-
-/// Puts instructions before others: `f` appends those that belong before the one that it is given.
-fn insert_before(code: &mut VCode, f: impl Fn(&MInst, &mut Vec<MInst>)) {
-    let old = std::mem::take(&mut code.insts);
-    let old_locs = std::mem::take(&mut code.locs);
-    let mut from = old_locs.cursor();
-    let mut out = Vec::with_capacity(old.len());
-    for b in code.blocks.values_mut() {
-        let start = out.len();
-        let insts = old.iter().enumerate().take(b.end).skip(b.start);
-        for (n, m) in insts {
-            code.locs.push(out.len(), from.at(n));
-            f(m, &mut out);
-            out.push(*m);
-        }
-        (b.start, b.end) = (start, out.len());
-    }
-    code.insts = out;
+    let reads = |&(at, routine): &(usize, Routine)| {
+        let of = needs[routine].iter();
+        of.map(move |&reg| Inserted {
+            at,
+            after: false,
+            inst: MInst::Touch { reg, write: false },
+        })
+    };
+    let new: Vec<Inserted> = calls.iter().flat_map(reads).collect();
+    insert(code, &new);
 }
 
 /// For each routine those that run while it runs: itself, and what it calls, at any depth; in order.

@@ -1,0 +1,117 @@
+//! New instructions among those of machine code.
+
+use super::{MInst, VCode};
+
+/// An instruction to be put between two others.
+pub(crate) struct Inserted {
+    /// The instruction that comes behind it.
+    pub(crate) at: usize,
+    /// Whether it belongs to the instruction before it: comes from the same place of a source text, and stands in its block.
+    pub(crate) after: bool,
+    /// The instruction.
+    pub(crate) inst: MInst,
+}
+
+impl Inserted {
+    /// Whether it comes before what begins at a place: a block, a run of one location.
+    fn precedes(&self, place: usize) -> bool {
+        self.at < place || self.at == place && self.after
+    }
+}
+
+/// Puts instructions, in order, between those that are there.
+pub(crate) fn insert(code: &mut VCode, new: &[Inserted]) {
+    let Some(some) = new.first().map(|m| m.inst) else {
+        return;
+    };
+    let old = code.insts.len();
+    code.insts.resize(old + new.len(), some);
+    // From the last to the first: what is behind each goes to its place.
+    let (mut from, mut to) = (old, code.insts.len());
+    for m in new.iter().rev() {
+        to -= from - m.at;
+        code.insts.copy_within(m.at..from, to);
+        (from, to) = (m.at, to - 1);
+        code.insts[to] = m.inst;
+    }
+    // What stands before a block's first instruction is the block's.
+    let mut before = 0;
+    for b in code.blocks.values_mut() {
+        let mut moved = |place: usize| {
+            while new.get(before).is_some_and(|m| m.precedes(place)) {
+                before += 1;
+            }
+            place + before
+        };
+        (b.start, b.end) = (moved(b.start), moved(b.end));
+    }
+    let mut before = 0;
+    let locs = std::mem::take(&mut code.locs);
+    for (first, loc) in locs.runs() {
+        while new.get(before).is_some_and(|m| m.precedes(first)) {
+            before += 1;
+        }
+        code.locs.push(first + before, loc);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{SourceFile, SourceLoc};
+    use crate::target::Target;
+    use crate::vcode::srclocs::SrcLocs;
+    use crate::vcode::{BlockData, VReg};
+    use cranelift_entity::PrimaryMap;
+
+    fn start(n: u32) -> MInst {
+        let dst = VReg::from_u32(n);
+        MInst::Start { dst }
+    }
+
+    /// Two blocks of two instructions, each block from a line of its own.
+    #[test]
+    fn blocks_and_locations_keep_what_is_theirs() {
+        let line = |n| SourceLoc::new(SourceFile::from_u32(0), n, 0);
+        let mut locs = SrcLocs::default();
+        locs.push(0, line(1));
+        locs.push(2, line(2));
+        let block = |start, end| BlockData {
+            start,
+            end,
+            ..BlockData::default()
+        };
+        let mut code = VCode {
+            grf: Target::from_name("skl").unwrap().grf(),
+            insts: (0..4).map(start).collect(),
+            locs,
+            blocks: PrimaryMap::from_iter([block(0, 2), block(2, 4)]),
+            routines: PrimaryMap::new(),
+            vregs: PrimaryMap::new(),
+            flags: PrimaryMap::new(),
+            labels: Vec::new(),
+            fired: Default::default(),
+        };
+        let new = |at, after, n| Inserted {
+            at,
+            after,
+            inst: start(n),
+        };
+        insert(&mut code, &[]);
+        let all = [
+            new(0, false, 10),
+            new(2, true, 11),
+            new(2, false, 12),
+            new(2, false, 13),
+            new(3, false, 14),
+            new(4, true, 15),
+        ];
+        insert(&mut code, &all);
+        let expected = [10, 0, 1, 11, 12, 13, 2, 14, 3, 15].map(start);
+        assert_eq!(code.insts, expected);
+        let ends: Vec<_> = code.blocks.values().map(|b| (b.start, b.end)).collect();
+        assert_eq!(ends, [(0, 4), (4, 10)]);
+        let lines: Vec<u32> = (0..10).map(|n| code.locs.get(n).line()).collect();
+        assert_eq!(lines, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+    }
+}
