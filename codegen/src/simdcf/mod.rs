@@ -230,6 +230,8 @@ pub(crate) enum Role {
 pub(crate) struct MaskStack {
     /// Of `goto` and `join`.
     roles: SecondaryMap<Inst, Option<Role>>,
+    /// The mask that channels run under wherever nothing else is said: everywhere, where none leave.
+    everywhere: PackedOption<Value>,
     /// Of instructions with a mask, and of branches: the mask that channels run under.
     active_at: SecondaryMap<Inst, PackedOption<Value>>,
     /// At the start of each block.
@@ -252,12 +254,14 @@ impl MaskStack {
 
     /// Whether a mask is the one that channels run under at an instruction.
     pub(crate) fn is_active(&self, inst: Inst, mask: Value) -> bool {
-        self.active_at[inst].expand() == Some(self.canonical(mask))
+        let active = self.active_at[inst].expand();
+        active.or(self.everywhere.expand()) == Some(self.canonical(mask))
     }
 
     /// The mask that channels run under at a block's start.
     pub(crate) fn active_in(&self, block: Block) -> Option<Value> {
-        self.active_in[block].expand()
+        let active = self.active_in[block].expand();
+        active.or(self.everywhere.expand())
     }
 
     /// Whether a block's parameter is kept by the hardware.

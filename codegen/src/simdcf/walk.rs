@@ -74,7 +74,12 @@ pub(super) fn attempt(
         left_out,
     };
     let mask = Type::clamped(Scalar::B1, simd);
-    let webs = Webs::new(&of, mask)?;
+    let mut insts = order.iter().flat_map(|&b| func.layout.insts(b));
+    let diverges = insts.any(|&i| of.split(i).is_some());
+    let webs = match diverges {
+        true => Webs::new(&of, mask)?,
+        false => Webs::default(),
+    };
     let mut number = SecondaryMap::new();
     for (n, &b) in order.iter().enumerate() {
         number[b] = n as u32 + 1;
@@ -103,7 +108,14 @@ pub(super) fn attempt(
             }
         }
     }
-    match w.function(order) {
+    let done = w.dispatch_mask(order).and_then(|first| match diverges {
+        true => w.function(order),
+        false => {
+            w.out.everywhere = first.into();
+            Ok(())
+        }
+    });
+    match done {
         Ok(()) => Ok(w.out),
         Err((finding, Some(inst))) => Err(vec![w.webs.fault(&of, finding, inst)]),
         Err((finding, None)) => {
@@ -115,7 +127,6 @@ pub(super) fn attempt(
 
 impl Walk<'_> {
     fn function(&mut self, order: &[Block]) -> Result<(), Broken> {
-        self.dispatch_mask(order)?;
         let mut into: SecondaryMap<Block, Edges> = SecondaryMap::new();
         for &b in order {
             for call in self.destinations(b) {
@@ -155,8 +166,8 @@ impl Walk<'_> {
         self.joined[point].expand()
     }
 
-    /// Every read of the dispatch mask is the first one, in the entry block.
-    fn dispatch_mask(&mut self, order: &[Block]) -> Result<(), Broken> {
+    /// Every read of the dispatch mask is the first one, in the entry block: which.
+    fn dispatch_mask(&mut self, order: &[Block]) -> Result<Option<Value>, Broken> {
         let mut first: Option<Value> = None;
         for (n, &b) in order.iter().enumerate() {
             let mut left = false;
@@ -179,7 +190,7 @@ impl Walk<'_> {
         if let (Some(entry), Some(v)) = (order.first(), first) {
             self.starts[*entry].active = v.into();
         }
-        Ok(())
+        Ok(first)
     }
 
     /// Parameters of a block that are masks, with their numbers.

@@ -17,8 +17,12 @@ pub(super) struct Split {
 
 /// An instruction as `goto` or `join`.
 pub(super) fn split(func: &Function, inst: Inst) -> Option<Split> {
-    let results = func.dfg.results(inst);
-    match (*func.dfg.data(inst), results) {
+    let data = func.dfg.data(inst);
+    // Few are, and many are asked.
+    if !matches!(data.opcode(), Opcode::Goto | Opcode::Join) {
+        return None;
+    }
+    match (*data, func.dfg.results(inst)) {
         (
             InstData::Ternary {
                 opcode: Opcode::Goto,
@@ -54,6 +58,7 @@ pub(super) fn is_empty(func: &Function, v: Value) -> bool {
 }
 
 /// Classes of masks, by parameters and resume masks.
+#[derive(Default)]
 pub(super) struct Webs {
     above: SecondaryMap<Value, PackedOption<Value>>,
     /// By the class's first value.
@@ -119,13 +124,7 @@ impl Webs {
 
     /// The webs of the needed values, or the rules that they break.
     pub(super) fn new(of: &Gotos<'_>, mask: Type) -> Result<Webs, Vec<Fault>> {
-        let mut w = Webs {
-            above: SecondaryMap::new(),
-            point: SecondaryMap::new(),
-            is_rm: SecondaryMap::new(),
-            is_em: SecondaryMap::new(),
-            points: 0,
-        };
+        let mut w = Webs::default();
         let func = of.func;
         let dfg = &func.dfg;
         let insts = || {
