@@ -40,29 +40,32 @@ const FEW: usize = 4 << 10;
 /// A bale that no sequence of instructions can execute.
 pub fn legalize(
     name: &str,
-    f: LoweredFunction,
+    mut f: LoweredFunction,
     target: &Target,
     mut room: Vec<MInst>,
 ) -> Result<VCode, CodegenError> {
     room.clear();
+    // Most become one instruction.
+    room.reserve(f.code.len() + f.code.len() / 4);
     let mut l = Legalizer {
         target,
         grf: f.grf,
-        vregs: f.vregs,
-        flags: f.flags,
-        fired: f.fired,
+        vregs: std::mem::take(&mut f.vregs),
+        flags: std::mem::take(&mut f.flags),
+        fired: std::mem::take(&mut f.fired),
         out: room,
         error: None,
     };
     let mut blocks = PrimaryMap::new();
     let mut locs = SrcLocs::default();
-    for block in f.blocks {
+    for block in std::mem::take(&mut f.blocks) {
         let start = l.out.len();
         let mut from = block.locs.cursor();
-        for (n, item) in block.code.iter().enumerate() {
+        for (n, item) in f.items(&block) {
             locs.push(l.out.len(), from.at(n));
             match item {
                 Lowered::Bale(b) => l.bale(b),
+                Lowered::Sent(_) => {}
                 Lowered::Send(s) => l.fail(format!("`{s}` has no payloads")),
                 Lowered::Inst(m) => l.out.push(*m),
             }

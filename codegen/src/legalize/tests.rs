@@ -3,7 +3,7 @@
 use super::*;
 use crate::fired::Fired;
 use crate::vcode::bale::Operation;
-use crate::vcode::lowered::LoweredBlock;
+use crate::vcode::lowered::{CodeRange, LoweredBlock};
 use crate::vcode::{Routine, RoutineData};
 
 /// A function of one bale, made for a register of so many bytes.
@@ -12,6 +12,7 @@ fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Resu
     let grf = target.grf();
     let mut f = LoweredFunction {
         grf,
+        code: Vec::new(),
         blocks: Vec::new(),
         routines: PrimaryMap::<Routine, RoutineData>::new(),
         vregs: PrimaryMap::new(),
@@ -20,11 +21,12 @@ fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Resu
         fired: Fired::default(),
     };
     let r = f.vregs.push(VRegData::anywhere(bytes, grf));
+    f.code = vec![
+        Lowered::Bale(bale(r)),
+        Lowered::Inst(MInst::EndThread { payload: r }),
+    ];
     f.blocks.push(LoweredBlock {
-        code: vec![
-            Lowered::Bale(bale(r)),
-            Lowered::Inst(MInst::EndThread { payload: r }),
-        ],
+        code: CodeRange { start: 0, end: 2 },
         ..LoweredBlock::default()
     });
     legalize("k", f, &target, Vec::new()).map_err(|e| e.to_string())

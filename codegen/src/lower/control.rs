@@ -7,7 +7,7 @@ use crate::ir::{
 };
 use crate::result::CodegenError;
 use crate::vcode::bale::{BaleSrc, Operation, View};
-use crate::vcode::lowered::{Flags, Lowered, LoweredBlock};
+use crate::vcode::lowered::{CodeRange, Flags, Lowered, LoweredBlock};
 use crate::vcode::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::vcode::parallel;
 use crate::vcode::srclocs::SrcLocs;
@@ -18,8 +18,12 @@ use gantry_isa_gen::{Op, Type};
 use smallvec::{SmallVec, smallvec};
 
 impl Lower<'_> {
-    /// Every block lowered, in emission order.
-    pub(super) fn blocks(&mut self, order: &[Block]) -> Result<Vec<LoweredBlock>, CodegenError> {
+    /// Every block lowered, in emission order; their code is put behind what `code` has.
+    pub(super) fn blocks(
+        &mut self,
+        order: &[Block],
+        code: &mut Vec<Lowered>,
+    ) -> Result<Vec<LoweredBlock>, CodegenError> {
         let mut number: SecondaryMap<Block, PackedOption<Number>> = SecondaryMap::new();
         let mut preds: SecondaryMap<Block, u32> = SecondaryMap::new();
         for (n, &b) in order.iter().enumerate() {
@@ -31,14 +35,11 @@ impl Lower<'_> {
         let mut blocks = vec![LoweredBlock::default(); order.len()];
         // Edge blocks are numbered after the others while lowering, and put behind their block at the end.
         let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
-        // A block's code, the last instruction first.
-        let mut reversed: Vec<Lowered> = Vec::new();
         // Where that comes from: up to which place of it.
         let mut from: Vec<(usize, SourceLoc)> = Vec::new();
         let located = self.func.has_srclocs();
         for (n, &b) in order.iter().enumerate().rev() {
             self.block = b;
-            reversed.clear();
             from.clear();
             let insts = self.func.layout.insts(b);
             let Some((&last, body)) = insts.split_last() else {
@@ -66,11 +67,12 @@ impl Lower<'_> {
                         let saved = std::mem::take(&mut self.code);
                         let args = self.edge_copies(call);
                         self.emit(MInst::Jump);
-                        let code = std::mem::replace(&mut self.code, saved);
+                        let start = code.len();
+                        code.append(&mut std::mem::replace(&mut self.code, saved));
                         let mut locs = SrcLocs::default();
                         locs.push(0, self.func.srclocs[last]);
                         let edge = LoweredBlock {
-                            code,
+                            code: CodeRange::since(start, code),
                             locs,
                             params: Flags::new(),
                             succs: smallvec![(to, args)],
@@ -83,20 +85,22 @@ impl Lower<'_> {
                     succs.push((to, flags));
                 }
             }
-            reversed.extend(self.code.iter().rev());
+            // The last instruction first, and turned round at the end.
+            let start = code.len();
+            code.extend(self.code.iter().rev());
             if located {
-                from.push((reversed.len(), self.func.srclocs[last]));
+                from.push((code.len() - start, self.func.srclocs[last]));
             }
             for &inst in body.iter().rev() {
                 self.lower_inst(inst);
-                reversed.extend(self.code.iter().rev());
+                code.extend(self.code.iter().rev());
                 if located {
-                    from.push((reversed.len(), self.func.srclocs[inst]));
+                    from.push((code.len() - start, self.func.srclocs[inst]));
                 }
             }
             self.code.clear();
             self.mask_param(b);
-            reversed.extend(self.code.iter().rev());
+            code.extend(self.code.iter().rev());
             if n == 0 {
                 self.code.clear();
                 match self.own {
@@ -104,14 +108,15 @@ impl Lower<'_> {
                     Some(_) => self.flags_of_params(),
                 }
                 self.define_flags();
-                reversed.extend(self.code.iter().rev());
+                code.extend(self.code.iter().rev());
             }
             let params = self.flag_params(b);
             let out = &mut blocks[n];
-            out.code = reversed.iter().rev().copied().collect();
+            code[start..].reverse();
+            out.code = CodeRange::since(start, code);
             // What is no instruction's stands before them.
             for &(end, loc) in from.iter().rev() {
-                out.locs.push(reversed.len() - end, loc);
+                out.locs.push(code.len() - start - end, loc);
             }
             out.succs = succs;
             out.params = params;

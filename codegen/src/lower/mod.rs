@@ -151,6 +151,8 @@ pub fn lower(
     let mut findings = Vec::new();
     // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
     let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
+    let count: usize = group.functions().map(|f| f.dfg.num_insts()).sum();
+    let mut code = Vec::with_capacity(count + count / 2);
     let mut labels = Vec::new();
     let count = group.subroutines.len();
     let subroutines = group.subroutines.iter().enumerate();
@@ -202,7 +204,7 @@ pub fn lower(
                 origin: f.origin(func).into(),
             });
         }
-        let blocks = l.blocks(&order)?;
+        let blocks = l.blocks(&order, &mut code)?;
         l.labels(&mut labels);
         let own = l.own.take();
         (out, fired) = (l.out, l.fired);
@@ -227,6 +229,7 @@ pub fn lower(
     }
     let lowered = LoweredFunction {
         grf,
+        code,
         blocks,
         routines,
         vregs: out.vregs,

@@ -26,7 +26,7 @@ pub(crate) use sync::end_thread;
 use crate::ir::{FenceSpaces, SourceLoc};
 use crate::result::CodegenError;
 use crate::target::Target;
-use crate::vcode::lowered::{Buffer, Lowered, LoweredFunction};
+use crate::vcode::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
 use crate::vcode::operand::{
     flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform,
 };
@@ -69,9 +69,6 @@ pub enum Logical {
 /// Whether memory is read or written: which registers take part.
 pub use gantry_isa_gen::message::Dir;
 
-/// About how many instructions a logical send becomes.
-const ROOM: usize = 8;
-
 /// Turns every logical send of a function into payloads and messages.
 ///
 /// # Errors
@@ -83,7 +80,8 @@ pub fn expand(
 ) -> Result<LoweredFunction, CodegenError> {
     let LoweredFunction {
         grf,
-        mut blocks,
+        code,
+        blocks,
         routines,
         vregs,
         flags,
@@ -96,38 +94,23 @@ pub fn expand(
             grf,
             vregs,
             flags,
-            code: Vec::new(),
+            code,
         },
         loc: SourceLoc::NONE,
         failed: None,
     };
-    for block in &mut blocks {
-        // What comes before the first one stays where it is.
-        let first = block
-            .code
-            .iter()
-            .position(|l| matches!(l, Lowered::Send(_)));
-        let Some(first) = first else {
-            continue;
-        };
-        let rest = block.code.split_off(first);
-        let old = std::mem::take(&mut block.locs);
-        let mut from = old.cursor();
-        for (n, loc) in old.runs().take_while(|r| r.0 < first) {
-            block.locs.push(n, loc);
+    for block in &blocks {
+        let mut from = block.locs.cursor();
+        for n in block.code.start..block.code.end {
+            let at = n as usize;
+            let Some(Lowered::Send(logical)) = s.out.code.get(at).copied() else {
+                continue;
+            };
+            s.loc = from.at((n - block.code.start) as usize);
+            let start = s.out.code.len();
+            s.logical(&logical);
+            s.out.code[at] = Lowered::Sent(CodeRange::since(start, &s.out.code));
         }
-        s.out.code = std::mem::take(&mut block.code);
-        let sends = rest.iter().filter(|l| matches!(l, Lowered::Send(_)));
-        s.out.code.reserve(rest.len() + sends.count() * ROOM);
-        for (n, item) in rest.into_iter().enumerate() {
-            s.loc = from.at(first + n);
-            block.locs.push(s.out.code.len(), s.loc);
-            match item {
-                Lowered::Send(logical) => s.logical(&logical),
-                other => s.out.code.push(other),
-            }
-        }
-        block.code = std::mem::take(&mut s.out.code);
     }
     if let Some((what, loc)) = s.failed {
         return Err(CodegenError::Unsupported {
@@ -139,6 +122,7 @@ pub fn expand(
     }
     Ok(LoweredFunction {
         grf,
+        code: s.out.code,
         blocks,
         routines,
         vregs: s.out.vregs,

@@ -386,11 +386,12 @@ impl fmt::Display for LoweredFunction {
             routine_header(&mut out, &self.routines, n);
             block_header(&mut out, n, &b.params);
             let mut from = Lines::new(b.locs.cursor());
-            for (n, c) in b.code.iter().enumerate() {
+            for (n, c) in self.items(b) {
                 from.note(&mut out, n);
                 let _ = match c {
                     Lowered::Bale(b) => writeln!(out, "    {}", b as &Bale),
                     Lowered::Send(s) => writeln!(out, "    {s}"),
+                    Lowered::Sent(_) => Ok(()),
                     Lowered::Inst(m) => writeln!(out, "    {m}"),
                 };
             }

@@ -20,8 +20,29 @@ pub enum Lowered {
     Bale(Bale),
     /// An access to memory or another thread, without payloads yet.
     Send(Logical),
+    /// What an access became: other code, as a part of this.
+    Sent(CodeRange),
     /// An instruction, copy or terminator.
     Inst(MInst),
+}
+
+/// A piece of a function's code: from `start` up to, not including, `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CodeRange {
+    /// The first item.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+impl CodeRange {
+    /// What was appended to code since it had so many items.
+    pub(crate) fn since(start: usize, code: &[Lowered]) -> CodeRange {
+        CodeRange {
+            start: start as u32,
+            end: code.len() as u32,
+        }
+    }
 }
 
 /// Flags that go by value along an edge: mostly a mask or two.
@@ -30,9 +51,9 @@ pub type Flags = SmallVec<[VFlag; 4]>;
 /// A lowered block.
 #[derive(Clone, Debug, Default)]
 pub struct LoweredBlock {
-    /// Code, the terminator last.
-    pub code: Vec<Lowered>,
-    /// Where it comes from.
+    /// Which of the function's code is its own; the terminator is last.
+    pub code: CodeRange,
+    /// Where that comes from.
     pub locs: SrcLocs,
     /// Flags that come in by value.
     pub params: Flags,
@@ -45,6 +66,8 @@ pub struct LoweredBlock {
 pub struct LoweredFunction {
     /// The register file that registers will be placed in.
     pub grf: GrfFile,
+    /// The code of all blocks, in any order; there may be some of none.
+    pub code: Vec<Lowered>,
     /// Blocks in emission order.
     pub blocks: Vec<LoweredBlock>,
     /// The kernel and the subroutines that are compiled with it.
@@ -57,6 +80,26 @@ pub struct LoweredFunction {
     pub labels: Vec<(String, VReg)>,
     /// The rules that made it.
     pub fired: Fired,
+}
+
+impl LoweredFunction {
+    /// A piece of the code.
+    pub fn code(&self, at: CodeRange) -> &[Lowered] {
+        let CodeRange { start, end } = at;
+        self.code.get(start as usize..end as usize).unwrap_or(&[])
+    }
+
+    /// A block's code, each item with its number there, which is that of the access for what an access became.
+    pub fn items(&self, block: &LoweredBlock) -> impl Iterator<Item = (usize, &Lowered)> {
+        let code = self.code(block.code).iter().enumerate();
+        code.flat_map(|(n, item)| {
+            let pieces = match item {
+                Lowered::Sent(at) => self.code(*at),
+                item => std::slice::from_ref(item),
+            };
+            pieces.iter().map(move |item| (n, item))
+        })
+    }
 }
 
 /// Code being written: what was emitted since it was last taken, and the registers made so far.

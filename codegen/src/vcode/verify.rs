@@ -38,19 +38,20 @@ pub(crate) fn lowered(f: &LoweredFunction) -> Result<(), String> {
     for (n, block) in f.blocks.iter().enumerate() {
         let name = VBlock::new(n);
         let ends = |l: &Lowered| matches!(l, Lowered::Inst(m) if m.is_terminator());
-        let Some((Lowered::Inst(last), before)) = block.code.split_last() else {
+        let code = f.code(block.code);
+        let Some((Lowered::Inst(last), before)) = code.split_last() else {
             return Err(format!("{name} has no terminator"));
         };
-        let first = block.code.iter().position(ends);
+        let first = code.iter().position(ends);
         v.terminator(name, last, first == Some(before.len()), block.succs.len())?;
         for (to, args) in &block.succs {
             let params = f.blocks.get(*to).map(|b| &b.params);
             v.edge(name, VBlock::new(*to), params, args)?;
         }
-        for (i, item) in block.code.iter().enumerate() {
+        for (i, item) in f.items(block) {
             match item {
                 Lowered::Bale(b) => v.bale(b).map_err(|e| at(name, i, b, &e))?,
-                Lowered::Send(_) => {}
+                Lowered::Send(_) | Lowered::Sent(_) => {}
                 Lowered::Inst(m) => v.inst(m).map_err(|e| at(name, i, m, &e))?,
             }
         }
