@@ -6,6 +6,7 @@ use super::{Aliases, Variable};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A branch to a block: from where, by which instruction, which of its destinations.
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, VecDeque};
 struct Pred {
     block: Block,
     inst: Inst,
-    dest: usize,
+    dest: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -21,12 +22,45 @@ struct BlockState {
     sealed: bool,
     /// Whether it is in the layout.
     placed: bool,
-    preds: Vec<Pred>,
-    defs: BTreeMap<Variable, Value>,
+    preds: SmallVec<[Pred; 2]>,
+    defs: Defs,
     /// Parameters made here, in order; they follow the block's explicit ones.
-    params: Vec<(Variable, Value)>,
+    params: SmallVec<[(Variable, Value); 2]>,
     /// A block that every way to this one comes through, and from when to when what is between was built.
     skip: Option<(Block, u32, u32)>,
+}
+
+/// The values of variables at a block's end: mostly of a few.
+#[derive(Clone, Debug, Default)]
+struct Defs {
+    few: SmallVec<[(Variable, Value); 2]>,
+    /// All of them, where they are many.
+    many: Option<Box<BTreeMap<Variable, Value>>>,
+}
+
+impl Defs {
+    /// How many are looked through one by one.
+    const FEW: usize = 8;
+
+    fn get(&self, var: Variable) -> Option<Value> {
+        match &self.many {
+            Some(all) => all.get(&var).copied(),
+            None => self.few.iter().find(|d| d.0 == var).map(|d| d.1),
+        }
+    }
+
+    fn insert(&mut self, var: Variable, value: Value) {
+        if let Some(all) = &mut self.many {
+            all.insert(var, value);
+        } else if let Some(d) = self.few.iter_mut().find(|d| d.0 == var) {
+            d.1 = value;
+        } else if self.few.len() < Defs::FEW {
+            self.few.push((var, value));
+        } else {
+            let all = self.few.drain(..).chain([(var, value)]);
+            self.many = Some(Box::new(all.collect()));
+        }
+    }
 }
 
 /// The values of variables where nothing assigned them.
@@ -132,6 +166,7 @@ impl Ssa {
     }
 
     pub(super) fn add_pred(&mut self, to: Block, block: Block, inst: Inst, dest: usize) {
+        let dest = dest as u32;
         self.blocks[to].preds.push(Pred { block, inst, dest });
     }
 
@@ -179,7 +214,7 @@ impl Ssa {
                 } = self.blocks[block].preds[n];
                 let v = self.find(func, from, var);
                 let (dests, pool) = func.dfg.destinations_mut(inst);
-                if let Some(d) = dests.get_mut(dest) {
+                if let Some(d) = dests.get_mut(dest as usize) {
                     d.args.push(v, pool);
                 }
             }
@@ -192,7 +227,7 @@ impl Ssa {
         let mut path = Vec::new();
         let mut at = block;
         let value = loop {
-            if let Some(&v) = self.blocks[at].defs.get(&var) {
+            if let Some(v) = self.blocks[at].defs.get(var) {
                 break v;
             }
             let state = &self.blocks[at];
@@ -241,7 +276,7 @@ impl Ssa {
         };
         for block in blocks(func) {
             for &(var, param) in &self.blocks[block].params {
-                s.watching[param].push(s.nodes.len());
+                s.watching[param].push(s.nodes.len() as u32);
                 s.nodes.push(Node {
                     block,
                     var,
@@ -259,10 +294,11 @@ impl Ssa {
             self.remove_aliased(func, block, &s.alias);
         }
         let front = std::mem::take(&mut s.undefs.front);
-        func.layout.insts_mut(entry).splice(0..0, front);
-        for block in func.layout.blocks().to_vec() {
-            for inst in func.layout.insts(block).to_vec() {
-                func.dfg.map_args(inst, |v| resolve(&mut s.alias, v));
+        func.layout.insts_mut(entry).insert_many(0, front);
+        let Function { layout, dfg, .. } = &mut *func;
+        for &block in layout.blocks() {
+            for &inst in layout.insts(block) {
+                dfg.map_args(inst, |v| resolve(&mut s.alias, v));
             }
         }
         func.labels.map_values(|v| Some(resolve(&mut s.alias, v)));
@@ -281,7 +317,7 @@ impl Ssa {
         let keep: Vec<bool> = params.map(|&p| alias[p].is_none()).collect();
         for p in &state.preds {
             let (dests, pool) = func.dfg.destinations_mut(p.inst);
-            if let Some(d) = dests.get_mut(p.dest) {
+            if let Some(d) = dests.get_mut(p.dest as usize) {
                 let args = d.args.as_slice(pool).iter().zip(&keep);
                 let kept: Vec<Value> = args.filter(|a| *a.1).map(|a| *a.0).collect();
                 d.args.clear(pool);
@@ -313,7 +349,7 @@ struct Node {
 struct Simplifier {
     alias: Aliases,
     nodes: Vec<Node>,
-    watching: SecondaryMap<Value, Vec<usize>>,
+    watching: SecondaryMap<Value, SmallVec<[u32; 4]>>,
     /// Parameters found to be another value, `None` if nothing gives them one.
     trivial: Vec<(usize, Option<Value>)>,
     undefs: Undefs,
@@ -339,9 +375,9 @@ impl Simplifier {
                 std::mem::swap(&mut few, many);
             }
             for n in few {
-                if self.alias[self.nodes[n].param].is_none() {
+                if self.alias[self.nodes[n as usize].param].is_none() {
                     self.watching[by].push(n);
-                    self.look(func, blocks, n);
+                    self.look(func, blocks, n as usize);
                 }
             }
         }
@@ -363,7 +399,7 @@ impl Simplifier {
                 self.trivial.push((n, node.one));
                 return;
             };
-            let arg = func.dfg.destinations(p.inst).get(p.dest);
+            let arg = func.dfg.destinations(p.inst).get(p.dest as usize);
             let arg = arg.and_then(|d| d.args.get(usize::from(place), &func.dfg.pool));
             // A branch without this argument was a mistake, and is told.
             let Some(arg) = arg else { return };
@@ -378,9 +414,9 @@ impl Simplifier {
         };
         // What is watched already moves with what it became.
         if node.next != before || old.is_none() {
-            self.watching[other].push(n);
+            self.watching[other].push(n as u32);
             if let Some(one) = node.one {
-                self.watching[one].push(n);
+                self.watching[one].push(n as u32);
             }
         }
     }

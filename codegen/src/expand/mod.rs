@@ -19,8 +19,8 @@ mod switch;
 mod wide;
 
 use crate::ir::{
-    FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region, Scalar,
-    SourceLoc, Type, Types, Value, result_types,
+    BlockInsts, FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region,
+    Scalar, SourceLoc, Type, Types, Value, result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -90,7 +90,7 @@ pub fn expand<'f>(
         float,
         func: func.into_owned(),
         target,
-        out: Vec::new(),
+        out: BlockInsts::new(),
         loc: SourceLoc::NONE,
         replaced: SecondaryMap::new(),
     };
@@ -215,7 +215,7 @@ struct Expander<'t> {
     float: FloatControls,
     target: &'t Target,
     /// The block being written.
-    out: Vec<Inst>,
+    out: BlockInsts,
     /// Where the instruction comes from that is being rewritten, and what takes its place.
     loc: SourceLoc,
     /// What stands for results of rewritten instructions.

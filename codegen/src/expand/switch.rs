@@ -2,7 +2,7 @@
 
 use super::Expander;
 use crate::ir::instructions::ValueList;
-use crate::ir::{Block, BlockCall, Inst, InstData, IntCC, Opcode, Type, Value};
+use crate::ir::{Block, BlockCall, BlockInsts, Inst, InstData, IntCC, Opcode, Type, Value};
 use std::ops::Range;
 
 /// Neighbouring values that go to the same place.
@@ -185,7 +185,7 @@ impl Expander<'_> {
     }
 
     /// Puts what was appended into a new block, and goes on where that was made; without one, the block being written has it.
-    fn end(&mut self, block: Option<Block>, outer: Option<Vec<Inst>>) {
+    fn end(&mut self, block: Option<Block>, outer: Option<BlockInsts>) {
         if let (Some(block), Some(outer)) = (block, outer) {
             *self.func.layout.insts_mut(block) = std::mem::replace(&mut self.out, outer);
         }

@@ -3,6 +3,7 @@
 use super::entities::{Block, CaseTable, Constant, Inst, Value};
 use super::instructions::{BlockCall, Cases, InstData, ValueList, ValueListPool};
 use super::types::Type;
+use cranelift_entity::packed_option::ReservedValue;
 use cranelift_entity::{EntityRef, PrimaryMap};
 
 /// What defines a value.
@@ -20,10 +21,50 @@ struct ValueData {
     def: ValueDef,
 }
 
+/// The results of an instruction: mostly one, which is here.
+#[derive(Clone, PartialEq, Debug)]
+struct Results {
+    /// The only one; of none or several [`Value::reserved_value`].
+    one: Value,
+    /// Several.
+    many: ValueList,
+}
+
+impl Results {
+    fn none() -> Results {
+        Results {
+            one: Value::reserved_value(),
+            many: ValueList::new(),
+        }
+    }
+
+    fn as_slice<'a>(&'a self, pool: &'a ValueListPool) -> &'a [Value] {
+        match self.one.is_reserved_value() {
+            true => self.many.as_slice(pool),
+            false => std::slice::from_ref(&self.one),
+        }
+    }
+
+    /// Appends one; gives its number.
+    fn push(&mut self, v: Value, pool: &mut ValueListPool) -> u16 {
+        let n = self.as_slice(pool).len();
+        if n == 0 {
+            self.one = v;
+            return 0;
+        }
+        if n == 1 {
+            self.many.push(self.one, pool);
+            self.one = Value::reserved_value();
+        }
+        self.many.push(v, pool);
+        n as u16
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 struct InstNode {
     data: InstData,
-    results: ValueList,
+    results: Results,
 }
 
 /// Values, instructions and block parameters of a function; the order of instructions is in the
@@ -85,7 +126,7 @@ impl DataFlowGraph {
     pub fn make_inst(&mut self, data: InstData, results: &[Type]) -> Inst {
         let inst = self.insts.push(InstNode {
             data,
-            results: ValueList::new(),
+            results: Results::none(),
         });
         for (n, &ty) in results.iter().enumerate() {
             let v = self.values.push(ValueData {
@@ -133,13 +174,10 @@ impl DataFlowGraph {
 
     /// Gives an instruction one more result.
     pub fn append_result(&mut self, inst: Inst, ty: Type) -> Value {
-        let n = self.insts[inst].results.len(&self.pool) as u16;
-        let v = self.values.push(ValueData {
-            ty,
-            def: ValueDef::Result(inst, n),
-        });
-        self.insts[inst].results.push(v, &mut self.pool);
-        v
+        let v = self.values.next_key();
+        let n = self.insts[inst].results.push(v, &mut self.pool);
+        let def = ValueDef::Result(inst, n);
+        self.values.push(ValueData { ty, def })
     }
 
     /// Leaves a block the parameters that are to be kept. The other values stay, detached, with their types; branches still pass

@@ -2,12 +2,16 @@
 
 use super::entities::{Block, Inst};
 use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
+
+/// The instructions of a block: mostly a few.
+pub type BlockInsts = SmallVec<[Inst; 4]>;
 
 /// Blocks in order, the entry first, each with its instructions in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Layout {
     blocks: Vec<Block>,
-    insts: SecondaryMap<Block, Vec<Inst>>,
+    insts: SecondaryMap<Block, BlockInsts>,
 }
 
 impl Layout {
@@ -37,7 +41,7 @@ impl Layout {
     }
 
     /// The instructions of a block, to change.
-    pub fn insts_mut(&mut self, block: Block) -> &mut Vec<Inst> {
+    pub fn insts_mut(&mut self, block: Block) -> &mut BlockInsts {
         &mut self.insts[block]
     }
 

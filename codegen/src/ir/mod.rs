@@ -30,7 +30,7 @@ pub use function::{
 pub use image::{ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, SamplerFact};
 pub use infer::{Types, result_types};
 pub use instructions::{BlockCall, Cases, Dim, InstData, MAX_CASES};
-pub use layout::Layout;
+pub use layout::{BlockInsts, Layout};
 pub use memory::{AtomicOp, FenceSpaces, MemFlags, Scope, Space};
 pub use opcode::Opcode;
 pub use region::Region;

@@ -91,7 +91,7 @@ impl VerifierError {
             Place::Function => map.header,
             Place::Block(b) => map.blocks[b],
             Place::Inst(i) => map.insts[i],
-            Place::Operand(i, n) => map.operands[i].get(n).copied().unwrap_or(map.insts[i]),
+            Place::Operand(i, n) => map.operand(i, n).unwrap_or(map.insts[i]),
         };
         let span = if span == Span::default() {
             map.header

@@ -80,7 +80,10 @@ impl Parser<'_> {
             }
         }
         for line in lines {
-            for (v, &span) in args(body, &line.data).into_iter().zip(&line.operands) {
+            let (start, end) = line.operands;
+            let operands = body.map.spans.get(start as usize..end as usize);
+            let operands = operands.unwrap_or(&[]);
+            for (v, &span) in args(body, &line.data).into_iter().zip(operands) {
                 if body.defs[v] == Def::None {
                     self.errors
                         .push(Diagnostic::new(span, format!("`{v}` is not defined")));

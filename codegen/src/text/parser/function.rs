@@ -10,6 +10,7 @@ use crate::ir::{
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
+use smallvec::SmallVec;
 
 /// What is known of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,13 +29,13 @@ pub(super) enum Def {
 /// An instruction as it stands in the text.
 pub(super) struct Line {
     pub(super) block: Block,
-    pub(super) results: Vec<Value>,
+    pub(super) results: SmallVec<[Value; 4]>,
     pub(super) data: InstData,
     pub(super) ctrl: Option<Type>,
     /// The opcode's place.
     pub(super) span: Span,
-    /// The operands' places.
-    pub(super) operands: Vec<Span>,
+    /// The operands' places: which of the map's.
+    pub(super) operands: (u32, u32),
     pub(super) loc: SourceLoc,
 }
 
@@ -46,8 +47,6 @@ pub(super) struct Body {
     pub(super) lines: Vec<Line>,
     /// Where values were named.
     pub(super) labelled: Vec<(Value, Span)>,
-    /// Operand spans of the instruction being parsed.
-    pub(super) operands: Vec<Span>,
 }
 
 impl Parser<'_> {
@@ -117,7 +116,6 @@ impl Parser<'_> {
             defs: SecondaryMap::new(),
             lines: Vec::new(),
             labelled: Vec::new(),
-            operands: Vec::new(),
         };
         self.make_entities(&mut body)?;
         self.blocks(&mut body);
@@ -363,8 +361,8 @@ impl Parser<'_> {
         self.expect('=')?;
         loop {
             let span = self.span();
-            body.operands.clear();
             let v = self.value(body)?;
+            body.map.spans.pop();
             body.func.labels.add(&name, v);
             body.labelled.push((v, span));
             if !self.eat(',') {
@@ -404,7 +402,7 @@ impl Parser<'_> {
                 self.found()
             ));
         };
-        body.operands.push(self.span());
+        body.map.spans.push(self.span());
         self.at += 1;
         Ok(v)
     }
@@ -427,7 +425,7 @@ impl Parser<'_> {
     }
 
     fn inst(&mut self, body: &mut Body, block: Block) -> Res<()> {
-        let mut results = Vec::new();
+        let mut results = SmallVec::new();
         let first = self.at;
         let defines = self
             .tokens
@@ -486,7 +484,7 @@ impl Parser<'_> {
             }
             (_, None) => None,
         };
-        body.operands.clear();
+        let first = body.map.spans.len() as u32;
         let data = self.operands(body, info, ctrl)?;
         let loc = self.source_loc()?;
         self.end_of_line()?;
@@ -499,7 +497,7 @@ impl Parser<'_> {
             data,
             ctrl,
             span,
-            operands: std::mem::take(&mut body.operands),
+            operands: (first, body.map.spans.len() as u32),
             loc,
         });
         Ok(())

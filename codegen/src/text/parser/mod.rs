@@ -24,8 +24,18 @@ pub struct SourceMap {
     pub blocks: SecondaryMap<Block, Span>,
     /// Opcodes.
     pub insts: SecondaryMap<Inst, Span>,
-    /// Per instruction, its value operands in text order (that of `InstData::for_each_arg`).
-    pub operands: SecondaryMap<Inst, Vec<Span>>,
+    /// Per instruction, which of `spans` are its value operands'.
+    operands: SecondaryMap<Inst, (u32, u32)>,
+    spans: Vec<Span>,
+}
+
+impl SourceMap {
+    /// A value operand of an instruction by its place in text order (that of `InstData::for_each_arg`), if the text has it.
+    pub fn operand(&self, inst: Inst, n: usize) -> Option<Span> {
+        let (start, end) = self.operands[inst];
+        let spans = self.spans.get(start as usize..end as usize)?;
+        spans.get(n).copied()
+    }
 }
 
 /// A parsed text.

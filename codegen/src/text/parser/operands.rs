@@ -387,9 +387,9 @@ impl Parser<'_> {
                 let new = self.value(body)?;
                 // Operands are listed old, new, index.
                 if index.is_some()
-                    && let Some(n) = body.operands.len().checked_sub(2)
+                    && let Some(n) = body.map.spans.len().checked_sub(2)
                 {
-                    body.operands.swap(n, n + 1);
+                    body.map.spans.swap(n, n + 1);
                 }
                 InstData::WrRegion {
                     opcode,
