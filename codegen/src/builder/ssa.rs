@@ -35,7 +35,7 @@ struct BlockState {
 struct Defs {
     few: SmallVec<[(Variable, Value); 2]>,
     /// All of them, where they are many.
-    many: Option<Box<BTreeMap<Variable, Value>>>,
+    many: Option<BTreeMap<Variable, Value>>,
 }
 
 impl Defs {
@@ -58,7 +58,7 @@ impl Defs {
             self.few.push((var, value));
         } else {
             let all = self.few.drain(..).chain([(var, value)]);
-            self.many = Some(Box::new(all.collect()));
+            self.many = Some(all.collect());
         }
     }
 }
