@@ -88,7 +88,9 @@ fn figures_of_a_compilation() {
         for name in ["instructions", "bytes", "grf_bytes_demand"] {
             assert!(k[name].as_u64().unwrap() > 0, "{name}: {k}");
         }
-        assert!(k["spill_bytes"].is_u64(), "{k}");
+        for name in ["spill_bytes", "scratch_bytes", "fills", "stores"] {
+            assert_eq!(k[name].as_u64(), Some(0), "{name}: {k}");
+        }
         assert!(
             k["compile_seconds"]["regalloc"].as_f64().unwrap() >= 0.0,
             "{k}"

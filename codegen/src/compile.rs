@@ -6,6 +6,7 @@ use crate::fired::Fired;
 use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::pipeline::{self, Stage};
+use crate::regalloc::spill::Spilled;
 use crate::result::CodegenError;
 use crate::simdcf::{Finding, SimdCf};
 use crate::target::Target;
@@ -27,6 +28,9 @@ pub struct CompileOptions {
     pub simd_cf: SimdCf,
     /// Which calls of subroutines are replaced by what they call.
     pub inline: Inline,
+    /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for tests of spilling, and for code of which more
+    /// threads fit. Without room for all values, the others are in scratch.
+    pub grfs: Option<u32>,
     /// Verify what each stage makes: machine code, the places that registers have (by a symbolic checker), and by the legality rules what is
     /// emitted. (The IR verifier always runs.)
     pub check: bool,
@@ -40,6 +44,7 @@ impl CompileOptions {
             dump: Vec::new(),
             simd_cf: SimdCf::default(),
             inline: Inline::default(),
+            grfs: None,
             check: cfg!(debug_assertions),
         }
     }
@@ -72,8 +77,8 @@ pub struct KernelStats {
     pub bytes: usize,
     /// The most bytes of GRFs live at once.
     pub grf_bytes_demand: u32,
-    /// Bytes spilled to scratch; always 0, there is no spilling yet.
-    pub spill_bytes: u32,
+    /// What was spilled.
+    pub spilled: Spilled,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.
@@ -215,6 +220,7 @@ pub(crate) fn module_in(
             func,
             payload: &k.payload,
             barrier: k.barrier,
+            scratch: k.stats.spilled.scratch,
             text: &k.code.bytes,
             relocations: &k.code.relocations,
             locations: &k.code.locations,

@@ -461,7 +461,7 @@ pub fn allocate_flags(
     for p in placed {
         rewrite(name, &mut code, p, whole, &mut moves)?;
     }
-    insert(&mut code, &moves);
+    insert(&mut code, moves);
     Ok(code)
 }
 

@@ -139,12 +139,14 @@ impl Writer {
             dump: _,
             simd_cf,
             inline,
+            grfs,
             check,
         } = options;
         self.str(target.name());
         self.u32(target.family());
         self.str(simd_cf.name());
         self.str(inline.name());
+        self.u32(grfs.unwrap_or(u32::MAX));
         // Changes no code; but what was not checked is not given to who asks for checks.
         self.u8(u8::from(*check));
     }

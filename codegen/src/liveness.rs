@@ -90,7 +90,7 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
 }
 
 /// Where each register occurs: instruction by instruction, an instruction's reads before what it writes.
-struct Occurrences {
+pub(crate) struct Occurrences {
     /// Per register where its list starts; one more at the end.
     starts: Vec<u32>,
     list: Vec<Occurrence>,
@@ -98,15 +98,15 @@ struct Occurrences {
 
 /// An instruction that names a register, and how.
 #[derive(Clone, Copy)]
-struct Occurrence {
-    inst: u32,
-    access: Access,
+pub(crate) struct Occurrence {
+    pub(crate) inst: u32,
+    pub(crate) access: Access,
     /// It writes while it still reads.
     early: bool,
 }
 
 impl Occurrences {
-    fn new(code: &VCode) -> Occurrences {
+    pub(crate) fn new(code: &VCode) -> Occurrences {
         let mut starts = vec![0u32; code.vregs.len() + 1];
         for m in &code.insts {
             m.for_each_vreg(|r, _| starts[r.index()] += 1);
@@ -136,7 +136,7 @@ impl Occurrences {
         Occurrences { starts, list }
     }
 
-    fn of(&self, r: VReg) -> &[Occurrence] {
+    pub(crate) fn of(&self, r: VReg) -> &[Occurrence] {
         let (from, to) = (self.starts[r.index()], self.starts[r.index() + 1]);
         self.list.get(from as usize..to as usize).unwrap_or(&[])
     }
@@ -315,11 +315,14 @@ impl Walk<'_> {
     }
 }
 
-/// Computes liveness for a register file of so many bytes.
+/// How many times the register file may be live on average.
+const FILES: u32 = 64;
+
+/// Computes liveness.
 ///
 /// # Errors
-/// [`CodegenError::OutOfRegisters`] where far more is live than the file holds. (Where it is not far more, allocation finds out.)
-pub fn liveness(name: &str, code: &VCode, file: u32) -> Result<Liveness, CodegenError> {
+/// [`CodegenError::OutOfRegisters`] where so much more is live than the file holds that following it would take the square of what is nested.
+pub fn liveness(name: &str, code: &VCode) -> Result<Liveness, CodegenError> {
     let mut block_of = vec![0; code.insts.len()];
     for (b, data) in &code.blocks {
         if let Some(insts) = block_of.get_mut(data.start..data.end) {
@@ -334,13 +337,13 @@ pub fn liveness(name: &str, code: &VCode, file: u32) -> Result<Liveness, Codegen
         outs: Vec::new(),
         ranges: Vec::new(),
         kills: Vec::new(),
-        load: Load::new(code, file),
+        load: Load::new(code, code.grf.size().saturating_mul(FILES)),
     };
     let occurrences = Occurrences::new(code);
     let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
     for r in code.vregs.keys() {
         if walk.register(r, occurrences.of(r)).is_none() {
-            return Err(walk.load.error(name, code, file));
+            return Err(walk.load.error(name, code, code.grf.size()));
         }
         ranges[r] = Ranges::from_slice(&walk.ranges);
     }
@@ -428,7 +431,7 @@ fn add_callers(code: &VCode, calls: &[(usize, Routine)], demand: &mut [Demand]) 
 }
 
 /// Sums live bytes at every point.
-fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
+pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
     let points = code.insts.len() * 2 + 1;
     // Bytes that begin and end at a point.
     let mut delta = vec![0i32; points + 1];

@@ -25,7 +25,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
-use crate::regalloc::{Allocation, allocate, checker};
+use crate::regalloc::{Allocated, Room, allocate, checker};
 use crate::result::CodegenError;
 use crate::sends;
 use crate::simdcf::Finding;
@@ -175,13 +175,24 @@ impl Form for (&VCode, Liveness) {
     }
 }
 
-impl Form for (&VCode, Allocation) {
+/// What was allocated, and, where that is checked, what it was before.
+struct Placed<'a> {
+    before: Option<(VCode, Liveness)>,
+    after: Allocated,
+    target: &'a Target,
+}
+
+impl Form for Placed<'_> {
     fn text(&self) -> String {
-        display::with_allocation(self.0, &self.1)
+        display::with_allocation(&self.after.code, &self.after.alloc)
     }
 
     fn verify(&self) -> Result<(), String> {
-        checker::check(self.0, &self.1)
+        verify::code(&self.after.code, false)?;
+        match &self.before {
+            Some((code, live)) => checker::check(code, live, &self.after, self.target),
+            None => Ok(()),
+        }
     }
 }
 
@@ -267,11 +278,32 @@ pub(crate) fn run(
         allocate_flags(name, code, file, flags).map(FlagsPlaced)
     })?;
     let (_, live) = stages.run(Stage::Liveness, || {
-        liveness(name, &code, file).map(|l| (&code, l))
+        liveness(name, &code).map(|l| (&code, l))
     })?;
-    let (_, alloc) = stages.run(Stage::Regalloc, || {
-        allocate(name, &code, &live, &mut context.map).map(|a| (&code, a))
-    })?;
+    let demand = live.peak().1;
+    let room = Room {
+        target,
+        grfs: options.grfs.unwrap_or(target.grf().count),
+        scratch: payload.scratch_bytes,
+    };
+    let map = &mut context.map;
+    let Allocated {
+        code,
+        live,
+        alloc,
+        spilled,
+        ..
+    } = stages
+        .run(Stage::Regalloc, || {
+            let before = options.check.then(|| (code.clone(), live.clone()));
+            let after = allocate(name, code, live, room, map)?;
+            Ok(Placed {
+                before,
+                after,
+                target,
+            })
+        })?
+        .after;
     let (_, _, out) = stages.run(Stage::Emit, || {
         let out = emit(name, &code, &live, &alloc, target, options.check)?;
         Ok((module, target, out))
@@ -279,7 +311,8 @@ pub(crate) fn run(
     let mut stats = stages.stats;
     stats.instructions = out.insts.len();
     stats.bytes = out.bytes.len();
-    stats.grf_bytes_demand = live.peak().1;
+    stats.grf_bytes_demand = demand;
+    stats.spilled = spilled;
     stats.simd_width = payload.simd;
     stats.fired = code.fired;
     stats.simd_cf = findings;

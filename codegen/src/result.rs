@@ -59,16 +59,16 @@ pub enum CodegenError {
         /// Where that is from.
         origin: Origin,
     },
-    /// More bytes are live at once than the register file holds.
+    /// What one instruction reads and writes, with what must stay in registers, takes more of them than there are. Everything else is spilled.
     #[error(
-        "in %{function}: out of registers: {needed} bytes of registers are needed at instruction {at} (`{text}`){origin} and the thread has {available}; spilling is not implemented"
+        "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at} (`{text}`){origin}, and {available} there are for values"
     )]
     OutOfRegisters {
         /// The kernel.
         function: String,
-        /// Bytes that would have to be live at once.
+        /// Bytes that are live at once there, whatever is spilled.
         needed: u32,
-        /// Bytes there are.
+        /// Bytes of the registers that values may be in.
         available: u32,
         /// Where demand is highest: index of the machine instruction.
         at: usize,

@@ -49,12 +49,13 @@ fn every_option_counts_but_dumps() {
     for target in Target::all() {
         for simd_cf in SimdCf::ALL {
             for inline in Inline::ALL {
-                for check in [false, true] {
+                for (check, grfs) in [(false, None), (true, None), (false, Some(64))] {
                     let o = CompileOptions {
                         target: target.clone(),
                         dump: Vec::new(),
                         simd_cf,
                         inline,
+                        grfs,
                         check,
                     };
                     let old = all.insert(key(&o), format!("{o:?}"));

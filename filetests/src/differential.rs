@@ -57,12 +57,16 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
 }
 
 /// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs
-/// it, and compares what it
-/// stores with what the interpreter stores.
+/// it, and compares what it stores with what the interpreter stores. `grfs`: how many registers values may be in, where not all.
 ///
 /// # Errors
 /// The compiler refuses verified IR, or the results differ: a sentence that says how.
-pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, String> {
+pub fn case(
+    seed: u64,
+    options: &Options,
+    target: &Target,
+    grfs: Option<u32>,
+) -> Result<Outcome, String> {
     let made = fuzzing::module(seed, options);
     let text = made.to_string();
     let m = parse(&text).map_err(|e| e.to_string())?.module;
@@ -77,6 +81,7 @@ pub fn case(seed: u64, options: &Options, target: &Target) -> Result<Outcome, St
             check: true,
             simd_cf,
             inline,
+            grfs,
             ..CompileOptions::new(target.clone())
         };
         let by = |e: String| format!("{}: {e}", simd_cf.name());

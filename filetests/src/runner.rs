@@ -18,6 +18,8 @@ pub struct Way {
     pub simd_cf: SimdCf,
     /// Which calls are replaced.
     pub inline: Inline,
+    /// How many registers values may be in, where not all.
+    pub grfs: Option<u32>,
 }
 
 impl Way {
@@ -49,7 +51,11 @@ impl Way {
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cf, inline) = (self.simd_cf.name(), self.inline.name());
-        write!(f, "masks {cf}, inline {inline}")
+        write!(f, "masks {cf}, inline {inline}")?;
+        match self.grfs {
+            Some(n) => write!(f, ", {n} registers"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -119,6 +125,7 @@ impl Runner for Simulator {
         options.check = true;
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;
+        options.grfs = way.grfs;
         let compiled = compile_checked(module, &options)?;
         let device = Device::simulator(SimOptions {
             instruction_limit: INSTRUCTION_LIMIT,

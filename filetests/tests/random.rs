@@ -1,7 +1,8 @@
 //! Random kernels on every target: what the compiler's bytes do on the simulator is what the interpreter says, and Intel's assembler takes the
 //! bytes and writes the same.
 //!
-//! `GANTRY_CASES` cases a target and kind of kernel from `GANTRY_SEED`, on the targets of `GANTRY_TARGETS` (`skl,icllp`) or all. What was covered is
+//! `GANTRY_CASES` cases a target and kind of kernel from `GANTRY_SEED`, on the targets of `GANTRY_TARGETS` (`skl,icllp`) or all, with values in the
+//! first `GANTRY_GRFS` registers alone, or in all. What was covered is
 //! printed at the end (see it with `--nocapture`).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
@@ -24,6 +25,11 @@ use std::sync::{Arc, Mutex};
 
 fn env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|s| s.parse().ok())
+}
+
+/// How many registers values may be in.
+fn grfs() -> Option<u32> {
+    env("GANTRY_GRFS").map(|n| n as u32)
 }
 
 /// Seeds that a worker takes at once.
@@ -109,7 +115,7 @@ fn run(job: &Job) -> Found {
             let name = job.target.name();
             found.failures.push(format!("seed {seed}, {name}: {e}"));
         };
-        match case(seed, &job.options, &job.target) {
+        match case(seed, &job.options, &job.target, grfs()) {
             Ok(outcome) => {
                 if let (Outcome::Equal(agreed), Some(iga)) = (&outcome, &mut iga) {
                     for k in agreed.ways.iter().flat_map(|w| &w.kernels) {

@@ -53,7 +53,7 @@ fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
     for (r, at) in [(src, from), (dst, to), (payload, end)] {
         alloc.address[r] = at;
     }
-    let live = liveness("k", &code, grf.size()).unwrap();
+    let live = liveness("k", &code).unwrap();
     let out = emit("k", &code, &live, &alloc, &target, true).unwrap();
     let mut insts = out.insts;
     insts.retain(|i| i.op == Op::Mov);

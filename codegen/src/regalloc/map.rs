@@ -113,10 +113,17 @@ impl AllocationMap {
         out
     }
 
-    /// The lowest free place of so many bytes, so aligned, at or above `lowest`, for a value with such a life. In bytes.
-    pub fn find(&mut self, bytes: u32, align: u32, lowest: u32, life: Life<'_>) -> Option<u32> {
+    /// The lowest free place of so many bytes, so aligned, in the bytes `within`, for a value with such a life. In bytes.
+    pub fn find(
+        &mut self,
+        bytes: u32,
+        align: u32,
+        within: std::ops::Range<u32>,
+        life: Life<'_>,
+    ) -> Option<u32> {
         let grf = self.grf;
-        let end = self.grfs.len() as u32 * grf;
+        let lowest = within.start;
+        let end = within.end.min(self.grfs.len() as u32 * grf);
         let align = align.max(1);
         let mut at = lowest.next_multiple_of(align);
         // What is taken in a GRF over all ranges is asked once per GRF, not once per place.
@@ -243,10 +250,10 @@ mod tests {
     fn small_values_share_a_grf() {
         let mut m = empty(FILE);
         m.insert(0, 4, life(&[range(0, 10)]));
-        assert_eq!(m.find(4, 4, 0, life(&[range(5, 6)])), Some(4));
-        assert_eq!(m.find(4, 4, 0, life(&[range(10, 12)])), Some(0));
-        assert_eq!(m.find(32, 32, 0, life(&[range(9, 12)])), Some(32));
-        assert_eq!(m.find(64, 32, 0, life(&[range(9, 12)])), None);
+        assert_eq!(m.find(4, 4, 0..u32::MAX, life(&[range(5, 6)])), Some(4));
+        assert_eq!(m.find(4, 4, 0..u32::MAX, life(&[range(10, 12)])), Some(0));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, life(&[range(9, 12)])), Some(32));
+        assert_eq!(m.find(64, 32, 0..u32::MAX, life(&[range(9, 12)])), None);
     }
 
     #[test]
@@ -259,12 +266,15 @@ mod tests {
             weak: &weak,
         };
         m.insert(0, 32, across(&first));
-        assert_eq!(m.find(32, 32, 0, across(&later)), Some(0));
-        assert_eq!(m.find(32, 32, 0, across(&both)), Some(32));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, across(&later)), Some(0));
+        assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), Some(32));
         // Not with what is in the routine.
-        assert_eq!(m.find(32, 32, 0, life(&[range(150, 151)])), Some(32));
+        assert_eq!(
+            m.find(32, 32, 0..u32::MAX, life(&[range(150, 151)])),
+            Some(32)
+        );
         m.insert(32, 32, life(&[range(150, 151)]));
-        assert_eq!(m.find(32, 32, 0, across(&both)), None);
+        assert_eq!(m.find(32, 32, 0..u32::MAX, across(&both)), None);
     }
 
     /// Against a plain table of points by bytes, over random insertions.
@@ -299,7 +309,7 @@ mod tests {
                 let expect = (0..128)
                     .step_by(align as usize)
                     .find(|&at| at + bytes <= 128 && free(at));
-                assert_eq!(m.find(bytes, align, 0, life(&ranges)), expect);
+                assert_eq!(m.find(bytes, align, 0..u32::MAX, life(&ranges)), expect);
                 if let Some(at) = expect {
                     m.insert(at, bytes, life(&ranges));
                     for r in &ranges {

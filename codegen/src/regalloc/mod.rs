@@ -3,23 +3,29 @@
 //! The file is an address space of bytes. A value is a range of them with a size and an alignment; uniform values share GRFs.
 //! The parts follow regalloc2: copies merge live ranges into bundles ([`bundles`]), bundles get places from an
 //! allocation map keyed by program point ([`map`]), and a separate checker ([`checker`]) proves the result on the code. A bundle keeps one
-//! place for its life: there is no splitting and no spilling yet, so too much demand is an error.
+//! place for its life. Where demand is more than the file, wide registers fall into pieces ([`chunks`]), then values leave for scratch while
+//! they are not wanted ([`spill`]): registers that are left live for parts of a value's life.
 //!
-//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: a byte address per virtual register.
+//! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put into it, and a byte address per virtual register.
 
 pub mod bundles;
 pub mod checker;
+mod chunks;
 #[cfg(test)]
 mod corruptions;
+mod loops;
 pub mod map;
 mod overlay;
+pub mod spill;
 
-use crate::liveness::{Liveness, Range};
+use crate::liveness::{Liveness, Range, liveness};
 use crate::result::CodegenError;
+use crate::target::Target;
 use crate::vcode::{Place, VCode, VReg};
 use bundles::{Bundle, Bundles};
 use cranelift_entity::SecondaryMap;
 use map::{AllocationMap, Life};
+use spill::Spilled;
 
 /// Where every virtual register is.
 #[derive(Clone, Debug, Default)]
@@ -30,16 +36,108 @@ pub struct Allocation {
     pub grfs: u32,
 }
 
-/// Places every virtual register in the register file. `map`: any, for its memory.
+/// What is allocated: the code, with what spilling put into it, and where its registers are.
+#[derive(Clone, Debug)]
+pub struct Allocated {
+    /// The code.
+    pub code: VCode,
+    /// Its liveness.
+    pub live: Liveness,
+    /// Per instruction the number that it had; of those that are new [`u32::MAX`]. Empty where nothing was changed.
+    pub origin: Vec<u32>,
+    /// Its registers.
+    pub alloc: Allocation,
+    /// What was spilled.
+    pub spilled: Spilled,
+}
+
+/// What allocation may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Room<'a> {
+    /// The target, whose file it is.
+    pub target: &'a Target,
+    /// GRFs from 0 that values may be in; what must be in certain others is there.
+    pub grfs: u32,
+    /// Scratch of a thread that the kernel uses itself, in bytes.
+    pub scratch: u32,
+}
+
+/// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There is less room than bytes: values are aligned.
+const SHARES: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
+
+/// Places every virtual register in the register file, or in scratch. `map`: any, for its memory.
 ///
 /// # Errors
-/// [`CodegenError::OutOfRegisters`] where a bundle finds no place.
+/// [`CodegenError::OutOfRegisters`] where one instruction needs more than there is.
 pub fn allocate(
     name: &str,
+    mut code: VCode,
+    mut live: Liveness,
+    room: Room<'_>,
+    map: &mut AllocationMap,
+) -> Result<Allocated, CodegenError> {
+    let bytes = room.grfs.min(code.grf.count) * code.grf.bytes;
+    let mut origin: Vec<u32> = Vec::new();
+    let unspilled = Spilled {
+        scratch: room.scratch,
+        ..Spilled::default()
+    };
+    let done = |(code, live, origin), alloc, spilled| Allocated {
+        code,
+        live,
+        origin,
+        alloc,
+        spilled,
+    };
+    if live.peak().1 <= bytes
+        && let Ok(alloc) = place(&code, &live, bytes, map)
+    {
+        return Ok(done((code, live, origin), alloc, unspilled));
+    }
+    origin.extend(0..code.insts.len() as u32);
+    if chunks::split(&mut code, &mut origin, room.target) {
+        live = liveness(name, &code)?;
+        if live.peak().1 <= bytes
+            && let Ok(alloc) = place(&code, &live, bytes, map)
+        {
+            return Ok(done((code, live, origin), alloc, unspilled));
+        }
+    }
+    let mut failed = None;
+    for share in SHARES {
+        // Small values come from scratch in GRFs of their own.
+        let cap = (bytes * share / 16).saturating_sub(2 * code.grf.bytes);
+        let mut origin = origin.clone();
+        let cut = (cap, room.scratch);
+        let (code, live, spilled) =
+            spill::to_fit(name, &code, &live, room.target, cut, &mut origin)?;
+        match place(&code, &live, bytes, map) {
+            Ok(alloc) => return Ok(done((code, live, origin), alloc, spilled)),
+            Err(r) => {
+                let ranges = &live.ranges[r];
+                let held = code.vregs[r].bytes;
+                failed = Some(out_of_registers(
+                    name,
+                    (&code, &live),
+                    (held, bytes),
+                    ranges,
+                ));
+            }
+        }
+    }
+    Err(failed.unwrap_or_else(|| out_of_registers(name, (&code, &live), (0, bytes), &[])))
+}
+
+/// Places every virtual register in the first so many bytes of the file.
+///
+/// # Errors
+/// The first register that finds no place.
+fn place(
     code: &VCode,
     live: &Liveness,
+    limit: u32,
     map: &mut AllocationMap,
-) -> Result<Allocation, CodegenError> {
+) -> Result<Allocation, VReg> {
     let mut bundles = Bundles::merge(code, live);
     let file = code.grf;
     map.clear(file);
@@ -66,12 +164,12 @@ pub fn allocate(
         let found = match b.place {
             // Payload registers may overlap: nobody writes them.
             Place::Fixed(at) => Some(at),
-            Place::AtLeast(first) => map.find(b.bytes, b.align, first, life),
-            Place::Any => map.find(b.bytes, b.align, 0, life),
+            Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), life),
+            Place::Any => map.find(b.bytes, b.align, 0..limit, life),
         };
-        let Some(at) = found.filter(|at| at + b.bytes <= file.size()) else {
-            return Err(out_of_registers(name, code, live, b.bytes, &ranges));
-        };
+        let at = found
+            .filter(|at| at + b.bytes <= file.size())
+            .ok_or(b.root)?;
         map.insert(at, b.bytes, life);
         out.grfs = out.grfs.max(file.hold(at + b.bytes));
         out.address[b.root] = at;
@@ -83,12 +181,11 @@ pub fn allocate(
     Ok(out)
 }
 
-/// Demand at the point, in the bundle's life, where most bytes are live.
+/// Demand at the point, in the life of a register of `held` bytes, where most are live.
 fn out_of_registers(
     name: &str,
-    code: &VCode,
-    live: &Liveness,
-    bytes: u32,
+    (code, live): (&VCode, &Liveness),
+    (held, available): (u32, u32),
     ranges: &[Range],
 ) -> CodegenError {
     let insts = ranges.iter().flat_map(|r| r.start / 2..r.end.div_ceil(2));
@@ -98,8 +195,8 @@ fn out_of_registers(
     let (at, needed) = worst.unwrap_or_else(|| live.peak());
     CodegenError::OutOfRegisters {
         function: name.to_string(),
-        needed: needed.max(bytes),
-        available: code.grf.size(),
+        needed: needed.max(held),
+        available,
         at,
         text: code
             .insts

@@ -3,6 +3,7 @@
 use super::scattered::model;
 use super::{Dir, Part, Payloads, Scattered, Sends, forms};
 use crate::ir::{MemFlags, Space};
+use crate::target::Target;
 use crate::vcode::bale::{BaleSrc, Operation, View};
 use crate::vcode::lowered::at;
 use crate::vcode::{VReg, VirtReg};
@@ -14,11 +15,13 @@ const OWORD: u32 = 16;
 /// Owords of the longest block message.
 const LONGEST: u32 = 8;
 /// Bytes of a hword, in which scratch is counted.
-const HWORD: u32 = 32;
-/// Hwords of the longest scratch message (PRM, "Scratch Block"; 8 only from Gen9 on).
-const MOST_HWORDS: u32 = 4;
+pub(super) const HWORD: u32 = 32;
+/// Hwords of the longest scratch message (PRM, "Scratch Block").
+pub(super) fn most_hwords(target: &Target) -> u32 {
+    if forms::splits(target) { 8 } else { 4 }
+}
 /// The offset field of a scratch message has 12 bits.
-const HWORD_OFFSETS: u64 = 4096;
+pub(super) const HWORD_OFFSETS: u64 = 4096;
 
 /// Consecutive elements from or to one address, a multiple of the element size.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -45,14 +48,13 @@ pub struct Block {
     pub data: VReg,
 }
 
-/// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message reaches them.
-fn scratch_hwords(b: &Block, done: u32) -> Option<u16> {
+/// Where in scratch a block's bytes from `done` on are, in hwords, if a scratch message of so many reaches them.
+fn scratch_hwords(b: &Block, done: u32, hwords: u32) -> Option<u16> {
     let at = b.known.filter(|_| b.mem.space == Space::Scratch)?;
     let at = at.wrapping_add_signed(i64::from(b.offset)) & 0xffff_ffff;
     let at = at + u64::from(done);
     let hword = at / u64::from(HWORD);
-    let fits =
-        at.is_multiple_of(u64::from(HWORD)) && hword + u64::from(MOST_HWORDS) <= HWORD_OFFSETS;
+    let fits = at.is_multiple_of(u64::from(HWORD)) && hword + u64::from(hwords) <= HWORD_OFFSETS;
     fits.then_some(hword as u16)
 }
 
@@ -74,10 +76,12 @@ impl Sends<'_> {
             && b.mem.space != Space::Slm;
         let mut done = 0;
         let mut starts = b.dir == Dir::Read;
-        while b.lanes * size - done >= HWORD
-            && let Some(at) = scratch_hwords(b, done)
-        {
-            let hwords = 1u32 << ((b.lanes * size - done) / HWORD).min(MOST_HWORDS).ilog2();
+        let most = most_hwords(self.target);
+        while b.lanes * size - done >= HWORD {
+            let hwords = 1u32 << ((b.lanes * size - done) / HWORD).min(most).ilog2();
+            let Some(at) = scratch_hwords(b, done, hwords) else {
+                break;
+            };
             self.scratch(b, done, hwords, at, std::mem::replace(&mut starts, false));
             done += hwords * HWORD;
         }

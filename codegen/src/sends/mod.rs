@@ -13,6 +13,7 @@ mod image;
 mod media;
 mod raw;
 mod scattered;
+pub(crate) mod spill;
 mod sync;
 
 pub use atomic::Atomic;

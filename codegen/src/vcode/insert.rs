@@ -2,6 +2,9 @@
 
 use super::{MInst, VCode};
 
+/// The origin of an instruction that was not there.
+pub(crate) const NEW: u32 = u32::MAX;
+
 /// An instruction to be put between two others.
 pub(crate) struct Inserted {
     /// The instruction that comes behind it.
@@ -19,8 +22,40 @@ impl Inserted {
     }
 }
 
+/// What is said before a call of the registers that its routine reads stands right before it: new instructions come before that.
+fn before_calls(code: &VCode, new: &mut [Inserted]) {
+    for m in new.iter_mut().filter(|m| !m.after) {
+        if matches!(code.insts.get(m.at), Some(MInst::Call { .. })) {
+            let touches = |n: usize| matches!(code.insts.get(n), Some(MInst::Touch { .. }));
+            while m.at > 0 && touches(m.at - 1) {
+                m.at -= 1;
+            }
+        }
+    }
+}
+
+/// Puts instructions, in order, between those that are there. `origin`: a number for each that is there; the new ones get [`NEW`].
+pub(crate) fn insert_into(code: &mut VCode, mut new: Vec<Inserted>, origin: &mut Vec<u32>) {
+    before_calls(code, &mut new);
+    let old = origin.len();
+    origin.resize(old + new.len(), NEW);
+    let (mut from, mut to) = (old, origin.len());
+    for m in new.iter().rev() {
+        to -= from - m.at;
+        origin.copy_within(m.at..from, to);
+        (from, to) = (m.at, to - 1);
+        origin[to] = NEW;
+    }
+    put(code, &new);
+}
+
 /// Puts instructions, in order, between those that are there.
-pub(crate) fn insert(code: &mut VCode, new: &[Inserted]) {
+pub(crate) fn insert(code: &mut VCode, mut new: Vec<Inserted>) {
+    before_calls(code, &mut new);
+    put(code, &new);
+}
+
+fn put(code: &mut VCode, new: &[Inserted]) {
     let Some(some) = new.first().map(|m| m.inst) else {
         return;
     };
@@ -97,7 +132,7 @@ mod tests {
             after,
             inst: start(n),
         };
-        insert(&mut code, &[]);
+        insert(&mut code, Vec::new());
         let all = [
             new(0, false, 10),
             new(2, true, 11),
@@ -106,7 +141,7 @@ mod tests {
             new(3, false, 14),
             new(4, true, 15),
         ];
-        insert(&mut code, &all);
+        insert(&mut code, all.into());
         let expected = [10, 0, 1, 11, 12, 13, 2, 14, 3, 15].map(start);
         assert_eq!(code.insts, expected);
         let ends: Vec<_> = code.blocks.values().map(|b| (b.start, b.end)).collect();

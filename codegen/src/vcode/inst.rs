@@ -233,6 +233,56 @@ impl MInst {
         }
     }
 
+    /// Replaces every virtual register in the GRF file.
+    pub(crate) fn map_vregs(&mut self, mut f: impl FnMut(VReg, Access) -> VReg) {
+        match self {
+            MInst::Op { inst, starts, .. } => {
+                for s in &mut inst.srcs {
+                    if let isa::Src::Direct { at, .. } | isa::Src::Macro { at, .. } = s
+                        && let VirtReg::Grf(r) = &mut at.reg
+                    {
+                        *r = f(*r, Access::Use);
+                    }
+                }
+                if let isa::Dst::Direct { at, .. } | isa::Dst::Macro { at, .. } = &mut inst.dst
+                    && let VirtReg::Grf(r) = &mut at.reg
+                {
+                    *r = f(*r, if *starts { Access::Def } else { Access::Modify });
+                }
+            }
+            MInst::Start { dst } => *dst = f(*dst, Access::Def),
+            MInst::Touch { reg, write } => {
+                let access = if *write { Access::Modify } else { Access::Use };
+                *reg = f(*reg, access);
+            }
+            MInst::Copy { dst, src } => {
+                *src = f(*src, Access::Use);
+                *dst = f(*dst, Access::Def);
+            }
+            MInst::LoadAddress { base, index, .. } => {
+                if let Some((r, _)) = index {
+                    *r = f(*r, Access::Use);
+                }
+                *base = f(*base, Access::Use);
+            }
+            MInst::Symbol { dst, part, .. } => {
+                let access = match part {
+                    SymbolPart::Whole | SymbolPart::Low => Access::Def,
+                    SymbolPart::High => Access::Modify,
+                };
+                *dst = f(*dst, access);
+            }
+            MInst::EndThread { payload } => *payload = f(*payload, Access::Use),
+            MInst::Call { link, .. } => *link = f(*link, Access::Def),
+            MInst::Return { link, .. } => *link = f(*link, Access::Use),
+            MInst::Jump
+            | MInst::Branch { .. }
+            | MInst::Leave { .. }
+            | MInst::Join { .. }
+            | MInst::BranchExec { .. } => {}
+        }
+    }
+
     /// Whether this ends a block.
     pub fn is_terminator(&self) -> bool {
         matches!(

@@ -12,6 +12,7 @@ pub mod lowered;
 pub(crate) mod operand;
 pub(crate) mod parallel;
 pub(crate) mod routines;
+pub(crate) mod spans;
 pub mod srclocs;
 pub(crate) mod verify;
 

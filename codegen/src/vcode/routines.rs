@@ -45,7 +45,7 @@ pub(crate) fn keep_payload(code: &mut VCode) {
         })
     };
     let new: Vec<Inserted> = calls.iter().flat_map(reads).collect();
-    insert(code, &new);
+    insert(code, new);
 }
 
 /// For each routine those that run while it runs: itself, and what it calls, at any depth; in order.

@@ -42,6 +42,8 @@ pub struct KernelImage<'a> {
     pub payload: &'a Payload,
     /// Whether threads of a group wait for each other.
     pub barrier: bool,
+    /// Scratch of a thread in bytes, that of spilled registers included.
+    pub scratch: u32,
     /// Code.
     pub text: &'a [u8],
     /// Addresses that the loader fills in.
@@ -74,7 +76,6 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         let FuncKind::Kernel {
             simd,
             slm_bytes,
-            scratch_bytes,
             group_size,
             ..
         } = k.func.kind
@@ -181,10 +182,11 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 "    per_thread_payload_arguments:\n      - arg_type: {kind}\n        offset: 0\n        size: {size}",
             );
         }
-        if scratch_bytes > 0 {
+        if k.scratch > 0 {
             let _ = writeln!(
                 s,
-                "    per_thread_memory_buffers:\n      - type: scratch\n        usage: single_space\n        size: {scratch_bytes}"
+                "    per_thread_memory_buffers:\n      - type: scratch\n        usage: single_space\n        size: {}",
+                k.scratch
             );
         }
         let bound = tables

@@ -4,7 +4,7 @@ mod asm;
 mod cat;
 mod disasm;
 mod hazards;
-mod run;
+pub mod run;
 mod stage;
 mod verifier;
 

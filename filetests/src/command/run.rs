@@ -5,8 +5,9 @@ use super::{Command, Outcome, parse};
 use crate::Options;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
-use crate::runner::{Prepared, RUNNERS, Way};
+use crate::runner::{Prepared, RUNNERS, Runner, Way};
 use gantry_codegen::Target;
+use gantry_codegen::ir::Module;
 
 /// Launches every `; run:` line on every runner, or on those that the options name.
 pub(super) struct Run;
@@ -27,14 +28,6 @@ impl Command for Run {
 
     fn run(&self, file: &TestFile, test: &Test, _options: Options) -> Result<Outcome, String> {
         let module = parse(file)?;
-        let mut runs = Vec::new();
-        for d in file.named("run") {
-            let run = launch::Run::parse(&d.text).map_err(|e| format!("line {}: {e}", d.line))?;
-            runs.push((d.line, run));
-        }
-        if runs.is_empty() {
-            return Err("there is no `; run:` line".to_owned());
-        }
         let mut failures = Vec::new();
         for runner in RUNNERS {
             if !test.options.is_empty() && !test.has(runner.name()) {
@@ -53,18 +46,7 @@ impl Command for Run {
                 .iter()
                 .flat_map(|t| ways.iter().map(move |w| (t, *w)))
             {
-                let mut who = format!("{}, {}", runner.name(), target.name());
-                if way != Way::default() {
-                    who = format!("{who}, {way}");
-                }
-                let prepared = runner
-                    .prepare(&module, target.name(), way)
-                    .map_err(|e| format!("{who}: {e}"))?;
-                for (line, run) in &runs {
-                    if let Err(e) = one(&*prepared, run) {
-                        failures.push(format!("line {line}, {who}: {e}"));
-                    }
-                }
+                failures.extend(launches(file, &module, runner, target, way)?);
             }
         }
         match failures.is_empty() {
@@ -72,6 +54,39 @@ impl Command for Run {
             false => Err(failures.join("\n")),
         }
     }
+}
+
+/// Launches every `; run:` line of a file on a runner, compiled for a target in a way: what went wrong.
+///
+/// # Errors
+/// A line means nothing, there is none, or the module cannot be compiled.
+pub fn launches(
+    file: &TestFile,
+    module: &Module,
+    runner: &dyn Runner,
+    target: &Target,
+    way: Way,
+) -> Result<Vec<String>, String> {
+    let mut runs = Vec::new();
+    for d in file.named("run") {
+        let run = launch::Run::parse(&d.text).map_err(|e| format!("line {}: {e}", d.line))?;
+        runs.push((d.line, run));
+    }
+    if runs.is_empty() {
+        return Err("there is no `; run:` line".to_owned());
+    }
+    let mut who = format!("{}, {}", runner.name(), target.name());
+    if way != Way::default() {
+        who = format!("{who}, {way}");
+    }
+    let prepared = runner
+        .prepare(module, target.name(), way)
+        .map_err(|e| format!("{who}: {e}"))?;
+    let failed = |(line, run): &(u32, launch::Run)| {
+        let e = one(&*prepared, run).err()?;
+        Some(format!("line {line}, {who}: {e}"))
+    };
+    Ok(runs.iter().filter_map(failed).collect())
 }
 
 /// Text in quotes.

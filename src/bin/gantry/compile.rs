@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// Which calls of subroutines are replaced by what they call: auto, all, or never
     #[arg(long, value_name = "CALLS", default_value = "auto")]
     inline: String,
+    /// Registers of a thread that values may be in, from r0 on, where not all of the target's
+    #[arg(long, value_name = "N")]
+    grfs: Option<u32>,
     /// Take the zebin from the cache in DIR if it is there, else compile and store it. Only for `--emit zebin` without `--print-after`
     #[arg(long, value_name = "DIR", conflicts_with = "print_after")]
     cache: Option<PathBuf>,
@@ -72,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let names = Inline::ALL.map(Inline::name).join(", ");
         Failure::new(format!("nothing called `{}`: {names}", args.inline))
     })?;
+    options.grfs = args.grfs;
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Legalize) {
         options.dump.push(Stage::Legalize);
     }
@@ -192,7 +196,12 @@ fn stats(name: &str, s: &KernelStats) -> Value {
         "instructions": s.instructions,
         "bytes": s.bytes,
         "grf_bytes_demand": s.grf_bytes_demand,
-        "spill_bytes": s.spill_bytes,
+        "scratch_bytes": s.spilled.scratch,
+        "spill_bytes": s.spilled.bytes,
+        "spilled_registers": s.spilled.registers,
+        "fills": s.spilled.fills,
+        "stores": s.spilled.stores,
+        "remats": s.spilled.remats,
         "simd_width": s.simd_width,
         "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

@@ -1,0 +1,143 @@
+//! Loops of machine code, as stretches of blocks in the order of emission.
+
+use crate::vcode::{VBlock, VCode};
+use cranelift_entity::EntityRef;
+
+/// A loop: what a branch back to its first block goes round, blocks that only happen to stand between included.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Loop {
+    /// The first block, to which control comes back.
+    pub(super) first: u32,
+    /// The last block.
+    pub(super) last: u32,
+    /// The loop around it.
+    pub(super) outer: Option<u32>,
+    /// How many loops a block of it is in, this one included.
+    pub(super) depth: u32,
+}
+
+/// All loops of a function. One is in the other or they share nothing.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    /// By their first blocks, outer ones first.
+    all: Vec<Loop>,
+    /// Per block, the innermost one.
+    of: Vec<Option<u32>>,
+}
+
+impl Loops {
+    pub(super) fn new(code: &VCode) -> Loops {
+        let mut last = vec![None; code.blocks.len()];
+        for (b, data) in &code.blocks {
+            for head in data.succs.iter().filter(|s| **s <= b) {
+                // Blocks come in order: the last one stays.
+                last[head.index()] = Some(b.as_u32());
+            }
+        }
+        let mut loops = Loops {
+            all: Vec::new(),
+            of: Vec::with_capacity(code.blocks.len()),
+        };
+        let mut inside: Vec<u32> = Vec::new();
+        for (b, ends) in last.iter().enumerate() {
+            let b = b as u32;
+            while inside
+                .last()
+                .is_some_and(|&l| loops.all[l as usize].last < b)
+            {
+                inside.pop();
+            }
+            if let &Some(last) = ends {
+                let outer = inside.last().copied();
+                // What reaches out of the loop around it makes that longer.
+                for &l in inside.iter().rev() {
+                    let around = &mut loops.all[l as usize];
+                    if around.last >= last {
+                        break;
+                    }
+                    around.last = last;
+                }
+                inside.push(loops.all.len() as u32);
+                loops.all.push(Loop {
+                    first: b,
+                    last,
+                    outer,
+                    depth: inside.len() as u32,
+                });
+            }
+            loops.of.push(inside.last().copied());
+        }
+        loops
+    }
+
+    /// The innermost loop of a block.
+    pub(super) fn of(&self, block: VBlock) -> Option<Loop> {
+        let l = self.of.get(block.index()).copied().flatten()?;
+        self.all.get(l as usize).copied()
+    }
+
+    /// The loop that begins at a block.
+    pub(super) fn at(&self, block: VBlock) -> Option<Loop> {
+        self.of(block).filter(|l| l.first == block.as_u32())
+    }
+
+    /// The loop around another.
+    pub(super) fn outer(&self, of: &Loop) -> Option<Loop> {
+        self.all.get(of.outer? as usize).copied()
+    }
+
+    /// How many loops a block is in.
+    pub(super) fn depth(&self, block: VBlock) -> u32 {
+        self.of(block).map_or(0, |l| l.depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+    use crate::vcode::BlockData;
+    use cranelift_entity::PrimaryMap;
+
+    /// Blocks by their successors.
+    fn loops(succs: &[&[usize]]) -> Loops {
+        let block = |list: &&[usize]| BlockData {
+            succs: list.iter().map(|&s| VBlock::new(s)).collect(),
+            ..BlockData::default()
+        };
+        Loops::new(&VCode {
+            grf: Target::from_name("skl").unwrap().grf(),
+            insts: Vec::new(),
+            locs: Default::default(),
+            blocks: succs.iter().map(block).collect(),
+            routines: PrimaryMap::new(),
+            vregs: PrimaryMap::new(),
+            flags: PrimaryMap::new(),
+            labels: Vec::new(),
+            fired: Default::default(),
+        })
+    }
+
+    #[test]
+    fn loops_are_in_each_other_or_apart() {
+        // 1..=4 round 2..=3, then 5 alone; 6 is in none.
+        let l = loops(&[&[1], &[2], &[3, 4], &[2], &[1, 5], &[5, 6], &[]]);
+        let depth = |b| l.depth(VBlock::new(b));
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(depth), [0, 1, 2, 2, 1, 1, 0]);
+        let of = |b| l.of(VBlock::new(b)).map(|l| (l.first, l.last));
+        assert_eq!(
+            [of(1), of(3), of(5)],
+            [Some((1, 4)), Some((2, 3)), Some((5, 5))]
+        );
+        let inner = l.at(VBlock::new(2)).unwrap();
+        assert_eq!(l.outer(&inner).map(|l| l.first), Some(1));
+        assert!(l.at(VBlock::new(3)).is_none());
+    }
+
+    #[test]
+    fn a_loop_that_reaches_out_makes_the_one_around_longer() {
+        let l = loops(&[&[1], &[2], &[0, 3], &[1, 4], &[]]);
+        let all: Vec<_> = l.all.iter().map(|l| (l.first, l.last)).collect();
+        assert_eq!(all, [(0, 3), (1, 3)]);
+    }
+}

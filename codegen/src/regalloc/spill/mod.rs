@@ -1,0 +1,354 @@
+//! Spilling: code whose demand is more than the file becomes code whose demand fits.
+//!
+//! [`walk`] decides which registers are in the file where; here its edits become stores, fills and repeated constants, registers in scratch get
+//! slots, and what is left of a register's life in the file falls into pieces that are registers of their own ([`webs`]).
+//!
+//! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the scratch that it takes.
+
+mod walk;
+mod webs;
+
+use crate::liveness::{self, Liveness, Occurrences};
+use crate::result::CodegenError;
+use crate::sends::{self, Dir};
+use crate::target::Target;
+use crate::vcode::insert::{Inserted, insert_into};
+use crate::vcode::{MInst, Place, Routine, VCode, VReg, VRegData};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use std::collections::{BTreeMap, BTreeSet};
+use walk::Walk;
+
+/// What an edit does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// From the slot to the file.
+    Fill,
+    /// From the file to the slot.
+    Store,
+}
+
+/// Where an edit stands before an instruction, among others there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Order {
+    /// Right behind the instruction before.
+    After,
+    /// At a block's start, for an edge into it.
+    Edge,
+    /// For the instruction.
+    Before,
+    /// At a block's end, for an edge out of it.
+    Last,
+}
+
+/// A register comes to the file, or goes to its slot.
+#[derive(Clone, Copy, Debug)]
+struct Edit {
+    /// The instruction that it stands before.
+    at: u32,
+    order: Order,
+    kind: Kind,
+    reg: VReg,
+}
+
+/// What spilling came to.
+#[derive(Clone, Debug, Default)]
+pub struct Spilled {
+    /// Scratch of a thread in bytes, what the kernel has of its own included.
+    pub scratch: u32,
+    /// Bytes of that for spilled registers.
+    pub bytes: u32,
+    /// Registers with a slot.
+    pub registers: u32,
+    /// Fills, in instructions.
+    pub fills: u32,
+    /// Stores, in instructions.
+    pub stores: u32,
+    /// Constants that are made again.
+    pub remats: u32,
+}
+
+/// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `scratch`: the bytes that the kernel itself has of
+/// it. `origin`: per instruction what it was, kept up.
+///
+/// # Errors
+/// Messages of scratch do not reach the slots; the platform lacks them.
+pub(super) fn to_fit(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    target: &Target,
+    (cap, scratch): (u32, u32),
+    origin: &mut Vec<u32>,
+) -> Result<(VCode, Liveness, Spilled), CodegenError> {
+    let stays = staying(code);
+    let reserved = reserved(code, live, &stays, cap);
+    let mut walk = Walk::new(code, live, &stays, reserved, cap);
+    walk.run();
+    let Walk { info, edits, .. } = walk;
+    let occurrences = Occurrences::new(code);
+    let stored: BTreeSet<VReg> = edits
+        .iter()
+        .filter(|e| e.kind == Kind::Store)
+        .map(|e| e.reg)
+        .collect();
+    let (slots, end) = slots(code, live, &stored, scratch);
+    if end > sends::spill::Scratch::REACH {
+        return Err(CodegenError::Unsupported {
+            function: name.to_string(),
+            what: format!(
+                "{end} bytes of scratch: messages reach {}",
+                sends::spill::Scratch::REACH
+            ),
+            at: None,
+            origin: Default::default(),
+        });
+    }
+    let mut out = code.clone();
+    let mut spilled = Spilled {
+        scratch: if stored.is_empty() { scratch } else { end },
+        bytes: end - scratch.next_multiple_of(code.grf.bytes),
+        registers: stored.len() as u32,
+        ..Spilled::default()
+    };
+    let mut new: Vec<Inserted> = Vec::new();
+    let mut insts: Vec<MInst> = Vec::new();
+    let header = header(code);
+    // GRFs of the payload that are in their slots.
+    let mut payload: BTreeSet<u32> = BTreeSet::new();
+    for e in &edits {
+        insts.clear();
+        if info[e.reg].bytes == 0 {
+            continue;
+        }
+        let remat = walk::remat(code, &occurrences, e.reg);
+        match (e.kind, remat) {
+            (Kind::Fill, Some(m)) => {
+                insts.push(*m);
+                spilled.remats += 1;
+            }
+            (Kind::Store, Some(_)) => {}
+            (kind, None) => {
+                let mut s = sends::spill::Scratch {
+                    target,
+                    header,
+                    vregs: &mut out.vregs,
+                    out: &mut insts,
+                };
+                let slot = slots.get(&e.reg).copied().unwrap_or(scratch);
+                let fixed = matches!(code.vregs[e.reg].place, Place::Fixed(_));
+                if fixed && kind == Kind::Store && !payload.insert(slot / code.grf.bytes) {
+                    continue;
+                }
+                access(&mut s, kind, e.reg, slot, code.vregs[e.reg])
+                    .map_err(|m| CodegenError::internal(name, m))?;
+                match kind {
+                    Kind::Fill => spilled.fills += insts.len() as u32,
+                    Kind::Store => spilled.stores += insts.len() as u32,
+                }
+            }
+        }
+        new.extend(insts.iter().map(|&inst| Inserted {
+            at: e.at as usize,
+            after: e.order == Order::After,
+            inst,
+        }));
+    }
+    insert_into(&mut out, new, origin);
+    let live = liveness::liveness(name, &out)?;
+    let touched: BTreeSet<VReg> = edits.iter().map(|e| e.reg).collect();
+    webs::split(&mut out, &live, &touched);
+    let live = liveness::liveness(name, &out)?;
+    Ok((out, live, spilled))
+}
+
+/// The thread header, which every message of scratch begins with.
+fn header(code: &VCode) -> VReg {
+    let fixed = |d: &VRegData| d.place == Place::Fixed(0) && d.bytes == code.grf.bytes;
+    let found = code.vregs.iter().find(|(_, d)| fixed(d));
+    found.map_or(VReg::new(0), |(r, _)| r)
+}
+
+/// Registers that are never spilled: the thread header, which spilling needs; what must lie in certain registers at the end; what callers and
+/// subroutines share.
+fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
+    let mut out = SecondaryMap::new();
+    out[header(code)] = true;
+    for (r, d) in &code.vregs {
+        out[r] |= match d.place {
+            Place::AtLeast(_) => true,
+            // In the thread header.
+            Place::Fixed(at) => at < code.grf.bytes,
+            Place::Any => false,
+        };
+    }
+    if code.routines.len() > 1 {
+        let mut owner: SecondaryMap<VReg, Option<Routine>> = SecondaryMap::new();
+        for routine in code.routines.keys() {
+            let insts = code.routine_insts(routine);
+            for m in code.insts.get(insts).unwrap_or(&[]) {
+                m.for_each_vreg(|r, _| match owner[r] {
+                    None => owner[r] = Some(routine),
+                    Some(other) => out[r] |= other != routine,
+                });
+            }
+        }
+    }
+    out
+}
+
+/// Per instruction the bytes of what stays, and what a called routine may want.
+fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap: u32) -> Vec<u32> {
+    let mut delta = vec![0i64; code.insts.len() + 1];
+    for (r, data) in code.vregs.iter().filter(|(r, _)| stays[*r]) {
+        for range in &live.ranges[r] {
+            delta[range.start as usize / 2] += i64::from(data.bytes);
+            delta[(range.end.div_ceil(2) as usize).min(code.insts.len())] -= i64::from(data.bytes);
+        }
+    }
+    let mut sum = 0;
+    let mut out: Vec<u32> = delta[..code.insts.len()]
+        .iter()
+        .map(|d| {
+            sum += d;
+            sum.max(0) as u32
+        })
+        .collect();
+    let calls = code.calls();
+    if calls.is_empty() {
+        return out;
+    }
+    // What a routine and those that it calls have live of their own: callees come behind their callers.
+    let own = liveness::demand(code, &live.ranges);
+    let mut need: SecondaryMap<Routine, u32> = SecondaryMap::new();
+    for routine in code.routines.keys().rev() {
+        let insts = code.routine_insts(routine);
+        let peaks = own.get(insts.clone()).unwrap_or(&[]).iter();
+        let mut most = peaks.map(|d| d.peak()).max().unwrap_or(0);
+        let first = calls.partition_point(|c| c.0 < insts.start);
+        for &(i, called) in calls.iter().skip(first).take_while(|c| c.0 < insts.end) {
+            let across = own.get(i).map_or(0, |d| d.during);
+            most = most.max(across + need[called]);
+        }
+        need[routine] = most.min(cap / 2);
+    }
+    for routine in code.routines.keys().skip(1) {
+        // It has its share, wherever it is called.
+        let more = cap.saturating_sub(need[routine].max(cap / 2));
+        let insts = code.routine_insts(routine);
+        for r in out.get_mut(insts).unwrap_or(&mut []) {
+            *r += more;
+        }
+    }
+    for (i, called) in calls {
+        if let Some(r) = out.get_mut(i) {
+            *r += need[called];
+        }
+    }
+    out
+}
+
+/// A slot, in bytes from scratch's start, for each register that is stored; and where the last one ends. Registers that never live at once may share
+/// one. Registers of the payload share their GRFs' slots.
+fn slots(
+    code: &VCode,
+    live: &Liveness,
+    stored: &BTreeSet<VReg>,
+    scratch: u32,
+) -> (BTreeMap<VReg, u32>, u32) {
+    let grf = code.grf.bytes;
+    let mut out = BTreeMap::new();
+    let mut end = scratch.next_multiple_of(grf);
+    let mut payload: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    // By where they begin to live; per size, slots and when they are free again.
+    let mut all: Vec<(u32, u32, VReg)> = Vec::new();
+    for &r in stored {
+        let data = code.vregs[r];
+        if let Place::Fixed(at) = data.place {
+            let first = at / grf * grf;
+            let bytes = (at + data.bytes).next_multiple_of(grf) - first;
+            // Runs that begin together share, if the first is as long.
+            let key = (first, bytes);
+            let slot = *payload.entry(key).or_insert_with(|| {
+                end += bytes;
+                end - bytes
+            });
+            out.insert(r, slot + at % grf);
+            continue;
+        }
+        let ranges = &live.ranges[r];
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else {
+            continue;
+        };
+        all.push((first.start, last.end, r));
+    }
+    all.sort_unstable();
+    let mut free: BTreeMap<u32, BTreeSet<(u32, u32)>> = BTreeMap::new();
+    let mut routine = Routine::new(0);
+    for (start, last, r) in all {
+        // Each routine has slots of its own.
+        while routine.index() + 1 < code.routines.len()
+            && code.routine_insts(routine).end <= start as usize / 2
+        {
+            routine = Routine::new(routine.index() + 1);
+            free.clear();
+        }
+        let bytes = code.vregs[r].bytes.next_multiple_of(grf);
+        let list = free.entry(bytes).or_default();
+        let slot = match list.first().copied() {
+            Some((until, slot)) if until <= start => {
+                list.remove(&(until, slot));
+                slot
+            }
+            _ => {
+                end += bytes;
+                end - bytes
+            }
+        };
+        list.insert((last, slot));
+        out.insert(r, slot);
+    }
+    (out, end)
+}
+
+/// The instructions of an edit. A part of a GRF goes through a GRF of its own.
+fn access(
+    s: &mut sends::spill::Scratch<'_>,
+    kind: Kind,
+    r: VReg,
+    slot: u32,
+    data: VRegData,
+) -> Result<(), gantry_isa_gen::message::MessageError> {
+    let grf = s.target.grf();
+    let inside = slot % grf.bytes;
+    let at = slot - inside;
+    let grfs = grf.hold(inside + data.bytes);
+    let whole = inside == 0 && data.bytes.is_multiple_of(grf.bytes);
+    let fixed = match data.place {
+        Place::Fixed(at) => Some(at - at % grf.bytes),
+        _ => None,
+    };
+    match (kind, fixed) {
+        // The payload's GRFs as they are.
+        (Kind::Store, Some(first)) if !whole => {
+            let all = s.vregs.push(VRegData {
+                bytes: grfs * grf.bytes,
+                align: grf.bytes,
+                place: Place::Fixed(first),
+            });
+            s.whole(Dir::Write, (all, 0), at, grfs, false)
+        }
+        (Kind::Store, _) if whole => s.whole(Dir::Write, (r, 0), at, grfs, false),
+        (Kind::Fill, _) if whole => s.whole(Dir::Read, (r, 0), at, grfs, true),
+        (Kind::Store, _) => {
+            let t = s.vregs.push(VRegData::anywhere(grfs * grf.bytes, grf));
+            s.move_between((t, 0), (r, 0), data.bytes);
+            s.whole(Dir::Write, (t, 0), at, grfs, false)
+        }
+        (Kind::Fill, _) => {
+            let t = s.vregs.push(VRegData::anywhere(grfs * grf.bytes, grf));
+            s.whole(Dir::Read, (t, 0), at, grfs, true)?;
+            s.move_between((r, 0), (t, inside), data.bytes);
+            Ok(())
+        }
+    }
+}

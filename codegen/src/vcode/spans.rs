@@ -1,0 +1,79 @@
+//! Which bytes of its registers an instruction reads and writes.
+
+use super::{Access, MInst, VReg, VirtReg};
+use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
+use gantry_isa_gen::message::Message;
+use gantry_isa_gen::{Desc, Dst, Inst, Op, Platform, Src};
+use std::ops::Range;
+
+/// What an instruction names of a register that has so many bytes, for a platform with GRFs of so many.
+pub(crate) struct Spans<F> {
+    pub(crate) platform: Platform,
+    pub(crate) grf: u32,
+    /// Bytes of a register.
+    pub(crate) size: F,
+}
+
+/// GRFs of a message's payloads and of its response.
+fn lengths(platform: Platform, inst: &Inst<VirtReg>) -> Option<[u32; 3]> {
+    let descs = inst.send.as_ref()?;
+    let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
+        return None;
+    };
+    let m = Message::decode(platform, ex, desc).ok()?;
+    Some([m.src0_grfs, m.src1_grfs, m.response_grfs].map(u32::from))
+}
+
+impl<F: Fn(VReg) -> u32> Spans<F> {
+    /// Calls `f` with every register and the bytes of it, from its start, from the first to the last one that count; uses first.
+    pub(crate) fn each(&self, m: &MInst, mut f: impl FnMut(VReg, Range<u32>, Access)) {
+        let MInst::Op { inst, starts, .. } = m else {
+            return m.for_each_vreg(|r, a| f(r, 0..(self.size)(r), a));
+        };
+        let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+        let lengths = match message {
+            true => Some(lengths(self.platform, inst)),
+            false => None,
+        };
+        let mut span = |r: VReg, sub: u16, bytes: Option<u32>, a: Access| {
+            let (sub, size) = (u32::from(sub), (self.size)(r));
+            let end = bytes.map_or(size, |b| (sub + b).min(size));
+            f(r, sub.min(end)..end, a);
+        };
+        for (n, s) in inst.srcs.iter().enumerate() {
+            match *s {
+                Src::Direct { at, region, ty, .. } => {
+                    let VirtReg::Grf(r) = at.reg else { continue };
+                    let bytes = match lengths {
+                        Some(known) => known.and_then(|l| l.get(n).map(|g| g * self.grf)),
+                        None => span_bytes(region, inst.exec, ty.bytes()),
+                    };
+                    span(r, at.sub, bytes, Access::Use);
+                }
+                Src::Macro { at, .. } => {
+                    if let VirtReg::Grf(r) = at.reg {
+                        span(r, 0, None, Access::Use);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let access = if *starts { Access::Def } else { Access::Modify };
+        match inst.dst {
+            Dst::Direct { at, hs, ty } => {
+                let VirtReg::Grf(r) = at.reg else { return };
+                let bytes = match lengths {
+                    Some(known) => known.map(|l| l[2] * self.grf),
+                    None => Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes())),
+                };
+                span(r, at.sub, bytes, access);
+            }
+            Dst::Macro { at, .. } => {
+                if let VirtReg::Grf(r) = at.reg {
+                    span(r, 0, None, access);
+                }
+            }
+            _ => {}
+        }
+    }
+}

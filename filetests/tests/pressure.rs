@@ -1,0 +1,69 @@
+//! The kernels of the run filetests with a part of the register file: what does not fit is spilled, and does the same.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+use gantry_codegen::{Target, text};
+use gantry_filetests::command::run::launches;
+use gantry_filetests::runner::{RUNNERS, Way};
+use gantry_filetests::{TestFile, files};
+use std::path::Path;
+
+/// A product of each family of code.
+const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
+
+/// Whether a kernel was refused since one of its instructions takes all that there is or more, which spilling does not help, or since the kernel's own
+/// scratch leaves none for spilling.
+fn alone(error: &str, grfs: u32, target: &Target) -> bool {
+    if error.contains("bytes of scratch: messages reach") {
+        return true;
+    }
+    let needed = error.split("out of registers: ").nth(1);
+    let needed = needed.and_then(|t| t.split(' ').next()?.parse().ok());
+    needed.is_some_and(|n: u32| n >= grfs * target.grf().bytes)
+}
+
+#[test]
+fn spilled_kernels_do_the_same() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
+    let simulator = RUNNERS.into_iter().find(|r| r.compiles()).unwrap();
+    let only = std::env::var("GANTRY_FILE").unwrap_or_default();
+    let mut bad = 0;
+    for grfs in [64, 32, 16] {
+        let (mut done, mut refused, mut failures) = (0, 0, Vec::new());
+        for path in files(&root).unwrap() {
+            let name = path.strip_prefix(&root).unwrap().display().to_string();
+            if !name.contains(&only) {
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).unwrap();
+            let file = TestFile::parse(&name, &source).unwrap();
+            let module = text::parse(&file.body).unwrap().module;
+            for target in TARGETS.map(|t| Target::from_name(t).unwrap()) {
+                if !file.is_for(&target) {
+                    continue;
+                }
+                for way in Way::all(&module) {
+                    let way = Way {
+                        grfs: Some(grfs),
+                        ..way
+                    };
+                    done += 1;
+                    match launches(&file, &module, simulator, &target, way) {
+                        Ok(f) => failures.extend(f.into_iter().map(|f| format!("{name}: {f}"))),
+                        Err(e) if alone(&e, grfs, &target) => refused += 1,
+                        Err(e) => failures.push(format!("{name}: {e}")),
+                    }
+                }
+            }
+        }
+        println!(
+            "{grfs} registers: {done} compiled, {refused} refused for one instruction, {} failed",
+            failures.len()
+        );
+        for f in failures.iter().take(30) {
+            println!("{}", f.chars().take(300).collect::<String>());
+        }
+        assert!(refused * 20 < done, "{refused} of {done} refused");
+        bad += failures.len();
+    }
+    assert_eq!(bad, 0);
+}
