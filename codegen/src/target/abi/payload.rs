@@ -176,7 +176,7 @@ impl Payload {
             .map(|(n, f)| (n, f, place(f.scalar().bytes())))
             .collect();
         let facts = used.into_iter().map(|f| (f, place(f.bytes()))).collect();
-        Ok(Payload {
+        let payload = Payload {
             simd,
             scratch_bytes,
             local_ids,
@@ -189,7 +189,15 @@ impl Payload {
                 true => grf.hold(simd * abi.local_id_bytes),
                 false => abi.no_id_grfs,
             },
-        })
+        };
+        let fit = grf.size().saturating_sub(payload.cross_address());
+        if payload.cross_bytes > fit {
+            let bytes = payload.cross_bytes;
+            return Err(unsupported(&format!(
+                "{bytes} bytes of arguments and facts of the launch, of which {fit} fit in a thread's registers,"
+            )));
+        }
+        Ok(payload)
     }
 
     /// Whether the cross-thread data holds nothing.

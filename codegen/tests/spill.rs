@@ -1,0 +1,119 @@
+//! Kernels that need much of the register file, or more: what is spilled of them, and what is not.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, compile, text};
+use std::fmt::Write;
+
+fn compiled(source: &str, target: &str) -> Result<Compiled, CodegenError> {
+    let module = text::parse(source).unwrap().module;
+    let options = CompileOptions {
+        check: true,
+        ..CompileOptions::for_target(target).unwrap()
+    };
+    compile(&module, &options)
+}
+
+/// A product of matrices, of which a thread keeps `rows` times `columns` accumulators of 16 floats through a loop.
+fn sgemm(rows: usize, columns: usize) -> String {
+    let mut next = 4;
+    let mut value = || {
+        next += 1;
+        format!("v{}", next - 1)
+    };
+    let count = rows * columns;
+    let (zero, none) = (value(), value());
+    let mut out = format!(
+        "kernel %sgemm(i64 ptr, i64 ptr, i64 ptr, i32) simd16 {{\nblock0(v0: i64, v1: i64, v2: i64, v3: i32):\n    {zero} = fconst.f32x16 0.0\n    {none} = iconst.i32 0\n"
+    );
+    let zeros = format!(", {zero}").repeat(count);
+    writeln!(out, "    jump block1(v0, v1, {none}{zeros})").unwrap();
+    let (a, b, k) = (value(), value(), value());
+    let mut sums: Vec<String> = (0..count).map(|_| value()).collect();
+    let params: String = sums.iter().map(|s| format!(", {s}: f32x16")).collect();
+    writeln!(out, "block1({a}: i64, {b}: i64, {k}: i32{params}):").unwrap();
+    let row = value();
+    writeln!(out, "    {row} = bload.f32x{rows} {a}").unwrap();
+    for c in 0..columns {
+        let column = value();
+        writeln!(out, "    {column} = bload.f32x16 {b}+{}", c * 64).unwrap();
+        for r in 0..rows {
+            let (element, sum) = (value(), value());
+            let old = &sums[r * columns + c];
+            writeln!(
+                out,
+                "    {element} = rdregion.f32x16 {row}, <0;1,0>, {}",
+                r * 4
+            )
+            .unwrap();
+            writeln!(out, "    {sum} = fma {element}, {column}, {old}").unwrap();
+            sums[r * columns + c] = sum;
+        }
+    }
+    let (more, next_k, again) = (value(), value(), value());
+    writeln!(
+        out,
+        "    {more} = iconst.i32 1\n    {next_k} = iadd {k}, {more}"
+    )
+    .unwrap();
+    writeln!(out, "    {again} = icmp ult {next_k}, v3").unwrap();
+    let passed: String = sums.iter().map(|s| format!(", {s}")).collect();
+    writeln!(
+        out,
+        "    brif {again}, block1({a}, {b}, {next_k}{passed}), block2\nblock2:"
+    )
+    .unwrap();
+    for (n, s) in sums.iter().enumerate() {
+        writeln!(out, "    bstore {s}, v2+{}", n * 64).unwrap();
+    }
+    out + "    return\n}\n"
+}
+
+#[test]
+fn accumulators_of_nine_tenths_of_the_file_stay_in_it() {
+    // 30 of them take 1,920 bytes, 57 take 3,648.
+    for (rows, columns) in [(6, 5), (8, 6), (19, 3)] {
+        for target in ["bdw", "skl", "bxt", "icllp"] {
+            let c = compiled(&sgemm(rows, columns), target).unwrap();
+            let spilled = &c.kernels[0].stats.spilled;
+            assert_eq!(
+                spilled.registers, 0,
+                "{rows}x{columns}, {target}: {spilled:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn more_accumulators_than_the_file_holds_are_spilled() {
+    let c = compiled(&sgemm(8, 16), "skl").unwrap();
+    let spilled = &c.kernels[0].stats.spilled;
+    assert!(spilled.fills > 0 && spilled.stores > 0, "{spilled:?}");
+    // What does not fit, and not much more.
+    assert!((4096..12288).contains(&spilled.bytes), "{spilled:?}");
+}
+
+fn pointers(count: usize) -> String {
+    let list = |f: fn(usize) -> String| (0..count).map(f).collect::<Vec<_>>().join(", ");
+    let kinds = list(|_| "i64 ptr".to_owned());
+    let names = list(|n| format!("v{n}: i64"));
+    let mut out =
+        format!("kernel %many({kinds}) simd8 {{\nblock0({names}):\n    v{count} = bload.i32 v0\n");
+    for n in 1..count {
+        writeln!(out, "    bstore v{count}, v{n}").unwrap();
+    }
+    out + "    return\n}\n"
+}
+
+#[test]
+fn arguments_fill_the_file_and_no_more() {
+    // Where messages have one payload, a store takes a GRF for the header and one for the data.
+    for (target, most) in [("bdw", 490), ("skl", 500), ("icllp", 500)] {
+        let c = compiled(&pointers(most), target).unwrap();
+        assert!(c.kernels[0].stats.spilled.scratch < 2 * 4096);
+        let e = compiled(&pointers(600), target).unwrap_err().to_string();
+        assert!(
+            e.contains("4800 bytes of arguments") && e.contains("4032 fit"),
+            "{e}"
+        );
+    }
+}
