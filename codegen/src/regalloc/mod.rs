@@ -89,17 +89,13 @@ pub fn allocate(
         alloc,
         spilled,
     };
-    if live.peak().1 <= bytes
-        && let Ok(alloc) = place(&code, &live, bytes, map)
-    {
+    if let Some(alloc) = fit(&code, &live, bytes, map) {
         return Ok(done((code, live, origin), alloc, unspilled));
     }
     origin.extend(0..code.insts.len() as u32);
     if chunks::split(&mut code, &mut origin, room.target) {
         live = liveness(name, &code)?;
-        if live.peak().1 <= bytes
-            && let Ok(alloc) = place(&code, &live, bytes, map)
-        {
+        if let Some(alloc) = fit(&code, &live, bytes, map) {
             return Ok(done((code, live, origin), alloc, unspilled));
         }
     }
@@ -111,7 +107,7 @@ pub fn allocate(
         let cut = (cap, room.scratch);
         let (code, live, spilled) =
             spill::to_fit(name, &code, &live, room.target, cut, &mut origin)?;
-        match place(&code, &live, bytes, map) {
+        match place(&code, &live, bytes, map, &[]) {
             Ok(alloc) => return Ok(done((code, live, origin), alloc, spilled)),
             Err(r) => {
                 let ranges = &live.ranges[r];
@@ -128,7 +124,26 @@ pub fn allocate(
     Err(failed.unwrap_or_else(|| out_of_registers(name, (&code, &live), (0, bytes), &[])))
 }
 
-/// Places every virtual register in the first so many bytes of the file.
+/// How often what found no place is placed before the others.
+const TRIES: usize = 16;
+
+/// Places every virtual register where the most that is live at once fits, if there are places.
+fn fit(code: &VCode, live: &Liveness, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
+    if live.peak().1 > limit {
+        return None;
+    }
+    let mut early: Vec<VReg> = Vec::new();
+    for _ in 0..TRIES {
+        match place(code, live, limit, map, &early) {
+            Ok(alloc) => return Some(alloc),
+            Err(r) if early.contains(&r) => break,
+            Err(r) => early.insert(0, r),
+        }
+    }
+    None
+}
+
+/// Places every virtual register in the first so many bytes of the file, those of `early` before others that may be anywhere.
 ///
 /// # Errors
 /// The first register that finds no place.
@@ -137,6 +152,7 @@ fn place(
     live: &Liveness,
     limit: u32,
     map: &mut AllocationMap,
+    early: &[VReg],
 ) -> Result<Allocation, VReg> {
     let mut bundles = Bundles::merge(code, live);
     let file = code.grf;
@@ -151,7 +167,9 @@ fn place(
             Place::AtLeast(_) => 1,
             Place::Any => 2,
         };
-        (kind, std::cmp::Reverse(b.bytes.max(b.align)), b.start)
+        let turn = early.iter().position(|r| *r == b.root);
+        let turn = turn.unwrap_or(early.len());
+        (kind, turn, std::cmp::Reverse(b.bytes.max(b.align)), b.start)
     });
     let (mut ranges, mut weak) = (Vec::new(), Vec::new());
     for b in order {

@@ -71,6 +71,25 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     out
 }
 
+/// The registers that instructions of several routines name.
+pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
+    let mut out = SecondaryMap::new();
+    if code.routines.len() < 2 {
+        return out;
+    }
+    let mut owner: SecondaryMap<VReg, Option<Routine>> = SecondaryMap::new();
+    for routine in code.routines.keys() {
+        let insts = code.routine_insts(routine);
+        for m in code.insts.get(insts).unwrap_or(&[]) {
+            m.for_each_vreg(|r, _| match owner[r] {
+                None => owner[r] = Some(routine),
+                Some(other) => out[r] |= other != routine,
+            });
+        }
+    }
+    out
+}
+
 /// The routine of each block.
 pub(crate) fn of_blocks(code: &VCode) -> Vec<Routine> {
     let mut out = vec![Routine::new(0); code.blocks.len()];

@@ -41,6 +41,8 @@ struct Checker<'a> {
     names: BTreeMap<String, VReg>,
     /// Where those constants are that new instructions make.
     again: BTreeMap<VReg, u32>,
+    /// Values that several routines name.
+    shared: SecondaryMap<VReg, bool>,
     of_blocks: Vec<Routine>,
     /// What routines write: bytes of the file and of scratch, and values.
     bytes: SecondaryMap<Routine, BTreeSet<(u32, u32)>>,
@@ -49,6 +51,9 @@ struct Checker<'a> {
     exits: SecondaryMap<Routine, Option<State>>,
     callers: SecondaryMap<Routine, Vec<usize>>,
 }
+
+/// After how many instructions of a block what is dead is forgotten.
+const PRUNE: usize = 64;
 
 /// What happens at an instruction, for who asks.
 type Res = Result<(), String>;
@@ -96,7 +101,6 @@ pub(crate) fn check(before: &VCode, live: &Liveness, after: &Allocated, target: 
                 _ => {}
             }
         }
-        c.prune(block, &mut state);
         // Where a routine does not return yet, the block is looked at again when it does.
         for s in code.blocks[block].succs.iter().filter(|_| returns) {
             if meet_into(&mut entry[s.index()], &state) {
@@ -192,6 +196,7 @@ impl<'a> Checker<'a> {
             constants,
             names,
             again: BTreeMap::new(),
+            shared: routines::shared(before),
             of_blocks: routines::of_blocks(code),
             bytes: SecondaryMap::new(),
             values: SecondaryMap::new(),
@@ -325,12 +330,17 @@ impl<'a> Checker<'a> {
         Some(out)
     }
 
-    fn prune(&self, block: VBlock, state: &mut State) {
-        let end = self.before.blocks[block].end as u32 * 2;
+    /// Forgets values that do not live behind an instruction of the code as it was.
+    fn prune(&self, inst: usize, state: &mut State) {
+        let point = inst as u32 * 2 + 2;
         state.prune(|r| {
+            // What is no register is a constant; liveness knows each routine alone.
+            if r.index() >= self.before.vregs.len() || self.shared[r] {
+                return true;
+            }
             let ranges = &self.live.ranges[r];
-            let n = ranges.partition_point(|x| x.end < end);
-            ranges.get(n).is_some_and(|x| x.start < end) || !self.live.weak[r].is_empty()
+            let n = ranges.partition_point(|x| x.end < point);
+            ranges.get(n).is_some_and(|x| x.start < point) || !self.live.weak[r].is_empty()
         });
     }
 
@@ -503,7 +513,11 @@ impl<'a> Checker<'a> {
         let m = &self.after.code.insts[i];
         match self.old(i) {
             Some(old) => {
-                self.old_step(&self.before.insts[old], m, state);
+                let was = &self.before.insts[old];
+                self.old_step(was, m, state);
+                if was.is_terminator() || old % PRUNE == 0 {
+                    self.prune(old, state);
+                }
                 Ok(())
             }
             None => self

@@ -237,9 +237,13 @@ impl State {
         &self.runs[self.run(place)].1
     }
 
-    /// Forgets that values are undefined which nobody asks for.
+    /// Forgets values that nobody asks for.
     pub(super) fn prune(&mut self, lives: impl Fn(VReg) -> bool) {
         self.undefined.retain(|r, _| lives(*r));
+        for (_, set) in &mut self.runs {
+            set.retain(|v| lives(v.0));
+        }
+        self.runs.dedup_by(|next, prev| next.1 == prev.1);
     }
 
     /// The values with undefined bytes.

@@ -13,6 +13,7 @@ use crate::result::CodegenError;
 use crate::sends::{self, Dir};
 use crate::target::Target;
 use crate::vcode::insert::{Inserted, insert_into};
+use crate::vcode::routines;
 use crate::vcode::{MInst, Place, Routine, VCode, VReg, VRegData};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,7 +172,7 @@ fn header(code: &VCode) -> VReg {
 /// Registers that are never spilled: the thread header, which spilling needs; what must lie in certain registers at the end; what callers and
 /// subroutines share.
 fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
-    let mut out = SecondaryMap::new();
+    let mut out = routines::shared(code);
     out[header(code)] = true;
     for (r, d) in &code.vregs {
         out[r] |= match d.place {
@@ -180,18 +181,6 @@ fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
             Place::Fixed(at) => at < code.grf.bytes,
             Place::Any => false,
         };
-    }
-    if code.routines.len() > 1 {
-        let mut owner: SecondaryMap<VReg, Option<Routine>> = SecondaryMap::new();
-        for routine in code.routines.keys() {
-            let insts = code.routine_insts(routine);
-            for m in code.insts.get(insts).unwrap_or(&[]) {
-                m.for_each_vreg(|r, _| match owner[r] {
-                    None => owner[r] = Some(routine),
-                    Some(other) => out[r] |= other != routine,
-                });
-            }
-        }
     }
     out
 }
