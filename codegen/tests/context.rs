@@ -96,8 +96,14 @@ fn few_requests_for_memory() {
     }
 }
 
-/// Too much for the registers: the compile ends in the middle.
+/// Too much for the registers, since an index may mean any element: the compile ends in the middle.
 fn too_large() -> Module {
+    let text = "kernel %k(i64 ptr, i16) simd1 {\nblock0(v0: i64, v1: i16):\n    v2 = bload.f32x1024 v0\n    v3 = rdregion.f32 v2, <0;1,0>, 0+v1\n    bstore v3, v0\n";
+    parse(text).unwrap()
+}
+
+/// More than the registers hold: it is spilled.
+fn large() -> Module {
     let mut text = "kernel %k(i64 ptr) simd16 {\nblock0(v0: i64):\n".to_string();
     for n in 1..80 {
         text += &format!("    v{n} = bload.i32x32 v0+{}\n", n * 128);
@@ -115,7 +121,7 @@ fn parse(text: &str) -> Result<Module, Diagnostics> {
 #[test]
 fn what_was_compiled_before_changes_nothing() {
     let mut context = Context::new();
-    let large = too_large();
+    let (too_large, large) = (too_large(), large());
     for target in ["skl", "icllp", "bdw", "skl"] {
         let options = CompileOptions::for_target(target).unwrap();
         for shape in Shape::ALL {
@@ -123,10 +129,13 @@ fn what_was_compiled_before_changes_nothing() {
                 let m = shape.module(size).unwrap();
                 let kept = context.compile(&m, &options).unwrap();
                 assert!(kept.zebin == compile(&m, &options).unwrap().zebin);
-                let e = context.compile(&large, &options).unwrap_err();
+                let e = context.compile(&too_large, &options).unwrap_err();
                 assert!(matches!(e, CodegenError::OutOfRegisters { .. }), "{e}");
             }
         }
+        let kept = context.compile(&large, &options).unwrap();
+        assert!(kept.kernels[0].stats.spilled.registers > 0);
+        assert!(kept.zebin == compile(&large, &options).unwrap().zebin);
     }
 }
 

@@ -78,7 +78,7 @@ fn a_value_put_over_another_is_found() {
         let Some(func) = funcs.find(|f| matches!(f.kind, FuncKind::Kernel { .. })) else {
             continue;
         };
-        let Some((code, live, good)) = placed(&m, func, &target, 128) else {
+        let Some((code, live, good)) = placed(&m, func, &target, target.grf().count) else {
             continue;
         };
         // Addresses are of the same registers.

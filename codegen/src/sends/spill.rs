@@ -21,6 +21,8 @@ pub(crate) struct Scratch<'a> {
 }
 
 impl Scratch<'_> {
+    /// Bytes in which messages count scratch.
+    pub(crate) const UNIT: u32 = HWORD;
     /// The last byte of scratch that messages reach, and one.
     pub(crate) const REACH: u32 = HWORD * HWORD_OFFSETS as u32;
 

@@ -9,6 +9,7 @@ mod state;
 
 use super::Allocated;
 use crate::liveness::Liveness;
+use crate::sends::spill::Scratch;
 use crate::target::Target;
 use crate::vcode::insert::NEW;
 use crate::vcode::routines;
@@ -354,7 +355,11 @@ impl<'a> Checker<'a> {
         match m.op {
             MsgOp::Scratch {
                 dir, count, offset, ..
-            } => Some((dir, SCRATCH + u32::from(offset) * 32, u32::from(count) * 32)),
+            } => {
+                let bytes = |n: u32| n * Scratch::UNIT;
+                let (at, size) = (bytes(offset.into()), bytes(count.into()));
+                Some((dir, SCRATCH + at, size))
+            }
             _ => None,
         }
     }
