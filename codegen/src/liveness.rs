@@ -80,7 +80,7 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
             Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
-                let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+                let message = inst.op.is_send();
                 !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
             }
             _ => false,
@@ -316,7 +316,7 @@ impl Walk<'_> {
 }
 
 /// How many times the register file may be live on average.
-const FILES: u32 = 64;
+const FILES: u32 = 8;
 
 /// Computes liveness.
 ///

@@ -117,3 +117,33 @@ fn arguments_fill_the_file_and_no_more() {
         );
     }
 }
+
+/// A value a level, each compared and read again at the end: 4 bytes that want a GRF's start.
+#[test]
+fn many_small_values_through_branches_are_spilled() {
+    let levels = 200;
+    let mut out = "kernel %nest(i64 ptr, i32) simd1 {\nblock0(v0: i64, v1: i32):\n".to_owned();
+    for n in 0..levels {
+        let (v, c, offset) = (2 * n + 2, 2 * n + 3, 4 * n);
+        writeln!(
+            out,
+            "    v{v} = bload.i32 v0+{offset}\n    v{c} = icmp ult v{v}, v1"
+        )
+        .unwrap();
+        let (out_of, on) = (2 * n + 1, 2 * n + 2);
+        writeln!(out, "    brif v{c}, block{out_of}, block{on}").unwrap();
+        writeln!(
+            out,
+            "block{out_of}:\n    bstore v{v}, v0\n    return\nblock{on}:"
+        )
+        .unwrap();
+    }
+    for n in (0..levels).rev() {
+        writeln!(out, "    bstore v{}, v0", 2 * n + 2).unwrap();
+    }
+    out += "    return\n}\n";
+    for target in ["bdw", "skl", "icllp"] {
+        let c = compiled(&out, target).unwrap();
+        assert!(c.kernels[0].stats.spilled.registers > 60);
+    }
+}

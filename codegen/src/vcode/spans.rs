@@ -3,7 +3,7 @@
 use super::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
 use gantry_isa_gen::message::Message;
-use gantry_isa_gen::{Desc, Dst, Inst, Op, Platform, Src};
+use gantry_isa_gen::{Desc, Dst, Inst, Platform, Src};
 use std::ops::Range;
 
 /// What an instruction names of a register that has so many bytes, for a platform with GRFs of so many.
@@ -30,7 +30,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
         let MInst::Op { inst, starts, .. } = m else {
             return m.for_each_vreg(|r, a| f(r, 0..(self.size)(r), a));
         };
-        let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+        let message = inst.op.is_send();
         let lengths = match message {
             true => Some(lengths(self.platform, inst)),
             false => None,

@@ -338,7 +338,7 @@ impl Verifier<'_> {
     }
 
     fn operands(&self, inst: &Inst<VirtReg>) -> Result<(), String> {
-        let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+        let message = inst.op.is_send();
         let last = inst.exec.channels() - 1;
         let run = |at: &RegRef<VirtReg>, element: u32, size: u32| {
             let start = u32::from(at.sub);

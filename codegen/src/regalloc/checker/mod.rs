@@ -139,10 +139,6 @@ fn meet_into(slot: &mut Option<State>, state: &State) -> bool {
     }
 }
 
-fn is_message(inst: &Inst<VirtReg>) -> bool {
-    matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc)
-}
-
 /// An instruction that only makes a constant, in all channels, as text without where to.
 fn constant_of(m: &MInst) -> Option<String> {
     let MInst::Op { inst, .. } = m else {
@@ -400,7 +396,7 @@ impl<'a> Checker<'a> {
         match (was, m) {
             // Its value goes on under another name wherever it is.
             (MInst::Copy { .. }, _) => {}
-            (MInst::Op { inst: was, .. }, MInst::Op { inst, .. }) if !is_message(inst) => {
+            (MInst::Op { inst: was, .. }, MInst::Op { inst, .. }) if !inst.op.is_send() => {
                 for (x, y) in was.srcs.iter().zip(&inst.srcs) {
                     self.lanes(x, y, inst.exec.channels(), &mut look);
                 }
@@ -552,7 +548,7 @@ impl<'a> Checker<'a> {
                     inst: a, starts, ..
                 },
                 MInst::Op { inst: b, .. },
-            ) if !is_message(a) => {
+            ) if !a.op.is_send() => {
                 let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (a.dst, b.dst)
                 else {
                     return self.whole(was, m, state);

@@ -97,7 +97,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             info[r] = Info {
-                bytes: data.bytes,
+                // What stands at a GRF's start leaves the rest to what may stand elsewhere, of which there may be none.
+                bytes: data.bytes.next_multiple_of(data.align.max(1)),
                 home: home(&occurrences, &block_of, r),
                 remat: remat(code, &occurrences, r).is_some(),
                 ..Info::default()
@@ -519,6 +520,17 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether a register's value begins in this block and was not written yet: whatever is in its slot will do.
+    fn undefined(&self, r: VReg, i: u32) -> bool {
+        let list = self.occurrences.of(r);
+        let before = list.partition_point(|o| o.inst < i);
+        let last = before.checked_sub(1).and_then(|n| list.get(n));
+        last.is_some_and(|o| {
+            let begins = matches!(self.code.insts[o.inst as usize], MInst::Start { .. });
+            begins && self.block_of[o.inst as usize] == self.block_of[i as usize]
+        })
+    }
+
     /// Puts a register's value into its slot, where it is not there yet.
     fn store(&mut self, r: VReg, i: u32, order: Order) {
         let info = &mut self.info[r];
@@ -541,7 +553,8 @@ impl<'a> Walk<'a> {
             }
         }
         info.spilled = true;
-        if self.valid.insert(r) {
+        let undefined = self.undefined(r, i);
+        if self.valid.insert(r) && !undefined {
             self.edit(i, order, Kind::Store, r);
         }
     }
