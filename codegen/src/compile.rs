@@ -79,6 +79,8 @@ pub struct KernelStats {
     pub grf_bytes_demand: u32,
     /// What was spilled.
     pub spilled: Spilled,
+    /// Moves of values that made room for others, in copies of whole registers.
+    pub moves: u32,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.

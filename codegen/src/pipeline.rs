@@ -292,6 +292,7 @@ pub(crate) fn run(
         live,
         alloc,
         spilled,
+        moves,
         ..
     } = stages
         .run(Stage::Regalloc, || {
@@ -313,6 +314,7 @@ pub(crate) fn run(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = demand;
     stats.spilled = spilled;
+    stats.moves = moves;
     stats.simd_width = payload.simd;
     stats.fired = code.fired;
     stats.simd_cf = findings;

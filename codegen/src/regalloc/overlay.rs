@@ -2,7 +2,7 @@
 //! register for the last time, both may be in one place, though the result's life begins before the source's ends.
 
 use crate::vcode::{MInst, VCode, VReg, VirtReg};
-use gantry_isa_gen::{Dst, Inst, Op, Region, Src};
+use gantry_isa_gen::{Dst, Inst, Region, Src};
 
 /// The most instructions that a result is made by while its source lives.
 const LONGEST: u32 = 8;

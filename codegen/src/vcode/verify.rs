@@ -8,7 +8,7 @@ use super::{
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
-use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src};
+use gantry_isa_gen::{Dst, Inst, RegRef, Region, Src};
 use std::fmt::Display;
 
 /// What instructions refer to.
@@ -385,6 +385,7 @@ mod tests {
     use super::super::operand::{begins, grf_dst, imm, scalar_src, uniform};
     use super::super::{BlockData, FlagTest, SymbolPart};
     use super::*;
+    use gantry_isa_gen::Op;
     use gantry_isa_gen::{ExecSize, Type};
     use smallvec::smallvec;
 

@@ -202,6 +202,7 @@ fn stats(name: &str, s: &KernelStats) -> Value {
         "fills": s.spilled.fills,
         "stores": s.spilled.stores,
         "remats": s.spilled.remats,
+        "moves": s.moves,
         "simd_width": s.simd_width,
         "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

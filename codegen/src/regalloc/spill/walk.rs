@@ -8,6 +8,7 @@
 use super::super::loops::{Loop, Loops};
 use super::{Edit, Kind, Order};
 use crate::liveness::{Liveness, Occurrence, Occurrences};
+use crate::vcode::insert::together;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
@@ -159,9 +160,7 @@ impl<'a> Walk<'a> {
     }
 
     fn live_at(&self, r: VReg, point: u32) -> bool {
-        let ranges = &self.live.ranges[r];
-        let n = ranges.partition_point(|x| x.end <= point);
-        ranges.get(n).is_some_and(|x| x.start <= point)
+        self.live.lives_at(r, point)
     }
 
     fn start_of(&self, block: VBlock) -> u32 {
@@ -170,16 +169,8 @@ impl<'a> Walk<'a> {
 
     /// Whether a register comes into a block with a value.
     fn live_in(&self, r: VReg, block: VBlock) -> bool {
-        let start = self.start_of(block);
-        if !self.live_at(r, start * 2) {
-            return false;
-        }
-        // What the first instruction writes while it reads lives from the same point on.
-        let list = self.occurrences.of(r);
-        let n = list.partition_point(|o| o.inst < start);
-        let here = list.iter().skip(n).take_while(|o| o.inst == start);
-        let mut here = here.peekable();
-        here.peek().is_none() || here.any(|o| o.access != Access::Def)
+        let first = self.start_of(block);
+        self.live.lives_into(&self.occurrences, r, first)
     }
 
     fn reads(o: &Occurrence) -> bool {
@@ -559,26 +550,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The start of what an instruction must follow at once: what a call's arguments are kept by up to it, the call, and what its results begin
-    /// with live in registers of the routine, which liveness knows nothing of in between.
-    fn together(&self, at: u32) -> u32 {
-        let inst = |n: u32| self.code.insts.get(n as usize);
-        let mut n = at;
-        while matches!(inst(n), Some(MInst::Start { .. })) && n > 0 {
-            n -= 1;
-        }
-        if !matches!(inst(n), Some(MInst::Call { .. })) {
-            return at;
-        }
-        while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { .. })) {
-            n -= 1;
-        }
-        n
-    }
-
     fn edit(&mut self, at: u32, order: Order, kind: Kind, reg: VReg) {
         let at = match order {
-            Order::Before => self.together(at),
+            Order::Before => together(self.code, at as usize) as u32,
             _ => at,
         };
         self.edits.push(Edit {
