@@ -38,6 +38,7 @@ fn placed(
         target,
         grfs,
         scratch: payload.scratch_bytes,
+        report: false,
     };
     let map = &mut Default::default();
     let alloc = allocate(name, code.clone(), live.clone(), room, map).ok()?;

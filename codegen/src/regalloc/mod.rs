@@ -17,6 +17,7 @@ mod loops;
 pub mod map;
 mod overlay;
 mod place;
+pub mod report;
 pub mod spill;
 mod split;
 
@@ -51,6 +52,8 @@ pub struct Allocated {
     pub spilled: Spilled,
     /// Copies of values that moved aside, in copies of whole registers.
     pub moves: u32,
+    /// Registers that became several because they moved.
+    pub splits: u32,
 }
 
 /// What allocation may use.
@@ -62,6 +65,8 @@ pub struct Room<'a> {
     pub grfs: u32,
     /// Scratch of a thread that the kernel uses itself, in bytes.
     pub scratch: u32,
+    /// Whether it is written down what is spilled, and for what.
+    pub report: bool,
 }
 
 /// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There is less room than bytes: values are aligned.
@@ -75,6 +80,7 @@ struct Work<'a> {
     origin: Vec<u32>,
     spilled: Spilled,
     moves: u32,
+    splits: u32,
 }
 
 impl Work<'_> {
@@ -113,6 +119,7 @@ impl Work<'_> {
         self.code = split.code;
         self.origin = origin;
         self.moves = split.moves;
+        self.splits = split.splits;
         let address = split.address;
         Ok(Some(Allocation { address }))
     }
@@ -125,6 +132,7 @@ impl Work<'_> {
             alloc,
             spilled: self.spilled,
             moves: self.moves,
+            splits: self.splits,
         }
     }
 }
@@ -151,6 +159,7 @@ pub fn allocate(
             ..Spilled::default()
         },
         moves: 0,
+        splits: 0,
     };
     if let Some(alloc) = work.place(bytes, map) {
         return Ok(work.done(alloc));
@@ -167,9 +176,8 @@ pub fn allocate(
         // Small values come from scratch in GRFs of their own.
         let cap = (bytes * share / 16).saturating_sub(2 * work.code.grf.bytes);
         let mut origin = work.origin.clone();
-        let cut = (cap, room.scratch);
         let (code, live, spilled) =
-            spill::to_fit(name, &work.code, &work.live, room.target, cut, &mut origin)?;
+            spill::to_fit(name, &work.code, &work.live, room, cap, &mut origin)?;
         let mut less = Work {
             name,
             code,
@@ -177,6 +185,7 @@ pub fn allocate(
             origin,
             spilled,
             moves: 0,
+            splits: 0,
         };
         if let Some(alloc) = less.split(bytes, map)? {
             return Ok(less.done(alloc));

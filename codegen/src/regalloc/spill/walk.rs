@@ -12,7 +12,7 @@ use crate::vcode::insert::together;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much further away what is behind a loop's end is than it stands, in instructions.
 const EXIT: u64 = 1 << 24;
@@ -73,6 +73,8 @@ pub(super) struct Walk<'a> {
     /// Registers whose address is in use.
     pinned: SmallVec<[VReg; 4]>,
     pub(super) edits: Vec<Edit>,
+    /// The instruction that a register first left the file for.
+    pub(super) left: BTreeMap<VReg, u32>,
 }
 
 impl<'a> Walk<'a> {
@@ -142,6 +144,7 @@ impl<'a> Walk<'a> {
             count: SecondaryMap::new(),
             pinned: SmallVec::new(),
             edits: Vec::new(),
+            left: BTreeMap::new(),
         }
     }
 
@@ -508,6 +511,7 @@ impl<'a> Walk<'a> {
                 self.store(r, i, Order::Before);
             }
             self.take(r);
+            self.left.entry(r).or_insert(i);
         }
     }
 

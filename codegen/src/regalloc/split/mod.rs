@@ -33,6 +33,8 @@ pub(super) struct Split {
     pub(super) address: SecondaryMap<VReg, u32>,
     /// Copies that were put in.
     pub(super) moves: u32,
+    /// Registers that were in several places.
+    pub(super) splits: u32,
 }
 
 /// Places every register in the first `limit` bytes of the file, where `wanted` says by bundle if it can. `None`: not even so.
@@ -58,6 +60,7 @@ pub(super) fn split(
     } = scan;
     out.vregs = vregs;
     let moves = new.len() as u32;
+    let splits = code.vregs.keys().filter(|r| names[*r].len() > 1).count() as u32;
     new.sort_by_key(|n| n.at);
     insert_into(&mut out, new, origin);
     let rest = code.labels.iter().flat_map(|(name, r)| {
@@ -69,6 +72,7 @@ pub(super) fn split(
         code: out,
         address,
         moves,
+        splits,
     })
 }
 
