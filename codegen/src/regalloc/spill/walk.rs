@@ -557,7 +557,7 @@ impl<'a> Walk<'a> {
         if !matches!(inst(n), Some(MInst::Call { .. })) {
             return at;
         }
-        while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { .. })) {
+        while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { write: false, .. })) {
             n -= 1;
         }
         n
