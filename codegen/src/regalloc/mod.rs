@@ -14,8 +14,12 @@ mod chunks;
 #[cfg(test)]
 mod corruptions;
 mod loops;
+#[cfg(test)]
+mod machine;
 pub mod map;
 mod overlay;
+#[cfg(test)]
+mod replay;
 pub mod spill;
 
 use crate::liveness::{Liveness, Range, liveness};
