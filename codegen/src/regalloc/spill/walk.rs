@@ -551,7 +551,9 @@ impl<'a> Walk<'a> {
     fn together(&self, at: u32) -> u32 {
         let inst = |n: u32| self.code.insts.get(n as usize);
         let mut n = at;
-        while matches!(inst(n), Some(MInst::Start { .. })) && n > 0 {
+        // Those results stay in the file; what else begins there is no call's.
+        let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if self.info[*dst].bytes == 0);
+        while result(inst(n)) && n > 0 {
             n -= 1;
         }
         if !matches!(inst(n), Some(MInst::Call { .. })) {
