@@ -136,6 +136,7 @@ fn what_a_loop_reads_lives_in_it_though_a_routine_that_reads_it_follows() {
             (
                 &[
                     mov(Some(2), ZERO, S8, Type::Ud),
+                    read(0),
                     read(1),
                     read(2),
                     MInst::Jump,
