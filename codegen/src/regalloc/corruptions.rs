@@ -161,7 +161,7 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
             let Desc::Imm(desc) = &mut inst.send.as_mut()?.desc else {
                 return None;
             };
-            let slots = good.spilled.scratch / 32;
+            let slots = good.spilled.scratch / sends::spill::Scratch::UNIT;
             *desc = match rng.one_in(2) {
                 true => *desc ^ 1 << rng.below(3),
                 false => *desc & !0xfff | rng.below(slots),

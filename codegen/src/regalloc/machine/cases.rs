@@ -60,7 +60,7 @@ fn allocated(code: &VCode) -> Result<Allocated, String> {
     let live = liveness("k", code).map_err(|e| e.to_string())?;
     let room = Room {
         target: &target,
-        grfs: 128,
+        grfs: target.grf().count,
         scratch: 0,
     };
     let out = allocate(

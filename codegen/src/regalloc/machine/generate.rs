@@ -66,16 +66,17 @@ pub(super) struct Gen<'a> {
     own: usize,
 }
 
+/// Other files than the target's: bytes of a register, and registers in units of 32.
 const FILES: [(u32, u32); 9] = [
-    (64, 128),
-    (64, 64),
-    (64, 96),
-    (64, 160),
-    (64, 256),
-    (32, 64),
-    (32, 96),
-    (32, 160),
-    (32, 256),
+    (64, 4),
+    (64, 2),
+    (64, 3),
+    (64, 5),
+    (64, 8),
+    (32, 2),
+    (32, 3),
+    (32, 5),
+    (32, 8),
 ];
 
 /// The function of a seed.
@@ -86,7 +87,8 @@ pub(in super::super) fn machine(seed: u64, seen: &mut Seen) -> Machine {
     let name = ["bdw", "skl", "icllp"][n];
     let mut target = Target::from_name(name).unwrap();
     if rng.one_in(3) {
-        let (bytes, count) = rng.pick(&FILES).unwrap();
+        let (bytes, units) = rng.pick(&FILES).unwrap();
+        let count = 32 * units;
         target = target.with_file(GrfFile { bytes, count });
         if bytes == 64 {
             seen.add(Feature::Wide);
@@ -108,7 +110,7 @@ pub(in super::super) fn machine(seed: u64, seen: &mut Seen) -> Machine {
     if grfs < grf.count {
         seen.add(Feature::Cut);
     }
-    let scratch = rng.pick(&[0, 0, 64, 1000, 4096]).unwrap();
+    let scratch = rng.pick(&[0, 0, 64, 1000, 4000]).unwrap();
     let size = match rng.below(100) {
         0 => 200 + rng.below(400),
         1..=9 => 60 + rng.below(120),

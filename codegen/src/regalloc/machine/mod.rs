@@ -151,7 +151,12 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
 #[test]
 fn random_machine_functions_are_allocated_right() {
     let first = number("GANTRY_SEED", 1);
-    let cases = number("GANTRY_CASES", 20_000);
+    let some = if cfg!(debug_assertions) {
+        6_000
+    } else {
+        20_000
+    };
+    let cases = number("GANTRY_CASES", some);
     eprintln!(
         "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
         first + cases - 1
