@@ -182,3 +182,32 @@ fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
     let out = allocated(&code).unwrap();
     assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
 }
+
+/// A register is made over the one that it follows round a loop, and made again, in the same lanes, of what was there.
+#[test]
+fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
+    const S8: ExecSize = ExecSize::S8;
+    let (dst, from) = (r(0), r(1));
+    let mut again = mov(Some(1), src(0, S8, Type::Ud), S8, Type::Ud);
+    if let MInst::Op { starts, inst, .. } = &mut again {
+        (*starts, inst.no_mask) = (false, false);
+    }
+    let code = code(
+        &[(32, ANY), (32, ANY)],
+        &[
+            (&[mov(Some(0), ZERO, S8, Type::Ud), MInst::Jump], &[1]),
+            (
+                &[
+                    mov(Some(1), src(0, S8, Type::Ud), S8, Type::Ud),
+                    again,
+                    MInst::Copy { dst, src: from },
+                    MInst::Jump,
+                ],
+                &[1],
+            ),
+        ],
+        &[2],
+    );
+    let out = allocated(&code).unwrap();
+    assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
+}
