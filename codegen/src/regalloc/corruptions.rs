@@ -141,12 +141,12 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
     let mut bad = good.clone();
     match kind {
         Wrong::Address => {
-            let (r, other) = (some(rng), some(rng));
-            let live = |r| &good.live.ranges[r];
-            let any = good.code.vregs[r].place == Place::Any;
-            if !any || !meet(live(r), live(other)) {
-                return None;
-            }
+            let both = |(r, other): &(VReg, VReg)| {
+                let live = |r| &good.live.ranges[r];
+                good.code.vregs[*r].place == Place::Any && meet(live(*r), live(*other))
+            };
+            let mut pairs = (0..32).map(|_| (some(rng), some(rng)));
+            let (r, other) = pairs.find(both)?;
             let over = good.alloc.address[other];
             bad.alloc.address[r] = elsewhere(case, good.code.vregs[r], over, rng)?;
         }
@@ -335,4 +335,39 @@ fn every_corruption_of_a_kernel_is_found() {
         let grfs = [24, 16, target.grf().count, 32][(seed / 3 % 4) as usize];
         placed(&m, func, &target, grfs)
     });
+}
+
+/// Registers that end up where they do not ask to be, though every byte is read where it is.
+#[test]
+fn a_register_where_it_may_not_be_is_found() {
+    let mut made = [0; 3];
+    for seed in 0..60 {
+        let Some(case) = Case::of(machine(seed, &mut Seen::default())) else {
+            continue;
+        };
+        let named = |r: VReg| !case.good.live.ranges[r].is_empty();
+        for (r, data) in case.good.code.vregs.iter().filter(|x| named(x.0)) {
+            let at = case.good.alloc.address[r];
+            let places = match data.place {
+                Place::Fixed(_) => [None, None, None],
+                Place::AtLeast(_) => [Some(0), None, None],
+                Place::Any => [
+                    None,
+                    Some(case.code.grf.size()),
+                    (data.align > 1).then_some(at ^ (data.align / 2)),
+                ],
+            };
+            for (n, place) in places.iter().enumerate() {
+                let Some(place) = *place else { continue };
+                let mut bad = case.good.clone();
+                bad.alloc.address[r] = place;
+                made[n] += 1;
+                let wrong = case.check(&bad).expect_err("a wrong place passes");
+                let said = ["where it may not be", "behind the file"];
+                assert!(said.iter().any(|s| wrong.contains(s)), "{wrong}");
+            }
+        }
+    }
+    eprintln!("too low, behind the file, not aligned: {made:?} found");
+    assert!(made.iter().all(|n| *n > 10), "{made:?}");
 }
