@@ -423,7 +423,14 @@ fn across_calls(
             let own = &mut ranges[r];
             let met = |x: &Range| x.start < body.end && x.end > body.start;
             if own.iter().any(met) {
-                own.retain(|x| !met(x));
+                // What ends where the routine begins, in a loop at the end of the one before, is one range with what begins there.
+                let cut = |x: &Range| {
+                    let (before, after) = (x.end.min(body.start), x.start.max(body.end));
+                    let parts = [(x.start, before), (after, x.end)];
+                    parts.map(|(start, end)| Range { start, end })
+                };
+                let rest = own.iter().flat_map(cut);
+                *own = rest.filter(|x| x.start < x.end).collect();
                 own.push(body);
                 own.sort_by_key(|x| x.start);
             } else {

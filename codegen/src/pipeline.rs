@@ -181,6 +181,8 @@ struct Placed<'a> {
     before: Option<(VCode, Liveness)>,
     after: Allocated,
     target: &'a Target,
+    /// Bytes of scratch that the kernel has of its own.
+    own: u32,
 }
 
 impl Form for Placed<'_> {
@@ -191,7 +193,7 @@ impl Form for Placed<'_> {
     fn verify(&self) -> Result<(), String> {
         verify::code(&self.after.code, false)?;
         match &self.before {
-            Some((code, live)) => checker::check(code, live, &self.after, self.target),
+            Some((code, live)) => checker::check(code, live, &self.after, self.target, self.own),
             None => Ok(()),
         }
     }
@@ -313,6 +315,7 @@ pub(crate) fn run(
                 before,
                 after,
                 target,
+                own: room.scratch,
             })
         })?
         .after;

@@ -185,8 +185,13 @@ impl<'a> Bundles<'a> {
         }
         let mut shared: SmallVec<[(Range, Range); 2]> = SmallVec::new();
         self.each(small, |r| {
-            let met = self.last_before(large, r.end).filter(|l| l.end > r.start);
-            shared.extend(met.map(|l| (l, r)));
+            let mut end = r.end;
+            while shared.len() <= MOST_SHARED
+                && let Some(l) = self.last_before(large, end).filter(|l| l.end > r.start)
+            {
+                shared.push((l, r));
+                end = l.start;
+            }
             shared.len() <= MOST_SHARED
         });
         shared.len() > MOST_SHARED

@@ -1,6 +1,11 @@
-//! The checker, judged: of placements that are made wrong it finds those in which a value is lost.
+//! The checker, judged: allocations are made wrong, of random machine functions and of kernels of the IR fuzzer, and of those corruptions that change what
+//! some instruction reads it must find every one. Which do, the oracle says ([`super::replay`]): some random way on which it sees the
+//! difference. What is harmless (over bytes that nobody reads any more, of slots that nobody fills, of the same constant) does not count.
+//!
+//! `GANTRY_CASES=10000` counts so many of either, from the seed `GANTRY_SEED` on.
 
-use super::overlay::written;
+use super::machine::{Machine, Seen, machine, number};
+use super::replay::{Pair, Replay};
 use super::{Allocated, Room, allocate, checker};
 use crate::flags::allocate_flags;
 use crate::fuzzing::{Options, Rng, module};
@@ -11,17 +16,59 @@ use crate::liveness::{Liveness, Range, liveness};
 use crate::lower::lower;
 use crate::target::Target;
 use crate::target::abi::Payload;
-use crate::vcode::{Access, MInst, Place, VCode, VReg, VirtReg};
+use crate::vcode::insert::NEW;
+use crate::vcode::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
 use crate::{SimdCf, expand, sends};
 use gantry_isa_gen::{Desc, Dst, Src};
 
+/// Code, and a right allocation of it.
+struct Case {
+    code: VCode,
+    live: Liveness,
+    good: Allocated,
+    target: Target,
+    own: u32,
+}
+
+impl Case {
+    fn of(m: Machine) -> Option<Case> {
+        let live = liveness("k", &m.code).ok()?;
+        let room = Room {
+            target: &m.target,
+            grfs: m.grfs,
+            scratch: m.scratch,
+            report: false,
+        };
+        let map = &mut Default::default();
+        let good = allocate("k", m.code.clone(), live.clone(), room, map).ok()?;
+        Some(Case {
+            code: m.code,
+            live,
+            good,
+            target: m.target,
+            own: m.scratch,
+        })
+    }
+
+    fn check(&self, a: &Allocated) -> Result<(), String> {
+        checker::check(&self.code, &self.live, a, &self.target, self.own)
+    }
+
+    /// What the oracle says on so many ways.
+    fn walks(&self, a: &Allocated, ways: u64, replay: &mut Replay) -> Result<(), String> {
+        let pair = Pair {
+            before: &self.code,
+            after: a,
+            target: &self.target,
+            own: self.own,
+        };
+        let most = 3 * a.code.insts.len() + 300;
+        (0..ways).try_for_each(|way| replay.walk(pair, way, most).map(|_| ()))
+    }
+}
+
 /// A kernel up to its places, if it has a lowering and fits.
-fn placed(
-    module: &Module,
-    func: &Function,
-    target: &Target,
-    grfs: u32,
-) -> Option<(VCode, Liveness, Allocated)> {
+fn placed(module: &Module, func: &Function, target: &Target, grfs: u32) -> Option<Case> {
     let (name, file) = (func.name.as_str(), target.grf().size());
     let float = func.float_controls();
     let group = group(module, func, Inline::Never).ok()?;
@@ -33,225 +80,295 @@ fn placed(
     let lowered = sends::expand(name, lowered, target).ok()?;
     let code = legalize(name, lowered, target, Vec::new()).ok()?;
     let code = allocate_flags(name, code, file, &mut Default::default()).ok()?;
-    let live = liveness(name, &code).ok()?;
-    let room = Room {
-        target,
+    Case::of(Machine {
+        code,
+        target: target.clone(),
         grfs,
         scratch: payload.scratch_bytes,
-        report: false,
-    };
-    let map = &mut Default::default();
-    let alloc = allocate(name, code.clone(), live.clone(), room, map).ok()?;
-    Some((code, live, alloc))
+    })
 }
 
-/// When a value lives: where it is named, and while routines run that know nothing of it.
-fn life(code: &VCode, live: &Liveness, r: VReg) -> Vec<Range> {
-    let bodies = live.weak[r].iter().map(|&routine| {
-        let insts = code.routine_insts(routine);
-        Range {
-            start: insts.start as u32 * 2,
-            end: insts.end as u32 * 2,
-        }
-    });
-    live.ranges[r].iter().copied().chain(bodies).collect()
-}
-
-/// Whether a value begins while another lives, which is read later.
-fn begins_within(new: &[Range], old: &[Range]) -> bool {
-    new.iter()
-        .any(|n| old.iter().any(|o| o.start < n.start && n.start + 1 < o.end))
-}
-
-#[test]
-fn a_value_put_over_another_is_found() {
-    const SEED: u64 = 7000;
-    const KERNELS: usize = 60;
-    eprintln!("seeds from {SEED}");
-    let target = Target::from_name("skl").unwrap();
-    let mut rng = Rng::new(SEED);
-    let (mut made, mut found, mut kernels, mut across) = (0, 0, 0, 0);
-    for seed in SEED.. {
-        if kernels == KERNELS {
-            break;
-        }
-        let m = module(seed, &Options::runnable());
-        let mut funcs = m.functions.values();
-        let Some(func) = funcs.find(|f| matches!(f.kind, FuncKind::Kernel { .. })) else {
-            continue;
-        };
-        let Some((code, live, good)) = placed(&m, func, &target, target.grf().count) else {
-            continue;
-        };
-        // Addresses are of the same registers.
-        if !good.origin.is_empty() {
-            continue;
-        }
-        let check = |a: &Allocated| checker::check(&code, &live, a, &target);
-        assert_eq!(check(&good), Ok(()), "seed {seed}");
-        kernels += 1;
-        let all: Vec<VReg> = code.vregs.keys().collect();
-        let kept: Vec<VReg> = all
-            .iter()
-            .copied()
-            .filter(|r| !live.weak[*r].is_empty())
-            .collect();
-        for n in 0..500 {
-            // Every other time what lives across a call, where there is some.
-            let from = if n % 2 == 0 { &all } else { &kept };
-            let (Some(old), Some(new)) = (rng.pick(from), rng.pick(&all)) else {
-                continue;
-            };
-            let (x, y) = (&code.vregs[old], &code.vregs[new]);
-            let at = good.alloc.address[old].next_multiple_of(y.align);
-            let over = at < good.alloc.address[old] + x.bytes && at + y.bytes <= code.grf.size();
-            if good.alloc.address[old] == good.alloc.address[new]
-                || x.place != Place::Any
-                || y.place != Place::Any
-                || !over
-                || !begins_within(&live.ranges[new], &life(&code, &live, old))
-            {
-                continue;
-            }
-            let mut bad = good.clone();
-            bad.alloc.address[new] = at;
-            made += 1;
-            across += usize::from(!begins_within(&live.ranges[new], &live.ranges[old]));
-            found += usize::from(check(&bad).is_err());
-        }
-    }
-    eprintln!(
-        "{found} of {made} wrong placements of {kernels} kernels found, {across} over what lives across a call"
-    );
-    assert!(made > 500 && across > 50, "{made}, {across}");
-    // The rest are over bytes that nobody reads any more, or that are the same constant's.
-    assert!(found * 100 >= made * 94, "{found} of {made}");
-}
-
-/// What is wrong with a new instruction.
+/// What is made wrong.
 #[derive(Clone, Copy, Debug)]
 enum Wrong {
-    /// It is not there.
+    /// A register is where another is, or anywhere.
+    Address,
+    /// A new instruction is not there.
     Left,
-    /// It is about another place of scratch.
+    /// A store or fill is about another place of scratch.
     Slot,
-    /// It is about another register.
+    /// What a new instruction reads or writes is elsewhere in the file.
     Place,
+    /// A new instruction stands elsewhere in its block.
+    Moved,
+    /// A new instruction is another one of them.
+    Replaced,
+    /// An instruction names another register than it did.
+    Renamed,
 }
 
-/// Whether a fill brings what is there already: the same of scratch came to the same place before it, and nothing was written there since.
-fn is_there(a: &Allocated, fill: usize) -> bool {
-    let bytes_of = |m: &MInst| {
-        let r = written(m)?;
-        let at = a.alloc.address[r];
-        Some(at..at + a.code.vregs[r].bytes)
+const ALL: [Wrong; 7] = [
+    Wrong::Address,
+    Wrong::Left,
+    Wrong::Slot,
+    Wrong::Place,
+    Wrong::Moved,
+    Wrong::Replaced,
+    Wrong::Renamed,
+];
+
+fn meet(a: &[Range], b: &[Range]) -> bool {
+    a.iter()
+        .any(|x| b.iter().any(|y| x.start < y.end && y.start < x.end))
+}
+
+/// A place for so many bytes, so aligned, at which something else is, or any.
+fn elsewhere(case: &Case, data: VRegData, over: u32, rng: &mut Rng) -> Option<u32> {
+    let size = case.code.grf.size();
+    let at = match rng.one_in(4) {
+        true => rng.below(size),
+        // Somewhere over it.
+        false => (over + rng.below(64)).saturating_sub(rng.below(data.bytes)),
     };
-    let sent = |m: &MInst| match m {
-        MInst::Op { inst, .. } => inst.send.as_ref().map(|s| format!("{:?}", s.desc)),
-        _ => None,
-    };
-    let code = &a.code;
-    let Some(place) = bytes_of(&code.insts[fill]) else {
-        return false;
-    };
-    let block = code
-        .blocks
-        .values()
-        .find(|b| (b.start..b.end).contains(&fill));
-    let first = block.map_or(fill, |b| b.start);
-    for m in code.insts[first..fill].iter().rev() {
-        let mut touched = matches!(m, MInst::Call { .. });
-        m.for_each_vreg(|r, access| {
-            let at = a.alloc.address[r];
-            let met = at < place.end && at + code.vregs[r].bytes > place.start;
-            touched |= access != Access::Use && met;
-        });
-        if touched {
-            return bytes_of(m) == Some(place) && sent(m) == sent(&code.insts[fill]);
+    let at = at / data.align * data.align;
+    (at + data.bytes <= size).then_some(at)
+}
+
+/// A corruption of a kind, if there is something of it.
+fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<Allocated> {
+    let good = &case.good;
+    let regs = good.code.vregs.len() as u32;
+    let some = |rng: &mut Rng| VReg::from_u32(rng.below(regs));
+    let mut bad = good.clone();
+    match kind {
+        Wrong::Address => {
+            let both = |(r, other): &(VReg, VReg)| {
+                let live = |r| &good.live.ranges[r];
+                good.code.vregs[*r].place == Place::Any && meet(live(*r), live(*other))
+            };
+            let mut pairs = (0..32).map(|_| (some(rng), some(rng)));
+            let (r, other) = pairs.find(both)?;
+            let over = good.alloc.address[other];
+            bad.alloc.address[r] = elsewhere(case, good.code.vregs[r], over, rng)?;
+        }
+        Wrong::Left => {
+            let dst = VReg::from_u32(0);
+            bad.code.insts[rng.pick(new)?] = MInst::Start { dst };
+        }
+        Wrong::Slot => {
+            let MInst::Op { inst, .. } = &mut bad.code.insts[rng.pick(new)?] else {
+                return None;
+            };
+            let Desc::Imm(desc) = &mut inst.send.as_mut()?.desc else {
+                return None;
+            };
+            let slots = good.spilled.scratch / sends::spill::Scratch::UNIT;
+            *desc = match rng.one_in(2) {
+                true => *desc ^ 1 << rng.below(3),
+                false => *desc & !0xfff | rng.below(slots),
+            };
+        }
+        Wrong::Place => {
+            let MInst::Op { inst, .. } = &mut bad.code.insts[rng.pick(new)?] else {
+                return None;
+            };
+            let mut all: Vec<&mut VirtReg> = Vec::new();
+            for s in &mut inst.srcs {
+                if let Src::Direct { at, .. } = s {
+                    all.push(&mut at.reg);
+                }
+            }
+            if let Dst::Direct { at, .. } = &mut inst.dst {
+                all.push(&mut at.reg);
+            }
+            let n = rng.below(all.len() as u32) as usize;
+            let VirtReg::Grf(r) = *all[n] else {
+                return None;
+            };
+            let data = VRegData {
+                place: Place::Any,
+                ..good.code.vregs[r]
+            };
+            let over = good.alloc.address[some(rng)];
+            let place = bad.code.vregs.push(data);
+            bad.alloc.address[place] = elsewhere(case, data, over, rng)?;
+            *all[n] = VirtReg::Grf(place);
+        }
+        Wrong::Moved => {
+            let from = rng.pick(new)?;
+            let mut blocks = good.code.blocks.values();
+            let block = blocks.find(|b| (b.start..b.end).contains(&from))?;
+            let room = (block.end - 1 - block.start) as u32;
+            let to = match rng.one_in(2) {
+                true => block.start + rng.below(room) as usize,
+                false => from.saturating_sub(3) + rng.below(7) as usize,
+            };
+            if to < block.start || to + 1 >= block.end || to == from {
+                return None;
+            }
+            let (inst, old) = (bad.code.insts.remove(from), bad.origin.remove(from));
+            bad.code.insts.insert(to, inst);
+            bad.origin.insert(to, old);
+        }
+        Wrong::Replaced => {
+            let (to, from) = (rng.pick(new)?, rng.pick(new)?);
+            bad.code.insts[to] = good.code.insts[from];
+        }
+        Wrong::Renamed => {
+            let n = rng.below(good.code.insts.len() as u32) as usize;
+            let other = some(rng);
+            let bytes = |r| good.code.vregs[r].bytes;
+            // The header of messages, and what is no register of a message's size, stay.
+            let read = rng.one_in(2);
+            let mut done = false;
+            bad.code.insts[n].map_vregs(|r, a| {
+                let wanted = (a == Access::Use) == read;
+                if done || !wanted || r == other || bytes(other) < bytes(r) {
+                    return r;
+                }
+                done = true;
+                other
+            });
+            if !done
+                || matches!(
+                    good.code.insts[n],
+                    MInst::Touch { .. } | MInst::Start { .. }
+                )
+            {
+                return None;
+            }
         }
     }
-    false
+    Some(bad)
+}
+
+/// Says what a corruption is.
+fn show(good: &Allocated, bad: &Allocated) {
+    for (r, data) in &bad.code.vregs {
+        let (at, was) = (bad.alloc.address[r], good.alloc.address[r]);
+        if at != was {
+            eprintln!("  {r} of {} bytes at byte {at}, not {was}", data.bytes);
+        }
+    }
+    let both = good.code.insts.iter().zip(&bad.code.insts);
+    for (i, (a, b)) in both.enumerate().filter(|(_, (a, b))| a != b).take(8) {
+        eprintln!("  instruction {i} (`{a}`) is `{b}`");
+    }
+}
+
+/// Corrupts allocations until so many corruptions did harm. `next`: cases, by number.
+fn judge(wanted: u64, mut next: impl FnMut(u64) -> Option<Case>) {
+    let mut replay = Replay::default();
+    let (mut made, mut harmful, mut found) = ([0u64; 7], [0u64; 7], [0u64; 7]);
+    let (mut cases, mut spilled, mut calls) = (0, 0, 0);
+    let mut missed = Vec::new();
+    let first = number("GANTRY_SEED", 7000);
+    eprintln!("seeds from {first} (GANTRY_SEED)");
+    for seed in first.. {
+        if harmful.iter().sum::<u64>() >= wanted || missed.len() >= 10 {
+            break;
+        }
+        let Some(case) = next(seed) else { continue };
+        assert_eq!(case.check(&case.good), Ok(()), "seed {seed}");
+        assert_eq!(
+            case.walks(&case.good, 8, &mut replay),
+            Ok(()),
+            "seed {seed}"
+        );
+        cases += 1;
+        spilled += u64::from(case.good.spilled.registers > 0);
+        calls += u64::from(!case.code.calls().is_empty());
+        let origin = case.good.origin.iter().enumerate();
+        let new: Vec<usize> = origin.filter(|x| *x.1 == NEW).map(|x| x.0).collect();
+        let mut rng = Rng::new(seed);
+        // Few of each, of many.
+        for n in 0..24 {
+            let kind = match new.is_empty() {
+                true => [Wrong::Address, Wrong::Renamed][n % 2],
+                false => ALL[n % 7],
+            };
+            let Some(bad) = corrupt(&case, &new, kind, &mut rng) else {
+                continue;
+            };
+            made[kind as usize] += 1;
+            let Err(what) = case.walks(&bad, 16, &mut replay) else {
+                continue;
+            };
+            harmful[kind as usize] += 1;
+            match case.check(&bad) {
+                Err(_) => found[kind as usize] += 1,
+                Ok(()) => {
+                    eprintln!("seed {seed}, corruption {n}, {kind:?}: {what}");
+                    show(&case.good, &bad);
+                    missed.push((seed, n));
+                }
+            }
+        }
+    }
+    eprintln!("{cases} allocations, {spilled} with spills, {calls} with calls");
+    for (n, kind) in ALL.iter().enumerate() {
+        let kind = format!("{kind:?}");
+        eprintln!(
+            "{kind:<10} {:>7} made {:>7} do harm {:>7} found",
+            made[n], harmful[n], found[n]
+        );
+    }
+    assert_eq!(missed, []);
+    assert!(harmful.iter().all(|n| *n > 0), "{harmful:?}");
+    assert!(spilled > 0 && calls > 0);
 }
 
 #[test]
-fn a_wrong_fill_or_store_is_found() {
-    const SEED: u64 = 9000;
-    const KERNELS: usize = 40;
-    eprintln!("seeds from {SEED}");
-    let mut rng = Rng::new(SEED);
-    let (mut kernels, mut made, mut found) = (0, [0; 3], [0; 3]);
-    for seed in SEED.. {
-        if kernels == KERNELS {
-            break;
-        }
-        let name = rng.pick(&["bdw", "skl", "icllp"]).unwrap();
+fn every_corruption_of_a_machine_function_is_found() {
+    judge(number("GANTRY_CASES", 600), |seed| {
+        Case::of(machine(seed, &mut Seen::default())).filter(|c| c.code.insts.len() < 400)
+    });
+}
+
+#[test]
+fn every_corruption_of_a_kernel_is_found() {
+    judge(number("GANTRY_CASES", 300), |seed| {
+        let name = ["bdw", "skl", "icllp"][(seed % 3) as usize];
         let target = Target::from_name(name).unwrap();
-        let grf = target.grf();
         let m = module(seed, &Options::runnable());
         let mut funcs = m.functions.values();
-        let Some(func) = funcs.find(|f| matches!(f.kind, FuncKind::Kernel { .. })) else {
+        let func = funcs.find(|f| matches!(f.kind, FuncKind::Kernel { .. }))?;
+        let grfs = [24, 16, target.grf().count, 32][(seed / 3 % 4) as usize];
+        placed(&m, func, &target, grfs)
+    });
+}
+
+/// Registers that end up where they do not ask to be, though every byte is read where it is.
+#[test]
+fn a_register_where_it_may_not_be_is_found() {
+    let mut made = [0; 3];
+    for seed in 0..60 {
+        let Some(case) = Case::of(machine(seed, &mut Seen::default())) else {
             continue;
         };
-        let Some((code, live, good)) = placed(&m, func, &target, 24) else {
-            continue;
-        };
-        let check = |a: &Allocated| checker::check(&code, &live, a, &target);
-        assert_eq!(check(&good), Ok(()), "seed {seed}");
-        let sends: Vec<usize> = (0..good.origin.len())
-            .filter(|&i| {
-                let message =
-                    matches!(&good.code.insts[i], MInst::Op { inst, .. } if inst.send.is_some());
-                good.origin[i] == u32::MAX && message
-            })
-            .collect();
-        if sends.is_empty() {
-            continue;
-        }
-        kernels += 1;
-        for n in 0..60 {
-            let Some(i) = rng.pick(&sends) else { continue };
-            let mut bad = good.clone();
-            let kind = [Wrong::Left, Wrong::Slot, Wrong::Place][n % 3];
-            if matches!(kind, Wrong::Left) && is_there(&good, i) {
-                continue;
+        let named = |r: VReg| !case.good.live.ranges[r].is_empty();
+        for (r, data) in case.good.code.vregs.iter().filter(|x| named(x.0)) {
+            let at = case.good.alloc.address[r];
+            let places = match data.place {
+                Place::Fixed(_) => [None, None, None],
+                Place::AtLeast(_) => [Some(0), None, None],
+                Place::Any => [
+                    None,
+                    Some(case.code.grf.size()),
+                    (data.align > 1).then_some(at ^ (data.align / 2)),
+                ],
+            };
+            for (n, place) in places.iter().enumerate() {
+                let Some(place) = *place else { continue };
+                let mut bad = case.good.clone();
+                bad.alloc.address[r] = place;
+                made[n] += 1;
+                let wrong = case.check(&bad).expect_err("a wrong place passes");
+                let said = ["where it may not be", "behind the file"];
+                assert!(said.iter().any(|s| wrong.contains(s)), "{wrong}");
             }
-            match (kind, &mut bad.code.insts[i]) {
-                (Wrong::Left, m) => {
-                    let dst = VReg::from_u32(0);
-                    *m = MInst::Start { dst };
-                }
-                (Wrong::Slot, MInst::Op { inst, .. }) => {
-                    if let Some(Desc::Imm(desc)) = inst.send.as_mut().map(|s| &mut s.desc) {
-                        *desc ^= 2;
-                    }
-                }
-                (Wrong::Place, MInst::Op { inst, .. }) => {
-                    let data = match (&mut inst.dst, &mut inst.srcs) {
-                        (Dst::Direct { at, .. }, _) if at.reg != VirtReg::NULL => at,
-                        (_, [_, Src::Direct { at, .. }, _]) => at,
-                        _ => continue,
-                    };
-                    let VirtReg::Grf(r) = data.reg else { continue };
-                    let bytes = good.code.vregs[r].bytes;
-                    let at = (good.alloc.address[r] + grf.bytes * (1 + rng.below(20))) % grf.size();
-                    if at + bytes > grf.size() {
-                        continue;
-                    }
-                    let new = bad.code.vregs.push(good.code.vregs[r]);
-                    bad.alloc.address[new] = at;
-                    data.reg = VirtReg::Grf(new);
-                }
-                _ => continue,
-            }
-            made[kind as usize] += 1;
-            found[kind as usize] += usize::from(check(&bad).is_err());
         }
     }
-    eprintln!(
-        "left out, at another slot, of another register: {found:?} of {made:?} found, {kernels} kernels"
-    );
-    for (found, made) in found.into_iter().zip(made) {
-        // The rest are of values that are stored, and read nowhere after all.
-        assert!(made > 300 && found * 100 >= made * 94, "{found} of {made}");
-    }
+    eprintln!("too low, behind the file, not aligned: {made:?} found");
+    assert!(made.iter().all(|n| *n > 10), "{made:?}");
 }

@@ -14,9 +14,13 @@ mod chunks;
 #[cfg(test)]
 mod corruptions;
 mod loops;
+#[cfg(test)]
+mod machine;
 pub mod map;
 mod overlay;
 mod place;
+#[cfg(test)]
+mod replay;
 pub mod report;
 pub mod spill;
 mod split;

@@ -2,7 +2,9 @@
 //! register for the last time, both may be in one place, though the result's life begins before the source's ends.
 
 use crate::vcode::{MInst, VCode, VReg, VirtReg};
+use gantry_isa_gen::legal::geometry::dst_span_bytes;
 use gantry_isa_gen::{Dst, Inst, Region, Src};
+use smallvec::SmallVec;
 
 /// The most instructions that a result is made by while its source lives.
 const LONGEST: u32 = 8;
@@ -21,13 +23,26 @@ pub(super) fn written(m: &MInst) -> Option<VReg> {
     }
 }
 
-/// Whether the instructions from the one that begins `to` up to `last` read `from` only where they write `to` in its stead: lane over lane.
+/// Whether the instructions from the one that begins `to` up to `last` read `from` only where they write `to` in its stead, lane over lane, and where
+/// none of them wrote before.
 pub(super) fn overlays(code: &VCode, to: VReg, from: VReg, first: u32, last: u32) -> bool {
     if last < first || last - first >= LONGEST {
         return false;
     }
+    // What was written before an instruction: what of the source lay there is gone.
+    let mut written: SmallVec<[(u32, u32); LONGEST as usize]> = SmallVec::new();
     (first..=last).all(|i| match code.insts.get(i as usize) {
-        Some(MInst::Op { inst, .. }) => lane_over_lane(inst, to, from),
+        Some(MInst::Op { inst, .. }) if lane_over_lane(inst, to, from) => {
+            let Dst::Direct { at, hs, ty } = inst.dst else {
+                return false;
+            };
+            let start = u32::from(at.sub);
+            let end = start + dst_span_bytes(hs.into(), inst.exec, ty.bytes());
+            let reads = |s: &Src<VirtReg>| matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::Grf(from));
+            let gone = written.iter().any(|w| w.0 < end && w.1 > start);
+            written.push((start, end));
+            !(gone && inst.srcs.iter().any(reads))
+        }
         _ => false,
     })
 }

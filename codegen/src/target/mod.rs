@@ -138,6 +138,12 @@ impl Target {
         self.grf
     }
 
+    /// The same with another register file, for tests of what takes its shape from here.
+    #[cfg(test)]
+    pub(crate) fn with_file(self, grf: GrfFile) -> Target {
+        Target { grf, ..self }
+    }
+
     /// How threads begin, meet and end.
     pub fn abi(&self) -> &'static Abi {
         self.abi

@@ -1,6 +1,6 @@
 //! New instructions among those of machine code.
 
-use super::{MInst, VCode};
+use super::{MInst, VCode, VReg};
 
 /// The origin of an instruction that was not there.
 pub(crate) const NEW: u32 = u32::MAX;
@@ -24,16 +24,18 @@ impl Inserted {
 
 /// The start of what an instruction must follow at once: what a call's arguments are kept by up to it, the call, and what its results begin with live
 /// in registers of the routine, which liveness knows nothing of in between.
-pub(crate) fn together(code: &VCode, at: usize) -> usize {
+/// `stays`: whether a register is one of those; what else begins there is no call's.
+pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) -> usize {
     let inst = |n: usize| code.insts.get(n);
+    let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if stays(*dst));
     let mut n = at;
-    while matches!(inst(n), Some(MInst::Start { .. })) && n > 0 {
+    while result(inst(n)) && n > 0 {
         n -= 1;
     }
     if !matches!(inst(n), Some(MInst::Call { .. })) {
         return at;
     }
-    while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { .. })) {
+    while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { write: false, .. })) {
         n -= 1;
     }
     n
@@ -43,7 +45,8 @@ pub(crate) fn together(code: &VCode, at: usize) -> usize {
 fn before_calls(code: &VCode, new: &mut [Inserted]) {
     for m in new.iter_mut().filter(|m| !m.after) {
         if matches!(code.insts.get(m.at), Some(MInst::Call { .. })) {
-            let touches = |n: usize| matches!(code.insts.get(n), Some(MInst::Touch { .. }));
+            let touches =
+                |n: usize| matches!(code.insts.get(n), Some(MInst::Touch { write: false, .. }));
             while m.at > 0 && touches(m.at - 1) {
                 m.at -= 1;
             }
@@ -165,5 +168,38 @@ mod tests {
         assert_eq!(ends, [(0, 4), (4, 10)]);
         let lines: Vec<u32> = (0..10).map(|n| code.locs.get(n).line()).collect();
         assert_eq!(lines, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+    }
+
+    /// What must be before a call stands before what is said of the registers that its routine reads, and behind what was written by an address.
+    #[test]
+    fn what_is_written_before_a_call_is_written_before_what_is_new() {
+        let touch = |n, write| MInst::Touch {
+            reg: VReg::from_u32(n),
+            write,
+        };
+        let call = MInst::Call {
+            routine: crate::vcode::Routine::from_u32(1),
+            link: VReg::from_u32(9),
+            exec: gantry_isa_gen::ExecSize::S16,
+        };
+        let mut code = VCode {
+            grf: Target::from_name("skl").unwrap().grf(),
+            insts: vec![start(0), touch(1, true), touch(2, false), call],
+            locs: SrcLocs::default(),
+            blocks: PrimaryMap::new(),
+            routines: PrimaryMap::new(),
+            vregs: PrimaryMap::new(),
+            flags: PrimaryMap::new(),
+            labels: Vec::new(),
+            fired: Default::default(),
+        };
+        let new = Inserted {
+            at: 3,
+            after: false,
+            inst: start(10),
+        };
+        insert(&mut code, vec![new]);
+        let expected = [start(0), touch(1, true), start(10), touch(2, false), call];
+        assert_eq!(code.insts, expected);
     }
 }

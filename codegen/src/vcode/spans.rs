@@ -1,9 +1,9 @@
 //! Which bytes of its registers an instruction reads and writes.
 
-use super::{Access, MInst, VReg, VirtReg};
+use super::{Access, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
 use gantry_isa_gen::message::Message;
-use gantry_isa_gen::{Desc, Dst, Inst, Platform, Src};
+use gantry_isa_gen::{Desc, Dst, Inst, Platform, Src, Type};
 use std::ops::Range;
 
 /// What an instruction names of a register that has so many bytes, for a platform with GRFs of so many.
@@ -28,7 +28,18 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
     /// Calls `f` with every register and the bytes of it, from its start, from the first to the last one that count; uses first.
     pub(crate) fn each(&self, m: &MInst, mut f: impl FnMut(VReg, Range<u32>, Access)) {
         let MInst::Op { inst, starts, .. } = m else {
-            return m.for_each_vreg(|r, a| f(r, 0..(self.size)(r), a));
+            return m.for_each_vreg(|r, a| {
+                let size = (self.size)(r);
+                let low = Type::Ud.bytes();
+                match m {
+                    MInst::Symbol { part, .. } => match part {
+                        SymbolPart::Whole => f(r, 0..size.min(2 * low), a),
+                        SymbolPart::Low => f(r, 0..size.min(low), a),
+                        SymbolPart::High => f(r, low.min(size)..size.min(2 * low), a),
+                    },
+                    _ => f(r, 0..size, a),
+                }
+            });
         };
         let message = inst.op.is_send();
         let lengths = match message {

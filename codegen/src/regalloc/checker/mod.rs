@@ -5,7 +5,10 @@
 //! bytes of values: those of the register that was written there last, and, by copies, of others. New instructions move bytes, to and from scratch
 //! too, or make a constant again; they compute nothing.
 
+mod places;
+mod reads;
 mod state;
+mod steps;
 
 use super::Allocated;
 use crate::liveness::Liveness;
@@ -16,9 +19,10 @@ use crate::vcode::routines;
 use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::{Dir, Message, MsgOp};
 use gantry_isa_gen::{Desc, Dst, Inst, Op, Region, Src};
-use state::{Bytes, Set, State};
+use state::{Bytes, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where scratch begins among the bytes that are followed, behind any register file.
@@ -37,6 +41,8 @@ struct Checker<'a> {
     live: &'a Liveness,
     after: &'a Allocated,
     target: &'a Target,
+    /// Bytes of scratch that the kernel has of its own.
+    own: u32,
     /// Bytes of registers that are only ever one constant, and that constant, as a register that is none; and those by what makes them.
     constants: Constants,
     names: BTreeMap<String, VReg>,
@@ -59,13 +65,20 @@ const PRUNE: usize = 64;
 /// What happens at an instruction, for who asks.
 type Res = Result<(), String>;
 
-/// Checks an allocation of code that had these live ranges.
+/// Checks an allocation of code that had these live ranges, and of a thread's scratch the first `own` bytes.
 ///
 /// # Errors
-/// The first read of a byte that does not hold what is read, or a new instruction that does more than move.
-pub(crate) fn check(before: &VCode, live: &Liveness, after: &Allocated, target: &Target) -> Res {
-    let mut c = Checker::new(before, live, after, target);
+/// The first read of a byte that does not hold what is read, a register where it may not be, or a new instruction that does more than move.
+pub(crate) fn check(
+    before: &VCode,
+    live: &Liveness,
+    after: &Allocated,
+    target: &Target,
+    own: u32,
+) -> Res {
+    let mut c = Checker::new(before, live, after, target, own);
     c.pairs()?;
+    c.places()?;
     let code = &after.code;
     let mut entry: Vec<Option<State>> = vec![None; code.blocks.len()];
     if let Some(first) = entry.first_mut() {
@@ -170,6 +183,7 @@ impl<'a> Checker<'a> {
         live: &'a Liveness,
         after: &'a Allocated,
         target: &'a Target,
+        own: u32,
     ) -> Checker<'a> {
         let code = &after.code;
         let mut callers: SecondaryMap<Routine, Vec<usize>> = SecondaryMap::new();
@@ -190,6 +204,7 @@ impl<'a> Checker<'a> {
             live,
             after,
             target,
+            own,
             constants,
             names,
             again: BTreeMap::new(),
@@ -367,356 +382,11 @@ impl<'a> Checker<'a> {
             size: |r: VReg| code.vregs[r].bytes,
         }
     }
-
-    /// Whether what an instruction reads is where it reads it.
-    fn reads(&self, i: usize, state: &State) -> Res {
-        let code = &self.after.code;
-        let m = &code.insts[i];
-        let Some(old) = self.old(i) else {
-            return self.new_reads(m, state);
-        };
-        let was = &self.before.insts[old];
-        let mut wrong = None;
-        let mut look = |r: VReg, byte: u32, place: u32, bytes: u32| {
-            if wrong.is_none()
-                && let Some(byte) =
-                    state.missing(place, r, (byte, byte + bytes), &self.constants[r])
-            {
-                let there: Vec<String> = state.at(place).iter().map(|v| v.0.to_string()).collect();
-                wrong = Some(format!(
-                    "reads byte {byte} of {r} at byte {place} of the file, which holds {}",
-                    if there.is_empty() {
-                        "nothing known".to_owned()
-                    } else {
-                        there.join(", ")
-                    }
-                ));
-            }
-        };
-        match (was, m) {
-            // Its value goes on under another name wherever it is.
-            (MInst::Copy { .. }, _) => {}
-            (MInst::Op { inst: was, .. }, MInst::Op { inst, .. }) if !inst.op.is_send() => {
-                for (x, y) in was.srcs.iter().zip(&inst.srcs) {
-                    self.lanes(x, y, inst.exec.channels(), &mut look);
-                }
-                self.kept(was, inst, m, &mut look);
-            }
-            _ => {
-                let mut places = Vec::new();
-                self.spans(code).each(m, |r, bytes, a| {
-                    places.push((self.place(r) + bytes.start, a))
-                });
-                let mut n = 0;
-                self.spans(self.before).each(was, |r, bytes, a| {
-                    let (place, access) = places.get(n).copied().unwrap_or((u32::MAX / 2, a));
-                    n += 1;
-                    let kept = a == Access::Modify && matches!(was, MInst::Touch { .. });
-                    if a == Access::Use || kept || access != a {
-                        look(r, bytes.start, place, bytes.end - bytes.start);
-                    }
-                });
-            }
-        }
-        wrong.map_or(Ok(()), Err)
-    }
-
-    /// The lanes of a source.
-    fn lanes(
-        &self,
-        was: &Src<VirtReg>,
-        now: &Src<VirtReg>,
-        lanes: u32,
-        look: &mut impl FnMut(VReg, u32, u32, u32),
-    ) {
-        match (*was, *now) {
-            (Src::Direct { at, region, ty, .. }, Src::Direct { at: new, .. }) => {
-                let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) else {
-                    return;
-                };
-                let (size, all) = (ty.bytes(), self.before.vregs[r].bytes);
-                let place = self.place(n) + u32::from(new.sub);
-                let mut seen = None;
-                for lane in 0..lanes {
-                    let Some(e) = element(region, lane) else {
-                        return look(r, 0, self.place(n), all);
-                    };
-                    if seen == Some(e) {
-                        continue;
-                    }
-                    seen = Some(e);
-                    let byte = u32::from(at.sub) + e * size;
-                    // What three-source instructions read of channels behind a register's end goes nowhere.
-                    if byte + size <= all {
-                        look(r, byte, place + e * size, size);
-                    }
-                }
-            }
-            (Src::Macro { at, .. }, Src::Macro { at: new, .. }) => {
-                if let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) {
-                    look(r, 0, self.place(n), self.before.vregs[r].bytes);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// What an instruction that writes only some channels leaves of its destination.
-    fn kept(
-        &self,
-        was: &Inst<VirtReg>,
-        now: &Inst<VirtReg>,
-        m: &MInst,
-        look: &mut impl FnMut(VReg, u32, u32, u32),
-    ) {
-        let some = !now.no_mask || now.pred.is_some() && now.op != Op::Sel;
-        if let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (was.dst, now.dst)
-            && let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg)
-            && matches!(m, MInst::Op { starts: false, .. })
-            && some
-        {
-            for lane in 0..now.exec.channels() {
-                let byte = lane * u32::from(hs) * ty.bytes();
-                let place = self.place(n) + u32::from(new.sub) + byte;
-                look(r, u32::from(at.sub) + byte, place, ty.bytes());
-            }
-        }
-    }
-
-    /// What messages to scratch need.
-    fn new_reads(&self, m: &MInst, state: &State) -> Res {
-        let MInst::Op { inst, .. } = m else {
-            return Ok(());
-        };
-        if self.scratch(inst).is_none() {
-            return Ok(());
-        }
-        let header = self
-            .before
-            .vregs
-            .iter()
-            .find(|(_, d)| d.place == Place::Fixed(0));
-        let (Some((header, data)), Src::Direct { at, .. }) = (header, inst.srcs[0]) else {
-            return Err("has no header".to_owned());
-        };
-        let VirtReg::Grf(r) = at.reg else {
-            return Err("has no header".to_owned());
-        };
-        let place = self.place(r) + u32::from(at.sub);
-        match state.missing(place, header, (0, data.bytes), &[]) {
-            None => Ok(()),
-            Some(_) => Err(format!("has no thread header at byte {place} of the file")),
-        }
-    }
-
-    /// What an instruction does to the state.
-    fn step(&self, i: usize, state: &mut State) -> Res {
-        let m = &self.after.code.insts[i];
-        match self.old(i) {
-            Some(old) => {
-                let was = &self.before.insts[old];
-                self.old_step(was, m, state);
-                if was.is_terminator() || old % PRUNE == 0 {
-                    self.prune(old, state);
-                }
-                Ok(())
-            }
-            None => self
-                .new_step(m, state)
-                .map_err(|e| format!("instruction {i} (`{m}`) {e}")),
-        }
-    }
-
-    fn old_step(&self, was: &MInst, m: &MInst, state: &mut State) {
-        match (was, m) {
-            (&MInst::Copy { dst, src }, &MInst::Copy { dst: to, src: from }) => {
-                let bytes = self.before.vregs[dst].bytes;
-                state.rename(dst, src, bytes, &self.constants[src]);
-                let bytes = self.after.code.vregs[to].bytes;
-                state.copy(self.place(to), self.place(from), bytes);
-            }
-            (MInst::Start { dst }, _) => state.forget(*dst, self.before.vregs[*dst].bytes),
-            (MInst::Touch { reg, write: true }, MInst::Touch { reg: new, .. }) => {
-                // Somewhere in it: nothing else is there now, and it is nowhere else.
-                let bytes = self.before.vregs[*reg].bytes;
-                let at = self.place(*new);
-                state.kill(*reg, (0, bytes));
-                state.put((at, at + bytes), &Set::from_slice(&[(*reg, i64::from(at))]));
-            }
-            (
-                MInst::Op {
-                    inst: a, starts, ..
-                },
-                MInst::Op { inst: b, .. },
-            ) if !a.op.is_send() => {
-                let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (a.dst, b.dst)
-                else {
-                    return self.whole(was, m, state);
-                };
-                let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) else {
-                    return;
-                };
-                if *starts {
-                    state.forget(r, self.before.vregs[r].bytes);
-                }
-                let (place, sub) = (self.place(n) + u32::from(new.sub), u32::from(at.sub));
-                let (step, size, lanes) =
-                    (u32::from(hs) * ty.bytes(), ty.bytes(), a.exec.channels());
-                let runs = if step == size { 1 } else { lanes };
-                let run = if step == size { lanes * size } else { size };
-                for k in 0..runs {
-                    self.write(state, r, sub + k * step, place + k * step, run);
-                }
-                let own = |c: &&(Bytes, VReg)| c.0 == (sub, sub + run);
-                if step == size
-                    && let Some((_, constant)) = self.constants[r].iter().find(own)
-                {
-                    state.add((place, place + run), (*constant, i64::from(place)));
-                }
-            }
-            _ => self.whole(was, m, state),
-        }
-    }
-
-    /// Bytes of a value are written, at a place.
-    fn write(&self, state: &mut State, r: VReg, byte: u32, place: u32, bytes: u32) {
-        let bytes = bytes.min(self.before.vregs[r].bytes.saturating_sub(byte));
-        state.kill(r, (byte, byte + bytes));
-        let delta = i64::from(place) - i64::from(byte);
-        state.put((place, place + bytes), &Set::from_slice(&[(r, delta)]));
-    }
-
-    /// What an instruction without lanes writes.
-    fn whole(&self, was: &MInst, m: &MInst, state: &mut State) {
-        let mut places = Vec::new();
-        self.spans(&self.after.code).each(m, |r, bytes, a| {
-            places.push((self.place(r) + bytes.start, a));
-        });
-        let mut n = 0;
-        self.spans(self.before).each(was, |r, bytes, a| {
-            let place = places.get(n).map(|p| p.0);
-            n += 1;
-            let Some(place) = place.filter(|_| a != Access::Use) else {
-                return;
-            };
-            if a == Access::Def {
-                state.forget(r, self.before.vregs[r].bytes);
-            }
-            self.write(state, r, bytes.start, place, bytes.end - bytes.start);
-        });
-    }
-
-    /// A new instruction moves bytes, or makes a constant.
-    fn new_step(&self, m: &MInst, state: &mut State) -> Res {
-        let code = &self.after.code;
-        match m {
-            MInst::Start { .. } => Ok(()),
-            MInst::Copy { dst, src } => {
-                state.copy(self.place(*dst), self.place(*src), code.vregs[*dst].bytes);
-                Ok(())
-            }
-            MInst::Op { inst, .. } => {
-                if let Some((dir, at, bytes)) = self.scratch(inst) {
-                    return self.scratch_step(inst, dir, at, bytes, state);
-                }
-                if let Some(text) = constant_of(m) {
-                    return self.constant_step(inst, &text, state);
-                }
-                self.mov_step(inst, state)
-            }
-            _ => Err("is new, and no move".to_owned()),
-        }
-    }
-
-    fn scratch_step(
-        &self,
-        inst: &Inst<VirtReg>,
-        dir: Dir,
-        at: u32,
-        bytes: u32,
-        state: &mut State,
-    ) -> Res {
-        let grf = self.after.code.grf.bytes;
-        let place = |at: gantry_isa_gen::RegRef<VirtReg>| match at.reg {
-            VirtReg::Grf(r) => Ok(self.place(r) + u32::from(at.sub)),
-            _ => Err("has no data".to_owned()),
-        };
-        let data = match (dir, inst.op, inst.dst, inst.srcs[0], inst.srcs[1]) {
-            (Dir::Read, _, Dst::Direct { at, .. }, _, _) => place(at)?,
-            (Dir::Write, Op::Sends | Op::Sendsc, _, _, Src::Direct { at, .. }) => place(at)?,
-            // Behind the header.
-            (Dir::Write, _, _, Src::Direct { at, .. }, _) => place(at)? + grf,
-            _ => return Err("has no data".to_owned()),
-        };
-        match dir {
-            Dir::Read => state.copy(data, at, bytes),
-            Dir::Write => state.copy(at, data, bytes),
-        }
-        Ok(())
-    }
-
-    fn constant_step(&self, inst: &Inst<VirtReg>, text: &str, state: &mut State) -> Res {
-        let Dst::Direct { at, hs, ty } = inst.dst else {
-            return Err("has no destination".to_owned());
-        };
-        let VirtReg::Grf(r) = at.reg else {
-            return Err("has no destination".to_owned());
-        };
-        let place = self.place(r) + u32::from(at.sub);
-        let bytes = inst.exec.channels() * u32::from(hs) * ty.bytes();
-        match self.names.get(text).and_then(|c| self.again.get(c)) {
-            Some(&from) => state.copy(place, from, bytes),
-            None => state.put((place, place + bytes), &Set::new()),
-        }
-        Ok(())
-    }
-
-    fn mov_step(&self, inst: &Inst<VirtReg>, state: &mut State) -> Res {
-        let (
-            Dst::Direct { at: to, hs, ty },
-            Src::Direct {
-                at: from,
-                region,
-                ty: of,
-                mods,
-            },
-        ) = (inst.dst, inst.srcs[0])
-        else {
-            return Err("is new, and no move".to_owned());
-        };
-        let (VirtReg::Grf(to_reg), VirtReg::Grf(from_reg)) = (to.reg, from.reg) else {
-            return Err("is new, and no move of registers".to_owned());
-        };
-        let lanes = inst.exec.channels();
-        let packed = (0..lanes).all(|n| element(region, n) == Some(n)) && (hs == 1 || lanes == 1);
-        let plain = inst.op == Op::Mov
-            && inst.no_mask
-            && inst.pred.is_none()
-            && inst.cond.is_none()
-            && !inst.sat
-            && mods == gantry_isa_gen::SrcMods::default()
-            && ty == of
-            && packed;
-        if !plain {
-            return Err("is new, and no plain move".to_owned());
-        }
-        let place = |r: VReg, sub: u16| self.place(r) + u32::from(sub);
-        let bytes = lanes * ty.bytes();
-        state.copy(place(to_reg, to.sub), place(from_reg, from.sub), bytes);
-        Ok(())
-    }
 }
 
 /// The element of a region that a lane reads, if it is known.
 fn element(region: Region, n: u32) -> Option<u32> {
-    Some(match region {
-        Region::Rect { vs, w, hs } => {
-            let w = u32::from(w).max(1);
-            n / w * u32::from(vs) + n % w * u32::from(hs)
-        }
-        Region::Ternary { hs, .. } | Region::Scalar3 { hs } => n * u32::from(hs),
-        Region::VxH { .. } => return None,
-    })
+    element_offset(region, n, 1)
 }
 
 /// Bytes of registers that are written by one instruction alone, which makes a constant, and these; the same for all that are made alike.

@@ -151,7 +151,15 @@ pub(super) fn to_fit(
                     vregs: &mut out.vregs,
                     out: &mut insts,
                 };
-                let slot = slots.get(&e.reg).copied().unwrap_or(scratch);
+                let Some(&slot) = slots.get(&e.reg) else {
+                    // Never stored: no byte of it is defined.
+                    new.push(Inserted {
+                        at: e.at as usize,
+                        after: e.order == Order::After,
+                        inst: MInst::Start { dst: e.reg },
+                    });
+                    continue;
+                };
                 let fixed = matches!(code.vregs[e.reg].place, Place::Fixed(_));
                 if fixed && kind == Kind::Store && !payload.insert(slot / code.grf.bytes) {
                     continue;

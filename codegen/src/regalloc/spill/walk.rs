@@ -556,7 +556,7 @@ impl<'a> Walk<'a> {
 
     fn edit(&mut self, at: u32, order: Order, kind: Kind, reg: VReg) {
         let at = match order {
-            Order::Before => together(self.code, at as usize) as u32,
+            Order::Before => together(self.code, at as usize, |r| self.info[r].bytes == 0) as u32,
             _ => at,
         };
         self.edits.push(Edit {

@@ -669,7 +669,10 @@ impl<'a> Scan<'a> {
     fn carry_out(&mut self, i: u32, moves: Vec<Move>) -> Option<()> {
         // Between a call and what stands right behind it is the routine.
         let call = matches!(self.code.insts.get(i as usize), Some(MInst::Call { .. }));
-        if !moves.is_empty() && !call && together(self.code, i as usize) != i as usize {
+        if !moves.is_empty()
+            && !call
+            && together(self.code, i as usize, |r| self.kept[self.root[r]].is_some()) != i as usize
+        {
             return None;
         }
         let places: BTreeMap<VReg, u32> = moves.iter().map(|m| (m.who, m.to)).collect();

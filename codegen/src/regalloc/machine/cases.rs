@@ -1,0 +1,214 @@
+//! Small functions that were allocated wrong, as random ones showed.
+
+use crate::liveness::liveness;
+use crate::regalloc::{Allocated, Room, allocate, checker};
+use crate::target::Target;
+use crate::vcode::operand::begins;
+use crate::vcode::{
+    BlockData, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg, verify,
+};
+use cranelift_entity::{EntityRef, PrimaryMap};
+use gantry_isa_gen::{Dst, ExecSize, Inst, Op, RegRef, Region, Src, SrcMods, Type};
+
+/// Code of registers and blocks, each block's successors with it; routines by how many blocks they have.
+fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32]) -> VCode {
+    let grf = Target::from_name("skl").unwrap().grf();
+    let mut out = VCode {
+        grf,
+        insts: Vec::new(),
+        locs: Default::default(),
+        blocks: PrimaryMap::new(),
+        routines: PrimaryMap::new(),
+        vregs: PrimaryMap::new(),
+        flags: PrimaryMap::new(),
+        labels: Vec::new(),
+        fired: Default::default(),
+    };
+    for &(bytes, place) in vregs {
+        out.vregs.push(VRegData {
+            place,
+            ..VRegData::anywhere(bytes, grf)
+        });
+    }
+    for (insts, succs) in blocks {
+        let start = out.insts.len();
+        out.insts.extend_from_slice(insts);
+        out.blocks.push(BlockData {
+            start,
+            end: out.insts.len(),
+            succs: succs.iter().map(|n| VBlock::new(*n)).collect(),
+            ..BlockData::default()
+        });
+    }
+    let mut first = 0;
+    for n in routines {
+        out.routines.push(RoutineData {
+            name: String::new(),
+            first,
+            end: first + n,
+        });
+        first += n;
+    }
+    out.compute_preds();
+    assert_eq!(verify::code(&out, false), Ok(()));
+    out
+}
+
+/// Allocated, if the checker has nothing against it.
+fn allocated(code: &VCode) -> Result<Allocated, String> {
+    let target = Target::from_name("skl").unwrap();
+    let live = liveness("k", code).map_err(|e| e.to_string())?;
+    let room = Room {
+        target: &target,
+        grfs: target.grf().count,
+        scratch: 0,
+        report: false,
+    };
+    let out = allocate(
+        "k",
+        code.clone(),
+        live.clone(),
+        room,
+        &mut Default::default(),
+    );
+    let out = out.map_err(|e| e.to_string())?;
+    checker::check(code, &live, &out, &target, 0)?;
+    Ok(out)
+}
+
+fn r(n: usize) -> VReg {
+    VReg::new(n)
+}
+
+/// Neighbours from a register's start, so many.
+fn src(n: usize, lanes: ExecSize, ty: Type) -> Src<VirtReg> {
+    Src::Direct {
+        at: RegRef::new(VirtReg::Grf(r(n)), 0),
+        region: Region::packed(lanes),
+        ty,
+        mods: SrcMods::default(),
+    }
+}
+
+/// `dst = src`, of so many lanes of a type; without a destination where there is none.
+fn mov(dst: Option<usize>, from: Src<VirtReg>, exec: ExecSize, ty: Type) -> MInst {
+    let mut inst = Inst::new(Op::Mov, exec);
+    inst.no_mask = true;
+    inst.srcs[0] = from;
+    let reg = dst.map_or(VirtReg::NULL, |n| VirtReg::Grf(r(n)));
+    inst.dst = Dst::Direct {
+        at: RegRef::new(reg, 0),
+        hs: 1,
+        ty,
+    };
+    begins(inst)
+}
+
+const ANY: Place = Place::Any;
+const ZERO: Src<VirtReg> = Src::Imm {
+    bits: 0,
+    ty: Type::Ud,
+};
+
+/// A loop is the last of the kernel's code, and a routine begins behind it; both read the same of the payload.
+#[test]
+fn what_a_loop_reads_lives_in_it_though_a_routine_that_reads_it_follows() {
+    const S8: ExecSize = ExecSize::S8;
+    let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
+    let vregs = [
+        (32, Place::Fixed(0)),
+        (32, Place::Fixed(32)),
+        (32, ANY),
+        (8, ANY),
+    ];
+    let call = MInst::Call {
+        routine: Routine::new(1),
+        link: r(3),
+        exec: S8,
+    };
+    let back = MInst::Return {
+        link: r(3),
+        exec: S8,
+    };
+    let code = code(
+        &vregs,
+        &[
+            (&[read(0), call, MInst::Jump], &[1]),
+            (
+                &[
+                    mov(Some(2), ZERO, S8, Type::Ud),
+                    read(0),
+                    read(1),
+                    read(2),
+                    MInst::Jump,
+                ],
+                &[1],
+            ),
+            (&[read(1), back], &[]),
+        ],
+        &[2, 1],
+    );
+    let out = allocated(&code).unwrap();
+    assert_ne!(out.alloc.address[r(2)], 32);
+}
+
+/// The copy is changed while its source lives; later the register is made over the source, lane by lane.
+#[test]
+fn a_copy_that_meets_its_source_has_a_place_of_its_own() {
+    const S8: ExecSize = ExecSize::S8;
+    let read = |n| mov(None, src(n, S8, Type::Q), S8, Type::Q);
+    let (dst, from) = (r(1), r(0));
+    let code = code(
+        &[(64, ANY), (64, ANY)],
+        &[(
+            &[
+                mov(Some(0), ZERO, S8, Type::Q),
+                MInst::Copy { dst, src: from },
+                mov(Some(1), ZERO, ExecSize::S1, Type::Q),
+                read(0),
+                read(1),
+                mov(Some(1), src(0, S8, Type::Q), S8, Type::Q),
+                read(1),
+                MInst::Jump,
+            ],
+            &[0],
+        )],
+        &[1],
+    );
+    // The third instruction keeps the rest.
+    let mut code = code;
+    if let MInst::Op { starts, .. } = &mut code.insts[2] {
+        *starts = false;
+    }
+    let out = allocated(&code).unwrap();
+    assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
+}
+
+/// A register is made over the one that it follows round a loop, and made again, in the same lanes, of what was there.
+#[test]
+fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
+    const S8: ExecSize = ExecSize::S8;
+    let (dst, from) = (r(0), r(1));
+    let mut again = mov(Some(1), src(0, S8, Type::Ud), S8, Type::Ud);
+    if let MInst::Op { starts, inst, .. } = &mut again {
+        (*starts, inst.no_mask) = (false, false);
+    }
+    let code = code(
+        &[(32, ANY), (32, ANY)],
+        &[
+            (&[mov(Some(0), ZERO, S8, Type::Ud), MInst::Jump], &[1]),
+            (
+                &[
+                    mov(Some(1), src(0, S8, Type::Ud), S8, Type::Ud),
+                    again,
+                    MInst::Copy { dst, src: from },
+                    MInst::Jump,
+                ],
+                &[1],
+            ),
+        ],
+        &[2],
+    );
+    let out = allocated(&code).unwrap();
+    assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
+}
