@@ -95,7 +95,62 @@ fn figures_of_a_compilation() {
             k["compile_seconds"]["regalloc"].as_f64().unwrap() >= 0.0,
             "{k}"
         );
+        let a = &k["allocation"];
+        assert_eq!(a["peak"]["bytes"], k["grf_bytes_demand"]);
+        assert!(a["used_bytes"].as_u64() >= a["live_bytes"].as_u64(), "{a}");
+        let most = a["demand_curve"]["bytes"].as_array().unwrap();
+        let most = most.iter().filter_map(Value::as_u64).max();
+        assert_eq!(most, a["peak"]["bytes"].as_u64());
     }
+}
+
+/// What is spilled, for what, and the picture of it.
+#[test]
+fn what_allocation_came_to() {
+    let dir = Scratch::new();
+    let path = format!(
+        "{}/filetests/filetests/run/regalloc/wide.gir",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let (zebin, picture) = (dir.text("k.zebin"), dir.text("k.png"));
+    let args = [
+        "compile",
+        &path,
+        "-o",
+        &zebin,
+        "--stats",
+        "--regalloc-map",
+        &picture,
+    ];
+    let stats: Value = serde_json::from_str(&gantry(args).ok()).unwrap();
+    let all = &stats["allocation"];
+    let spilled = all["spilled"].as_array().unwrap();
+    assert_eq!(
+        stats["spilled_registers"].as_u64(),
+        Some(spilled.len() as u64)
+    );
+    for s in spilled {
+        assert!(!s["forced_by"].as_array().unwrap().is_empty(), "{s}");
+        assert!(s["stores"].as_u64().unwrap() > 0, "{s}");
+    }
+    let sum = |what: &str| spilled.iter().filter_map(|s| s[what].as_u64()).sum::<u64>();
+    for what in ["fills", "stores"] {
+        assert_eq!(Some(sum(what)), stats[what].as_u64());
+    }
+    assert!(all["peak"]["bytes"].as_u64() > all["file_bytes"].as_u64());
+    let named = |v: &Value| v["value"].as_str().is_some_and(|v| v.starts_with('v'));
+    assert!(all["peak"]["live"].as_array().unwrap().iter().any(named));
+    let decoder = png::Decoder::new(std::io::BufReader::new(
+        std::fs::File::open(&picture).unwrap(),
+    ));
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.width, info.height), (2048, 128 * 8 + 8 + 128));
+    let colours: std::collections::HashSet<&[u8]> = pixels.chunks_exact(3).collect();
+    assert!(colours.len() > 100, "{}", colours.len());
+    let mir = gantry(["compile", &path, "--emit", "mir"]).ok();
+    assert!(mir.contains(": 2048 bytes v"), "{mir}");
 }
 
 #[test]

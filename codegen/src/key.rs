@@ -137,6 +137,7 @@ impl Writer {
         let CompileOptions {
             target,
             dump: _,
+            report: _,
             simd_cf,
             inline,
             grfs,

@@ -10,7 +10,7 @@ use crate::result::CodegenError;
 use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
-use gantry_isa_gen::{Dst, Op};
+use gantry_isa_gen::Dst;
 use smallvec::SmallVec;
 
 /// Program points from `start` up to, not including, `end`.
@@ -67,6 +67,29 @@ impl Liveness {
             .unwrap_or((0, 0))
     }
 
+    /// Whether a register lives at a point.
+    pub(crate) fn lives_at(&self, r: VReg, point: u32) -> bool {
+        let ranges = &self.ranges[r];
+        let n = ranges.partition_point(|x| x.end <= point);
+        ranges.get(n).is_some_and(|x| x.start <= point)
+    }
+
+    /// Whether a register comes with a value into a block that begins with an instruction.
+    pub(crate) fn lives_into(&self, occurrences: &Occurrences, r: VReg, first: u32) -> bool {
+        if !self.lives_at(r, first * 2) {
+            return false;
+        }
+        // What the first instruction writes while it reads lives from the same point on.
+        let list = occurrences.of(r);
+        let n = list.partition_point(|o| o.inst < first);
+        let mut here = list
+            .iter()
+            .skip(n)
+            .take_while(|o| o.inst == first)
+            .peekable();
+        here.peek().is_none() || here.any(|o| o.access != Access::Def)
+    }
+
     /// The instructions and the registers whose value ends there, in order of instructions.
     pub fn kills(&self) -> Vec<(u32, VReg)> {
         let mut out = self.kills.clone();
@@ -80,7 +103,7 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
             Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
-                let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+                let message = inst.op.is_send();
                 !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
             }
             _ => false,
@@ -316,7 +339,7 @@ impl Walk<'_> {
 }
 
 /// How many times the register file may be live on average.
-const FILES: u32 = 64;
+const FILES: u32 = 8;
 
 /// Computes liveness.
 ///

@@ -25,6 +25,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
+use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Room, allocate, checker};
 use crate::result::CodegenError;
 use crate::sends;
@@ -287,18 +288,29 @@ pub(crate) fn run(
         target,
         grfs: options.grfs.unwrap_or(target.grf().count),
         scratch: payload.scratch_bytes,
+        report: options.report,
     };
     let map = &mut context.map;
+    let mut report = None;
     let Allocated {
         code,
         live,
         alloc,
         spilled,
+        moves,
+        splits,
         ..
     } = stages
         .run(Stage::Regalloc, || {
-            let before = options.check.then(|| (code.clone(), live.clone()));
+            let keep = options.check || options.report;
+            let before = keep.then(|| (code.clone(), live.clone()));
             let after = allocate(name, code, live, room, map)?;
+            if options.report
+                && let Some((code, live)) = &before
+            {
+                report = Some(Box::new(AllocationReport::new(code, live, &after, room)));
+            }
+            let before = before.filter(|_| options.check);
             Ok(Placed {
                 before,
                 after,
@@ -316,6 +328,9 @@ pub(crate) fn run(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = demand;
     stats.spilled = spilled;
+    stats.moves = moves;
+    stats.splits = splits;
+    stats.report = report;
     stats.simd_width = payload.simd;
     stats.fired = code.fired;
     stats.simd_cf = findings;

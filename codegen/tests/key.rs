@@ -56,6 +56,7 @@ fn every_option_counts_but_dumps() {
                         simd_cf,
                         inline,
                         grfs,
+                        report: false,
                         check,
                     };
                     let old = all.insert(key(&o), format!("{o:?}"));

@@ -1,7 +1,8 @@
 //! Kernels that need much of the register file, or more: what is spilled of them, and what is not.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, compile, text};
+use gantry_codegen::fuzzing::{Options, module};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, Inline, compile, text};
 use std::fmt::Write;
 
 fn compiled(source: &str, target: &str) -> Result<Compiled, CodegenError> {
@@ -116,4 +117,82 @@ fn arguments_fill_the_file_and_no_more() {
             "{e}"
         );
     }
+}
+
+/// A value a level, each compared and read again at the end: 4 bytes that want a GRF's start.
+#[test]
+fn many_small_values_through_branches_are_spilled() {
+    let levels = 200;
+    let mut out = "kernel %nest(i64 ptr, i32) simd1 {\nblock0(v0: i64, v1: i32):\n".to_owned();
+    for n in 0..levels {
+        let (v, c, offset) = (2 * n + 2, 2 * n + 3, 4 * n);
+        writeln!(
+            out,
+            "    v{v} = bload.i32 v0+{offset}\n    v{c} = icmp ult v{v}, v1"
+        )
+        .unwrap();
+        let (out_of, on) = (2 * n + 1, 2 * n + 2);
+        writeln!(out, "    brif v{c}, block{out_of}, block{on}").unwrap();
+        writeln!(
+            out,
+            "block{out_of}:\n    bstore v{v}, v0\n    return\nblock{on}:"
+        )
+        .unwrap();
+    }
+    for n in (0..levels).rev() {
+        writeln!(out, "    bstore v{}, v0", 2 * n + 2).unwrap();
+    }
+    out += "    return\n}\n";
+    for target in ["bdw", "skl", "icllp"] {
+        let c = compiled(&out, target).unwrap();
+        assert!(c.kernels[0].stats.spilled.registers > 60);
+    }
+}
+
+/// What fits is not spilled for lack of a hole: values move. Four registers are for what values are aligned to, and for the payload, which stays.
+#[test]
+fn what_fits_moves_and_is_not_spilled() {
+    const SEED: u64 = 5000;
+    eprintln!("seeds from {SEED}");
+    let (mut moved, mut spilled, mut calls) = (0, [0; 2], 0);
+    for seed in SEED..SEED + 120 {
+        let target = ["bdw", "skl", "icllp"][seed as usize % 3];
+        let kind = Options {
+            size: 25,
+            ..Options::runnable()
+        };
+        let module = module(seed, &kind);
+        let mut options = CompileOptions {
+            check: true,
+            inline: Inline::Never,
+            ..CompileOptions::for_target(target).unwrap()
+        };
+        let Ok(all) = compile(&module, &options) else {
+            continue;
+        };
+        let grf = options.target.grf().bytes;
+        for extra in [0, 4] {
+            let stats = all.kernels.iter().map(|k| &k.stats);
+            if stats.clone().any(|s| s.spilled.registers > 0) {
+                continue;
+            }
+            let demand = stats.map(|s| s.grf_bytes_demand).max().unwrap_or(0);
+            options.grfs = Some(demand.div_ceil(grf) + extra);
+            let less = compile(&module, &options).unwrap();
+            for s in less.kernels.iter().map(|k| &k.stats) {
+                let some = s.spilled.registers + s.spilled.remats > 0;
+                let call = module.functions.len() > all.kernels.len();
+                // What a routine has its callers' values around may have no hole at all.
+                assert!(
+                    extra == 0 || call || !some,
+                    "seed {seed}, {target}: {demand} bytes and {extra} registers"
+                );
+                spilled[usize::from(extra > 0)] += u32::from(some);
+                moved += u32::from(s.moves > 0);
+                calls += u32::from(s.moves > 0 && call);
+            }
+        }
+    }
+    eprintln!("{moved} moved values, {calls} of them call, {spilled:?} spilled");
+    assert!(moved > 3 && spilled[0] < 8 && spilled[1] < 3);
 }

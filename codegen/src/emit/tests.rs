@@ -16,6 +16,7 @@ fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
             bytes,
             align: 1,
             place: Place::Any,
+            value: None.into(),
         })
     });
     let insts = vec![

@@ -288,6 +288,7 @@ impl Lower<'_> {
                     bytes: grf.bytes,
                     align: grf.bytes,
                     place: Place::AtLeast(first * grf.bytes),
+                    value: None.into(),
                 });
                 let src = self.header;
                 self.emit(MInst::Copy { dst: payload, src });

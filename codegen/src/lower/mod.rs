@@ -145,6 +145,7 @@ pub fn lower(
         bytes: grf.bytes,
         align: grf.bytes,
         place: Place::Fixed(0),
+        value: None.into(),
     });
     let mut interfaces: SecondaryMap<FuncRef, Option<Interface>> = SecondaryMap::new();
     let mut fired = Fired::default();
@@ -336,12 +337,14 @@ impl Lower<'_> {
         let bytes = self.ty(v).bytes();
         if let Some(at) = self.local_pointer(v) {
             let r = self.temp(bytes);
+            self.vregs[r].value = v.into();
             self.value_regs[v] = r.into();
             self.local_pointers.push((r, at));
             return r;
         }
         if self.is_table_arg(v) {
             let r = self.temp(bytes);
+            self.vregs[r].value = v.into();
             self.value_regs[v] = r.into();
             self.table_args.push(r);
             return r;
@@ -361,6 +364,7 @@ impl Lower<'_> {
         .map_or(Place::Any, Place::Fixed);
         let data = VRegData::anywhere(bytes, self.grf);
         let r = self.vregs.push(VRegData { place, ..data });
+        self.vregs[r].value = v.into();
         self.value_regs[v] = r.into();
         r
     }

@@ -37,6 +37,7 @@ impl Case {
             target: &m.target,
             grfs: m.grfs,
             scratch: m.scratch,
+            report: false,
         };
         let map = &mut Default::default();
         let good = allocate("k", m.code.clone(), live.clone(), room, map).ok()?;

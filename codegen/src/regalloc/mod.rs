@@ -2,9 +2,9 @@
 //!
 //! The file is an address space of bytes. A value is a range of them with a size and an alignment; uniform values share GRFs.
 //! The parts follow regalloc2: copies merge live ranges into bundles ([`bundles`]), bundles get places from an
-//! allocation map keyed by program point ([`map`]), and a separate checker ([`checker`]) proves the result on the code. A bundle keeps one
-//! place for its life. Where demand is more than the file, wide registers fall into pieces ([`chunks`]), then values leave for scratch while
-//! they are not wanted ([`spill`]): registers that are left live for parts of a value's life.
+//! allocation map keyed by program point ([`map`], [`place`]), and a separate checker ([`checker`]) proves the result on the code. A bundle keeps one
+//! place for its life. Where not all find one, wide registers fall into pieces ([`chunks`]), then values move aside for others ([`split`]). Where demand is
+//! more than the file, values leave for scratch while they are not wanted ([`spill`]). Registers that are left live for parts of a value's life.
 //!
 //! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put into it, and a byte address per virtual register.
 
@@ -18,17 +18,20 @@ mod loops;
 mod machine;
 pub mod map;
 mod overlay;
+mod place;
 #[cfg(test)]
 mod replay;
+pub mod report;
 pub mod spill;
+mod split;
 
-use crate::liveness::{Liveness, Range, liveness};
+use crate::liveness::{Liveness, liveness};
 use crate::result::CodegenError;
 use crate::target::Target;
-use crate::vcode::{Place, VCode, VReg};
-use bundles::{Bundle, Bundles};
+use crate::vcode::{VCode, VReg};
+use bundles::Bundles;
 use cranelift_entity::SecondaryMap;
-use map::{AllocationMap, Life};
+use map::AllocationMap;
 use spill::Spilled;
 
 /// Where every virtual register is.
@@ -36,8 +39,6 @@ use spill::Spilled;
 pub struct Allocation {
     /// Byte address in the GRF file per virtual register.
     pub address: SecondaryMap<VReg, u32>,
-    /// GRFs from 0 that are used, one past the highest.
-    pub grfs: u32,
 }
 
 /// What is allocated: the code, with what spilling put into it, and where its registers are.
@@ -53,6 +54,10 @@ pub struct Allocated {
     pub alloc: Allocation,
     /// What was spilled.
     pub spilled: Spilled,
+    /// Copies of values that moved aside, in copies of whole registers.
+    pub moves: u32,
+    /// Registers that became several because they moved.
+    pub splits: u32,
 }
 
 /// What allocation may use.
@@ -64,10 +69,77 @@ pub struct Room<'a> {
     pub grfs: u32,
     /// Scratch of a thread that the kernel uses itself, in bytes.
     pub scratch: u32,
+    /// Whether it is written down what is spilled, and for what.
+    pub report: bool,
 }
 
 /// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There is less room than bytes: values are aligned.
 const SHARES: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
+
+/// Code on its way, and what is known of it.
+struct Work<'a> {
+    name: &'a str,
+    code: VCode,
+    live: Liveness,
+    origin: Vec<u32>,
+    spilled: Spilled,
+    moves: u32,
+    splits: u32,
+}
+
+impl Work<'_> {
+    /// Places every register for all its life.
+    fn place(&self, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
+        if self.live.peak().1 > limit {
+            return None;
+        }
+        let mut bundles = Bundles::merge(&self.code, &self.live);
+        let placed = place::place(&self.code, &self.live, &bundles, limit, map);
+        placed.all(&self.code, &mut bundles)
+    }
+
+    /// The same, and where that cannot be, moves values.
+    fn split(
+        &mut self,
+        limit: u32,
+        map: &mut AllocationMap,
+    ) -> Result<Option<Allocation>, CodegenError> {
+        if self.live.peak().1 > limit {
+            return Ok(None);
+        }
+        let (code, live) = (&self.code, &self.live);
+        let mut bundles = Bundles::merge(code, live);
+        let placed = place::place(code, live, &bundles, limit, map);
+        let all = placed.all(code, &mut bundles);
+        if all.is_some() {
+            return Ok(all);
+        }
+        let mut origin = self.origin.clone();
+        let split = split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin);
+        let Some(split) = split else {
+            return Ok(None);
+        };
+        self.live = liveness(self.name, &split.code)?;
+        self.code = split.code;
+        self.origin = origin;
+        self.moves = split.moves;
+        self.splits = split.splits;
+        let address = split.address;
+        Ok(Some(Allocation { address }))
+    }
+
+    fn done(self, alloc: Allocation) -> Allocated {
+        Allocated {
+            code: self.code,
+            live: self.live,
+            origin: self.origin,
+            alloc,
+            spilled: self.spilled,
+            moves: self.moves,
+            splits: self.splits,
+        }
+    }
+}
 
 /// Places every virtual register in the register file, or in scratch. `map`: any, for its memory.
 ///
@@ -75,149 +147,64 @@ const SHARES: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
 /// [`CodegenError::OutOfRegisters`] where one instruction needs more than there is.
 pub fn allocate(
     name: &str,
-    mut code: VCode,
-    mut live: Liveness,
+    code: VCode,
+    live: Liveness,
     room: Room<'_>,
     map: &mut AllocationMap,
 ) -> Result<Allocated, CodegenError> {
     let bytes = room.grfs.min(code.grf.count) * code.grf.bytes;
-    let mut origin: Vec<u32> = Vec::new();
-    let unspilled = Spilled {
-        scratch: room.scratch,
-        ..Spilled::default()
-    };
-    let done = |(code, live, origin), alloc, spilled| Allocated {
+    let mut work = Work {
+        name,
         code,
         live,
-        origin,
-        alloc,
-        spilled,
+        origin: Vec::new(),
+        spilled: Spilled {
+            scratch: room.scratch,
+            ..Spilled::default()
+        },
+        moves: 0,
+        splits: 0,
     };
-    if let Some(alloc) = fit(&code, &live, bytes, map) {
-        return Ok(done((code, live, origin), alloc, unspilled));
+    if let Some(alloc) = work.place(bytes, map) {
+        return Ok(work.done(alloc));
     }
-    origin.extend(0..code.insts.len() as u32);
-    if chunks::split(&mut code, &mut origin, room.target) {
-        live = liveness(name, &code)?;
-        if let Some(alloc) = fit(&code, &live, bytes, map) {
-            return Ok(done((code, live, origin), alloc, unspilled));
-        }
+    work.origin.extend(0..work.code.insts.len() as u32);
+    if chunks::split(&mut work.code, &mut work.origin, room.target) {
+        work.live = liveness(name, &work.code)?;
+    }
+    if let Some(alloc) = work.split(bytes, map)? {
+        return Ok(work.done(alloc));
     }
     let mut failed = None;
     for share in SHARES {
         // Small values come from scratch in GRFs of their own.
-        let cap = (bytes * share / 16).saturating_sub(2 * code.grf.bytes);
-        let mut origin = origin.clone();
-        let cut = (cap, room.scratch);
+        let cap = (bytes * share / 16).saturating_sub(2 * work.code.grf.bytes);
+        let mut origin = work.origin.clone();
         let (code, live, spilled) =
-            spill::to_fit(name, &code, &live, room.target, cut, &mut origin)?;
-        match place(&code, &live, bytes, map, &[]) {
-            Ok(alloc) => return Ok(done((code, live, origin), alloc, spilled)),
-            Err(r) => {
-                let ranges = &live.ranges[r];
-                let held = code.vregs[r].bytes;
-                failed = Some(out_of_registers(
-                    name,
-                    (&code, &live),
-                    (held, bytes),
-                    ranges,
-                ));
-            }
+            spill::to_fit(name, &work.code, &work.live, room, cap, &mut origin)?;
+        let mut less = Work {
+            name,
+            code,
+            live,
+            origin,
+            spilled,
+            moves: 0,
+            splits: 0,
+        };
+        if let Some(alloc) = less.split(bytes, map)? {
+            return Ok(less.done(alloc));
         }
+        failed = Some(out_of_registers(name, (&less.code, &less.live), bytes));
     }
-    Err(failed.unwrap_or_else(|| out_of_registers(name, (&code, &live), (0, bytes), &[])))
+    Err(failed.unwrap_or_else(|| out_of_registers(name, (&work.code, &work.live), bytes)))
 }
 
-/// How often what found no place is placed before the others.
-const TRIES: usize = 16;
-
-/// Places every virtual register where the most that is live at once fits, if there are places.
-fn fit(code: &VCode, live: &Liveness, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
-    if live.peak().1 > limit {
-        return None;
-    }
-    let mut early: Vec<VReg> = Vec::new();
-    for _ in 0..TRIES {
-        match place(code, live, limit, map, &early) {
-            Ok(alloc) => return Some(alloc),
-            Err(r) if early.contains(&r) => break,
-            Err(r) => early.insert(0, r),
-        }
-    }
-    None
-}
-
-/// Places every virtual register in the first so many bytes of the file, those of `early` before others that may be anywhere.
-///
-/// # Errors
-/// The first register that finds no place.
-fn place(
-    code: &VCode,
-    live: &Liveness,
-    limit: u32,
-    map: &mut AllocationMap,
-    early: &[VReg],
-) -> Result<Allocation, VReg> {
-    let mut bundles = Bundles::merge(code, live);
-    let file = code.grf;
-    map.clear(file);
-    let mut out = Allocation::default();
-    let mut order: Vec<Bundle> = bundles.list();
-    // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
-    // which packs them.
-    order.sort_by_key(|b| {
-        let kind = match b.place {
-            Place::Fixed(_) => 0,
-            Place::AtLeast(_) => 1,
-            Place::Any => 2,
-        };
-        let turn = early.iter().position(|r| *r == b.root);
-        let turn = turn.unwrap_or(early.len());
-        (kind, turn, std::cmp::Reverse(b.bytes.max(b.align)), b.start)
-    });
-    let (mut ranges, mut weak) = (Vec::new(), Vec::new());
-    for b in order {
-        bundles.ranges(b.root, &mut ranges);
-        bundles.weak(b.root, &mut weak);
-        let life = Life {
-            ranges: &ranges,
-            weak: &weak,
-        };
-        let found = match b.place {
-            // Payload registers may overlap: nobody writes them.
-            Place::Fixed(at) => Some(at),
-            Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), life),
-            Place::Any => map.find(b.bytes, b.align, 0..limit, life),
-        };
-        let at = found
-            .filter(|at| at + b.bytes <= file.size())
-            .ok_or(b.root)?;
-        map.insert(at, b.bytes, life);
-        out.grfs = out.grfs.max(file.hold(at + b.bytes));
-        out.address[b.root] = at;
-    }
-    for r in code.vregs.keys() {
-        let root = bundles.root(r);
-        out.address[r] = out.address[root];
-    }
-    Ok(out)
-}
-
-/// Demand at the point, in the life of a register of `held` bytes, where most are live.
-fn out_of_registers(
-    name: &str,
-    (code, live): (&VCode, &Liveness),
-    (held, available): (u32, u32),
-    ranges: &[Range],
-) -> CodegenError {
-    let insts = ranges.iter().flat_map(|r| r.start / 2..r.end.div_ceil(2));
-    let worst = insts
-        .filter_map(|i| live.demand.get(i as usize).map(|d| (i as usize, d.peak())))
-        .max_by_key(|&(_, d)| d);
-    let (at, needed) = worst.unwrap_or_else(|| live.peak());
+/// The instruction where most is live.
+fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
+    let (at, needed) = live.peak();
     CodegenError::OutOfRegisters {
         function: name.to_string(),
-        needed: needed.max(held),
+        needed,
         available,
         at,
         text: code

@@ -3,7 +3,7 @@
 
 use crate::vcode::{MInst, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::dst_span_bytes;
-use gantry_isa_gen::{Dst, Inst, Op, Region, Src};
+use gantry_isa_gen::{Dst, Inst, Region, Src};
 use smallvec::SmallVec;
 
 /// The most instructions that a result is made by while its source lives.
@@ -49,7 +49,7 @@ pub(super) fn overlays(code: &VCode, to: VReg, from: VReg, first: u32, last: u32
 
 /// Whether an instruction writes `to`, and reads `from` lane by lane at the bytes that it writes, if at all.
 fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
-    let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+    let message = inst.op.is_send();
     let Dst::Direct { at: dst, hs, ty } = inst.dst else {
         return false;
     };

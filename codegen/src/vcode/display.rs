@@ -439,10 +439,29 @@ impl fmt::Display for VCode {
     }
 }
 
-/// The code with each instruction's demand in bytes and the registers that it kills.
+/// A point as people count: an instruction, with `+` behind it.
+fn point(p: u32) -> String {
+    format!("{}{}", p / 2, if p.is_multiple_of(2) { "" } else { "+" })
+}
+
+/// Every register with its size, the value that it is of, and its live ranges, from one point to before another, as instructions (`7+`: behind 7); then
+/// the code with each instruction's number, demand in bytes before, across and behind it, and the registers that it kills.
 pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
     let all = live.kills();
-    code(v, |i| {
+    let mut out = String::new();
+    for (r, d) in &v.vregs {
+        let ranges = live.ranges[r].iter();
+        let ranges: Vec<_> = ranges
+            .map(|x| format!("{}..{}", point(x.start), point(x.end)))
+            .collect();
+        if ranges.is_empty() {
+            continue;
+        }
+        let value = d.value.expand().map(|v| format!(" {v}"));
+        let value = value.unwrap_or_default();
+        let _ = writeln!(out, "{r}: {} bytes{value} {}", d.bytes, ranges.join(" "));
+    }
+    out + &code(v, |i| {
         let d = live.demand.get(i).copied().unwrap_or_default();
         let first = all.partition_point(|k| (k.0 as usize) < i);
         let here = all.iter().skip(first).take_while(|k| k.0 as usize == i);
@@ -452,7 +471,7 @@ pub fn with_liveness(v: &VCode, live: &Liveness) -> String {
         } else {
             format!(" kills {}", kills.join(" "))
         };
-        format!(" ; {}/{}/{}{kills}", d.before, d.during, d.after)
+        format!(" ; {i}: {}/{}/{}{kills}", d.before, d.during, d.after)
     })
 }
 

@@ -22,6 +22,23 @@ impl Inserted {
     }
 }
 
+/// The start of what an instruction must follow at once: what a call's arguments are kept by up to it, the call, and what its results begin with live
+/// in registers of the routine, which liveness knows nothing of in between.
+pub(crate) fn together(code: &VCode, at: usize) -> usize {
+    let inst = |n: usize| code.insts.get(n);
+    let mut n = at;
+    while matches!(inst(n), Some(MInst::Start { .. })) && n > 0 {
+        n -= 1;
+    }
+    if !matches!(inst(n), Some(MInst::Call { .. })) {
+        return at;
+    }
+    while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { write: false, .. })) {
+        n -= 1;
+    }
+    n
+}
+
 /// What is said before a call of the registers that its routine reads stands right before it: new instructions come before that.
 fn before_calls(code: &VCode, new: &mut [Inserted]) {
     for m in new.iter_mut().filter(|m| !m.after) {

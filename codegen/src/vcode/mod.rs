@@ -19,8 +19,10 @@ pub(crate) mod verify;
 pub use inst::{Access, FlagTest, MInst, SymbolPart};
 
 use crate::fired::Fired;
+use crate::ir::Value;
 use crate::target::GrfFile;
 use crate::vcode::srclocs::SrcLocs;
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
 use lowered::Flags;
@@ -118,6 +120,8 @@ pub struct VRegData {
     pub align: u32,
     /// Constraint.
     pub place: Place,
+    /// The value of the IR (as it is after inlining and expansion, which keep the numbers of what was there) that it was made for.
+    pub value: PackedOption<Value>,
 }
 
 impl VRegData {
@@ -127,6 +131,7 @@ impl VRegData {
             bytes: bytes.max(1),
             align: grf.natural_align(bytes),
             place: Place::Any,
+            value: None.into(),
         }
     }
 }

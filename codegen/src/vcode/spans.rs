@@ -3,7 +3,7 @@
 use super::{Access, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
 use gantry_isa_gen::message::Message;
-use gantry_isa_gen::{Desc, Dst, Inst, Op, Platform, Src, Type};
+use gantry_isa_gen::{Desc, Dst, Inst, Platform, Src, Type};
 use std::ops::Range;
 
 /// What an instruction names of a register that has so many bytes, for a platform with GRFs of so many.
@@ -41,7 +41,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
                 }
             });
         };
-        let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+        let message = inst.op.is_send();
         let lengths = match message {
             true => Some(lengths(self.platform, inst)),
             false => None,

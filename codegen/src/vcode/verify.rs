@@ -8,7 +8,7 @@ use super::{
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
-use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src};
+use gantry_isa_gen::{Dst, Inst, RegRef, Region, Src};
 use std::fmt::Display;
 
 /// What instructions refer to.
@@ -338,7 +338,7 @@ impl Verifier<'_> {
     }
 
     fn operands(&self, inst: &Inst<VirtReg>) -> Result<(), String> {
-        let message = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+        let message = inst.op.is_send();
         let last = inst.exec.channels() - 1;
         let run = |at: &RegRef<VirtReg>, element: u32, size: u32| {
             let start = u32::from(at.sub);
@@ -385,6 +385,7 @@ mod tests {
     use super::super::operand::{begins, grf_dst, imm, scalar_src, uniform};
     use super::super::{BlockData, FlagTest, SymbolPart};
     use super::*;
+    use gantry_isa_gen::Op;
     use gantry_isa_gen::{ExecSize, Type};
     use smallvec::smallvec;
 

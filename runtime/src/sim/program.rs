@@ -351,7 +351,7 @@ impl Program {
             }
         }
         let mut srcs = [SrcOp::None, SrcOp::None, SrcOp::None];
-        let is_send = matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc);
+        let is_send = inst.op.is_send();
         if !is_send {
             let step = match inst.dst {
                 Dst::Direct { hs, ty, .. } | Dst::Indirect { hs, ty, .. } => {

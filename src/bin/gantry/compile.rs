@@ -1,9 +1,10 @@
 //! `gantry compile`.
 
-use crate::{Failure, input, print};
+use crate::{Failure, input, print, regalloc_map};
 use clap::ValueEnum;
 use gantry::Zebin;
 use gantry::codegen::ir::Module;
+use gantry::codegen::report::{AllocationReport, Held};
 use gantry::codegen::{
     CacheKey, CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage, listing,
 };
@@ -40,6 +41,9 @@ pub(crate) struct Args {
     /// Print figures of each kernel to standard output, a JSON object a line
     #[arg(long)]
     stats: bool,
+    /// Draw where values are, over the program: a picture (PNG), of the only kernel
+    #[arg(long, value_name = "PNG", conflicts_with = "cache")]
+    regalloc_map: Option<PathBuf>,
     /// Print the result of a stage to standard error: verify, inline, lower, legalize, flags, liveness, regalloc or emit
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
@@ -55,7 +59,7 @@ enum Emit {
     Asm,
     /// The IR as read
     Ir,
-    /// Machine instructions over virtual registers, legalized
+    /// Machine instructions over virtual registers before their allocation, with what is live where
     Mir,
 }
 
@@ -76,8 +80,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Failure::new(format!("nothing called `{}`: {names}", args.inline))
     })?;
     options.grfs = args.grfs;
-    if args.emit == Emit::Mir && !options.dump.contains(&Stage::Legalize) {
-        options.dump.push(Stage::Legalize);
+    options.report = args.stats || args.regalloc_map.is_some();
+    if args.emit == Emit::Mir && !options.dump.contains(&Stage::Liveness) {
+        options.dump.push(Stage::Liveness);
     }
     let module = input::module(&args.file)?;
     if let Some(dir) = &args.cache {
@@ -92,14 +97,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     match args.emit {
         Emit::Zebin => binary(args, "zebin", &compiled.zebin)?,
-        Emit::Bin => binary(args, "krn", &one_kernel(&args.file, &compiled)?.code.bytes)?,
+        Emit::Bin => binary(
+            args,
+            "krn",
+            &one_kernel(&args.file, &compiled, "`--emit bin` writes")?
+                .code
+                .bytes,
+        )?,
         Emit::Asm => text(args, &asm(&module, &compiled, &options))?,
         Emit::Ir => text(args, &module.to_string())?,
-        Emit::Mir => text(args, &compiled.dump(Stage::Legalize))?,
+        Emit::Mir => text(args, &compiled.dump(Stage::Liveness))?,
+    }
+    if let Some(path) = &args.regalloc_map {
+        let kernel = one_kernel(&args.file, &compiled, "`--regalloc-map` draws")?;
+        if let Some(report) = &kernel.stats.report {
+            input::write(path, &regalloc_map::png(report)?)?;
+        }
     }
     if args.stats {
         for k in &compiled.kernels {
-            print(&format!("{}\n", stats(&k.name, &k.stats)))?;
+            print(&format!("{}\n", stats(&module, &k.name, &k.stats)))?;
         }
     }
     Ok(())
@@ -116,7 +133,7 @@ fn from_cache(
     if args.stats {
         if let Zebin::Compiled { compiled, .. } = &zebin {
             for k in &compiled.kernels {
-                print(&format!("{}\n", stats(&k.name, &k.stats)))?;
+                print(&format!("{}\n", stats(module, &k.name, &k.stats)))?;
             }
         }
         let line = json!({
@@ -162,15 +179,13 @@ fn text(args: &Args, text: &str) -> Result<(), Failure> {
 fn one_kernel<'c>(
     path: &Path,
     compiled: &'c Compiled,
+    what: &str,
 ) -> Result<&'c gantry::codegen::CompiledKernel, Failure> {
     match compiled.kernels.as_slice() {
         [k] => Ok(k),
         more => Err(Failure::file(
             path,
-            format!(
-                "`--emit bin` writes one kernel, and there are {}",
-                more.len()
-            ),
+            format!("{what} one kernel, and there are {}", more.len()),
         )),
     }
 }
@@ -186,7 +201,59 @@ fn asm(module: &Module, compiled: &Compiled, options: &CompileOptions) -> String
     out
 }
 
-fn stats(name: &str, s: &KernelStats) -> Value {
+/// Points of the demand curve at most.
+const CURVE: usize = 256;
+
+fn held(h: &Held) -> Value {
+    json!({
+        "value": h.value.map(|v| v.to_string()),
+        "register": h.register,
+        "bytes": h.bytes,
+    })
+}
+
+/// What allocation came to.
+fn allocation(module: &Module, r: &AllocationReport, s: &KernelStats) -> Value {
+    let source = |loc| module.source_line(loc).map(|l| l.to_string());
+    let all = |list: &[Held]| list.iter().map(held).collect::<Vec<_>>();
+    let step = r.demand.len().div_ceil(CURVE).max(1);
+    let curve: Vec<u32> = r
+        .demand
+        .chunks(step)
+        .filter_map(|c| c.iter().copied().max())
+        .collect();
+    let spilled = r.spilled.iter().map(|v| {
+        json!({
+            "value": held(&v.held),
+            "slot": v.slot,
+            "fills": v.fills,
+            "stores": v.stores,
+            "remats": v.remats,
+            "left_for": v.left_for,
+            "source": source(v.loc),
+            "forced_by": all(&v.forced_by),
+        })
+    });
+    json!({
+        "file_bytes": r.file,
+        "demand_curve": { "instructions_a_step": step, "bytes": curve },
+        "peak": {
+            "bytes": r.peak.bytes,
+            "instruction": r.peak.instruction,
+            "text": r.peak.text,
+            "source": source(r.peak.loc),
+            "live": all(&r.peak.live),
+        },
+        "live_bytes": r.live,
+        "used_bytes": r.used,
+        "fragmentation_bytes": r.used.saturating_sub(r.live),
+        "splits": r.splits,
+        "scratch_bytes_per_work_item": f64::from(s.spilled.scratch) / f64::from(s.simd_width.max(1)),
+        "spilled": spilled.collect::<Vec<_>>(),
+    })
+}
+
+fn stats(module: &Module, name: &str, s: &KernelStats) -> Value {
     let stages: Map<String, Value> = (s.stages.iter())
         .map(|(stage, time)| ((*stage).to_owned(), json!(time.as_secs_f64())))
         .collect();
@@ -202,6 +269,8 @@ fn stats(name: &str, s: &KernelStats) -> Value {
         "fills": s.spilled.fills,
         "stores": s.spilled.stores,
         "remats": s.spilled.remats,
+        "moves": s.moves,
+        "allocation": s.report.as_ref().map(|r| allocation(module, r, s)),
         "simd_width": s.simd_width,
         "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

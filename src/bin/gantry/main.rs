@@ -7,6 +7,7 @@ mod devices;
 mod disasm;
 mod images;
 mod input;
+mod regalloc_map;
 mod run;
 mod seen;
 mod test;

@@ -152,10 +152,6 @@ fn meet_into(slot: &mut Option<State>, state: &State) -> bool {
     }
 }
 
-fn is_message(inst: &Inst<VirtReg>) -> bool {
-    matches!(inst.op, Op::Send | Op::Sendc | Op::Sends | Op::Sendsc)
-}
-
 /// An instruction that only makes a constant, in all channels, as text without where to.
 fn constant_of(m: &MInst) -> Option<String> {
     let MInst::Op { inst, .. } = m else {

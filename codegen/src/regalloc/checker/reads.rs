@@ -1,7 +1,7 @@
 //! Whether what instructions read is where they read it.
 
 use super::state::State;
-use super::{Checker, Res, element, is_message};
+use super::{Checker, Res, element};
 use crate::vcode::{Access, MInst, Place, VReg, VirtReg};
 use gantry_isa_gen::{Dst, Inst, Op, Src};
 
@@ -12,7 +12,7 @@ const NOWHERE: u32 = 1 << 30;
 fn keeps_some(m: &MInst) -> bool {
     match m {
         MInst::Touch { .. } => true,
-        MInst::Op { inst, .. } => is_message(inst) && (!inst.no_mask || inst.pred.is_some()),
+        MInst::Op { inst, .. } => inst.op.is_send() && (!inst.no_mask || inst.pred.is_some()),
         _ => false,
     }
 }
@@ -57,7 +57,7 @@ impl Checker<'_> {
         match (was, m) {
             // Its value goes on under another name wherever it is.
             (MInst::Copy { .. }, _) => {}
-            (MInst::Op { inst: was, .. }, MInst::Op { inst, .. }) if !is_message(inst) => {
+            (MInst::Op { inst: was, .. }, MInst::Op { inst, .. }) if !inst.op.is_send() => {
                 for (x, y) in was.srcs.iter().zip(&inst.srcs) {
                     self.lanes(x, y, inst.exec.channels(), &mut look);
                 }

@@ -1,7 +1,7 @@
 //! What instructions do to the state: those that were there, and new ones, which move bytes or make constants.
 
 use super::state::{Bytes, Set, State};
-use super::{Checker, PRUNE, Res, SCRATCH, constant_of, element, is_message};
+use super::{Checker, PRUNE, Res, SCRATCH, constant_of, element};
 use crate::vcode::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
@@ -46,7 +46,7 @@ impl Checker<'_> {
                     inst: a, starts, ..
                 },
                 MInst::Op { inst: b, .. },
-            ) if !is_message(a) => {
+            ) if !a.op.is_send() => {
                 let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (a.dst, b.dst)
                 else {
                     return self.whole(was, m, state);

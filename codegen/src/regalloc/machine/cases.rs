@@ -62,6 +62,7 @@ fn allocated(code: &VCode) -> Result<Allocated, String> {
         target: &target,
         grfs: target.grf().count,
         scratch: 0,
+        report: false,
     };
     let out = allocate(
         "k",

@@ -209,6 +209,7 @@ impl Gen<'_> {
             bytes: grf,
             align: grf,
             place: Place::Fixed(0),
+            value: None.into(),
         })];
         let mut at = if self.rng.one_in(8) { 20 } else { grf };
         for _ in 0..self.rng.below(6) {
@@ -230,6 +231,7 @@ impl Gen<'_> {
                 bytes,
                 align,
                 place: Place::Fixed(at),
+                value: None.into(),
             }));
             at += bytes;
         }
@@ -249,6 +251,7 @@ impl Gen<'_> {
             bytes: 8,
             align: self.grf.bytes,
             place: Place::Any,
+            value: None.into(),
         });
         for &r in params.iter().chain([&link]) {
             self.frozen[r] = true;
@@ -311,6 +314,7 @@ impl Gen<'_> {
             bytes,
             align,
             place: Place::Any,
+            value: None.into(),
         })
     }
 
@@ -397,6 +401,7 @@ impl Gen<'_> {
             bytes: grf,
             align: grf,
             place: Place::AtLeast(first * grf),
+            value: None.into(),
         });
         let src = VReg::new(0);
         self.insts.push(MInst::Copy { dst: payload, src });
@@ -670,6 +675,7 @@ impl Gen<'_> {
             }
             let dst = self.vregs.push(VRegData {
                 place: Place::Any,
+                value: None.into(),
                 ..self.vregs[src]
             });
             self.insts.push(MInst::Copy { dst, src });

@@ -108,10 +108,15 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         target: &m.target,
         grfs: m.grfs,
         scratch: m.scratch,
+        report: false,
     };
     let map = &mut Default::default();
     let done = allocate("k", m.code.clone(), live.clone(), room, map);
+    let holes = seen.of(Feature::RefusedHoles);
     note(&m, &live, &done, seen);
+    if seen.of(Feature::RefusedHoles) > holes {
+        eprintln!("seed {seed} is refused for lack of a hole");
+    }
     let Ok(after) = done else {
         return Ok(());
     };

@@ -8,11 +8,12 @@
 mod walk;
 mod webs;
 
+use super::Room;
+use super::report::{SpilledValue, held};
 use crate::liveness::{self, Liveness, Occurrences};
 use crate::result::CodegenError;
 use crate::sends::{self, Dir};
-use crate::target::Target;
-use crate::vcode::insert::{Inserted, insert_into};
+use crate::vcode::insert::{Inserted, NEW, insert_into};
 use crate::vcode::routines;
 use crate::vcode::{MInst, Place, Routine, VCode, VReg, VRegData};
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -66,6 +67,8 @@ pub struct Spilled {
     pub stores: u32,
     /// Constants that are made again.
     pub remats: u32,
+    /// Each of them, if that was asked for.
+    pub values: Vec<SpilledValue>,
 }
 
 /// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `scratch`: the bytes that the kernel itself has of
@@ -77,15 +80,20 @@ pub(super) fn to_fit(
     name: &str,
     code: &VCode,
     live: &Liveness,
-    target: &Target,
-    (cap, scratch): (u32, u32),
+    room: Room<'_>,
+    cap: u32,
     origin: &mut Vec<u32>,
 ) -> Result<(VCode, Liveness, Spilled), CodegenError> {
+    let Room {
+        target, scratch, ..
+    } = room;
     let stays = staying(code);
     let reserved = reserved(code, live, &stays, cap);
     let mut walk = Walk::new(code, live, &stays, reserved, cap);
     walk.run();
-    let Walk { info, edits, .. } = walk;
+    let Walk {
+        info, edits, left, ..
+    } = walk;
     let occurrences = Occurrences::new(code);
     let stored: BTreeSet<VReg> = edits
         .iter()
@@ -111,6 +119,11 @@ pub(super) fn to_fit(
         registers: stored.len() as u32,
         ..Spilled::default()
     };
+    let mut values: BTreeMap<VReg, SpilledValue> = BTreeMap::new();
+    if room.report {
+        let by = edits.iter().map(|e| (e.reg, left.get(&e.reg).copied()));
+        values.extend(by.map(|(r, at)| (r, value(code, live, (r, at), slots.get(&r), origin))));
+    }
     let mut new: Vec<Inserted> = Vec::new();
     let mut insts: Vec<MInst> = Vec::new();
     let header = header(code);
@@ -126,8 +139,15 @@ pub(super) fn to_fit(
             (Kind::Fill, Some(m)) => {
                 insts.push(*m);
                 spilled.remats += 1;
+                if let Some(v) = values.get_mut(&e.reg) {
+                    v.remats += 1;
+                }
             }
             (Kind::Store, Some(_)) => {}
+            // What is stored nowhere is undefined: there is nothing to fetch.
+            (Kind::Fill, None) if !slots.contains_key(&e.reg) => {
+                insts.push(MInst::Start { dst: e.reg });
+            }
             (kind, None) => {
                 let mut s = sends::spill::Scratch {
                     target,
@@ -142,9 +162,16 @@ pub(super) fn to_fit(
                 }
                 access(&mut s, kind, e.reg, slot, code.vregs[e.reg])
                     .map_err(|m| CodegenError::internal(name, m))?;
-                match kind {
-                    Kind::Fill => spilled.fills += insts.len() as u32,
-                    Kind::Store => spilled.stores += insts.len() as u32,
+                let mut own = (0, 0);
+                let (all, one) = match kind {
+                    Kind::Fill => (&mut spilled.fills, &mut own.0),
+                    Kind::Store => (&mut spilled.stores, &mut own.1),
+                };
+                *one = insts.len() as u32;
+                *all += *one;
+                if let Some(v) = values.get_mut(&e.reg) {
+                    v.fills += own.0;
+                    v.stores += own.1;
                 }
             }
         }
@@ -154,12 +181,53 @@ pub(super) fn to_fit(
             inst,
         }));
     }
+    spilled.values = values.into_values().collect();
     insert_into(&mut out, new, origin);
     let live = liveness::liveness(name, &out)?;
     let touched: BTreeSet<VReg> = edits.iter().map(|e| e.reg).collect();
     webs::split(&mut out, &live, &touched);
     let live = liveness::liveness(name, &out)?;
     Ok((out, live, spilled))
+}
+
+/// A register that is spilled, and the instruction that it first left for.
+fn value(
+    code: &VCode,
+    live: &Liveness,
+    (r, left): (VReg, Option<u32>),
+    slot: Option<&u32>,
+    origin: &[u32],
+) -> SpilledValue {
+    let mut forced_by = Vec::new();
+    let at = left.map(|i| i as usize);
+    let inst = at.and_then(|i| code.insts.get(i));
+    if let Some(m) = inst {
+        m.for_each_vreg(|other, _| {
+            let h = held(code, other);
+            if other != r && !forced_by.contains(&h) {
+                forced_by.push(h);
+            }
+        });
+    }
+    // What is new stands before the next that is not.
+    let before = |point: u32| {
+        let rest = origin.iter().skip(point as usize / 2);
+        let next = rest.copied().find(|o| *o != NEW);
+        next.unwrap_or(u32::MAX / 2) * 2 + point % 2
+    };
+    let ranges = live.ranges[r].iter();
+    let life = ranges.map(|x| before(x.start)..before(x.end));
+    SpilledValue {
+        held: held(code, r),
+        slot: slot.copied(),
+        fills: 0,
+        stores: 0,
+        remats: 0,
+        left_for: inst.map_or_else(String::new, |m| m.to_string()),
+        loc: at.map_or(Default::default(), |i| code.locs.get(i)),
+        forced_by,
+        life: life.collect(),
+    }
 }
 
 /// The thread header, which every message of scratch begins with.
@@ -323,6 +391,7 @@ fn access(
                 bytes: grfs * grf.bytes,
                 align: grf.bytes,
                 place: Place::Fixed(first),
+                value: None.into(),
             });
             s.whole(Dir::Write, (all, 0), at, grfs, false)
         }

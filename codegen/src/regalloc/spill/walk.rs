@@ -8,10 +8,11 @@
 use super::super::loops::{Loop, Loops};
 use super::{Edit, Kind, Order};
 use crate::liveness::{Liveness, Occurrence, Occurrences};
+use crate::vcode::insert::together;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much further away what is behind a loop's end is than it stands, in instructions.
 const EXIT: u64 = 1 << 24;
@@ -72,6 +73,8 @@ pub(super) struct Walk<'a> {
     /// Registers whose address is in use.
     pinned: SmallVec<[VReg; 4]>,
     pub(super) edits: Vec<Edit>,
+    /// The instruction that a register first left the file for.
+    pub(super) left: BTreeMap<VReg, u32>,
 }
 
 impl<'a> Walk<'a> {
@@ -97,7 +100,8 @@ impl<'a> Walk<'a> {
                 continue;
             }
             info[r] = Info {
-                bytes: data.bytes,
+                // What stands at a GRF's start leaves the rest to what may stand elsewhere, of which there may be none.
+                bytes: data.bytes.next_multiple_of(data.align.max(1)),
                 home: home(&occurrences, &block_of, r),
                 remat: remat(code, &occurrences, r).is_some(),
                 ..Info::default()
@@ -140,6 +144,7 @@ impl<'a> Walk<'a> {
             count: SecondaryMap::new(),
             pinned: SmallVec::new(),
             edits: Vec::new(),
+            left: BTreeMap::new(),
         }
     }
 
@@ -158,9 +163,7 @@ impl<'a> Walk<'a> {
     }
 
     fn live_at(&self, r: VReg, point: u32) -> bool {
-        let ranges = &self.live.ranges[r];
-        let n = ranges.partition_point(|x| x.end <= point);
-        ranges.get(n).is_some_and(|x| x.start <= point)
+        self.live.lives_at(r, point)
     }
 
     fn start_of(&self, block: VBlock) -> u32 {
@@ -169,16 +172,8 @@ impl<'a> Walk<'a> {
 
     /// Whether a register comes into a block with a value.
     fn live_in(&self, r: VReg, block: VBlock) -> bool {
-        let start = self.start_of(block);
-        if !self.live_at(r, start * 2) {
-            return false;
-        }
-        // What the first instruction writes while it reads lives from the same point on.
-        let list = self.occurrences.of(r);
-        let n = list.partition_point(|o| o.inst < start);
-        let here = list.iter().skip(n).take_while(|o| o.inst == start);
-        let mut here = here.peekable();
-        here.peek().is_none() || here.any(|o| o.access != Access::Def)
+        let first = self.start_of(block);
+        self.live.lives_into(&self.occurrences, r, first)
     }
 
     fn reads(o: &Occurrence) -> bool {
@@ -516,7 +511,19 @@ impl<'a> Walk<'a> {
                 self.store(r, i, Order::Before);
             }
             self.take(r);
+            self.left.entry(r).or_insert(i);
         }
+    }
+
+    /// Whether a register's value begins in this block and was not written yet: whatever is in its slot will do.
+    fn undefined(&self, r: VReg, i: u32) -> bool {
+        let list = self.occurrences.of(r);
+        let before = list.partition_point(|o| o.inst < i);
+        let last = before.checked_sub(1).and_then(|n| list.get(n));
+        last.is_some_and(|o| {
+            let begins = matches!(self.code.insts[o.inst as usize], MInst::Start { .. });
+            begins && self.block_of[o.inst as usize] == self.block_of[i as usize]
+        })
     }
 
     /// Puts a register's value into its slot, where it is not there yet.
@@ -541,33 +548,15 @@ impl<'a> Walk<'a> {
             }
         }
         info.spilled = true;
-        if self.valid.insert(r) {
+        let undefined = self.undefined(r, i);
+        if self.valid.insert(r) && !undefined {
             self.edit(i, order, Kind::Store, r);
         }
     }
 
-    /// The start of what an instruction must follow at once: what a call's arguments are kept by up to it, the call, and what its results begin
-    /// with live in registers of the routine, which liveness knows nothing of in between.
-    fn together(&self, at: u32) -> u32 {
-        let inst = |n: u32| self.code.insts.get(n as usize);
-        let mut n = at;
-        // Those results stay in the file; what else begins there is no call's.
-        let result = |m: Option<&MInst>| matches!(m, Some(MInst::Start { dst }) if self.info[*dst].bytes == 0);
-        while result(inst(n)) && n > 0 {
-            n -= 1;
-        }
-        if !matches!(inst(n), Some(MInst::Call { .. })) {
-            return at;
-        }
-        while n > 0 && matches!(inst(n - 1), Some(MInst::Touch { write: false, .. })) {
-            n -= 1;
-        }
-        n
-    }
-
     fn edit(&mut self, at: u32, order: Order, kind: Kind, reg: VReg) {
         let at = match order {
-            Order::Before => self.together(at),
+            Order::Before => together(self.code, at as usize) as u32,
             _ => at,
         };
         self.edits.push(Edit {

@@ -31,6 +31,12 @@ pub(super) fn split(code: &mut VCode, live: &Liveness, regs: &BTreeSet<VReg>) {
     let mut names: BTreeMap<VReg, Vec<VReg>> = BTreeMap::new();
     for &r in regs {
         let ranges = &live.ranges[r];
+        // What was stored where it was, and came back, may be anywhere.
+        let data = &mut code.vregs[r];
+        if matches!(data.place, Place::Fixed(_)) && ranges.first().is_some_and(|x| x.start > 0) {
+            data.place = Place::Any;
+            data.align = code.grf.natural_align(data.bytes);
+        }
         if ranges.len() < 2 {
             continue;
         }

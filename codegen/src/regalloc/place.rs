@@ -1,0 +1,113 @@
+//! Placement of whole lives: each bundle gets one place that is free all its life.
+
+use super::Allocation;
+use super::bundles::{Bundle, Bundles};
+use super::map::{AllocationMap, Life};
+use crate::liveness::Liveness;
+use crate::vcode::{Place, VCode, VReg};
+use cranelift_entity::SecondaryMap;
+use std::cmp::Reverse;
+
+/// How often what found no place is placed before the others.
+const TRIES: usize = 16;
+
+/// Where bundles are, and which of them found no place.
+pub(super) struct Placed {
+    /// Per bundle's root its address.
+    pub(super) wanted: SecondaryMap<VReg, Option<u32>>,
+    /// Those that found none.
+    failed: Vec<VReg>,
+}
+
+impl Placed {
+    /// An address for every register, if every bundle has one.
+    pub(super) fn all(&self, code: &VCode, bundles: &mut Bundles<'_>) -> Option<Allocation> {
+        if !self.failed.is_empty() {
+            return None;
+        }
+        let mut address: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(code.vregs.len());
+        for r in code.vregs.keys() {
+            address[r] = self.wanted[bundles.root(r)].unwrap_or(0);
+        }
+        Some(Allocation { address })
+    }
+}
+
+/// Places bundles in the first `limit` bytes of the file. What finds no place is placed before the others, a few times; in the end the others have places at least.
+pub(super) fn place(
+    code: &VCode,
+    live: &Liveness,
+    bundles: &Bundles<'_>,
+    limit: u32,
+    map: &mut AllocationMap,
+) -> Placed {
+    let mut order = bundles.list();
+    let mut early: Vec<VReg> = Vec::new();
+    // Where more lives than there is room for, no order helps.
+    let tries = if live.peak().1 > limit { 0 } else { TRIES };
+    for n in 0..=tries {
+        // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
+        // which packs them.
+        order.sort_by_key(|b| {
+            let kind = match b.place {
+                Place::Fixed(_) => 0,
+                Place::AtLeast(_) => 1,
+                Place::Any => 2,
+            };
+            let turn = early.iter().position(|r| *r == b.root);
+            let turn = turn.unwrap_or(early.len());
+            (kind, turn, Reverse(b.bytes.max(b.align)), b.start)
+        });
+        let last = n == tries;
+        let placed = once(code, bundles, limit, map, &order, last);
+        match placed.failed.first() {
+            Some(r) if !last && !early.contains(r) => early.insert(0, *r),
+            Some(_) if !last => break,
+            _ => return placed,
+        }
+    }
+    once(code, bundles, limit, map, &order, true)
+}
+
+/// Places bundles in this order; `all`: also behind one that finds no place.
+fn once(
+    code: &VCode,
+    bundles: &Bundles<'_>,
+    limit: u32,
+    map: &mut AllocationMap,
+    order: &[Bundle],
+    all: bool,
+) -> Placed {
+    let file = code.grf;
+    map.clear(file);
+    let mut out = Placed {
+        wanted: SecondaryMap::with_capacity(code.vregs.len()),
+        failed: Vec::new(),
+    };
+    let (mut ranges, mut weak) = (Vec::new(), Vec::new());
+    for b in order {
+        bundles.ranges(b.root, &mut ranges);
+        bundles.weak(b.root, &mut weak);
+        let life = Life {
+            ranges: &ranges,
+            weak: &weak,
+        };
+        let found = match b.place {
+            // Payload registers may overlap: nobody writes them.
+            Place::Fixed(at) => Some(at),
+            Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), life),
+            Place::Any => map.find(b.bytes, b.align, 0..limit, life),
+        };
+        match found.filter(|at| at + b.bytes <= file.size()) {
+            Some(at) => {
+                map.insert(at, b.bytes, life);
+                out.wanted[b.root] = Some(at);
+            }
+            None => out.failed.push(b.root),
+        }
+        if !all && !out.failed.is_empty() {
+            break;
+        }
+    }
+    out
+}
