@@ -7,7 +7,7 @@ use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
 use gantry_codegen::{CompileOptions, Inline, SimdCf};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
-    ImageDesc, ImageFormat, Sampler, SimOptions, Watch,
+    ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
 };
 use std::fmt;
 
@@ -127,10 +127,7 @@ impl Runner for Simulator {
         options.inline = way.inline;
         options.grfs = way.grfs;
         let compiled = compile_checked(module, &options)?;
-        let device = Device::simulator(SimOptions {
-            instruction_limit: INSTRUCTION_LIMIT,
-            ..SimOptions::default()
-        });
+        let device = simulator();
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
         let annotated = options.target.platform().features().swsb;
         Ok(Box::new(Loaded {
@@ -141,6 +138,31 @@ impl Runner for Simulator {
     }
 }
 
+/// What a launch of a zebin leaves on the simulator, and what it did; the scratch that the zebin asks for.
+///
+/// # Errors
+/// The zebin cannot be loaded, or the launch is refused or faults.
+pub fn simulate(zebin: &[u8], run: &Run) -> Result<(Ran, LaunchStats, u32), String> {
+    let device = simulator();
+    let module = device.load(zebin).map_err(|e| e.to_string())?;
+    let kernel = module.kernel(&run.kernel).map_err(|e| e.to_string())?;
+    let scratch = kernel.info().map_or(0, |i| i.scratch_bytes());
+    let loaded = Loaded {
+        device,
+        module,
+        annotated: false,
+    };
+    let (ran, stats) = loaded.launch(run, None).map_err(|e| e.to_string())?;
+    Ok((ran, stats, scratch))
+}
+
+fn simulator() -> Device {
+    Device::simulator(SimOptions {
+        instruction_limit: INSTRUCTION_LIMIT,
+        ..SimOptions::default()
+    })
+}
+
 struct Loaded {
     device: Device,
     module: gantry_runtime::Module,
@@ -149,7 +171,11 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn launch(&self, run: &Run, watch: Option<&Watch>) -> Result<Ran, gantry_runtime::Error> {
+    fn launch(
+        &self,
+        run: &Run,
+        watch: Option<&Watch>,
+    ) -> Result<(Ran, LaunchStats), gantry_runtime::Error> {
         let kernel = self.module.kernel(&run.kernel)?;
         let mut args = Vec::new();
         let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -185,24 +211,26 @@ impl Loaded {
         if let Some(w) = watch {
             launch = launch.watch(w);
         }
-        launch.run()?;
+        let stats = launch.run()?;
         let buffers = buffers
             .iter()
             .map(|b| b.as_ref().map(Buffer::read).transpose());
-        Ok(Ran {
+        let ran = Ran {
             buffers: buffers.collect::<Result<_, _>>()?,
             printed,
-        })
+        };
+        Ok((ran, stats))
     }
 }
 
 impl Prepared for Loaded {
     fn run(&self, run: &Run) -> Result<Ran, String> {
         if !self.annotated {
-            return self.launch(run, None).map_err(|e| e.to_string());
+            let got = self.launch(run, None);
+            return got.map(|g| g.0).map_err(|e| e.to_string());
         }
         let watch = Watch::new().hazards();
-        let got = self.launch(run, Some(&watch)).map_err(|e| e.to_string())?;
+        let (got, _) = self.launch(run, Some(&watch)).map_err(|e| e.to_string())?;
         let hazards = watch.report().hazards;
         match hazards.is_empty() {
             true => Ok(got),

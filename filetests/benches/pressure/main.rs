@@ -1,0 +1,54 @@
+//! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
+//!
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising...] [--kernels NAME,...] [--keep FOLDER]`
+//!
+//! `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path.
+//! `--keep` leaves OpenCL C, IR and zebins in a folder.
+
+mod intel;
+mod rising;
+
+use gantry_filetests::pressure::{Kernel, kernels};
+use std::path::PathBuf;
+
+type Res<T> = Result<T, String>;
+
+/// What the command line says.
+struct Asked {
+    kernels: Vec<Kernel>,
+    keep: Option<PathBuf>,
+}
+
+fn main() -> Res<()> {
+    let mut tables = Vec::new();
+    let mut asked = Asked {
+        kernels: kernels(),
+        keep: None,
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            // What cargo says to every benchmark.
+            "--bench" => {}
+            "--kernels" => {
+                let names = args.next().unwrap_or_default();
+                asked
+                    .kernels
+                    .retain(|k| names.split(',').any(|n| n == k.name));
+            }
+            "--keep" => asked.keep = args.next().map(PathBuf::from),
+            _ => tables.push(arg),
+        }
+    }
+    if tables.is_empty() {
+        tables = ["intel", "rising"].map(str::to_owned).to_vec();
+    }
+    for t in tables {
+        match t.as_str() {
+            "intel" => intel::table(&asked)?,
+            "rising" => rising::table()?,
+            _ => return Err(format!("no table `{t}`")),
+        }
+    }
+    Ok(())
+}
