@@ -1,8 +1,9 @@
 //! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
 //!
-//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising...] [--kernels NAME,...] [--keep FOLDER]`
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
 //!
 //! `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path.
+//! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
 //! `--keep` leaves OpenCL C, IR and zebins in a folder.
 
 mod intel;
@@ -17,6 +18,8 @@ type Res<T> = Result<T, String>;
 struct Asked {
     kernels: Vec<Kernel>,
     keep: Option<PathBuf>,
+    /// Addresses of 64 bits on both sides, not of 32.
+    wide: bool,
 }
 
 fn main() -> Res<()> {
@@ -24,6 +27,7 @@ fn main() -> Res<()> {
     let mut asked = Asked {
         kernels: kernels(),
         keep: None,
+        wide: false,
     };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -36,6 +40,7 @@ fn main() -> Res<()> {
                     .kernels
                     .retain(|k| names.split(',').any(|n| n == k.name));
             }
+            "--a64" => asked.wide = true,
             "--keep" => asked.keep = args.next().map(PathBuf::from),
             _ => tables.push(arg),
         }
@@ -46,7 +51,7 @@ fn main() -> Res<()> {
     for t in tables {
         match t.as_str() {
             "intel" => intel::table(&asked)?,
-            "rising" => rising::table()?,
+            "rising" => rising::table(&asked)?,
             _ => return Err(format!("no table `{t}`")),
         }
     }

@@ -1,14 +1,14 @@
 //! Time to compile as more and more values live at once.
 
-use crate::Res;
 use crate::intel::{ocloc, ours};
-use gantry_filetests::pressure::{Kernel, opencl};
+use crate::{Asked, Res};
+use gantry_filetests::pressure::Kernel;
 
 /// Live floats, of two registers each in SIMD16.
 const STEPS: [u32; 14] = [16, 32, 40, 48, 52, 56, 60, 64, 80, 100, 150, 200, 300, 400];
 
 /// Prints the table.
-pub fn table() -> Res<()> {
+pub fn table(asked: &Asked) -> Res<()> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     println!(
         "Milliseconds to compile N live floats in SIMD16, the fastest of 9 runs (ours) and of 3 (ocloc, a process), and per value"
@@ -19,8 +19,8 @@ pub fn table() -> Res<()> {
     );
     for n in STEPS {
         let k = Kernel::live(n);
-        let (_, us, _) = ours(&k, 9)?;
-        let (_, them) = ocloc(&k.name, &opencl::source(&k.name, &k.program), 3, dir.path())?;
+        let (_, us, _) = ours(&k, asked, 9)?;
+        let (_, them) = ocloc(&k, asked, 3, dir.path())?;
         let (us, them) = (us.as_secs_f64() * 1e3, them.as_secs_f64() * 1e3);
         let each = f64::from(n);
         println!(

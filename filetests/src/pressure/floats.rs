@@ -11,21 +11,20 @@ pub fn live(p: &Program, n: u32) {
         sum = v.fma(*v, sum);
     }
     let scale = sum.rsqrt();
-    let all: Vec<V<'_>> = x.iter().map(|v| *v * scale).collect();
-    out.put_all(&all);
+    for (k, v) in (0..).zip(x) {
+        out.put(k, v * scale);
+    }
 }
 
 /// So many halves, less the largest of them.
 pub fn live_halves(p: &Program, n: u32) {
     let (input, out) = (p.input(Ty::F16, n), p.output(Ty::F16, n));
     let x = input.all(n);
-    let most = x.iter().copied().reduce(V::max);
-    let all: Vec<V<'_>> = x
-        .iter()
-        .zip(most.iter().cycle())
-        .map(|(v, m)| *v - *m)
-        .collect();
-    out.put_all(&all);
+    if let Some(most) = x.iter().copied().reduce(V::max) {
+        for (k, v) in (0..).zip(x) {
+            out.put(k, v - most);
+        }
+    }
 }
 
 /// A cosine transform of 8 values (the rotations of Loeffler, Ligtenberg and Moschytz).
@@ -173,13 +172,9 @@ pub fn through(p: &Program, through: u32, inside: u32) {
             s.set(x);
         }
     });
-    let sums: Vec<V<'_>> = sums.iter().map(|s| s.get()).collect();
-    let all: Vec<V<'_>> = kept
-        .iter()
-        .zip(sums.iter().cycle())
-        .map(|(k, s)| *k * *s)
-        .collect();
-    out.put_all(&all);
+    for (k, v) in (0..).zip(kept) {
+        out.put(k, v * sums[k as usize % sums.len()].get());
+    }
 }
 
 /// A filter with `taps` coefficients that are the same for all work-items, of `outputs` results at a time.

@@ -61,8 +61,9 @@ pub fn sha256(p: &Program) {
         s[4] = s[4] + one;
         s[0] = one + two;
     }
-    let all: Vec<V<'_>> = s.iter().zip(&first).map(|(a, b)| *a + *b).collect();
-    out.put_all(&all);
+    for (k, (a, b)) in (0..).zip(s.iter().zip(&first)) {
+        out.put(k, *a + *b);
+    }
 }
 
 /// Sorts `n` numbers of a type by Batcher's network.
@@ -193,6 +194,7 @@ pub fn chacha(p: &Program) {
             s.set(v);
         }
     });
-    let all: Vec<V<'_>> = state.iter().zip(first).map(|(s, f)| s.get() + f).collect();
-    out.put_all(&all);
+    for (k, (s, f)) in (0..).zip(state.iter().zip(first)) {
+        out.put(k, s.get() + f);
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::program::{Expr, Index, Op, Program, Stmt, Ty};
 use gantry_codegen::builder::{BuildError, FunctionBuilder, Variable};
-use gantry_codegen::ir::{Dim, Function, Module, Scalar, Type, Value};
+use gantry_codegen::ir::{Dim, Function, MemFlags, Module, Scalar, Space, Type, Value};
 
 const SIMD: u32 = 16;
 
@@ -30,6 +30,7 @@ struct Emit<'a, 'f> {
     b: FunctionBuilder<'f>,
     buffers: Vec<Value>,
     gid: Value,
+    surfaces: bool,
     values: Vec<Made>,
     vars: Vec<Option<Variable>>,
     counters: Vec<Value>,
@@ -57,7 +58,15 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// The buffer's element size, and an element's address with an offset in bytes.
+    /// Where a buffer is: global memory, or the surface of its number.
+    fn memory(&self, buffer: usize) -> MemFlags {
+        MemFlags::of(match self.surfaces {
+            true => Space::Surface(buffer as u8),
+            false => Space::Global,
+        })
+    }
+
+    /// An element's address, and an offset in bytes.
     fn address(&mut self, buffer: usize, index: &Index) -> (Value, i32) {
         let ty = self.p.buffers.borrow().get(buffer).map(|b| b.ty);
         let size = scalar(ty.unwrap_or(Ty::U32)).bytes();
@@ -82,7 +91,14 @@ impl Emit<'_, '_> {
             at = self.b.splat(at, SIMD);
             at = self.b.ins().iadd(at, self.gid);
         }
-        (self.b.element_addr(base, at, size), 0)
+        if !self.surfaces {
+            return (self.b.element_addr(base, at, size), 0);
+        }
+        let ty = self.b.ty(at);
+        let shift = self.b.ins().iconst(ty, i64::from(size.trailing_zeros()));
+        let at = self.b.ins().ishl(at, shift);
+        let base = self.b.splat(base, ty.lanes());
+        (self.b.ins().iadd(base, at), 0)
     }
 
     fn expr(&mut self, n: usize, expr: &Expr) -> Made {
@@ -96,12 +112,14 @@ impl Emit<'_, '_> {
             },
             Expr::Load(buffer, index) => {
                 let (at, offset) = self.address(*buffer, index);
+                let mem = self.memory(*buffer);
                 match index.lane {
                     true => {
-                        let ty = Type::clamped(scalar, 1);
-                        self.b.simd_load(ty, at, offset)
+                        let (mask, old) = (self.b.exec_mask(), self.b.ins().undef(ty));
+                        let old = Some((mask, old));
+                        self.b.ins().load_from(mem, ty, at, offset, old)
                     }
-                    false => self.b.ins().bload(ty, at, offset),
+                    false => self.b.ins().bload_from(mem, ty, at, offset),
                 }
             }
             Expr::Op(op, args) => {
@@ -166,7 +184,8 @@ impl Emit<'_, '_> {
                 Stmt::Store(buffer, index, v) => {
                     let v = self.wide(*v, SIMD);
                     let (at, offset) = self.address(*buffer, index);
-                    self.b.simd_store(v, at, offset);
+                    let (mem, mask) = (self.memory(*buffer), self.b.exec_mask());
+                    self.b.ins().store_to(mem, v, at, offset, Some(mask));
                 }
                 Stmt::For(_, times, body) => {
                     let i32 = Type::clamped(Scalar::I32, 1);
@@ -190,21 +209,26 @@ impl Emit<'_, '_> {
     }
 }
 
-/// A module with the kernel, in SIMD16.
+/// A module with the kernel, in SIMD16. `surfaces`: buffers are bound as surfaces, of 32-bit addresses.
 ///
 /// # Errors
 /// The program has a mistake.
-pub fn module(kernel: &str, p: &Program) -> Result<Module, BuildError> {
+pub fn module(kernel: &str, p: &Program, surfaces: bool) -> Result<Module, BuildError> {
     let mut f = Function::kernel(kernel, SIMD);
     let mut b = FunctionBuilder::new(&mut f);
     let count = p.buffers.borrow().len();
-    let buffers = (0..count).map(|_| b.ptr_param()).collect();
+    let buffers = (0..count).map(|_| match surfaces {
+        true => b.surface_param(),
+        false => b.ptr_param(),
+    });
+    let buffers = buffers.collect();
     let gid = b.global_id(Dim::X);
     let mut emit = Emit {
         p,
         b,
         buffers,
         gid,
+        surfaces,
         values: vec![Made::Nothing; p.values.borrow().len()],
         vars: vec![None; p.vars.borrow().len()],
         counters: Vec::new(),
