@@ -6,6 +6,7 @@ use crate::fired::Fired;
 use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::pipeline::{self, Stage};
+use crate::regalloc::baseline::Allocator;
 use crate::regalloc::spill::Spilled;
 use crate::result::CodegenError;
 use crate::simdcf::{Finding, SimdCf};
@@ -31,6 +32,8 @@ pub struct CompileOptions {
     /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for tests of spilling, and for code of which more
     /// threads fit. Without room for all values, the others are in scratch.
     pub grfs: Option<u32>,
+    /// How registers get their places: anything but the default is for comparisons.
+    pub allocator: Allocator,
     /// Verify what each stage makes: machine code, the places that registers have (by a symbolic checker), and by the legality rules what is
     /// emitted. (The IR verifier always runs.)
     pub check: bool,
@@ -45,6 +48,7 @@ impl CompileOptions {
             simd_cf: SimdCf::default(),
             inline: Inline::default(),
             grfs: None,
+            allocator: Allocator::default(),
             check: cfg!(debug_assertions),
         }
     }
@@ -79,6 +83,8 @@ pub struct KernelStats {
     pub grf_bytes_demand: u32,
     /// What was spilled.
     pub spilled: Spilled,
+    /// Copies between registers of different places.
+    pub moves: usize,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.

@@ -4,7 +4,7 @@ use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
-use gantry_codegen::{CompileOptions, Inline, SimdCf};
+use gantry_codegen::{Allocator, CompileOptions, Inline, SimdCf};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
@@ -20,6 +20,8 @@ pub struct Way {
     pub inline: Inline,
     /// How many registers values may be in, where not all.
     pub grfs: Option<u32>,
+    /// How registers get their places.
+    pub allocator: Allocator,
 }
 
 impl Way {
@@ -52,9 +54,12 @@ impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cf, inline) = (self.simd_cf.name(), self.inline.name());
         write!(f, "masks {cf}, inline {inline}")?;
-        match self.grfs {
-            Some(n) => write!(f, ", {n} registers"),
-            None => Ok(()),
+        if let Some(n) = self.grfs {
+            write!(f, ", {n} registers")?;
+        }
+        match self.allocator {
+            Allocator::Bytes => Ok(()),
+            other => write!(f, ", places by {}", other.name()),
         }
     }
 }
@@ -126,6 +131,7 @@ impl Runner for Simulator {
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;
         options.grfs = way.grfs;
+        options.allocator = way.allocator;
         let compiled = compile_checked(module, &options)?;
         let device = simulator();
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;

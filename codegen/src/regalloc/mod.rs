@@ -8,6 +8,7 @@
 //!
 //! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put into it, and a byte address per virtual register.
 
+pub mod baseline;
 pub mod bundles;
 pub mod checker;
 mod chunks;

@@ -2,10 +2,11 @@
 //!
 //! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
 //!
-//! `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path.
+//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path.
 //! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
 //! `--keep` leaves OpenCL C, IR and zebins in a folder.
 
+mod coarser;
 mod intel;
 mod rising;
 
@@ -46,11 +47,12 @@ fn main() -> Res<()> {
         }
     }
     if tables.is_empty() {
-        tables = ["intel", "rising"].map(str::to_owned).to_vec();
+        tables = ["intel", "coarser", "rising"].map(str::to_owned).to_vec();
     }
     for t in tables {
         match t.as_str() {
             "intel" => intel::table(&asked)?,
+            "coarser" => coarser::table(&asked)?,
             "rising" => rising::table(&asked)?,
             _ => return Err(format!("no table `{t}`")),
         }

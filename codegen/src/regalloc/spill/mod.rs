@@ -14,7 +14,7 @@ use crate::sends::{self, Dir};
 use crate::target::Target;
 use crate::vcode::insert::{Inserted, insert_into};
 use crate::vcode::routines;
-use crate::vcode::{MInst, Place, Routine, VCode, VReg, VRegData};
+use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VRegData};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::Walk;
@@ -85,7 +85,65 @@ pub(super) fn to_fit(
     let reserved = reserved(code, live, &stays, cap);
     let mut walk = Walk::new(code, live, &stays, reserved, cap);
     walk.run();
-    let Walk { info, edits, .. } = walk;
+    let Walk {
+        info, mut edits, ..
+    } = walk;
+    edits.retain(|e| info[e.reg].bytes > 0);
+    apply(name, code, live, target, (scratch, true), &edits, origin)
+}
+
+/// Spills registers wherever they occur: they come to the file for each instruction.
+///
+/// # Errors
+/// Messages of scratch do not reach the slots; the platform lacks them.
+pub(super) fn everywhere(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    target: &Target,
+    (scratch, regs): (u32, &BTreeSet<VReg>),
+    origin: &mut Vec<u32>,
+) -> Result<(VCode, Liveness, Spilled), CodegenError> {
+    let mut edits = Vec::new();
+    for (at, m) in (0..).zip(&code.insts) {
+        let mut accesses: Vec<(VReg, Access)> = Vec::new();
+        m.for_each_vreg(|r, a| accesses.push((r, a)));
+        accesses.retain(|x| regs.contains(&x.0));
+        let all: BTreeSet<VReg> = accesses.iter().map(|x| x.0).collect();
+        for reg in all {
+            let mut of = accesses.iter().filter(|x| x.0 == reg);
+            if of.clone().any(|x| x.1 != Access::Def) {
+                edits.push(Edit {
+                    at,
+                    order: Order::Before,
+                    kind: Kind::Fill,
+                    reg,
+                });
+            }
+            if of.any(|x| x.1 != Access::Use) {
+                edits.push(Edit {
+                    at: at + 1,
+                    order: Order::After,
+                    kind: Kind::Store,
+                    reg,
+                });
+            }
+        }
+    }
+    edits.sort_by_key(|e| (e.at, e.order));
+    apply(name, code, live, target, (scratch, false), &edits, origin)
+}
+
+/// Puts edits into code. `remat`: constants are made again, and have no slots.
+fn apply(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    target: &Target,
+    (scratch, remat): (u32, bool),
+    edits: &[Edit],
+    origin: &mut Vec<u32>,
+) -> Result<(VCode, Liveness, Spilled), CodegenError> {
     let occurrences = Occurrences::new(code);
     let stored: BTreeSet<VReg> = edits
         .iter()
@@ -116,13 +174,13 @@ pub(super) fn to_fit(
     let header = header(code);
     // GRFs of the payload that are in their slots.
     let mut payload: BTreeSet<u32> = BTreeSet::new();
-    for e in &edits {
+    for e in edits {
         insts.clear();
-        if info[e.reg].bytes == 0 {
-            continue;
-        }
-        let remat = walk::remat(code, &occurrences, e.reg);
-        match (e.kind, remat) {
+        let again = match remat {
+            true => walk::remat(code, &occurrences, e.reg),
+            false => None,
+        };
+        match (e.kind, again) {
             (Kind::Fill, Some(m)) => {
                 insts.push(*m);
                 spilled.remats += 1;
