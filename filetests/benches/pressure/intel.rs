@@ -2,10 +2,8 @@
 
 use crate::{Asked, Res};
 use gantry_codegen::{CompileOptions, compile};
-use gantry_filetests::data::Data;
-use gantry_filetests::launch::{Arg, Run};
 use gantry_filetests::pressure::{Kernel, ir, opencl};
-use gantry_filetests::runner::{RUNNERS, Ran, Way, simulate};
+use gantry_filetests::runner::{RUNNERS, Way, simulate};
 use gantry_runtime::LaunchStats;
 use std::path::Path;
 use std::process::Command;
@@ -65,21 +63,6 @@ pub fn ours(k: &Kernel, asked: &Asked, rounds: u32) -> Res<(Vec<u8>, Duration, u
     Ok((zebin, best, demand))
 }
 
-/// Whether two launches left the same.
-fn same(k: &Kernel, run: &Run, a: &Ran, b: &Ran) -> Res<()> {
-    for (n, arg) in run.args.iter().enumerate() {
-        let (Arg::Buffer(d), Some(Some(x)), Some(Some(y))) =
-            (arg, a.buffers.get(n), b.buffers.get(n))
-        else {
-            continue;
-        };
-        let expected = Data::from_bytes(d.kind, x);
-        let found = expected.compare(y, run.tolerance);
-        found.map_err(|e| format!("{}, argument {n}: {e}", k.name))?;
-    }
-    Ok(())
-}
-
 /// One side's figures.
 struct Side {
     scratch: u32,
@@ -132,8 +115,8 @@ fn measure(k: &Kernel, asked: &Asked, dir: &Path) -> Res<Found> {
     for runner in RUNNERS.iter().filter(|r| !r.compiles()) {
         let prepared = runner.prepare(&module, "skl", Way::default())?;
         let judged = prepared.run(&run)?;
-        same(k, &run, &judged, &ran)?;
-        wrong = same(k, &run, &judged, &theirs).err();
+        k.same(&judged, &ran)?;
+        wrong = k.same(&judged, &theirs).err();
     }
     Ok((us, them, demand, wrong))
 }

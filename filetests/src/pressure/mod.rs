@@ -9,6 +9,7 @@ pub mod program;
 
 use crate::data::{Data, Kind, Tolerance};
 use crate::launch::{Arg, Expect, Run};
+use crate::runner::Ran;
 use program::{ITEMS, Program, Ty};
 
 /// A kernel.
@@ -38,6 +39,21 @@ impl Kernel {
     /// A kernel of so many live floats.
     pub fn live(n: u32) -> Kernel {
         Kernel::new(&format!("live{n}"), 1e-4, false, |p| floats::live(p, n))
+    }
+
+    /// Whether two launches left the same.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn same(&self, expected: &Ran, got: &Ran) -> Result<(), String> {
+        let buffers = self.program.buffers.borrow();
+        let left = expected.buffers.iter().zip(&got.buffers);
+        for (n, (b, both)) in buffers.iter().zip(left).enumerate() {
+            let (Some(x), Some(y)) = both else { continue };
+            let compared = Data::from_bytes(kind(b.ty), x).compare(y, Tolerance(self.tolerance));
+            compared.map_err(|e| format!("{}, argument {n}: {e}", self.name))?;
+        }
+        Ok(())
     }
 
     /// A launch: numbers that look random in what is read, zeros in what is written.
