@@ -185,8 +185,15 @@ impl<'a> Bundles<'a> {
         }
         let mut shared: SmallVec<[(Range, Range); 2]> = SmallVec::new();
         self.each(small, |r| {
-            let met = self.last_before(large, r.end).filter(|l| l.end > r.start);
-            shared.extend(met.map(|l| (l, r)));
+            // Each of the other's: where one is laid over it, what was there before may be in its way.
+            let mut end = r.end;
+            while let Some(l) = self.last_before(large, end).filter(|l| l.end > r.start) {
+                shared.push((l, r));
+                if l.start <= r.start || shared.len() > MOST_SHARED {
+                    break;
+                }
+                end = l.start;
+            }
             shared.len() <= MOST_SHARED
         });
         shared.len() > MOST_SHARED
