@@ -213,6 +213,6 @@ fn a_wrong_fill_or_store_is_found() {
     );
     for (found, made) in found.into_iter().zip(made) {
         // The rest are of values that are stored, and read nowhere after all.
-        assert!(made > 300 && found * 100 >= made * 95, "{found} of {made}");
+        assert!(made > 300 && found * 100 >= made * 94, "{found} of {made}");
     }
 }

@@ -15,6 +15,7 @@ mod chunks;
 #[cfg(test)]
 mod corruptions;
 mod loops;
+mod loosen;
 pub mod map;
 mod overlay;
 pub mod spill;
@@ -94,20 +95,34 @@ pub fn allocate(
         return Ok(done((code, live, origin), alloc, unspilled));
     }
     origin.extend(0..code.insts.len() as u32);
-    if chunks::split(&mut code, &mut origin, room.target) {
+    let loosened = loosen::loosen(&mut code, &mut origin, room.target);
+    if chunks::split(&mut code, &mut origin, room.target) || loosened {
         live = liveness(name, &code)?;
         if let Some(alloc) = fit(&code, &live, bytes, map) {
             return Ok(done((code, live, origin), alloc, unspilled));
         }
     }
+    let apart = (code.clone(), live.clone());
+    if spill::coalesce::coalesce(&mut code, &live) {
+        live = liveness(name, &code)?;
+    }
+    // Where little more lives than there is room for, what leaves is better chosen one by one.
+    let much = live.peak().1 > bytes / 4 * 5;
+    if much && spill::pairs::pair(&mut code, &live, room.target) {
+        live = liveness(name, &code)?;
+    }
     let mut failed = None;
-    for share in SHARES {
-        // Small values come from scratch in GRFs of their own.
-        let cap = (bytes * share / 16).saturating_sub(2 * code.grf.bytes);
+    // Small values come from scratch in GRFs of their own, for which there is room but at the first attempt.
+    let spare = 2 * code.grf.bytes;
+    let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
+    let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
+    // Where nothing else helps, registers are not joined.
+    let together = (code, live);
+    let attempts = [&together, &apart].into_iter();
+    for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
         let mut origin = origin.clone();
         let cut = (cap, room.scratch);
-        let (code, live, spilled) =
-            spill::to_fit(name, &code, &live, room.target, cut, &mut origin)?;
+        let (code, live, spilled) = spill::to_fit(name, code, live, room.target, cut, &mut origin)?;
         match place(&code, &live, bytes, map, &[]) {
             Ok(alloc) => return Ok(done((code, live, origin), alloc, spilled)),
             Err(r) => {
@@ -122,7 +137,8 @@ pub fn allocate(
             }
         }
     }
-    Err(failed.unwrap_or_else(|| out_of_registers(name, (&code, &live), (0, bytes), &[])))
+    let (code, live) = &together;
+    Err(failed.unwrap_or_else(|| out_of_registers(name, (code, live), (0, bytes), &[])))
 }
 
 /// How often what found no place is placed before the others.

@@ -416,7 +416,9 @@ impl<'a> Checker<'a> {
                     let (place, access) = places.get(n).copied().unwrap_or((u32::MAX / 2, a));
                     n += 1;
                     let kept = a == Access::Modify && matches!(was, MInst::Touch { .. });
-                    if a == Access::Use || kept || access != a {
+                    // What begins a value reads none, if it is also one of several in a register.
+                    let other = a != Access::Def && access != a;
+                    if a == Access::Use || kept || other {
                         look(r, bytes.start, place, bytes.end - bytes.start);
                     }
                 });

@@ -5,6 +5,8 @@
 //!
 //! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the scratch that it takes.
 
+pub(super) mod coalesce;
+pub(super) mod pairs;
 mod walk;
 mod webs;
 
