@@ -6,6 +6,7 @@ use crate::fired::Fired;
 use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::pipeline::{self, Stage};
+use crate::regalloc::baseline::Allocator;
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::spill::Spilled;
 use crate::result::CodegenError;
@@ -34,6 +35,8 @@ pub struct CompileOptions {
     pub grfs: Option<u32>,
     /// Whether [`KernelStats::report`] is made.
     pub report: bool,
+    /// How registers get their places: anything but the default is for comparisons.
+    pub allocator: Allocator,
     /// Verify what each stage makes: machine code, the places that registers have (by a symbolic checker), and by the legality rules what is
     /// emitted. (The IR verifier always runs.)
     pub check: bool,
@@ -49,6 +52,7 @@ impl CompileOptions {
             inline: Inline::default(),
             grfs: None,
             report: false,
+            allocator: Allocator::default(),
             check: cfg!(debug_assertions),
         }
     }
@@ -83,9 +87,9 @@ pub struct KernelStats {
     pub grf_bytes_demand: u32,
     /// What was spilled.
     pub spilled: Spilled,
-    /// Moves of values that made room for others, in copies of whole registers.
-    pub moves: u32,
-    /// Values that were in several places because they moved.
+    /// Copies between registers of different places.
+    pub moves: usize,
+    /// Values that were in several places of the file because they made room for others.
     pub splits: u32,
     /// What allocation came to, if that was asked for.
     pub report: Option<Box<AllocationReport>>,

@@ -141,6 +141,7 @@ impl Writer {
             simd_cf,
             inline,
             grfs,
+            allocator,
             check,
         } = options;
         self.str(target.name());
@@ -148,6 +149,7 @@ impl Writer {
         self.str(simd_cf.name());
         self.str(inline.name());
         self.u32(grfs.unwrap_or(u32::MAX));
+        self.str(allocator.name());
         // Changes no code; but what was not checked is not given to who asks for checks.
         self.u8(u8::from(*check));
     }

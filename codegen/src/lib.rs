@@ -41,6 +41,7 @@ pub use emit::{Code, LabelRange, Located, Relocation};
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
 pub use pipeline::Stage;
+pub use regalloc::baseline::Allocator;
 pub use regalloc::report;
 pub use regalloc::spill::Spilled;
 pub use result::CodegenError;

@@ -25,6 +25,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
+use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Room, allocate, checker};
 use crate::result::CodegenError;
@@ -33,7 +34,7 @@ use crate::simdcf::Finding;
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::lowered::LoweredFunction;
-use crate::vcode::{VCode, display, verify};
+use crate::vcode::{MInst, VCode, display, verify};
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -276,10 +277,13 @@ pub(crate) fn run(
     let code = stages.run(Stage::Legalize, || {
         legalize(name, lowered, target, std::mem::take(&mut context.insts))
     })?;
-    let FlagsPlaced(code) = stages.run(Stage::Flags, || {
+    let FlagsPlaced(mut code) = stages.run(Stage::Flags, || {
         let flags = &mut context.flags;
         allocate_flags(name, code, file, flags).map(FlagsPlaced)
     })?;
+    if options.allocator == Allocator::Grfs {
+        baseline::round(&mut code);
+    }
     let (_, live) = stages.run(Stage::Liveness, || {
         liveness(name, &code).map(|l| (&code, l))
     })?;
@@ -297,14 +301,16 @@ pub(crate) fn run(
         live,
         alloc,
         spilled,
-        moves,
         splits,
         ..
     } = stages
         .run(Stage::Regalloc, || {
             let keep = options.check || options.report;
             let before = keep.then(|| (code.clone(), live.clone()));
-            let after = allocate(name, code, live, room, map)?;
+            let after = match options.allocator {
+                Allocator::LinearScan => baseline::linear_scan(name, code, live, room)?,
+                _ => allocate(name, code, live, room, map)?,
+            };
             if options.report
                 && let Some((code, live)) = &before
             {
@@ -328,7 +334,11 @@ pub(crate) fn run(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = demand;
     stats.spilled = spilled;
-    stats.moves = moves;
+    let moves = |m: &&MInst| match **m {
+        MInst::Copy { dst, src } => alloc.address[dst] != alloc.address[src],
+        _ => false,
+    };
+    stats.moves = code.insts.iter().filter(moves).count();
     stats.splits = splits;
     stats.report = report;
     stats.simd_width = payload.simd;

@@ -4,7 +4,9 @@
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::{Dim, Function, InstData, Module, scalars};
-use gantry_codegen::{CacheKey, CompileOptions, Inline, SimdCf, Stage, Target, VERSION, text};
+use gantry_codegen::{
+    Allocator, CacheKey, CompileOptions, Inline, SimdCf, Stage, Target, VERSION, text,
+};
 use std::collections::HashMap;
 use std::process::Command;
 
@@ -50,17 +52,20 @@ fn every_option_counts_but_dumps() {
         for simd_cf in SimdCf::ALL {
             for inline in Inline::ALL {
                 for (check, grfs) in [(false, None), (true, None), (false, Some(64))] {
-                    let o = CompileOptions {
-                        target: target.clone(),
-                        dump: Vec::new(),
-                        simd_cf,
-                        inline,
-                        grfs,
-                        report: false,
-                        check,
-                    };
-                    let old = all.insert(key(&o), format!("{o:?}"));
-                    assert_eq!(old, None, "the key of {o:?}");
+                    for allocator in Allocator::ALL {
+                        let o = CompileOptions {
+                            target: target.clone(),
+                            dump: Vec::new(),
+                            simd_cf,
+                            inline,
+                            grfs,
+                            report: false,
+                            allocator,
+                            check,
+                        };
+                        let old = all.insert(key(&o), format!("{o:?}"));
+                        assert_eq!(old, None, "the key of {o:?}");
+                    }
                 }
             }
         }

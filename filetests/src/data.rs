@@ -44,6 +44,19 @@ pub struct Tolerance(
 );
 
 impl Kind {
+    /// `u8`.
+    pub const U8: Kind = KINDS[4];
+    /// `u16`.
+    pub const U16: Kind = KINDS[5];
+    /// `u32`.
+    pub const U32: Kind = KINDS[6];
+    /// `u64`.
+    pub const U64: Kind = KINDS[7];
+    /// `f16`.
+    pub const F16: Kind = KINDS[8];
+    /// `f32`.
+    pub const F32: Kind = KINDS[9];
+
     /// The kind of a name: `i8` .. `i64`, `u8` .. `u64`, `f16 f32 f64`.
     pub fn from_name(name: &str) -> Option<Kind> {
         KINDS.into_iter().find(|k| k.name == name)

@@ -13,6 +13,7 @@ mod expect;
 pub mod file;
 pub mod fuzz;
 pub mod launch;
+pub mod pressure;
 pub mod runner;
 
 pub use command::{COMMANDS, Command, Outcome};

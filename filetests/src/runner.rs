@@ -4,10 +4,10 @@ use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
-use gantry_codegen::{CompileOptions, Inline, SimdCf};
+use gantry_codegen::{Allocator, CompileOptions, Inline, SimdCf};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
-    ImageDesc, ImageFormat, Sampler, SimOptions, Watch,
+    ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
 };
 use std::fmt;
 
@@ -20,6 +20,8 @@ pub struct Way {
     pub inline: Inline,
     /// How many registers values may be in, where not all.
     pub grfs: Option<u32>,
+    /// How registers get their places.
+    pub allocator: Allocator,
 }
 
 impl Way {
@@ -52,9 +54,12 @@ impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cf, inline) = (self.simd_cf.name(), self.inline.name());
         write!(f, "masks {cf}, inline {inline}")?;
-        match self.grfs {
-            Some(n) => write!(f, ", {n} registers"),
-            None => Ok(()),
+        if let Some(n) = self.grfs {
+            write!(f, ", {n} registers")?;
+        }
+        match self.allocator {
+            Allocator::Bytes => Ok(()),
+            other => write!(f, ", places by {}", other.name()),
         }
     }
 }
@@ -126,11 +131,9 @@ impl Runner for Simulator {
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;
         options.grfs = way.grfs;
+        options.allocator = way.allocator;
         let compiled = compile_checked(module, &options)?;
-        let device = Device::simulator(SimOptions {
-            instruction_limit: INSTRUCTION_LIMIT,
-            ..SimOptions::default()
-        });
+        let device = simulator();
         let module = device.load(&compiled.zebin).map_err(|e| e.to_string())?;
         let annotated = options.target.platform().features().swsb;
         Ok(Box::new(Loaded {
@@ -141,6 +144,31 @@ impl Runner for Simulator {
     }
 }
 
+/// What a launch of a zebin leaves on the simulator, and what it did; the scratch that the zebin asks for.
+///
+/// # Errors
+/// The zebin cannot be loaded, or the launch is refused or faults.
+pub fn simulate(zebin: &[u8], run: &Run) -> Result<(Ran, LaunchStats, u32), String> {
+    let device = simulator();
+    let module = device.load(zebin).map_err(|e| e.to_string())?;
+    let kernel = module.kernel(&run.kernel).map_err(|e| e.to_string())?;
+    let scratch = kernel.info().map_or(0, |i| i.scratch_bytes());
+    let loaded = Loaded {
+        device,
+        module,
+        annotated: false,
+    };
+    let (ran, stats) = loaded.launch(run, None).map_err(|e| e.to_string())?;
+    Ok((ran, stats, scratch))
+}
+
+fn simulator() -> Device {
+    Device::simulator(SimOptions {
+        instruction_limit: INSTRUCTION_LIMIT,
+        ..SimOptions::default()
+    })
+}
+
 struct Loaded {
     device: Device,
     module: gantry_runtime::Module,
@@ -149,7 +177,11 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn launch(&self, run: &Run, watch: Option<&Watch>) -> Result<Ran, gantry_runtime::Error> {
+    fn launch(
+        &self,
+        run: &Run,
+        watch: Option<&Watch>,
+    ) -> Result<(Ran, LaunchStats), gantry_runtime::Error> {
         let kernel = self.module.kernel(&run.kernel)?;
         let mut args = Vec::new();
         let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -185,24 +217,26 @@ impl Loaded {
         if let Some(w) = watch {
             launch = launch.watch(w);
         }
-        launch.run()?;
+        let stats = launch.run()?;
         let buffers = buffers
             .iter()
             .map(|b| b.as_ref().map(Buffer::read).transpose());
-        Ok(Ran {
+        let ran = Ran {
             buffers: buffers.collect::<Result<_, _>>()?,
             printed,
-        })
+        };
+        Ok((ran, stats))
     }
 }
 
 impl Prepared for Loaded {
     fn run(&self, run: &Run) -> Result<Ran, String> {
         if !self.annotated {
-            return self.launch(run, None).map_err(|e| e.to_string());
+            let got = self.launch(run, None);
+            return got.map(|g| g.0).map_err(|e| e.to_string());
         }
         let watch = Watch::new().hazards();
-        let got = self.launch(run, Some(&watch)).map_err(|e| e.to_string())?;
+        let (got, _) = self.launch(run, Some(&watch)).map_err(|e| e.to_string())?;
         let hazards = watch.report().hazards;
         match hazards.is_empty() {
             true => Ok(got),

@@ -1,7 +1,7 @@
 //! The kernels of the run filetests with a part of the register file: what does not fit is spilled, and does the same.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-use gantry_codegen::{Target, text};
+use gantry_codegen::{Allocator, Target, text};
 use gantry_filetests::command::run::launches;
 use gantry_filetests::runner::{RUNNERS, Way};
 use gantry_filetests::{TestFile, files};
@@ -27,7 +27,9 @@ fn spilled_kernels_do_the_same() {
     let simulator = RUNNERS.into_iter().find(|r| r.compiles()).unwrap();
     let only = std::env::var("GANTRY_FILE").unwrap_or_default();
     let mut bad = 0;
-    for grfs in [64, 32, 16] {
+    let coarse = [Allocator::Grfs, Allocator::LinearScan].map(|a| (128, a));
+    let files_of = [64, 32, 16].map(|n| (n, Allocator::Bytes));
+    for (grfs, allocator) in files_of.into_iter().chain(coarse) {
         let (mut done, mut refused, mut failures) = (0, 0, Vec::new());
         for path in files(&root).unwrap() {
             let name = path.strip_prefix(&root).unwrap().display().to_string();
@@ -44,6 +46,7 @@ fn spilled_kernels_do_the_same() {
                 for way in Way::all(&module) {
                     let way = Way {
                         grfs: Some(grfs),
+                        allocator,
                         ..way
                     };
                     done += 1;
@@ -56,7 +59,8 @@ fn spilled_kernels_do_the_same() {
             }
         }
         println!(
-            "{grfs} registers: {done} compiled, {refused} refused for one instruction, {} failed",
+            "{grfs} registers, places by {}: {done} compiled, {refused} refused for one instruction, {} failed",
+            allocator.name(),
             failures.len()
         );
         for f in failures.iter().take(30) {

@@ -135,6 +135,21 @@ impl<T: Plain, const N: usize> From<[T; N]> for Arg {
     }
 }
 
+/// What scratch block messages did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ScratchStats {
+    /// Messages that read.
+    pub reads: u64,
+    /// Messages that wrote.
+    pub writes: u64,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Where in a thread's scratch the last byte lies that a message moved, and one.
+    pub end: u64,
+}
+
 /// What a launch did.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LaunchStats {
@@ -150,6 +165,8 @@ pub struct LaunchStats {
     pub bytes_read: u64,
     /// Bytes written to memory (global, SLM and scratch).
     pub bytes_written: u64,
+    /// Scratch block messages, of the data ports before the load/store cache: what fills and spills are, where a kernel has no private memory.
+    pub scratch: ScratchStats,
     /// Time from launch to end, in seconds.
     pub wall_seconds: f64,
 }

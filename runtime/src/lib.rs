@@ -50,7 +50,7 @@ pub use image::{
     AddressMode, ChannelOrder, ChannelType, Compare, FilterMode, Image, ImageDesc, ImageFormat,
     ImageType, Sampler,
 };
-pub use launch::{Arg, Cancel, Grid, Launch, LaunchStats, Local, Progress};
+pub use launch::{Arg, Cancel, Grid, Launch, LaunchStats, Local, Progress, ScratchStats};
 pub use limits::{Excess, Limits};
 pub use module::{Kernel, Module};
 pub use pool::Pool;

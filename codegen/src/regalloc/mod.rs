@@ -8,12 +8,14 @@
 //!
 //! Needs: [`VCode`] with physical flags, its [`Liveness`]. Makes: the code, with what spilling put into it, and a byte address per virtual register.
 
+pub mod baseline;
 pub mod bundles;
 pub mod checker;
 mod chunks;
 #[cfg(test)]
 mod corruptions;
 mod loops;
+mod loosen;
 #[cfg(test)]
 mod machine;
 pub mod map;
@@ -54,8 +56,6 @@ pub struct Allocated {
     pub alloc: Allocation,
     /// What was spilled.
     pub spilled: Spilled,
-    /// Copies of values that moved aside, in copies of whole registers.
-    pub moves: u32,
     /// Registers that became several because they moved.
     pub splits: u32,
 }
@@ -83,7 +83,6 @@ struct Work<'a> {
     live: Liveness,
     origin: Vec<u32>,
     spilled: Spilled,
-    moves: u32,
     splits: u32,
 }
 
@@ -122,7 +121,6 @@ impl Work<'_> {
         self.live = liveness(self.name, &split.code)?;
         self.code = split.code;
         self.origin = origin;
-        self.moves = split.moves;
         self.splits = split.splits;
         let address = split.address;
         Ok(Some(Allocation { address }))
@@ -135,7 +133,6 @@ impl Work<'_> {
             origin: self.origin,
             alloc,
             spilled: self.spilled,
-            moves: self.moves,
             splits: self.splits,
         }
     }
@@ -162,33 +159,45 @@ pub fn allocate(
             scratch: room.scratch,
             ..Spilled::default()
         },
-        moves: 0,
         splits: 0,
     };
     if let Some(alloc) = work.place(bytes, map) {
         return Ok(work.done(alloc));
     }
     work.origin.extend(0..work.code.insts.len() as u32);
-    if chunks::split(&mut work.code, &mut work.origin, room.target) {
+    let loosened = loosen::loosen(&mut work.code, &mut work.origin, room.target);
+    if chunks::split(&mut work.code, &mut work.origin, room.target) || loosened {
         work.live = liveness(name, &work.code)?;
     }
     if let Some(alloc) = work.split(bytes, map)? {
         return Ok(work.done(alloc));
     }
+    // Where nothing else helps, registers are not joined.
+    let apart = (work.code.clone(), work.live.clone());
+    if spill::coalesce::coalesce(&mut work.code, &work.live) {
+        work.live = liveness(name, &work.code)?;
+    }
+    // Where little more lives than there is room for, what leaves is better chosen one by one.
+    let much = work.live.peak().1 > bytes / 4 * 5;
+    if much && spill::pairs::pair(&mut work.code, &work.live, room.target) {
+        work.live = liveness(name, &work.code)?;
+    }
+    let together = (work.code, work.live);
+    // Small values come from scratch in GRFs of their own, for which there is room but at the first attempt.
+    let spare = 2 * together.0.grf.bytes;
+    let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
+    let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
+    let attempts = [&together, &apart].into_iter();
     let mut failed = None;
-    for share in SHARES {
-        // Small values come from scratch in GRFs of their own.
-        let cap = (bytes * share / 16).saturating_sub(2 * work.code.grf.bytes);
+    for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
         let mut origin = work.origin.clone();
-        let (code, live, spilled) =
-            spill::to_fit(name, &work.code, &work.live, room, cap, &mut origin)?;
+        let (code, live, spilled) = spill::to_fit(name, code, live, room, cap, &mut origin)?;
         let mut less = Work {
             name,
             code,
             live,
             origin,
             spilled,
-            moves: 0,
             splits: 0,
         };
         if let Some(alloc) = less.split(bytes, map)? {
@@ -196,7 +205,8 @@ pub fn allocate(
         }
         failed = Some(out_of_registers(name, (&less.code, &less.live), bytes));
     }
-    Err(failed.unwrap_or_else(|| out_of_registers(name, (&work.code, &work.live), bytes)))
+    let (code, live) = &together;
+    Err(failed.unwrap_or_else(|| out_of_registers(name, (code, live), bytes)))
 }
 
 /// The instruction where most is live.

@@ -26,6 +26,11 @@ impl Scratch<'_> {
     /// The last byte of scratch that messages reach, and one.
     pub(crate) const REACH: u32 = HWORD * HWORD_OFFSETS as u32;
 
+    /// Bytes that one message moves at most.
+    pub(crate) fn most(target: &Target) -> u32 {
+        most_hwords(target) * HWORD
+    }
+
     /// Moves GRFs between a register, from a byte offset on, and scratch, from a byte on: both at a GRF's start. What is read begins the register's
     /// value if `starts`.
     ///

@@ -205,6 +205,8 @@ impl MInst {
             }
             MInst::Start { dst } => f(dst, Access::Def),
             MInst::Touch { reg, write } => f(reg, if write { Access::Modify } else { Access::Use }),
+            // To itself, it does nothing.
+            MInst::Copy { dst, src } if dst == src => {}
             MInst::Copy { dst, src } => {
                 f(src, Access::Use);
                 f(dst, Access::Def);

@@ -12,6 +12,8 @@ use super::send::{self, SendOutcome};
 use super::special::{self, Special};
 use super::watch::Observer;
 use super::worker::Group;
+use crate::launch::ScratchStats;
+use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::sem::FpMode;
 
 /// Why a thread stopped running for now.
@@ -37,6 +39,7 @@ pub(super) struct Counts {
     pub(super) sends: u64,
     pub(super) bytes_read: u64,
     pub(super) bytes_written: u64,
+    pub(super) scratch: ScratchStats,
 }
 
 impl Counts {
@@ -46,6 +49,23 @@ impl Counts {
         self.sends += o.sends;
         self.bytes_read += o.bytes_read;
         self.bytes_written += o.bytes_written;
+        self.scratch.reads += o.scratch.reads;
+        self.scratch.writes += o.scratch.writes;
+        self.scratch.bytes_read += o.scratch.bytes_read;
+        self.scratch.bytes_written += o.scratch.bytes_written;
+        self.scratch.end = self.scratch.end.max(o.scratch.end);
+    }
+
+    /// A scratch block message of so many hwords, from one on.
+    pub(super) fn scratch_block(&mut self, dir: Dir, hwords: u8, first: u16) {
+        let bytes = u64::from(hwords) * 32;
+        let (messages, moved) = match dir {
+            Dir::Read => (&mut self.scratch.reads, &mut self.scratch.bytes_read),
+            Dir::Write => (&mut self.scratch.writes, &mut self.scratch.bytes_written),
+        };
+        *messages += 1;
+        *moved += bytes;
+        self.scratch.end = self.scratch.end.max(u64::from(first) * 32 + bytes);
     }
 }
 

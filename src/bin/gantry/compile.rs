@@ -247,7 +247,6 @@ fn allocation(module: &Module, r: &AllocationReport, s: &KernelStats) -> Value {
         "live_bytes": r.live,
         "used_bytes": r.used,
         "fragmentation_bytes": r.used.saturating_sub(r.live),
-        "splits": r.splits,
         "scratch_bytes_per_work_item": f64::from(s.spilled.scratch) / f64::from(s.simd_width.max(1)),
         "spilled": spilled.collect::<Vec<_>>(),
     })
@@ -270,6 +269,7 @@ fn stats(module: &Module, name: &str, s: &KernelStats) -> Value {
         "stores": s.spilled.stores,
         "remats": s.spilled.remats,
         "moves": s.moves,
+        "splits": s.splits,
         "allocation": s.report.as_ref().map(|r| allocation(module, r, s)),
         "simd_width": s.simd_width,
         "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),

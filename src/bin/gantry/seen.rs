@@ -169,6 +169,8 @@ fn stats_json(
         "sends": s.sends,
         "bytes_read": s.bytes_read,
         "bytes_written": s.bytes_written,
+        "scratch_reads": s.scratch.reads,
+        "scratch_writes": s.scratch.writes,
         "wall_seconds": s.wall_seconds,
     });
     let parts = report.map(|r| {

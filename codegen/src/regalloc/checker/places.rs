@@ -1,7 +1,8 @@
 //! Whether registers are where they may be: in the file, aligned, and in the places that they ask for.
 
 use super::{Checker, Res};
-use crate::vcode::{MInst, Place, VReg};
+use crate::vcode::{MInst, Place, VReg, VirtReg};
+use gantry_isa_gen::{Dst, Region, Src};
 
 impl Checker<'_> {
     /// Looks at every register that an instruction names.
@@ -64,6 +65,9 @@ impl Checker<'_> {
                 };
                 let align = match data.place {
                     Place::Fixed(_) => 1,
+                    _ if data.bytes <= 4 && data.bytes.is_power_of_two() && one_element(was, r) => {
+                        data.align.min(data.bytes)
+                    }
                     _ => data.align,
                 };
                 let named = matches!(was, MInst::Start { .. } | MInst::Touch { .. });
@@ -79,6 +83,27 @@ impl Checker<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether an instruction only reads a register, from its start, and the same element in every channel: wherever that is by its own size will do, whatever
+/// brought it.
+fn one_element(m: &MInst, r: VReg) -> bool {
+    let MInst::Op { inst, .. } = m else {
+        return false;
+    };
+    let written = matches!(inst.dst, Dst::Direct { at, .. } | Dst::Macro { at, .. } if at.reg == VirtReg::Grf(r));
+    let mut all = inst.srcs.iter();
+    !inst.op.is_send()
+        && !written
+        && all.all(|s| match *s {
+            Src::Direct { at, region, .. } if at.reg == VirtReg::Grf(r) => match region {
+                Region::Rect { vs, hs, .. } => (vs, hs, at.sub) == (0, 0, 0),
+                Region::Scalar3 { .. } => at.sub == 0,
+                _ => false,
+            },
+            Src::Macro { at, .. } => at.reg != VirtReg::Grf(r),
+            _ => true,
+        })
 }
 
 /// Whether an address is one that a register asks for.

@@ -57,11 +57,19 @@ impl Checker<'_> {
         match (was, m) {
             // Its value goes on under another name wherever it is.
             (MInst::Copy { .. }, _) => {}
-            (MInst::Op { inst: was, .. }, MInst::Op { inst, .. }) if !inst.op.is_send() => {
+            (
+                MInst::Op {
+                    inst: was, starts, ..
+                },
+                MInst::Op { inst, .. },
+            ) if !inst.op.is_send() => {
                 for (x, y) in was.srcs.iter().zip(&inst.srcs) {
                     self.lanes(x, y, inst.exec.channels(), &mut look);
                 }
-                self.kept(was, inst, m, &mut look);
+                // What begins a value keeps nothing, though it may be one of several in a register now.
+                if !starts {
+                    self.kept(was, inst, m, &mut look);
+                }
                 if wrong.is_none() && writes_early(was, self.before.grf.bytes) {
                     wrong = self.overtaken(was, inst, state);
                 }
@@ -76,7 +84,9 @@ impl Checker<'_> {
                     let (place, access) = places.get(n).copied().unwrap_or((u32::MAX / 2, a));
                     n += 1;
                     let kept = a == Access::Modify && keeps_some(was);
-                    if a == Access::Use || kept || access != a {
+                    // What begins a value reads none, if it is also one of several in a register.
+                    let other = a != Access::Def && access != a;
+                    if a == Access::Use || kept || other {
                         look(r, bytes.start, place, bytes.end - bytes.start);
                     }
                 });

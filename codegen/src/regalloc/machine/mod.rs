@@ -66,10 +66,10 @@ fn note(m: &Machine, live: &Liveness, done: &Result<Allocated, CodegenError>, se
     match done {
         Ok(a) => {
             let all_in_file = a.spilled.registers + a.spilled.remats == 0;
-            if !a.origin.is_empty() && all_in_file && a.moves == 0 {
+            if !a.origin.is_empty() && all_in_file && a.splits == 0 {
                 seen.add(Feature::Pieces);
             }
-            if a.moves > 0 {
+            if a.splits > 0 {
                 seen.add(Feature::Moved);
                 if all_in_file {
                     seen.add(Feature::MovedUnspilled);

@@ -5,6 +5,8 @@
 //!
 //! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the scratch that it takes.
 
+pub(super) mod coalesce;
+pub(super) mod pairs;
 mod walk;
 mod webs;
 
@@ -15,7 +17,7 @@ use crate::result::CodegenError;
 use crate::sends::{self, Dir};
 use crate::vcode::insert::{Inserted, NEW, insert_into};
 use crate::vcode::routines;
-use crate::vcode::{MInst, Place, Routine, VCode, VReg, VRegData};
+use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VRegData};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::collections::{BTreeMap, BTreeSet};
 use walk::Walk;
@@ -71,8 +73,7 @@ pub struct Spilled {
     pub values: Vec<SpilledValue>,
 }
 
-/// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `scratch`: the bytes that the kernel itself has of
-/// it. `origin`: per instruction what it was, kept up.
+/// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `origin`: per instruction what it was, kept up.
 ///
 /// # Errors
 /// Messages of scratch do not reach the slots; the platform lacks them.
@@ -84,16 +85,74 @@ pub(super) fn to_fit(
     cap: u32,
     origin: &mut Vec<u32>,
 ) -> Result<(VCode, Liveness, Spilled), CodegenError> {
-    let Room {
-        target, scratch, ..
-    } = room;
     let stays = staying(code);
     let reserved = reserved(code, live, &stays, cap);
     let mut walk = Walk::new(code, live, &stays, reserved, cap);
     walk.run();
     let Walk {
-        info, edits, left, ..
+        info,
+        mut edits,
+        left,
+        ..
     } = walk;
+    edits.retain(|e| info[e.reg].bytes > 0);
+    apply(name, code, live, room, (&edits, Some(&left)), origin)
+}
+
+/// Spills registers wherever they occur: they come to the file for each instruction.
+///
+/// # Errors
+/// Messages of scratch do not reach the slots; the platform lacks them.
+pub(super) fn everywhere(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    room: Room<'_>,
+    regs: &BTreeSet<VReg>,
+    origin: &mut Vec<u32>,
+) -> Result<(VCode, Liveness, Spilled), CodegenError> {
+    let mut edits = Vec::new();
+    for (at, m) in (0..).zip(&code.insts) {
+        let mut accesses: Vec<(VReg, Access)> = Vec::new();
+        m.for_each_vreg(|r, a| accesses.push((r, a)));
+        accesses.retain(|x| regs.contains(&x.0));
+        let all: BTreeSet<VReg> = accesses.iter().map(|x| x.0).collect();
+        for reg in all {
+            let mut of = accesses.iter().filter(|x| x.0 == reg);
+            if of.clone().any(|x| x.1 != Access::Def) {
+                edits.push(Edit {
+                    at,
+                    order: Order::Before,
+                    kind: Kind::Fill,
+                    reg,
+                });
+            }
+            if of.any(|x| x.1 != Access::Use) {
+                edits.push(Edit {
+                    at: at + 1,
+                    order: Order::After,
+                    kind: Kind::Store,
+                    reg,
+                });
+            }
+        }
+    }
+    edits.sort_by_key(|e| (e.at, e.order));
+    apply(name, code, live, room, (&edits, None), origin)
+}
+
+/// Puts edits into code. With the instructions that registers left for, constants are made again, and have no slots.
+fn apply(
+    name: &str,
+    code: &VCode,
+    live: &Liveness,
+    room: Room<'_>,
+    (edits, left): (&[Edit], Option<&BTreeMap<VReg, u32>>),
+    origin: &mut Vec<u32>,
+) -> Result<(VCode, Liveness, Spilled), CodegenError> {
+    let Room {
+        target, scratch, ..
+    } = room;
     let occurrences = Occurrences::new(code);
     let stored: BTreeSet<VReg> = edits
         .iter()
@@ -121,7 +180,8 @@ pub(super) fn to_fit(
     };
     let mut values: BTreeMap<VReg, SpilledValue> = BTreeMap::new();
     if room.report {
-        let by = edits.iter().map(|e| (e.reg, left.get(&e.reg).copied()));
+        let at = |r| left.and_then(|l| l.get(&r).copied());
+        let by = edits.iter().map(|e| (e.reg, at(e.reg)));
         values.extend(by.map(|(r, at)| (r, value(code, live, (r, at), slots.get(&r), origin))));
     }
     let mut new: Vec<Inserted> = Vec::new();
@@ -129,13 +189,10 @@ pub(super) fn to_fit(
     let header = header(code);
     // GRFs of the payload that are in their slots.
     let mut payload: BTreeSet<u32> = BTreeSet::new();
-    for e in &edits {
+    for e in edits {
         insts.clear();
-        if info[e.reg].bytes == 0 {
-            continue;
-        }
-        let remat = walk::remat(code, &occurrences, e.reg);
-        match (e.kind, remat) {
+        let again = left.and_then(|_| walk::remat(code, &occurrences, e.reg));
+        match (e.kind, again) {
             (Kind::Fill, Some(m)) => {
                 insts.push(*m);
                 spilled.remats += 1;

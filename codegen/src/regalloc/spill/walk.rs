@@ -282,18 +282,19 @@ impl<'a> Walk<'a> {
             first.append(&mut second);
             let (used, through): (Vec<VReg>, Vec<VReg>) =
                 first.into_iter().partition(|&r| self.occurs(r, start, end));
-            let passing: u32 = through.iter().map(|&r| self.info[r].bytes).sum();
-            let wanted = self.demand_of[b].saturating_sub(passing);
+            // What the loop makes itself must find room beside what stays in the file for all of it.
+            let comes = self.live.demand.get(start as usize).map_or(0, |d| d.before);
+            let own = self.demand_of[b].saturating_sub(comes);
             first = used;
             let mut more = self.wanted_by(&l, b, |r| count[r] > 0);
             more.sort_by_key(|&r| key(self, r));
             first.sort_by_key(|&r| key(self, r));
-            let mut left = room;
+            let mut left = room.saturating_sub(own);
             first.retain(|&r| fits(&mut left, self.info[r].bytes));
             more.retain(|&r| fits(&mut left, self.info[r].bytes));
             first.append(&mut more);
             second = through;
-            room = left.min(self.cap.saturating_sub(wanted));
+            room = left;
         } else {
             first.sort_by_key(|&r| key(self, r));
             first.retain(|&r| fits(&mut room, self.info[r].bytes));

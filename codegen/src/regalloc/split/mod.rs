@@ -31,8 +31,6 @@ pub(super) struct Split {
     pub(super) code: VCode,
     /// An address per register.
     pub(super) address: SecondaryMap<VReg, u32>,
-    /// Copies that were put in.
-    pub(super) moves: u32,
     /// Registers that were in several places.
     pub(super) splits: u32,
 }
@@ -59,7 +57,6 @@ pub(super) fn split(
         ..
     } = scan;
     out.vregs = vregs;
-    let moves = new.len() as u32;
     let splits = code.vregs.keys().filter(|r| names[*r].len() > 1).count() as u32;
     new.sort_by_key(|n| n.at);
     insert_into(&mut out, new, origin);
@@ -71,7 +68,6 @@ pub(super) fn split(
     Some(Split {
         code: out,
         address,
-        moves,
         splits,
     })
 }

@@ -253,6 +253,7 @@ fn finish(
         sends: c.sends,
         bytes_read: c.bytes_read,
         bytes_written: c.bytes_written,
+        scratch: c.scratch,
         wall_seconds: wall.as_secs_f64(),
     })
 }

@@ -22,6 +22,7 @@ use super::barrier::Signal;
 use super::program::MicroOp;
 use super::thread::Thread;
 use super::worker::Group;
+use gantry_isa_gen::message::MsgOp;
 use plan::{Access, Action, ImageAccess, Plan};
 use window::{Place, Window};
 
@@ -79,6 +80,12 @@ fn run(
         } else {
             Ok(SendOutcome::Next)
         };
+    }
+    if let MsgOp::Scratch {
+        dir, count, offset, ..
+    } = plan.message.op
+    {
+        t.counts.scratch_block(dir, count, offset);
     }
     match &plan.action {
         Action::Access(access, place) => {

@@ -1,0 +1,94 @@
+//! Small values that a message brings want a GRF's start where they arrive, not for all of their life: where the file is full of such, they are moved on
+//! at once to where their own size is all that they want.
+
+use crate::liveness::Occurrences;
+use crate::sends::spill::Scratch;
+use crate::target::Target;
+use crate::vcode::insert::{Inserted, insert_into};
+use crate::vcode::{Access, MInst, Place, VCode, VReg, VirtReg, routines};
+use cranelift_entity::SecondaryMap;
+use gantry_isa_gen::{Dst, Region, Src};
+
+/// The largest of them, in bytes: one element.
+const SMALL: u32 = 4;
+
+/// Whether an instruction reads registers of `may` only from their start, the same element in each channel.
+fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
+    let MInst::Op { inst, .. } = m else {
+        return m.for_each_vreg(|r, _| may[r] = false);
+    };
+    for s in &inst.srcs {
+        let (at, fine) = match *s {
+            Src::Direct { at, region, .. } => {
+                let one = match region {
+                    Region::Rect { vs, hs, .. } => vs == 0 && hs == 0,
+                    Region::Scalar3 { .. } => true,
+                    _ => false,
+                };
+                (at, one && at.sub == 0 && !inst.op.is_send())
+            }
+            Src::Macro { at, .. } => (at, false),
+            _ => continue,
+        };
+        if let (VirtReg::Grf(r), false) = (at.reg, fine) {
+            may[r] = false;
+        }
+    }
+}
+
+/// Moves small results of messages on; whether there were any.
+pub(super) fn loosen(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) -> bool {
+    let shared = routines::shared(code);
+    let occurrences = Occurrences::new(code);
+    let grf = code.grf.bytes;
+    let mut may: SecondaryMap<VReg, bool> = SecondaryMap::new();
+    for (r, d) in &code.vregs {
+        let small = d.bytes <= SMALL && d.bytes.is_power_of_two() && d.align >= grf;
+        may[r] = small && d.place == Place::Any && !shared[r];
+    }
+    for m in &code.insts {
+        strike(m, &mut may);
+    }
+    let mut found = Vec::new();
+    for r in code.vregs.keys().filter(|r| may[*r]) {
+        let mut writes = occurrences.of(r).iter().filter(|o| o.access != Access::Use);
+        if let (Some(first), None) = (writes.next(), writes.next())
+            && first.access == Access::Def
+            && let Some(MInst::Op { inst, .. }) = code.insts.get(first.inst as usize)
+            && inst.op.is_send()
+        {
+            found.push((first.inst as usize, r));
+        }
+    }
+    if found.is_empty() {
+        return false;
+    }
+    found.sort_unstable();
+    let mut new = Vec::new();
+    let mut moves = Vec::new();
+    for (at, r) in found {
+        let data = code.vregs[r];
+        let arrives = code.vregs.push(data);
+        code.vregs[r].align = data.bytes;
+        if let Some(MInst::Op { inst, .. }) = code.insts.get_mut(at)
+            && let Dst::Direct { at, .. } = &mut inst.dst
+        {
+            at.reg = VirtReg::Grf(arrives);
+        }
+        moves.clear();
+        let mut s = Scratch {
+            target,
+            header: r,
+            vregs: &mut code.vregs,
+            out: &mut moves,
+        };
+        s.move_bytes((r, 0), (arrives, 0), data.bytes, true);
+        new.extend(moves.iter().map(|&inst| Inserted {
+            at: at + 1,
+            after: true,
+            inst,
+        }));
+    }
+    insert_into(code, new, origin);
+    true
+}

@@ -1,0 +1,177 @@
+//! Beside coarser allocators.
+
+use crate::{Asked, Res};
+use gantry_codegen::ir::Module;
+use gantry_codegen::{Allocator, CompileOptions, KernelStats, compile, text};
+use gantry_filetests::launch::Run;
+use gantry_filetests::pressure::ir;
+use gantry_filetests::runner::simulate;
+use gantry_filetests::{TestFile, files};
+use std::path::Path;
+
+/// What one allocator makes of a kernel.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    /// Bytes of the file that it takes to have everything in it; if that is more than the file, the most bytes that live at once.
+    bytes: u32,
+    more: bool,
+    spills: u64,
+    fills: u64,
+    moves: u64,
+    executed: u64,
+}
+
+fn compiled(m: &Module, allocator: Allocator, grfs: u32) -> Res<(Vec<u8>, KernelStats)> {
+    let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
+    options.allocator = allocator;
+    options.grfs = Some(grfs);
+    let mut out = compile(m, &options).map_err(|e| e.to_string())?;
+    let kernel = out.kernels.pop().ok_or("no kernel")?;
+    Ok((out.zebin, kernel.stats))
+}
+
+/// The fewest GRFs that hold all.
+fn needed(m: &Module, allocator: Allocator, file: u32) -> Option<u32> {
+    let holds = |n: u32| {
+        let made = compiled(m, allocator, n);
+        made.is_ok_and(|(_, s)| s.spilled.registers + s.spilled.remats == 0)
+    };
+    let (mut low, mut high) = (0, file);
+    if !holds(high) {
+        return None;
+    }
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        match holds(middle) {
+            true => high = middle,
+            false => low = middle,
+        }
+    }
+    Some(high)
+}
+
+fn measure(m: &Module, runs: &[Run], allocator: Allocator) -> Res<Row> {
+    const FILE: u32 = 128;
+    let (zebin, stats) = compiled(m, allocator, FILE)?;
+    let need = needed(m, allocator, FILE);
+    let mut row = Row {
+        bytes: need.map_or(stats.grf_bytes_demand, |n| n * 32),
+        more: need.is_none(),
+        moves: stats.moves as u64,
+        ..Row::default()
+    };
+    for run in runs {
+        let (_, stats, _) = simulate(&zebin, run)?;
+        row.spills += stats.scratch.writes;
+        row.fills += stats.scratch.reads;
+        row.executed += stats.instructions;
+    }
+    Ok(row)
+}
+
+/// Sums of a group of kernels, per allocator.
+#[derive(Default)]
+struct Sums {
+    kernels: u32,
+    /// Logarithms of the bytes.
+    bytes: [f64; 3],
+    rows: [Row; 3],
+}
+
+impl Sums {
+    fn print(&self, title: &str) {
+        let mean = |n: usize| (self.bytes[n] / f64::from(self.kernels.max(1))).exp();
+        let part = |n: usize| format!("{:.2}", mean(0) / mean(n));
+        println!(
+            "{title}: {} kernels; bytes, of those by GRFs {}, of those by linear scan {}",
+            self.kernels,
+            part(1),
+            part(2)
+        );
+        for (a, r) in Allocator::ALL.iter().zip(&self.rows) {
+            println!(
+                "    {:<12} spills {:>7} fills {:>7} moves {:>6} executed {:>9}",
+                a.name(),
+                r.spills,
+                r.fills,
+                r.moves,
+                r.executed
+            );
+        }
+    }
+}
+
+/// Prints the row of a kernel.
+fn line(name: &str, m: &Module, runs: &[Run], sums: &mut Sums) -> Res<()> {
+    let mut rows = [Row::default(); 3];
+    for (row, allocator) in rows.iter_mut().zip(Allocator::ALL) {
+        *row = measure(m, runs, allocator).map_err(|e| format!("{}: {e}", allocator.name()))?;
+    }
+    let cell = |r: &Row| {
+        let more = if r.more { '>' } else { ' ' };
+        format!(
+            "{more}{:>5} {:>6} {:>6} {:>5} {:>8}",
+            r.bytes, r.spills, r.fills, r.moves, r.executed
+        )
+    };
+    println!(
+        "{name:<14} | {} | {} | {}",
+        cell(&rows[0]),
+        cell(&rows[1]),
+        cell(&rows[2])
+    );
+    sums.kernels += 1;
+    for (n, r) in rows.iter().enumerate() {
+        sums.bytes[n] += f64::from(r.bytes.max(1)).ln();
+        let all = &mut sums.rows[n];
+        all.spills += r.spills;
+        all.fills += r.fills;
+        all.moves += r.moves;
+        all.executed += r.executed;
+    }
+    Ok(())
+}
+
+/// Prints the table.
+pub fn table(asked: &Asked) -> Res<()> {
+    const HEAD: &str = " bytes spills  fills moves executed";
+    println!(
+        "Bytes of the file that hold all (>: more than there are; what lives at once), executed spills and fills, moves in the"
+    );
+    println!("code, executed instructions of all launches.");
+    println!(
+        "{:<14} | {:<35} | {:<35} | linear scan",
+        "", "by bytes", "by whole GRFs"
+    );
+    println!("{:<14} | {HEAD} | {HEAD} | {HEAD}", "kernel");
+    let mut sums = Sums::default();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run/classics");
+    for path in files(&root).map_err(|e| e.to_string())? {
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let source = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
+        let file = TestFile::parse(&name, &source).map_err(|e| e.to_string())?;
+        let module = text::parse(&file.body).map_err(|e| e.to_string())?.module;
+        let runs: Res<Vec<Run>> = source
+            .lines()
+            .filter_map(|l| l.strip_prefix("; run: "))
+            .map(|l| Run::parse(l).map_err(|e| e.to_string()))
+            .collect();
+        if let Err(e) = line(&name, &module, &runs?, &mut sums) {
+            println!("{name:<14} {e}");
+        }
+    }
+    let mut pressed = Sums::default();
+    for k in &asked.kernels {
+        let m = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
+        if let Err(e) = line(&k.name, &m, &[k.launch()], &mut pressed) {
+            println!("{:<14} {e}", k.name);
+        }
+    }
+    sums.print("classics");
+    pressed.print("high pressure");
+    Ok(())
+}

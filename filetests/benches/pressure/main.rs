@@ -1,0 +1,61 @@
+//! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
+//!
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
+//!
+//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path.
+//! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
+//! `--keep` leaves OpenCL C, IR and zebins in a folder.
+
+mod coarser;
+mod intel;
+mod rising;
+
+use gantry_filetests::pressure::{Kernel, kernels};
+use std::path::PathBuf;
+
+type Res<T> = Result<T, String>;
+
+/// What the command line says.
+struct Asked {
+    kernels: Vec<Kernel>,
+    keep: Option<PathBuf>,
+    /// Addresses of 64 bits on both sides, not of 32.
+    wide: bool,
+}
+
+fn main() -> Res<()> {
+    let mut tables = Vec::new();
+    let mut asked = Asked {
+        kernels: kernels(),
+        keep: None,
+        wide: false,
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            // What cargo says to every benchmark.
+            "--bench" => {}
+            "--kernels" => {
+                let names = args.next().unwrap_or_default();
+                asked
+                    .kernels
+                    .retain(|k| names.split(',').any(|n| n == k.name));
+            }
+            "--a64" => asked.wide = true,
+            "--keep" => asked.keep = args.next().map(PathBuf::from),
+            _ => tables.push(arg),
+        }
+    }
+    if tables.is_empty() {
+        tables = ["intel", "coarser", "rising"].map(str::to_owned).to_vec();
+    }
+    for t in tables {
+        match t.as_str() {
+            "intel" => intel::table(&asked)?,
+            "coarser" => coarser::table(&asked)?,
+            "rising" => rising::table(&asked)?,
+            _ => return Err(format!("no table `{t}`")),
+        }
+    }
+    Ok(())
+}
