@@ -9,7 +9,7 @@ use cranelift_entity::SecondaryMap;
 use std::cmp::Reverse;
 
 /// How often what found no place is placed before the others.
-const TRIES: usize = 16;
+const TRIES: usize = 4;
 
 /// Where bundles are, and which of them found no place.
 pub(super) struct Placed {
@@ -43,8 +43,8 @@ pub(super) fn place(
 ) -> Placed {
     let mut order = bundles.list();
     let mut early: Vec<VReg> = Vec::new();
-    // Where more lives than there is room for, no order helps.
-    let tries = if live.peak().1 > limit { 0 } else { TRIES };
+    // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
+    let tries = if aligned(code, live) > limit { 0 } else { TRIES };
     for n in 0..=tries {
         // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
         // which packs them.
@@ -67,6 +67,28 @@ pub(super) fn place(
         }
     }
     once(code, bundles, limit, map, &order, true)
+}
+
+/// The most bytes that live at once, where each register takes whole multiples of what it is aligned to.
+fn aligned(code: &VCode, live: &Liveness) -> u32 {
+    let mut delta = vec![0i64; code.insts.len() * 2 + 2];
+    for (r, data) in &code.vregs {
+        let bytes = i64::from(data.bytes.next_multiple_of(data.align.max(1)));
+        for x in &live.ranges[r] {
+            if let Some(d) = delta.get_mut(x.start as usize) {
+                *d += bytes;
+            }
+            if let Some(d) = delta.get_mut(x.end as usize) {
+                *d -= bytes;
+            }
+        }
+    }
+    let mut sum = 0;
+    let peak = delta.iter().map(|d| {
+        sum += d;
+        sum
+    });
+    peak.max().map_or(0, |n| n.max(0) as u32)
 }
 
 /// Places bundles in this order; `all`: also behind one that finds no place.
