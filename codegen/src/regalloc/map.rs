@@ -2,7 +2,9 @@
 
 use crate::liveness::Range;
 use crate::target::GrfFile;
-use cranelift_bforest::{Map, MapForest};
+use std::collections::BTreeMap;
+
+type Map = BTreeMap<u32, Taken>;
 
 /// From its key on, up to `end`, these bytes of the GRF are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,11 +16,10 @@ struct Taken {
 /// Per GRF an ordered map from program point to the bytes taken; all maps share one pool. Entries of a GRF never overlap in
 /// time: where two values share a GRF, the time they share is an entry of its own.
 pub struct AllocationMap {
-    forest: MapForest<u32, Taken>,
     grf: u32,
-    grfs: Vec<Map<u32, Taken>>,
+    grfs: Vec<Map>,
     /// What is taken while routines run that know nothing of it: values of different callers may be in one place.
-    weak: Vec<Map<u32, Taken>>,
+    weak: Vec<Map>,
     /// While a place is looked for: what is taken in each GRF, as far as that was asked.
     known: Vec<Option<u64>>,
 }
@@ -43,7 +44,6 @@ impl Default for AllocationMap {
     /// Of a file without registers.
     fn default() -> Self {
         AllocationMap {
-            forest: MapForest::new(),
             grf: 0,
             grfs: Vec::new(),
             weak: Vec::new(),
@@ -55,7 +55,6 @@ impl Default for AllocationMap {
 impl AllocationMap {
     /// Empties it for another function; its memory stays.
     pub fn clear(&mut self, file: GrfFile) {
-        self.forest.clear();
         self.grf = file.bytes;
         for maps in [&mut self.grfs, &mut self.weak] {
             maps.clear();
@@ -64,25 +63,14 @@ impl AllocationMap {
     }
 
     /// The bytes of a GRF that are taken somewhere in a range.
-    fn taken(&self, map: &Map<u32, Taken>, range: Range) -> u64 {
-        let mut cursor = map.cursor(&self.forest, &());
-        let mut at = cursor.goto(range.start).map(|t| (range.start, t));
-        if at.is_none() {
-            // The entry before may reach into the range; there is none before the first.
-            at = match cursor.prev() {
-                None => cursor.key().zip(cursor.value()),
-                before => before,
-            };
-        }
+    fn taken(map: &Map, range: Range) -> u64 {
         let mut out = 0;
-        while let Some((key, t)) = at {
-            if key >= range.end || out == u64::MAX {
+        // From the last one that begins in the range to the one that reaches into it.
+        for (_, t) in map.range(..range.end).rev() {
+            if t.end <= range.start {
                 break;
             }
-            if t.end > range.start {
-                out |= t.bytes;
-            }
-            at = cursor.next();
+            out |= t.bytes;
         }
         out
     }
@@ -104,7 +92,7 @@ impl AllocationMap {
                 continue;
             }
             for range in ranges {
-                out |= self.taken(map, *range);
+                out |= AllocationMap::taken(map, *range);
                 if out == whole {
                     return out;
                 }
@@ -155,72 +143,46 @@ impl AllocationMap {
         let size = self.grf;
         for grf in at / size..(at + bytes).div_ceil(size) {
             let m = mask(size, grf, at, bytes);
-            let (forest, n) = (&mut self.forest, grf as usize);
+            let n = grf as usize;
             if let Some(map) = self.grfs.get_mut(n) {
-                life.ranges.iter().for_each(|r| take(forest, map, *r, m));
+                life.ranges.iter().for_each(|r| take(map, *r, m));
             }
             if let Some(map) = self.weak.get_mut(n) {
-                life.weak.iter().for_each(|r| take(forest, map, *r, m));
+                life.weak.iter().for_each(|r| take(map, *r, m));
             }
         }
     }
 }
 
 /// Takes bytes of a GRF over a range.
-fn take(forest: &mut MapForest<u32, Taken>, map: &mut Map<u32, Taken>, range: Range, bytes: u64) {
+fn take(map: &mut Map, range: Range, bytes: u64) {
     // Cut the entry that spans the range's start, then add to or fill in what lies within it.
-    if let Some((key, t)) = map.get_or_less(range.start, forest, &())
-        && key < range.start
+    if let Some((_, t)) = map.range_mut(..range.start).next_back()
         && t.end > range.start
     {
-        let head = Taken {
-            end: range.start,
-            ..t
-        };
-        map.insert(key, head, forest, &());
-        map.insert(range.start, t, forest, &());
+        let tail = *t;
+        t.end = range.start;
+        map.insert(range.start, tail);
     }
     let mut at = range.start;
     while at < range.end {
-        match next_entry(map, forest, at) {
-            Some((key, t)) if key == at => {
-                let end = t.end.min(range.end);
-                if t.end > range.end {
-                    map.insert(range.end, t, forest, &());
+        match map.range_mut(at..).next() {
+            Some((&key, t)) if key == at => {
+                let tail = *t;
+                t.end = tail.end.min(range.end);
+                t.bytes |= bytes;
+                at = t.end;
+                if tail.end > range.end {
+                    map.insert(range.end, tail);
                 }
-                let both = Taken {
-                    end,
-                    bytes: t.bytes | bytes,
-                };
-                map.insert(at, both, forest, &());
-                at = end;
             }
             next => {
-                let end = next.map_or(range.end, |(k, _)| k.min(range.end));
-                map.insert(at, Taken { end, bytes }, forest, &());
+                let end = next.map_or(range.end, |(k, _)| (*k).min(range.end));
+                map.insert(at, Taken { end, bytes });
                 at = end;
             }
         }
     }
-}
-
-/// The first entry at or after a point.
-fn next_entry(
-    map: &Map<u32, Taken>,
-    forest: &MapForest<u32, Taken>,
-    at: u32,
-) -> Option<(u32, Taken)> {
-    if let Some((key, t)) = map.get_or_less(at, forest, &()) {
-        if key == at {
-            return Some((key, t));
-        }
-        let mut cursor = map.cursor(forest, &());
-        cursor.goto(key);
-        return cursor.next();
-    }
-    let mut cursor = map.cursor(forest, &());
-    let t = cursor.goto_first()?;
-    Some((cursor.key()?, t))
 }
 
 #[cfg(test)]

@@ -44,7 +44,11 @@ pub(super) fn place(
     let mut order = bundles.list();
     let mut early: Vec<VReg> = Vec::new();
     // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
-    let tries = if aligned(code, live) > limit { 0 } else { TRIES };
+    let tries = if aligned(code, live) > limit {
+        0
+    } else {
+        TRIES
+    };
     for n in 0..=tries {
         // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
         // which packs them.
