@@ -33,14 +33,21 @@ pub enum Shape {
     Calls,
     /// Calls of one subroutine, too large to be anyone's part.
     CallSites,
+    /// One block in which more values live all along than the register file holds.
+    Pressure,
+    /// Uniform loops, one after the other, through which they live.
+    PressureLoops,
 }
 
 /// How deep divergent control flow is nested: each level keeps a mask, and there is no room for any number of them.
 const NEST: usize = 32;
 
+/// Vectors of 64 bytes that live at once where there is pressure.
+const LIVE: usize = 80;
+
 impl Shape {
     /// Every shape.
-    pub const ALL: [Shape; 12] = [
+    pub const ALL: [Shape; 14] = [
         Shape::Straight,
         Shape::Diamonds,
         Shape::NestedIfs,
@@ -53,6 +60,8 @@ impl Shape {
         Shape::NestedSimdLoops,
         Shape::Calls,
         Shape::CallSites,
+        Shape::Pressure,
+        Shape::PressureLoops,
     ];
 
     /// The name.
@@ -70,6 +79,8 @@ impl Shape {
             Shape::NestedSimdLoops => "nested-simd-loops",
             Shape::Calls => "calls",
             Shape::CallSites => "call-sites",
+            Shape::Pressure => "pressure",
+            Shape::PressureLoops => "pressure-loops",
         }
     }
 
@@ -120,6 +131,8 @@ impl Shape {
                     }
                 }
             }
+            Shape::Pressure => s.pressure(&mut b, copies(1), usize::MAX),
+            Shape::PressureLoops => s.pressure(&mut b, copies(1), 60),
             Shape::Calls => {
                 let x = b.use_var(s.uniform);
                 let r = b.ins().call(FuncRef::from_u32(1), &[I32], &[x]);
@@ -288,15 +301,59 @@ impl State {
             heads.push(head);
         }
         for head in heads.into_iter().rev() {
-            self.step(b, 1);
-            let end = b.create_block();
-            let x = b.use_var(self.uniform);
-            let c = b.ins().icmp(IntCC::SignedLessThan, x, self.n);
-            b.ins().brif(c, head, &[], end, &[]);
-            b.seal_block(head);
-            b.seal_block(end);
-            b.switch_to_block(end);
+            self.round(b, head);
         }
+    }
+
+    /// Additions of values of which more live than there are registers, in loops of so many.
+    fn pressure(&mut self, b: &mut FunctionBuilder<'_>, count: usize, each: usize) {
+        let x = b.use_var(self.lanes);
+        let live: Vec<Variable> = (0..LIVE)
+            .map(|n| {
+                let n = b.ins().iconst(I32, n as i64);
+                let n = b.splat(n, 16);
+                let x = b.ins().iadd(x, n);
+                b.var(x)
+            })
+            .collect();
+        let mut head = None;
+        for n in 0..count {
+            if n % each == 0 && each < count {
+                let block = b.create_block();
+                b.ins().jump(block, &[]);
+                b.switch_to_block(block);
+                head = Some(block);
+            }
+            let (to, from) = (live[n % LIVE], live[(n * 7 + 3) % LIVE]);
+            let (x, y) = (b.use_var(to), b.use_var(from));
+            let x = b.ins().iadd(x, y);
+            b.def_var(to, x);
+            if n % each == each - 1
+                && let Some(head) = head.take()
+            {
+                self.round(b, head);
+            }
+        }
+        if let Some(head) = head {
+            self.round(b, head);
+        }
+        for r in live {
+            let (x, y) = (b.use_var(self.lanes), b.use_var(r));
+            let x = b.ins().bxor(x, y);
+            b.def_var(self.lanes, x);
+        }
+    }
+
+    /// The end of a loop's body: another round, or on.
+    fn round(&mut self, b: &mut FunctionBuilder<'_>, head: Block) {
+        self.step(b, 1);
+        let end = b.create_block();
+        let x = b.use_var(self.uniform);
+        let c = b.ins().icmp(IntCC::SignedLessThan, x, self.n);
+        b.ins().brif(c, head, &[], end, &[]);
+        b.seal_block(head);
+        b.seal_block(end);
+        b.switch_to_block(end);
     }
 
     fn nested_simd_ifs(&mut self, b: &mut FunctionBuilder<'_>, depth: usize) {

@@ -93,7 +93,7 @@ impl Work<'_> {
             return None;
         }
         let mut bundles = Bundles::merge(&self.code, &self.live);
-        let placed = place::place(&self.code, &self.live, &bundles, limit, map);
+        let placed = place::place(&self.code, &self.live, &bundles, limit, map, true);
         placed.all(&self.code, &mut bundles)
     }
 
@@ -108,7 +108,9 @@ impl Work<'_> {
         }
         let (code, live) = (&self.code, &self.live);
         let mut bundles = Bundles::merge(code, live);
-        let placed = place::place(code, live, &bundles, limit, map);
+        // Behind spilling the file is full wherever it can be: another order of placement helps next to never.
+        let orders = self.spilled.registers + self.spilled.remats == 0;
+        let placed = place::place(code, live, &bundles, limit, map, orders);
         let all = placed.all(code, &mut bundles);
         if all.is_some() {
             return Ok(all);

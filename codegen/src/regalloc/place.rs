@@ -33,21 +33,21 @@ impl Placed {
     }
 }
 
-/// Places bundles in the first `limit` bytes of the file. What finds no place is placed before the others, a few times; in the end the others have places at least.
+/// Places bundles in the first `limit` bytes of the file. What finds no place is placed before the others, a few times (if `orders`); in the end the others have places at least.
 pub(super) fn place(
     code: &VCode,
     live: &Liveness,
     bundles: &Bundles<'_>,
     limit: u32,
     map: &mut AllocationMap,
+    orders: bool,
 ) -> Placed {
     let mut order = bundles.list();
     let mut early: Vec<VReg> = Vec::new();
     // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
-    let tries = if aligned(code, live) > limit {
-        0
-    } else {
-        TRIES
+    let tries = match orders && aligned(code, live) <= limit {
+        true => TRIES,
+        false => 0,
     };
     for n in 0..=tries {
         // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,

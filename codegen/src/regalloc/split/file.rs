@@ -3,7 +3,6 @@
 use crate::target::GrfFile;
 use crate::vcode::VReg;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Bytes of the file.
@@ -92,14 +91,16 @@ impl File {
         all.any(|n| self.barred[n as usize] & mask(self.grf, n, bytes) != 0)
     }
 
-    /// Who is in some bytes.
-    pub(super) fn who(&self, bytes: &Bytes) -> BTreeSet<VReg> {
-        let mut out = BTreeSet::new();
+    /// Who is in some bytes, in order.
+    pub(super) fn who(&self, bytes: &Bytes) -> SmallVec<[VReg; 8]> {
+        let mut out: SmallVec<[VReg; 8]> = SmallVec::new();
         for n in self.grfs(bytes) {
             let m = mask(self.grf, n, bytes);
             let met = self.held[n as usize].iter().filter(|h| h.1 & m != 0);
             out.extend(met.map(|h| h.0));
         }
+        out.sort_unstable();
+        out.dedup();
         out
     }
 
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(f.find((4, 4), &(0..96), &[32..40, 44..64]), Some(0));
         assert_eq!(f.find((64, 32), &(0..96), &[]), None);
         f.put(b, &(42..66));
-        assert_eq!(f.who(&(43..44)), BTreeSet::from([a, b]));
+        assert_eq!(f.who(&(43..44))[..], [a, b]);
         f.take(a, &(40..44));
         assert_eq!(f.find((64, 32), &(0..96), &[]), None);
         assert!(f.is_free(&(0..42)) && !f.is_free(&(0..43)));
