@@ -18,7 +18,7 @@ use crate::vcode::insert::NEW;
 use crate::vcode::routines;
 use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::{Dir, Message, MsgOp};
 use gantry_isa_gen::{Desc, Dst, Inst, Op, Region, Src};
@@ -389,18 +389,50 @@ fn element(region: Region, n: u32) -> Option<u32> {
     element_offset(region, n, 1)
 }
 
-/// Bytes of registers that are written by one instruction alone, which makes a constant, and these; the same for all that are made alike.
+/// Registers that copies join, each by one of them.
+fn joined(code: &VCode) -> PrimaryMap<VReg, VReg> {
+    let mut up: PrimaryMap<VReg, VReg> = code.vregs.keys().collect();
+    let find = |up: &mut PrimaryMap<VReg, VReg>, r: VReg| {
+        let mut at = r;
+        while up[at] != at {
+            up[at] = up[up[at]];
+            at = up[at];
+        }
+        at
+    };
+    for m in &code.insts {
+        if let MInst::Copy { dst, src } = *m {
+            let (to, from) = (find(&mut up, dst), find(&mut up, src));
+            up[to.max(from)] = to.min(from);
+        }
+    }
+    code.vregs.keys().map(|r| find(&mut up, r)).collect()
+}
+
+/// Bytes of registers that one instruction alone writes, which makes a constant, and these; the same for all that are made alike. What copies join has
+/// the constant everywhere, where it has anything.
 fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg>) {
     let spans = Spans {
         platform: target.platform(),
         grf: code.grf.bytes,
         size: |r: VReg| code.vregs[r].bytes,
     };
+    let of = joined(code);
+    let mut members: SecondaryMap<VReg, Vec<VReg>> = SecondaryMap::new();
+    for (r, &root) in &of {
+        members[root].push(r);
+    }
+    // Of what copies join, but for the copies; and of each register.
     let mut writes: SecondaryMap<VReg, Vec<Bytes>> = SecondaryMap::new();
+    let mut own: SecondaryMap<VReg, Vec<Bytes>> = SecondaryMap::new();
     for m in &code.insts {
         spans.each(m, |r, bytes, a| {
-            if a != Access::Use && !matches!(m, MInst::Start { .. }) {
-                writes[r].push((bytes.start, bytes.end));
+            if a == Access::Use || matches!(m, MInst::Start { .. }) {
+                return;
+            }
+            own[r].push((bytes.start, bytes.end));
+            if !matches!(m, MInst::Copy { .. }) {
+                writes[of[r]].push((bytes.start, bytes.end));
             }
         });
     }
@@ -413,10 +445,21 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
         {
             let from = u32::from(at.sub);
             let to = from + inst.exec.channels() * ty.bytes();
-            let over = writes[r].iter().filter(|w| w.0 < to && w.1 > from);
-            if over.count() == 1 {
+            let alone = |all: &[Bytes]| {
+                let over = all.iter().filter(|w| w.0 < to && w.1 > from);
+                over.count() == 1
+            };
+            // What is there when the thread starts is no constant.
+            let fixed = |r: &VReg| matches!(code.vregs[*r].place, Place::Fixed(_));
+            let everywhere = alone(&writes[of[r]]) && !members[of[r]].iter().any(fixed);
+            if everywhere || alone(&own[r]) {
                 let next = VReg::new(code.vregs.len() + names.len());
-                out[r].push(((from, to), *names.entry(text).or_insert(next)));
+                let name = *names.entry(text).or_insert(next);
+                let all = match everywhere {
+                    true => &members[of[r]][..],
+                    false => &[r],
+                };
+                all.iter().for_each(|r| out[*r].push(((from, to), name)));
             }
         }
     }
