@@ -18,7 +18,7 @@ use crate::vcode::insert::NEW;
 use crate::vcode::routines;
 use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::{Dir, Message, MsgOp};
 use gantry_isa_gen::{Desc, Dst, Inst, Op, Region, Src};
@@ -389,52 +389,73 @@ fn element(region: Region, n: u32) -> Option<u32> {
     element_offset(region, n, 1)
 }
 
-/// Registers that copies join, each by one of them.
-fn joined(code: &VCode) -> PrimaryMap<VReg, VReg> {
-    let mut up: PrimaryMap<VReg, VReg> = code.vregs.keys().collect();
-    let find = |up: &mut PrimaryMap<VReg, VReg>, r: VReg| {
-        let mut at = r;
-        while up[at] != at {
-            up[at] = up[up[at]];
-            at = up[at];
-        }
-        at
-    };
-    for m in &code.insts {
-        if let MInst::Copy { dst, src } = *m {
-            let (to, from) = (find(&mut up, dst), find(&mut up, src));
-            up[to.max(from)] = to.min(from);
-        }
-    }
-    code.vregs.keys().map(|r| find(&mut up, r)).collect()
+/// What is known of all of a register's values.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Only {
+    /// Nothing was written.
+    #[default]
+    Nothing,
+    /// Each is this constant.
+    Constant(VReg),
+    /// They differ.
+    Several,
 }
 
-/// Bytes of registers that one instruction alone writes, which makes a constant, and these; the same for all that are made alike. What copies join has
-/// the constant everywhere, where it has anything.
+/// Makes what copies give constants, where all that a register is ever given is one. `only`: what is known of registers but for copies.
+fn through_copies(code: &VCode, only: &mut SecondaryMap<VReg, Only>) {
+    let mut copies: SecondaryMap<VReg, Vec<VReg>> = SecondaryMap::new();
+    for m in &code.insts {
+        if let MInst::Copy { dst, src } = *m {
+            copies[src].push(dst);
+        }
+    }
+    let mut work: Vec<VReg> = code
+        .vregs
+        .keys()
+        .filter(|r| only[*r] != Only::Nothing)
+        .collect();
+    while let Some(src) = work.pop() {
+        for &dst in &copies[src] {
+            let both = match (only[dst], only[src]) {
+                (Only::Nothing, from) => from,
+                (to, from) if to == from => to,
+                _ => Only::Several,
+            };
+            if std::mem::replace(&mut only[dst], both) != both {
+                work.push(dst);
+            }
+        }
+    }
+}
+
+/// Bytes of registers that one instruction alone writes, which makes a constant, and these; the same for all that are made alike. And registers that
+/// are only ever given one by copies.
 fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg>) {
     let spans = Spans {
         platform: target.platform(),
         grf: code.grf.bytes,
         size: |r: VReg| code.vregs[r].bytes,
     };
-    let of = joined(code);
-    let mut members: SecondaryMap<VReg, Vec<VReg>> = SecondaryMap::new();
-    for (r, &root) in &of {
-        members[root].push(r);
-    }
-    // Of what copies join, but for the copies; and of each register.
+    let mut only: SecondaryMap<VReg, Only> = SecondaryMap::new();
+    // Copies to each.
+    let mut given: SecondaryMap<VReg, usize> = SecondaryMap::new();
     let mut writes: SecondaryMap<VReg, Vec<Bytes>> = SecondaryMap::new();
-    let mut own: SecondaryMap<VReg, Vec<Bytes>> = SecondaryMap::new();
     for m in &code.insts {
         spans.each(m, |r, bytes, a| {
             if a == Access::Use || matches!(m, MInst::Start { .. }) {
                 return;
             }
-            own[r].push((bytes.start, bytes.end));
-            if !matches!(m, MInst::Copy { .. }) {
-                writes[of[r]].push((bytes.start, bytes.end));
+            writes[r].push((bytes.start, bytes.end));
+            match m {
+                MInst::Copy { .. } => given[r] += 1,
+                _ => only[r] = Only::Several,
             }
         });
+    }
+    for (r, data) in &code.vregs {
+        if data.place != Place::Any {
+            only[r] = Only::Several;
+        }
     }
     let mut names: BTreeMap<String, VReg> = BTreeMap::new();
     let mut out = Constants::new();
@@ -445,22 +466,26 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
         {
             let from = u32::from(at.sub);
             let to = from + inst.exec.channels() * ty.bytes();
-            let alone = |all: &[Bytes]| {
-                let over = all.iter().filter(|w| w.0 < to && w.1 > from);
-                over.count() == 1
-            };
-            // What is there when the thread starts is no constant.
-            let fixed = |r: &VReg| matches!(code.vregs[*r].place, Place::Fixed(_));
-            let everywhere = alone(&writes[of[r]]) && !members[of[r]].iter().any(fixed);
-            if everywhere || alone(&own[r]) {
-                let next = VReg::new(code.vregs.len() + names.len());
-                let name = *names.entry(text).or_insert(next);
-                let all = match everywhere {
-                    true => &members[of[r]][..],
-                    false => &[r],
-                };
-                all.iter().for_each(|r| out[*r].push(((from, to), name)));
+            let over = |w: &&Bytes| w.0 < to && w.1 > from;
+            let next = VReg::new(code.vregs.len() + names.len());
+            let mut name = || *names.entry(text.clone()).or_insert(next);
+            if writes[r].iter().filter(over).count() == 1 {
+                out[r].push(((from, to), name()));
             }
+            // All of it, and but for copies nothing else.
+            let copies = writes[r].len() - 1;
+            let all = (from, to) == (0, code.vregs[r].bytes) && code.vregs[r].place == Place::Any;
+            if all && given[r] == copies {
+                only[r] = Only::Constant(name());
+            }
+        }
+    }
+    through_copies(code, &mut only);
+    for (r, data) in &code.vregs {
+        if let Only::Constant(name) = only[r]
+            && out[r].is_empty()
+        {
+            out[r].push(((0, data.bytes), name));
         }
     }
     (out, names)
