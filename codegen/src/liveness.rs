@@ -346,12 +346,7 @@ const FILES: u32 = 8;
 /// # Errors
 /// [`CodegenError::OutOfRegisters`] where so much more is live than the file holds that following it would take the square of what is nested.
 pub fn liveness(name: &str, code: &VCode) -> Result<Liveness, CodegenError> {
-    let mut block_of = vec![0; code.insts.len()];
-    for (b, data) in &code.blocks {
-        if let Some(insts) = block_of.get_mut(data.start..data.end) {
-            insts.fill(b.as_u32());
-        }
-    }
+    let block_of = code.block_of();
     let mut walk = Walk {
         code,
         block_of,

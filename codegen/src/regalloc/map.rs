@@ -34,7 +34,7 @@ pub struct Life<'a> {
 }
 
 /// The bytes of GRF `n`, of `grf` bytes (64 at most), that `bytes` bytes from address `at` cover.
-fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
+pub(super) fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
     let first = at.max(n * grf) - n * grf;
     let last = (at + bytes).min((n + 1) * grf) - n * grf;
     u64::MAX >> (64 - (last - first).clamp(1, 64)) << first

@@ -44,13 +44,7 @@ pub(crate) fn together(code: &VCode, at: usize, stays: impl Fn(VReg) -> bool) ->
 /// What is said before a call of the registers that its routine reads stands right before it: new instructions come before that.
 fn before_calls(code: &VCode, new: &mut [Inserted]) {
     for m in new.iter_mut().filter(|m| !m.after) {
-        if matches!(code.insts.get(m.at), Some(MInst::Call { .. })) {
-            let touches =
-                |n: usize| matches!(code.insts.get(n), Some(MInst::Touch { write: false, .. }));
-            while m.at > 0 && touches(m.at - 1) {
-                m.at -= 1;
-            }
-        }
+        m.at = together(code, m.at, |_| false);
     }
 }
 

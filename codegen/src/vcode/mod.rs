@@ -177,6 +177,17 @@ pub struct VCode {
 }
 
 impl VCode {
+    /// The number of each instruction's block.
+    pub(crate) fn block_of(&self) -> Vec<u32> {
+        let mut out = vec![0; self.insts.len()];
+        for (b, data) in &self.blocks {
+            if let Some(insts) = out.get_mut(data.start..data.end) {
+                insts.fill(b.as_u32());
+            }
+        }
+        out
+    }
+
     /// The instructions of a block.
     pub fn block_insts(&self, block: VBlock) -> &[MInst] {
         let b = &self.blocks[block];

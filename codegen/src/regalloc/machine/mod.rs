@@ -122,7 +122,11 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
     };
     let map = &mut Default::default();
     let done = allocate("k", m.code.clone(), live.clone(), room, map);
+    let holes = seen.of(Feature::RefusedHoles);
     note(&m, &live, &done, seen);
+    if seen.of(Feature::RefusedHoles) > holes {
+        eprintln!("seed {seed} is refused for lack of a hole");
+    }
     let Ok(after) = done else {
         return Ok(());
     };
@@ -185,8 +189,7 @@ fn random_machine_functions_are_allocated_right() {
     }
     eprint!("{seen}");
     assert!(bad.is_empty(), "{bad:?}");
-    // Small files, with routines in them.
-    assert!(seen.of(Feature::RefusedHoles) <= 1 + cases / 5_000);
+    assert_eq!(seen.of(Feature::RefusedHoles), 0);
     if cases >= 5_000 {
         assert_eq!(seen.missing(), Vec::<&str>::new(), "never seen");
     }

@@ -65,12 +65,7 @@ pub(in crate::regalloc) fn pair(code: &mut VCode, live: &Liveness, target: &Targ
     let occurrences = Occurrences::new(code);
     let most = sends::spill::Scratch::most(target);
     let may = candidates(code, &occurrences, most);
-    let mut block_of = vec![0u32; code.insts.len()];
-    for (b, data) in &code.blocks {
-        if let Some(insts) = block_of.get_mut(data.start..data.end) {
-            insts.fill(b.as_u32());
-        }
-    }
+    let block_of = code.block_of();
     let block = |inst: u32| block_of.get(inst as usize).copied().unwrap_or(0);
     // In the order of their numbers, which is mostly that of the program.
     let mut waiting: BTreeMap<Shape, VReg> = BTreeMap::new();
@@ -115,11 +110,7 @@ fn rewrite(
     live: &Liveness,
     found: &SecondaryMap<VReg, Option<(VReg, VReg, u32)>>,
 ) {
-    let alive = |r: VReg, point: u32| {
-        let ranges = &live.ranges[r];
-        let n = ranges.partition_point(|x| x.end <= point);
-        ranges.get(n).is_some_and(|x| x.start <= point)
-    };
+    let alive = |r: VReg, point: u32| live.lives_at(r, point);
     // A value that begins beside the other's, undefined.
     let nothing = code.vregs.push(VRegData {
         bytes: 1,

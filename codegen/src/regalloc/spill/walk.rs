@@ -86,12 +86,7 @@ impl<'a> Walk<'a> {
         reserved: Vec<u32>,
         cap: u32,
     ) -> Walk<'a> {
-        let mut block_of = vec![0; code.insts.len()];
-        for (b, data) in &code.blocks {
-            if let Some(insts) = block_of.get_mut(data.start..data.end) {
-                insts.fill(b.as_u32());
-            }
-        }
+        let block_of = code.block_of();
         let loops = Loops::new(code);
         let occurrences = Occurrences::new(code);
         let mut info: SecondaryMap<VReg, Info> = SecondaryMap::with_capacity(code.vregs.len());

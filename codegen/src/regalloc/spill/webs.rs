@@ -21,12 +21,7 @@ fn at(ranges: &[Range], point: u32) -> Option<usize> {
 
 /// Makes a register of each piece of these registers. What is there when the thread starts keeps its name.
 pub(super) fn split(code: &mut VCode, live: &Liveness, regs: &BTreeSet<VReg>) {
-    let mut block_of = vec![0u32; code.insts.len()];
-    for (b, data) in &code.blocks {
-        if let Some(insts) = block_of.get_mut(data.start..data.end) {
-            insts.fill(b.as_u32());
-        }
-    }
+    let block_of = code.block_of();
     // Per register with several pieces: the name of each range.
     let mut names: BTreeMap<VReg, Vec<VReg>> = BTreeMap::new();
     for &r in regs {

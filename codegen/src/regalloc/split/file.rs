@@ -1,5 +1,6 @@
 //! What of the register file is taken at a point of the scan, and by whom.
 
+use crate::regalloc::map;
 use crate::target::GrfFile;
 use crate::vcode::VReg;
 use smallvec::SmallVec;
@@ -15,9 +16,7 @@ pub(super) fn meet(a: &Bytes, b: &Bytes) -> bool {
 
 /// The bytes of GRF `n` among some, as a mask.
 fn mask(grf: u32, n: u32, bytes: &Bytes) -> u64 {
-    let first = bytes.start.max(n * grf) - n * grf;
-    let last = bytes.end.min((n + 1) * grf) - n * grf;
-    u64::MAX >> (64 - (last - first).clamp(1, 64)) << first
+    map::mask(grf, n, bytes.start, bytes.end - bytes.start)
 }
 
 /// The file at one point: bundles, named by their roots, and their places.
