@@ -111,7 +111,7 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
     verify::code(&m.code, false).map_err(|e| format!("it does not verify: {e}"))?;
     let live = liveness("k", &m.code).map_err(|e| e.to_string());
     let Ok(live) = live else {
-        seen.add(Feature::Refused);
+        seen.add(Feature::RefusedLoad);
         return Ok(());
     };
     let room = Room {

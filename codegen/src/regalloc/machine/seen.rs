@@ -103,6 +103,7 @@ features! {
     SpilledWide = "allocated: with scratch, GRFs of 64 bytes",
     SpilledCalls = "allocated: with scratch, in a routine",
     Remade = "allocated: constants made again",
+    RefusedLoad = "refused: too much lives to be followed",
     Refused = "refused: one instruction needs more",
     RefusedNear = "refused: one instruction needs nearly all",
     RefusedHoles = "refused: for lack of a hole",
