@@ -379,7 +379,7 @@ fn fit(code: &VCode, view: &Flags<'_>, file: u32) -> Option<Load> {
             for &p in &code.blocks[b].preds {
                 if first(&mut live_out, p, flag + 1) {
                     work.push(p);
-                    if !load.add(p, 4) {
+                    if !load.add(p, 4, 4) {
                         return Some(load);
                     }
                 }

@@ -8,10 +8,11 @@
 
 use crate::result::CodegenError;
 use crate::vcode::routines;
-use crate::vcode::{Access, MInst, Routine, VBlock, VCode, VReg, VirtReg};
+use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::Dst;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 /// Program points from `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +52,9 @@ pub struct Liveness {
     pub demand: Vec<Demand>,
     /// Instructions and the registers whose value ends there (killed by a last use), register after register.
     kills: Vec<(u32, VReg)>,
+    /// Registers that were not followed, since they live long where far more lives than the file holds: they are taken to live all along, and are in no
+    /// demand. In order; in almost all code none.
+    pub abandoned: Vec<VReg>,
 }
 
 /// The routines that one register lives across.
@@ -183,10 +187,10 @@ impl Load {
         }
     }
 
-    /// Adds what lives at a block's end; whether all may still fit.
-    pub(crate) fn add(&mut self, block: VBlock, bytes: u32) -> bool {
-        self.bytes[block.index()] += bytes;
-        self.total += u64::from(bytes);
+    /// Adds what lives at a block's end, and counts for so many bytes in all; whether all may still fit.
+    pub(crate) fn add(&mut self, block: VBlock, bytes: u32, cost: u32) -> bool {
+        self.bytes[block.index()] = self.bytes[block.index()].saturating_add(bytes);
+        self.total += u64::from(cost);
         self.total <= self.most
     }
 
@@ -232,6 +236,16 @@ struct Walk<'a> {
     ranges: Vec<Range>,
     kills: Vec<(u32, VReg)>,
     load: Load,
+    /// At the ends of how many blocks a register may live.
+    most: usize,
+}
+
+/// Why a register was not followed to its end.
+enum Stop {
+    /// It lives at the ends of too many blocks.
+    Long,
+    /// Too much was followed in all.
+    Load,
 }
 
 impl Walk<'_> {
@@ -239,11 +253,18 @@ impl Walk<'_> {
         VBlock::from_u32(self.block_of[inst as usize])
     }
 
-    /// The ranges of a register, left in `self.ranges`. `None`: too much is live.
-    fn register(&mut self, r: VReg, occurrences: &[Occurrence]) -> Option<()> {
+    /// The ranges of a register, left in `self.ranges`, and at the ends of how many blocks it lives. `mark`: not used before, not 0.
+    fn register(
+        &mut self,
+        r: VReg,
+        mark: u32,
+        may_leave: bool,
+        occurrences: &[Occurrence],
+    ) -> Result<usize, Stop> {
         let code = self.code;
-        let mark = r.as_u32() + 1;
         self.ranges.clear();
+        self.outs.clear();
+        self.work.clear();
         for &Occurrence { inst, access, .. } in occurrences {
             let block = self.block(inst);
             let m = &mut self.marks[block.index()];
@@ -266,8 +287,12 @@ impl Walk<'_> {
                 }
                 m.live_out = mark;
                 self.outs.push(p);
-                if !self.load.add(p, code.vregs[r].bytes) {
-                    return None;
+                if may_leave && self.outs.len() > self.most {
+                    return Err(Stop::Long);
+                }
+                let bytes = code.vregs[r].bytes;
+                if !self.load.add(p, bytes, bytes.max(LEAST)) {
+                    return Err(Stop::Load);
                 }
                 if m.begins != mark && m.live_in != mark {
                     m.live_in = mark;
@@ -275,7 +300,7 @@ impl Walk<'_> {
                 }
             }
         }
-        for block in self.outs.drain(..) {
+        for &block in &self.outs {
             let data = &code.blocks[block];
             // It lives right through.
             if self.marks[block.index()].occurs != mark {
@@ -291,7 +316,7 @@ impl Walk<'_> {
             let end = code.blocks[block].end;
             let n = rest.partition_point(|o| (o.inst as usize) < end);
             let (here, later) = rest.split_at(n);
-            self.within(r, block, here);
+            self.within(r, mark, block, here);
             rest = later;
         }
         self.ranges.sort_by_key(|x| x.start);
@@ -302,13 +327,13 @@ impl Walk<'_> {
             }
             touch
         });
-        Some(())
+        Ok(self.outs.len())
     }
 
     /// Ranges and last uses in a block where the register occurs.
-    fn within(&mut self, r: VReg, block: VBlock, here: &[Occurrence]) {
+    fn within(&mut self, r: VReg, mark: u32, block: VBlock, here: &[Occurrence]) {
         let data = &self.code.blocks[block];
-        let live_out = self.marks[block.index()].live_out == r.as_u32() + 1;
+        let live_out = self.marks[block.index()].live_out == mark;
         // Backwards; `open` is where the range being followed ends.
         let mut open = live_out.then_some(data.end as u32 * 2);
         for same in here.chunk_by(|a, b| a.inst == b.inst).rev() {
@@ -338,14 +363,43 @@ impl Walk<'_> {
     }
 }
 
-/// How many times the register file may be live on average.
+/// The bytes that a register counts for at least: to follow what is small takes as long.
+const LEAST: u32 = 16;
+
+/// How many times the register file may be live on average, before what lives longest is left to live all along.
 const FILES: u32 = 8;
 
-/// Computes liveness.
+/// Registers that must be in the file from one instruction to another, or in a certain place: they are followed however long they live.
+fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
+    let mut out = match code.routines.len() {
+        0 | 1 => SecondaryMap::new(),
+        _ => routines::shared(code),
+    };
+    for (r, data) in &code.vregs {
+        out[r] |= data.place != Place::Any;
+    }
+    for m in &code.insts {
+        if let MInst::LoadAddress { base: r, .. } | MInst::Touch { reg: r, .. } = *m {
+            out[r] = true;
+        }
+    }
+    out
+}
+
+/// Computes liveness. Following registers takes no more than a few times what the file holds on average, times the logarithm of how many blocks there are: where
+/// more lives, those that live longest are abandoned, and allocation keeps them in scratch.
 ///
 /// # Errors
-/// [`CodegenError::OutOfRegisters`] where so much more is live than the file holds that following it would take the square of what is nested.
+/// [`CodegenError::OutOfRegisters`] where that much lives of what cannot be in scratch.
 pub fn liveness(name: &str, code: &VCode) -> Result<Liveness, CodegenError> {
+    within(name, code, code.grf.size().saturating_mul(FILES))
+}
+
+/// The same where so many bytes may live at a block's end, on average.
+///
+/// # Errors
+/// As those of [`liveness`].
+pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, CodegenError> {
     let block_of = code.block_of();
     let mut walk = Walk {
         code,
@@ -355,29 +409,77 @@ pub fn liveness(name: &str, code: &VCode) -> Result<Liveness, CodegenError> {
         outs: Vec::new(),
         ranges: Vec::new(),
         kills: Vec::new(),
-        load: Load::new(code, code.grf.size().saturating_mul(FILES)),
+        load: Load::new(code, bytes),
+        most: code.blocks.len(),
     };
     let occurrences = Occurrences::new(code);
     let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
+    // Where too much lives: who is followed all the same, and at the ends of how many blocks each of those before lives.
+    let mut stays: Option<SecondaryMap<VReg, bool>> = None;
+    let mut ends: Vec<u32> = Vec::new();
+    let mut abandoned: BTreeSet<VReg> = BTreeSet::new();
+    let mut mark = 0;
     for r in code.vregs.keys() {
-        if walk.register(r, occurrences.of(r)).is_none() {
-            return Err(walk.load.error(name, code, code.grf.size()));
+        loop {
+            mark += 1;
+            let may_leave = stays.as_ref().is_some_and(|s| !s[r]);
+            match walk.register(r, mark, may_leave, occurrences.of(r)) {
+                Ok(n) => {
+                    ranges[r] = Ranges::from_slice(&walk.ranges);
+                    ends.push(n as u32);
+                    break;
+                }
+                Err(Stop::Long) => {
+                    abandoned.insert(r);
+                    ends.push(0);
+                    break;
+                }
+                Err(Stop::Load) if walk.most == 0 => {
+                    return Err(walk.load.error(name, code, code.grf.size()));
+                }
+                Err(Stop::Load) => {
+                    let stays = stays.get_or_insert_with(|| followed(code));
+                    let longest = ends.iter().copied().max().unwrap_or(0) as usize;
+                    walk.most = walk.most.min(longest.max(1)) / 2;
+                    let long = |r: &VReg| ends[r.index()] as usize > walk.most && !stays[*r];
+                    let before = code.vregs.keys().take(ends.len());
+                    let more: Vec<VReg> = before.filter(long).collect();
+                    for r in more {
+                        ends[r.index()] = 0;
+                        abandoned.insert(r);
+                    }
+                    walk.load.total = 0;
+                }
+            }
         }
-        ranges[r] = Ranges::from_slice(&walk.ranges);
     }
-    let kills = walk.kills;
+    for &r in &abandoned {
+        ranges[r].clear();
+    }
+    let mut kills = walk.kills;
     let calls = code.calls();
     let mut weak: SecondaryMap<VReg, Weak> = SecondaryMap::new();
-    let mut demand = demand(code, &ranges);
     if !calls.is_empty() {
         weak = across_calls(code, &calls, &mut ranges);
-        add_callers(code, &calls, &mut demand);
+    }
+    let mut demand = demand(code, &ranges);
+    if !calls.is_empty() {
+        add_callers(code, &calls, &ranges, &mut demand);
+    }
+    if !abandoned.is_empty() {
+        kills.retain(|k| !abandoned.contains(&k.1));
+        let all = Range {
+            start: 0,
+            end: code.insts.len() as u32 * 2,
+        };
+        abandoned.iter().for_each(|r| ranges[*r].push(all));
     }
     Ok(Liveness {
         ranges,
         weak,
         demand,
         kills,
+        abandoned: abandoned.into_iter().collect(),
     })
 }
 
@@ -436,8 +538,32 @@ fn across_calls(
     out
 }
 
-/// Adds to the demand of each routine what its callers keep while it runs: the most of any call.
-fn add_callers(code: &VCode, calls: &[(usize, Routine)], demand: &mut [Demand]) {
+/// Adds to the demand of each routine what its callers keep while it runs, but for what it names itself, which lives in it: the most of any call.
+fn add_callers(
+    code: &VCode,
+    calls: &[(usize, Routine)],
+    ranges: &SecondaryMap<VReg, Ranges>,
+    demand: &mut [Demand],
+) {
+    // Per call, bytes that live across it in registers that the routine names.
+    let mut named = vec![0u32; calls.len()];
+    for (r, data) in code.vregs.iter().filter(|(r, _)| ranges[*r].len() > 1) {
+        let lives = |point: u32| {
+            let n = ranges[r].partition_point(|x| x.end <= point);
+            ranges[r].get(n).is_some_and(|x| x.start <= point)
+        };
+        for range in &ranges[r] {
+            let first = calls.partition_point(|c| (c.0 as u32) * 2 < range.start);
+            let inside = calls.iter().enumerate().skip(first);
+            for (n, &(_, called)) in inside.take_while(|c| (c.1.0 as u32) * 2 + 1 < range.end) {
+                let body = code.routine_insts(called);
+                let (start, end) = (body.start as u32 * 2, body.end as u32 * 2);
+                if end > start && lives(start) && lives(end - 1) {
+                    named[n] += data.bytes;
+                }
+            }
+        }
+    }
     let mut kept: SecondaryMap<Routine, u32> = SecondaryMap::new();
     for routine in code.routines.keys() {
         let insts = code.routine_insts(routine);
@@ -448,9 +574,10 @@ fn add_callers(code: &VCode, calls: &[(usize, Routine)], demand: &mut [Demand]) 
             d.after += more;
         }
         let first = calls.partition_point(|c| c.0 < insts.start);
-        for &(i, called) in calls.iter().skip(first).take_while(|c| c.0 < insts.end) {
+        let own = calls.iter().zip(&named).skip(first);
+        for (&(i, called), named) in own.take_while(|c| c.0.0 < insts.end) {
             let during = demand.get(i).map_or(0, |d| d.during);
-            kept[called] = kept[called].max(during);
+            kept[called] = kept[called].max(during.saturating_sub(*named));
         }
     }
 }
@@ -503,9 +630,9 @@ mod tests {
             total: 0,
             most: 200,
         };
-        assert!(load.add(block(0), 150));
-        assert!(load.add(block(1), 50));
-        assert!(!load.add(block(0), 1));
+        assert!(load.add(block(0), 150, 150));
+        assert!(load.add(block(1), 50, 50));
+        assert!(!load.add(block(0), 1, 1));
         assert_eq!((load.bytes, load.total), (vec![151, 50], 201));
     }
 }

@@ -120,9 +120,7 @@ fn arguments_fill_the_file_and_no_more() {
 }
 
 /// A value a level, each compared and read again at the end: 4 bytes that want a GRF's start.
-#[test]
-fn many_small_values_through_branches_are_spilled() {
-    let levels = 1_100;
+fn nest(levels: usize) -> String {
     let mut out = "kernel %nest(i64 ptr, i32) simd1 {\nblock0(v0: i64, v1: i32):\n".to_owned();
     for n in 0..levels {
         let (v, c, offset) = (2 * n + 2, 2 * n + 3, 4 * n);
@@ -142,11 +140,31 @@ fn many_small_values_through_branches_are_spilled() {
     for n in (0..levels).rev() {
         writeln!(out, "    bstore v{}, v0", 2 * n + 2).unwrap();
     }
-    out += "    return\n}\n";
+    out + "    return\n}\n"
+}
+
+#[test]
+fn many_small_values_through_branches_are_spilled() {
     for target in ["bdw", "skl", "icllp"] {
-        let c = compiled(&out, target).unwrap();
+        let c = compiled(&nest(1_100), target).unwrap();
         assert!(c.kernels[0].stats.spilled.registers > 60);
     }
+}
+
+/// So many that following each would take the square of the levels; all slots together are beyond the reach of the thread's own header.
+#[test]
+fn nothing_is_too_deep_to_be_spilled() {
+    let module = text::parse(&nest(4_500)).unwrap().module;
+    for target in ["bdw", "skl"] {
+        let options = CompileOptions::for_target(target).unwrap();
+        let c = compile(&module, &options).unwrap();
+        let spilled = &c.kernels[0].stats.spilled;
+        assert!(spilled.registers > 3_000 && spilled.scratch > 128 << 10);
+    }
+    // More than a thread's scratch is refused.
+    let full = nest(1_100).replace(" simd1 {", " simd1 scratch 2097152 {");
+    let e = compiled(&full, "skl").unwrap_err().to_string();
+    assert!(e.contains("of scratch for a thread"), "{e}");
 }
 
 /// What fits is not spilled for lack of a hole: values move. Four registers are for what values are aligned to, and for the payload, which stays.

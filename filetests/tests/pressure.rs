@@ -13,7 +13,7 @@ const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
 /// Whether a kernel was refused since one of its instructions takes all that there is or more, which spilling does not help, or since the kernel's own
 /// scratch leaves none for spilling.
 fn alone(error: &str, grfs: u32, target: &Target) -> bool {
-    if error.contains("bytes of scratch: messages reach") {
+    if error.contains("bytes of scratch for a thread") {
         return true;
     }
     let needed = error.split("out of registers: ").nth(1);

@@ -227,7 +227,7 @@ impl<'a> Bundles<'a> {
     }
 
     /// [`Bundles::root`] without shortening the way.
-    fn find(&self, r: VReg) -> VReg {
+    pub(super) fn find(&self, r: VReg) -> VReg {
         let mut at = r;
         while self.up[at] != at {
             at = self.up[at];

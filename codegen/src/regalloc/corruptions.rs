@@ -19,7 +19,7 @@ use crate::target::abi::Payload;
 use crate::vcode::insert::NEW;
 use crate::vcode::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
 use crate::{SimdCf, expand, sends};
-use gantry_isa_gen::{Desc, Dst, Src};
+use gantry_isa_gen::{Desc, Dst, Op, Src};
 
 /// Code, and a right allocation of it.
 struct Case {
@@ -159,6 +159,11 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
             let MInst::Op { inst, .. } = &mut bad.code.insts[rng.pick(new)?] else {
                 return None;
             };
+            // Another window of scratch.
+            if let (Op::Add, Src::Imm { bits, .. }) = (inst.op, &mut inst.srcs[1]) {
+                *bits ^= u64::from(sends::spill::Scratch::WINDOW) << rng.below(3);
+                return Some(bad);
+            }
             let Desc::Imm(desc) = &mut inst.send.as_mut()?.desc else {
                 return None;
             };

@@ -35,6 +35,7 @@ use bundles::Bundles;
 use cranelift_entity::SecondaryMap;
 use map::AllocationMap;
 use spill::Spilled;
+use std::collections::BTreeSet;
 
 /// Where every virtual register is.
 #[derive(Clone, Debug, Default)]
@@ -75,6 +76,9 @@ pub struct Room<'a> {
 
 /// What of the file, in sixteenths, spilling leaves for values, one attempt after the other. There is less room than bytes: values are aligned.
 const SHARES: [u32; 8] = [16, 15, 14, 12, 10, 8, 6, 4];
+
+/// How often registers may turn out to be too long-lived to follow: what is left of them in the file is short.
+const ROUNDS: u32 = 4;
 
 /// Code on its way, and what is known of it.
 struct Work<'a> {
@@ -128,6 +132,33 @@ impl Work<'_> {
         Ok(Some(Allocation { address }))
     }
 
+    /// Keeps in scratch, but for the instructions that name them, registers that liveness did not follow.
+    fn leave_abandoned(&mut self, room: Room<'_>) -> Result<(), CodegenError> {
+        for _ in 0..ROUNDS {
+            if self.live.abandoned.is_empty() {
+                return Ok(());
+            }
+            if self.origin.is_empty() {
+                self.origin.extend(0..self.code.insts.len() as u32);
+            }
+            let regs: BTreeSet<VReg> = self.live.abandoned.iter().copied().collect();
+            let room = Room {
+                scratch: self.spilled.scratch,
+                ..room
+            };
+            let (code, live) = (&self.code, &self.live);
+            let (code, live, spilled) =
+                spill::everywhere(self.name, code, live, room, &regs, &mut self.origin)?;
+            (self.code, self.live) = (code, live);
+            self.spilled.add(spilled);
+        }
+        Err(out_of_registers(
+            self.name,
+            (&self.code, &self.live),
+            room.grfs * self.code.grf.bytes,
+        ))
+    }
+
     fn done(self, alloc: Allocation) -> Allocated {
         Allocated {
             code: self.code,
@@ -163,10 +194,13 @@ pub fn allocate(
         },
         splits: 0,
     };
+    work.leave_abandoned(room)?;
     if let Some(alloc) = work.place(bytes, map) {
         return Ok(work.done(alloc));
     }
-    work.origin.extend(0..work.code.insts.len() as u32);
+    if work.origin.is_empty() {
+        work.origin.extend(0..work.code.insts.len() as u32);
+    }
     let loosened = loosen::loosen(&mut work.code, &mut work.origin, room.target);
     if chunks::split(&mut work.code, &mut work.origin, room.target) || loosened {
         work.live = liveness(name, &work.code)?;
@@ -193,7 +227,13 @@ pub fn allocate(
     let mut failed = None;
     for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
         let mut origin = work.origin.clone();
-        let (code, live, spilled) = spill::to_fit(name, code, live, room, cap, &mut origin)?;
+        let rest = Room {
+            scratch: work.spilled.scratch,
+            ..room
+        };
+        let (code, live, more) = spill::to_fit(name, code, live, rest, cap, &mut origin)?;
+        let mut spilled = work.spilled.clone();
+        spilled.add(more);
         let mut less = Work {
             name,
             code,
@@ -211,9 +251,13 @@ pub fn allocate(
     Err(failed.unwrap_or_else(|| out_of_registers(name, (code, live), bytes)))
 }
 
-/// The instruction where most is live.
+/// The instruction where most is live, or, where that fits, where most is taken for the sake of alignment.
 fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
-    let (at, needed) = live.peak();
+    let peak = live.peak();
+    let (at, needed) = match peak.1 <= available {
+        true => place::aligned(code, live),
+        false => peak,
+    };
     CodegenError::OutOfRegisters {
         function: name.to_string(),
         needed,

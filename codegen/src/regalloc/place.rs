@@ -4,8 +4,8 @@ use super::Allocation;
 use super::bundles::{Bundle, Bundles};
 use super::map::{AllocationMap, Life};
 use crate::liveness::Liveness;
-use crate::vcode::{Place, VCode, VReg};
-use cranelift_entity::SecondaryMap;
+use crate::vcode::{Place, VCode, VReg, routines};
+use cranelift_entity::{EntitySet, SecondaryMap};
 use std::cmp::Reverse;
 
 /// How often what found no place is placed before the others.
@@ -44,19 +44,28 @@ pub(super) fn place(
 ) -> Placed {
     let mut order = bundles.list();
     let mut early: Vec<VReg> = Vec::new();
+    // What callers and subroutines share moves for nobody.
+    let shared = routines::shared(code);
+    let mut kept: EntitySet<VReg> = EntitySet::new();
+    if code.routines.len() > 1 {
+        for r in code.vregs.keys().filter(|r| shared[*r]) {
+            kept.insert(bundles.find(r));
+        }
+    }
     // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
-    let tries = match orders && aligned(code, live) <= limit {
+    let tries = match orders && aligned(code, live).1 <= limit {
         true => TRIES,
         false => 0,
     };
     for n in 0..=tries {
-        // Fixed places first. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
+        // Fixed places first, and what moves for nobody. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
         // which packs them.
         order.sort_by_key(|b| {
             let kind = match b.place {
                 Place::Fixed(_) => 0,
                 Place::AtLeast(_) => 1,
-                Place::Any => 2,
+                Place::Any if kept.contains(b.root) => 2,
+                Place::Any => 3,
             };
             let turn = early.iter().position(|r| *r == b.root);
             let turn = turn.unwrap_or(early.len());
@@ -73,8 +82,8 @@ pub(super) fn place(
     once(code, bundles, limit, map, &order, true)
 }
 
-/// The most bytes that live at once, where each register takes whole multiples of what it is aligned to.
-fn aligned(code: &VCode, live: &Liveness) -> u32 {
+/// The most bytes that live at once, where each register takes whole multiples of what it is aligned to; and at which instruction.
+pub(super) fn aligned(code: &VCode, live: &Liveness) -> (usize, u32) {
     let mut delta = vec![0i64; code.insts.len() * 2 + 2];
     for (r, data) in &code.vregs {
         let bytes = i64::from(data.bytes.next_multiple_of(data.align.max(1)));
@@ -88,11 +97,14 @@ fn aligned(code: &VCode, live: &Liveness) -> u32 {
         }
     }
     let mut sum = 0;
-    let peak = delta.iter().map(|d| {
+    let mut peak = (0, 0);
+    for (point, d) in delta.iter().enumerate() {
         sum += d;
-        sum
-    });
-    peak.max().map_or(0, |n| n.max(0) as u32)
+        if sum > peak.1 {
+            peak = (point / 2, sum);
+        }
+    }
+    (peak.0, peak.1 as u32)
 }
 
 /// Places bundles in this order; `all`: also behind one that finds no place.

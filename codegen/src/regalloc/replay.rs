@@ -6,6 +6,7 @@
 //! them does not matter. What writes more than a GRF works in halves in the file, as in [`crate::liveness`].
 
 use super::Allocated;
+use crate::sends::spill::Scratch;
 use crate::target::Target;
 use crate::vcode::insert::NEW;
 use crate::vcode::{MInst, Place, SymbolPart, VBlock, VCode, VReg, VirtReg};
@@ -39,10 +40,21 @@ enum Token {
     Payload,
     /// A choice of the way.
     Choice,
+    /// Where a window of scratch begins.
+    Window,
 }
 
 fn token(kind: Token, n: u64) -> u64 {
     mix(mix(kind as u64) ^ n)
+}
+
+/// The byte of a header's doubleword that says where scratch begins; and the bytes that a message's offset reaches from there.
+const BASE: u32 = 20;
+const WINDOW: u64 = Scratch::WINDOW as u64;
+
+/// A byte of where a window of scratch begins.
+fn base(window: u64, byte: u32) -> u64 {
+    token(Token::Window, window << 8 | u64::from(byte))
 }
 
 /// A word of the address register: a register of the code as it was, the byte in it, and where the file has that byte.
@@ -584,6 +596,7 @@ impl Replay {
             }
             MInst::Op { inst, .. } if sends(inst.op) => self.spill(p, inst),
             MInst::Op { inst, .. } if inst.op == Op::Mov => self.mov(p, inst),
+            MInst::Op { inst, .. } if inst.op == Op::Add => self.base(p, inst),
             _ => self.fail(|| "is new, and of an unknown kind".to_owned()),
         }
     }
@@ -622,6 +635,26 @@ impl Replay {
         }
     }
 
+    /// Makes where scratch begins for a header, so many windows behind where the thread's does.
+    fn base(&mut self, p: &Pair<'_>, inst: &Inst<VirtReg>) {
+        let (Dst::Direct { at: to, .. }, Src::Direct { at: from, .. }, Src::Imm { bits, .. }) =
+            (inst.dst, inst.srcs[0], inst.srcs[1])
+        else {
+            return self.fail(|| "is new, and no base of scratch".to_owned());
+        };
+        let (Some(to), Some(from), Some(header)) = (p.at(to), p.at(from), p.header()) else {
+            return self.fail(|| "is new, and no base of scratch".to_owned());
+        };
+        self.read(p, header, BASE, 4, from, false);
+        self.commit();
+        for k in 0..4 {
+            match self.file.get_mut((to + k) as usize) {
+                Some(byte) => *byte = base(bits / WINDOW, k),
+                None => return self.fail(|| format!("writes byte {to}")),
+            }
+        }
+    }
+
     fn spill(&mut self, p: &Pair<'_>, inst: &Inst<VirtReg>) {
         let Some(MsgOp::Scratch {
             dir, count, offset, ..
@@ -646,10 +679,24 @@ impl Replay {
         if !data.is_multiple_of(p.before.grf.bytes) || !head.is_multiple_of(p.before.grf.bytes) {
             return self.fail(|| "is not at a register's start".to_owned());
         }
+        // The header says where scratch begins.
+        let says = |w: &u64| {
+            let at = (head + BASE) as usize;
+            let there = self.file.get(at..at + 4).unwrap_or(&[]);
+            there.iter().copied().eq((0..4).map(|k| base(*w, k)))
+        };
+        let window = (1..16).find(says);
+        let at = at + window.unwrap_or(0) as u32 * WINDOW as u32;
         if at < p.own || at + bytes > p.after.spilled.scratch {
             return self.fail(|| format!("is about byte {at} of scratch"));
         }
-        self.read(p, header, 0, u32::MAX, head, false);
+        match window {
+            None => self.read(p, header, 0, u32::MAX, head, false),
+            Some(_) => {
+                self.read(p, header, 0, BASE, head, false);
+                self.read(p, header, BASE + 4, u32::MAX, head + BASE + 4, false);
+            }
+        }
         self.commit();
         let end = (at + bytes) as usize;
         while self.scratch.len() < end {

@@ -23,8 +23,10 @@ pub(crate) struct Scratch<'a> {
 impl Scratch<'_> {
     /// Bytes in which messages count scratch.
     pub(crate) const UNIT: u32 = HWORD;
-    /// The last byte of scratch that messages reach, and one.
-    pub(crate) const REACH: u32 = HWORD * HWORD_OFFSETS as u32;
+    /// Bytes of scratch that messages reach from where their header says that it begins; behind them is the next window, which has a header of its own.
+    pub(crate) const WINDOW: u32 = HWORD * HWORD_OFFSETS as u32;
+    /// The byte of the header's doubleword that says where scratch begins (PRM, "Scratch Block Read/Write", M0.5).
+    pub(crate) const BASE: u32 = 20;
 
     /// Bytes that one message moves at most.
     pub(crate) fn most(target: &Target) -> u32 {
@@ -50,31 +52,43 @@ impl Scratch<'_> {
             let rest = (grfs - done) * grf / HWORD;
             let hwords = 1 << rest.min(most_hwords(self.target)).ilog2();
             let n = hwords * HWORD / grf;
+            let from = at + done * grf;
             let op = MsgOp::Scratch {
                 dir,
                 count: hwords as u8,
-                offset: ((at + done * grf) / HWORD) as u16,
+                offset: (from % Self::WINDOW / HWORD) as u16,
                 dword_mode: false,
             };
-            self.message(dir, op, (reg, offset + done * grf), n, starts)?;
+            let base = from - from % Self::WINDOW;
+            self.message((dir, op), base, (reg, offset + done * grf), n, starts)?;
             starts = false;
             done += n;
         }
         Ok(())
     }
 
+    /// A message in the window that begins at byte `base` of scratch.
     fn message(
         &mut self,
-        dir: Dir,
-        op: MsgOp,
+        (dir, op): (Dir, MsgOp),
+        base: u32,
         (reg, offset): (VReg, u32),
         grfs: u32,
         starts: bool,
     ) -> Result<(), MessageError> {
         let platform = self.target.platform();
-        let header = RegRef::new(VirtReg::Grf(self.header), 0);
         let data = RegRef::new(VirtReg::Grf(reg), offset as u16);
         let split = dir == Dir::Write && forms::splits(self.target);
+        let header = match (dir, base) {
+            (Dir::Write, _) if !split => self.payload((reg, offset), base, grfs),
+            (_, 0) => self.header,
+            _ => {
+                let file = self.target.grf();
+                let header = self.vregs.push(VRegData::anywhere(file.bytes, file));
+                self.head(header, base);
+                header
+            }
+        };
         let exec = match grfs > 1 {
             true => ExecSize::S16,
             false => ExecSize::S8,
@@ -83,7 +97,7 @@ impl Scratch<'_> {
         let mut send = isa::Inst::new(op_name, exec);
         send.no_mask = true;
         send.dst = Dst::null(VirtReg::NULL, Type::Ud);
-        send.srcs[0] = scalar(header, Type::Ud);
+        send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(header), 0), Type::Ud);
         let message = match (dir, split) {
             (Dir::Read, _) => {
                 send.dst = dst(data, Type::Ud);
@@ -93,11 +107,7 @@ impl Scratch<'_> {
                 send.srcs[1] = scalar(data, Type::Ud);
                 Message::split(platform, op)
             }
-            (Dir::Write, false) => {
-                let payload = self.payload((reg, offset), grfs);
-                send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(payload), 0), Type::Ud);
-                Message::new(platform, op)
-            }
+            (Dir::Write, false) => Message::new(platform, op),
         };
         let (ex, desc) = message.descs(platform)?;
         send.send = Some(SendDescs {
@@ -114,14 +124,37 @@ impl Scratch<'_> {
         Ok(())
     }
 
+    /// Makes a register begin with a header for the window at byte `base` of scratch.
+    fn head(&mut self, to: VReg, base: u32) {
+        let file = self.target.grf();
+        self.move_bytes((to, 0), (self.header, 0), file.bytes, true);
+        if base == 0 {
+            return;
+        }
+        let at = |r| RegRef::new(VirtReg::Grf(r), Self::BASE as u16);
+        let by = Src::Imm {
+            ty: Type::Ud,
+            bits: base.into(),
+        };
+        let from = scalar(at(self.header), Type::Ud);
+        let mut inst = uniform(Op::Add, grf_dst(to, Type::Ud), [from, by]);
+        inst.dst = dst(at(to), Type::Ud);
+        let (starts, keeps) = (false, None);
+        self.out.push(MInst::Op {
+            inst,
+            starts,
+            keeps,
+        });
+    }
+
     /// Header and data, one behind the other.
-    fn payload(&mut self, (reg, offset): (VReg, u32), grfs: u32) -> VReg {
+    fn payload(&mut self, (reg, offset): (VReg, u32), base: u32, grfs: u32) -> VReg {
         let file = self.target.grf();
         let payload = self
             .vregs
             .push(VRegData::anywhere((1 + grfs) * file.bytes, file));
         let dwords = file.bytes / Type::Ud.bytes();
-        self.move_bytes((payload, 0), (self.header, 0), file.bytes, true);
+        self.head(payload, base);
         let mut done = 0;
         while done < grfs {
             let n = (grfs - done).min(2);

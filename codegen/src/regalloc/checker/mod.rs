@@ -5,6 +5,7 @@
 //! bytes of values: those of the register that was written there last, and, by copies, of others. New instructions move bytes, to and from scratch
 //! too, or make a constant again; they compute nothing.
 
+mod headers;
 mod places;
 mod reads;
 mod state;
@@ -48,6 +49,8 @@ struct Checker<'a> {
     names: BTreeMap<String, VReg>,
     /// Where those constants are that new instructions make.
     again: BTreeMap<VReg, u32>,
+    /// The window of scratch that registers are made headers of.
+    windows: SecondaryMap<VReg, u32>,
     /// Values that several routines name.
     shared: SecondaryMap<VReg, bool>,
     of_blocks: Vec<Routine>,
@@ -208,6 +211,7 @@ impl<'a> Checker<'a> {
             constants,
             names,
             again: BTreeMap::new(),
+            windows: SecondaryMap::new(),
             shared: routines::shared(before),
             of_blocks: routines::of_blocks(code),
             bytes: SecondaryMap::new(),
@@ -225,6 +229,7 @@ impl<'a> Checker<'a> {
                 c.again.entry(constant).or_insert(next);
             }
         }
+        c.windows = headers::windows(code, |i| c.old(i).is_none());
         c.effects();
         c
     }
@@ -369,7 +374,8 @@ impl<'a> Checker<'a> {
             } => {
                 let bytes = |n: u32| n * Scratch::UNIT;
                 let (at, size) = (bytes(offset.into()), bytes(count.into()));
-                Some((dir, SCRATCH + at, size))
+                let window = self.window(inst) * Scratch::WINDOW;
+                Some((dir, SCRATCH + window + at, size))
             }
             _ => None,
         }

@@ -2,7 +2,7 @@
 
 use super::state::State;
 use super::{Checker, Res, element};
-use crate::vcode::{Access, MInst, Place, VReg, VirtReg};
+use crate::vcode::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::{Dst, Inst, Op, Src};
 
 /// A place that holds nothing.
@@ -200,32 +200,6 @@ impl Checker<'_> {
                 let place = self.place(n) + u32::from(new.sub) + byte;
                 look(r, u32::from(at.sub) + byte, place, ty.bytes());
             }
-        }
-    }
-
-    /// What messages to scratch need.
-    fn new_reads(&self, m: &MInst, state: &State) -> Res {
-        let MInst::Op { inst, .. } = m else {
-            return Ok(());
-        };
-        if self.scratch(inst).is_none() {
-            return Ok(());
-        }
-        let header = self
-            .before
-            .vregs
-            .iter()
-            .find(|(_, d)| d.place == Place::Fixed(0));
-        let (Some((header, data)), Src::Direct { at, .. }) = (header, inst.srcs[0]) else {
-            return Err("has no header".to_owned());
-        };
-        let VirtReg::Grf(r) = at.reg else {
-            return Err("has no header".to_owned());
-        };
-        let place = self.place(r) + u32::from(at.sub);
-        match state.missing(place, header, (0, data.bytes), &[]) {
-            None => Ok(()),
-            Some(_) => Err(format!("has no thread header at byte {place} of the file")),
         }
     }
 }

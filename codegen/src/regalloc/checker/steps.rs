@@ -117,6 +117,9 @@ impl Checker<'_> {
                 if let Some((dir, at, bytes)) = self.scratch(inst) {
                     return self.scratch_step(inst, dir, at, bytes, state);
                 }
+                if self.base_step(inst, state) {
+                    return Ok(());
+                }
                 if let Some(text) = constant_of(m) {
                     return self.constant_step(inst, &text, state);
                 }

@@ -110,7 +110,11 @@ pub(in super::super) fn machine(seed: u64, seen: &mut Seen) -> Machine {
     if grfs < grf.count {
         seen.add(Feature::Cut);
     }
-    let scratch = rng.pick(&[0, 0, 64, 1000, 4000]).unwrap();
+    let scratch = match rng.below(60) {
+        // Slots are beyond the reach of the thread's own header, or in part.
+        0 => rng.pick(&[130_000, 131_000, 270_000]).unwrap(),
+        _ => rng.pick(&[0, 0, 64, 1000, 4000]).unwrap(),
+    };
     let size = match rng.below(100) {
         0 => 200 + rng.below(400),
         1..=9 => 60 + rng.below(120),

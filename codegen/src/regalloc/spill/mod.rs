@@ -12,6 +12,7 @@ mod webs;
 
 use super::Room;
 use super::report::{SpilledValue, held};
+use crate::ir::MAX_SCRATCH;
 use crate::liveness::{self, Liveness, Occurrences};
 use crate::result::CodegenError;
 use crate::sends::{self, Dir};
@@ -73,10 +74,23 @@ pub struct Spilled {
     pub values: Vec<SpilledValue>,
 }
 
+impl Spilled {
+    /// Adds what was spilled later, behind this in scratch.
+    pub(super) fn add(&mut self, later: Spilled) {
+        self.scratch = self.scratch.max(later.scratch);
+        self.bytes += later.bytes;
+        self.registers += later.registers;
+        self.fills += later.fills;
+        self.stores += later.stores;
+        self.remats += later.remats;
+        self.values.extend(later.values);
+    }
+}
+
 /// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `origin`: per instruction what it was, kept up.
 ///
 /// # Errors
-/// Messages of scratch do not reach the slots; the platform lacks them.
+/// The slots take more scratch than a thread can have; the platform lacks the messages.
 pub(super) fn to_fit(
     name: &str,
     code: &VCode,
@@ -102,7 +116,7 @@ pub(super) fn to_fit(
 /// Spills registers wherever they occur: they come to the file for each instruction.
 ///
 /// # Errors
-/// Messages of scratch do not reach the slots; the platform lacks them.
+/// The slots take more scratch than a thread can have; the platform lacks the messages.
 pub(super) fn everywhere(
     name: &str,
     code: &VCode,
@@ -160,13 +174,10 @@ fn apply(
         .map(|e| e.reg)
         .collect();
     let (slots, end) = slots(code, live, &stored, scratch);
-    if end > sends::spill::Scratch::REACH {
+    if end > MAX_SCRATCH {
         return Err(CodegenError::Unsupported {
             function: name.to_string(),
-            what: format!(
-                "{end} bytes of scratch: messages reach {}",
-                sends::spill::Scratch::REACH
-            ),
+            what: format!("{end} bytes of scratch for a thread; {MAX_SCRATCH} is the most"),
             at: None,
             origin: Default::default(),
         });

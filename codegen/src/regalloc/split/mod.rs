@@ -628,6 +628,14 @@ impl<'a> Scan<'a> {
         let all: Vec<VReg> = self.file.who(&(0..code.grf.size())).into_iter().collect();
         let shared = self.running[routine].iter().flat_map(|r| &self.own[*r]);
         let but: Vec<Bytes> = shared.map(|&(r, at)| at..at + self.bytes(r)).collect();
+        // What moves does so before all that stands with the call, where what that names last still lives.
+        let with = together(code, i as usize, |_| false)..i as usize;
+        let last = code.insts.get(with).unwrap_or(&[]).iter();
+        let last = last.filter_map(|m| match *m {
+            MInst::Touch { reg, .. } if !self.is_live(reg) => Some(self.place(self.root[reg])),
+            _ => None,
+        });
+        let taken: Vec<Bytes> = but.iter().cloned().chain(last).collect();
         let mut file = self.file.clone();
         let mut moves = Vec::new();
         for who in all {
@@ -639,7 +647,7 @@ impl<'a> Scan<'a> {
                 return None;
             }
             let shape = (self.bytes(who), self.align[who]);
-            let to = file.find(shape, &self.within(who), &but)?;
+            let to = file.find(shape, &self.within(who), &taken)?;
             file.put(who, &(to..to + shape.0));
             moves.push(Move {
                 who,
