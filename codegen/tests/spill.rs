@@ -154,7 +154,7 @@ fn many_small_values_through_branches_are_spilled() {
 /// So many that following each would take the square of the levels; all slots together are beyond the reach of the thread's own header.
 #[test]
 fn nothing_is_too_deep_to_be_spilled() {
-    let module = text::parse(&nest(4_500)).unwrap().module;
+    let module = text::parse(&nest(5_500)).unwrap().module;
     for target in ["bdw", "skl"] {
         let options = CompileOptions::for_target(target).unwrap();
         let c = compile(&module, &options).unwrap();
