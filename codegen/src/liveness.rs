@@ -30,8 +30,10 @@ pub struct Demand {
     pub before: u32,
     /// What lives across it (stage 2).
     pub during: u32,
-    /// After it, its results included (stage 3).
+    /// After it, its results included, those too that nobody reads (stage 3).
     pub after: u32,
+    /// What lives on behind it (stage 4).
+    pub left: u32,
 }
 
 impl Demand {
@@ -463,6 +465,13 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
         weak = across_calls(code, &calls, &mut ranges);
     }
     let mut demand = demand(code, &ranges);
+    // At a block's end ranges do so too, not what goes on in the next one.
+    for (block, data) in &code.blocks {
+        let last = data.end.checked_sub(1).and_then(|n| demand.get_mut(n));
+        if let (Some(d), true, true) = (last, data.start < data.end, abandoned.is_empty()) {
+            d.left = walk.load.bytes[block.index()];
+        }
+    }
     if !calls.is_empty() {
         add_callers(code, &calls, &ranges, &mut demand);
     }
@@ -572,6 +581,7 @@ fn add_callers(
             d.before += more;
             d.during += more;
             d.after += more;
+            d.left += more;
         }
         let first = calls.partition_point(|c| c.0 < insts.start);
         let own = calls.iter().zip(&named).skip(first);
@@ -587,12 +597,17 @@ pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<D
     let points = code.insts.len() * 2 + 1;
     // Bytes that begin and end at a point.
     let mut delta = vec![0i32; points + 1];
+    // Bytes that end behind an instruction.
+    let mut ends = vec![0i32; code.insts.len() + 1];
     let mut across = vec![0i32; code.insts.len() + 1];
     for (r, data) in &code.vregs {
         for range in &ranges[r] {
             let bytes = data.bytes as i32;
             delta[range.start as usize] += bytes;
             delta[(range.end as usize).min(points)] -= bytes;
+            if range.end.is_multiple_of(2) {
+                ends[range.end as usize / 2] += bytes;
+            }
             // Instructions that the value lives right through.
             let (first, last) = (range.start.div_ceil(2), range.end / 2);
             if last > first {
@@ -612,6 +627,7 @@ pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<D
                 before: before.max(0) as u32,
                 during: through.max(0) as u32,
                 after: after.max(0) as u32,
+                left: (after - ends[i + 1]).max(0) as u32,
             }
         })
         .collect()

@@ -5,6 +5,7 @@
 
 mod cases;
 mod generate;
+mod lives;
 mod ops;
 mod seen;
 
