@@ -201,18 +201,7 @@ impl Load {
         let blocks = self.bytes.iter().zip(code.blocks.values());
         let worst = blocks.max_by_key(|(bytes, _)| **bytes);
         let (needed, at) = worst.map_or((0, 0), |(bytes, b)| (*bytes, b.end.saturating_sub(1)));
-        CodegenError::OutOfRegisters {
-            function: name.to_string(),
-            needed,
-            available: file,
-            at,
-            text: code
-                .insts
-                .get(at)
-                .map(|m| m.to_string())
-                .unwrap_or_default(),
-            origin: code.locs.get(at).into(),
-        }
+        CodegenError::out_of_registers(name, code, at, [needed, file])
     }
 }
 

@@ -1,6 +1,7 @@
 //! Errors of compilation.
 
-use crate::ir::{Module, SourceLine, SourceLoc};
+use crate::ir::{Module, SourceLine, SourceLoc, Value};
+use crate::vcode::{Access, VCode};
 use gantry_isa_gen::diag::Diagnostics;
 use gantry_isa_gen::message::MessageError;
 use std::fmt;
@@ -28,6 +29,11 @@ impl From<SourceLoc> for Origin {
     fn from(loc: SourceLoc) -> Origin {
         Origin { loc, line: None }
     }
+}
+
+/// Behind an instruction, the IR value that it is about: `, v12`, or nothing.
+fn of(value: &Option<Value>) -> String {
+    value.map_or_else(String::new, |v| format!(", {v}"))
 }
 
 /// Behind what it is the origin of: ` (saxpy.cl:12:5)`, or nothing.
@@ -61,7 +67,8 @@ pub enum CodegenError {
     },
     /// What one instruction reads and writes, with what must stay in registers, takes more of them than there are. Everything else is spilled.
     #[error(
-        "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at} (`{text}`){origin}, and {available} there are for values"
+        "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at} (`{text}`{}){origin}, and {available} there are for values",
+        of(value)
     )]
     OutOfRegisters {
         /// The kernel.
@@ -74,6 +81,8 @@ pub enum CodegenError {
         at: usize,
         /// That instruction.
         text: String,
+        /// The IR value that it writes, or else the largest that it reads, as numbered after inlining and expansion, if it is of any.
+        value: Option<Value>,
         /// Where it is from.
         origin: Origin,
     },
@@ -112,6 +121,37 @@ impl CodegenError {
         CodegenError::Internal {
             function: function.to_string(),
             what: what.to_string(),
+        }
+    }
+
+    /// So many bytes of registers are needed at a machine instruction, and so many there are.
+    pub(crate) fn out_of_registers(
+        name: &str,
+        code: &VCode,
+        at: usize,
+        [needed, available]: [u32; 2],
+    ) -> CodegenError {
+        let inst = code.insts.get(at);
+        let mut value: Option<(bool, u32, Value)> = None;
+        if let Some(m) = inst {
+            m.for_each_vreg(|r, a| {
+                let data = code.vregs[r];
+                let more = |v: Value| (a != Access::Use, data.bytes, v);
+                let new = data.value.expand().map(more);
+                let key = |x: &(bool, u32, Value)| (x.0, x.1);
+                if new.as_ref().map(key) > value.as_ref().map(key) {
+                    value = new;
+                }
+            });
+        }
+        CodegenError::OutOfRegisters {
+            function: name.to_string(),
+            needed,
+            available,
+            at,
+            text: inst.map(|m| m.to_string()).unwrap_or_default(),
+            value: value.map(|v| v.2),
+            origin: code.locs.get(at).into(),
         }
     }
 

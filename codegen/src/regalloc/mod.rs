@@ -258,16 +258,5 @@ fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u3
         true => place::aligned(code, live),
         false => peak,
     };
-    CodegenError::OutOfRegisters {
-        function: name.to_string(),
-        needed,
-        available,
-        at,
-        text: code
-            .insts
-            .get(at)
-            .map(|m| m.to_string())
-            .unwrap_or_default(),
-        origin: code.locs.get(at).into(),
-    }
+    CodegenError::out_of_registers(name, code, at, [needed, available])
 }
