@@ -20,12 +20,14 @@ mod loosen;
 mod machine;
 pub mod map;
 mod overlay;
+pub mod phases;
 mod place;
 #[cfg(test)]
 mod replay;
 pub mod report;
 pub mod spill;
 mod split;
+mod timeline;
 
 use crate::liveness::{Liveness, liveness};
 use crate::result::CodegenError;
@@ -34,6 +36,7 @@ use crate::vcode::{VCode, VReg};
 use bundles::Bundles;
 use cranelift_entity::SecondaryMap;
 use map::AllocationMap;
+use phases::{Phase, Phases};
 use spill::Spilled;
 
 /// Where every virtual register is.
@@ -58,6 +61,8 @@ pub struct Allocated {
     pub spilled: Spilled,
     /// Registers that became several because they moved.
     pub splits: u32,
+    /// How long it took.
+    pub phases: Phases,
 }
 
 /// What allocation may use.
@@ -84,17 +89,28 @@ struct Work<'a> {
     origin: Vec<u32>,
     spilled: Spilled,
     splits: u32,
+    phases: Phases,
 }
 
 impl Work<'_> {
     /// Places every register for all its life.
-    fn place(&self, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
+    fn place(&mut self, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
         if self.live.peak().1 > limit {
             return None;
         }
-        let mut bundles = Bundles::merge(&self.code, &self.live);
-        let placed = place::place(&self.code, &self.live, &bundles, limit, map, true);
-        placed.all(&self.code, &mut bundles)
+        let (code, live) = (&self.code, &self.live);
+        self.phases.run(Phase::Place, || {
+            let mut bundles = Bundles::merge(code, live);
+            let placed = place::place(code, live, &bundles, limit, map, true);
+            placed.all(code, &mut bundles)
+        })
+    }
+
+    /// Follows what lives where, of code that has changed.
+    fn follow(&mut self) -> Result<(), CodegenError> {
+        let (name, code) = (self.name, &self.code);
+        self.live = self.phases.run(Phase::Liveness, || liveness(name, code))?;
+        Ok(())
     }
 
     /// The same, and where that cannot be, moves values.
@@ -107,22 +123,27 @@ impl Work<'_> {
             return Ok(None);
         }
         let (code, live) = (&self.code, &self.live);
-        let mut bundles = Bundles::merge(code, live);
         // Behind spilling the file is full wherever it can be: another order of placement helps next to never.
         let orders = self.spilled.registers + self.spilled.remats == 0;
-        let placed = place::place(code, live, &bundles, limit, map, orders);
-        let all = placed.all(code, &mut bundles);
+        let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
+            let mut bundles = Bundles::merge(code, live);
+            let placed = place::place(code, live, &bundles, limit, map, orders);
+            let all = placed.all(code, &mut bundles);
+            (bundles, placed, all)
+        });
         if all.is_some() {
             return Ok(all);
         }
         let mut origin = self.origin.clone();
-        let split = split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin);
+        let split = self.phases.run(Phase::Split, || {
+            split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin)
+        });
         let Some(split) = split else {
             return Ok(None);
         };
-        self.live = liveness(self.name, &split.code)?;
         self.code = split.code;
         self.origin = origin;
+        self.follow()?;
         self.splits = split.splits;
         let address = split.address;
         Ok(Some(Allocation { address }))
@@ -136,6 +157,7 @@ impl Work<'_> {
             alloc,
             spilled: self.spilled,
             splits: self.splits,
+            phases: self.phases,
         }
     }
 }
@@ -162,28 +184,40 @@ pub fn allocate(
             ..Spilled::default()
         },
         splits: 0,
+        phases: Phases::default(),
     };
     if let Some(alloc) = work.place(bytes, map) {
         return Ok(work.done(alloc));
     }
     work.origin.extend(0..work.code.insts.len() as u32);
-    let loosened = loosen::loosen(&mut work.code, &mut work.origin, room.target);
-    if chunks::split(&mut work.code, &mut work.origin, room.target) || loosened {
-        work.live = liveness(name, &work.code)?;
+    let (code, origin) = (&mut work.code, &mut work.origin);
+    let pieces = work.phases.run(Phase::Pieces, || {
+        let loosened = loosen::loosen(code, origin, room.target);
+        chunks::split(code, origin, room.target) || loosened
+    });
+    if pieces {
+        work.follow()?;
     }
     if let Some(alloc) = work.split(bytes, map)? {
         return Ok(work.done(alloc));
     }
     // Where nothing else helps, registers are not joined.
     let apart = (work.code.clone(), work.live.clone());
-    if spill::coalesce::coalesce(&mut work.code, &work.live) {
-        work.live = liveness(name, &work.code)?;
+    let (code, live) = (&mut work.code, &work.live);
+    if work
+        .phases
+        .run(Phase::Join, || spill::coalesce::coalesce(code, live))
+    {
+        work.follow()?;
     }
     // Where little more lives than there is room for, what leaves is better chosen one by one.
     let much = work.live.peak().1 > bytes / 4 * 5;
-    if much && spill::pairs::pair(&mut work.code, &work.live, room.target) {
-        work.live = liveness(name, &work.code)?;
+    let (code, live) = (&mut work.code, &work.live);
+    let mut pair = || spill::pairs::pair(code, live, room.target);
+    if much && work.phases.run(Phase::Join, &mut pair) {
+        work.follow()?;
     }
+    let mut phases = work.phases;
     let together = (work.code, work.live);
     // Small values come from scratch in GRFs of their own, for which there is room but at the first attempt.
     let spare = 2 * together.0.grf.bytes;
@@ -193,7 +227,9 @@ pub fn allocate(
     let mut failed = None;
     for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
         let mut origin = work.origin.clone();
-        let (code, live, spilled) = spill::to_fit(name, code, live, room, cap, &mut origin)?;
+        phases.attempts += 1;
+        let spill = || spill::to_fit(name, code, live, room, cap, &mut origin);
+        let (code, live, spilled) = phases.run(Phase::Spill, spill)?;
         let mut less = Work {
             name,
             code,
@@ -201,10 +237,12 @@ pub fn allocate(
             origin,
             spilled,
             splits: 0,
+            phases,
         };
         if let Some(alloc) = less.split(bytes, map)? {
             return Ok(less.done(alloc));
         }
+        phases = less.phases;
         failed = Some(out_of_registers(name, (&less.code, &less.live), bytes));
     }
     let (code, live) = &together;
