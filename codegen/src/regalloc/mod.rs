@@ -14,6 +14,7 @@ pub mod checker;
 mod chunks;
 #[cfg(test)]
 mod corruptions;
+mod holes;
 mod loops;
 mod loosen;
 #[cfg(test)]
@@ -35,6 +36,7 @@ use crate::target::Target;
 use crate::vcode::{VCode, VReg};
 use bundles::Bundles;
 use cranelift_entity::SecondaryMap;
+use holes::Holes;
 use map::AllocationMap;
 use phases::{Phase, Phases};
 use spill::Spilled;
@@ -134,6 +136,9 @@ impl Work<'_> {
         if all.is_some() {
             return Ok(all);
         }
+        if Holes::of_bundles(code, &bundles).find(limit).is_some() {
+            return Ok(None);
+        }
         let mut origin = self.origin.clone();
         let split = self.phases.run(Phase::Split, || {
             split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin)
@@ -191,8 +196,12 @@ pub fn allocate(
     }
     work.origin.extend(0..work.code.insts.len() as u32);
     let (code, origin) = (&mut work.code, &mut work.origin);
+    let live = &work.live;
     let pieces = work.phases.run(Phase::Pieces, || {
-        let loosened = loosen::loosen(code, origin, room.target);
+        // Where much more lives than there is room for, one place more is little.
+        let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
+        let payload = more && loosen::payload(code, live, origin, room.target);
+        let loosened = loosen::loosen(code, origin, room.target) || payload;
         chunks::split(code, origin, room.target) || loosened
     });
     if pieces {
