@@ -7,6 +7,7 @@ use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::pipeline::{self, Stage};
 use crate::regalloc::baseline::Allocator;
+use crate::regalloc::phases::Phases;
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::spill::Spilled;
 use crate::result::CodegenError;
@@ -79,6 +80,8 @@ impl CompileOptions {
 pub struct KernelStats {
     /// Time per stage.
     pub stages: Vec<(&'static str, Duration)>,
+    /// Time per phase of allocation, of [`Stage::Regalloc`]'s.
+    pub phases: Phases,
     /// Instructions emitted.
     pub instructions: usize,
     /// Bytes of code.

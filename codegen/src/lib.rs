@@ -42,6 +42,7 @@ pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
 pub use pipeline::Stage;
 pub use regalloc::baseline::Allocator;
+pub use regalloc::phases::{Phase, Phases};
 pub use regalloc::report;
 pub use regalloc::spill::Spilled;
 pub use result::CodegenError;

@@ -302,6 +302,7 @@ pub(crate) fn run(
         alloc,
         spilled,
         splits,
+        phases,
         ..
     } = stages
         .run(Stage::Regalloc, || {
@@ -340,6 +341,7 @@ pub(crate) fn run(
     };
     stats.moves = code.insts.iter().filter(moves).count();
     stats.splits = splits;
+    stats.phases = phases;
     stats.report = report;
     stats.simd_width = payload.simd;
     stats.fired = code.fired;

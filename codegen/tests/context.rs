@@ -84,9 +84,9 @@ fn few_requests_for_memory() {
             assert!(again.0 < once.0 && again.1 < once.1, "{}", shape.name());
             more = again.0 - more;
         }
-        // Blocks ask, and functions; instructions do not, but for the nodes of the allocation map, of which one holds the places of eight or so.
+        // Blocks ask, and functions; instructions do not.
         let most = match shape {
-            Shape::Straight => SIZES[1] as u64 / 6,
+            Shape::Straight => 100,
             Shape::Calls | Shape::CallSites => 50_000,
             // Every case is a block, and an edge.
             Shape::Switch => 4 * SIZES[1] as u64,

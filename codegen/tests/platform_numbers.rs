@@ -66,7 +66,8 @@ fn stages_know_no_platform_by_heart() {
             let allowed = ALLOWED
                 .iter()
                 .any(|(file, text, _)| path.ends_with(file) && line.trim() == *text);
-            let line = code(line);
+            // A type of Rust is no fact.
+            let line = code(line).replace("u128", "");
             if !allowed && FACTS.iter().any(|f| line.contains(f)) {
                 found.push(format!("{}:{}: {}", path.display(), n + 1, line.trim()));
             }

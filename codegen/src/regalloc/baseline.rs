@@ -1,5 +1,6 @@
 //! Coarser allocators, to measure the real one by (`docs/regalloc.md`): the same one with registers of whole GRFs, and a linear scan.
 
+use super::phases::Phases;
 use super::spill::{self, Spilled};
 use super::{Allocated, Allocation, Room, out_of_registers};
 use crate::liveness::Liveness;
@@ -232,6 +233,7 @@ pub(crate) fn linear_scan(
         code,
         live,
         splits: 0,
+        phases: Phases::default(),
     };
     let first = (now.code.clone(), now.live.clone());
     loop {
@@ -261,6 +263,7 @@ pub(crate) fn linear_scan(
             alloc: Allocation::default(),
             spilled: all,
             splits: 0,
+            phases: Phases::default(),
         };
     }
 }

@@ -1,11 +1,13 @@
-//! Small values that a message brings want a GRF's start where they arrive, not for all of their life: where the file is full of such, they are moved on
-//! at once to where their own size is all that they want.
+//! Small values where they need not be.
+//!
+//! Those that a message brings want a GRF's start where they arrive, not for all of their life: where the file is full of such, they are moved on
+//! at once to where their own size is all that they want. Those of the thread's payload cut the file where they arrive: where more lives than there is room for, they are moved too.
 
-use crate::liveness::Occurrences;
+use crate::liveness::{Liveness, Occurrences};
 use crate::sends::spill::Scratch;
 use crate::target::Target;
 use crate::vcode::insert::{Inserted, insert_into};
-use crate::vcode::{Access, MInst, Place, VCode, VReg, VirtReg, routines};
+use crate::vcode::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg, routines};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::{Dst, Region, Src};
 
@@ -91,4 +93,55 @@ pub(super) fn loosen(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) -
     }
     insert_into(code, new, origin);
     true
+}
+
+/// Moves what is small in the thread's payload, and lives where most does, to where nothing is cut by it, if it is as little as a GRF holds; whether
+/// there was any.
+pub(super) fn payload(
+    code: &mut VCode,
+    live: &Liveness,
+    origin: &mut Vec<u32>,
+    target: &Target,
+) -> bool {
+    let grf = code.grf.bytes;
+    let shared = routines::shared(code);
+    let at = live.peak().0 as u32 * 2;
+    let mut may: SecondaryMap<VReg, bool> = SecondaryMap::new();
+    let mut bytes = 0;
+    for (r, d) in &code.vregs {
+        let small = matches!(d.place, Place::Fixed(at) if at >= grf) && d.bytes < grf;
+        if small && !shared[r] && live.lives_at(r, 0) && live.lives_at(r, at) {
+            may[r] = true;
+            bytes += d.bytes;
+        }
+    }
+    if bytes == 0 || bytes > grf {
+        return false;
+    }
+    for m in &code.insts {
+        m.for_each_vreg(|r, access| may[r] &= access == Access::Use);
+    }
+    let found: Vec<VReg> = code.vregs.keys().filter(|r| may[*r]).collect();
+    let mut moves = Vec::new();
+    for &r in &found {
+        let data = code.vregs[r];
+        let arrives = code.vregs.push(data);
+        let anywhere = VRegData::anywhere(data.bytes, code.grf);
+        code.vregs[r].place = Place::Any;
+        code.vregs[r].align = data.align.max(anywhere.align);
+        let mut s = Scratch {
+            target,
+            header: r,
+            vregs: &mut code.vregs,
+            out: &mut moves,
+        };
+        s.move_bytes((r, 0), (arrives, 0), data.bytes, true);
+    }
+    let new = moves.iter().map(|&inst| Inserted {
+        at: 0,
+        after: false,
+        inst,
+    });
+    insert_into(code, new.collect(), origin);
+    !found.is_empty()
 }

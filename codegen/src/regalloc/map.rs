@@ -1,27 +1,126 @@
-//! The allocation map: for each GRF, which of its bytes are taken at which program points.
+//! The allocation map: which bytes of the file are taken at which program points.
+//!
+//! Most values take whole GRFs: one [`Timeline`] has a bit for each, so that one walk of it says of all GRFs at once which are free all of a value's
+//! life. Of GRFs that values have parts of, others have a bit for each byte.
 
+use super::timeline::Timeline;
 use crate::liveness::Range;
 use crate::target::GrfFile;
-use std::collections::BTreeMap;
+use std::ops::BitOrAssign;
 
-type Map = BTreeMap<u32, Taken>;
-
-/// From its key on, up to `end`, these bytes of the GRF are taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// GRFs, a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Taken {
-    end: u32,
-    bytes: u64,
+    /// All of their bytes by one value.
+    whole: u128,
+    /// Some of their bytes.
+    part: u128,
 }
 
-/// Per GRF an ordered map from program point to the bytes taken; all maps share one pool. Entries of a GRF never overlap in
-/// time: where two values share a GRF, the time they share is an entry of its own.
+impl BitOrAssign for Taken {
+    fn bitor_assign(&mut self, other: Taken) {
+        self.whole |= other.whole;
+        self.part |= other.part;
+    }
+}
+
+/// Bits of a timeline.
+const BANK: u32 = u128::BITS;
+
+/// Bytes of a few GRFs, as many as there are bits; its memory is cleared when the first of them is taken.
+#[derive(Default)]
+struct Bytes {
+    used: bool,
+    taken: Timeline<u128>,
+}
+
+/// What is taken by values of one kind.
+#[derive(Default)]
+struct File {
+    points: u32,
+    /// Of so many GRFs each.
+    grfs: Vec<Timeline<Taken>>,
+    /// Of so many bytes each.
+    bytes: Vec<Bytes>,
+    any: bool,
+}
+
+impl File {
+    fn clear(&mut self, file: GrfFile, points: u32) {
+        (self.points, self.any) = (points, false);
+        self.grfs
+            .resize_with(file.count.div_ceil(BANK) as usize, Timeline::default);
+        self.grfs.iter_mut().for_each(|b| b.clear(points));
+        self.bytes
+            .resize_with(file.size().div_ceil(BANK) as usize, Bytes::default);
+        self.bytes.iter_mut().for_each(|b| b.used = false);
+    }
+
+    /// The bytes of a bank that are taken in parts of GRFs somewhere in ranges.
+    fn parts(&self, bank: usize, ranges: &[Range]) -> u128 {
+        let mut out = 0;
+        if let Some(b) = self.bytes.get(bank).filter(|b| b.used) {
+            ranges.iter().for_each(|r| out |= b.taken.taken(*r));
+        }
+        out
+    }
+
+    /// Takes `bytes` bytes at `at`, of GRFs of `size` bytes, over ranges.
+    fn take(&mut self, size: u32, at: u32, bytes: u32, ranges: &[Range]) {
+        self.any |= !ranges.is_empty();
+        let end = at + bytes;
+        let grfs = at / size..end.div_ceil(size);
+        let whole = at.div_ceil(size)..end / size;
+        for (n, bank) in (0u32..).zip(&mut self.grfs) {
+            let inside = |of: &std::ops::Range<u32>| bits(n, of);
+            let whole = inside(&whole);
+            let part = inside(&grfs) & !whole;
+            if whole | part != 0 {
+                let more = Taken { whole, part };
+                ranges.iter().for_each(|r| bank.take(*r, more));
+            }
+        }
+        if whole == grfs {
+            return;
+        }
+        // What is whole is known already.
+        let parts = match whole.start < whole.end {
+            true => [at..whole.start * size, whole.end * size..end],
+            false => [at..end, end..end],
+        };
+        for part in parts.iter().filter(|p| p.start < p.end) {
+            for n in part.start / BANK..part.end.div_ceil(BANK) {
+                let Some(b) = self.bytes.get_mut(n as usize) else {
+                    break;
+                };
+                if !std::mem::replace(&mut b.used, true) {
+                    b.taken.clear(self.points);
+                }
+                let more = bits(n, part);
+                ranges.iter().for_each(|r| b.taken.take(*r, more));
+            }
+        }
+    }
+}
+
+/// Those of a range that are in a bank.
+fn bits(bank: u32, of: &std::ops::Range<u32>) -> u128 {
+    let first = of.start.max(bank * BANK);
+    let end = of.end.min((bank + 1) * BANK);
+    match end.checked_sub(first) {
+        None | Some(0) => 0,
+        Some(n) => u128::MAX >> (BANK - n) << (first - bank * BANK),
+    }
+}
+
+/// The map of a file; its memory is kept from one function to the next.
 pub struct AllocationMap {
-    grf: u32,
-    grfs: Vec<Map>,
+    file: GrfFile,
+    strong: File,
     /// What is taken while routines run that know nothing of it: values of different callers may be in one place.
-    weak: Vec<Map>,
-    /// While a place is looked for: what is taken in each GRF, as far as that was asked.
-    known: Vec<Option<u64>>,
+    weak: File,
+    /// While a place is looked for: what is taken of each bank.
+    taken: Vec<Taken>,
 }
 
 /// When a value lives.
@@ -40,65 +139,81 @@ pub(super) fn mask(grf: u32, n: u32, at: u32, bytes: u32) -> u64 {
     u64::MAX >> (64 - (last - first).clamp(1, 64)) << first
 }
 
+/// The first GRF from one on that is in a set, or is not.
+fn next(set: impl Fn(usize) -> Option<u128>, from: u32, is: bool) -> u32 {
+    let mut grf = from;
+    while let Some(bits) = set((grf / BANK) as usize) {
+        let bits = (if is { bits } else { !bits }) >> (grf % BANK);
+        if bits != 0 {
+            return grf + bits.trailing_zeros();
+        }
+        grf = (grf / BANK + 1) * BANK;
+    }
+    grf
+}
+
 impl Default for AllocationMap {
     /// Of a file without registers.
     fn default() -> Self {
         AllocationMap {
-            grf: 0,
-            grfs: Vec::new(),
-            weak: Vec::new(),
-            known: Vec::new(),
+            file: GrfFile { bytes: 1, count: 0 },
+            strong: File::default(),
+            weak: File::default(),
+            taken: Vec::new(),
         }
     }
 }
 
 impl AllocationMap {
-    /// Empties it for another function; its memory stays.
-    pub fn clear(&mut self, file: GrfFile) {
-        self.grf = file.bytes;
-        for maps in [&mut self.grfs, &mut self.weak] {
-            maps.clear();
-            maps.resize_with(file.count as usize, Map::new);
+    /// Empties it for another function, of so many program points; its memory stays.
+    pub fn clear(&mut self, file: GrfFile, points: u32) {
+        self.strong.clear(file, points);
+        if self.weak.any || self.file != file {
+            self.weak.clear(file, 0);
         }
+        self.file = file;
     }
 
-    /// The bytes of a GRF that are taken somewhere in a range.
-    fn taken(map: &Map, range: Range) -> u64 {
-        let mut out = 0;
-        // From the last one that begins in the range to the one that reaches into it.
-        for (_, t) in map.range(..range.end).rev() {
-            if t.end <= range.start {
-                break;
-            }
-            out |= t.bytes;
-        }
-        out
-    }
-
-    /// The bytes of a GRF that a value with such a life cannot have.
-    fn blocked(&self, grf: u32, life: Life<'_>) -> u64 {
-        let n = grf as usize;
-        let (Some(strong), Some(weak)) = (self.grfs.get(n), self.weak.get(n)) else {
-            return u64::MAX;
-        };
-        let whole = mask(self.grf, 0, 0, self.grf);
-        let mut out = 0;
-        for (map, ranges) in [
-            (strong, life.ranges),
-            (weak, life.ranges),
-            (strong, life.weak),
-        ] {
-            if map.is_empty() {
-                continue;
-            }
-            for range in ranges {
-                out |= AllocationMap::taken(map, *range);
-                if out == whole {
-                    return out;
+    /// Finds out which GRFs a value with such a life cannot have.
+    fn ask(&mut self, life: Life<'_>) {
+        self.taken.clear();
+        let banks = self.strong.grfs.iter().zip(&self.weak.grfs);
+        self.taken.extend(banks.map(|(strong, weak)| {
+            let mut out = Taken::default();
+            for range in life.ranges {
+                out |= strong.taken(*range);
+                if out.whole == u128::MAX {
+                    break;
                 }
             }
+            life.weak.iter().for_each(|r| out |= strong.taken(*r));
+            if self.weak.any {
+                life.ranges.iter().for_each(|r| out |= weak.taken(*r));
+            }
+            out
+        }));
+    }
+
+    /// The bytes of a GRF that a value with such a life cannot have. `last`: the bank that was asked last, and what is taken in it.
+    fn blocked(&self, grf: u32, life: Life<'_>, last: &mut (u32, u128)) -> u64 {
+        let Some(taken) = self.taken.get((grf / BANK) as usize) else {
+            return u64::MAX;
+        };
+        let bit = 1 << (grf % BANK);
+        if taken.whole & bit != 0 {
+            return u64::MAX;
         }
-        out
+        if taken.part & bit == 0 {
+            return 0;
+        }
+        let at = grf * self.file.bytes;
+        let n = at / BANK;
+        if last.0 != n {
+            let bank = n as usize;
+            let strong = self.strong.parts(bank, life.ranges) | self.strong.parts(bank, life.weak);
+            *last = (n, strong | self.weak.parts(bank, life.ranges));
+        }
+        (last.1 >> (at % BANK)) as u64
     }
 
     /// The lowest free place of so many bytes, so aligned, in the bytes `within`, for a value with such a life. In bytes.
@@ -109,78 +224,50 @@ impl AllocationMap {
         within: std::ops::Range<u32>,
         life: Life<'_>,
     ) -> Option<u32> {
-        let grf = self.grf;
-        let lowest = within.start;
-        let end = within.end.min(self.grfs.len() as u32 * grf);
+        let grf = self.file.bytes;
+        let end = within.end.min(self.file.size());
         let align = align.max(1);
-        let mut at = lowest.next_multiple_of(align);
-        // What is taken in a GRF over all ranges is asked once per GRF, not once per place.
-        let mut known = std::mem::take(&mut self.known);
-        known.clear();
-        known.resize(self.grfs.len(), None);
-        let mut found = None;
-        while at + bytes <= end {
-            let blocked = (at / grf..(at + bytes).div_ceil(grf)).find(|&g| {
-                let taken = known[g as usize].get_or_insert_with(|| self.blocked(g, life));
-                *taken & mask(grf, g, at, bytes) != 0
-            });
-            match blocked {
-                None => {
-                    found = Some(at);
-                    break;
+        let mut at = within.start.next_multiple_of(align);
+        self.ask(life);
+        let whole = |n: usize| self.taken.get(n).map(|t| t.whole);
+        if align >= grf && bytes.is_multiple_of(grf) {
+            let any = |n: usize| self.taken.get(n).map(|t| t.whole | t.part);
+            while at + bytes <= end {
+                let taken = next(any, at / grf, true);
+                if taken >= (at + bytes) / grf {
+                    return Some(at);
                 }
-                // A run of GRFs goes on behind the GRF in its way.
-                Some(g) if align >= grf => at = ((g + 1) * grf).next_multiple_of(align),
-                Some(_) => at += align,
+                at = (next(any, taken, false) * grf).next_multiple_of(align);
             }
+            return None;
         }
-        self.known = known;
-        found
+        let mut last = (u32::MAX, 0);
+        while at + bytes <= end {
+            let blocked = (at / grf..(at + bytes).div_ceil(grf))
+                .find(|&g| self.blocked(g, life, &mut last) & mask(grf, g, at, bytes) != 0);
+            let behind = |g: u32| (g * grf).next_multiple_of(align);
+            at = match blocked {
+                None => return Some(at),
+                // It goes on behind what is in its way.
+                Some(g) if align >= grf => behind(g + 1),
+                Some(g) => match next(whole, g, false) {
+                    free if free == g => at + align,
+                    free => behind(free),
+                },
+            };
+        }
+        None
     }
 
     /// Takes `bytes` bytes at `at` for a value with such a life.
     pub fn insert(&mut self, at: u32, bytes: u32, life: Life<'_>) {
-        let size = self.grf;
-        for grf in at / size..(at + bytes).div_ceil(size) {
-            let m = mask(size, grf, at, bytes);
-            let n = grf as usize;
-            if let Some(map) = self.grfs.get_mut(n) {
-                life.ranges.iter().for_each(|r| take(map, *r, m));
+        let size = self.file.bytes;
+        self.strong.take(size, at, bytes, life.ranges);
+        if !life.weak.is_empty() {
+            if !self.weak.any {
+                self.weak.clear(self.file, self.strong.points);
             }
-            if let Some(map) = self.weak.get_mut(n) {
-                life.weak.iter().for_each(|r| take(map, *r, m));
-            }
-        }
-    }
-}
-
-/// Takes bytes of a GRF over a range.
-fn take(map: &mut Map, range: Range, bytes: u64) {
-    // Cut the entry that spans the range's start, then add to or fill in what lies within it.
-    if let Some((_, t)) = map.range_mut(..range.start).next_back()
-        && t.end > range.start
-    {
-        let tail = *t;
-        t.end = range.start;
-        map.insert(range.start, tail);
-    }
-    let mut at = range.start;
-    while at < range.end {
-        match map.range_mut(at..).next() {
-            Some((&key, t)) if key == at => {
-                let tail = *t;
-                t.end = tail.end.min(range.end);
-                t.bytes |= bytes;
-                at = t.end;
-                if tail.end > range.end {
-                    map.insert(range.end, tail);
-                }
-            }
-            next => {
-                let end = next.map_or(range.end, |(k, _)| (*k).min(range.end));
-                map.insert(at, Taken { end, bytes });
-                at = end;
-            }
+            self.weak.take(size, at, bytes, life.weak);
         }
     }
 }
@@ -188,6 +275,7 @@ fn take(map: &mut Map, range: Range, bytes: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzzing::Rng;
 
     const FILE: GrfFile = GrfFile {
         bytes: 32,
@@ -200,7 +288,7 @@ mod tests {
 
     fn empty(file: GrfFile) -> AllocationMap {
         let mut map = AllocationMap::default();
-        map.clear(file);
+        map.clear(file, 1000);
         map
     }
 
@@ -242,47 +330,87 @@ mod tests {
     /// Against a plain table of points by bytes, over random insertions.
     #[test]
     fn agrees_with_a_table() {
-        let mut seed = 0x1234_5678_9abc_def0u64;
-        eprintln!("seed {seed:#x}");
-        let mut next = move |n: u32| {
-            seed = seed
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            ((seed >> 33) as u32) % n
-        };
-        const POINTS: usize = 60;
-        for _ in 0..50 {
-            let mut m = empty(GrfFile { count: 4, ..FILE });
-            let mut table = vec![[false; 128]; POINTS];
-            for _ in 0..40 {
-                let start = next(50);
-                let ranges = [
-                    range(start, start + 1 + next(5)),
-                    range((start + 6).min(58), (start + 7).min(59)),
-                ];
-                let bytes = 1 << next(7);
-                let align = bytes.min(32);
-                let free = |at: u32| {
+        const SEED: u64 = 12;
+        eprintln!("seed {SEED}");
+        let mut rng = Rng::new(SEED);
+        let (mut found, mut none) = (0, 0);
+        let mut m = AllocationMap::default();
+        for n in 0..60 {
+            let points = [60, 300, 1100][n % 3];
+            let grfs = [(4, 32), (140, 32), (256, 64), (3, 64)][n % 4];
+            let file = GrfFile {
+                count: grfs.0,
+                bytes: grfs.1,
+            };
+            let size = file.size();
+            // Of two routines the second is the last third; nobody in it is weak.
+            let body = range(points / 3 * 2, points);
+            let weak = n % 2 == 1;
+            m.clear(file, points);
+            // Per byte the points, of those that live there and those that only live across.
+            let mut table = vec![vec![[false; 2]; points as usize]; size as usize];
+            for _ in 0..150 {
+                let mut ranges = Vec::new();
+                let inside = weak && rng.below(3) == 0;
+                let (mut at, end) = match inside {
+                    true => (body.start, body.end),
+                    false if weak => (0, body.start),
+                    false => (0, points),
+                };
+                while at + 1 < end && ranges.len() < 4 {
+                    let start = at + rng.below(end - at);
+                    let most = 1 + rng.below(1 + [4, 40, 600][n % 3]);
+                    at = end.min(start + 1 + rng.below(most));
+                    ranges.push(range(start, at));
+                    at += 1;
+                }
+                let across: &[Range] = if weak && !inside && rng.below(2) == 0 {
+                    &[body]
+                } else {
+                    &[]
+                };
+                let life = Life {
+                    ranges: &ranges,
+                    weak: across,
+                };
+                let bytes = match rng.below(3) {
+                    0 => 1 << rng.below(8),
+                    1 => 1 + rng.below(5 * file.bytes),
+                    _ => file.bytes * (1 + rng.below(4)),
+                };
+                let align = 1 << rng.below(file.bytes.trailing_zeros() + 1);
+                let first = rng.below(2) * rng.below(size);
+                let all = |ranges: &'_ [Range], of: &[[bool; 2]], kinds: &[usize]| {
                     ranges.iter().all(|r| {
-                        (r.start..r.end)
-                            .all(|p| (at..at + bytes).all(|b| !table[p as usize][b as usize]))
+                        let points = &of[r.start as usize..r.end as usize];
+                        points.iter().all(|p| kinds.iter().all(|&k| !p[k]))
                     })
                 };
-                let expect = (0..128)
-                    .step_by(align as usize)
-                    .find(|&at| at + bytes <= 128 && free(at));
-                assert_eq!(m.find(bytes, align, 0..u32::MAX, life(&ranges)), expect);
-                if let Some(at) = expect {
-                    m.insert(at, bytes, life(&ranges));
-                    for r in &ranges {
-                        for p in r.start..r.end {
-                            for b in at..at + bytes {
-                                table[p as usize][b as usize] = true;
-                            }
+                let free: Vec<bool> = table
+                    .iter()
+                    .map(|b| all(&ranges, b, &[0, 1]) && all(across, b, &[0]))
+                    .collect();
+                let places = (0..size).filter(|at| at % align == 0 && *at >= first);
+                let mut places = places.filter(|at| at + bytes <= size);
+                let place = |at: u32| at as usize..(at + bytes) as usize;
+                let expect = places.find(|&at| free[place(at)].iter().all(|f| *f));
+                assert_eq!(m.find(bytes, align, first..u32::MAX, life), expect);
+                let Some(at) = expect else {
+                    none += 1;
+                    continue;
+                };
+                found += 1;
+                m.insert(at, bytes, life);
+                for b in &mut table[place(at)] {
+                    for (kind, list) in [(0, &ranges[..]), (1, across)] {
+                        for r in list {
+                            let points = &mut b[r.start as usize..r.end as usize];
+                            points.iter_mut().for_each(|p| p[kind] = true);
                         }
                     }
                 }
             }
         }
+        assert!(found > 3000 && none > 500, "{found}, {none}");
     }
 }

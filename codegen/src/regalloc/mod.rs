@@ -14,18 +14,21 @@ pub mod checker;
 mod chunks;
 #[cfg(test)]
 mod corruptions;
+mod holes;
 mod loops;
 mod loosen;
 #[cfg(test)]
 mod machine;
 pub mod map;
 mod overlay;
+pub mod phases;
 mod place;
 #[cfg(test)]
 mod replay;
 pub mod report;
 pub mod spill;
 mod split;
+mod timeline;
 
 use crate::liveness::{Liveness, liveness};
 use crate::result::CodegenError;
@@ -33,7 +36,9 @@ use crate::target::Target;
 use crate::vcode::{VCode, VReg};
 use bundles::Bundles;
 use cranelift_entity::SecondaryMap;
+use holes::Holes;
 use map::AllocationMap;
+use phases::{Phase, Phases};
 use spill::Spilled;
 use std::collections::BTreeSet;
 
@@ -59,6 +64,8 @@ pub struct Allocated {
     pub spilled: Spilled,
     /// Registers that became several because they moved.
     pub splits: u32,
+    /// How long it took.
+    pub phases: Phases,
 }
 
 /// What allocation may use.
@@ -88,17 +95,28 @@ struct Work<'a> {
     origin: Vec<u32>,
     spilled: Spilled,
     splits: u32,
+    phases: Phases,
 }
 
 impl Work<'_> {
     /// Places every register for all its life.
-    fn place(&self, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
+    fn place(&mut self, limit: u32, map: &mut AllocationMap) -> Option<Allocation> {
         if self.live.peak().1 > limit {
             return None;
         }
-        let mut bundles = Bundles::merge(&self.code, &self.live);
-        let placed = place::place(&self.code, &self.live, &bundles, limit, map, true);
-        placed.all(&self.code, &mut bundles)
+        let (code, live) = (&self.code, &self.live);
+        self.phases.run(Phase::Place, || {
+            let mut bundles = Bundles::merge(code, live);
+            let placed = place::place(code, live, &bundles, limit, map, true);
+            placed.all(code, &mut bundles)
+        })
+    }
+
+    /// Follows what lives where, of code that has changed.
+    fn follow(&mut self) -> Result<(), CodegenError> {
+        let (name, code) = (self.name, &self.code);
+        self.live = self.phases.run(Phase::Liveness, || liveness(name, code))?;
+        Ok(())
     }
 
     /// The same, and where that cannot be, moves values.
@@ -111,22 +129,30 @@ impl Work<'_> {
             return Ok(None);
         }
         let (code, live) = (&self.code, &self.live);
-        let mut bundles = Bundles::merge(code, live);
         // Behind spilling the file is full wherever it can be: another order of placement helps next to never.
         let orders = self.spilled.registers + self.spilled.remats == 0;
-        let placed = place::place(code, live, &bundles, limit, map, orders);
-        let all = placed.all(code, &mut bundles);
+        let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
+            let mut bundles = Bundles::merge(code, live);
+            let placed = place::place(code, live, &bundles, limit, map, orders);
+            let all = placed.all(code, &mut bundles);
+            (bundles, placed, all)
+        });
         if all.is_some() {
             return Ok(all);
         }
+        if Holes::of_bundles(code, &bundles).find(limit).is_some() {
+            return Ok(None);
+        }
         let mut origin = self.origin.clone();
-        let split = split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin);
+        let split = self.phases.run(Phase::Split, || {
+            split::split(code, live, &mut bundles, &placed.wanted, limit, &mut origin)
+        });
         let Some(split) = split else {
             return Ok(None);
         };
-        self.live = liveness(self.name, &split.code)?;
         self.code = split.code;
         self.origin = origin;
+        self.follow()?;
         self.splits = split.splits;
         let address = split.address;
         Ok(Some(Allocation { address }))
@@ -167,6 +193,7 @@ impl Work<'_> {
             alloc,
             spilled: self.spilled,
             splits: self.splits,
+            phases: self.phases,
         }
     }
 }
@@ -193,6 +220,7 @@ pub fn allocate(
             ..Spilled::default()
         },
         splits: 0,
+        phases: Phases::default(),
     };
     work.leave_abandoned(room)?;
     if let Some(alloc) = work.place(bytes, map) {
@@ -201,23 +229,38 @@ pub fn allocate(
     if work.origin.is_empty() {
         work.origin.extend(0..work.code.insts.len() as u32);
     }
-    let loosened = loosen::loosen(&mut work.code, &mut work.origin, room.target);
-    if chunks::split(&mut work.code, &mut work.origin, room.target) || loosened {
-        work.live = liveness(name, &work.code)?;
+    let (code, origin) = (&mut work.code, &mut work.origin);
+    let live = &work.live;
+    let pieces = work.phases.run(Phase::Pieces, || {
+        // Where much more lives than there is room for, one place more is little.
+        let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
+        let payload = more && loosen::payload(code, live, origin, room.target);
+        let loosened = loosen::loosen(code, origin, room.target) || payload;
+        chunks::split(code, origin, room.target) || loosened
+    });
+    if pieces {
+        work.follow()?;
     }
     if let Some(alloc) = work.split(bytes, map)? {
         return Ok(work.done(alloc));
     }
     // Where nothing else helps, registers are not joined.
     let apart = (work.code.clone(), work.live.clone());
-    if spill::coalesce::coalesce(&mut work.code, &work.live) {
-        work.live = liveness(name, &work.code)?;
+    let (code, live) = (&mut work.code, &work.live);
+    if work
+        .phases
+        .run(Phase::Join, || spill::coalesce::coalesce(code, live))
+    {
+        work.follow()?;
     }
     // Where little more lives than there is room for, what leaves is better chosen one by one.
     let much = work.live.peak().1 > bytes / 4 * 5;
-    if much && spill::pairs::pair(&mut work.code, &work.live, room.target) {
-        work.live = liveness(name, &work.code)?;
+    let (code, live) = (&mut work.code, &work.live);
+    let mut pair = || spill::pairs::pair(code, live, room.target);
+    if much && work.phases.run(Phase::Join, &mut pair) {
+        work.follow()?;
     }
+    let mut phases = work.phases;
     let together = (work.code, work.live);
     // Small values come from scratch in GRFs of their own, for which there is room but at the first attempt.
     let spare = 2 * together.0.grf.bytes;
@@ -231,7 +274,9 @@ pub fn allocate(
             scratch: work.spilled.scratch,
             ..room
         };
-        let (code, live, more) = spill::to_fit(name, code, live, rest, cap, &mut origin)?;
+        phases.attempts += 1;
+        let spill = || spill::to_fit(name, code, live, rest, cap, &mut origin);
+        let (code, live, more) = phases.run(Phase::Spill, spill)?;
         let mut spilled = work.spilled.clone();
         spilled.add(more);
         let mut less = Work {
@@ -241,10 +286,12 @@ pub fn allocate(
             origin,
             spilled,
             splits: 0,
+            phases,
         };
         if let Some(alloc) = less.split(bytes, map)? {
             return Ok(less.done(alloc));
         }
+        phases = less.phases;
         failed = Some(out_of_registers(name, (&less.code, &less.live), bytes));
     }
     let (code, live) = &together;

@@ -117,7 +117,7 @@ fn once(
     all: bool,
 ) -> Placed {
     let file = code.grf;
-    map.clear(file);
+    map.clear(file, code.insts.len() as u32 * 2 + 2);
     let mut out = Placed {
         wanted: SecondaryMap::with_capacity(code.vregs.len()),
         failed: Vec::new(),

@@ -1,14 +1,15 @@
 //! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
 //!
-//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
 //!
-//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path.
+//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path. `stages`: what a compile spends its time on, with the classics of the run corpus.
 //! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
 //! `--keep` leaves OpenCL C, IR and zebins in a folder.
 
 mod coarser;
 mod intel;
 mod rising;
+mod stages;
 
 use gantry_filetests::pressure::{Kernel, kernels};
 use std::path::PathBuf;
@@ -21,6 +22,15 @@ struct Asked {
     keep: Option<PathBuf>,
     /// Addresses of 64 bits on both sides, not of 32.
     wide: bool,
+    /// Only these.
+    names: Option<Vec<String>>,
+}
+
+impl Asked {
+    fn is_for(&self, kernel: &str) -> bool {
+        let names = self.names.as_ref();
+        names.is_none_or(|n| n.iter().any(|n| n == kernel))
+    }
 }
 
 fn main() -> Res<()> {
@@ -29,6 +39,7 @@ fn main() -> Res<()> {
         kernels: kernels(),
         keep: None,
         wide: false,
+        names: None,
     };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -37,9 +48,10 @@ fn main() -> Res<()> {
             "--bench" => {}
             "--kernels" => {
                 let names = args.next().unwrap_or_default();
-                asked
-                    .kernels
-                    .retain(|k| names.split(',').any(|n| n == k.name));
+                asked.names = Some(names.split(',').map(str::to_owned).collect());
+                let mut kernels = std::mem::take(&mut asked.kernels);
+                kernels.retain(|k| asked.is_for(&k.name));
+                asked.kernels = kernels;
             }
             "--a64" => asked.wide = true,
             "--keep" => asked.keep = args.next().map(PathBuf::from),
@@ -47,13 +59,16 @@ fn main() -> Res<()> {
         }
     }
     if tables.is_empty() {
-        tables = ["intel", "coarser", "rising"].map(str::to_owned).to_vec();
+        tables = ["intel", "coarser", "rising", "stages"]
+            .map(str::to_owned)
+            .to_vec();
     }
     for t in tables {
         match t.as_str() {
             "intel" => intel::table(&asked)?,
             "coarser" => coarser::table(&asked)?,
             "rising" => rising::table(&asked)?,
+            "stages" => stages::table(&asked)?,
             _ => return Err(format!("no table `{t}`")),
         }
     }

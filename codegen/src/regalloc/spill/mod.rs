@@ -11,6 +11,7 @@ mod walk;
 mod webs;
 
 use super::Room;
+use super::holes::Holes;
 use super::report::{SpilledValue, held};
 use crate::ir::MAX_SCRATCH;
 use crate::liveness::{self, Liveness, Occurrences};
@@ -102,6 +103,10 @@ pub(super) fn to_fit(
     let stays = staying(code);
     let reserved = reserved(code, live, &stays, cap);
     let mut walk = Walk::new(code, live, &stays, reserved, cap);
+    // Where all of the file is to be used, what cannot be is known.
+    if cap == room.grfs.min(code.grf.count) * code.grf.bytes {
+        walk.holes = Holes::of(code, live).find(cap).unwrap_or_default();
+    }
     walk.run();
     let Walk {
         info,

@@ -51,6 +51,8 @@ pub(super) struct Walk<'a> {
     pub(super) info: SecondaryMap<VReg, Info>,
     /// Per instruction, the bytes that registers have which stay, and what calls need.
     reserved: Vec<u32>,
+    /// Per point the bytes that nothing can have; none at all if there are no such.
+    pub(super) holes: Vec<u32>,
     /// Per instruction the most that may be in the file.
     cap: u32,
     block_of: Vec<u32>,
@@ -125,6 +127,7 @@ impl<'a> Walk<'a> {
             loops,
             info,
             reserved,
+            holes: Vec::new(),
             cap,
             block_of,
             demand_of,
@@ -270,7 +273,7 @@ impl<'a> Walk<'a> {
         let (mut first, mut second): (Vec<VReg>, Vec<VReg>) =
             seen.iter().partition(|r| count[**r] == all);
         let key = |w: &Self, r: VReg| (w.next_read(r, start), r);
-        let mut room = self.room(start);
+        let mut room = self.room(start, start * 2);
         if let Some(l) = header {
             // What the loop reads, then what it leaves room for; also what is in scratch, and is read in it.
             let end = self.code.blocks[VBlock::from_u32(l.last)].end as u32;
@@ -342,13 +345,14 @@ impl<'a> Walk<'a> {
         for r in all {
             self.put(r, start);
         }
-        self.limit(start, 0, 0);
+        self.limit(start, 0, (0, start * 2));
     }
 
-    /// Bytes that may be in the file before an instruction, but for those that stay.
-    fn room(&self, inst: u32) -> u32 {
+    /// Bytes that may be in the file at a point of an instruction, but for those that stay.
+    fn room(&self, inst: u32, point: u32) -> u32 {
         let reserved = self.reserved.get(inst as usize).copied().unwrap_or(0);
-        self.cap.saturating_sub(reserved)
+        let hole = self.holes.get(point as usize).copied().unwrap_or(0);
+        self.cap.saturating_sub(reserved + hole)
     }
 
     fn occurs(&self, r: VReg, from: u32, to: u32) -> bool {
@@ -439,7 +443,7 @@ impl<'a> Walk<'a> {
             .filter(|&r| !self.is_inside(r))
             .collect();
         let bytes = missing.iter().map(|&r| self.info[r].bytes).sum();
-        self.limit(i, bytes, 0);
+        self.limit(i, bytes, (0, i * 2));
         for &r in &missing {
             self.edit(i, Order::Before, Kind::Fill, r);
             self.info[r].spilled = true;
@@ -468,7 +472,7 @@ impl<'a> Walk<'a> {
         for &r in &defs {
             self.put(r, i + 1);
         }
-        self.limit(i, 0, 1);
+        self.limit(i, 0, (1, i * 2 + u32::from(!early)));
         if early {
             dying.iter().for_each(|&r| self.take(r));
         }
@@ -480,9 +484,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Makes room for so many more bytes before an instruction; `after`: before it, for what is there after it.
-    fn limit(&mut self, i: u32, more: u32, after: u32) {
-        let room = self.room(i);
+    /// Makes room for so many more bytes before an instruction; `after`: before it, for what is there after it, or at a point.
+    fn limit(&mut self, i: u32, more: u32, (after, point): (u32, u32)) {
+        let room = self.room(i, point);
         while self.bytes + more > room {
             let now = u64::from(i + after);
             let free =
