@@ -49,6 +49,8 @@ struct Checker<'a> {
     names: BTreeMap<String, VReg>,
     /// Where those constants are that new instructions make.
     again: BTreeMap<VReg, u32>,
+    /// Instructions of the code as it was that make one of those.
+    makers: BTreeMap<usize, VReg>,
     /// The window of scratch that registers are made headers of.
     windows: SecondaryMap<VReg, u32>,
     /// Values that several routines name.
@@ -211,6 +213,7 @@ impl<'a> Checker<'a> {
             constants,
             names,
             again: BTreeMap::new(),
+            makers: BTreeMap::new(),
             windows: SecondaryMap::new(),
             shared: routines::shared(before),
             of_blocks: routines::of_blocks(code),
@@ -228,6 +231,11 @@ impl<'a> Checker<'a> {
             if let Some(&constant) = text.and_then(|t| c.names.get(&t)) {
                 c.again.entry(constant).or_insert(next);
             }
+        }
+        if !c.again.is_empty() {
+            let made = before.insts.iter().map(constant_of).enumerate();
+            let made = made.filter_map(|(i, text)| Some((i, *c.names.get(&text?)?)));
+            c.makers = made.filter(|m| c.again.contains_key(&m.1)).collect();
         }
         c.windows = headers::windows(code, |i| c.old(i).is_none());
         c.effects();
@@ -474,15 +482,15 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
             let to = from + inst.exec.channels() * ty.bytes();
             let over = |w: &&Bytes| w.0 < to && w.1 > from;
             let next = VReg::new(code.vregs.len() + names.len());
-            let mut name = || *names.entry(text.clone()).or_insert(next);
+            let name = *names.entry(text).or_insert(next);
             if writes[r].iter().filter(over).count() == 1 {
-                out[r].push(((from, to), name()));
+                out[r].push(((from, to), name));
             }
             // All of it, and but for copies nothing else.
             let copies = writes[r].len() - 1;
             let all = (from, to) == (0, code.vregs[r].bytes) && code.vregs[r].place == Place::Any;
             if all && given[r] == copies {
-                only[r] = Only::Constant(name());
+                only[r] = Only::Constant(name);
             }
         }
     }

@@ -14,6 +14,7 @@ impl Checker<'_> {
             Some(old) => {
                 let was = &self.before.insts[old];
                 self.old_step(was, m, state);
+                self.maker_step(old, was, state);
                 if was.is_terminator() || old % PRUNE == 0 {
                     self.prune(old, state);
                 }
@@ -73,6 +74,20 @@ impl Checker<'_> {
                 }
             }
             _ => self.whole(was, m, state),
+        }
+    }
+
+    /// What makes a constant that is made again elsewhere: there, too, is what it makes.
+    fn maker_step(&self, old: usize, was: &MInst, state: &mut State) {
+        let MInst::Op { inst, .. } = was else { return };
+        let Dst::Direct { at, hs: 1, ty } = inst.dst else {
+            return;
+        };
+        let from = self.makers.get(&old).and_then(|c| self.again.get(c));
+        if let (Some(&from), VirtReg::Grf(r)) = (from, at.reg) {
+            let bytes = inst.exec.channels() * ty.bytes();
+            let delta = i64::from(from) - i64::from(at.sub);
+            state.add((from, from + bytes), (r, delta));
         }
     }
 

@@ -696,6 +696,23 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
+    /// What lives to the end of the block before, but not on the way here, and is written while the instruction reads, begins without a range that does.
+    fn begin_anew(&mut self, i: u32) -> Option<()> {
+        let mut begin: SmallVec<[VReg; 2]> = SmallVec::new();
+        if let Some(m) = self.code.insts.get(i as usize) {
+            m.for_each_vreg(|r, access| {
+                if access != Access::Use && !self.is_live(r) && self.live.lives_at(r, i * 2) {
+                    begin.push(r);
+                }
+            });
+        }
+        for r in begin {
+            self.begin(r, Some(i))?;
+            self.covering.insert(r);
+        }
+        Some(())
+    }
+
     /// Ends and begins what does at an instruction, and names its registers.
     fn inst(&mut self, i: u32, out: &mut VCode) -> Option<()> {
         self.fresh.clear();
@@ -734,19 +751,9 @@ impl<'a> Scan<'a> {
                 }
                 self.covering.insert(r);
             }
-        }
-        // What lives to the end of the block before, but not on the way here, begins here without a range that does.
-        let mut begin: SmallVec<[VReg; 2]> = SmallVec::new();
-        if let Some(m) = self.code.insts.get(i as usize) {
-            m.for_each_vreg(|r, access| {
-                if access != Access::Use && !self.is_live(r) {
-                    begin.push(r);
-                }
-            });
-        }
-        for r in begin {
-            self.begin(r, Some(i))?;
-            self.covering.insert(r);
+            if point % 2 == 0 {
+                self.begin_anew(i)?;
+            }
         }
         let Some(m) = out.insts.get_mut(i as usize) else {
             return Some(());
