@@ -12,7 +12,8 @@ use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::Dst;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Program points from `start` up to, not including, `end`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +58,8 @@ pub struct Liveness {
     /// Registers that were not followed, since they live long where far more lives than the file holds: they are taken to live all along, and are in no
     /// demand. In order; in almost all code none.
     pub abandoned: Vec<VReg>,
+    /// Where registers occur, if that is known still.
+    occurrences: Option<Arc<Occurrences>>,
 }
 
 /// The routines that one register lives across.
@@ -96,6 +99,40 @@ impl Liveness {
         here.peek().is_none() || here.any(|o| o.access != Access::Def)
     }
 
+    /// Where registers occur in the code that this is of.
+    pub(crate) fn occurrences(&self, code: &VCode) -> Arc<Occurrences> {
+        let known = self.occurrences.clone();
+        known.unwrap_or_else(|| Arc::new(Occurrences::new(code)))
+    }
+
+    /// Whether another says the same.
+    pub(crate) fn same(&self, other: &Liveness) -> bool {
+        let demand = self.demand == other.demand && self.kills() == other.kills();
+        demand && self.ranges == other.ranges && self.weak == other.weak
+    }
+
+    /// Liveness where ranges of registers got names of their own, of code without calls. `names`: per register the name of each range.
+    pub(crate) fn renamed(mut self, names: &BTreeMap<VReg, Vec<VReg>>) -> Liveness {
+        for (&r, list) in names {
+            let ranges = std::mem::take(&mut self.ranges[r]);
+            for (&name, range) in list.iter().zip(ranges) {
+                self.ranges[name].push(range);
+            }
+        }
+        for (inst, r) in &mut self.kills {
+            if let Some(list) = names.get(r) {
+                let name = |n: &&VReg| {
+                    let ranges = &self.ranges[**n];
+                    let after = ranges.partition_point(|x| x.end <= *inst * 2);
+                    ranges.get(after).is_some_and(|x| x.start <= *inst * 2)
+                };
+                *r = list.iter().find(name).copied().unwrap_or(*r);
+            }
+        }
+        self.occurrences = None;
+        self
+    }
+
     /// The instructions and the registers whose value ends there, in order of instructions.
     pub fn kills(&self) -> Vec<(u32, VReg)> {
         let mut out = self.kills.clone();
@@ -119,6 +156,7 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
 }
 
 /// Where each register occurs: instruction by instruction, an instruction's reads before what it writes.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Occurrences {
     /// Per register where its list starts; one more at the end.
     starts: Vec<u32>,
@@ -126,7 +164,7 @@ pub(crate) struct Occurrences {
 }
 
 /// An instruction that names a register, and how.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Occurrence {
     pub(crate) inst: u32,
     pub(crate) access: Access,
@@ -137,31 +175,37 @@ pub(crate) struct Occurrence {
 impl Occurrences {
     pub(crate) fn new(code: &VCode) -> Occurrences {
         let mut starts = vec![0u32; code.vregs.len() + 1];
-        for m in &code.insts {
-            m.for_each_vreg(|r, _| starts[r.index()] += 1);
+        let mut all: Vec<(VReg, Occurrence)> = Vec::with_capacity(code.insts.len() * 4);
+        for (inst, m) in (0u32..).zip(&code.insts) {
+            let early = writes_early(m, code.grf.bytes);
+            m.for_each_vreg(|r, access| {
+                starts[r.index()] += 1;
+                let here = Occurrence {
+                    inst,
+                    access,
+                    early,
+                };
+                all.push((r, here));
+            });
         }
         let mut sum = 0;
         for s in &mut starts {
             sum += std::mem::replace(s, sum);
         }
-        let mut next = starts.clone();
         let nothing = Occurrence {
             inst: 0,
             access: Access::Use,
             early: false,
         };
         let mut list = vec![nothing; sum as usize];
-        for (i, m) in code.insts.iter().enumerate() {
-            let early = writes_early(m, code.grf.bytes);
-            m.for_each_vreg(|r, access| {
-                list[next[r.index()] as usize] = Occurrence {
-                    inst: i as u32,
-                    access,
-                    early,
-                };
-                next[r.index()] += 1;
-            });
+        for (r, o) in all {
+            let next = &mut starts[r.index()];
+            list[*next as usize] = o;
+            *next += 1;
         }
+        // Each start is that of the next one now.
+        starts.rotate_right(1);
+        starts[0] = 0;
         Occurrences { starts, list }
     }
 
@@ -403,7 +447,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
         load: Load::new(code, bytes),
         most: code.blocks.len(),
     };
-    let occurrences = Occurrences::new(code);
+    let occurrences = Arc::new(Occurrences::new(code));
     let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
     // Where too much lives: who is followed all the same, and at the ends of how many blocks each of those before lives.
     let mut stays: Option<SecondaryMap<VReg, bool>> = None;
@@ -478,6 +522,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
         demand,
         kills,
         abandoned: abandoned.into_iter().collect(),
+        occurrences: Some(occurrences),
     })
 }
 

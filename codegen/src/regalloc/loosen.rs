@@ -41,13 +41,16 @@ fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
 /// Moves small results of messages on; whether there were any.
 pub(super) fn loosen(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) -> bool {
     let shared = routines::shared(code);
-    let occurrences = Occurrences::new(code);
     let grf = code.grf.bytes;
     let mut may: SecondaryMap<VReg, bool> = SecondaryMap::new();
     for (r, d) in &code.vregs {
         let small = d.bytes <= SMALL && d.bytes.is_power_of_two() && d.align >= grf;
         may[r] = small && d.place == Place::Any && !shared[r];
     }
+    if may.values().all(|m| !m) {
+        return false;
+    }
+    let occurrences = Occurrences::new(code);
     for m in &code.insts {
         strike(m, &mut may);
     }

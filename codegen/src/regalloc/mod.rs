@@ -244,29 +244,28 @@ pub fn allocate(
     if let Some(alloc) = work.split(bytes, map)? {
         return Ok(work.done(alloc));
     }
-    // Where nothing else helps, registers are not joined.
-    let apart = (work.code.clone(), work.live.clone());
-    let (code, live) = (&mut work.code, &work.live);
-    if work
-        .phases
-        .run(Phase::Join, || spill::coalesce::coalesce(code, live))
-    {
-        work.follow()?;
+    let (mut joined, mut phases) = (None, work.phases);
+    let apart = (work.code, work.live);
+    let coalesce = || spill::coalesce::coalesce(&apart.0, &apart.1);
+    if let Some(code) = phases.run(Phase::Join, coalesce) {
+        let live = phases.run(Phase::Liveness, || liveness(name, &code))?;
+        joined = Some((code, live));
     }
     // Where little more lives than there is room for, what leaves is better chosen one by one.
-    let much = work.live.peak().1 > bytes / 4 * 5;
-    let (code, live) = (&mut work.code, &work.live);
-    let mut pair = || spill::pairs::pair(code, live, room.target);
-    if much && work.phases.run(Phase::Join, &mut pair) {
-        work.follow()?;
+    let (code, live) = joined.as_ref().unwrap_or(&apart);
+    if live.peak().1 > bytes / 4 * 5 {
+        let pair = || spill::pairs::pair(code, live, room.target);
+        if let Some(code) = phases.run(Phase::Join, pair) {
+            let live = phases.run(Phase::Liveness, || liveness(name, &code))?;
+            joined = Some((code, live));
+        }
     }
-    let mut phases = work.phases;
-    let together = (work.code, work.live);
     // Small values come from scratch in GRFs of their own, for which there is room but at the first attempt.
-    let spare = 2 * together.0.grf.bytes;
+    let spare = 2 * apart.0.grf.bytes;
     let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
     let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
-    let attempts = [&together, &apart].into_iter();
+    // Where nothing else helps, registers are not joined. So there are 18 attempts at most, nearly always one.
+    let attempts = joined.iter().chain([&apart]);
     let mut failed = None;
     for ((code, live), &cap) in attempts.flat_map(|x| caps.iter().map(move |cap| (x, cap))) {
         let mut origin = work.origin.clone();
@@ -294,7 +293,7 @@ pub fn allocate(
         phases = less.phases;
         failed = Some(out_of_registers(name, (&less.code, &less.live), bytes));
     }
-    let (code, live) = &together;
+    let (code, live) = joined.as_ref().unwrap_or(&apart);
     Err(failed.unwrap_or_else(|| out_of_registers(name, (code, live), bytes)))
 }
 

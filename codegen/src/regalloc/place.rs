@@ -6,7 +6,6 @@ use super::map::{AllocationMap, Life};
 use crate::liveness::Liveness;
 use crate::vcode::{Place, VCode, VReg, routines};
 use cranelift_entity::{EntitySet, SecondaryMap};
-use std::cmp::Reverse;
 
 /// How often what found no place is placed before the others.
 const TRIES: usize = 4;
@@ -42,7 +41,9 @@ pub(super) fn place(
     map: &mut AllocationMap,
     orders: bool,
 ) -> Placed {
-    let mut order = bundles.list();
+    let all = bundles.list();
+    let mut keys: Vec<(u32, u32, u32, u32)> = Vec::with_capacity(all.len());
+    let mut order: Vec<Bundle> = Vec::with_capacity(all.len());
     let mut early: Vec<VReg> = Vec::new();
     // What callers and subroutines share moves for nobody.
     let shared = routines::shared(code);
@@ -60,7 +61,8 @@ pub(super) fn place(
     for n in 0..=tries {
         // Fixed places first, and what moves for nobody. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
         // which packs them.
-        order.sort_by_key(|b| {
+        keys.clear();
+        keys.extend((0u32..).zip(&all).map(|(n, b)| {
             let kind = match b.place {
                 Place::Fixed(_) => 0,
                 Place::AtLeast(_) => 1,
@@ -68,9 +70,12 @@ pub(super) fn place(
                 Place::Any => 3,
             };
             let turn = early.iter().position(|r| *r == b.root);
-            let turn = turn.unwrap_or(early.len());
-            (kind, turn, Reverse(b.bytes.max(b.align)), b.start)
-        });
+            let turn = kind << 16 | turn.unwrap_or(early.len());
+            (turn as u32, !b.bytes.max(b.align), b.start, n)
+        }));
+        keys.sort_unstable();
+        order.clear();
+        order.extend(keys.iter().filter_map(|k| all.get(k.3 as usize)));
         let last = n == tries;
         let placed = once(code, bundles, limit, map, &order, last);
         match placed.failed.first() {

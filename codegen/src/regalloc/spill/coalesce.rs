@@ -6,8 +6,8 @@ use crate::regalloc::bundles::Bundles;
 use crate::vcode::{VCode, VReg, routines};
 use cranelift_entity::SecondaryMap;
 
-/// Gives the registers of a bundle one name; whether any had another. Copies within it stay, of a register to itself, which nobody counts.
-pub(in crate::regalloc) fn coalesce(code: &mut VCode, live: &Liveness) -> bool {
+/// Gives the registers of a bundle one name, if any had another. Copies within it stay, of a register to itself, which nobody counts.
+pub(in crate::regalloc) fn coalesce(code: &VCode, live: &Liveness) -> Option<VCode> {
     let shared = routines::shared(code);
     let mut bundles = Bundles::merge(code, live);
     let mut names: SecondaryMap<VReg, Option<VReg>> = SecondaryMap::new();
@@ -22,8 +22,9 @@ pub(in crate::regalloc) fn coalesce(code: &mut VCode, live: &Liveness) -> bool {
     }
     members.retain(|m| !kept[m.1]);
     if members.is_empty() {
-        return false;
+        return None;
     }
+    let mut code = code.clone();
     for &(r, root) in &members {
         names[r] = Some(root);
         code.vregs[root].align = code.vregs[root].align.max(code.vregs[r].align);
@@ -37,5 +38,5 @@ pub(in crate::regalloc) fn coalesce(code: &mut VCode, live: &Liveness) -> bool {
         (several[r], several[root]) = (true, true);
     }
     code.labels.retain(|l| !several[l.1]);
-    true
+    Some(code)
 }

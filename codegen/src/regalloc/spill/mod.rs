@@ -6,6 +6,7 @@
 //! Needs: [`VCode`] and its liveness. Makes: the same code with edits, its liveness, and the scratch that it takes.
 
 pub(super) mod coalesce;
+mod inside;
 pub(super) mod pairs;
 mod walk;
 mod webs;
@@ -14,7 +15,7 @@ use super::Room;
 use super::holes::Holes;
 use super::report::{SpilledValue, held};
 use crate::ir::MAX_SCRATCH;
-use crate::liveness::{self, Liveness, Occurrences};
+use crate::liveness::{self, Liveness};
 use crate::result::CodegenError;
 use crate::sends::{self, Dir};
 use crate::vcode::insert::{Inserted, NEW, insert_into};
@@ -172,7 +173,7 @@ fn apply(
     let Room {
         target, scratch, ..
     } = room;
-    let occurrences = Occurrences::new(code);
+    let occurrences = live.occurrences(code);
     let stored: BTreeSet<VReg> = edits
         .iter()
         .filter(|e| e.kind == Kind::Store)
@@ -262,8 +263,13 @@ fn apply(
     insert_into(&mut out, new, origin);
     let live = liveness::liveness(name, &out)?;
     let touched: BTreeSet<VReg> = edits.iter().map(|e| e.reg).collect();
-    webs::split(&mut out, &live, &touched);
-    let live = liveness::liveness(name, &out)?;
+    let names = webs::split(&mut out, &live, &touched);
+    // Calls see what lives across them, which is not what it was.
+    let live = match out.routines.len() {
+        0 | 1 => live.renamed(&names),
+        _ => liveness::liveness(name, &out)?,
+    };
+    debug_assert!(liveness::liveness(name, &out).is_ok_and(|l| l.same(&live)));
     Ok((out, live, spilled))
 }
 

@@ -60,9 +60,9 @@ fn candidates(code: &VCode, occurrences: &Occurrences, most: u32) -> SecondaryMa
     out
 }
 
-/// Makes registers of pairs of them; whether there were any.
-pub(in crate::regalloc) fn pair(code: &mut VCode, live: &Liveness, target: &Target) -> bool {
-    let occurrences = Occurrences::new(code);
+/// Makes registers of pairs of them, if there are any.
+pub(in crate::regalloc) fn pair(code: &VCode, live: &Liveness, target: &Target) -> Option<VCode> {
+    let occurrences = live.occurrences(code);
     let most = sends::spill::Scratch::most(target);
     let may = candidates(code, &occurrences, most);
     let block_of = code.block_of();
@@ -98,10 +98,11 @@ pub(in crate::regalloc) fn pair(code: &mut VCode, live: &Liveness, target: &Targ
             }
         }
     }
-    if any {
-        rewrite(code, live, &found);
-    }
-    any
+    any.then(|| {
+        let mut code = code.clone();
+        rewrite(&mut code, live, &found);
+        code
+    })
 }
 
 /// Gives the registers of pairs their names. A write begins the value of both where the other has none.

@@ -6,6 +6,7 @@
 //! where they were written, unless that is in a deeper loop, and once.
 
 use super::super::loops::{Loop, Loops};
+use super::inside::Inside;
 use super::{Edit, Kind, Order};
 use crate::liveness::{Liveness, Occurrence, Occurrences};
 use crate::vcode::insert::together;
@@ -13,6 +14,7 @@ use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How much further away what is behind a loop's end is than it stands, in instructions.
 const EXIT: u64 = 1 << 24;
@@ -46,7 +48,7 @@ type Set = Vec<VReg>;
 pub(super) struct Walk<'a> {
     code: &'a VCode,
     live: &'a Liveness,
-    occurrences: Occurrences,
+    occurrences: Arc<Occurrences>,
     loops: Loops,
     pub(super) info: SecondaryMap<VReg, Info>,
     /// Per instruction, the bytes that registers have which stay, and what calls need.
@@ -59,7 +61,7 @@ pub(super) struct Walk<'a> {
     /// Per loop's first block, the most bytes live at once in it.
     demand_of: SecondaryMap<VBlock, u32>,
     /// Registers in the file, by when they are read next; and that place of each, from 1.
-    inside: BTreeSet<(u64, VReg)>,
+    inside: Inside,
     next: SecondaryMap<VReg, u64>,
     bytes: u32,
     /// Registers whose slot holds their value, of those that are not stored at home.
@@ -90,7 +92,7 @@ impl<'a> Walk<'a> {
     ) -> Walk<'a> {
         let block_of = code.block_of();
         let loops = Loops::new(code);
-        let occurrences = Occurrences::new(code);
+        let occurrences = live.occurrences(code);
         let mut info: SecondaryMap<VReg, Info> = SecondaryMap::with_capacity(code.vregs.len());
         for (r, data) in &code.vregs {
             if stays[r] || live.ranges[r].is_empty() {
@@ -131,7 +133,7 @@ impl<'a> Walk<'a> {
             cap,
             block_of,
             demand_of,
-            inside: BTreeSet::new(),
+            inside: Inside::default(),
             next: SecondaryMap::new(),
             bytes: 0,
             valid: BTreeSet::new(),

@@ -19,10 +19,14 @@ fn at(ranges: &[Range], point: u32) -> Option<usize> {
     ranges.get(n).filter(|x| x.start <= point).map(|_| n)
 }
 
-/// Makes a register of each piece of these registers. What is there when the thread starts keeps its name.
-pub(super) fn split(code: &mut VCode, live: &Liveness, regs: &BTreeSet<VReg>) {
+/// Makes a register of each piece of these registers. What is there when the thread starts keeps its name. Gives, per register with several pieces, the
+/// name of each of its ranges.
+pub(super) fn split(
+    code: &mut VCode,
+    live: &Liveness,
+    regs: &BTreeSet<VReg>,
+) -> BTreeMap<VReg, Vec<VReg>> {
     let block_of = code.block_of();
-    // Per register with several pieces: the name of each range.
     let mut names: BTreeMap<VReg, Vec<VReg>> = BTreeMap::new();
     for &r in regs {
         let ranges = &live.ranges[r];
@@ -80,7 +84,7 @@ pub(super) fn split(code: &mut VCode, live: &Liveness, regs: &BTreeSet<VReg>) {
         names.insert(r, list);
     }
     if names.is_empty() {
-        return;
+        return names;
     }
     for (i, m) in code.insts.iter_mut().enumerate() {
         let point = i as u32 * 2;
@@ -107,4 +111,5 @@ pub(super) fn split(code: &mut VCode, live: &Liveness, regs: &BTreeSet<VReg>) {
         })
         .collect();
     code.labels.extend(labels);
+    names
 }

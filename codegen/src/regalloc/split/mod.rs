@@ -22,6 +22,7 @@ use moves::{Move, in_order};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// How many places are tried from which what is there would move aside.
 const WINDOWS: usize = 16;
@@ -83,7 +84,7 @@ fn find(places: &Places, root: VReg) -> Option<u32> {
 struct Scan<'a> {
     code: &'a VCode,
     live: &'a Liveness,
-    occurrences: Occurrences,
+    occurrences: Arc<Occurrences>,
     loops: Loops,
     wanted: &'a SecondaryMap<VReg, Option<u32>>,
     limit: u32,
@@ -173,7 +174,7 @@ impl<'a> Scan<'a> {
             routines: routines::of_blocks(code),
             code,
             live,
-            occurrences: Occurrences::new(code),
+            occurrences: live.occurrences(code),
             loops: Loops::new(code),
             wanted,
             limit,
