@@ -101,7 +101,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
                 errors.push(m.error(e, inst.at, inst.id.expand()));
             }
             // Cases of switches are looked at where their width is known.
-            if inst.op != Op::Switch {
+            if inst.op != Op::Switch && !m.is_foreign(inst) {
                 let _ = for_each_id(inst.op, operands, false, |n| {
                     let id = operands.get(n).map(|w| Id::from_u32(*w));
                     if let Some(id) = id

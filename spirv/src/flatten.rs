@@ -190,6 +190,7 @@ impl Flatten<'_, '_> {
                     (block.term, block.at, block.line) = (term, inst.at, line);
                 }
                 // Only hints, in kernels.
+                Op::ExtInst if self.m.is_foreign(inst) => {}
                 Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
                 _ => {
                     let mut operands = words.clone();

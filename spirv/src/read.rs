@@ -44,6 +44,8 @@ pub(crate) struct Stream<'w> {
     /// All ids are smaller.
     pub bound: u32,
     pub insts: Vec<Inst>,
+    /// The ids of OpenCL.std: operands of other sets are not known.
+    opencl: Vec<u32>,
 }
 
 impl Stream<'_> {
@@ -142,7 +144,12 @@ pub(crate) fn for_each_id(
         (2 + step - 1..words.len()).step_by(step).for_each(each);
         return Ok(());
     }
-    let mut at = walk(shape.operands, words, 0, &mut each)?;
+    let operands = match op {
+        // The rest is the imported instruction's.
+        Op::ExtInst => shape.operands.get(..2).unwrap_or(&[]),
+        _ => shape.operands,
+    };
+    let mut at = walk(operands, words, 0, &mut each)?;
     let known = |n: usize| words.get(n).copied();
     match op {
         Op::ExtInst => {
@@ -270,6 +277,7 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
         words,
         bound,
         insts: Vec::new(),
+        opencl: Vec::new(),
     };
     let mut errors = Errors(Vec::new());
     let mut at = HEADER;
@@ -285,7 +293,12 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
             break;
         }
         match inst(&stream, at, len, opcode) {
-            Ok(inst) => stream.insts.push(inst),
+            Ok(inst) => {
+                if inst.op == Op::ExtInstImport && string(stream.operands(&inst)) == "OpenCL.std" {
+                    stream.opencl.extend(inst.id.expand().map(|id| id.as_u32()));
+                }
+                stream.insts.push(inst);
+            }
             Err(e) => errors.push(e.at(word)),
         }
         at += len;
@@ -332,7 +345,11 @@ fn inst(stream: &Stream<'_>, at: usize, len: usize, opcode: u32) -> Result<Inst,
     let operands = stream.operands(&inst);
     let mut wrong = None;
     // The cases of a switch are looked at where its selector's type is known.
-    if op != Op::Switch {
+    let other = op == Op::ExtInst
+        && operands
+            .first()
+            .is_none_or(|set| !stream.opencl.contains(set));
+    if op != Op::Switch && !other {
         for_each_id(op, operands, false, |n| {
             let id = operands.get(n).copied().unwrap_or(0);
             if id == 0 || id >= stream.bound {

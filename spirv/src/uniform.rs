@@ -8,6 +8,7 @@
 use crate::body::{BInst, Block, Body};
 use crate::cfg::script::Script;
 use crate::cfg::{Graph, Loop};
+use crate::emit::{groups, images};
 use crate::module::Module;
 use crate::module::types::Type;
 use crate::place;
@@ -81,6 +82,13 @@ pub(crate) fn analyse(m: &Module<'_>, body: &Body, g: &Graph, script: &Script) -
 
 impl Analysis<'_, '_> {
     fn define(&mut self) {
+        for (id, ty) in &self.body.params {
+            self.out.block[*id] = self.g.entry.into();
+            // The address of each work-item's own copy.
+            if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
+                self.mark(*id);
+            }
+        }
         for &b in &self.g.order {
             let data = &self.body.blocks[b];
             for phi in &data.phis {
@@ -114,6 +122,12 @@ impl Analysis<'_, '_> {
                 self.body.for_each_use(inst, |id| all.push(id));
                 for id in all {
                     self.used(id, b, user);
+                }
+                if let (Spread::Operand(n), Some(result)) = (spread, inst.id.expand()) {
+                    let id = self.body.operands(inst).get(n).map(|w| Id::from_u32(*w));
+                    if let Some(id) = id {
+                        self.used(id, b, User::Value(result));
+                    }
                 }
             }
             if let Some(id) = data.term.condition() {
@@ -161,8 +175,15 @@ impl Analysis<'_, '_> {
                 }
             }
             op if crate::emit::is_lane_dependent(op) => Spread::Source,
-            op if crate::emit::is_uniform_result(self.m, op, operands) => Spread::Nothing,
-            _ => Spread::Operands,
+            op if images::is_query(op) => Spread::Nothing,
+            // A lane for each channel whatever the coordinates are.
+            Op::ImageSampleExplicitLod | Op::ImageRead => Spread::Source,
+            op => match groups::result(op, operands) {
+                None => Spread::Operands,
+                Some(groups::Spread::Divergent) => Spread::Source,
+                Some(groups::Spread::Uniform) => Spread::Nothing,
+                Some(groups::Spread::By(n)) => Spread::Operand(n),
+            },
         }
     }
 
@@ -211,11 +232,14 @@ impl Analysis<'_, '_> {
 }
 
 /// How an instruction's result comes to be divergent.
+#[derive(Clone, Copy)]
 enum Spread {
     /// It is.
     Source,
     /// By its operands.
     Operands,
+    /// By one of its operands.
+    Operand(usize),
     /// It is not.
     Nothing,
 }

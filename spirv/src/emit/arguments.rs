@@ -42,13 +42,15 @@ impl Emit<'_, '_, '_> {
             }
             Type::Pointer(StorageClass::Function, _) => {
                 let by_value = self.m.decorations(id).any(|d| {
-                    d.1 == Decoration::FuncParamAttr
-                        && d.2.first() == Some(&(Attribute::ByVal as u32))
+                    let by_value = Attribute::ByVal as u32;
+                    d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value)
                 });
-                Err(Error::unsupported(match by_value {
-                    true => "a structure by value as an argument of a kernel",
-                    false => "a private pointer as an argument of a kernel",
-                }))
+                match by_value {
+                    true => self.by_value(id, ty),
+                    false => Err(Error::unsupported(
+                        "a private pointer as an argument of a kernel",
+                    )),
+                }
             }
             Type::Int(_) | Type::Float(_) => {
                 let ty = ir::Type::scalar_of(self.scalar(ty)?);
@@ -87,10 +89,48 @@ impl Emit<'_, '_, '_> {
                 }
                 Ok((leaves, ArgumentKind::Value { size: size as u32 }))
             }
+            Type::Image(t) => {
+                self.image_argument(id, &t)?;
+                Ok((Leaves::new(), ArgumentKind::Image))
+            }
+            Type::Sampler => {
+                self.sampler_argument(id)?;
+                Ok((Leaves::new(), ArgumentKind::Sampler))
+            }
             _ => Err(Error::unsupported(format!(
                 "{} as an argument of a kernel",
                 self.describe(ty)
             ))),
         }
+    }
+
+    /// A structure by value, to which the kernel has a pointer: a copy in each work-item's own memory.
+    fn by_value(&mut self, id: Id, ty: Ty) -> Result<(Leaves, ArgumentKind), Error> {
+        let of = self
+            .m
+            .pointee(ty)
+            .ok_or_else(|| Error::malformed("a pointer to no type"))?;
+        let size = self.m.types.size(of);
+        let scalar = match size % 4 {
+            0 => Scalar::I32,
+            _ => Scalar::I8,
+        };
+        let count = size / u64::from(scalar.bytes());
+        let count = u32::try_from(count)
+            .ok()
+            .and_then(|n| ir::Type::new(scalar, n));
+        let limit = || Error::limit("an argument of more than 4,096 bytes");
+        let v = self.b.param(count.ok_or_else(limit)?);
+        let pointer = self.private_pointer(id)?;
+        let access = self.access(StorageClass::Function, of, &[])?;
+        for n in 0..self.b.ty(v).lanes() {
+            let part = self.b.lane(v, n);
+            let at = (n * scalar.bytes()) as i32;
+            self.store_elements(scalar, &[part], pointer, at, access.mem);
+        }
+        Ok((
+            Leaves::from_slice(&[pointer]),
+            ArgumentKind::Value { size: size as u32 },
+        ))
     }
 }

@@ -363,7 +363,10 @@ impl Emit<'_, '_, '_> {
             }
             sum = Some(match sum {
                 None => self.b.ins().fmul(a, b),
-                Some(_) => self.b.ins().fma(a, b, s),
+                Some(_) => {
+                    let p = self.b.ins().fmul(a, b);
+                    self.b.ins().fadd(s, p)
+                }
             });
         }
         Ok(sum.into_iter().collect())

@@ -31,6 +31,11 @@ pub(crate) fn is_supported(b: BuiltIn) -> bool {
             | NumEnqueuedSubgroups
             | SubgroupId
             | SubgroupLocalInvocationId
+            | SubgroupEqMask
+            | SubgroupGeMask
+            | SubgroupGtMask
+            | SubgroupLeMask
+            | SubgroupLtMask
     )
 }
 
@@ -48,6 +53,24 @@ impl Emit<'_, '_, '_> {
         }
         let count = self.components(ty) as usize;
         let mut out = Leaves::new();
+        if matches!(
+            which,
+            BuiltIn::SubgroupEqMask
+                | BuiltIn::SubgroupGeMask
+                | BuiltIn::SubgroupGtMask
+                | BuiltIn::SubgroupLeMask
+                | BuiltIn::SubgroupLtMask
+        ) {
+            if (count, scalar) != (4, Scalar::I32) {
+                return Err(Error::malformed(format!(
+                    "{which:?} with {count} components"
+                )));
+            }
+            out.push(self.lane_mask(which));
+            let zero = self.number(Scalar::I32, 0);
+            out.extend([zero; 3]);
+            return Ok(out);
+        }
         let vector = !matches!(
             which,
             BuiltIn::GlobalLinearId

@@ -65,9 +65,11 @@ impl Emit<'_, '_, '_> {
                 let mut all = self.get(a)?;
                 all.extend(self.get(b)?);
                 let first = *all.first().ok_or_else(outside)?;
+                let scalar = self.b.ty(first).scalar();
+                let zero = self.number(scalar, 0);
                 let pick = |n: &u32| match *n {
                     // Anything.
-                    u32::MAX => Ok(first),
+                    u32::MAX => Ok(zero),
                     n => all.get(n as usize).copied().ok_or_else(outside),
                 };
                 let indices = words.get(2..).unwrap_or(&[]);

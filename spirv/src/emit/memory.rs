@@ -487,27 +487,38 @@ impl Emit<'_, '_, '_> {
 
     /// Lays out the private variables.
     pub(super) fn private_variables(&mut self) {
+        let mut all: Vec<(Id, Ty, u32, u32)> = Vec::new();
+        for (id, ty) in &self.body.params {
+            // Only structures by value are such.
+            if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
+                all.push((*id, *ty, 0, 0));
+            }
+        }
         for b in &self.g.order {
             for inst in &self.body.blocks[*b].insts {
-                let (Op::Variable, Some(id)) = (inst.op, inst.id.expand()) else {
-                    continue;
-                };
-                let Some(ty) = inst.ty.expand().and_then(|t| self.m.pointee(t)) else {
-                    continue;
-                };
-                let (size, align) = (self.m.types.size(ty), self.m.types.align(ty));
-                let at = u64::from(self.private_bytes).next_multiple_of(align.clamp(1, 4096));
-                let most = u64::from(MAX_SCRATCH / self.simd);
-                match at.checked_add(size).filter(|end| *end <= most) {
-                    Some(end) => {
-                        self.private.insert(id, at as u32);
-                        self.private_bytes = end as u32;
-                    }
-                    None => {
-                        let what = format!("more than {most} bytes of private memory");
-                        self.error(Error::limit(what), inst.at, inst.line, Some(id));
-                        return;
-                    }
+                if let (Op::Variable, Some(id), Some(ty)) =
+                    (inst.op, inst.id.expand(), inst.ty.expand())
+                {
+                    all.push((id, ty, inst.at, inst.line));
+                }
+            }
+        }
+        for (id, ty, word, line) in all {
+            let Some(ty) = self.m.pointee(ty) else {
+                continue;
+            };
+            let (size, align) = (self.m.types.size(ty), self.m.types.align(ty));
+            let at = u64::from(self.private_bytes).next_multiple_of(align.clamp(1, 4096));
+            let most = u64::from(MAX_SCRATCH / self.simd);
+            match at.checked_add(size).filter(|end| *end <= most) {
+                Some(end) => {
+                    self.private.insert(id, at as u32);
+                    self.private_bytes = end as u32;
+                }
+                None => {
+                    let what = format!("more than {most} bytes of private memory");
+                    self.error(Error::limit(what), word, line, Some(id));
+                    return;
                 }
             }
         }
@@ -522,7 +533,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// The address of a private variable in each work-item's part.
-    fn private_pointer(&mut self, id: Id) -> Result<Value, Error> {
+    pub(super) fn private_pointer(&mut self, id: Id) -> Result<Value, Error> {
         let at = self.private.get(&id).copied();
         let at = at.ok_or_else(|| Error::internal("a private variable without its place"))?;
         let own = (0..i64::from(self.simd))

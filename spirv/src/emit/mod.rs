@@ -5,10 +5,13 @@
 
 mod arguments;
 mod arithmetic;
+mod atomics;
 mod builtins;
 mod composites;
 mod control;
 mod conversions;
+pub(crate) mod groups;
+pub(crate) mod images;
 mod memory;
 
 use crate::body::{BInst, Block, Body};
@@ -23,6 +26,7 @@ use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{self, Scalar, Value};
+pub(crate) use memory::Access;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
@@ -53,9 +57,12 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     vars: [SecondaryMap<Id, (u32, u32)>; 2],
     var_pool: Vec<Variable>,
     control: control::Control,
+    images: images::Images,
     /// Where variables are in local memory.
     slm: BTreeMap<Id, u32>,
     slm_bytes: u32,
+    /// Where in local memory sub-groups leave what they have for each other.
+    group_area: Option<u32>,
     /// Where variables are in each work-item's part of scratch.
     private: BTreeMap<Id, u32>,
     private_bytes: u32,
@@ -75,12 +82,7 @@ enum Kept {
 
 /// What instructions give another value in each channel whatever their operands are.
 pub(crate) fn is_lane_dependent(op: Op) -> bool {
-    read::name(op).starts_with("OpAtomic")
-}
-
-/// What instructions give one value for the thread whatever their operands are.
-pub(crate) fn is_uniform_result(_: &Module<'_>, _: Op, _: &[u32]) -> bool {
-    false
+    atomics::is_atomic(op)
 }
 
 /// Whether an instruction is one of those emitted.
@@ -89,6 +91,9 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || conversions::is_supported(op)
         || composites::is_supported(op)
         || memory::is_supported(op)
+        || atomics::is_supported(op)
+        || groups::is_supported(op)
+        || images::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
 }
@@ -131,16 +136,18 @@ pub(crate) fn kernel(
         vars: Default::default(),
         var_pool: Vec::new(),
         control: control::Control::default(),
+        images: images::Images::default(),
         slm: BTreeMap::new(),
         slm_bytes: 0,
+        group_area: None,
         private: BTreeMap::new(),
         private_bytes: 0,
         data: BTreeMap::new(),
         files: BTreeMap::new(),
         errors: Errors(Vec::new()),
     };
-    let arguments = e.arguments();
     e.variables();
+    let arguments = e.arguments();
     e.run();
     let Emit { b, mut errors, .. } = e;
     if errors.0.is_empty()
@@ -390,6 +397,9 @@ impl Emit<'_, '_, '_> {
             op if conversions::is_supported(op) => self.conversion(inst),
             op if composites::is_supported(op) => self.composite(inst),
             op if memory::is_supported(op) => self.memory(inst),
+            op if atomics::is_supported(op) => self.atomic(inst),
+            op if groups::is_supported(op) => self.group(inst),
+            op if images::is_supported(op) => self.image(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);

@@ -156,6 +156,13 @@ impl<'w> Module<'w> {
         self.result_types[id].expand()
     }
 
+    /// Whether an instruction is of an imported set other than OpenCL.std.
+    pub fn is_foreign(&self, inst: &Inst) -> bool {
+        let set = self.stream.operands(inst).first();
+        inst.op == Op::ExtInst
+            && set.is_none_or(|id| self.def(Id::from_u32(*id)) != Def::Set(Set::OpenCl))
+    }
+
     pub fn ty(&self, id: Id) -> Option<Ty> {
         match self.def(id) {
             Def::Type(t) => Some(t),
