@@ -149,7 +149,16 @@ impl Flatten<'_, '_> {
         }
     }
 
+    /// A block that a branch may go to.
     fn target(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
+        let block = self.label(frame, label)?;
+        match block.index() == frame.first as usize {
+            true => Err(Error::malformed("a branch to a function's first block")),
+            false => Ok(block),
+        }
+    }
+
+    fn label(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
         let data = func(self.m, frame.func)?;
         let n = self.m.label[label] as usize;
         match data.blocks.get(n).map(|b| b.label) {
@@ -223,7 +232,7 @@ impl Flatten<'_, '_> {
         let mut args = Vec::with_capacity(words.len() / 2);
         for pair in words.chunks_exact(2) {
             if let [value, from] = *pair {
-                let from = self.target(frame, Id::from_u32(from))?;
+                let from = self.label(frame, Id::from_u32(from))?;
                 args.push((from, self.id(frame, Id::from_u32(value))));
             }
         }

@@ -22,6 +22,7 @@ mod module;
 mod place;
 mod promote;
 mod read;
+mod spaces;
 mod uniform;
 
 pub use error::{Error, Errors, Fault};
@@ -152,6 +153,7 @@ fn kernel(
     let mut body = flatten::flatten(m, func)?;
     promote::promote(m, &mut body)?;
     let graph = Graph::new(&mut body)?;
+    cfg::uses::check(m, &body, &graph)?;
     let script = Script::new(&body, &graph);
     let uniform = uniform::analyse(m, &body, &graph, &script);
     let arguments = emit::kernel((m, &body, &graph), &script, &uniform, module, &mut function)?;
@@ -173,8 +175,16 @@ fn entries<'m>(m: &'m Module<'_>, options: &Options) -> Result<Vec<(&'m Entry, F
             continue;
         }
         match m.def(e.function) {
+            _ if out.iter().any(|(o, _): &(&Entry, Func)| o.name == e.name) => {
+                let what = format!("a second entry point \"{}\"", e.name);
+                errors.push(m.error(Error::malformed(what), e.at, Some(e.function)));
+            }
             _ if e.model != ExecutionModel::Kernel => {
                 let what = format!("the execution model {:?}", e.model);
+                errors.push(m.error(Error::unsupported(what), e.at, Some(e.function)));
+            }
+            _ if !is_name(&e.name) => {
+                let what = format!("a kernel named {:?}", e.name);
                 errors.push(m.error(Error::unsupported(what), e.at, Some(e.function)));
             }
             Def::Func(f) => out.push((e, f)),
@@ -191,6 +201,12 @@ fn entries<'m>(m: &'m Module<'_>, options: &Options) -> Result<Vec<(&'m Entry, F
         true => Ok(out),
         false => Err(errors),
     }
+}
+
+/// Whether the IR takes a name.
+fn is_name(name: &str) -> bool {
+    let ok = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+    !name.is_empty() && name.bytes().all(ok)
 }
 
 /// The SIMD width of a kernel.

@@ -5,6 +5,7 @@
 
 pub(crate) mod dominators;
 pub(crate) mod script;
+pub(crate) mod uses;
 
 use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;

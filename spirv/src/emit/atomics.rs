@@ -90,7 +90,7 @@ impl Emit<'_, '_, '_> {
         let (scope, semantics) = (self.known(scope)?, self.known(semantics)?);
         let (class, of) = self.pointer(pointer)?;
         let access = self.access(class, of, &[])?;
-        let addr = self.one(pointer)?;
+        let addr = self.address(pointer, &access)?;
         let addr = self.b.splat(addr, self.simd);
         let scalar = self.scalar(of)?;
         if access.mem.space == Space::Scratch {
@@ -106,6 +106,7 @@ impl Emit<'_, '_, '_> {
         );
         let mut mem = access.mem;
         mem.volatile = true;
+        mem.constant = false;
         let out = match inst.op {
             Op::AtomicLoad => {
                 let mut out = Leaves::new();

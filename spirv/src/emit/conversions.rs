@@ -5,7 +5,7 @@ use crate::body::BInst;
 use crate::error::Error;
 use crate::module::types::Type;
 use gantry_codegen::ir::{Region, Scalar, Value};
-use spirv::{Decoration, FPRoundingMode, Op, StorageClass};
+use spirv::{Decoration, FPRoundingMode, Op};
 
 /// Whether an instruction is one of these.
 pub(super) fn is_supported(op: Op) -> bool {
@@ -26,6 +26,7 @@ pub(super) fn is_supported(op: Op) -> bool {
             | Bitcast
             | PtrCastToGeneric
             | GenericCastToPtr
+            | GenericCastToPtrExplicit
     )
 }
 
@@ -37,17 +38,19 @@ impl Emit<'_, '_, '_> {
         let to = self.scalar(ty)?;
         match inst.op {
             Op::Bitcast => return self.bitcast(&from, to, self.m.types.leaves(ty)),
-            Op::PtrCastToGeneric | Op::GenericCastToPtr => {
-                let source = self.type_of(arg)?;
-                for t in [source, ty] {
-                    if let Type::Pointer(class, _) = self.m.types.kind(t)
-                        && !matches!(class, StorageClass::Generic | StorageClass::CrossWorkgroup)
-                    {
-                        let what = format!("a generic pointer of {class:?} memory");
-                        return Err(Error::unsupported(what));
-                    }
+            // The pointer stays what it is: which memory it is to is known.
+            Op::PtrCastToGeneric => return Ok(from),
+            Op::GenericCastToPtr | Op::GenericCastToPtrExplicit => {
+                let (class, _) = self.pointer(arg)?;
+                let wanted = match self.m.types.kind(ty) {
+                    Type::Pointer(class, _) => *class,
+                    _ => return Err(Error::malformed("a cast to what is no pointer")),
+                };
+                if class == wanted {
+                    return Ok(from);
                 }
-                return Ok(from);
+                let none = self.number(to, 0);
+                return Ok(Leaves::from_slice(&[none]));
             }
             _ => {}
         }

@@ -677,8 +677,8 @@ impl Emit<'_, '_, '_> {
     }
 
     /// The address of a block: the same for all work-items.
-    fn block(&mut self, id: Id) -> Result<Value, Error> {
-        let v = self.one(id)?;
+    fn block(&mut self, id: Id, access: &super::Access) -> Result<Value, Error> {
+        let v = self.address(id, access)?;
         Ok(match self.b.ty(v).lanes() {
             1 => v,
             _ => self.b.lane(v, 0),
@@ -691,7 +691,7 @@ impl Emit<'_, '_, '_> {
         let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
         let (scalar, count) = (self.scalar(ty)?, self.components(ty));
         let access = self.access(class, of, &[])?;
-        let addr = self.block(pointer)?;
+        let addr = self.block(pointer, &access)?;
         let row = self.lanes(scalar, self.simd);
         let mut out = Leaves::new();
         for n in 0..count {
@@ -704,8 +704,9 @@ impl Emit<'_, '_, '_> {
     fn block_write(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (pointer, value) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let (class, of) = self.pointer(pointer)?;
-        let access = self.access(class, of, &[])?;
-        let addr = self.block(pointer)?;
+        let mut access = self.access(class, of, &[])?;
+        access.mem.constant = false;
+        let addr = self.block(pointer, &access)?;
         for (n, v) in self.get(value)?.into_iter().enumerate() {
             let v = self.b.splat(v, self.simd);
             let at = (n as u32 * self.b.ty(v).bytes()) as i32;

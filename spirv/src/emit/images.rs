@@ -131,6 +131,9 @@ impl Emit<'_, '_, '_> {
                 let both = both
                     .ok_or_else(|| Error::unsupported("an image with a sampler from elsewhere"))?;
                 let (image, t) = self.image_of(both.0)?;
+                if t.access != AccessQualifier::ReadOnly {
+                    return Err(Error::malformed("an image that is written is sampled"));
+                }
                 let sampler = self.sampler_of(both.1)?;
                 let coords = self.coordinates(inst, &t)?;
                 let lod = self.level(inst, 2)?;
@@ -153,6 +156,9 @@ impl Emit<'_, '_, '_> {
             }
             Op::ImageRead => {
                 let (image, t) = self.image_of(first)?;
+                if t.access == AccessQualifier::WriteOnly {
+                    return Err(Error::malformed("an image that is only written is read"));
+                }
                 self.no_operands(inst, 2)?;
                 let coords = self.coordinates(inst, &t)?;
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
@@ -161,8 +167,14 @@ impl Emit<'_, '_, '_> {
             }
             Op::ImageWrite => {
                 let (image, t) = self.image_of(first)?;
+                if t.access == AccessQualifier::ReadOnly {
+                    return Err(Error::malformed("an image that is only read is written"));
+                }
                 self.no_operands(inst, 3)?;
                 let coords = self.coordinates(inst, &t)?;
+                if coords.iter().any(|c| self.b.ty(*c).scalar() != Scalar::I32) {
+                    return Err(Error::malformed("coordinates that are not whole"));
+                }
                 let value = self.operand(inst, 2)?;
                 let mut texel = self.get(value)?;
                 // A depth is one component.

@@ -10,6 +10,7 @@ use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
+use crate::spaces::Memory;
 use gantry_codegen::ir::{self, MAX_SCRATCH, MemFlags, Region, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
@@ -88,7 +89,14 @@ impl Emit<'_, '_, '_> {
             Type::Pointer(class, of) => {
                 let of = self.m.ty(*of);
                 let of = of.ok_or_else(|| Error::malformed("a pointer to what is no type"))?;
-                Ok((*class, of))
+                match (*class, self.spaces[id]) {
+                    (StorageClass::Generic, Memory::One(class)) => Ok((class, of)),
+                    (StorageClass::Generic, Memory::None) => Ok((StorageClass::CrossWorkgroup, of)),
+                    (StorageClass::Generic, Memory::Any) => Err(Error::unsupported(
+                        "a generic pointer to one of several memories",
+                    )),
+                    (class, _) => Ok((class, of)),
+                }
             }
             _ => Err(Error::malformed("what is no pointer is used as one")),
         }
@@ -100,8 +108,6 @@ impl Emit<'_, '_, '_> {
             StorageClass::CrossWorkgroup | StorageClass::UniformConstant => Space::Global,
             StorageClass::Workgroup => Space::Slm,
             StorageClass::Function | StorageClass::Private => Space::Scratch,
-            // Pointers to other memories are not made generic.
-            StorageClass::Generic => Space::Global,
             other => return Err(Error::unsupported(format!("an access to {other:?} memory"))),
         };
         let mask = words.first().copied().unwrap_or(0);
@@ -118,6 +124,17 @@ impl Emit<'_, '_, '_> {
         })
     }
 
+    /// The address that an access is to.
+    pub fn address(&mut self, pointer: Id, access: &Access) -> Result<Value, Error> {
+        let v = self.one(pointer)?;
+        match self.b.ty(v).scalar() == access.mem.space.address() {
+            true => Ok(v),
+            false => Err(Error::malformed(
+                "a pointer to another memory than its type says",
+            )),
+        }
+    }
+
     fn load(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let pointer = self.operand(inst, 0)?;
         let (class, of) = self.pointer(pointer)?;
@@ -130,7 +147,7 @@ impl Emit<'_, '_, '_> {
         }
         let words = self.body.operands(inst).get(1..).unwrap_or(&[]);
         let access = self.access(class, ty, words)?;
-        let address = self.one(pointer)?;
+        let address = self.address(pointer, &access)?;
         self.load_leaves(ty, address, access)
     }
 
@@ -213,9 +230,12 @@ impl Emit<'_, '_, '_> {
         if self.type_of(value)? != of {
             return Err(Error::malformed("a store of another type than is there"));
         }
+        if class == StorageClass::UniformConstant {
+            return Err(Error::malformed("a store to constant memory"));
+        }
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]);
         let access = self.access(class, of, words)?;
-        let (address, leaves) = (self.one(pointer)?, self.get(value)?);
+        let (address, leaves) = (self.address(pointer, &access)?, self.get(value)?);
         self.store_leaves(of, &leaves, address, access)?;
         Ok(Leaves::new())
     }
@@ -254,8 +274,10 @@ impl Emit<'_, '_, '_> {
         values: &[Value],
         addr: Value,
         offset: i32,
-        mem: MemFlags,
+        mut mem: MemFlags,
     ) {
+        // Who stores there breaks that promise.
+        mem.constant = false;
         let mut all: Leaves = values.into();
         all.push(addr);
         let lanes = self.even(&mut all);
@@ -395,7 +417,7 @@ impl Emit<'_, '_, '_> {
         if sized && words.first().is_none_or(|m| m & 2 == 0) {
             (target.align, source.align) = (1, 1);
         }
-        let (to, from) = (self.one(to)?, self.one(from)?);
+        let (to, from) = (self.address(to, &target)?, self.address(from, &source)?);
         let unit = target.align.min(source.align).min(4);
         let mut at = 0;
         while at < size {
@@ -516,9 +538,9 @@ impl Emit<'_, '_, '_> {
                     self.private_bytes = end as u32;
                 }
                 None => {
+                    self.private.insert(id, 0);
                     let what = format!("more than {most} bytes of private memory");
                     self.error(Error::limit(what), word, line, Some(id));
-                    return;
                 }
             }
         }
@@ -535,7 +557,8 @@ impl Emit<'_, '_, '_> {
     /// The address of a private variable in each work-item's part.
     pub(super) fn private_pointer(&mut self, id: Id) -> Result<Value, Error> {
         let at = self.private.get(&id).copied();
-        let at = at.ok_or_else(|| Error::internal("a private variable without its place"))?;
+        let at =
+            at.ok_or_else(|| Error::malformed("a private variable that is no pointer to a type"))?;
         let own = (0..i64::from(self.simd))
             .map(|l| i64::from(at) + l * i64::from(self.private_bytes))
             .collect::<Vec<_>>();

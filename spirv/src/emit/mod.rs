@@ -22,6 +22,7 @@ use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::{self, Id};
+use crate::spaces::{self, Spaces};
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::builder::{FunctionBuilder, Variable};
@@ -44,6 +45,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     pub g: &'a Graph,
     pub script: &'a Script,
     pub u: &'a Uniformity,
+    /// The memories of generic pointers.
+    spaces: Spaces,
     pub b: FunctionBuilder<'f>,
     /// Constant data and files of the module that is made.
     pub module: &'a mut ir::Module,
@@ -127,6 +130,7 @@ pub(crate) fn kernel(
         g,
         script,
         u,
+        spaces: spaces::find(m, body),
         b: FunctionBuilder::new(func),
         module,
         simd,
@@ -374,7 +378,7 @@ impl Emit<'_, '_, '_> {
             Some(ty) if self.m.types.leaves(ty) > MOST_LEAVES => {
                 Err(too_large(self.m.types.leaves(ty)))
             }
-            _ => self.family(inst),
+            _ => self.family(inst).and_then(|leaves| self.fits(inst, leaves)),
         };
         let leaves = match result {
             Ok(leaves) => leaves,
@@ -387,6 +391,38 @@ impl Emit<'_, '_, '_> {
             && !leaves.is_empty()
         {
             self.set(id, &leaves);
+        }
+    }
+
+    /// Leaves that are those of the instruction's type.
+    fn fits(&self, inst: &BInst, leaves: Leaves) -> Result<Leaves, Error> {
+        let Some(ty) = inst.ty.expand().filter(|_| !leaves.is_empty()) else {
+            return Ok(leaves);
+        };
+        let is = |ty: Ty, v: &Value| {
+            let have = self.b.ty(*v).scalar();
+            match (self.m.types.kind(ty), self.m.types.scalar(ty)) {
+                // A generic one has as many bits as one to its memory.
+                (Type::Pointer(..), _) => matches!(have, Scalar::I32 | Scalar::I64),
+                (_, want) => want == Some(have),
+            }
+        };
+        let right = match leaves.as_slice() {
+            [one] if self.m.types.leaves(ty) == 1 && self.m.types.scalar(ty).is_some() => {
+                is(ty, one)
+            }
+            many => {
+                let types = self.m.types.scalars(ty);
+                let of = types.iter().zip(many);
+                types.len() == many.len() && of.into_iter().all(|((t, _), v)| is(*t, v))
+            }
+        };
+        match right {
+            true => Ok(leaves),
+            false => Err(Error::malformed(format!(
+                "{} of another type than its result's",
+                read::name(inst.op)
+            ))),
         }
     }
 
@@ -475,8 +511,9 @@ impl Emit<'_, '_, '_> {
 
     /// Lays out the variables of the work-group and of the work-items.
     fn variables(&mut self) {
+        let used = self.used();
         for data in self.m.globals.values() {
-            if data.class == StorageClass::Workgroup && self.is_used(data.id) {
+            if data.class == StorageClass::Workgroup && used[data.id] {
                 let (size, align) = (self.m.types.size(data.ty), self.m.types.align(data.ty));
                 let at = u64::from(self.slm_bytes).next_multiple_of(align.clamp(1, 4096));
                 match at.checked_add(size).filter(|end| *end <= 64 << 10) {
@@ -485,6 +522,7 @@ impl Emit<'_, '_, '_> {
                         self.slm_bytes = end as u32;
                     }
                     None => {
+                        self.slm.insert(data.id, 0);
                         let e = Error::limit("more than 64 KiB of local memory");
                         self.error(e, data.at, 0, Some(data.id));
                     }
@@ -497,15 +535,17 @@ impl Emit<'_, '_, '_> {
         self.private_variables();
     }
 
-    /// Whether the body names a variable of the module.
-    fn is_used(&self, id: Id) -> bool {
-        let mut used = false;
+    /// What the body names.
+    fn used(&self) -> SecondaryMap<Id, bool> {
+        let mut used = SecondaryMap::new();
         for b in &self.g.order {
             let data = &self.body.blocks[*b];
             for inst in &data.insts {
-                self.body.for_each_use(inst, |u| used |= u == id);
+                self.body.for_each_use(inst, |id| used[id] = true);
             }
-            used |= data.phis.iter().any(|p| p.args.iter().any(|a| a.1 == id));
+            for (_, arg) in data.phis.iter().flat_map(|p| &p.args) {
+                used[*arg] = true;
+            }
         }
         used
     }

@@ -156,7 +156,7 @@ pub(super) fn put(
         return Err(wrong());
     }
     let access = e.access(class, of, &[])?;
-    let addr = e.one(pointer)?;
+    let addr = e.address(pointer, &access)?;
     e.store_leaves(of, v, addr, access)
 }
 

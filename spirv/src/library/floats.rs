@@ -43,6 +43,7 @@ pub(super) fn find(which: Std) -> Option<Method> {
             let scalar = e.scalar(ty)?;
             let mut out = Leaves::new();
             for bits in v {
+                e.want_int(bits)?;
                 let quiet = match scalar {
                     Scalar::F16 => 0x7e00,
                     Scalar::F32 => 0x7fc0_0000,

@@ -43,14 +43,14 @@ fn place(
         (true, 3) => 4,
         (_, n) => n,
     };
-    let (addr, index) = (e.one(pointer)?, e.one(index)?);
+    let mut access = e.access(class, of, &[])?;
+    let (addr, index) = (e.address(pointer, &access)?, e.one(index)?);
     e.want_int(index)?;
     let index = e.resize(index, e.scalar_of(addr), true);
     let bytes = e.times(index, u64::from(step * scalar.bytes()));
     let mut v = [addr, bytes];
     e.even(&mut v);
     let addr = e.b.ins().iadd(v[0], v[1]);
-    let mut access = e.access(class, of, &[])?;
     access.align = u64::from(scalar.bytes());
     Ok((scalar, addr, access))
 }

@@ -432,6 +432,9 @@ impl Builder<'_, '_> {
         };
         match mode {
             ExecutionMode::LocalSize | ExecutionMode::LocalSizeId => {
+                if values.contains(&0) {
+                    return Err(Error::malformed("a work-group without work-items"));
+                }
                 set(&|m| m.group_size = Some(values));
             }
             ExecutionMode::SubgroupSize => set(&|m| m.subgroup_size = Some(values[0])),

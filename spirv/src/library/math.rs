@@ -1,8 +1,0 @@
-//! Elementary functions.
-
-use super::Method;
-use spirv::OpenclStd100Op as Std;
-
-pub(super) fn find(_: Std) -> Option<Method> {
-    None
-}
