@@ -1,8 +1,8 @@
 //! The launches that the runtime's tests make from Intel's binaries, from the SPIR-V that Intel's compiler is handed: through this crate and the
 //! code generator, on the simulator, with the same expected results.
 //!
-//! What is refused is in `refused.txt`, a line a kernel with its reason; `GANTRY_BLESS=1` writes it anew. `GANTRY_KERNEL=name` runs the launches
-//! whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width.
+//! What is refused is in `refused.txt`, a line a kernel with its reasons; `GANTRY_BLESS=1` with the test `skl` writes it anew. `GANTRY_KERNEL=name`
+//! runs the launches whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -118,15 +118,41 @@ fn judge(device: &'static Device) {
         }
         wrong.extend(row.wrong);
     }
-    for r in &refusals {
-        println!("refused {r}");
-    }
     wrong.sort();
     assert!(
         wrong.is_empty(),
         "{} launches differ:\n{}",
         wrong.len(),
         wrong.join("\n")
+    );
+    let asked = |v: &str| std::env::var(v).is_ok_and(|v| !v.is_empty());
+    let whole = !asked("GANTRY_KERNEL") && !asked("GANTRY_WIDTH");
+    listed(&refusals, whole && device.name == "skl");
+}
+
+/// What is refused is in the list; and, where everything was asked for, nothing else is.
+fn listed(refusals: &BTreeSet<String>, all: bool) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/refused.txt");
+    if all && std::env::var("GANTRY_BLESS").is_ok_and(|v| v == "1") {
+        let lines: Vec<&str> = refusals.iter().map(String::as_str).collect();
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    }
+    let list = std::fs::read_to_string(&path).unwrap_or_default();
+    let list: BTreeSet<&str> = list.lines().collect();
+    let new: Vec<&String> = refusals
+        .iter()
+        .filter(|r| !list.contains(r.as_str()))
+        .collect();
+    assert!(
+        new.is_empty(),
+        "refused, and not in {}: {new:#?}",
+        path.display()
+    );
+    let gone = list.iter().filter(|l| all && !refusals.contains(**l));
+    let gone: Vec<_> = gone.collect();
+    assert!(
+        gone.is_empty(),
+        "no longer refused: GANTRY_BLESS=1 writes the list: {gone:#?}"
     );
 }
 
