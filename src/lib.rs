@@ -3,6 +3,7 @@
 //! This crate gathers the parts:
 //!
 //! - [`codegen`]: the IR, its text and its compiler;
+//! - [`spirv`]: SPIR-V into the IR ([`compile_spirv`]);
 //! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
 //! - [`isa`]: the Gen ISA itself.
 //!
@@ -44,6 +45,7 @@
 //! ```
 
 mod cached;
+mod spirv_in;
 
 pub use cached::{Zebin, compile_cached};
 pub use gantry_codegen as codegen;
@@ -51,6 +53,8 @@ pub use gantry_codegen as codegen;
 pub use gantry_filetests as filetests;
 pub use gantry_isa_gen as isa;
 pub use gantry_runtime as runtime;
+pub use gantry_spirv as spirv;
+pub use spirv_in::{SpirvError, compile_spirv, spirv_words};
 
 /// The examples of the page on the cache, compiled and run as tests.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, InterpError, Stats, call, launch};
-use gantry_codegen::ir::{Data, Dim, FloatCC, Function, IntCC, Module, Opcode, scalars::*};
+use gantry_codegen::ir::{Data, Dim, FloatCC, Function, IntCC, Module, Opcode, Scalar, scalars::*};
 use gantry_codegen::text::parse;
 use gantry_codegen::verifier::verify_module;
 
@@ -142,6 +142,50 @@ fn divergent_loop() {
             "lane {lane}"
         );
     }
+}
+
+/// Channels leave a loop for one of two blocks around it, by their numbers, and what is behind each runs in those alone.
+#[test]
+fn channels_leave_for_outer_blocks() {
+    let mut f = Function::kernel("leave", 8);
+    let mut b = FunctionBuilder::new(&mut f);
+    let p = b.ptr_param();
+    let ty = I32.by(8);
+    let lane = b.iota(Scalar::I32, 8);
+    let zero = b.ins().iconst(ty, 0);
+    let (count, way) = (b.var(zero), b.var(zero));
+    let outer = b.simd_block_begin();
+    let inner = b.simd_block_begin();
+    b.simd_loop_begin();
+    let n = b.use_var(count);
+    let done = b.ins().icmp(IntCC::Equal, n, lane);
+    b.simd_if_begin(done);
+    let two = b.ins().iconst(ty, 2);
+    let bit = b.ins().band(lane, two);
+    let some = b.ins().icmp(IntCC::NotEqual, bit, zero);
+    b.simd_leave_to_if(outer, some);
+    b.simd_leave_to(inner);
+    b.simd_if_end();
+    let one = b.ins().iconst(ty, 1);
+    let next = b.ins().iadd(n, one);
+    b.def_var(count, next);
+    b.simd_loop_end();
+    b.simd_block_end();
+    let hundred = b.ins().iconst(ty, 100);
+    b.def_var(way, hundred);
+    b.simd_block_end();
+    let (count, way) = (b.use_var(count), b.use_var(way));
+    let sum = b.ins().iadd(count, way);
+    b.ins().bstore(sum, p, 0);
+    b.ins().return_(&[]);
+    b.finish().unwrap();
+    let m = module(f);
+    let mut memory = Buffers::default();
+    let p = memory.add(vec![0; 32]);
+    let grid = Grid::new([8, 1, 1], [8, 1, 1]);
+    run(&m, &grid, &[Arg::ptr(p)], &mut memory).unwrap();
+    let want = [100, 101, 2, 3, 104, 105, 6, 7];
+    assert_eq!(ints(memory.bytes(p)), want);
 }
 
 #[test]

@@ -33,6 +33,7 @@ mod subgroup;
 mod uniform;
 
 pub use ins::Ins;
+pub use simd::SimdLabel;
 
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,

@@ -9,6 +9,15 @@ use super::scope::{Kind, Scope};
 use super::{FunctionBuilder, Variable};
 use crate::ir::{Block, DataRef, FuncKind, Opcode, Scalar, Type, Value};
 
+/// A block of channels that was begun: see [`FunctionBuilder::simd_block_begin`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SimdLabel {
+    /// Its place among what is open.
+    depth: usize,
+    /// The channels that left for its end; no other block has the same.
+    left: Variable,
+}
+
 impl<'f> FunctionBuilder<'f> {
     fn mask_var(&mut self) -> Variable {
         if let Some(var) = self.exec_mask {
@@ -337,19 +346,21 @@ impl<'f> FunctionBuilder<'f> {
         self.skip_if(none, to);
     }
 
-    /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`].
-    pub fn simd_block_begin(&mut self) {
+    /// Begins what channels may leave for its end: up to [`FunctionBuilder::simd_block_end`]. The label names it from inner constructs.
+    pub fn simd_block_begin(&mut self) -> SimdLabel {
         let to = self.create_block();
         let region = self.region();
         let none = self.no_channels();
         let left = self.var(none);
         self.exec_mask();
+        let depth = self.scopes.len();
         self.scopes.push(Scope {
             kind: Kind::SimdBlock { left },
             to,
             region,
             leaves: false,
         });
+        SimdLabel { depth, left }
     }
 
     /// Ends a block of channels: those that left run again.
@@ -390,6 +401,35 @@ impl<'f> FunctionBuilder<'f> {
             Some((n, var)) => self.leave_scope(cond, n, var),
             None => self.mistake("channels leave where there is no block of channels"),
         }
+    }
+
+    /// Takes the channels where `cond` is set to the end of a block of channels that is still open, out of whatever was begun in it.
+    pub fn simd_leave_to_if(&mut self, label: SimdLabel, cond: Value) {
+        match self.is_open(label) {
+            true => self.leave_scope(cond, label.depth, label.left),
+            false => self.mistake("channels leave for a block of channels that is not open"),
+        }
+    }
+
+    /// Takes all channels there. What follows in the innermost construct is not reached.
+    pub fn simd_leave_to(&mut self, label: SimdLabel) {
+        if !self.is_open(label) {
+            return self.mistake("channels leave for a block of channels that is not open");
+        }
+        for s in self.scopes.iter_mut().skip(label.depth + 1) {
+            s.leaves = true;
+        }
+        let (em, rm, all) = (self.exec_mask(), self.read(label.left), self.all_channels());
+        let (em, rm, _) = self.ins().goto(em, rm, all);
+        self.set_mask(em);
+        self.write(label.left, rm);
+        let to = self.escape();
+        self.ins().jump(to, &[]);
+    }
+
+    fn is_open(&self, label: SimdLabel) -> bool {
+        let is = |s: &Scope| matches!(s.kind, Kind::SimdBlock { left } if left == label.left);
+        self.scopes.get(label.depth).is_some_and(is)
     }
 
     /// Lets the channels where `cond` is set return: they run nothing any more, up to the end of the function. A subroutine's results have

@@ -8,14 +8,21 @@ use gantry::codegen::report::{AllocationReport, Held};
 use gantry::codegen::{
     CacheKey, CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage, listing,
 };
+use gantry::spirv::{self, Simd};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Compile IR text
+/// Compile IR text or SPIR-V
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The IR (`.gir`)
+    /// The IR (`.gir`) or SPIR-V (`.spv`)
     file: PathBuf,
+    /// Of SPIR-V, the only kernel that is compiled
+    #[arg(long)]
+    kernel: Option<String>,
+    /// SIMD width of SPIR-V: 8, 16, 32 or auto; kernels that require a sub-group size have that
+    #[arg(long, value_parser = input::simd, default_value = "auto")]
+    simd: Simd,
     /// The product
     #[arg(long, default_value = "skl")]
     target: String,
@@ -57,7 +64,8 @@ enum Emit {
     Bin,
     /// IGA syntax
     Asm,
-    /// The IR as read
+    /// The IR, as read or as made of SPIR-V
+    #[value(alias = "gir")]
     Ir,
     /// Machine instructions over virtual registers before their allocation, with what is live where
     Mir,
@@ -84,7 +92,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Liveness) {
         options.dump.push(Stage::Liveness);
     }
-    let module = input::module(&args.file)?;
+    let spirv = spirv::Options {
+        simd: args.simd,
+        kernel: args.kernel.clone(),
+        ..spirv::Options::default()
+    };
+    let module = input::module(&args.file, &spirv)?;
     if let Some(dir) = &args.cache {
         if args.emit != Emit::Zebin {
             return Err(Failure::new("--cache holds zebins: --emit zebin"));

@@ -7,6 +7,7 @@ use gantry::codegen::{CompileOptions, Compiled, Context, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
 use gantry::runtime::{CodeCache, zebin};
+use gantry::spirv::{self, Simd};
 use std::path::{Path, PathBuf};
 
 /// A file's bytes.
@@ -46,6 +47,24 @@ pub(crate) fn is_gir(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "gir")
 }
 
+/// Whether a path is of SPIR-V.
+pub(crate) fn is_spirv(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "spv")
+}
+
+/// The SIMD width of a text.
+pub(crate) fn simd(text: &str) -> Result<Simd, String> {
+    match text {
+        "auto" => Ok(Simd::Auto),
+        "8" => Ok(Simd::Width(8)),
+        "16" => Ok(Simd::Width(16)),
+        "32" => Ok(Simd::Width(32)),
+        _ => Err(format!(
+            "`{text}` is no SIMD width; there are 8, 16, 32 and auto"
+        )),
+    }
+}
+
 /// The platform of a name.
 pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     Platform::from_name(name).ok_or_else(|| {
@@ -56,8 +75,14 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
-/// The verified IR of a `.gir` file; a filetest's header counts as blank.
-pub(crate) fn module(path: &Path) -> Result<ir::Module, Failure> {
+/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` file; a filetest's header counts as blank.
+pub(crate) fn module(path: &Path, options: &spirv::Options) -> Result<ir::Module, Failure> {
+    if is_spirv(path) {
+        let words = gantry::spirv_words(&read(path)?);
+        let words = words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))?;
+        let translated = spirv::translate(&words, options);
+        return Ok(translated.map_err(|e| Failure::file(path, e))?.module);
+    }
     let source = read_text(path)?;
     text::parse(&without_header(&source))
         .and_then(|p| verify_parsed(&p).map(|()| p.module))

@@ -4,13 +4,14 @@ use crate::args::{ArgForm, make};
 use crate::{Failure, input, seen};
 use gantry::codegen::CompileOptions;
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
+use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Run a kernel of a zebin or of IR text
+/// Run a kernel of a zebin, of IR text or of SPIR-V
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A zebin, or IR text (`.gir`), which is compiled first
+    /// A zebin, or IR text (`.gir`) or SPIR-V (`.spv`), which is compiled first
     file: PathBuf,
     /// The kernel; may be left out where there is one
     #[arg(long)]
@@ -32,9 +33,12 @@ pub(crate) struct Args {
     /// auto, sim or level-zero
     #[arg(long, default_value = "auto")]
     device: String,
-    /// The product that IR text is compiled for
+    /// The product that IR text and SPIR-V are compiled for
     #[arg(long, default_value = "skl")]
     target: String,
+    /// SIMD width of SPIR-V: 8, 16, 32 or auto; kernels that require a sub-group size have that
+    #[arg(long, value_parser = input::simd, default_value = "auto")]
+    simd: Simd,
     /// Take compiled IR text from the cache in DIR if it is there, else compile and store it
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -146,11 +150,16 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
 
 /// The zebin, and, of one that a cache was asked for, whether it was there.
 fn zebin(args: &Args) -> Result<(Vec<u8>, Option<bool>), Failure> {
-    if !input::is_gir(&args.file) {
+    if !input::is_gir(&args.file) && !input::is_spirv(&args.file) {
         return Ok((input::read(&args.file)?, None));
     }
     let options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
-    let module = input::module(&args.file)?;
+    let spirv = spirv::Options {
+        simd: args.simd,
+        kernel: args.kernel.clone(),
+        ..spirv::Options::default()
+    };
+    let module = input::module(&args.file, &spirv)?;
     let Some(dir) = &args.cache else {
         return Ok((input::compiled(&module, &options)?.zebin, None));
     };

@@ -1,0 +1,199 @@
+//! A kernel with everything that it calls, as one graph of blocks: what the phases behind [`crate::flatten`] work on.
+
+use crate::module::Module;
+use crate::module::types::Ty;
+use crate::read::Id;
+use cranelift_entity::{
+    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
+};
+use spirv::Op;
+
+/// A block of a body.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Block(u32);
+entity_impl!(Block, "block");
+
+/// An instruction of a body: what it is, and its operands with the body's ids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BInst {
+    pub op: Op,
+    /// The word at which the instruction begins that it comes from.
+    pub at: u32,
+    /// The line that it is of, among the body's; 0: none.
+    pub line: u32,
+    pub ty: PackedOption<Ty>,
+    pub id: PackedOption<Id>,
+    first: u32,
+    count: u32,
+}
+
+/// A value that depends on where control comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Phi {
+    pub id: Id,
+    pub ty: Ty,
+    pub at: u32,
+    pub args: Vec<(Block, Id)>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Term {
+    Branch(Block),
+    /// Where the condition is set, where it is not.
+    Cond(Id, Block, Block),
+    /// What it goes by, where to if it is no case, the cases.
+    Switch(Id, Block, Vec<(u64, Block)>),
+    Return,
+    Unreachable,
+}
+
+impl Term {
+    /// Where it goes, as often as it says so.
+    pub fn successors(&self) -> impl Iterator<Item = Block> + '_ {
+        let (few, many): ([Option<Block>; 2], &[_]) = match self {
+            Term::Branch(b) => ([Some(*b), None], &[]),
+            Term::Cond(_, t, e) => ([Some(*t), Some(*e)], &[]),
+            Term::Switch(_, d, cases) => ([Some(*d), None], cases),
+            Term::Return | Term::Unreachable => ([None, None], &[]),
+        };
+        let cases = many.iter().map(|c| c.1);
+        few.into_iter().flatten().chain(cases)
+    }
+
+    /// Puts another block in the place of each.
+    pub fn map(&mut self, mut f: impl FnMut(Block) -> Block) {
+        match self {
+            Term::Branch(b) => *b = f(*b),
+            Term::Cond(_, t, e) => {
+                *t = f(*t);
+                *e = f(*e);
+            }
+            Term::Switch(_, d, cases) => {
+                *d = f(*d);
+                cases.iter_mut().for_each(|c| c.1 = f(c.1));
+            }
+            Term::Return | Term::Unreachable => {}
+        }
+    }
+
+    /// What it depends on.
+    pub fn condition(&self) -> Option<Id> {
+        match self {
+            Term::Cond(id, ..) | Term::Switch(id, ..) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub(crate) struct BlockData {
+    pub phis: Vec<Phi>,
+    pub insts: Vec<BInst>,
+    pub term: Term,
+    /// The word at which the terminator begins.
+    pub at: u32,
+    pub line: u32,
+}
+
+/// File, line and column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    pub file: Id,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// A kernel's body.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Body {
+    pub blocks: PrimaryMap<Block, BlockData>,
+    pub entry: PackedOption<Block>,
+    /// Operands of instructions.
+    pool: Vec<u32>,
+    pub params: Vec<(Id, Ty)>,
+    pub lines: Vec<Line>,
+    /// The types of ids that the module does not have.
+    types: SecondaryMap<Id, PackedOption<Ty>>,
+    /// What ids come from that the module does not have.
+    origin: SecondaryMap<Id, PackedOption<Id>>,
+    /// The first id that is still free.
+    next: u32,
+}
+
+impl Body {
+    pub fn new(bound: u32) -> Body {
+        Body {
+            next: bound,
+            ..Body::default()
+        }
+    }
+
+    /// So many new ids.
+    pub fn fresh_ids(&mut self, count: u32) -> u32 {
+        let first = self.next;
+        self.next = self.next.saturating_add(count);
+        first
+    }
+
+    /// A new id of a type.
+    pub fn fresh(&mut self, ty: Ty) -> Id {
+        let id = Id::new(self.fresh_ids(1) as usize);
+        self.types[id] = ty.into();
+        id
+    }
+
+    /// Says what a new id is of.
+    pub fn set_origin(&mut self, id: Id, origin: Id, ty: Option<Ty>) {
+        self.origin[id] = origin.into();
+        self.types[id] = ty.into();
+    }
+
+    /// The id of the module that one comes from.
+    pub fn origin(&self, id: Id) -> Id {
+        self.origin[id].expand().unwrap_or(id)
+    }
+
+    pub fn type_of(&self, m: &Module<'_>, id: Id) -> Option<Ty> {
+        self.types[id].expand().or_else(|| m.type_of(id))
+    }
+
+    pub fn operands(&self, inst: &BInst) -> &[u32] {
+        let range = inst.first as usize..(inst.first + inst.count) as usize;
+        self.pool.get(range).unwrap_or(&[])
+    }
+
+    /// Makes an instruction.
+    pub fn inst(
+        &mut self,
+        op: Op,
+        (at, line): (u32, u32),
+        ty: Option<Ty>,
+        id: Option<Id>,
+        operands: &[u32],
+    ) -> BInst {
+        let first = self.pool.len() as u32;
+        self.pool.extend_from_slice(operands);
+        BInst {
+            op,
+            at,
+            line,
+            ty: ty.into(),
+            id: id.into(),
+            first,
+            count: operands.len() as u32,
+        }
+    }
+
+    /// Calls `each` with the ids among an instruction's operands.
+    pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
+        let operands = self.operands(inst);
+        // What is not as the grammar says was told before.
+        let _ = crate::read::for_each_id(inst.op, operands, false, |n| {
+            if let Some(w) = operands.get(n) {
+                each(Id::from_u32(*w));
+            }
+        });
+    }
+}

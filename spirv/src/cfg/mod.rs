@@ -1,0 +1,360 @@
+//! The graph of a body: order, dominators, loops.
+//!
+//! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch), which [`Graph::new`] adds where there
+//! were several; graphs with cycles that are entered at several blocks are refused.
+
+pub(crate) mod dominators;
+pub(crate) mod script;
+pub(crate) mod uses;
+
+use crate::body::{Block, BlockData, Body, Phi, Term};
+use crate::error::Error;
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
+use dominators::{NONE, dominators};
+
+/// A loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Loop(u32);
+entity_impl!(Loop, "loop");
+
+/// A loop: what is dominated by its header and leads back to it.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopData {
+    pub header: Block,
+    pub latch: Block,
+    pub parent: PackedOption<Loop>,
+    pub depth: u32,
+}
+
+/// Loops nested deeper are refused.
+const MOST_LOOPS: u32 = 128;
+
+/// What the phases behind ask of a graph.
+#[derive(Debug)]
+pub(crate) struct Graph {
+    pub entry: Block,
+    /// Where each block goes, once each.
+    pub succs: SecondaryMap<Block, Vec<Block>>,
+    /// From where, without the ways back to headers.
+    pub forward_preds: SecondaryMap<Block, Vec<Block>>,
+    /// Blocks that are reached, each behind all that lead to it but latches.
+    pub order: Vec<Block>,
+    /// Places in the order.
+    pub place: SecondaryMap<Block, u32>,
+    pub idom: SecondaryMap<Block, PackedOption<Block>>,
+    /// What every way from a block comes through next, where loops end.
+    pub ipdom: SecondaryMap<Block, PackedOption<Block>>,
+    pub loops: PrimaryMap<Loop, LoopData>,
+    pub loop_of: SecondaryMap<Block, PackedOption<Loop>>,
+}
+
+/// Blocks behind those that lead to them, as far as that goes.
+fn order(entry: Block, body: &Body) -> Vec<Block> {
+    let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut out = Vec::new();
+    let succs = |b: Block| body.blocks[b].term.successors().collect::<Vec<_>>();
+    seen[entry] = true;
+    let mut stack = vec![(entry, succs(entry))];
+    while let Some((b, rest)) = stack.last_mut() {
+        match rest.pop() {
+            Some(s) if !seen[s] => {
+                seen[s] = true;
+                let next = succs(s);
+                stack.push((s, next));
+            }
+            Some(_) => {}
+            None => {
+                out.push(*b);
+                stack.pop();
+            }
+        }
+    }
+    out.reverse();
+    out
+}
+
+impl Graph {
+    /// The graph of a body.
+    ///
+    /// # Errors
+    /// It is not reducible, or nested too deeply.
+    pub fn new(body: &mut Body) -> Result<Graph, Error> {
+        let entry = body.entry.expand();
+        let entry = entry.ok_or_else(|| Error::internal("a body without blocks"))?;
+        one_latch_each(entry, body)?;
+        let mut g = Graph {
+            entry,
+            succs: SecondaryMap::new(),
+            forward_preds: SecondaryMap::new(),
+            order: order(entry, body),
+            place: SecondaryMap::with_default(NONE),
+            idom: SecondaryMap::new(),
+            ipdom: SecondaryMap::new(),
+            loops: PrimaryMap::new(),
+            loop_of: SecondaryMap::new(),
+        };
+        for (n, b) in g.order.iter().enumerate() {
+            g.place[*b] = n as u32;
+        }
+        for b in &g.order {
+            let mut succs: Vec<Block> = body.blocks[*b].term.successors().collect();
+            succs.sort_unstable_by_key(|s| g.place[*s]);
+            succs.dedup();
+            g.succs[*b] = succs;
+        }
+        let by_place = |b: &Block| g.succs[*b].iter().map(|s| g.place[*s]).collect();
+        let edges: Vec<Vec<u32>> = g.order.iter().map(by_place).collect();
+        for (n, d) in dominators(0, &edges).into_iter().enumerate() {
+            g.idom[g.order[n]] = g.order.get(d as usize).copied().into();
+        }
+        g.find_loops()?;
+        for n in 0..g.order.len() {
+            let b = g.order[n];
+            for s in g.succs[b].clone() {
+                if !g.is_back(b, s) {
+                    g.forward_preds[s].push(b);
+                }
+            }
+        }
+        g.find_ipdoms(&edges);
+        Ok(g)
+    }
+
+    /// Whether an edge goes back to a loop's header.
+    pub fn is_back(&self, from: Block, to: Block) -> bool {
+        self.place[to] <= self.place[from]
+    }
+
+    /// The loop that a block is the header of.
+    pub fn headed(&self, b: Block) -> Option<Loop> {
+        let l = self.loop_of[b].expand()?;
+        (self.loops[l].header == b).then_some(l)
+    }
+
+    /// Whether a loop has a block in it.
+    pub fn within(&self, l: Loop, b: Block) -> bool {
+        let mut at = self.loop_of[b].expand();
+        while let Some(i) = at {
+            if i == l {
+                return true;
+            }
+            at = self.loops[i].parent.expand();
+        }
+        false
+    }
+
+    /// The outermost loop that has one block in it and not the other.
+    pub fn left(&self, from: Block, to: Block) -> Option<Loop> {
+        let mut out = None;
+        let mut at = self.loop_of[from].expand();
+        while let Some(l) = at {
+            if self.within(l, to) {
+                break;
+            }
+            out = Some(l);
+            at = self.loops[l].parent.expand();
+        }
+        out
+    }
+
+    /// Loops, inner ones behind outer ones.
+    fn find_loops(&mut self) -> Result<(), Error> {
+        // For each block: the outermost loop found so far that it is in, by its header's place.
+        let mut outer: Vec<u32> = (0..self.order.len() as u32).collect();
+        let mut found: Vec<(Block, Block, Vec<Block>)> = Vec::new();
+        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for b in &self.order {
+            for s in &self.succs[*b] {
+                preds[*s].push(*b);
+            }
+        }
+        for n in (0..self.order.len()).rev() {
+            let header = self.order[n];
+            let latch = preds[header].iter().find(|p| self.is_back(**p, header));
+            let Some(&latch) = latch else { continue };
+            let mut inside = Vec::new();
+            let mut todo = vec![latch];
+            while let Some(b) = todo.pop() {
+                let top = root(&mut outer, self.place[b]);
+                if top as usize == n {
+                    continue;
+                }
+                outer[top as usize] = n as u32;
+                let b = self.order[top as usize];
+                inside.push(b);
+                let ways = preds[b].iter().filter(|p| !self.is_back(**p, b));
+                todo.extend(ways);
+            }
+            found.push((header, latch, inside));
+        }
+        // Outer loops come first now.
+        for (header, latch, inside) in found.into_iter().rev() {
+            let parent = self.loop_of[header];
+            let depth = parent.expand().map_or(0, |p| self.loops[p].depth) + 1;
+            if depth > MOST_LOOPS {
+                return Err(Error::limit(format!(
+                    "loops are nested deeper than {MOST_LOOPS}"
+                )));
+            }
+            let l = self.loops.push(LoopData {
+                header,
+                latch,
+                parent,
+                depth,
+            });
+            self.loop_of[header] = l.into();
+            // Headers of inner loops take their blocks with them below.
+            for b in inside {
+                self.loop_of[b] = l.into();
+            }
+        }
+        Ok(())
+    }
+
+    fn find_ipdoms(&mut self, edges: &[Vec<u32>]) {
+        let count = self.order.len();
+        let exit = count as u32;
+        let mut back: Vec<Vec<u32>> = vec![Vec::new(); count + 1];
+        let mut ends = vec![false; count];
+        for (n, succs) in edges.iter().enumerate() {
+            for &s in succs {
+                if (s as usize) > n {
+                    back[s as usize].push(n as u32);
+                    ends[n] = true;
+                    // A latch leads to what the loop is left for: loops end.
+                    let (from, to) = (self.order[n], self.order[s as usize]);
+                    let mut at = self.loop_of[from].expand();
+                    while let Some(l) = at.filter(|l| !self.within(*l, to)) {
+                        let latch = self.place[self.loops[l].latch];
+                        back[s as usize].push(latch);
+                        ends[latch as usize] = true;
+                        at = self.loops[l].parent.expand();
+                    }
+                }
+            }
+        }
+        for (n, ends) in ends.iter().enumerate() {
+            if !ends {
+                back[count].push(n as u32);
+            }
+        }
+        for (n, d) in dominators(exit, &back).into_iter().take(count).enumerate() {
+            self.ipdom[self.order[n]] = self.order.get(d as usize).copied().into();
+        }
+    }
+}
+
+/// The root of a node, where nodes point on; the way becomes shorter.
+fn root(up: &mut [u32], mut n: u32) -> u32 {
+    while up[n as usize] != n {
+        let next = up[up[n as usize] as usize];
+        up[n as usize] = next;
+        n = next;
+    }
+    n
+}
+
+/// Gives headers to which several blocks go back one that does so for all.
+fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
+    let order = order(entry, body);
+    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
+    for (n, b) in order.iter().enumerate() {
+        place[*b] = n as u32;
+    }
+    let succs = |b: &Block| {
+        body.blocks[*b]
+            .term
+            .successors()
+            .map(|s| place[s])
+            .collect()
+    };
+    let edges: Vec<Vec<u32>> = order.iter().map(succs).collect();
+    let idoms = dominators(0, &edges);
+    let spans = spans(&idoms);
+    let mut latches: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    for (n, succs) in edges.iter().enumerate() {
+        for &s in succs.iter().filter(|s| **s as usize <= n) {
+            if !dominates(&spans, s, n as u32) {
+                return Err(Error::unsupported("irreducible control flow"));
+            }
+            latches[order[s as usize]].push(order[n]);
+        }
+    }
+    for header in order {
+        let mut from = std::mem::take(&mut latches[header]);
+        from.sort_unstable();
+        from.dedup();
+        // The entry must not be a header either: nothing could stand before its loop.
+        if from.len() < 2 {
+            continue;
+        }
+        let (at, line) = (body.blocks[header].at, body.blocks[header].line);
+        let latch = body.blocks.push(BlockData {
+            phis: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Branch(header),
+            at,
+            line,
+        });
+        for b in &from {
+            let to = |t| if t == header { latch } else { t };
+            body.blocks[*b].term.map(to);
+        }
+        let mut phis = std::mem::take(&mut body.blocks[header].phis);
+        for phi in &mut phis {
+            let is_back = |a: &(Block, _)| from.binary_search(&a.0).is_ok();
+            let (back, rest) = phi.args.iter().partition(|a| is_back(a));
+            let id = body.fresh(phi.ty);
+            let origin = body.origin(phi.id);
+            body.set_origin(id, origin, Some(phi.ty));
+            let (ty, at) = (phi.ty, phi.at);
+            phi.args = rest;
+            phi.args.push((latch, id));
+            body.blocks[latch].phis.push(Phi {
+                id,
+                ty,
+                at,
+                args: back,
+            });
+        }
+        body.blocks[header].phis = phis;
+    }
+    Ok(())
+}
+
+/// The numbers before and behind each node of a dominator tree and all under it, by a walk.
+fn spans(idoms: &[u32]) -> Vec<(u32, u32)> {
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); idoms.len()];
+    for (n, d) in idoms.iter().enumerate() {
+        if let Some(c) = children.get_mut(*d as usize) {
+            c.push(n as u32);
+        }
+    }
+    let mut out = vec![(0, 0); idoms.len()];
+    let mut clock = 0;
+    let mut stack = vec![(0u32, 0usize)];
+    while let Some((n, next)) = stack.last_mut() {
+        let node = *n as usize;
+        if *next == 0 {
+            out[node].0 = clock;
+            clock += 1;
+        }
+        match children.get(node).and_then(|c| c.get(*next)) {
+            Some(c) => {
+                *next += 1;
+                stack.push((*c, 0));
+            }
+            None => {
+                out[node].1 = clock;
+                stack.pop();
+            }
+        }
+    }
+    out
+}
+
+/// Whether one node dominates another, by the numbers of [`spans`].
+fn dominates(spans: &[(u32, u32)], d: u32, n: u32) -> bool {
+    let (d, n) = (spans[d as usize], spans[n as usize]);
+    d.0 <= n.0 && n.0 < d.1
+}

@@ -1,0 +1,60 @@
+//! Whether every value is defined before it is used, on every way: the rule of SSA that later phases rely on.
+
+use super::{Graph, dominates, spans};
+use crate::body::{Block, Body};
+use crate::cfg::dominators::NONE;
+use crate::error::Error;
+use crate::module::Module;
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+
+/// Looks at the uses of a body. What is used in its own block before it is defined, emission tells.
+///
+/// # Errors
+/// A use that its definition does not dominate.
+pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error> {
+    let mut block: SecondaryMap<Id, u32> = SecondaryMap::with_default(NONE);
+    for (n, b) in g.order.iter().enumerate() {
+        let data = &body.blocks[*b];
+        let ids = data.insts.iter().filter_map(|i| i.id.expand());
+        for id in ids.chain(data.phis.iter().map(|p| p.id)) {
+            block[id] = n as u32;
+        }
+    }
+    let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.place[d]);
+    let idoms: Vec<u32> = g.order.iter().map(idom).collect();
+    let spans = spans(&idoms);
+    let early = |id: Id, by: u32| block[id] != NONE && !dominates(&spans, block[id], by);
+    let wrong = |id: Id, at: u32| {
+        let id = body.origin(id);
+        let what = format!("{id} is used where it may not be defined");
+        m.error(Error::malformed(what), at, Some(id))
+    };
+    for (n, b) in g.order.iter().enumerate() {
+        let data = &body.blocks[*b];
+        for phi in &data.phis {
+            let bad = phi
+                .args
+                .iter()
+                .find(|(from, id)| early(*id, g.place[*from]));
+            if let Some((_, id)) = bad {
+                return Err(wrong(*id, phi.at));
+            }
+        }
+        for inst in &data.insts {
+            let mut bad = None;
+            body.for_each_use(inst, |id| {
+                if early(id, n as u32) {
+                    bad = Some(id);
+                }
+            });
+            if let Some(id) = bad {
+                return Err(wrong(id, inst.at));
+            }
+        }
+        if let Some(id) = data.term.condition().filter(|id| early(*id, n as u32)) {
+            return Err(wrong(id, data.at));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! What of a module is not supported, all of it at once.
+//!
+//! Needs a module. Looks at its capabilities, and at the instructions of every function that the kernels asked for reach. Afterwards each
+//! instruction, function of OpenCL.std and built-in is one that [`crate::emit`] has; whether its types are is seen there.
+
+use crate::emit;
+use crate::error::{Error, Errors};
+use crate::library;
+use crate::module::{Def, Func, Module, Set};
+use crate::read::{self, Id, for_each_id};
+use cranelift_entity::SecondaryMap;
+use spirv::{Capability, Op};
+
+/// Whether a module may say that it needs a capability.
+fn is_supported(c: Capability) -> bool {
+    use Capability::*;
+    matches!(
+        c,
+        Matrix
+            | Kernel
+            | Addresses
+            | Linkage
+            | Int8
+            | Int16
+            | Int64
+            | Float16
+            | Float16Buffer
+            | Float64
+            | Vector16
+            | GenericPointer
+            | Groups
+            | SubgroupDispatch
+            | ImageBasic
+            | ImageReadWrite
+            | ImageMipmap
+            | LiteralSampler
+            | Sampled1D
+            | Image1D
+            | SampledBuffer
+            | ImageBuffer
+            | Int64Atomics
+            | DenormPreserve
+            | DenormFlushToZero
+            | RoundingModeRTE
+            | RoundingModeRTZ
+            | SignedZeroInfNanPreserve
+            | BitInstructions
+            | ExpectAssumeKHR
+            | GroupNonUniform
+            | GroupNonUniformVote
+            | GroupNonUniformArithmetic
+            | GroupNonUniformBallot
+            | GroupNonUniformShuffle
+            | GroupNonUniformShuffleRelative
+            | GroupNonUniformClustered
+            | SubgroupShuffleINTEL
+            | SubgroupBufferBlockIOINTEL
+            | SubgroupImageBlockIOINTEL
+            | SubgroupImageMediaBlockIOINTEL
+            | AtomicFloat32AddEXT
+            | AtomicFloat64AddEXT
+            | AtomicFloat16MinMaxEXT
+            | AtomicFloat32MinMaxEXT
+            | AtomicFloat64MinMaxEXT
+    )
+}
+
+/// Looks at what the kernels reach.
+///
+/// # Errors
+/// What is not supported, all that was found.
+pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
+    let mut errors = Errors(Vec::new());
+    for (c, at) in &m.capabilities {
+        if !is_supported(*c) {
+            errors.push(Error::unsupported(format!("the capability {c:?}")).at(*at));
+        }
+    }
+    let mut reached: SecondaryMap<Func, bool> = SecondaryMap::new();
+    let mut todo = kernels.to_vec();
+    while let Some(f) = todo.pop() {
+        if std::mem::replace(&mut reached[f], true) {
+            continue;
+        }
+        let Some(data) = m.funcs.get(f) else { continue };
+        for inst in data
+            .blocks
+            .iter()
+            .flat_map(|b| m.stream.insts.get(b.insts.clone()))
+            .flatten()
+        {
+            let operands = m.stream.operands(inst);
+            let first = operands.first().map(|w| Id::from_u32(*w));
+            if inst.op == Op::FunctionCall
+                && let Some(Def::Func(f)) = first.map(|id| m.def(id))
+            {
+                todo.push(f);
+            }
+            if let Some(what) = unsupported(m, inst.op, operands) {
+                let e = Error::unsupported(what);
+                errors.push(m.error(e, inst.at, inst.id.expand()));
+            }
+            // Cases of switches are looked at where their width is known.
+            if inst.op != Op::Switch && !m.is_foreign(inst) {
+                let _ = for_each_id(inst.op, operands, false, |n| {
+                    let id = operands.get(n).map(|w| Id::from_u32(*w));
+                    if let Some(id) = id
+                        && m.def(id) == Def::None
+                    {
+                        let e = Error::malformed(format!(
+                            "{} uses {id}, which nothing defines",
+                            read::name(inst.op)
+                        ));
+                        errors.push(m.error(e, inst.at, inst.id.expand()));
+                    }
+                });
+            }
+        }
+    }
+    match errors.0.is_empty() {
+        true => Ok(()),
+        false => Err(errors),
+    }
+}
+
+/// What an instruction is, if it is not supported.
+fn unsupported(m: &Module<'_>, op: Op, operands: &[u32]) -> Option<String> {
+    let is_flow = rspirv::grammar::reflect::is_block_terminator(op)
+        || matches!(
+            op,
+            Op::Label | Op::Phi | Op::FunctionCall | Op::LoopMerge | Op::SelectionMerge
+        );
+    if op == Op::ExtInst {
+        let (set, number) = (*operands.first()?, *operands.get(1)?);
+        return match m.def(Id::from_u32(set)) {
+            Def::Set(Set::OpenCl) if !library::is_opencl_supported(number) => {
+                Some(read::opencl_name(number))
+            }
+            Def::Set(Set::Glsl | Set::Unknown) => {
+                Some(format!("instruction {number} of this imported set"))
+            }
+            _ => None,
+        };
+    }
+    (!is_flow && !emit::is_supported(op)).then(|| read::name(op))
+}

@@ -1,0 +1,136 @@
+//! A kernel's arguments, as OpenCL passes them.
+
+use super::{Emit, Leaves};
+use crate::error::Error;
+use crate::module::types::{Ty, Type};
+use crate::read::Id;
+use crate::{Argument, ArgumentKind};
+use gantry_codegen::ir::{self, Region, Scalar};
+use spirv::{Decoration, FunctionParameterAttribute as Attribute, StorageClass};
+
+impl Emit<'_, '_, '_> {
+    pub(super) fn arguments(&mut self) -> Vec<Argument> {
+        let mut out = Vec::new();
+        for (id, ty) in self.body.params.clone() {
+            match self.argument(id, ty) {
+                Ok((leaves, kind)) => {
+                    self.set(id, &leaves);
+                    out.push(Argument {
+                        name: self.m.name(id).unwrap_or_default(),
+                        kind,
+                    });
+                }
+                Err(e) => {
+                    let at = self.m.entries.iter().map(|e| e.at).next().unwrap_or(0);
+                    self.error(e, at, 0, Some(id));
+                }
+            }
+        }
+        out
+    }
+
+    fn argument(&mut self, id: Id, ty: Ty) -> Result<(Leaves, ArgumentKind), Error> {
+        let size = self.m.types.size(ty);
+        match self.m.types.kind(ty).clone() {
+            Type::Pointer(StorageClass::CrossWorkgroup | StorageClass::UniformConstant, _) => {
+                let v = self.b.ptr_param();
+                Ok((Leaves::from_slice(&[v]), ArgumentKind::Buffer))
+            }
+            Type::Pointer(StorageClass::Workgroup, _) => {
+                let v = self.b.slm_param();
+                Ok((Leaves::from_slice(&[v]), ArgumentKind::Local))
+            }
+            Type::Pointer(StorageClass::Function, _) => {
+                let by_value = self.m.decorations(id).any(|d| {
+                    let by_value = Attribute::ByVal as u32;
+                    d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value)
+                });
+                match by_value {
+                    true => self.by_value(id, ty),
+                    false => Err(Error::unsupported(
+                        "a private pointer as an argument of a kernel",
+                    )),
+                }
+            }
+            Type::Int(_) | Type::Float(_) => {
+                let ty = ir::Type::scalar_of(self.scalar(ty)?);
+                let v = self.b.param(ty);
+                Ok((
+                    Leaves::from_slice(&[v]),
+                    ArgumentKind::Value { size: size as u32 },
+                ))
+            }
+            Type::Vector(of, n) => {
+                let scalar = self.scalar(of)?;
+                if scalar == Scalar::B1 {
+                    return Err(Error::malformed("a bool as an argument of a kernel"));
+                }
+                let all = size as u32 / scalar.bytes();
+                let v = self.b.param(self.lanes(scalar, all));
+                let leaves = (0..n).map(|i| self.b.lane(v, i)).collect();
+                Ok((leaves, ArgumentKind::Value { size: size as u32 }))
+            }
+            Type::Struct(_) | Type::Array(..) => {
+                let limit = || Error::limit("an argument of more than 4,096 bytes");
+                let bytes = u32::try_from(size)
+                    .ok()
+                    .and_then(|n| ir::Type::new(Scalar::I8, n));
+                let v = self.b.param(bytes.ok_or_else(limit)?);
+                let mut leaves = Leaves::new();
+                for (ty, at) in self.m.types.scalars(ty) {
+                    let scalar = self.scalar(ty)?;
+                    let one = self.lanes(Scalar::I8, scalar.bytes());
+                    let region = Region::contiguous(scalar.bytes() as u16, at as u16);
+                    let part = self.b.ins().rdregion(one, v, region);
+                    leaves.push(match scalar {
+                        Scalar::I8 => part,
+                        s => self.b.ins().bitcast(ir::Type::scalar_of(s), part),
+                    });
+                }
+                Ok((leaves, ArgumentKind::Value { size: size as u32 }))
+            }
+            Type::Image(t) => {
+                self.image_argument(id, &t)?;
+                Ok((Leaves::new(), ArgumentKind::Image))
+            }
+            Type::Sampler => {
+                self.sampler_argument(id)?;
+                Ok((Leaves::new(), ArgumentKind::Sampler))
+            }
+            _ => Err(Error::unsupported(format!(
+                "{} as an argument of a kernel",
+                self.describe(ty)
+            ))),
+        }
+    }
+
+    /// A structure by value, to which the kernel has a pointer: a copy in each work-item's own memory.
+    fn by_value(&mut self, id: Id, ty: Ty) -> Result<(Leaves, ArgumentKind), Error> {
+        let of = self
+            .m
+            .pointee(ty)
+            .ok_or_else(|| Error::malformed("a pointer to no type"))?;
+        let size = self.m.types.size(of);
+        let scalar = match size % 4 {
+            0 => Scalar::I32,
+            _ => Scalar::I8,
+        };
+        let count = size / u64::from(scalar.bytes());
+        let count = u32::try_from(count)
+            .ok()
+            .and_then(|n| ir::Type::new(scalar, n));
+        let limit = || Error::limit("an argument of more than 4,096 bytes");
+        let v = self.b.param(count.ok_or_else(limit)?);
+        let pointer = self.private_pointer(id)?;
+        let access = self.access(StorageClass::Function, of, &[])?;
+        for n in 0..self.b.ty(v).lanes() {
+            let part = self.b.lane(v, n);
+            let at = (n * scalar.bytes()) as i32;
+            self.store_elements(scalar, &[part], pointer, at, access.mem);
+        }
+        Ok((
+            Leaves::from_slice(&[pointer]),
+            ArgumentKind::Value { size: size as u32 },
+        ))
+    }
+}

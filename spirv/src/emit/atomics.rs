@@ -1,0 +1,327 @@
+//! Atomics, fences and barriers.
+
+use super::{Emit, Leaves};
+use crate::body::BInst;
+use crate::error::Error;
+use crate::read::{self, Id};
+use gantry_codegen::ir::{
+    AtomicOp, FenceSpaces, FloatCC, IntCC, MemFlags, Scalar, Scope, Space, Value,
+};
+use spirv::{MemorySemantics as Semantics, Op};
+
+/// Whether an instruction is one of these.
+pub(super) fn is_supported(op: Op) -> bool {
+    is_atomic(op) || matches!(op, Op::ControlBarrier | Op::MemoryBarrier)
+}
+
+/// Whether an instruction is an atomic access.
+pub(super) fn is_atomic(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        AtomicLoad
+            | AtomicStore
+            | AtomicExchange
+            | AtomicCompareExchange
+            | AtomicCompareExchangeWeak
+            | AtomicIIncrement
+            | AtomicIDecrement
+            | AtomicIAdd
+            | AtomicISub
+            | AtomicSMin
+            | AtomicUMin
+            | AtomicSMax
+            | AtomicUMax
+            | AtomicAnd
+            | AtomicOr
+            | AtomicXor
+            | AtomicFlagTestAndSet
+            | AtomicFlagClear
+            | AtomicFAddEXT
+            | AtomicFMinEXT
+            | AtomicFMaxEXT
+    )
+}
+
+/// What it does to an integer, for those of which that is all.
+fn operation(op: Op) -> Option<AtomicOp> {
+    Some(match op {
+        Op::AtomicExchange => AtomicOp::Xchg,
+        Op::AtomicIIncrement => AtomicOp::Inc,
+        Op::AtomicIDecrement => AtomicOp::Dec,
+        Op::AtomicIAdd => AtomicOp::Add,
+        Op::AtomicISub => AtomicOp::Sub,
+        Op::AtomicSMin => AtomicOp::Smin,
+        Op::AtomicUMin => AtomicOp::Umin,
+        Op::AtomicSMax => AtomicOp::Smax,
+        Op::AtomicUMax => AtomicOp::Umax,
+        Op::AtomicAnd => AtomicOp::And,
+        Op::AtomicOr | Op::AtomicFlagTestAndSet => AtomicOp::Or,
+        Op::AtomicXor => AtomicOp::Xor,
+        Op::AtomicCompareExchange | Op::AtomicCompareExchangeWeak => AtomicOp::Cmpxchg,
+        _ => return None,
+    })
+}
+
+/// The integers of as many bits as a scalar.
+fn integer(scalar: Scalar) -> Scalar {
+    match scalar {
+        Scalar::F16 => Scalar::I16,
+        Scalar::F32 => Scalar::I32,
+        Scalar::F64 => Scalar::I64,
+        s => s,
+    }
+}
+
+impl Emit<'_, '_, '_> {
+    pub(super) fn atomic(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        match inst.op {
+            Op::ControlBarrier => return self.barrier(inst),
+            Op::MemoryBarrier => {
+                let (scope, semantics) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+                let (scope, semantics) = (self.known(scope)?, self.known(semantics)?);
+                self.order(scope, semantics);
+                return Ok(Leaves::new());
+            }
+            _ => {}
+        }
+        let pointer = self.operand(inst, 0)?;
+        let (scope, semantics) = (self.operand(inst, 1)?, self.operand(inst, 2)?);
+        let (scope, semantics) = (self.known(scope)?, self.known(semantics)?);
+        let (class, of) = self.pointer(pointer)?;
+        let access = self.access(class, of, &[])?;
+        let addr = self.address(pointer, &access)?;
+        let addr = self.b.splat(addr, self.simd);
+        let scalar = self.scalar(of)?;
+        if access.mem.space == Space::Scratch {
+            return Err(Error::unsupported(format!(
+                "{} of private memory",
+                read::name(inst.op)
+            )));
+        }
+        // The semantics' order: released before, acquired behind.
+        self.order(
+            scope,
+            semantics & (Semantics::RELEASE | both()).bits() | spaces(semantics),
+        );
+        let mut mem = access.mem;
+        mem.volatile = true;
+        mem.constant = false;
+        let out = match inst.op {
+            Op::AtomicLoad => {
+                let mut out = Leaves::new();
+                self.elements(scalar, 1, addr, 0, mem, &mut out);
+                out
+            }
+            Op::AtomicStore | Op::AtomicFlagClear => {
+                let value = match inst.op {
+                    Op::AtomicStore => {
+                        let value = self.operand(inst, 3)?;
+                        self.one(value)?
+                    }
+                    _ => self.number(scalar, 0),
+                };
+                if self.b.ty(value).scalar() != scalar {
+                    return Err(wrong(inst.op));
+                }
+                self.store_elements(scalar, &[value], addr, 0, mem);
+                Leaves::new()
+            }
+            Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
+                let value = self.operand(inst, 3)?;
+                let value = self.one(value)?;
+                let value = self.b.splat(value, self.simd);
+                self.float_atomic(inst.op, scalar, addr, value, mem)?
+            }
+            _ => self.integer_atomic(inst, scalar, addr, mem)?,
+        };
+        self.order(
+            scope,
+            semantics & (Semantics::ACQUIRE | both()).bits() | spaces(semantics),
+        );
+        Ok(out)
+    }
+
+    /// The number that a scope or semantics are.
+    fn known(&self, id: Id) -> Result<u32, Error> {
+        let bits = self.m.bits(id).map(|b| b as u32);
+        bits.ok_or_else(|| Error::unsupported("a scope or semantics that are no constant"))
+    }
+
+    /// Orders accesses, if semantics say so and others could see it.
+    fn order(&mut self, scope: u32, semantics: u32) {
+        let orders = Semantics::ACQUIRE | Semantics::RELEASE | both();
+        let scope = match spirv::Scope::from_u32(scope) {
+            Some(spirv::Scope::Invocation | spirv::Scope::Subgroup) => return,
+            Some(spirv::Scope::Workgroup) => Scope::Group,
+            Some(spirv::Scope::CrossDevice) => Scope::System,
+            _ => Scope::Device,
+        };
+        if semantics & orders.bits() == 0 {
+            return;
+        }
+        let of = |s: Semantics| semantics & s.bits() != 0;
+        let global =
+            Semantics::CROSS_WORKGROUP_MEMORY | Semantics::UNIFORM_MEMORY | Semantics::IMAGE_MEMORY;
+        let spaces = match (of(global), of(Semantics::WORKGROUP_MEMORY)) {
+            (true, true) => FenceSpaces::All,
+            (true, false) => FenceSpaces::Global,
+            (false, true) => FenceSpaces::Slm,
+            // Semantics that name no memory order nothing.
+            (false, false) => return,
+        };
+        self.b.ins().fence(spaces, scope);
+    }
+
+    fn barrier(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let words = [0, 1, 2].map(|n| self.operand(inst, n));
+        let [execution, memory, semantics] = words;
+        let execution = self.known(execution?)?;
+        let (memory, semantics) = (self.known(memory?)?, self.known(semantics?)?);
+        self.order(memory, semantics);
+        match spirv::Scope::from_u32(execution) {
+            Some(spirv::Scope::Invocation | spirv::Scope::Subgroup) => {}
+            Some(spirv::Scope::Workgroup) => self.b.ins().barrier(),
+            _ => return Err(Error::unsupported("a barrier beyond the work-group")),
+        }
+        Ok(Leaves::new())
+    }
+
+    fn integer_atomic(
+        &mut self,
+        inst: &BInst,
+        scalar: Scalar,
+        addr: Value,
+        mem: MemFlags,
+    ) -> Result<Leaves, Error> {
+        let op = operation(inst.op).ok_or_else(|| wrong(inst.op))?;
+        let int = integer(scalar);
+        let fits = matches!(int, Scalar::I32) || int == Scalar::I64 && mem.space == Space::Global;
+        if !fits {
+            return Err(Error::unsupported(format!(
+                "{} of {} bits in this memory",
+                read::name(inst.op),
+                int.bits()
+            )));
+        }
+        let ty = self.lanes(int, self.simd);
+        let mut values = Leaves::new();
+        match op {
+            AtomicOp::Inc | AtomicOp::Dec => {}
+            AtomicOp::Cmpxchg => {
+                // Value and comparator; in the IR the other way round.
+                for n in [5, 4] {
+                    let v = self.operand(inst, n)?;
+                    values.push(self.one(v)?);
+                }
+            }
+            _ if inst.op == Op::AtomicFlagTestAndSet => {
+                values.push(self.number(Scalar::I32, 1));
+            }
+            _ => {
+                let v = self.operand(inst, 3)?;
+                values.push(self.one(v)?);
+            }
+        }
+        for v in &mut values {
+            if self.b.ty(*v).scalar() != scalar {
+                return Err(wrong(inst.op));
+            }
+            *v = self.b.splat(*v, self.simd);
+            if int != scalar {
+                *v = self.b.ins().bitcast(ty, *v);
+            }
+        }
+        let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(ty));
+        let old = self
+            .b
+            .ins()
+            .atomic(op, mem, ty, addr, 0, &values, Some((mask, undef)));
+        Ok(Leaves::from_slice(&[
+            if inst.op == Op::AtomicFlagTestAndSet {
+                let zero = self.same(old, 0);
+                self.b.ins().icmp(IntCC::NotEqual, old, zero)
+            } else if int != scalar {
+                let ty = self.lanes(scalar, self.simd);
+                self.b.ins().bitcast(ty, old)
+            } else {
+                old
+            },
+        ]))
+    }
+
+    /// By exchange, again where another was faster.
+    fn float_atomic(
+        &mut self,
+        op: Op,
+        scalar: Scalar,
+        addr: Value,
+        value: Value,
+        mem: MemFlags,
+    ) -> Result<Leaves, Error> {
+        if scalar != self.b.ty(value).scalar() || !scalar.is_float() {
+            return Err(wrong(op));
+        }
+        let int = integer(scalar);
+        let fits = int == Scalar::I32 || int == Scalar::I64 && mem.space == Space::Global;
+        if !fits {
+            return Err(Error::unsupported(format!(
+                "{} of {} bits in this memory",
+                read::name(op),
+                int.bits()
+            )));
+        }
+        let (bits, float) = (self.lanes(int, self.simd), self.lanes(scalar, self.simd));
+        let mut first = Leaves::new();
+        self.elements(int, 1, addr, 0, mem, &mut first);
+        let first = *first.first().ok_or_else(|| wrong(op))?;
+        let expected = self.b.var(first);
+        self.b.simd_loop_begin();
+        let old = self.b.use_var(expected);
+        let have = self.b.ins().bitcast(float, old);
+        let new = match op {
+            Op::AtomicFAddEXT => self.b.ins().fadd(have, value),
+            Op::AtomicFMinEXT => self.b.ins().fmin(have, value),
+            _ => self.b.ins().fmax(have, value),
+        };
+        let new = self.b.ins().bitcast(bits, new);
+        let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(bits));
+        let there = self.b.ins().atomic(
+            AtomicOp::Cmpxchg,
+            mem,
+            bits,
+            addr,
+            0,
+            &[old, new],
+            Some((mask, undef)),
+        );
+        self.b.def_var(expected, there);
+        let same = self.b.ins().icmp(IntCC::Equal, there, old);
+        self.b.simd_break_if(same);
+        self.b.simd_loop_end();
+        let old = self.b.use_var(expected);
+        Ok(Leaves::from_slice(&[self.b.ins().bitcast(float, old)]))
+    }
+
+    /// Whether a float is a NaN.
+    pub fn is_nan(&mut self, v: Value) -> Value {
+        self.b.ins().fcmp(FloatCC::NotEqual, v, v)
+    }
+}
+
+fn both() -> Semantics {
+    Semantics::ACQUIRE_RELEASE | Semantics::SEQUENTIALLY_CONSISTENT
+}
+
+/// The memories that semantics name, or all.
+fn spaces(semantics: u32) -> u32 {
+    let named = semantics & !0x1f;
+    match named {
+        0 => Semantics::CROSS_WORKGROUP_MEMORY.bits() | Semantics::WORKGROUP_MEMORY.bits(),
+        n => n,
+    }
+}
+
+fn wrong(op: Op) -> Error {
+    Error::malformed(format!("{} of what it does not take", read::name(op)))
+}

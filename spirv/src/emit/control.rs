@@ -1,0 +1,462 @@
+//! Steps of the script: masks where channels part, branches where the thread goes one way.
+
+use super::{Emit, Kept, Leaves};
+use crate::body::{Block, Term};
+use crate::cfg::Loop;
+use crate::cfg::script::Step;
+use crate::error::Error;
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use gantry_codegen::builder::SimdLabel;
+use gantry_codegen::ir::{self, IntCC, SourceLoc, Value};
+use std::collections::BTreeMap;
+
+/// What is open while steps are emitted.
+#[derive(Default)]
+pub(super) struct Control {
+    /// Labels of the thread.
+    labels: SecondaryMap<Block, PackedOption<ir::Block>>,
+    /// Labels of channels.
+    simd: BTreeMap<Block, SimdLabel>,
+    /// How many steps leave for a label where control does not fall to it.
+    leaves: SecondaryMap<Block, u32>,
+    /// Headers of loops of the thread.
+    headers: SecondaryMap<Loop, PackedOption<ir::Block>>,
+    /// Branches of the thread that are open.
+    branches: Vec<Branch>,
+    /// Of a switch: the condition of each target, where channels part.
+    cases: BTreeMap<(Block, Block), Value>,
+    /// The same where they do not: the block that begins the way to the target.
+    ways: BTreeMap<(Block, Block), ir::Block>,
+}
+
+struct Branch {
+    otherwise: Option<ir::Block>,
+    join: Option<ir::Block>,
+}
+
+impl Emit<'_, '_, '_> {
+    /// Emits the kernel.
+    pub(super) fn run(&mut self) {
+        for (n, step) in self.script.steps.iter().enumerate() {
+            match *step {
+                Step::Leave(_, to) if self.script.falls_to(n) != Some(to) => {
+                    self.control.leaves[to] += 1;
+                }
+                Step::LeaveIf(_, to) | Step::LeaveUnless(_, to) | Step::LeaveCase(_, to) => {
+                    self.control.leaves[to] += 1;
+                }
+                _ => {}
+            }
+        }
+        for (n, step) in self.script.steps.iter().enumerate() {
+            // What follows would only be told of what it lacks.
+            if let Err(e) = self.step(n, *step) {
+                let data = &self.body.blocks[self.block];
+                return self.error(e, data.at, data.line, None);
+            }
+        }
+        if !self.b.is_filled() {
+            self.b.ins().return_(&[]);
+        }
+    }
+
+    fn step(&mut self, n: usize, step: Step) -> Result<(), Error> {
+        match step {
+            Step::Begin(l) => self.begin(l),
+            Step::End(l) => self.end(l),
+            Step::LoopBegin(l) => match self.u.loops[l] {
+                true => self.b.simd_loop_begin(),
+                false => {
+                    let header = self.b.create_block();
+                    self.b.ins().jump(header, &[]);
+                    self.b.switch_to_block(header);
+                    self.control.headers[l] = header.into();
+                }
+            },
+            Step::LoopEnd(l) => match self.control.headers[l].expand() {
+                None => self.b.simd_loop_end(),
+                Some(header) => {
+                    self.jump(header);
+                    self.b.seal_block(header);
+                }
+            },
+            Step::Code(b) => self.code(b)?,
+            Step::If(b) => self.begin_if(b)?,
+            Step::Else(b) => match self.u.branch[b] {
+                true => self.b.simd_else(),
+                false => self.next_side(None),
+            },
+            Step::EndIf(b) => match self.u.branch[b] {
+                true => self.b.simd_if_end(),
+                false => self.end_branch(),
+            },
+            Step::Arms(b) => {
+                self.begin_switch(n, b)?;
+                if !self.u.branch[b] {
+                    self.control.branches.push(Branch {
+                        otherwise: None,
+                        join: None,
+                    });
+                }
+            }
+            Step::Arm(b, to) => match self.u.branch[b] {
+                true => {
+                    let cond = self.case(b, to)?;
+                    self.b.simd_if_begin(cond);
+                }
+                false => self.way(b, to),
+            },
+            Step::EndArm(b) => match self.u.branch[b] {
+                true => self.b.simd_if_end(),
+                false => self.end_side(),
+            },
+            Step::EndArms(b) => {
+                if !self.u.branch[b] {
+                    self.end_branch();
+                }
+            }
+            Step::Edge(from, to) => self.edge(from, to)?,
+            Step::LeaveIf(from, to) => self.leave_if(from, to, true)?,
+            Step::LeaveUnless(from, to) => self.leave_if(from, to, false)?,
+            Step::LeaveCase(from, to) => {
+                self.begin_switch(n, from)?;
+                if self.u.branch[from] {
+                    self.edge(from, to)?;
+                    let cond = self.case(from, to)?;
+                    self.leave_channels(to, cond)?;
+                } else {
+                    self.way(from, to);
+                    self.edge(from, to)?;
+                    self.leave(to)?;
+                }
+            }
+            Step::Leave(from, to) => {
+                self.begin_switch(n, from)?;
+                if self.control.ways.contains_key(&(from, to)) {
+                    self.way(from, to);
+                }
+                self.edge(from, to)?;
+                if self.script.falls_to(n) != Some(to) {
+                    self.leave(to)?;
+                }
+            }
+            Step::Return(_) => {
+                if !self.b.is_filled() {
+                    self.b.ins().return_(&[]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, to: ir::Block) {
+        if !self.b.is_filled() {
+            self.b.ins().jump(to, &[]);
+        }
+    }
+
+    fn begin(&mut self, l: Block) {
+        if self.control.leaves[l] == 0 {
+            return;
+        }
+        if self.u.label[l] {
+            let label = self.b.simd_block_begin();
+            self.control.simd.insert(l, label);
+        } else {
+            let block = self.b.create_block();
+            self.control.labels[l] = block.into();
+        }
+    }
+
+    fn end(&mut self, l: Block) {
+        if self.control.simd.remove(&l).is_some() {
+            self.b.simd_block_end();
+        } else if let Some(block) = self.control.labels[l].expand() {
+            self.jump(block);
+            self.b.seal_block(block);
+            self.b.switch_to_block(block);
+        }
+    }
+
+    /// A condition with a lane for each channel.
+    fn channels(&mut self, cond: Value) -> Value {
+        self.b.splat(cond, self.simd)
+    }
+
+    fn condition(&mut self, b: Block) -> Result<Value, Error> {
+        let id = self.body.blocks[b].term.condition();
+        let id = id.ok_or_else(|| Error::internal("a branch without condition"))?;
+        let v = self.one(id)?;
+        match self.b.ty(v).is_pred() {
+            true => Ok(v),
+            false => Err(Error::malformed("a branch by what is no bool")),
+        }
+    }
+
+    /// A condition of one lane.
+    fn uniform_condition(&mut self, b: Block) -> Result<Value, Error> {
+        let v = self.condition(b)?;
+        match self.b.ty(v).lanes() {
+            1 => Ok(v),
+            _ => Err(Error::internal("a uniform branch by what is not uniform")),
+        }
+    }
+
+    fn begin_if(&mut self, b: Block) -> Result<(), Error> {
+        if self.u.branch[b] {
+            let cond = self.condition(b)?;
+            let cond = self.channels(cond);
+            self.b.simd_if_begin(cond);
+            return Ok(());
+        }
+        let cond = self.uniform_condition(b)?;
+        let (then, otherwise) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(cond, then, &[], otherwise, &[]);
+        self.b.seal_block(then);
+        self.b.seal_block(otherwise);
+        self.b.switch_to_block(then);
+        self.control.branches.push(Branch {
+            otherwise: Some(otherwise),
+            join: None,
+        });
+        Ok(())
+    }
+
+    /// Ends a side of the innermost branch of the thread.
+    fn end_side(&mut self) {
+        if self.b.is_filled() {
+            return;
+        }
+        if let Some(branch) = self.control.branches.last_mut() {
+            let join = match branch.join {
+                Some(j) => j,
+                None => {
+                    let j = self.b.create_block();
+                    branch.join = Some(j);
+                    j
+                }
+            };
+            self.b.ins().jump(join, &[]);
+        }
+    }
+
+    fn next_side(&mut self, to: Option<ir::Block>) {
+        self.end_side();
+        let otherwise = self
+            .control
+            .branches
+            .last_mut()
+            .and_then(|b| b.otherwise.take());
+        if let Some(block) = to.or(otherwise) {
+            self.b.switch_to_block(block);
+        }
+    }
+
+    fn end_branch(&mut self) {
+        self.end_side();
+        if let Some(join) = self.control.branches.pop().and_then(|b| b.join) {
+            self.b.seal_block(join);
+            self.b.switch_to_block(join);
+        }
+    }
+
+    /// Goes on at the block that begins the way of a switch to a target.
+    fn way(&mut self, from: Block, to: Block) {
+        if let Some(block) = self.control.ways.remove(&(from, to)) {
+            self.b.switch_to_block(block);
+        }
+    }
+
+    fn case(&mut self, from: Block, to: Block) -> Result<Value, Error> {
+        let cond = self.control.cases.remove(&(from, to));
+        cond.ok_or_else(|| Error::internal("a case without its condition"))
+    }
+
+    /// Emits a switch where its first step is.
+    fn begin_switch(&mut self, n: usize, b: Block) -> Result<(), Error> {
+        let Term::Switch(id, default, cases) = &self.body.blocks[b].term else {
+            return Ok(());
+        };
+        if self.script.term[b] as usize != n {
+            return Ok(());
+        }
+        let v = self.one(*id)?;
+        if !self.b.ty(v).scalar().is_int() {
+            return Err(Error::malformed("a switch by what is no integer"));
+        }
+        let mut distinct = BTreeMap::new();
+        for (value, to) in cases {
+            if distinct.insert(*value, *to).is_some() {
+                return Err(Error::malformed(format!("two cases of {value}")));
+            }
+        }
+        if !self.u.branch[b] {
+            if self.b.ty(v).lanes() != 1 {
+                return Err(Error::internal("a uniform switch by what is not uniform"));
+            }
+            for to in self.g.succs[b].clone() {
+                let block = self.b.create_block();
+                self.control.ways.insert((b, to), block);
+            }
+            let way = |e: &Self, to: Block| e.control.ways.get(&(b, to)).copied();
+            let none = || Error::internal("a case that leads nowhere");
+            let mut ways: Vec<(i64, ir::Block, &[Value])> = Vec::new();
+            for (value, to) in &distinct {
+                ways.push((*value as i64, way(self, *to).ok_or_else(none)?, &[]));
+            }
+            let otherwise = way(self, *default).ok_or_else(none)?;
+            self.b.ins().switch(v, otherwise, &[], &ways);
+            for to in self.g.succs[b].clone() {
+                if let Some(block) = way(self, to) {
+                    self.b.seal_block(block);
+                }
+            }
+            return Ok(());
+        }
+        let ty = self.b.ty(v);
+        let mut conds: BTreeMap<Block, Value> = BTreeMap::new();
+        let mut any: Option<Value> = None;
+        for (value, to) in &distinct {
+            let bits = (*value & ty.scalar().mask()) as i64;
+            let number = self.b.ins().iconst(ty, bits);
+            let is = self.b.ins().icmp(IntCC::Equal, v, number);
+            let is = self.channels(is);
+            let of = conds.get(to).copied();
+            let cond = of.map_or(is, |c| self.b.ins().bor(c, is));
+            conds.insert(*to, cond);
+            any = Some(any.map_or(is, |a| self.b.ins().bor(a, is)));
+        }
+        if let Some(any) = any {
+            let none = self.b.ins().bnot(any);
+            let of = conds.get(default).copied();
+            let cond = of.map_or(none, |c| self.b.ins().bor(c, none));
+            conds.insert(*default, cond);
+        }
+        for (to, cond) in conds {
+            self.control.cases.insert((b, to), cond);
+        }
+        Ok(())
+    }
+
+    fn leave_channels(&mut self, to: Block, cond: Value) -> Result<(), Error> {
+        let Some(label) = self.control.simd.get(&to).copied() else {
+            return Err(Error::internal("channels leave for a label of the thread"));
+        };
+        let cond = self.channels(cond);
+        self.b.simd_leave_to_if(label, cond);
+        Ok(())
+    }
+
+    fn leave_if(&mut self, from: Block, to: Block, when: bool) -> Result<(), Error> {
+        if self.u.branch[from] {
+            self.edge(from, to)?;
+            let cond = self.condition(from)?;
+            let cond = match when {
+                true => cond,
+                false => self.b.ins().bnot(cond),
+            };
+            return self.leave_channels(to, cond);
+        }
+        let cond = self.uniform_condition(from)?;
+        let (away, next) = (self.b.create_block(), self.b.create_block());
+        match when {
+            true => self.b.ins().brif(cond, away, &[], next, &[]),
+            false => self.b.ins().brif(cond, next, &[], away, &[]),
+        }
+        self.b.seal_block(away);
+        self.b.seal_block(next);
+        self.b.switch_to_block(away);
+        self.edge(from, to)?;
+        self.leave(to)?;
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// All that is here goes to a label.
+    fn leave(&mut self, to: Block) -> Result<(), Error> {
+        if self.b.is_filled() {
+            return Ok(());
+        }
+        if let Some(label) = self.control.simd.get(&to).copied() {
+            self.b.simd_leave_to(label);
+            return Ok(());
+        }
+        let block = self.control.labels[to].expand();
+        let block = block.ok_or_else(|| Error::internal("a label that is not open"))?;
+        self.b.ins().jump(block, &[]);
+        Ok(())
+    }
+
+    /// Gives the phis of a block what they take when control comes from another.
+    fn edge(&mut self, from: Block, to: Block) -> Result<(), Error> {
+        if self.b.is_filled() {
+            return Ok(());
+        }
+        let mut all: Vec<(Id, Leaves)> = Vec::new();
+        for phi in &self.body.blocks[to].phis {
+            let arg = phi.args.iter().find(|a| a.0 == from);
+            let Some((_, arg)) = arg else {
+                let id = self.body.origin(phi.id);
+                return Err(Error::malformed(format!(
+                    "{id} takes nothing from a block that leads to it"
+                )));
+            };
+            if self.type_of(*arg)? != phi.ty {
+                let id = self.body.origin(phi.id);
+                return Err(Error::malformed(format!(
+                    "{id} takes what is of another type"
+                )));
+            }
+            all.push((phi.id, self.get(*arg)?));
+        }
+        for (id, leaves) in all {
+            let divergent = self.u.divergent[id];
+            let lanes = if divergent { self.simd } else { 1 };
+            let vars = self.declare(Kept::Phi, id, &leaves, lanes);
+            for (var, leaf) in vars.into_iter().zip(&leaves) {
+                let v = match divergent {
+                    true => self.b.splat(*leaf, self.simd),
+                    false => *leaf,
+                };
+                self.b.def_var(var, v);
+            }
+        }
+        Ok(())
+    }
+
+    fn code(&mut self, b: Block) -> Result<(), Error> {
+        self.block = b;
+        let mut values = Vec::new();
+        for phi in &self.body.blocks[b].phis {
+            let vars = self.kept(Kept::Phi, phi.id);
+            if vars.is_empty() {
+                let id = self.body.origin(phi.id);
+                return Err(Error::malformed(format!("{id} takes nothing")));
+            }
+            let leaves: Leaves = vars.into_iter().map(|v| self.b.use_var(v)).collect();
+            values.push((phi.id, leaves));
+        }
+        for (id, leaves) in values {
+            self.set(id, &leaves);
+        }
+        for inst in &self.body.blocks[b].insts {
+            self.line(inst.line);
+            self.inst(inst);
+        }
+        self.line(self.body.blocks[b].line);
+        Ok(())
+    }
+
+    fn line(&mut self, line: u32) {
+        let found = (line as usize)
+            .checked_sub(1)
+            .and_then(|n| self.body.lines.get(n));
+        let loc = found.and_then(|l| {
+            let file = self.file(l.file)?;
+            Some(SourceLoc::new(file, l.line, l.column.min(0xffff) as u16))
+        });
+        self.b.set_source_loc(loc.unwrap_or(SourceLoc::NONE));
+    }
+}

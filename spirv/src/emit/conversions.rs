@@ -1,0 +1,229 @@
+//! Conversions: of width, between integers and floats, of bits, of pointers.
+
+use super::{Emit, Leaves};
+use crate::body::BInst;
+use crate::error::Error;
+use crate::module::types::Type;
+use gantry_codegen::ir::{Region, Scalar, Value};
+use spirv::{Decoration, FPRoundingMode, Op};
+
+/// Whether an instruction is one of these.
+pub(super) fn is_supported(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        UConvert
+            | SConvert
+            | FConvert
+            | ConvertFToU
+            | ConvertFToS
+            | ConvertSToF
+            | ConvertUToF
+            | SatConvertSToU
+            | SatConvertUToS
+            | ConvertPtrToU
+            | ConvertUToPtr
+            | Bitcast
+            | PtrCastToGeneric
+            | GenericCastToPtr
+            | GenericCastToPtrExplicit
+    )
+}
+
+impl Emit<'_, '_, '_> {
+    pub(super) fn conversion(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let arg = self.operand(inst, 0)?;
+        let from = self.get(arg)?;
+        let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
+        let to = self.scalar(ty)?;
+        match inst.op {
+            Op::Bitcast => return self.bitcast(&from, to, self.m.types.leaves(ty)),
+            // The pointer stays what it is: which memory it is to is known.
+            Op::PtrCastToGeneric => return Ok(from),
+            Op::GenericCastToPtr | Op::GenericCastToPtrExplicit => {
+                let (class, _) = self.pointer(arg)?;
+                let wanted = match self.m.types.kind(ty) {
+                    Type::Pointer(class, _) => *class,
+                    _ => return Err(Error::malformed("a cast to what is no pointer")),
+                };
+                if class == wanted {
+                    return Ok(from);
+                }
+                let none = self.number(to, 0);
+                return Ok(Leaves::from_slice(&[none]));
+            }
+            _ => {}
+        }
+        let id = inst.id.expand().map(|id| self.body.origin(id));
+        let mut saturated = matches!(inst.op, Op::SatConvertSToU | Op::SatConvertUToS);
+        let mut rounding = None;
+        if let Some(id) = id {
+            saturated |= self.m.has(id, Decoration::SaturatedConversion);
+            let mut all = self.m.decorations(id);
+            let mode = all.find(|d| d.1 == Decoration::FPRoundingMode);
+            rounding = mode.and_then(|d| FPRoundingMode::from_u32(*d.2.first()?));
+        }
+        let mut out = Leaves::new();
+        for v in from {
+            out.push(self.convert(inst.op, v, to, saturated, rounding)?);
+        }
+        Ok(out)
+    }
+
+    /// An integer of another width.
+    pub fn resize(&mut self, v: Value, to: Scalar, signed: bool) -> Value {
+        let ty = self.b.ty(v);
+        let new = self.lanes(to, ty.lanes());
+        match ty.scalar().bits().cmp(&to.bits()) {
+            std::cmp::Ordering::Equal => v,
+            std::cmp::Ordering::Greater => self.b.ins().ireduce(new, v),
+            std::cmp::Ordering::Less if signed => self.b.ins().sextend(new, v),
+            std::cmp::Ordering::Less => self.b.ins().uextend(new, v),
+        }
+    }
+
+    fn convert(
+        &mut self,
+        op: Op,
+        v: Value,
+        to: Scalar,
+        saturated: bool,
+        rounding: Option<FPRoundingMode>,
+    ) -> Result<Value, Error> {
+        use FPRoundingMode as R;
+        let from = self.b.ty(v).scalar();
+        let ty = self.lanes(to, self.b.ty(v).lanes());
+        let wrong = || Error::malformed(format!("Op{op:?} of what it does not take"));
+        let (in_float, out_float) = match op {
+            Op::FConvert => (true, true),
+            Op::ConvertFToS | Op::ConvertFToU => (true, false),
+            Op::ConvertSToF | Op::ConvertUToF => (false, true),
+            _ => (false, false),
+        };
+        let fits = |s: Scalar, float| if float { s.is_float() } else { s.is_int() };
+        if !fits(from, in_float) || !fits(to, out_float) {
+            return Err(wrong());
+        }
+        let b = &mut self.b;
+        Ok(match op {
+            Op::UConvert if saturated && to.bits() < from.bits() => b.ins().uutrunc_sat(ty, v),
+            Op::SConvert if saturated && to.bits() < from.bits() => b.ins().sstrunc_sat(ty, v),
+            Op::UConvert | Op::ConvertPtrToU | Op::ConvertUToPtr => self.resize(v, to, false),
+            Op::SConvert => self.resize(v, to, true),
+            Op::SatConvertSToU => match to.bits() < from.bits() {
+                true => b.ins().sutrunc_sat(ty, v),
+                false => {
+                    let zero = self.same(v, 0);
+                    let v = self.b.ins().smax(v, zero);
+                    self.resize(v, to, false)
+                }
+            },
+            Op::SatConvertUToS => match to.bits() < from.bits() {
+                true => b.ins().ustrunc_sat(ty, v),
+                false if to.bits() == from.bits() => {
+                    let most = self.same(v, to.mask() >> 1);
+                    self.b.ins().umin(v, most)
+                }
+                false => self.resize(v, to, false),
+            },
+            Op::FConvert => match to.bits().cmp(&from.bits()) {
+                std::cmp::Ordering::Equal => v,
+                std::cmp::Ordering::Greater => b.ins().fpromote(ty, v),
+                std::cmp::Ordering::Less => match rounding {
+                    None => b.ins().fdemote(ty, v),
+                    Some(R::RTE) => b.ins().fdemote_rte(ty, v),
+                    Some(R::RTZ) => b.ins().fdemote_rtz(ty, v),
+                    Some(R::RTP) => b.ins().fdemote_rtp(ty, v),
+                    Some(R::RTN) => b.ins().fdemote_rtn(ty, v),
+                },
+            },
+            Op::ConvertSToF => match rounding {
+                None => b.ins().fcvt_from_sint(ty, v),
+                Some(R::RTE) => b.ins().fcvt_from_sint_rte(ty, v),
+                Some(R::RTZ) => b.ins().fcvt_from_sint_rtz(ty, v),
+                Some(R::RTP) => b.ins().fcvt_from_sint_rtp(ty, v),
+                Some(R::RTN) => b.ins().fcvt_from_sint_rtn(ty, v),
+            },
+            Op::ConvertUToF => match rounding {
+                None => b.ins().fcvt_from_uint(ty, v),
+                Some(R::RTE) => b.ins().fcvt_from_uint_rte(ty, v),
+                Some(R::RTZ) => b.ins().fcvt_from_uint_rtz(ty, v),
+                Some(R::RTP) => b.ins().fcvt_from_uint_rtp(ty, v),
+                Some(R::RTN) => b.ins().fcvt_from_uint_rtn(ty, v),
+            },
+            // The IR's clamp, and make 0 of a NaN, as saturated ones must; others may.
+            Op::ConvertFToS => match rounding {
+                None | Some(R::RTZ) => b.ins().fcvt_to_sint(ty, v),
+                Some(R::RTE) => b.ins().fcvt_to_sint_rte(ty, v),
+                Some(R::RTP) => b.ins().fcvt_to_sint_rtp(ty, v),
+                Some(R::RTN) => b.ins().fcvt_to_sint_rtn(ty, v),
+            },
+            Op::ConvertFToU => match rounding {
+                None | Some(R::RTZ) => b.ins().fcvt_to_uint(ty, v),
+                Some(R::RTE) => b.ins().fcvt_to_uint_rte(ty, v),
+                Some(R::RTP) => b.ins().fcvt_to_uint_rtp(ty, v),
+                Some(R::RTN) => b.ins().fcvt_to_uint_rtn(ty, v),
+            },
+            _ => return Err(wrong()),
+        })
+    }
+
+    /// The same bits as other scalars: as many, fewer of more bits, or more of fewer.
+    pub fn bitcast(&mut self, from: &[Value], to: Scalar, count: u32) -> Result<Leaves, Error> {
+        let wrong = || Error::malformed("a bitcast between types of different sizes");
+        let first = *from.first().ok_or_else(wrong)?;
+        let have = self.b.ty(first).scalar();
+        if have == Scalar::B1 || to == Scalar::B1 {
+            return Err(wrong());
+        }
+        // Pointers to local memory have fewer bits here than in memory.
+        if from.len() == 1 && count == 1 && have.bits() != to.bits() {
+            return match have.is_int() && to.is_int() {
+                true => Ok(Leaves::from_slice(&[self.resize(first, to, false)])),
+                false => Err(wrong()),
+            };
+        }
+        if from.len() as u32 * have.bits() != count * to.bits() {
+            return Err(wrong());
+        }
+        let mut values: Leaves = from.into();
+        let lanes = self.even(&mut values);
+        let mut out = Leaves::new();
+        if have.bits() == to.bits() {
+            let ty = self.lanes(to, lanes);
+            for v in values {
+                out.push(match have == to {
+                    true => v,
+                    false => self.b.ins().bitcast(ty, v),
+                });
+            }
+        } else if have.bits() > to.bits() {
+            // Every lane is so many neighbouring lanes.
+            let parts = have.bits() / to.bits();
+            let all = self.lanes(to, lanes * parts);
+            let ty = self.lanes(to, lanes);
+            for v in values {
+                let v = self.b.ins().bitcast(all, v);
+                for p in 0..parts {
+                    let offset = (p * to.bytes()) as u16;
+                    let region = Region::new(parts as u16, 1, 0, offset);
+                    out.push(self.b.ins().rdregion(ty, v, region));
+                }
+            }
+        } else {
+            let parts = (to.bits() / have.bits()) as usize;
+            let all = self.lanes(have, lanes * parts as u32);
+            let ty = self.lanes(to, lanes);
+            for group in values.chunks(parts) {
+                let mut v = self.b.ins().undef(all);
+                for (p, part) in group.iter().enumerate() {
+                    let offset = (p as u32 * have.bytes()) as u16;
+                    let region = Region::new(parts as u16, 1, 0, offset);
+                    v = self.b.ins().wrregion(v, region, *part);
+                }
+                out.push(self.b.ins().bitcast(ty, v));
+            }
+        }
+        Ok(out)
+    }
+}

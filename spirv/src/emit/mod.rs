@@ -1,0 +1,558 @@
+//! The IR of a kernel, by its script.
+//!
+//! Needs a body, its script and its uniformity. A value is a list of scalars: vectors, structures and arrays are their leaves in order, each a
+//! value of one lane where it is uniform, else of a lane for each channel. A family of instructions is a file; [`Emit::inst`] says which is whose.
+
+mod arguments;
+mod arithmetic;
+mod atomics;
+mod builtins;
+mod composites;
+mod control;
+mod conversions;
+pub(crate) mod groups;
+pub(crate) mod images;
+mod memory;
+
+use crate::body::{BInst, Block, Body};
+use crate::cfg::Graph;
+use crate::cfg::script::Script;
+use crate::error::{Error, Errors};
+use crate::module::constants::Constant;
+use crate::module::types::{Ty, Type};
+use crate::module::{Def, Module};
+use crate::read::{self, Id};
+use crate::spaces::{self, Spaces};
+use crate::uniform::Uniformity;
+use cranelift_entity::SecondaryMap;
+use gantry_codegen::builder::{FunctionBuilder, Variable};
+use gantry_codegen::ir::{self, Scalar, Value};
+pub(crate) use memory::Access;
+use smallvec::SmallVec;
+use spirv::{Op, StorageClass};
+use std::collections::BTreeMap;
+
+/// The scalars of a value.
+pub(crate) type Leaves = SmallVec<[Value; 4]>;
+
+/// The most scalars of one value.
+const MOST_LEAVES: u32 = 256;
+
+/// Builds a kernel.
+pub(crate) struct Emit<'a, 'm, 'f> {
+    pub m: &'a Module<'m>,
+    pub body: &'a Body,
+    pub g: &'a Graph,
+    pub script: &'a Script,
+    pub u: &'a Uniformity,
+    /// The memories of generic pointers.
+    spaces: Spaces,
+    pub b: FunctionBuilder<'f>,
+    /// Constant data and files of the module that is made.
+    pub module: &'a mut ir::Module,
+    pub simd: u32,
+    /// The block whose code is emitted.
+    pub block: Block,
+    /// First and number of the leaves of each value.
+    values: SecondaryMap<Id, (u32, u32)>,
+    pool: Vec<Value>,
+    /// The variables of phis, and those of values that are used behind their loop.
+    vars: [SecondaryMap<Id, (u32, u32)>; 2],
+    var_pool: Vec<Variable>,
+    control: control::Control,
+    images: images::Images,
+    /// Where variables are in local memory.
+    slm: BTreeMap<Id, u32>,
+    slm_bytes: u32,
+    /// Where in local memory sub-groups leave what they have for each other.
+    group_area: Option<u32>,
+    /// Where variables are in each work-item's part of scratch.
+    private: BTreeMap<Id, u32>,
+    private_bytes: u32,
+    data: BTreeMap<Id, ir::DataRef>,
+    files: BTreeMap<Id, ir::SourceFile>,
+    pub errors: Errors,
+}
+
+/// What a variable of the builder keeps.
+#[derive(Clone, Copy)]
+enum Kept {
+    /// What a phi takes.
+    Phi,
+    /// What channels had when they left the loop.
+    Behind,
+}
+
+/// What instructions give another value in each channel whatever their operands are.
+pub(crate) fn is_lane_dependent(op: Op) -> bool {
+    atomics::is_atomic(op)
+}
+
+/// Whether an instruction is one of those emitted.
+pub(crate) fn is_supported(op: Op) -> bool {
+    arithmetic::is_supported(op)
+        || conversions::is_supported(op)
+        || composites::is_supported(op)
+        || memory::is_supported(op)
+        || atomics::is_supported(op)
+        || groups::is_supported(op)
+        || images::is_supported(op)
+        || is_nothing(op)
+        || matches!(op, Op::Undef | Op::ExtInst)
+}
+
+/// Instructions in functions that say nothing of what is computed.
+fn is_nothing(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Nop | Op::LifetimeStart | Op::LifetimeStop | Op::NoLine | Op::Line | Op::AssumeTrueKHR
+    )
+}
+
+/// Builds a kernel into an empty function. `module` gets its data.
+///
+/// # Errors
+/// What has no form in the IR, all that was found.
+pub(crate) fn kernel(
+    (m, body, g): (&Module<'_>, &Body, &Graph),
+    script: &Script,
+    u: &Uniformity,
+    module: &mut ir::Module,
+    func: &mut ir::Function,
+) -> Result<Vec<crate::Argument>, Errors> {
+    let simd = match func.kind {
+        ir::FuncKind::Kernel { simd, .. } => simd,
+        ir::FuncKind::Subroutine => 1,
+    };
+    let mut e = Emit {
+        m,
+        body,
+        g,
+        script,
+        u,
+        spaces: spaces::find(m, body),
+        b: FunctionBuilder::new(func),
+        module,
+        simd,
+        block: g.entry,
+        values: SecondaryMap::new(),
+        pool: Vec::new(),
+        vars: Default::default(),
+        var_pool: Vec::new(),
+        control: control::Control::default(),
+        images: images::Images::default(),
+        slm: BTreeMap::new(),
+        slm_bytes: 0,
+        group_area: None,
+        private: BTreeMap::new(),
+        private_bytes: 0,
+        data: BTreeMap::new(),
+        files: BTreeMap::new(),
+        errors: Errors(Vec::new()),
+    };
+    e.variables();
+    let arguments = e.arguments();
+    e.run();
+    let Emit { b, mut errors, .. } = e;
+    if errors.0.is_empty()
+        && let Err(e) = b.finish()
+    {
+        errors.push(Error::internal(e.to_string()));
+    }
+    match errors.0.is_empty() {
+        true => Ok(arguments),
+        false => Err(errors),
+    }
+}
+
+impl Emit<'_, '_, '_> {
+    /// A type of the IR with a lane for each channel, or one.
+    pub fn lanes(&self, scalar: Scalar, lanes: u32) -> ir::Type {
+        ir::Type::clamped(scalar, lanes)
+    }
+
+    pub fn type_of(&self, id: Id) -> Result<Ty, Error> {
+        let ty = self.body.type_of(self.m, id);
+        ty.ok_or_else(|| Error::malformed(format!("{} is no value", self.body.origin(id))))
+    }
+
+    pub fn scalar(&self, ty: Ty) -> Result<Scalar, Error> {
+        let none = || Error::unsupported(format!("a value of {}", self.describe(ty)));
+        self.m.types.scalar(ty).ok_or_else(none)
+    }
+
+    /// A type for messages.
+    pub fn describe(&self, ty: Ty) -> String {
+        match self.m.types.kind(ty) {
+            Type::Void => "no type".to_owned(),
+            Type::Bool => "a bool".to_owned(),
+            Type::Int(n) => format!("an integer of {n} bits"),
+            Type::Float(n) => format!("a float of {n} bits"),
+            Type::Vector(of, n) => format!("a vector of {n}, each {}", self.describe(*of)),
+            Type::Array(_, n) => format!("an array of {n}"),
+            Type::Struct(_) => "a structure".to_owned(),
+            Type::Pointer(class, _) => format!("a pointer to {class:?}"),
+            Type::Function(..) => "a function".to_owned(),
+            Type::Image(i) => format!("an image of dimension {:?}", i.dim),
+            Type::Sampler => "a sampler".to_owned(),
+            Type::SampledImage(_) => "an image with a sampler".to_owned(),
+            Type::Event => "an event".to_owned(),
+            Type::Other(name) => name.clone(),
+        }
+    }
+
+    /// The leaves of a value where it is used.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
+        if let Some(def) = self.u.block[id].expand() {
+            if self.u.escapes[id] && self.left_channels(def) {
+                let vars = self.kept(Kept::Behind, id);
+                return Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect());
+            }
+            let (first, count) = self.values[id];
+            if count == 0 {
+                let id = self.body.origin(id);
+                return Err(Error::malformed(format!(
+                    "{id} is used before it is defined"
+                )));
+            }
+            return Ok(self.pool[first as usize..(first + count) as usize].into());
+        }
+        match self.m.def(id) {
+            Def::Const(_) => self.constant(id),
+            Def::Global(_) => self.global(id).map(|v| SmallVec::from_slice(&[v])),
+            _ => {
+                let (first, count) = self.values[id];
+                match count {
+                    0 => Err(Error::malformed(format!("{id} is no value"))),
+                    _ => Ok(self.pool[first as usize..(first + count) as usize].into()),
+                }
+            }
+        }
+    }
+
+    /// Whether a block is in a loop of channels that the current block is not in.
+    fn left_channels(&self, def: Block) -> bool {
+        let Some(outermost) = self.g.left(def, self.block) else {
+            return false;
+        };
+        let mut at = self.g.loop_of[def].expand();
+        while let Some(l) = at {
+            if self.u.loops[l] {
+                return true;
+            }
+            at = self.g.loops[l].parent.expand().filter(|_| l != outermost);
+        }
+        false
+    }
+
+    /// The only leaf of a value.
+    pub fn one(&mut self, id: Id) -> Result<Value, Error> {
+        match *self.get(id)?.as_slice() {
+            [v] => Ok(v),
+            _ => Err(Error::malformed("a composite in the place of a scalar")),
+        }
+    }
+
+    /// Says what a value is.
+    pub fn set(&mut self, id: Id, leaves: &[Value]) {
+        self.values[id] = (self.pool.len() as u32, leaves.len() as u32);
+        self.pool.extend_from_slice(leaves);
+        if self.u.escapes[id] {
+            let vars = self.declare(Kept::Behind, id, leaves, self.simd);
+            for (var, leaf) in vars.into_iter().zip(leaves) {
+                let v = self.b.splat(*leaf, self.simd);
+                self.b.def_var(var, v);
+            }
+        }
+    }
+
+    /// The variables of a value; none where none were declared.
+    fn kept(&self, what: Kept, id: Id) -> SmallVec<[Variable; 4]> {
+        let (first, count) = self.vars[what as usize][id];
+        let range = first as usize..(first + count) as usize;
+        SmallVec::from_slice(self.var_pool.get(range).unwrap_or(&[]))
+    }
+
+    /// The variables of a value, declared when first asked for.
+    fn declare(
+        &mut self,
+        what: Kept,
+        id: Id,
+        like: &[Value],
+        lanes: u32,
+    ) -> SmallVec<[Variable; 4]> {
+        if self.vars[what as usize][id].1 == 0 {
+            let first = self.var_pool.len() as u32;
+            for v in like {
+                let ty = self.lanes(self.b.ty(*v).scalar(), lanes);
+                let var = self.b.declare_var(ty);
+                self.var_pool.push(var);
+            }
+            self.vars[what as usize][id] = (first, like.len() as u32);
+        }
+        self.kept(what, id)
+    }
+
+    /// A source file.
+    fn file(&mut self, id: Id) -> Option<ir::SourceFile> {
+        if let Some(f) = self.files.get(&id) {
+            return Some(*f);
+        }
+        let Def::String(at) = self.m.def(id) else {
+            return None;
+        };
+        let words = self.m.stream.words.get(at as usize + 2..)?;
+        let file = self.module.source_file(&read::string(words));
+        self.files.insert(id, file);
+        Some(file)
+    }
+
+    /// Values with the same number of lanes.
+    pub fn even(&mut self, values: &mut [Value]) -> u32 {
+        let most = values.iter().map(|v| self.b.ty(*v).lanes()).max();
+        let lanes = most.unwrap_or(1);
+        for v in values {
+            *v = self.b.splat(*v, lanes);
+        }
+        lanes
+    }
+
+    /// A number in one lane.
+    pub fn number(&mut self, scalar: Scalar, bits: u64) -> Value {
+        let ty = ir::Type::scalar_of(scalar);
+        match scalar {
+            Scalar::B1 => self.b.ins().bconst(1, bits as u32 & 1),
+            s if s.is_float() => self.b.ins().vconst(s, &[bits & s.mask()]),
+            s => self.b.ins().iconst(ty, (bits & s.mask()) as i64),
+        }
+    }
+
+    fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
+        let mut out = Leaves::new();
+        let mut todo = vec![id];
+        while let Some(id) = todo.pop() {
+            let Some(c) = self.m.constant(id) else {
+                match self.m.def(id) {
+                    Def::Global(_) => out.push(self.global(id)?),
+                    _ => return Err(Error::malformed(format!("{id} is no constant"))),
+                }
+                continue;
+            };
+            if out.len() as u32 > MOST_LEAVES {
+                return Err(too_large(self.m.types.leaves(c.ty)));
+            }
+            match &c.value {
+                Constant::Bits(bits) => {
+                    let scalar = self.scalar(c.ty)?;
+                    out.push(self.number(scalar, *bits));
+                }
+                Constant::Composite(parts) => todo.extend(parts.iter().rev()),
+                Constant::Null | Constant::Undef => {
+                    if self.m.types.leaves(c.ty) > MOST_LEAVES {
+                        return Err(too_large(self.m.types.leaves(c.ty)));
+                    }
+                    for (ty, _) in self.m.types.scalars(c.ty) {
+                        let scalar = self.scalar(ty)?;
+                        out.push(self.number(scalar, 0));
+                    }
+                }
+                Constant::Sampler(..) => return Err(Error::unsupported("a constant sampler")),
+            }
+        }
+        Ok(out)
+    }
+
+    /// An instruction's operand.
+    pub fn operand(&self, inst: &BInst, n: usize) -> Result<Id, Error> {
+        let word = self.body.operands(inst).get(n);
+        word.map(|w| Id::from_u32(*w))
+            .ok_or_else(|| Error::malformed(format!("{} has no operand {n}", read::name(inst.op))))
+    }
+
+    /// Emits an instruction.
+    fn inst(&mut self, inst: &BInst) {
+        let result = match inst.ty.expand() {
+            Some(ty) if self.m.types.leaves(ty) > MOST_LEAVES => {
+                Err(too_large(self.m.types.leaves(ty)))
+            }
+            _ => self.family(inst).and_then(|leaves| self.fits(inst, leaves)),
+        };
+        let leaves = match result {
+            Ok(leaves) => leaves,
+            Err(e) => {
+                self.error(e, inst.at, inst.line, inst.id.expand());
+                self.anything(inst)
+            }
+        };
+        if let Some(id) = inst.id.expand()
+            && !leaves.is_empty()
+        {
+            self.set(id, &leaves);
+        }
+    }
+
+    /// Leaves that are those of the instruction's type.
+    fn fits(&self, inst: &BInst, leaves: Leaves) -> Result<Leaves, Error> {
+        let Some(ty) = inst.ty.expand().filter(|_| !leaves.is_empty()) else {
+            return Ok(leaves);
+        };
+        let is = |ty: Ty, v: &Value| {
+            let have = self.b.ty(*v).scalar();
+            match (self.m.types.kind(ty), self.m.types.scalar(ty)) {
+                // A generic one has as many bits as one to its memory.
+                (Type::Pointer(..), _) => matches!(have, Scalar::I32 | Scalar::I64),
+                (_, want) => want == Some(have),
+            }
+        };
+        let right = match leaves.as_slice() {
+            [one] if self.m.types.leaves(ty) == 1 && self.m.types.scalar(ty).is_some() => {
+                is(ty, one)
+            }
+            many => {
+                let types = self.m.types.scalars(ty);
+                let of = types.iter().zip(many);
+                types.len() == many.len() && of.into_iter().all(|((t, _), v)| is(*t, v))
+            }
+        };
+        match right {
+            true => Ok(leaves),
+            false => Err(Error::malformed(format!(
+                "{} of another type than its result's",
+                read::name(inst.op)
+            ))),
+        }
+    }
+
+    fn family(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        match inst.op {
+            op if is_nothing(op) => Ok(Leaves::new()),
+            op if arithmetic::is_supported(op) => self.arithmetic(inst),
+            op if conversions::is_supported(op) => self.conversion(inst),
+            op if composites::is_supported(op) => self.composite(inst),
+            op if memory::is_supported(op) => self.memory(inst),
+            op if atomics::is_supported(op) => self.atomic(inst),
+            op if groups::is_supported(op) => self.group(inst),
+            op if images::is_supported(op) => self.image(inst),
+            Op::Undef => {
+                let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
+                let scalars = self.m.types.scalars(ty);
+                let zero = |(ty, _): &(Ty, u64)| {
+                    let scalar = self.scalar(*ty)?;
+                    Ok(self.number(scalar, 0))
+                };
+                scalars.iter().map(zero).collect()
+            }
+            Op::ExtInst => self.extended(inst),
+            op => Err(Error::unsupported(read::name(op))),
+        }
+    }
+
+    /// An instruction of an imported set.
+    fn extended(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let operands = self.body.operands(inst);
+        let (Some(&set), Some(&number)) = (operands.first(), operands.get(1)) else {
+            return Err(Error::malformed(
+                "an extended instruction without its number",
+            ));
+        };
+        match self.m.def(Id::from_u32(set)) {
+            Def::Set(crate::module::Set::OpenCl) => {
+                let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::from_u32(*w)).collect();
+                crate::library::opencl(self, inst, number, &args)
+            }
+            Def::Set(crate::module::Set::NonSemantic) => Ok(Leaves::new()),
+            Def::Set(_) => Err(Error::unsupported("this set of extended instructions")),
+            _ => Err(Error::malformed("an instruction of what is no set of them")),
+        }
+    }
+
+    /// Any value, after an error.
+    fn anything(&mut self, inst: &BInst) -> Leaves {
+        let Some(ty) = inst.ty.expand() else {
+            return Leaves::new();
+        };
+        if self.m.types.leaves(ty) > MOST_LEAVES {
+            return Leaves::new();
+        }
+        let divergent = inst.id.expand().is_some_and(|id| self.u.divergent[id]);
+        let lanes = if divergent { self.simd } else { 1 };
+        let mut out = Leaves::new();
+        for (ty, _) in self.m.types.scalars(ty) {
+            if let Some(scalar) = self.m.types.scalar(ty) {
+                let ty = self.lanes(scalar, lanes);
+                out.push(self.b.ins().undef(ty));
+            }
+        }
+        out
+    }
+
+    /// Notes an error.
+    pub fn error(&mut self, e: Error, at: u32, line: u32, id: Option<Id>) {
+        let id = id.map(|id| self.body.origin(id));
+        let mut e = self.m.error(e, at, id);
+        if let Some(l) = (line as usize)
+            .checked_sub(1)
+            .and_then(|n| self.body.lines.get(n))
+        {
+            let file = match self.m.def(l.file) {
+                Def::String(at) => {
+                    let words = self.m.stream.words.get(at as usize + 2..).unwrap_or(&[]);
+                    read::string(words)
+                }
+                _ => String::new(),
+            };
+            e.line = Some(format!("{file}:{}:{}", l.line, l.column));
+        }
+        self.errors.push(e);
+    }
+
+    /// Lays out the variables of the work-group and of the work-items.
+    fn variables(&mut self) {
+        let used = self.used();
+        for data in self.m.globals.values() {
+            if data.class == StorageClass::Workgroup && used[data.id] {
+                let (size, align) = (self.m.types.size(data.ty), self.m.types.align(data.ty));
+                let at = u64::from(self.slm_bytes).next_multiple_of(align.clamp(1, 4096));
+                match at.checked_add(size).filter(|end| *end <= 64 << 10) {
+                    Some(end) => {
+                        self.slm.insert(data.id, at as u32);
+                        self.slm_bytes = end as u32;
+                    }
+                    None => {
+                        self.slm.insert(data.id, 0);
+                        let e = Error::limit("more than 64 KiB of local memory");
+                        self.error(e, data.at, 0, Some(data.id));
+                    }
+                }
+            }
+        }
+        if self.slm_bytes > 0 {
+            self.b.set_slm_bytes(self.slm_bytes);
+        }
+        self.private_variables();
+    }
+
+    /// What the body names.
+    fn used(&self) -> SecondaryMap<Id, bool> {
+        let mut used = SecondaryMap::new();
+        for b in &self.g.order {
+            let data = &self.body.blocks[*b];
+            for inst in &data.insts {
+                self.body.for_each_use(inst, |id| used[id] = true);
+            }
+            for (_, arg) in data.phis.iter().flat_map(|p| &p.args) {
+                used[*arg] = true;
+            }
+        }
+        used
+    }
+}
+
+pub(crate) fn too_large(leaves: u32) -> Error {
+    Error::limit(format!(
+        "a value of {leaves} scalars: {MOST_LEAVES} are the most"
+    ))
+}

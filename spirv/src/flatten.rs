@@ -1,0 +1,420 @@
+//! Calls replaced by what they call, so that a kernel is one graph of blocks.
+//!
+//! Needs a module whose functions are cut into blocks. Afterwards no instruction is a call; ids of functions that are called have new numbers
+//! behind the module's bound, a set for each call; phis and terminators name blocks of the body; blocks that nothing leads to are gone, and so
+//! are ways to blocks that say of themselves that they are not reached.
+
+use crate::body::{Block, BlockData, Body, Line, Phi, Term};
+use crate::error::Error;
+use crate::module::types::{Ty, Type};
+use crate::module::{BlockDef, Def, Func, Module};
+use crate::read::{self, Id, Inst};
+use cranelift_entity::{EntityRef, SecondaryMap};
+use spirv::Op;
+
+/// The most instructions of a kernel with all that it calls.
+const MOST_INSTS: usize = 500_000;
+/// The deepest that calls are nested.
+const MOST_CALLS: usize = 64;
+
+/// One function where it is called.
+struct Frame {
+    func: Func,
+    /// The ids of parameters, in order.
+    args: Vec<Id>,
+    /// The new number of the first id that the function defines; none: ids stay.
+    base: Option<u32>,
+    /// The first of the function's blocks.
+    first: u32,
+    /// Where it returns to.
+    ret: Option<Block>,
+    /// What it returned, from where.
+    returned: Vec<(Block, Id)>,
+}
+
+struct Flatten<'m, 'w> {
+    m: &'m Module<'w>,
+    body: Body,
+    insts: usize,
+    calls: Vec<Func>,
+}
+
+/// The body of a kernel.
+///
+/// # Errors
+/// Recursion, calls of what is not there, and what is larger than the limits.
+pub(crate) fn flatten(m: &Module<'_>, kernel: Func) -> Result<Body, Error> {
+    let mut f = Flatten {
+        m,
+        body: Body::new(m.stream.bound),
+        insts: 0,
+        calls: Vec::new(),
+    };
+    let data = func(m, kernel)?;
+    f.body.params.clone_from(&data.params);
+    if data.blocks.is_empty() {
+        return Err(Error::malformed("an entry point without a body"));
+    }
+    let mut frame = Frame {
+        func: kernel,
+        args: data.params.iter().map(|p| p.0).collect(),
+        base: None,
+        first: 0,
+        ret: None,
+        returned: Vec::new(),
+    };
+    f.function(&mut frame)?;
+    f.body.entry = Some(Block::new(0)).into();
+    let mut body = f.body;
+    prune(&mut body);
+    Ok(body)
+}
+
+fn func<'m>(m: &'m Module<'_>, func: Func) -> Result<&'m crate::module::FuncData, Error> {
+    let data = m.funcs.get(func);
+    data.ok_or_else(|| Error::internal("no such function"))
+}
+
+impl Flatten<'_, '_> {
+    fn function(&mut self, frame: &mut Frame) -> Result<(), Error> {
+        let data = func(self.m, frame.func)?;
+        if self.calls.contains(&frame.func) {
+            let name = self.m.name(data.id).unwrap_or_default();
+            let e = Error::unsupported(format!("recursion (\"{name}\" calls itself)"));
+            return Err(self.m.error(e, data.at, Some(data.id)));
+        }
+        if self.calls.len() >= MOST_CALLS {
+            return Err(Error::limit(format!(
+                "calls are nested deeper than {MOST_CALLS}"
+            )));
+        }
+        self.calls.push(frame.func);
+        frame.first = self.body.blocks.len() as u32;
+        for b in &data.blocks {
+            self.body.blocks.push(BlockData {
+                phis: Vec::new(),
+                insts: Vec::new(),
+                term: Term::Unreachable,
+                at: 0,
+                line: 0,
+            });
+            self.insts = self.insts.saturating_add(b.insts.len());
+        }
+        if self.insts > MOST_INSTS {
+            return Err(Error::limit(format!(
+                "more than {MOST_INSTS} instructions with everything that is called"
+            )));
+        }
+        // The block in which each ends.
+        let mut ends = Vec::with_capacity(data.blocks.len());
+        for (n, def) in data.blocks.iter().enumerate() {
+            let at = Block::new(frame.first as usize + n);
+            ends.push(self.block(frame, def, at)?);
+        }
+        for n in 0..data.blocks.len() {
+            let at = Block::new(frame.first as usize + n);
+            for phi in &mut self.body.blocks[at].phis {
+                for (from, _) in &mut phi.args {
+                    let n = from.index().checked_sub(frame.first as usize);
+                    *from = n.and_then(|n| ends.get(n)).copied().unwrap_or(*from);
+                }
+            }
+        }
+        self.calls.pop();
+        Ok(())
+    }
+
+    /// An id of a function where it is called.
+    fn id(&mut self, frame: &Frame, id: Id) -> Id {
+        let Def::Local(owner) = self.m.def(id) else {
+            return id;
+        };
+        if owner != frame.func {
+            return id;
+        }
+        let n = self.m.local[id];
+        // Parameters are the first that a function defines.
+        if let Some(arg) = frame.args.get(n as usize) {
+            return *arg;
+        }
+        match frame.base {
+            None => id,
+            Some(base) => {
+                let new = Id::from_u32(base + n);
+                if self.body.origin(new) == new {
+                    self.body.set_origin(new, id, self.m.type_of(id));
+                }
+                new
+            }
+        }
+    }
+
+    /// A block that a branch may go to.
+    fn target(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
+        let block = self.label(frame, label)?;
+        match block.index() == frame.first as usize {
+            true => Err(Error::malformed("a branch to a function's first block")),
+            false => Ok(block),
+        }
+    }
+
+    fn label(&self, frame: &Frame, label: Id) -> Result<Block, Error> {
+        let data = func(self.m, frame.func)?;
+        let n = self.m.label[label] as usize;
+        match data.blocks.get(n).map(|b| b.label) {
+            Some(l) if l == label => Ok(Block::new(frame.first as usize + n)),
+            _ => Err(Error::malformed(format!(
+                "{label} is no label of this function"
+            ))),
+        }
+    }
+
+    /// Copies a block; gives the one in which it ends.
+    fn block(&mut self, frame: &mut Frame, def: &BlockDef, mut at: Block) -> Result<Block, Error> {
+        let insts = self.m.stream.insts.get(def.insts.clone()).unwrap_or(&[]);
+        let mut line = 0;
+        for inst in insts {
+            let words: Vec<u32> = self.m.stream.operands(inst).to_vec();
+            let fail = |e: Error| self.m.error(e, inst.at, inst.id.expand());
+            match inst.op {
+                Op::Line => {
+                    if let [file, l, c] = *words.as_slice() {
+                        let new = Line {
+                            file: Id::from_u32(file),
+                            line: l,
+                            column: c,
+                        };
+                        if self.body.lines.last() != Some(&new) {
+                            self.body.lines.push(new);
+                        }
+                        line = self.body.lines.len() as u32;
+                    }
+                }
+                Op::NoLine => line = 0,
+                Op::Phi => self.phi(frame, inst, &words, at).map_err(fail)?,
+                Op::FunctionCall => at = self.call(frame, inst, &words, at, line).map_err(fail)?,
+                op if rspirv::grammar::reflect::is_block_terminator(op) => {
+                    let term = self.terminator(frame, inst, &words, at).map_err(fail)?;
+                    let block = &mut self.body.blocks[at];
+                    (block.term, block.at, block.line) = (term, inst.at, line);
+                }
+                // Only hints, in kernels.
+                Op::ExtInst if self.m.is_foreign(inst) => {}
+                Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
+                _ => {
+                    let mut operands = words.clone();
+                    let mut places = Vec::new();
+                    read::for_each_id(inst.op, &words, false, |n| places.push(n))
+                        .map_err(|e| fail(Error::malformed(e)))?;
+                    for n in places {
+                        if let Some(w) = operands.get_mut(n) {
+                            *w = self.id(frame, Id::from_u32(*w)).as_u32();
+                        }
+                    }
+                    let id = inst.id.expand().map(|id| self.id(frame, id));
+                    let ty = inst.ty.expand().and_then(|t| self.m.ty(t));
+                    let new = self.body.inst(inst.op, (inst.at, line), ty, id, &operands);
+                    self.body.blocks[at].insts.push(new);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    fn phi(&mut self, frame: &Frame, inst: &Inst, words: &[u32], at: Block) -> Result<(), Error> {
+        let ty = inst.ty.expand().and_then(|t| self.m.ty(t));
+        let (Some(id), Some(ty)) = (inst.id.expand(), ty) else {
+            return Err(Error::internal("a phi without result"));
+        };
+        if !self.body.blocks[at].insts.is_empty() {
+            return Err(Error::malformed("a phi behind other instructions"));
+        }
+        let mut args = Vec::with_capacity(words.len() / 2);
+        for pair in words.chunks_exact(2) {
+            if let [value, from] = *pair {
+                let from = self.label(frame, Id::from_u32(from))?;
+                args.push((from, self.id(frame, Id::from_u32(value))));
+            }
+        }
+        let id = self.id(frame, id);
+        let at_word = inst.at;
+        self.body.blocks[at].phis.push(Phi {
+            id,
+            ty,
+            at: at_word,
+            args,
+        });
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        frame: &Frame,
+        inst: &Inst,
+        words: &[u32],
+        at: Block,
+        line: u32,
+    ) -> Result<Block, Error> {
+        let callee = words.first().map(|w| Id::from_u32(*w));
+        let Some(Def::Func(called)) = callee.map(|id| self.m.def(id)) else {
+            return Err(Error::malformed("a call of what is no function"));
+        };
+        let data = func(self.m, called)?;
+        let args: Vec<Id> = words.iter().skip(1).map(|w| Id::from_u32(*w)).collect();
+        let args: Vec<Id> = args.into_iter().map(|id| self.id(frame, id)).collect();
+        let given = args.iter().map(|a| self.body.type_of(self.m, *a));
+        if !given.eq(data.params.iter().map(|p| Some(p.1))) {
+            return Err(Error::malformed("arguments that are not the function's"));
+        }
+        if data.blocks.is_empty() {
+            let name = self.m.name(data.id).unwrap_or_default();
+            return Err(Error::unsupported(format!(
+                "a call of \"{name}\", which the module only declares,"
+            )));
+        }
+        let next = self.body.blocks.push(BlockData {
+            phis: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Unreachable,
+            at: inst.at,
+            line,
+        });
+        let mut inner = Frame {
+            func: called,
+            args,
+            base: Some(self.body.fresh_ids(data.locals)),
+            first: 0,
+            ret: Some(next),
+            returned: Vec::new(),
+        };
+        let first = Block::new(self.body.blocks.len());
+        self.function(&mut inner)?;
+        let block = &mut self.body.blocks[at];
+        (block.term, block.at, block.line) = (Term::Branch(first), inst.at, line);
+        let ty: Ty = data.result;
+        if let (Some(id), false) = (inst.id.expand(), *self.m.types.kind(ty) == Type::Void) {
+            let id = self.id(frame, id);
+            let phi = Phi {
+                id,
+                ty,
+                at: inst.at,
+                args: inner.returned,
+            };
+            self.body.blocks[next].phis.push(phi);
+        }
+        Ok(next)
+    }
+
+    fn terminator(
+        &mut self,
+        frame: &mut Frame,
+        inst: &Inst,
+        words: &[u32],
+        at: Block,
+    ) -> Result<Term, Error> {
+        let word = |n: usize| Id::from_u32(words.get(n).copied().unwrap_or(0));
+        Ok(match inst.op {
+            Op::Branch => Term::Branch(self.target(frame, word(0))?),
+            Op::BranchConditional => {
+                let (t, e) = (self.target(frame, word(1))?, self.target(frame, word(2))?);
+                match t == e {
+                    true => Term::Branch(t),
+                    false => Term::Cond(self.id(frame, word(0)), t, e),
+                }
+            }
+            Op::Switch => {
+                let selector = self.id(frame, word(0));
+                let ty = self.body.type_of(self.m, selector);
+                let bits = match ty.map(|t| self.m.types.kind(t)) {
+                    Some(Type::Int(n)) => *n,
+                    _ => return Err(Error::malformed("a switch by what is no integer")),
+                };
+                let step = if bits == 64 { 3 } else { 2 };
+                let mut cases = Vec::new();
+                for case in words.get(2..).unwrap_or(&[]).chunks(step) {
+                    let (value, label) = match *case {
+                        [v, l] if step == 2 => (u64::from(v), l),
+                        [low, high, l] => (u64::from(low) | u64::from(high) << 32, l),
+                        _ => return Err(Error::malformed("an incomplete case")),
+                    };
+                    let value = crate::module::constants::low(bits, value);
+                    cases.push((value, self.target(frame, Id::from_u32(label))?));
+                }
+                let default = self.target(frame, word(1))?;
+                match cases.iter().all(|c| c.1 == default) {
+                    true => Term::Branch(default),
+                    false => Term::Switch(selector, default, cases),
+                }
+            }
+            Op::Return | Op::ReturnValue => {
+                if inst.op == Op::ReturnValue {
+                    let value = self.id(frame, word(0));
+                    frame.returned.push((at, value));
+                }
+                frame.ret.map_or(Term::Return, Term::Branch)
+            }
+            Op::Unreachable => Term::Unreachable,
+            op => return Err(Error::unsupported(read::name(op))),
+        })
+    }
+}
+
+/// Removes ways to blocks that are not reached, and blocks that nothing leads to.
+pub(crate) fn prune(body: &mut Body) {
+    let mut dead: SecondaryMap<Block, bool> = SecondaryMap::new();
+    for (b, data) in &body.blocks {
+        // What stands before it may do something that has no end.
+        dead[b] = data.term == Term::Unreachable && data.insts.is_empty();
+    }
+    for data in body.blocks.values_mut() {
+        let alive = |b: &Block| !dead[*b];
+        let term = match &data.term {
+            Term::Cond(_, t, e) if dead[*t] => Some(Term::Branch(*e)),
+            Term::Cond(_, t, e) if dead[*e] => Some(Term::Branch(*t)),
+            Term::Switch(id, d, cases) => {
+                let mut cases: Vec<_> = cases.iter().filter(|c| alive(&c.1)).copied().collect();
+                let default = match (dead[*d], cases.last()) {
+                    (true, Some(last)) => last.1,
+                    _ => *d,
+                };
+                cases.retain(|c| c.1 != default);
+                Some(match cases.is_empty() {
+                    true => Term::Branch(default),
+                    false => Term::Switch(*id, default, cases),
+                })
+            }
+            _ => None,
+        };
+        if let Some(term) = term {
+            data.term = term;
+        }
+    }
+    let mut reached: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    let mut todo: Vec<Block> = body.entry.expand().into_iter().collect();
+    todo.iter().for_each(|b| reached[*b] = true);
+    while let Some(b) = todo.pop() {
+        for s in body.blocks[b].term.successors() {
+            preds[s].push(b);
+            if !std::mem::replace(&mut reached[s], true) {
+                todo.push(s);
+            }
+        }
+    }
+    let empty = |b: Block| !reached[b];
+    for (b, data) in body.blocks.iter_mut() {
+        if empty(b) {
+            data.phis.clear();
+            data.insts.clear();
+            data.term = Term::Unreachable;
+            continue;
+        }
+        let mut from = std::mem::take(&mut preds[b]);
+        from.sort_unstable();
+        for phi in &mut data.phis {
+            phi.args.retain(|a| from.binary_search(&a.0).is_ok());
+            phi.args.sort_unstable_by_key(|a| a.0);
+            phi.args.dedup_by_key(|a| a.0);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! SPIR-V into Gantry's IR: what OpenCL C, SYCL and their like are compiled to becomes kernels of the SIMD width asked for.
+//!
+//! ```text
+//!   words -> read -> module -> check ----------------------------------.   once a module
+//!                                                                       |
+//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- flatten   for each kernel
+//!                  |
+//!               library (OpenCL.std)
+//! ```
+//!
+//! [`translate`] shows the phases, a line each. A work-item's scalar becomes a value with a lane for each of the thread's work-items, or of one
+//! lane where all have the same; control flow becomes masks where work-items part, and branches where they do not.
+
+mod body;
+mod cfg;
+mod check;
+mod emit;
+mod error;
+mod flatten;
+mod library;
+mod module;
+mod place;
+mod promote;
+mod read;
+mod spaces;
+mod uniform;
+
+pub use error::{Error, Errors, Fault};
+
+use cfg::Graph;
+use cfg::script::Script;
+use gantry_codegen::ir;
+use module::{Def, Entry, Func, Module};
+use spirv::ExecutionModel;
+use std::collections::BTreeMap;
+
+/// How many work-items a thread has.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Simd {
+    /// What the kernel requires, else 16.
+    #[default]
+    Auto,
+    /// So many, 8, 16 or 32, unless the kernel requires another number.
+    Width(u32),
+}
+
+/// What is translated, and how.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The SIMD width.
+    pub simd: Simd,
+    /// The kernel; without it, all.
+    pub kernel: Option<String>,
+    /// The values of specialization constants by their `SpecId`: bits, of which as many count as the constant has.
+    pub spec_constants: BTreeMap<u32, u64>,
+}
+
+impl Options {
+    fn spec_constant(&self, id: u32) -> Option<u64> {
+        self.spec_constants.get(&id).copied()
+    }
+}
+
+/// What the host passes for an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ArgumentKind {
+    /// A buffer.
+    Buffer,
+    /// Local memory of a size.
+    Local,
+    /// So many bytes.
+    Value {
+        /// How many.
+        size: u32,
+    },
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+}
+
+/// An argument of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Argument {
+    /// Its name, if the module has it.
+    pub name: String,
+    /// What it is.
+    pub kind: ArgumentKind,
+}
+
+/// A kernel that was translated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Its function in the module.
+    pub function: ir::FuncRef,
+    /// Its SIMD width.
+    pub simd: u32,
+    /// Its arguments, in order, which are those of OpenCL's `clSetKernelArg`.
+    pub arguments: Vec<Argument>,
+}
+
+/// What became of a module.
+#[derive(Clone, Debug)]
+pub struct Translated {
+    /// The IR.
+    pub module: ir::Module,
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+}
+
+/// Translates a module's kernels.
+///
+/// # Errors
+/// Everything found that is no valid SPIR-V or not supported.
+pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors> {
+    let stream = read::read(words)?;
+    let m = module::build(stream, options)?;
+    let entries = entries(&m, options)?;
+    let funcs: Vec<Func> = entries.iter().map(|e| e.1).collect();
+    check::check(&m, &funcs)?;
+
+    let mut out = Translated {
+        module: ir::Module::default(),
+        kernels: Vec::new(),
+    };
+    let mut errors = Errors(Vec::new());
+    for (entry, func) in entries {
+        match kernel(&m, entry, func, options, &mut out.module) {
+            Ok(k) => out.kernels.push(k),
+            Err(e) => e.0.into_iter().for_each(|e| errors.push(e)),
+        }
+    }
+    match errors.0.is_empty() {
+        true => Ok(out),
+        false => Err(errors),
+    }
+}
+
+/// Translates a kernel.
+fn kernel(
+    m: &Module<'_>,
+    entry: &Entry,
+    func: Func,
+    options: &Options,
+    module: &mut ir::Module,
+) -> Result<Kernel, Errors> {
+    let simd = width(entry, options)?;
+    let mut function = ir::Function::kernel(entry.name.clone(), simd);
+    set_modes(entry, &mut function);
+
+    let mut body = flatten::flatten(m, func)?;
+    promote::promote(m, &mut body)?;
+    let graph = Graph::new(&mut body)?;
+    cfg::uses::check(m, &body, &graph)?;
+    let script = Script::new(&body, &graph);
+    let uniform = uniform::analyse(m, &body, &graph, &script);
+    let arguments = emit::kernel((m, &body, &graph), &script, &uniform, module, &mut function)?;
+
+    Ok(Kernel {
+        name: entry.name.clone(),
+        function: module.functions.push(function),
+        simd,
+        arguments,
+    })
+}
+
+/// The entry points asked for.
+fn entries<'m>(m: &'m Module<'_>, options: &Options) -> Result<Vec<(&'m Entry, Func)>, Errors> {
+    let mut errors = Errors(Vec::new());
+    let mut out = Vec::new();
+    for e in &m.entries {
+        if options.kernel.as_ref().is_some_and(|k| *k != e.name) {
+            continue;
+        }
+        match m.def(e.function) {
+            _ if out.iter().any(|(o, _): &(&Entry, Func)| o.name == e.name) => {
+                let what = format!("a second entry point \"{}\"", e.name);
+                errors.push(m.error(Error::malformed(what), e.at, Some(e.function)));
+            }
+            _ if e.model != ExecutionModel::Kernel => {
+                let what = format!("the execution model {:?}", e.model);
+                errors.push(m.error(Error::unsupported(what), e.at, Some(e.function)));
+            }
+            _ if !is_name(&e.name) => {
+                let what = format!("a kernel named {:?}", e.name);
+                errors.push(m.error(Error::unsupported(what), e.at, Some(e.function)));
+            }
+            Def::Func(f) => out.push((e, f)),
+            _ => {
+                let e2 = Error::malformed("an entry point that is no function");
+                errors.push(m.error(e2, e.at, Some(e.function)));
+            }
+        }
+    }
+    if let (true, true, Some(name)) = (out.is_empty(), errors.0.is_empty(), &options.kernel) {
+        errors.push(Error::malformed(format!("there is no kernel \"{name}\"")));
+    }
+    match errors.0.is_empty() {
+        true => Ok(out),
+        false => Err(errors),
+    }
+}
+
+/// Whether the IR takes a name.
+fn is_name(name: &str) -> bool {
+    let ok = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+    !name.is_empty() && name.bytes().all(ok)
+}
+
+/// The SIMD width of a kernel.
+fn width(entry: &Entry, options: &Options) -> Result<u32, Error> {
+    let asked = match options.simd {
+        Simd::Auto => 16,
+        Simd::Width(n) => n,
+    };
+    let width = entry.modes.subgroup_size.unwrap_or(asked);
+    match width {
+        8 | 16 | 32 => Ok(width),
+        n => Err(Error::unsupported(format!("a sub-group size of {n}")).at(entry.at)),
+    }
+}
+
+/// Execution modes that are facts of the function.
+fn set_modes(entry: &Entry, function: &mut ir::Function) {
+    if let ir::FuncKind::Kernel { group_size, .. } = &mut function.kind {
+        *group_size = entry.modes.group_size;
+    }
+    let [flush_f16, flush_f32, flush_f64] = entry.modes.flush;
+    function.set_float_controls(ir::FloatControls {
+        flush_f16,
+        flush_f32,
+        flush_f64,
+        toward_zero: entry.modes.toward_zero,
+    });
+}

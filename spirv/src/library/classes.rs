@@ -1,0 +1,344 @@
+//! Floats by their parts: exponents, fractions, remainders. Exact.
+
+use super::floats::{copysign, first};
+use super::{Call, wrong};
+use crate::emit::{Emit, Leaves};
+use crate::error::Error;
+use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
+use spirv::OpenclStd100Op as Std;
+
+type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
+type R = Result<Value, Error>;
+
+/// Bits of the fraction, the bias, the scalar of the bits.
+pub(super) fn format(scalar: Scalar) -> Result<(u32, i64, Scalar), Error> {
+    match scalar {
+        Scalar::F16 => Ok((10, 15, Scalar::I16)),
+        Scalar::F32 => Ok((23, 127, Scalar::I32)),
+        Scalar::F64 => Ok((52, 1023, Scalar::I64)),
+        _ => Err(wrong()),
+    }
+}
+
+/// An integer in as many lanes as a value, signed.
+fn int(e: &mut E<'_, '_, '_>, like: Value, n: i64) -> Value {
+    e.same(like, n as u64)
+}
+
+/// A value of magnitude 1 to 2 and the exponent by which it was divided, an integer of as many bits. Of zeros, infinities and NaNs any.
+pub(super) fn split(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
+    let scalar = e.want_float(a)?;
+    let (fraction, bias, _) = format(scalar)?;
+    let least = e.float(a, 2f64.powi(1 - bias as i32));
+    let magnitude = e.b.ins().fabs(a);
+    let denormal = e.b.ins().fcmp(FloatCC::LessThan, magnitude, least);
+    let up = e.float(a, 2f64.powi(fraction as i32 + 1));
+    let scaled = e.b.ins().fmul(a, up);
+    let v = e.choose(denormal, scaled, a)?;
+    let bits = e.bits(v)?;
+    let by = int(e, bits, i64::from(fraction));
+    let exponent = e.b.ins().ushr(bits, by);
+    let mask = int(e, bits, 2 * bias + 1);
+    let exponent = e.b.ins().band(exponent, mask);
+    let normal = int(e, bits, bias);
+    let small = int(e, bits, bias + i64::from(fraction) + 1);
+    let bias_of = e.choose(denormal, small, normal)?;
+    let exponent = e.b.ins().isub(exponent, bias_of);
+    let keep = (1u64 << (scalar.bits() - 1)) | ((1 << fraction) - 1);
+    let keep = e.same(bits, keep);
+    let one = e.same(bits, (bias as u64) << fraction);
+    let kept = e.b.ins().band(bits, keep);
+    let m = e.b.ins().bor(kept, one);
+    Ok((first(e.bitcast(&[m], scalar, 1)?)?, exponent))
+}
+
+/// A number that is not zero, infinite or a NaN.
+fn ordinary(e: &mut E<'_, '_, '_>, a: Value) -> R {
+    let magnitude = e.b.ins().fabs(a);
+    let (zero, infinity) = (e.float(a, 0.0), e.float(a, f64::INFINITY));
+    let some = e.b.ins().fcmp(FloatCC::GreaterThan, magnitude, zero);
+    let finite = e.b.ins().fcmp(FloatCC::LessThan, magnitude, infinity);
+    Ok(e.b.ins().band(some, finite))
+}
+
+/// The exponent as an `int`: the least of zeros, the greatest of infinities and NaNs.
+pub(super) fn ilogb(e: &mut E<'_, '_, '_>, a: Value, exponent: Value) -> R {
+    let n = e.resize(exponent, Scalar::I32, true);
+    let (zero, infinity) = (e.float(a, 0.0), e.float(a, f64::INFINITY));
+    let magnitude = e.b.ins().fabs(a);
+    let none = e.b.ins().fcmp(FloatCC::Equal, magnitude, zero);
+    let (low, high) = (
+        int(e, n, i64::from(i32::MIN)),
+        int(e, n, i64::from(i32::MAX)),
+    );
+    let n = e.choose(none, low, n)?;
+    let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
+    let n = e.choose(infinite, high, n)?;
+    let nan = e.is_nan(a);
+    e.choose(nan, high, n)
+}
+
+pub(super) fn logb(e: &mut E<'_, '_, '_>, a: Value) -> R {
+    let (_, exponent) = split(e, a)?;
+    let ty = e.b.ty(a);
+    let v = e.b.ins().fcvt_from_sint(ty, exponent);
+    // Minus infinity, infinity, a NaN.
+    let magnitude = e.b.ins().fabs(a);
+    let zero = e.float(a, 0.0);
+    let none = e.b.ins().fcmp(FloatCC::Equal, magnitude, zero);
+    let minus = e.float(a, f64::NEG_INFINITY);
+    let fits = ordinary(e, a)?;
+    let v = e.choose(fits, v, magnitude)?;
+    e.choose(none, minus, v)
+}
+
+/// By a power of two in three steps, of which each is one that a float has; only the last may round.
+pub(super) fn ldexp(e: &mut E<'_, '_, '_>, a: Value, n: Value) -> R {
+    let scalar = e.want_float(a)?;
+    if e.want_int(n)? != Scalar::I32 {
+        return Err(wrong());
+    }
+    let (fraction, bias, _) = format(scalar)?;
+    let most = 3 * bias;
+    let (low, high) = (int(e, n, -most), int(e, n, most));
+    let n = e.b.ins().smax(n, low);
+    let n = e.b.ins().smin(n, high);
+    // What the first two take is at most the bias; down, they stay above where denormals round.
+    let limit = bias - i64::from(fraction) - 2;
+    let (low, high) = (int(e, n, -limit), int(e, n, bias));
+    let mut rest = n;
+    let mut v = a;
+    for _ in 0..3 {
+        let now = e.b.ins().smax(rest, low);
+        let now = e.b.ins().smin(now, high);
+        let by = power(e, now, scalar)?;
+        v = e.b.ins().fmul(v, by);
+        rest = e.b.ins().isub(rest, now);
+    }
+    if scalar == Scalar::F64 || scalar == Scalar::F32 || scalar == Scalar::F16 {
+        // Down from the greatest number to below the least takes more steps than three of the limit.
+        for _ in 0..2 {
+            let now = e.b.ins().smax(rest, low);
+            let by = power(e, now, scalar)?;
+            v = e.b.ins().fmul(v, by);
+            rest = e.b.ins().isub(rest, now);
+        }
+    }
+    Ok(v)
+}
+
+/// A power of two, of a number from minus the bias, excluded, up to the bias.
+pub(super) fn power(e: &mut E<'_, '_, '_>, n: Value, scalar: Scalar) -> R {
+    let (fraction, bias, bits) = format(scalar)?;
+    let add = int(e, n, bias);
+    let n = e.b.ins().iadd(n, add);
+    let n = e.resize(n, bits, false);
+    let by = int(e, n, i64::from(fraction));
+    let v = e.b.ins().ishl(n, by);
+    first(e.bitcast(&[v], scalar, 1)?)
+}
+
+fn arg(e: &mut E<'_, '_, '_>, call: &Call<'_>, n: usize) -> Result<Leaves, Error> {
+    e.get(*call.args.get(n).ok_or_else(wrong)?)
+}
+
+/// Stores what a function gives besides, by its pointer argument.
+pub(super) fn put(
+    e: &mut E<'_, '_, '_>,
+    call: &Call<'_>,
+    n: usize,
+    v: &[Value],
+) -> Result<(), Error> {
+    let pointer = *call.args.get(n).ok_or_else(wrong)?;
+    let (class, of) = e.pointer(pointer)?;
+    let scalar = e.scalar(of)?;
+    if v.iter().any(|v| e.scalar_of(*v) != scalar) {
+        return Err(wrong());
+    }
+    let access = e.access(class, of, &[])?;
+    let addr = e.address(pointer, &access)?;
+    e.store_leaves(of, v, addr, access)
+}
+
+pub(super) fn frexp(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
+    let (mut out, mut exponents) = (Leaves::new(), Leaves::new());
+    for a in arg(e, call, 0)? {
+        let (m, n) = split(e, a)?;
+        let half = e.float(a, 0.5);
+        let m = e.b.ins().fmul(m, half);
+        let n = e.resize(n, Scalar::I32, true);
+        let (one, zero) = (int(e, n, 1), int(e, n, 0));
+        let n = e.b.ins().iadd(n, one);
+        let fits = ordinary(e, a)?;
+        out.push(e.choose(fits, m, a)?);
+        exponents.push(e.choose(fits, n, zero)?);
+    }
+    put(e, call, 1, &exponents)?;
+    Ok(out)
+}
+
+pub(super) fn modf(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
+    let (mut out, mut wholes) = (Leaves::new(), Leaves::new());
+    for a in arg(e, call, 0)? {
+        e.want_float(a)?;
+        let whole = e.b.ins().ftrunc(a);
+        let rest = e.b.ins().fsub(a, whole);
+        // Of infinities a zero.
+        let (magnitude, infinity) = (e.b.ins().fabs(a), e.float(a, f64::INFINITY));
+        let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
+        let zero = e.float(a, 0.0);
+        let rest = e.choose(infinite, zero, rest)?;
+        out.push(copysign(e, rest, a)?);
+        wholes.push(whole);
+    }
+    put(e, call, 1, &wholes)?;
+    Ok(out)
+}
+
+pub(super) fn fract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
+    let (mut out, mut wholes) = (Leaves::new(), Leaves::new());
+    for a in arg(e, call, 0)? {
+        let scalar = e.want_float(a)?;
+        let (fraction, ..) = format(scalar)?;
+        let whole = e.b.ins().ffloor(a);
+        let rest = e.b.ins().fsub(a, whole);
+        let most = e.float(a, 1.0 - 2f64.powi(-(fraction as i32) - 1));
+        let rest = e.b.ins().fmin(rest, most);
+        let (magnitude, infinity) = (e.b.ins().fabs(a), e.float(a, f64::INFINITY));
+        let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
+        let zero = e.float(a, 0.0);
+        let zero = copysign(e, zero, a)?;
+        let rest = e.choose(infinite, zero, rest)?;
+        let nan = e.is_nan(a);
+        out.push(e.choose(nan, a, rest)?);
+        wholes.push(whole);
+    }
+    put(e, call, 1, &wholes)?;
+    Ok(out)
+}
+
+/// The remainder, and the low bits of the quotient: one bit of it after the other, on the fractions as integers, as many times as the exponents
+/// differ.
+pub(super) fn remainder(
+    e: &mut E<'_, '_, '_>,
+    a: Value,
+    b: Value,
+    nearest: bool,
+) -> Result<(Value, Value), Error> {
+    let scalar = e.want_float(a)?;
+    if e.b.ty(a) != e.b.ty(b) {
+        return Err(wrong());
+    }
+    // A loop has a lane for each channel.
+    let (a, b) = (e.b.splat(a, e.simd), e.b.splat(b, e.simd));
+    let (fraction, bias, _) = format(scalar)?;
+    let (ma, ea) = split(e, a)?;
+    let (mb, eb) = split(e, b)?;
+    let mantissa = |e: &mut E<'_, '_, '_>, m: Value| -> R {
+        let bits = e.bits(m)?;
+        let low = e.same(bits, (1 << fraction) - 1);
+        let bits = e.b.ins().band(bits, low);
+        let hidden = e.same(bits, 1 << fraction);
+        Ok(e.b.ins().bor(bits, hidden))
+    };
+    let (fa, fb) = (mantissa(e, ma)?, mantissa(e, mb)?);
+    let zero = int(e, fa, 0);
+    let steps = e.b.ins().isub(ea, eb);
+    // Where the dividend is smaller, it is the remainder, shifted right below by what it was left.
+    let (left, rest, quotient) = (e.b.var(steps), e.b.var(fa), e.b.var(zero));
+    e.b.simd_loop_begin();
+    let n = e.b.use_var(left);
+    let done = e.b.ins().icmp(IntCC::SignedLessThan, n, zero);
+    e.b.simd_break_if(done);
+    let (r, q) = (e.b.use_var(rest), e.b.use_var(quotient));
+    let one = int(e, r, 1);
+    let fits = e.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, r, fb);
+    let less = e.b.ins().isub(r, fb);
+    let r = e.choose(fits, less, r)?;
+    let q = e.b.ins().ishl(q, one);
+    let more = e.b.ins().iadd(q, one);
+    let q = e.choose(fits, more, q)?;
+    let last = e.b.ins().icmp(IntCC::Equal, n, zero);
+    let twice = e.b.ins().ishl(r, one);
+    let r = e.choose(last, r, twice)?;
+    let n = e.b.ins().isub(n, one);
+    e.b.def_var(rest, r);
+    e.b.def_var(quotient, q);
+    e.b.def_var(left, n);
+    e.b.simd_loop_end();
+    let (r, q) = (e.b.use_var(rest), e.b.use_var(quotient));
+    // The remainder's magnitude: what is left of the fraction, by the divisor's exponent; the dividend where it is smaller.
+    let ty = e.b.ty(a);
+    let v = e.b.ins().fcvt_from_uint(ty, r);
+    let down = int(e, eb, -i64::from(fraction));
+    let exponent = e.b.ins().iadd(eb, down);
+    let exponent = e.resize(exponent, Scalar::I32, true);
+    let v = ldexp(e, v, exponent)?;
+    let magnitude = e.b.ins().fabs(a);
+    let divisor = e.b.ins().fabs(b);
+    let smaller = e.b.ins().fcmp(FloatCC::LessThan, magnitude, divisor);
+    let mut v = e.choose(smaller, magnitude, v)?;
+    let mut q = e.choose(smaller, zero, q)?;
+    if nearest {
+        // One more where the rest is more than half of the divisor, or half of it with an odd quotient.
+        let other = e.b.ins().fsub(divisor, v);
+        let more = e.b.ins().fcmp(FloatCC::GreaterThan, v, other);
+        let same = e.b.ins().fcmp(FloatCC::Equal, v, other);
+        let one = int(e, q, 1);
+        let low = e.b.ins().band(q, one);
+        let odd = e.b.ins().icmp(IntCC::Equal, low, one);
+        let tie = e.b.ins().band(same, odd);
+        let up = e.b.ins().bor(more, tie);
+        let minus = e.b.ins().fneg(other);
+        v = e.choose(up, minus, v)?;
+        let next = e.b.ins().iadd(q, one);
+        q = e.choose(up, next, q)?;
+    }
+    // The dividend's sign; of a difference the other one.
+    let bits = e.bits(v)?;
+    let sign = e.bits(a)?;
+    let top = e.same(bits, 1 << (scalar.bits() - 1));
+    let sign = e.b.ins().band(sign, top);
+    let bits = e.b.ins().bxor(bits, sign);
+    let v = first(e.bitcast(&[bits], scalar, 1)?)?;
+    // By an infinity it is the dividend; of an infinity, by zero and with a NaN a NaN.
+    let infinity = e.float(a, f64::INFINITY);
+    let by_infinity = e.b.ins().fcmp(FloatCC::Equal, divisor, infinity);
+    let v = e.choose(by_infinity, a, v)?;
+    let q = e.choose(by_infinity, zero, q)?;
+    let none = e.float(a, 0.0);
+    let finite = e.b.ins().fcmp(FloatCC::LessThan, magnitude, infinity);
+    let some = e.b.ins().fcmp(FloatCC::GreaterThan, divisor, none);
+    let good = e.b.ins().band(finite, some);
+    let nan = e.float(a, f64::NAN);
+    let v = e.choose(good, v, nan)?;
+    let q = e.choose(good, q, zero)?;
+    let _ = bias;
+    Ok((v, q))
+}
+
+/// The quotient's seven low bits, with its sign.
+pub(super) fn remquo(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
+    if call.which != Std::remquo {
+        return Err(wrong());
+    }
+    let (a, b) = (arg(e, call, 0)?, arg(e, call, 1)?);
+    let (mut out, mut quotients) = (Leaves::new(), Leaves::new());
+    for (a, b) in a.iter().zip(&b) {
+        let mut v = [*a, *b];
+        e.even(&mut v);
+        let (r, q) = remainder(e, v[0], v[1], true)?;
+        let q = e.resize(q, Scalar::I32, false);
+        let low = int(e, q, 0x7f);
+        let q = e.b.ins().band(q, low);
+        let (sa, sb) = (e.bits(v[0])?, e.bits(v[1])?);
+        let signs = e.b.ins().bxor(sa, sb);
+        let zero = int(e, signs, 0);
+        let negative = e.b.ins().icmp(IntCC::SignedLessThan, signs, zero);
+        let minus = e.b.ins().ineg(q);
+        quotients.push(e.choose(negative, minus, q)?);
+        out.push(r);
+    }
+    put(e, call, 2, &quotients)?;
+    Ok(out)
+}

@@ -1,0 +1,147 @@
+//! Functions of floats that are exact: rounding, minimum and maximum, parts.
+
+use super::common::floats;
+use super::{Method, wrong};
+use crate::emit::{Emit, Leaves};
+use crate::error::Error;
+use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
+use spirv::OpenclStd100Op as Std;
+
+type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
+type R = Result<Value, Error>;
+
+pub(super) fn find(which: Std) -> Option<Method> {
+    use Method::{All, One, Three, Two};
+    Some(match which {
+        Std::fabs => One(|e, a| e.want_float(a).map(|_| e.b.ins().fabs(a))),
+        Std::floor => One(|e, a| e.want_float(a).map(|_| e.b.ins().ffloor(a))),
+        Std::ceil => One(|e, a| e.want_float(a).map(|_| e.b.ins().fceil(a))),
+        Std::trunc => One(|e, a| e.want_float(a).map(|_| e.b.ins().ftrunc(a))),
+        Std::rint => One(|e, a| e.want_float(a).map(|_| e.b.ins().fnearest(a))),
+        Std::round => One(round),
+        Std::fmin => Two(|e, a, b| floats(e, &[a, b]).map(|()| e.b.ins().fmin(a, b))),
+        Std::fmax => Two(|e, a, b| floats(e, &[a, b]).map(|()| e.b.ins().fmax(a, b))),
+        Std::maxmag => Two(|e, a, b| magnitude(e, a, b, true)),
+        Std::minmag => Two(|e, a, b| magnitude(e, a, b, false)),
+        Std::fdim => Two(|e, a, b| {
+            floats(e, &[a, b])?;
+            let d = e.b.ins().fsub(a, b);
+            let zero = e.float(a, 0.0);
+            // Of a NaN it is one.
+            let at_most = e.b.ins().fcmp(FloatCC::LessThanOrEqual, a, b);
+            e.choose(at_most, zero, d)
+        }),
+        Std::fma | Std::mad => {
+            Three(|e, a, b, c| floats(e, &[a, b, c]).map(|()| e.b.ins().fma(a, b, c)))
+        }
+        Std::sqrt => One(|e, a| e.want_float(a).map(|_| e.b.ins().fsqrt_rn(a))),
+        Std::copysign => Two(copysign),
+        Std::nextafter => Two(nextafter),
+        Std::nan => All(|e, call| {
+            let v = e.get(*call.args.first().ok_or_else(wrong)?)?;
+            let ty = call.inst.ty.expand().ok_or_else(wrong)?;
+            let scalar = e.scalar(ty)?;
+            let mut out = Leaves::new();
+            for bits in v {
+                e.want_int(bits)?;
+                let quiet = match scalar {
+                    Scalar::F16 => 0x7e00,
+                    Scalar::F32 => 0x7fc0_0000,
+                    _ => 0x7ff8_0000_0000_0000,
+                };
+                let quiet = e.same(bits, quiet);
+                let v = e.b.ins().bor(bits, quiet);
+                out.extend(e.bitcast(&[v], scalar, 1)?);
+            }
+            Ok(out)
+        }),
+        Std::ilogb => One(|e, a| {
+            let (_, exponent) = super::classes::split(e, a)?;
+            super::classes::ilogb(e, a, exponent)
+        }),
+        Std::logb => One(super::classes::logb),
+        Std::ldexp => Two(super::classes::ldexp),
+        Std::frexp => All(super::classes::frexp),
+        Std::modf => All(super::classes::modf),
+        Std::fract => All(super::classes::fract),
+        Std::fmod => Two(|e, a, b| super::classes::remainder(e, a, b, false).map(|r| r.0)),
+        Std::remainder => Two(|e, a, b| super::classes::remainder(e, a, b, true).map(|r| r.0)),
+        Std::remquo => All(super::classes::remquo),
+        _ => return None,
+    })
+}
+
+/// To the nearest, halves away from zero: the whole part, and one more where the rest is a half or more.
+fn round(e: &mut E<'_, '_, '_>, a: Value) -> R {
+    e.want_float(a)?;
+    let whole = e.b.ins().ftrunc(a);
+    let rest = e.b.ins().fsub(a, whole);
+    let rest = e.b.ins().fabs(rest);
+    let (half, one, zero) = (e.float(a, 0.5), e.float(a, 1.0), e.float(a, 0.0));
+    let up = e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, rest, half);
+    let by = e.choose(up, one, zero)?;
+    let by = copysign(e, by, a)?;
+    // The sum of what is -0.0 stays so.
+    Ok(e.b.ins().fadd(whole, by))
+}
+
+/// The one of larger (or smaller) magnitude; of equal ones, the larger (or smaller).
+fn magnitude(e: &mut E<'_, '_, '_>, a: Value, b: Value, max: bool) -> R {
+    floats(e, &[a, b])?;
+    let (ma, mb) = (e.b.ins().fabs(a), e.b.ins().fabs(b));
+    let (cc, both) = match max {
+        true => (FloatCC::GreaterThan, e.b.ins().fmax(a, b)),
+        false => (FloatCC::LessThan, e.b.ins().fmin(a, b)),
+    };
+    let first = e.b.ins().fcmp(cc, ma, mb);
+    let second = e.b.ins().fcmp(cc, mb, ma);
+    let v = e.choose(second, b, both)?;
+    e.choose(first, a, v)
+}
+
+pub(super) fn copysign(e: &mut E<'_, '_, '_>, a: Value, sign: Value) -> R {
+    floats(e, &[a, sign])?;
+    let scalar = e.scalar_of(a);
+    let (a, s) = (e.bits(a)?, e.bits(sign)?);
+    let top = 1u64 << (scalar.bits() - 1);
+    let (rest, top) = (e.same(a, top - 1), e.same(a, top));
+    let (a, s) = (e.b.ins().band(a, rest), e.b.ins().band(s, top));
+    let v = e.b.ins().bor(a, s);
+    first(e.bitcast(&[v], scalar, 1)?)
+}
+
+/// The only leaf.
+pub(super) fn first(v: Leaves) -> R {
+    v.first().copied().ok_or_else(wrong)
+}
+
+/// Floats in order are integers in order, where those of negative ones are turned around.
+fn nextafter(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> R {
+    floats(e, &[a, b])?;
+    let scalar = e.scalar_of(a);
+    let top = 1u64 << (scalar.bits() - 1);
+    let bits = e.bits(a)?;
+    let ordered = turned(e, bits, top)?;
+    let (one, minus) = (e.same(bits, 1), e.same(bits, u64::MAX));
+    let up = e.b.ins().fcmp(FloatCC::LessThan, a, b);
+    let by = e.choose(up, one, minus)?;
+    let next = e.b.ins().iadd(ordered, by);
+    let next = turned(e, next, top)?;
+    let next = first(e.bitcast(&[next], scalar, 1)?)?;
+    let same = e.b.ins().fcmp(FloatCC::Equal, a, b);
+    let v = e.choose(same, b, next)?;
+    // A NaN is one.
+    let nan = e.is_nan(a);
+    let v = e.choose(nan, a, v)?;
+    let nan = e.is_nan(b);
+    e.choose(nan, b, v)
+}
+
+/// Between a float's bits and an integer in the same order, both zeros as 0.
+fn turned(e: &mut E<'_, '_, '_>, v: Value, top: u64) -> R {
+    let zero = e.same(v, 0);
+    let negative = e.b.ins().icmp(IntCC::SignedLessThan, v, zero);
+    let least = e.same(v, top);
+    let around = e.b.ins().isub(least, v);
+    e.choose(negative, around, v)
+}

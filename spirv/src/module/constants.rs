@@ -1,0 +1,98 @@
+//! Constants: what each leaf of them is, specialization included.
+
+use super::types::{Ty, Type, Types};
+use crate::error::Error;
+use crate::read::Id;
+use spirv::Op;
+
+/// What a constant is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Constant {
+    /// The bits of a scalar.
+    Bits(u64),
+    /// Constituents, which are constants or globals.
+    Composite(Vec<Id>),
+    /// Zeros.
+    Null,
+    /// Anything.
+    Undef,
+    /// Addressing mode, whether coordinates are normalized, filter.
+    Sampler(u32, bool, u32),
+}
+
+/// A number's low bits.
+pub(crate) fn low(bits: u32, value: u64) -> u64 {
+    match bits {
+        0 => 0,
+        1..=63 => value & ((1 << bits) - 1),
+        _ => value,
+    }
+}
+
+/// A number of so many bits, sign-extended.
+pub(crate) fn signed(bits: u32, value: u64) -> i64 {
+    let unused = 64 - bits.clamp(1, 64);
+    ((value << unused) as i64) >> unused
+}
+
+/// The result of an instruction of constants, each with its bits and their number.
+///
+/// # Errors
+/// There is no such thing.
+pub(crate) fn fold(types: &Types, op: Op, ty: Ty, args: &[(u32, u64)]) -> Result<Constant, Error> {
+    let out = match types.kind(ty) {
+        Type::Bool => 1,
+        Type::Int(n) => *n,
+        Type::Pointer(..) => 64,
+        _ => return Err(Error::unsupported("OpSpecConstantOp of this type")),
+    };
+    let arg = |n: usize| args.get(n).copied().unwrap_or((32, 0));
+    let ((bits, a), (_, b), (_, c)) = (arg(0), arg(1), arg(2));
+    let (sa, sb) = (signed(bits, a), signed(bits, b));
+    let shift = (b % u64::from(bits.max(1))) as u32;
+    let value = match op {
+        Op::SConvert => sa as u64,
+        Op::UConvert | Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => a,
+        Op::SNegate => a.wrapping_neg(),
+        Op::Not => !a,
+        Op::IAdd => a.wrapping_add(b),
+        Op::ISub => a.wrapping_sub(b),
+        Op::IMul => a.wrapping_mul(b),
+        Op::UDiv => a.checked_div(b).unwrap_or(0),
+        Op::UMod => a.checked_rem(b).unwrap_or(0),
+        Op::SDiv => sa.checked_div(sb).unwrap_or(0) as u64,
+        Op::SRem => sa.checked_rem(sb).unwrap_or(0) as u64,
+        Op::SMod => match sa.checked_rem(sb) {
+            Some(r) if r != 0 && (r < 0) != (sb < 0) => (r + sb) as u64,
+            r => r.unwrap_or(0) as u64,
+        },
+        Op::ShiftLeftLogical => a.wrapping_shl(shift),
+        Op::ShiftRightLogical => a.wrapping_shr(shift),
+        Op::ShiftRightArithmetic => sa.wrapping_shr(shift) as u64,
+        Op::BitwiseAnd | Op::LogicalAnd => a & b,
+        Op::BitwiseOr | Op::LogicalOr => a | b,
+        Op::BitwiseXor | Op::LogicalNotEqual => a ^ b,
+        Op::LogicalEqual => u64::from(a == b),
+        Op::LogicalNot => a ^ 1,
+        Op::Select => match a & 1 {
+            1 => b,
+            _ => c,
+        },
+        Op::IEqual => u64::from(a == b),
+        Op::INotEqual => u64::from(a != b),
+        Op::ULessThan => u64::from(a < b),
+        Op::ULessThanEqual => u64::from(a <= b),
+        Op::UGreaterThan => u64::from(a > b),
+        Op::UGreaterThanEqual => u64::from(a >= b),
+        Op::SLessThan => u64::from(sa < sb),
+        Op::SLessThanEqual => u64::from(sa <= sb),
+        Op::SGreaterThan => u64::from(sa > sb),
+        Op::SGreaterThanEqual => u64::from(sa >= sb),
+        _ => {
+            return Err(Error::unsupported(format!(
+                "OpSpecConstantOp with Op{op:?}"
+            )));
+        }
+    };
+    Ok(Constant::Bits(low(out, value)))
+}

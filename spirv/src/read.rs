@@ -1,0 +1,413 @@
+//! Words into instructions: where each begins, its type and its result, and what its operands are by rspirv's grammar.
+//!
+//! Needs nothing. Afterwards every instruction has the operands that the grammar asks for; what they mean is looked at later. Nothing is copied:
+//! an instruction is a place in the words.
+
+use crate::error::{Error, Errors};
+use cranelift_entity::{EntityRef, entity_impl, packed_option::PackedOption};
+use rspirv::grammar::{
+    INSTRUCTION_TABLE as CORE, LogicalOperand, OPENCL_STD_100_INSTRUCTION_TABLE, OperandKind,
+    OperandQuantifier,
+};
+use spirv::Op;
+use std::sync::LazyLock;
+
+/// An id of the module, or one that inlining made.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(u32);
+entity_impl!(Id, "%");
+
+/// The largest id bound taken: the universal limit.
+const MOST_IDS: u32 = 0x3f_ffff;
+/// Words before the first instruction.
+const HEADER: usize = 5;
+
+/// An instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Inst {
+    pub op: Op,
+    /// The word at which it begins.
+    pub at: u32,
+    /// Its type, if it has a result with a type.
+    pub ty: PackedOption<Id>,
+    /// Its result.
+    pub id: PackedOption<Id>,
+    /// The words of its other operands.
+    first: u32,
+    end: u32,
+}
+
+/// A module's words, cut into instructions.
+#[derive(Debug)]
+pub(crate) struct Stream<'w> {
+    pub words: &'w [u32],
+    /// All ids are smaller.
+    pub bound: u32,
+    pub insts: Vec<Inst>,
+    /// The ids of OpenCL.std: operands of other sets are not known.
+    opencl: Vec<u32>,
+}
+
+impl Stream<'_> {
+    /// The words of an instruction's operands, without type and result.
+    pub fn operands(&self, inst: &Inst) -> &[u32] {
+        let range = inst.first as usize..inst.end as usize;
+        self.words.get(range).unwrap_or(&[])
+    }
+}
+
+/// What the grammar says of an opcode.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub ty: bool,
+    pub id: bool,
+    /// Operands without type and result.
+    operands: &'static [LogicalOperand],
+}
+
+/// Shapes by opcode; the grammar's own table is searched from its beginning.
+static SHAPES: LazyLock<Vec<Option<Shape>>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for row in CORE.iter() {
+        let n = row.opcode as usize;
+        let is = |at: usize, kind| row.operands.get(at).is_some_and(|o| o.kind == kind);
+        let ty = is(0, OperandKind::IdResultType);
+        let id = is(usize::from(ty), OperandKind::IdResult);
+        let skip = usize::from(ty) + usize::from(id);
+        if all.len() <= n {
+            all.resize(n + 1, None);
+        }
+        let operands = row.operands.get(skip..).unwrap_or(&[]);
+        if let Some(slot) = all.get_mut(n) {
+            *slot = Some(Shape { ty, id, operands });
+        }
+    }
+    all
+});
+
+/// What the grammar says of an opcode.
+pub(crate) fn shape(op: Op) -> Option<Shape> {
+    SHAPES.get(op as usize).copied().flatten()
+}
+
+/// The operands of an OpenCL.std instruction behind its number.
+fn opencl_operands(number: u32) -> Option<&'static [LogicalOperand]> {
+    let row = OPENCL_STD_100_INSTRUCTION_TABLE.lookup_opcode(number);
+    row.map(|r| r.operands)
+}
+
+/// The name of an instruction, as in the specification.
+pub(crate) fn name(op: Op) -> String {
+    format!("Op{op:?}")
+}
+
+/// The name of an OpenCL.std instruction.
+pub(crate) fn opencl_name(number: u32) -> String {
+    match spirv::OpenclStd100Op::from_u32(number) {
+        Some(op) => format!("OpenCL.std {op:?}"),
+        None => format!("OpenCL.std {number}"),
+    }
+}
+
+/// Words of a literal string with its zero.
+fn string_words(words: &[u32]) -> Option<usize> {
+    let ends = |w: &u32| w.to_le_bytes().contains(&0);
+    words.iter().position(ends).map(|n| n + 1)
+}
+
+/// The text of a literal string.
+pub(crate) fn string(words: &[u32]) -> String {
+    let bytes = words.iter().flat_map(|w| w.to_le_bytes());
+    let bytes: Vec<u8> = bytes.take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Calls `each` with the place of every id among an instruction's operands. `wide`: the literals of a switch have two words.
+///
+/// # Errors
+/// What is missing, as words.
+pub(crate) fn for_each_id(
+    op: Op,
+    words: &[u32],
+    wide: bool,
+    mut each: impl FnMut(usize),
+) -> Result<(), &'static str> {
+    let Some(shape) = shape(op) else {
+        return Ok(());
+    };
+    if op == Op::Switch {
+        let step = if wide { 3 } else { 2 };
+        if words.len() < 2 || !(words.len() - 2).is_multiple_of(step) {
+            return Err("an incomplete case");
+        }
+        (0..2).for_each(&mut each);
+        (2 + step - 1..words.len()).step_by(step).for_each(each);
+        return Ok(());
+    }
+    let operands = match op {
+        // The rest is the imported instruction's.
+        Op::ExtInst => shape.operands.get(..2).unwrap_or(&[]),
+        _ => shape.operands,
+    };
+    let mut at = walk(operands, words, 0, &mut each)?;
+    let known = |n: usize| words.get(n).copied();
+    match op {
+        Op::ExtInst => {
+            if let Some(operands) = known(1).and_then(opencl_operands) {
+                at = walk(operands, words, 2, &mut each)?;
+            } else {
+                at = words.len();
+            }
+        }
+        Op::SpecConstantOp => {
+            let inner = known(0).and_then(Op::from_u32).and_then(shape_of);
+            let inner = inner.ok_or("an unknown opcode")?;
+            at = walk(inner, words, 1, &mut each)?;
+        }
+        _ => {}
+    }
+    match at == words.len() {
+        true => Ok(()),
+        false => Err("more operands than it has"),
+    }
+}
+
+fn shape_of(op: Op) -> Option<&'static [LogicalOperand]> {
+    shape(op).map(|s| s.operands)
+}
+
+/// Goes through operands from a word on; gives the word behind them.
+fn walk(
+    operands: &[LogicalOperand],
+    words: &[u32],
+    mut at: usize,
+    each: &mut impl FnMut(usize),
+) -> Result<usize, &'static str> {
+    for operand in operands {
+        loop {
+            if at >= words.len() {
+                match operand.quantifier {
+                    OperandQuantifier::One => return Err("an operand is missing"),
+                    _ => break,
+                }
+            }
+            at = one(operand.kind, words, at, each)?;
+            if operand.quantifier != OperandQuantifier::ZeroOrMore {
+                break;
+            }
+        }
+    }
+    Ok(at)
+}
+
+/// Goes over one operand.
+fn one(
+    kind: OperandKind,
+    words: &[u32],
+    at: usize,
+    each: &mut impl FnMut(usize),
+) -> Result<usize, &'static str> {
+    use OperandKind as K;
+    let rest = words.get(at..).unwrap_or(&[]);
+    let need = |n: usize| match rest.len() >= n {
+        true => Ok(at + n),
+        false => Err("an operand is missing"),
+    };
+    match kind {
+        K::IdRef | K::IdScope | K::IdMemorySemantics | K::IdResultType | K::IdResult => {
+            each(at);
+            Ok(at + 1)
+        }
+        K::LiteralString => Ok(at + string_words(rest).ok_or("a string without its zero")?),
+        // As many words as its type has; literals end an instruction.
+        K::LiteralContextDependentNumber => Ok(words.len()),
+        // What follows them is behind their number.
+        K::LiteralExtInstInteger | K::LiteralSpecConstantOpInteger => Ok(at + 1),
+        K::PairLiteralIntegerIdRef => {
+            each(at + 1);
+            need(2)
+        }
+        K::PairIdRefLiteralInteger => {
+            each(at);
+            need(2)
+        }
+        K::PairIdRefIdRef => {
+            each(at);
+            each(at + 1);
+            need(2)
+        }
+        K::MemoryAccess => {
+            let mask = rest.first().copied().unwrap_or(0);
+            let literals = usize::from(mask & 2 != 0);
+            let ids = (mask & !7 & 0x3_0018).count_ones() as usize;
+            let end = need(1 + literals + ids)?;
+            (at + 1 + literals..end).for_each(each);
+            Ok(end)
+        }
+        K::ImageOperands => {
+            (at + 1..words.len()).for_each(each);
+            Ok(words.len())
+        }
+        // The parameters of what is left are literals (or, of decorations and modes, looked at where they are read).
+        K::Decoration | K::ExecutionMode | K::LoopControl => Ok(words.len()),
+        _ => Ok(at + 1),
+    }
+}
+
+/// Cuts words into instructions.
+///
+/// # Errors
+/// All instructions that are not as the grammar says; words that are no module.
+pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
+    let header = words.get(..HEADER);
+    let Some(&[magic, version, _, bound, _]) = header else {
+        return Err(Error::malformed("fewer words than the header of a module has").into());
+    };
+    if magic != spirv::MAGIC_NUMBER {
+        return Err(Error::malformed(format!("{magic:#010x} is not SPIR-V's magic number")).into());
+    }
+    let (major, minor) = (version >> 16 & 0xff, version >> 8 & 0xff);
+    if major != 1 || minor > 6 {
+        return Err(Error::unsupported(format!("SPIR-V {major}.{minor}")).into());
+    }
+    if bound > MOST_IDS {
+        return Err(Error::limit(format!("an id bound of {bound}: {MOST_IDS} is the most")).into());
+    }
+    let mut stream = Stream {
+        words,
+        bound,
+        insts: Vec::new(),
+        opencl: Vec::new(),
+    };
+    let mut errors = Errors(Vec::new());
+    let mut at = HEADER;
+    while let Some(&first) = words.get(at) {
+        let (len, opcode) = ((first >> 16) as usize, first & 0xffff);
+        let word = at as u32;
+        if len == 0 || at + len > words.len() {
+            let what = format!(
+                "an instruction of {len} words, and {} are left",
+                words.len() - at
+            );
+            errors.push(Error::malformed(what).at(word));
+            break;
+        }
+        match inst(&stream, at, len, opcode) {
+            Ok(inst) => {
+                if inst.op == Op::ExtInstImport && string(stream.operands(&inst)) == "OpenCL.std" {
+                    stream.opencl.extend(inst.id.expand().map(|id| id.as_u32()));
+                }
+                stream.insts.push(inst);
+            }
+            Err(e) => errors.push(e.at(word)),
+        }
+        at += len;
+    }
+    match errors.0.is_empty() {
+        true => Ok(stream),
+        false => Err(errors),
+    }
+}
+
+fn inst(stream: &Stream<'_>, at: usize, len: usize, opcode: u32) -> Result<Inst, Error> {
+    let op = Op::from_u32(opcode);
+    let Some((op, shape)) = op.and_then(|op| shape(op).map(|s| (op, s))) else {
+        return Err(Error::unsupported(format!("opcode {opcode}")));
+    };
+    let mut next = at + 1;
+    let mut take = |is: bool, what: &str| {
+        if !is {
+            return Ok(None.into());
+        }
+        let word = stream.words.get(next).copied();
+        next += 1;
+        match word {
+            Some(w) if next <= at + len && w != 0 && w < stream.bound => {
+                Ok(Id::new(w as usize).into())
+            }
+            Some(w) if next <= at + len => Err(Error::malformed(format!(
+                "{what} {w} of {} is not between 0 and the bound",
+                name(op)
+            ))),
+            _ => Err(Error::malformed(format!("{} has no {what}", name(op)))),
+        }
+    };
+    let ty = take(shape.ty, "type")?;
+    let id = take(shape.id, "result")?;
+    let inst = Inst {
+        op,
+        at: at as u32,
+        ty,
+        id,
+        first: next as u32,
+        end: (at + len) as u32,
+    };
+    let operands = stream.operands(&inst);
+    let mut wrong = None;
+    // The cases of a switch are looked at where its selector's type is known.
+    let other = op == Op::ExtInst
+        && operands
+            .first()
+            .is_none_or(|set| !stream.opencl.contains(set));
+    if op != Op::Switch && !other {
+        for_each_id(op, operands, false, |n| {
+            let id = operands.get(n).copied().unwrap_or(0);
+            if id == 0 || id >= stream.bound {
+                wrong = wrong.or(Some(id));
+            }
+        })
+        .map_err(|e| Error::malformed(format!("{}: {e}", name(op))))?;
+    }
+    match wrong {
+        None => Ok(inst),
+        Some(id) => Err(Error::malformed(format!(
+            "operand {id} of {} is not between 0 and the bound",
+            name(op)
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: [u32; 5] = [spirv::MAGIC_NUMBER, 0x1_0000, 0, 10, 0];
+
+    fn with(words: &[u32]) -> Vec<u32> {
+        HEAD.iter().chain(words).copied().collect()
+    }
+
+    #[test]
+    fn instructions() {
+        // OpTypeInt %3 64 0; OpLoad %3 %4 %5 Aligned 8.
+        let words = with(&[4 << 16 | 21, 3, 64, 0, 6 << 16 | 61, 3, 4, 5, 2, 8]);
+        let stream = read(&words).unwrap();
+        let [int, load] = stream.insts.as_slice() else {
+            panic!("{stream:?}");
+        };
+        assert_eq!(
+            (int.op, int.at, stream.operands(int)),
+            (Op::TypeInt, 5, &[64, 0][..])
+        );
+        assert_eq!(load.ty.expand(), Some(Id::new(3)));
+        assert_eq!(load.id.expand(), Some(Id::new(4)));
+        let mut ids = Vec::new();
+        for_each_id(load.op, stream.operands(load), false, |n| ids.push(n)).unwrap();
+        assert_eq!(ids, [0]);
+    }
+
+    #[test]
+    fn mistakes() {
+        let say = |words: &[u32]| read(words).map(|_| ()).unwrap_err().to_string();
+        assert!(say(&[]).contains("header"));
+        assert!(say(&[7, 0, 0, 0, 0]).contains("magic"));
+        assert!(say(&with(&[0])).contains("of 0 words"));
+        assert!(say(&with(&[9 << 16 | 21, 3])).contains("9 words, and 2 are left"));
+        assert!(say(&with(&[1 << 16 | 0xfff0])).contains("opcode 65520 is not supported"));
+        assert!(say(&with(&[4 << 16 | 61, 3, 4, 11])).contains("operand 11 of OpLoad"));
+        assert!(say(&with(&[3 << 16 | 61, 3, 4])).contains("an operand is missing"));
+        // Both are told.
+        let both = with(&[1 << 16 | 0xfff0, 3 << 16 | 61, 3, 4]);
+        assert_eq!(read(&both).unwrap_err().0.len(), 2);
+    }
+}

@@ -1,0 +1,111 @@
+//! Which memory generic pointers are to, by where they come from.
+//!
+//! Needs a body without calls. A pointer that comes from casts of pointers to one memory is one to that memory, however it got where it is used;
+//! only what comes from memory, or from casts of several, is not known.
+
+use crate::body::Body;
+use crate::module::Module;
+use crate::module::constants::Constant;
+use crate::module::types::Type;
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use spirv::{Op, StorageClass};
+
+/// What is known of a pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Memory {
+    /// Nothing that is one led to it.
+    #[default]
+    None,
+    One(StorageClass),
+    /// Several, or any.
+    Any,
+}
+
+impl Memory {
+    fn join(self, other: Memory) -> Memory {
+        match (self, other) {
+            (Memory::None, m) | (m, Memory::None) => m,
+            (a, b) if a == b => a,
+            _ => Memory::Any,
+        }
+    }
+}
+
+/// The memories of a body's generic pointers.
+pub(crate) type Spaces = SecondaryMap<Id, Memory>;
+
+/// Finds them.
+pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
+    let mut out = Spaces::new();
+    let is_generic = |id: Id| {
+        let ty = body.type_of(m, id).map(|t| m.types.kind(t));
+        matches!(ty, Some(Type::Pointer(StorageClass::Generic, _)))
+    };
+    // Pointers that follow from others.
+    let mut users: SecondaryMap<Id, Vec<Id>> = SecondaryMap::new();
+    let mut todo = Vec::new();
+    let mut start = |out: &mut Spaces, id: Id, what: Memory| {
+        out[id] = out[id].join(what);
+        todo.push(id);
+    };
+    for (id, _) in body.params.iter().filter(|p| is_generic(p.0)) {
+        start(&mut out, *id, Memory::Any);
+    }
+    let mut follow = |out: &mut Spaces, from: Id, to: Id| {
+        let ty = body.type_of(m, from).map(|t| m.types.kind(t));
+        let null = m.constant(from).is_some_and(|c| c.value == Constant::Null);
+        match ty {
+            _ if null => {}
+            Some(Type::Pointer(StorageClass::Generic, _)) => users[from].push(to),
+            Some(Type::Pointer(class, _)) => start(out, to, Memory::One(*class)),
+            // A condition.
+            Some(Type::Bool | Type::Vector(..)) => {}
+            _ => start(out, to, Memory::Any),
+        }
+    };
+    for data in body.blocks.values() {
+        for phi in data.phis.iter().filter(|p| is_generic(p.id)) {
+            for (_, arg) in &phi.args {
+                follow(&mut out, *arg, phi.id);
+            }
+        }
+        for inst in &data.insts {
+            let Some(id) = inst.id.expand().filter(|id| is_generic(*id)) else {
+                continue;
+            };
+            let operands = body.operands(inst);
+            let count = match inst.op {
+                Op::Select => operands.len(),
+                Op::PtrCastToGeneric
+                | Op::AccessChain
+                | Op::InBoundsAccessChain
+                | Op::PtrAccessChain
+                | Op::InBoundsPtrAccessChain
+                | Op::Bitcast
+                | Op::CopyObject => 1,
+                _ => 0,
+            };
+            for w in operands.iter().take(count) {
+                follow(&mut out, Id::from_u32(*w), id);
+            }
+            if count == 0 && inst.op != Op::Undef {
+                out[id] = Memory::Any;
+            }
+        }
+    }
+    for id in users.keys().filter(|id| out[*id] != Memory::None) {
+        todo.push(id);
+    }
+    while let Some(id) = todo.pop() {
+        let what = out[id];
+        for to in users[id].clone() {
+            let new = out[to].join(what);
+            if new != out[to] {
+                out[to] = new;
+                todo.push(to);
+            }
+        }
+    }
+    out
+}

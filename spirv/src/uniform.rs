@@ -1,0 +1,304 @@
+//! What is one for all channels of a thread: values, branches, labels and loops.
+//!
+//! Needs a script and its graph. A value is uniform if all channels that run where it is defined have the same. It is divergent by data (an
+//! operand is), by control (a phi of a label to which channels come by several ways), or by time (it is defined in a loop that channels leave one
+//! after the other, and used behind it; only its uses there are divergent). A label is one of channels if a branch in its scope parts channels
+//! that are not together again before it; a loop, if they leave it by such a branch. What is not found divergent is one lane.
+
+use crate::body::{BInst, Block, Body};
+use crate::cfg::script::Script;
+use crate::cfg::{Graph, Loop};
+use crate::emit::{groups, images};
+use crate::module::Module;
+use crate::module::types::Type;
+use crate::place;
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use spirv::{Op, StorageClass};
+
+/// Who uses a value.
+#[derive(Clone, Copy)]
+enum User {
+    /// A result, made divergent by it.
+    Value(Id),
+    /// A terminator.
+    Branch(Block),
+    /// Something whose result does not depend on it.
+    Other,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Uniformity {
+    /// Values with a lane for each channel.
+    pub divergent: SecondaryMap<Id, bool>,
+    /// Blocks whose terminator parts channels.
+    pub branch: SecondaryMap<Block, bool>,
+    /// Labels where channels wait for others.
+    pub label: SecondaryMap<Block, bool>,
+    /// Loops that channels leave one after the other.
+    pub loops: SecondaryMap<Loop, bool>,
+    /// Values defined in such a loop and used behind it.
+    pub escapes: SecondaryMap<Id, bool>,
+    /// The block that each value is defined in.
+    pub block: SecondaryMap<Id, cranelift_entity::packed_option::PackedOption<Block>>,
+}
+
+struct Analysis<'a, 'm> {
+    m: &'a Module<'m>,
+    body: &'a Body,
+    g: &'a Graph,
+    script: &'a Script,
+    out: Uniformity,
+    users: SecondaryMap<Id, Vec<User>>,
+    /// Uses behind a loop of what is defined in it.
+    crossing: SecondaryMap<Loop, Vec<(Id, User)>>,
+    labels: Labels,
+    todo: Vec<Id>,
+}
+
+/// The uniformity of a body.
+pub(crate) fn analyse(m: &Module<'_>, body: &Body, g: &Graph, script: &Script) -> Uniformity {
+    let mut a = Analysis {
+        m,
+        body,
+        g,
+        script,
+        out: Uniformity::default(),
+        users: SecondaryMap::new(),
+        crossing: SecondaryMap::new(),
+        labels: Labels::new(script),
+        todo: Vec::new(),
+    };
+    a.define();
+    a.uses();
+    while let Some(id) = a.todo.pop() {
+        for user in std::mem::take(&mut a.users[id]) {
+            a.hit(user);
+        }
+    }
+    a.out
+}
+
+impl Analysis<'_, '_> {
+    fn define(&mut self) {
+        for (id, ty) in &self.body.params {
+            self.out.block[*id] = self.g.entry.into();
+            // The address of each work-item's own copy.
+            if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
+                self.mark(*id);
+            }
+        }
+        for &b in &self.g.order {
+            let data = &self.body.blocks[b];
+            for phi in &data.phis {
+                self.out.block[phi.id] = b.into();
+            }
+            for id in data.insts.iter().filter_map(|i| i.id.expand()) {
+                self.out.block[id] = b.into();
+            }
+        }
+    }
+
+    fn uses(&mut self) {
+        for &b in &self.g.order {
+            let data = &self.body.blocks[b];
+            for phi in &data.phis {
+                for (from, arg) in &phi.args {
+                    self.used(*arg, *from, User::Value(phi.id));
+                }
+            }
+            for inst in &data.insts {
+                let spread = self.kind(inst);
+                let user = match (inst.id.expand(), spread) {
+                    (Some(id), Spread::Operands) => User::Value(id),
+                    (Some(id), Spread::Source) => {
+                        self.mark(id);
+                        User::Other
+                    }
+                    _ => User::Other,
+                };
+                let mut all = Vec::new();
+                self.body.for_each_use(inst, |id| all.push(id));
+                for id in all {
+                    self.used(id, b, user);
+                }
+                if let (Spread::Operand(n), Some(result)) = (spread, inst.id.expand()) {
+                    let id = self.body.operands(inst).get(n).map(|w| Id::from_u32(*w));
+                    if let Some(id) = id {
+                        self.used(id, b, User::Value(result));
+                    }
+                }
+            }
+            if let Some(id) = data.term.condition() {
+                self.used(id, b, User::Branch(b));
+            }
+        }
+    }
+
+    fn used(&mut self, id: Id, by: Block, user: User) {
+        let Some(def) = self.out.block[id].expand() else {
+            return;
+        };
+        if !matches!(user, User::Other) {
+            self.users[id].push(user);
+        }
+        let Some(outermost) = self.g.left(def, by) else {
+            return;
+        };
+        let mut at = self.g.loop_of[def].expand();
+        while let Some(l) = at {
+            self.crossing[l].push((id, user));
+            at = self.g.loops[l].parent.expand().filter(|_| l != outermost);
+        }
+    }
+
+    fn kind(&self, inst: &BInst) -> Spread {
+        let operands = self.body.operands(inst);
+        match inst.op {
+            // Private memory is another for each channel.
+            Op::Variable => Spread::Source,
+            Op::Load => {
+                let pointer = operands.first().map(|w| Id::from_u32(*w));
+                let ty = pointer.and_then(|p| self.body.type_of(self.m, p));
+                match ty.map(|t| self.m.types.kind(t)) {
+                    Some(Type::Pointer(StorageClass::Input, _)) => {
+                        match pointer.and_then(|p| place::builtin(self.m, p)) {
+                            Some(b) if place::is_uniform(b) => Spread::Nothing,
+                            _ => Spread::Source,
+                        }
+                    }
+                    Some(Type::Pointer(StorageClass::Function | StorageClass::Private, _)) => {
+                        Spread::Source
+                    }
+                    _ => Spread::Operands,
+                }
+            }
+            op if crate::emit::is_lane_dependent(op) => Spread::Source,
+            op if images::is_query(op) => Spread::Nothing,
+            // A lane for each channel whatever the coordinates are.
+            Op::ImageSampleExplicitLod | Op::ImageRead => Spread::Source,
+            op => match groups::result(op, operands) {
+                None => Spread::Operands,
+                Some(groups::Spread::Divergent) => Spread::Source,
+                Some(groups::Spread::Uniform) => Spread::Nothing,
+                Some(groups::Spread::By(n)) => Spread::Operand(n),
+            },
+        }
+    }
+
+    fn mark(&mut self, id: Id) {
+        if !std::mem::replace(&mut self.out.divergent[id], true) {
+            self.todo.push(id);
+        }
+    }
+
+    fn hit(&mut self, user: User) {
+        match user {
+            User::Value(id) => self.mark(id),
+            User::Branch(b) => self.part(b),
+            User::Other => {}
+        }
+    }
+
+    /// A branch parts channels.
+    fn part(&mut self, b: Block) {
+        if std::mem::replace(&mut self.out.branch[b], true) {
+            return;
+        }
+        let at = self.script.term[b];
+        let together = self.g.ipdom[b].expand();
+        let together = together.map_or(u32::MAX, |p| self.script.code[p]);
+        while let Some(label) = self.labels.take(at, together) {
+            self.out.label[label] = true;
+            for phi in &self.body.blocks[label].phis {
+                let first = phi.args.first().map(|a| a.1);
+                if phi.args.iter().any(|a| Some(a.1) != first) {
+                    self.mark(phi.id);
+                }
+            }
+        }
+        let mut l = self.g.loop_of[b].expand();
+        while let Some(i) = l.filter(|i| self.script.loops[*i].1 < together) {
+            if !std::mem::replace(&mut self.out.loops[i], true) {
+                for (id, user) in std::mem::take(&mut self.crossing[i]) {
+                    self.out.escapes[id] = true;
+                    self.hit(user);
+                }
+            }
+            l = self.g.loops[i].parent.expand();
+        }
+    }
+}
+
+/// How an instruction's result comes to be divergent.
+#[derive(Clone, Copy)]
+enum Spread {
+    /// It is.
+    Source,
+    /// By its operands.
+    Operands,
+    /// By one of its operands.
+    Operand(usize),
+    /// It is not.
+    Nothing,
+}
+
+/// Labels by where their scopes end, for finding those whose scope a place is in.
+struct Labels {
+    /// Ends and labels, by end.
+    all: Vec<(u32, Block)>,
+    /// A tree of the least beginning among them.
+    least: Vec<u32>,
+    size: usize,
+}
+
+impl Labels {
+    fn new(script: &Script) -> Labels {
+        let ends = script.labels.iter().map(|l| (script.scope[*l].1, *l));
+        let mut all: Vec<(u32, Block)> = ends.collect();
+        all.sort_unstable();
+        let size = all.len().next_power_of_two();
+        let mut least = vec![u32::MAX; 2 * size];
+        for (n, (_, label)) in all.iter().enumerate() {
+            least[size + n] = script.scope[*label].0;
+        }
+        for n in (1..size).rev() {
+            least[n] = least[2 * n].min(least[2 * n + 1]);
+        }
+        Labels { all, least, size }
+    }
+
+    /// Takes a label whose scope has a place in it and ends before another.
+    fn take(&mut self, at: u32, before: u32) -> Option<Block> {
+        let first = self.all.partition_point(|l| l.0 <= at);
+        let end = self.all.partition_point(|l| l.0 < before);
+        let n = self.find(1, 0, self.size, (first, end), at)?;
+        let mut node = self.size + n;
+        self.least[node] = u32::MAX;
+        while node > 1 {
+            node /= 2;
+            self.least[node] = self.least[2 * node].min(self.least[2 * node + 1]);
+        }
+        self.all.get(n).map(|l| l.1)
+    }
+
+    fn find(
+        &self,
+        node: usize,
+        from: usize,
+        to: usize,
+        (first, end): (usize, usize),
+        at: u32,
+    ) -> Option<usize> {
+        if from >= end || to <= first || self.least.get(node).is_none_or(|b| *b > at) {
+            return None;
+        }
+        if node >= self.size {
+            return Some(node - self.size);
+        }
+        let middle = from.midpoint(to);
+        self.find(2 * node, from, middle, (first, end), at)
+            .or_else(|| self.find(2 * node + 1, middle, to, (first, end), at))
+    }
+}

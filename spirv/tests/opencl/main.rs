@@ -1,0 +1,208 @@
+//! The launches that the runtime's tests make from Intel's binaries, from the SPIR-V that Intel's compiler is handed: through this crate and the
+//! code generator, on the simulator, with the same expected results.
+//!
+//! What is refused is in `refused.txt`, a line a kernel with its reasons; `GANTRY_BLESS=1` with the test `skl` writes it anew. `GANTRY_KERNEL=name`
+//! runs the launches whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    dead_code,
+    unused_imports,
+    reason = "test code; the kit is the runtime's, which uses more of it"
+)]
+
+#[path = "../../../runtime/tests/opencl/case.rs"]
+mod case;
+#[path = "../../../runtime/tests/opencl/cl.rs"]
+mod cl;
+#[path = "../../../runtime/tests/opencl/compare.rs"]
+mod compare;
+#[path = "../../../isa-gen/tests/kernels/mod.rs"]
+mod kernels;
+#[path = "../../../runtime/tests/opencl/reference.rs"]
+mod reference;
+#[path = "../../../runtime/tests/common/rng.rs"]
+mod rng;
+#[path = "../../../runtime/tests/opencl/simulated.rs"]
+mod simulated;
+mod source;
+#[path = "../../../runtime/tests/opencl/specs/mod.rs"]
+mod specs;
+
+use case::{Case, Judge};
+use gantry_codegen::{CompileOptions, compile};
+use gantry_spirv::{Options, Simd, translate};
+use kernels::Device;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What came of one device at one width.
+#[derive(Default)]
+struct Row {
+    equal: usize,
+    /// Launches that the runtime's tests leave out too.
+    skipped: usize,
+    /// How many launches, by what refused them.
+    refused: BTreeMap<String, usize>,
+    wrong: Vec<String>,
+}
+
+/// A kernel as a zebin of its own.
+fn zebin(words: &[u32], kernel: &str, device: &str, width: u32) -> Result<Vec<u8>, String> {
+    let options = Options {
+        simd: Simd::Width(width),
+        kernel: Some(kernel.to_owned()),
+        ..Options::default()
+    };
+    let translated = translate(words, &options).map_err(|e| e.to_string())?;
+    let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
+    target.check = true;
+    let compiled = compile(&translated.module, &target);
+    Ok(compiled.map_err(|e| format!("compiler: {e}"))?.zebin)
+}
+
+fn judge(device: &'static Device) {
+    let chosen = |what: &str, value: &str| std::env::var(what).is_ok_and(|v| v != value);
+    if !kernels::have_ocloc() || !reference::have_pocl() || chosen("GANTRY_DEVICE", device.name) {
+        return;
+    }
+    let only = std::env::var("GANTRY_KERNEL").unwrap_or_default();
+    let cases = specs::cases();
+    let asked: Vec<&Case> = cases.iter().filter(|c| c.name().contains(&only)).collect();
+    let needed = |file: &str| asked.iter().any(|c| c.file == file);
+    let mut refusals = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for width in device.widths.iter().copied() {
+        if chosen("GANTRY_WIDTH", &width.to_string()) {
+            continue;
+        }
+        let (mut row, mut refused) = (Row::default(), 0);
+        for file in source::files(device, width, needed) {
+            let meant = |c: &&&Case| c.file == file.name && c.only.is_none_or(|w| w == width);
+            for case in asked.iter().filter(meant) {
+                if case.skipped(device.name, width).is_some() {
+                    row.skipped += 1;
+                    continue;
+                }
+                match zebin(&file.words, case.kernel, device.name, width) {
+                    Err(e) => {
+                        let reasons: BTreeSet<&str> = e.lines().map(reason).collect();
+                        let reasons: Vec<&str> = reasons.into_iter().collect();
+                        let what = format!("{}.{}: {}", case.file, case.kernel, reasons.join("; "));
+                        refusals.insert(what);
+                        for r in reasons {
+                            *row.refused.entry(r.to_owned()).or_default() += 1;
+                        }
+                        refused += 1;
+                    }
+                    Ok(zebin) => match run(case, &zebin, width) {
+                        Ok(()) => row.equal += 1,
+                        Err(e) => row.wrong.push(format!(
+                            "{} on {} SIMD{width}: {e}",
+                            case.name(),
+                            device.name
+                        )),
+                    },
+                }
+            }
+        }
+        println!(
+            "{:6} SIMD{width:<2}  {:4} equal  {:3} wrong  {refused:3} refused  {:3} not run",
+            device.name,
+            row.equal,
+            row.wrong.len(),
+            row.skipped
+        );
+        for (reason, count) in &row.refused {
+            println!("    {count:3} {reason}");
+        }
+        wrong.extend(row.wrong);
+    }
+    wrong.sort();
+    assert!(
+        wrong.is_empty(),
+        "{} launches differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    let asked = |v: &str| std::env::var(v).is_ok_and(|v| !v.is_empty());
+    let whole = !asked("GANTRY_KERNEL") && !asked("GANTRY_WIDTH");
+    listed(&refusals, whole && device.name == "skl");
+}
+
+/// What is refused is in the list; and, where everything was asked for, nothing else is.
+fn listed(refusals: &BTreeSet<String>, all: bool) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/refused.txt");
+    if all && std::env::var("GANTRY_BLESS").is_ok_and(|v| v == "1") {
+        let lines: Vec<&str> = refusals.iter().map(String::as_str).collect();
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    }
+    let list = std::fs::read_to_string(&path).unwrap_or_default();
+    let list: BTreeSet<&str> = list.lines().collect();
+    let new: Vec<&String> = refusals
+        .iter()
+        .filter(|r| !list.contains(r.as_str()))
+        .collect();
+    assert!(
+        new.is_empty(),
+        "refused, and not in {}: {new:#?}",
+        path.display()
+    );
+    let gone = list.iter().filter(|l| all && !refusals.contains(**l));
+    let gone: Vec<_> = gone.collect();
+    assert!(
+        gone.is_empty(),
+        "no longer refused: GANTRY_BLESS=1 writes the list: {gone:#?}"
+    );
+}
+
+/// What an error says, without where.
+fn reason(line: &str) -> &str {
+    let (place, what) = line.split_once(": ").unwrap_or(("", line));
+    match place.contains("word ") {
+        true => what,
+        false => line,
+    }
+}
+
+fn run(case: &Case, zebin: &[u8], width: u32) -> Result<(), String> {
+    let module = simulated::load(zebin)?;
+    let want = match case.judge {
+        Judge::Pocl => reference::results(case)?,
+        Judge::Here(f) => case.expected(f, width),
+    };
+    let (got, text) = simulated::run(case, &module)?;
+    let judged = case
+        .args
+        .iter()
+        .enumerate()
+        .filter_map(|(i, a)| Some((i, a.judged()?)));
+    for (((i, (kind, _, tolerance)), got), want) in judged.zip(&got).zip(&want) {
+        if let Some(difference) = compare::difference(kind, tolerance, got, want) {
+            return Err(format!("argument {i}: {difference}"));
+        }
+    }
+    if case.prints {
+        let lines = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let (got, want) = (lines(&text), lines(&reference::printed(case)?));
+        if got != want {
+            return Err("other lines are printed".to_owned());
+        }
+    }
+    Ok(())
+}
+
+macro_rules! devices {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            judge(Device::named(stringify!($name)).unwrap());
+        })*
+    };
+}
+
+devices! { bdw skl bxt icllp }

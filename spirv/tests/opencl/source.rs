@@ -1,0 +1,86 @@
+//! The corpus as SPIR-V: what `ocloc` hands its own compiler.
+
+use crate::kernels::{Device, FILES};
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::process::Command;
+
+/// A file of kernels.
+pub struct File {
+    pub name: &'static str,
+    pub words: Vec<u32>,
+}
+
+/// The files asked for that a device takes at a width.
+pub fn files(device: &Device, width: u32, asked: impl Fn(&str) -> bool) -> Vec<File> {
+    let wanted = FILES
+        .iter()
+        .filter(|(name, text)| asked(name) && takes(device, text, width));
+    wanted
+        .map(|(name, text)| File {
+            name,
+            words: compile(device.name, name, text, width),
+        })
+        .collect()
+}
+
+/// Whether a file of kernels can be compiled for a device at a width: as the corpus says it.
+fn takes(device: &Device, text: &str, width: u32) -> bool {
+    let needs = text.lines().filter_map(|l| l.strip_prefix("// needs:"));
+    let mut needs = needs.flat_map(str::split_whitespace);
+    let fixed = !text.contains("intel_reqd_sub_group_size(SIMD)");
+    let met = needs.all(|need| match need {
+        "at-most-16" | "narrow" => width <= 16,
+        need => device.has.contains(&need),
+    });
+    met && !(fixed && width != 16)
+}
+
+/// Kept in the target directory: a change of the text or the options compiles anew.
+fn compile(device: &str, file: &str, text: &str, width: u32) -> Vec<u32> {
+    let options = format!("-cl-std=CL2.0 -DSIMD={width}");
+    let mut hash = DefaultHasher::new();
+    (device, file, text, &options).hash(&mut hash);
+    let name = format!("{file}-{device}-{width}-{:016x}", hash.finish());
+    let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spirv");
+    let kept = store.join(&name);
+    if !kept.is_file() {
+        let dir = store.join(format!("{name}.{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let source = dir.join(format!("{file}.cl"));
+        fs::write(&source, text).unwrap();
+        let extensions = text.lines().filter_map(|l| l.strip_prefix("// extension:"));
+        let extensions: String = extensions
+            .map(|e| format!(" -cl-ext=+{}", e.trim()))
+            .collect();
+        let out = Command::new("ocloc")
+            .args(["compile", "-spv_only", "-device", device, "-file"])
+            .arg(&source)
+            .arg("-out_dir")
+            .arg(&dir)
+            .args(["-options", &options])
+            .args(["-internal_options", &extensions])
+            .current_dir(&dir)
+            .output()
+            .unwrap();
+        let written = fs::read_dir(&dir).unwrap().map(|e| e.unwrap().path());
+        let spv = written
+            .into_iter()
+            .find(|p| p.extension().is_some_and(|e| e == "spv"));
+        let spv = spv.unwrap_or_else(|| {
+            panic!(
+                "ocloc: {}{}",
+                String::from_utf8_lossy(&out.stdout),
+                String::from_utf8_lossy(&out.stderr)
+            )
+        });
+        fs::rename(spv, &kept).unwrap();
+        fs::remove_dir_all(&dir).unwrap();
+    }
+    let bytes = fs::read(&kept).unwrap();
+    let words = bytes.chunks_exact(4);
+    words
+        .map(|w| u32::from_le_bytes(w.try_into().unwrap()))
+        .collect()
+}
