@@ -113,20 +113,16 @@ impl Liveness {
 
     /// Liveness where ranges of registers got names of their own, of code without calls. `names`: per register the name of each range.
     pub(crate) fn renamed(mut self, names: &BTreeMap<VReg, Vec<VReg>>) -> Liveness {
+        for (inst, r) in &mut self.kills {
+            if let Some(list) = names.get(r) {
+                let n = self.ranges[*r].partition_point(|x| x.end <= *inst * 2);
+                *r = list.get(n).copied().unwrap_or(*r);
+            }
+        }
         for (&r, list) in names {
             let ranges = std::mem::take(&mut self.ranges[r]);
             for (&name, range) in list.iter().zip(ranges) {
                 self.ranges[name].push(range);
-            }
-        }
-        for (inst, r) in &mut self.kills {
-            if let Some(list) = names.get(r) {
-                let name = |n: &&VReg| {
-                    let ranges = &self.ranges[**n];
-                    let after = ranges.partition_point(|x| x.end <= *inst * 2);
-                    ranges.get(after).is_some_and(|x| x.start <= *inst * 2)
-                };
-                *r = list.iter().find(name).copied().unwrap_or(*r);
             }
         }
         self.occurrences = None;

@@ -144,3 +144,33 @@ fn rooms(taken: &[u32]) -> Counts {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_odd_number_of_grfs_holds_no_more_pairs() {
+        // Three free, one taken, two free.
+        let taken = [0, 0, 0, 1, 0, 0];
+        assert_eq!(rooms(&taken), [5, 2]);
+        let file = GrfFile {
+            bytes: 32,
+            count: 6,
+        };
+        let whole = [Range { start: 0, end: 8 }];
+        let late = [Range { start: 4, end: 8 }];
+        let holes = |pairs: usize| {
+            let mut h = Holes::new(file, 8);
+            h.add((4, 4), Place::Fixed(3 * 32), &whole);
+            h.add((32, 32), Place::Any, &whole);
+            for _ in 0..pairs {
+                h.add((64, 32), Place::Any, &late);
+            }
+            h.find(file.size())
+        };
+        assert_eq!(holes(2), None);
+        // What is left beside two pairs, less the one that lives: the fixed GRF's 28 bytes.
+        assert_eq!(holes(3), Some(vec![0, 0, 0, 0, 28, 28, 28, 28]));
+    }
+}

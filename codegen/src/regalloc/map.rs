@@ -242,6 +242,28 @@ impl AllocationMap {
             return None;
         }
         let mut last = (u32::MAX, 0);
+        if bytes <= align && align < grf {
+            // In one GRF: all of its places at once.
+            let starts = (u64::MAX / ((1 << align) - 1)) & mask(grf, 0, 0, grf);
+            while at + bytes <= end {
+                let g = at / grf;
+                // From each byte on what is taken of so many.
+                let mut taken = self.blocked(g, life, &mut last);
+                let mut have = 1;
+                while have < bytes {
+                    let more = have.min(bytes - have);
+                    taken |= taken >> more;
+                    have += more;
+                }
+                let free = !taken & starts & (u64::MAX << (at - g * grf));
+                if free != 0 {
+                    let found = g * grf + free.trailing_zeros();
+                    return Some(found).filter(|at| at + bytes <= end);
+                }
+                at = next(whole, g + 1, false) * grf;
+            }
+            return None;
+        }
         while at + bytes <= end {
             let blocked = (at / grf..(at + bytes).div_ceil(grf))
                 .find(|&g| self.blocked(g, life, &mut last) & mask(grf, g, at, bytes) != 0);

@@ -13,6 +13,7 @@ use crate::vcode::insert::together;
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ use std::sync::Arc;
 const EXIT: u64 = 1 << 24;
 /// How far ahead a block's registers are read that only some ways to it have in the file.
 const SOON: u64 = 100;
+/// Occurrences that are gone through one by one before they are searched.
+const NEAR: usize = 8;
 /// How many instructions of a loop are looked at for what should come to the file before it.
 const LOOK: usize = 256;
 /// How many are looked at that could leave.
@@ -49,6 +52,8 @@ pub(super) struct Walk<'a> {
     code: &'a VCode,
     live: &'a Liveness,
     occurrences: Arc<Occurrences>,
+    /// Per register how many occurrences were before the instruction that its next read was asked for last: instructions are walked in order.
+    passed: Vec<Cell<u32>>,
     loops: Loops,
     pub(super) info: SecondaryMap<VReg, Info>,
     /// Per instruction, the bytes that registers have which stay, and what calls need.
@@ -126,6 +131,7 @@ impl<'a> Walk<'a> {
             code,
             live,
             occurrences,
+            passed: vec![Cell::new(0); code.vregs.len()],
             loops,
             info,
             reserved,
@@ -180,10 +186,32 @@ impl<'a> Walk<'a> {
         o.access != Access::Def
     }
 
+    /// How many of a register's occurrences are before an instruction.
+    fn passed(&self, r: VReg, list: &[Occurrence], from: u32) -> usize {
+        let before = |o: &Occurrence| o.inst < from;
+        let Some(passed) = self.passed.get(r.index()) else {
+            return list.partition_point(before);
+        };
+        let mut n = passed.get() as usize;
+        match list.get(..n).map(<[Occurrence]>::last) {
+            Some(last) if last.is_none_or(before) => {
+                let rest = list.get(n..).unwrap_or(&[]);
+                let near = rest.iter().take(NEAR).take_while(|o| before(o)).count();
+                n += match near {
+                    NEAR => rest.partition_point(before),
+                    _ => near,
+                };
+            }
+            _ => n = list.partition_point(before),
+        }
+        passed.set(n as u32);
+        n
+    }
+
     /// When a register is read next, from an instruction on, as an instruction's number, more behind loops.
     fn next_read(&self, r: VReg, from: u32) -> u64 {
         let list = self.occurrences.of(r);
-        let n = list.partition_point(|o| o.inst < from);
+        let n = self.passed(r, list, from);
         let last = self.code.insts.len().saturating_sub(1) as u32;
         let block = |inst: u32| {
             VBlock::from_u32(

@@ -55,6 +55,10 @@ pub(super) fn split(
                 }
                 for s in &data.succs {
                     let start = code.blocks[*s].start as u32 * 2;
+                    // Mostly it goes on in the same range.
+                    if range.start <= start && start < range.end {
+                        continue;
+                    }
                     if let Some(m) = at(ranges, start) {
                         let (a, b) = (find(&mut up, n as u32), find(&mut up, m as u32));
                         up[b.max(a) as usize] = a.min(b);
