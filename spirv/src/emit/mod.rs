@@ -233,14 +233,14 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Whether a block is in a loop of channels that the current block is not in.
+    /// Whether a block is in a loop whose values are kept for the current block.
     fn left_channels(&self, def: Block) -> bool {
         let Some(outermost) = self.g.left(def, self.block) else {
             return false;
         };
         let mut at = self.g.loop_of[def].expand();
         while let Some(l) = at {
-            if self.u.loops[l] {
+            if self.u.kept[l] {
                 return true;
             }
             at = self.g.loops[l].parent.expand().filter(|_| l != outermost);
