@@ -77,6 +77,13 @@ impl Term {
         }
     }
 
+    /// Says what it depends on, where it depends on something.
+    pub fn set_condition(&mut self, new: Id) {
+        if let Term::Cond(id, ..) | Term::Switch(id, ..) = self {
+            *id = new;
+        }
+    }
+
     /// What it depends on.
     pub fn condition(&self) -> Option<Id> {
         match self {

@@ -30,6 +30,7 @@ pub use error::{Error, Errors, Fault};
 use cfg::Graph;
 use cfg::script::Script;
 use gantry_codegen::ir;
+use gantry_codegen::verifier::verify_module;
 use module::{Def, Entry, Func, Module};
 use spirv::ExecutionModel;
 use std::collections::BTreeMap;
@@ -131,6 +132,13 @@ pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors>
             Ok(k) => out.kernels.push(k),
             Err(e) => e.0.into_iter().for_each(|e| errors.push(e)),
         }
+    }
+    // Whether arguments are those of a format is the verifier's to say.
+    if errors.0.is_empty()
+        && out.module.data.values().any(|d| d.string)
+        && let Err(e) = verify_module(&out.module)
+    {
+        errors.push(Error::malformed(e.to_string()));
     }
     match errors.0.is_empty() {
         true => Ok(out),

@@ -1,7 +1,7 @@
 //! Random graphs of blocks, against each work-item alone.
 //!
 //! A program has up to fourteen blocks that branch as they like, by what differs from work-item to work-item or by what may not. Values go by phis
-//! and straight from blocks that dominate; blocks store. Each program runs in the IR's interpreter at each SIMD width, and here, one work-item after
+//! or in private variables, and straight from blocks that dominate; blocks store. Each program runs in the IR's interpreter at each SIMD width, and here, one work-item after
 //! the other. `GANTRY_SEED` begins elsewhere, `GANTRY_PROGRAMS` says how many.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
@@ -157,8 +157,18 @@ fn alone(p: &[Block], x: u32, counter: u32) -> Option<u32> {
     None
 }
 
+/// How values go from block to block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Phis,
+    /// In two private variables.
+    Variables,
+    /// In the parts of one.
+    Parts,
+}
+
 /// The program as SPIR-V: `kernel void k(global uint *in, global uint *out, uint counter)`.
-fn words(p: &[Block]) -> Vec<u32> {
+fn words(p: &[Block], way: Way) -> Vec<u32> {
     let mut w = vec![spirv::MAGIC_NUMBER, 0x1_0000, 0, 0, 0];
     let mut next = 1;
     let mut id = || {
@@ -178,6 +188,7 @@ fn words(p: &[Block]) -> Vec<u32> {
     op(&mut w, Op::Decorate, &[ids, 11, 28]);
     let (void, int, long, v3) = (id(), id(), id(), id());
     let (pv3, pint, ty, boolean) = (id(), id(), id(), id());
+    let (own, v2, pv2) = (id(), id(), id());
     op(&mut w, Op::TypeVoid, &[void]);
     op(&mut w, Op::TypeInt, &[int, 32, 0]);
     op(&mut w, Op::TypeInt, &[long, 64, 0]);
@@ -186,6 +197,9 @@ fn words(p: &[Block]) -> Vec<u32> {
     op(&mut w, Op::TypePointer, &[pint, 5, int]);
     op(&mut w, Op::TypeFunction, &[ty, void, pint, pint, int]);
     op(&mut w, Op::TypeBool, &[boolean]);
+    op(&mut w, Op::TypePointer, &[own, 7, int]);
+    op(&mut w, Op::TypeVector, &[v2, int, 2]);
+    op(&mut w, Op::TypePointer, &[pv2, 7, v2]);
     op(&mut w, Op::Variable, &[pv3, ids, 1]);
     let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
     let mut wanted: Vec<u32> = vec![0, 1, 3, 15, 31];
@@ -211,10 +225,19 @@ fn words(p: &[Block]) -> Vec<u32> {
     let labels: Vec<u32> = p.iter().map(|_| id()).collect();
     let ends: Vec<(u32, u32)> = p.iter().map(|_| (id(), id())).collect();
     let mut place = 0;
+    let (kept_x, kept_u) = (id(), id());
     for (n, b) in p.iter().enumerate().filter(|(n, _)| reached[*n]) {
         op(&mut w, Op::Label, &[labels[n]]);
         let (mut x, u);
         if n == 0 {
+            match way {
+                Way::Phis => {}
+                Way::Variables => {
+                    op(&mut w, Op::Variable, &[own, kept_x, 7]);
+                    op(&mut w, Op::Variable, &[own, kept_u, 7]);
+                }
+                Way::Parts => op(&mut w, Op::Variable, &[pv2, kept_x, 7]),
+            }
             let (all, i, at) = (id(), id(), id());
             op(&mut w, Op::Load, &[v3, all, ids]);
             op(&mut w, Op::CompositeExtract, &[long, i, all, 0]);
@@ -228,6 +251,24 @@ fn words(p: &[Block]) -> Vec<u32> {
             x = id();
             op(&mut w, Op::Load, &[int, x, at, 2, 4]);
             u = counter;
+        } else if way != Way::Phis {
+            (x, u) = (id(), id());
+            let (mut px, mut pu) = (kept_x, kept_u);
+            if way == Way::Parts {
+                (px, pu) = (id(), id());
+                op(
+                    &mut w,
+                    Op::InBoundsAccessChain,
+                    &[own, px, kept_x, numbers[&0]],
+                );
+                op(
+                    &mut w,
+                    Op::InBoundsAccessChain,
+                    &[own, pu, kept_x, numbers[&1]],
+                );
+            }
+            op(&mut w, Op::Load, &[int, x, px]);
+            op(&mut w, Op::Load, &[int, u, pu]);
         } else {
             (x, u) = (id(), id());
             let preds = (0..p.len()).filter(|q| reached[*q] && targets(&p[*q].term).contains(&n));
@@ -261,6 +302,24 @@ fn words(p: &[Block]) -> Vec<u32> {
             two(&mut w, Op::IMul, m, old, numbers[&31]);
             two(&mut w, Op::IAdd, new, m, x);
             op(&mut w, Op::Store, &[place, new, 2, 4]);
+        }
+        if way == Way::Variables {
+            op(&mut w, Op::Store, &[kept_x, x]);
+            op(&mut w, Op::Store, &[kept_u, v]);
+        } else if way == Way::Parts {
+            let (px, pu) = (id(), id());
+            op(
+                &mut w,
+                Op::InBoundsAccessChain,
+                &[own, px, kept_x, numbers[&0]],
+            );
+            op(
+                &mut w,
+                Op::InBoundsAccessChain,
+                &[own, pu, kept_x, numbers[&1]],
+            );
+            op(&mut w, Op::Store, &[px, x]);
+            op(&mut w, Op::Store, &[pu, v]);
         }
         let mut bits = |w: &mut Vec<u32>, by: &By, mask: u32| {
             let (s, m) = (id(), id());
@@ -317,7 +376,8 @@ fn graphs_of_blocks() {
             endless += 1;
             continue;
         };
-        let words = words(&p);
+        let way = [Way::Phis, Way::Variables, Way::Parts][r.below(3)];
+        let words = words(&p, way);
         let reached = reach(&p, usize::MAX);
         let back = |b: &usize| targets(&p[*b].term).iter().any(|t| t <= b);
         loops += usize::from((0..p.len()).any(|b| reached[b] && back(&b)));
@@ -340,6 +400,9 @@ fn graphs_of_blocks() {
                 }
                 Err(e) => fail(e.to_string()),
             };
+            if t.module.to_string().contains("scratch") {
+                fail("a variable is in memory".to_owned());
+            }
             if let Err(e) = verify_module(&t.module) {
                 fail(format!("{e}\n{}", t.module));
             }

@@ -49,7 +49,7 @@ pub(crate) struct Graph {
 }
 
 /// Blocks behind those that lead to them, as far as that goes.
-fn order(entry: Block, body: &Body) -> Vec<Block> {
+pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
     let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut out = Vec::new();
     let succs = |b: Block| body.blocks[b].term.successors().collect::<Vec<_>>();

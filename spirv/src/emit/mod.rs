@@ -70,6 +70,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     private: BTreeMap<Id, u32>,
     private_bytes: u32,
     data: BTreeMap<Id, ir::DataRef>,
+    /// The variables that pointers are to the beginning of.
+    roots: BTreeMap<Id, Id>,
     files: BTreeMap<Id, ir::SourceFile>,
     pub errors: Errors,
 }
@@ -147,6 +149,7 @@ pub(crate) fn kernel(
         private: BTreeMap::new(),
         private_bytes: 0,
         data: BTreeMap::new(),
+        roots: BTreeMap::new(),
         files: BTreeMap::new(),
         errors: Errors(Vec::new()),
     };
