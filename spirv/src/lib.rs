@@ -3,7 +3,7 @@
 //! ```text
 //!   words -> read -> module -> check ----------------------------------.   once a module
 //!                                                                       |
-//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- flatten   for each kernel
+//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- reduce <- flatten   for each kernel
 //!                  |
 //!               library (OpenCL.std)
 //! ```
@@ -159,6 +159,7 @@ fn kernel(
     set_modes(entry, &mut function);
 
     let mut body = flatten::flatten(m, func)?;
+    cfg::reduce::reduce(m, &mut body)?;
     promote::promote(m, &mut body)?;
     let graph = Graph::new(&mut body)?;
     cfg::uses::check(m, &body, &graph)?;

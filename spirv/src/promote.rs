@@ -57,7 +57,7 @@ pub(crate) fn promote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
         places: SecondaryMap::new(),
         instead: SecondaryMap::new(),
     };
-    p.find();
+    p.find()?;
     if p.vars.is_empty() {
         return Ok(());
     }
@@ -68,10 +68,16 @@ pub(crate) fn promote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
 
 impl Promote<'_, '_> {
     /// Finds variables, and the pointers to them, none of which goes anywhere but to loads and stores.
-    fn find(&mut self) {
+    fn find(&mut self) -> Result<(), Error> {
         let mut found: SecondaryMap<Id, Option<Box<Place>>> = SecondaryMap::new();
         let mut bad: SecondaryMap<Var, bool> = SecondaryMap::new();
         let order = walk(self.body);
+        for (id, ty) in self.body.vars.clone() {
+            let var = self.vars.push((ty, None));
+            let path = Vec::new();
+            found[id] = Some(Box::new(Place { var, path }));
+        }
+        let always = self.vars.len();
         for b in &order {
             for phi in &self.body.blocks[*b].phis {
                 // What a phi of a loop takes may be found later; it is no variable then that counts.
@@ -101,9 +107,16 @@ impl Promote<'_, '_> {
                 self.places[id] = Some(place.clone());
             }
         }
+        let states = always.saturating_mul(self.body.blocks.len());
+        if states > MOST_STATES || self.vars.keys().take(always).any(|v| bad[v]) {
+            return Err(Error::limit(
+                "irreducible control flow with more values than are kept in variables",
+            ));
+        }
         if self.vars.keys().all(|v| bad[v]) {
             self.vars.clear();
         }
+        Ok(())
     }
 
     fn look(
@@ -237,7 +250,7 @@ impl Promote<'_, '_> {
                 [one] => ends[*one].clone(),
                 _ => vec![None.into(); promoted.len()],
             };
-            if preds[b].len() != 1 {
+            if preds[b].len() > 1 {
                 for &var in &live[b] {
                     let ty = self.vars[var].0;
                     let id = self.body.fresh(ty);

@@ -1,9 +1,10 @@
 //! The graph of a body: order, dominators, loops.
 //!
 //! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch) and nowhere else, which [`Graph::new`]
-//! adds where there is none; graphs with cycles that are entered at several blocks are refused.
+//! adds where there is none. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
 
 pub(crate) mod dominators;
+pub(crate) mod reduce;
 pub(crate) mod script;
 pub(crate) mod uses;
 
@@ -275,7 +276,7 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
     for (n, succs) in edges.iter().enumerate() {
         for &s in succs.iter().filter(|s| **s as usize <= n) {
             if !dominates(&spans, s, n as u32) {
-                return Err(Error::unsupported("irreducible control flow"));
+                return Err(Error::internal("irreducible control flow"));
             }
             latches[order[s as usize]].push(order[n]);
         }

@@ -155,6 +155,12 @@ pub(crate) fn kernel(
     };
     e.variables();
     let arguments = e.arguments();
+    for (id, ty, bits) in &body.consts {
+        if let Some(scalar) = m.types.scalar(*ty) {
+            let v = e.number(scalar, *bits);
+            e.set(*id, &[v]);
+        }
+    }
     e.run();
     let Emit { b, mut errors, .. } = e;
     if errors.0.is_empty()
