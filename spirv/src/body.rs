@@ -77,6 +77,13 @@ impl Term {
         }
     }
 
+    /// Says what it depends on, where it depends on something.
+    pub fn set_condition(&mut self, new: Id) {
+        if let Term::Cond(id, ..) | Term::Switch(id, ..) = self {
+            *id = new;
+        }
+    }
+
     /// What it depends on.
     pub fn condition(&self) -> Option<Id> {
         match self {
@@ -114,6 +121,10 @@ pub(crate) struct Body {
     pool: Vec<u32>,
     pub params: Vec<(Id, Ty)>,
     pub lines: Vec<Line>,
+    /// Variables that have no memory: what is promoted always.
+    pub vars: Vec<(Id, Ty)>,
+    /// Constants that the module does not have, by their bits.
+    pub consts: Vec<(Id, Ty, u64)>,
     /// The types of ids that the module does not have.
     types: SecondaryMap<Id, PackedOption<Ty>>,
     /// What ids come from that the module does not have.
@@ -141,6 +152,20 @@ impl Body {
     pub fn fresh(&mut self, ty: Ty) -> Id {
         let id = Id::new(self.fresh_ids(1) as usize);
         self.types[id] = ty.into();
+        id
+    }
+
+    /// A new variable without memory, by an id that loads and stores take for a pointer.
+    pub fn variable(&mut self, ty: Ty) -> Id {
+        let id = Id::new(self.fresh_ids(1) as usize);
+        self.vars.push((id, ty));
+        id
+    }
+
+    /// A new constant.
+    pub fn constant(&mut self, ty: Ty, bits: u64) -> Id {
+        let id = self.fresh(ty);
+        self.consts.push((id, ty, bits));
         id
     }
 

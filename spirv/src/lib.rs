@@ -3,7 +3,7 @@
 //! ```text
 //!   words -> read -> module -> check ----------------------------------.   once a module
 //!                                                                       |
-//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- flatten   for each kernel
+//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- reduce <- flatten   for each kernel
 //!                  |
 //!               library (OpenCL.std)
 //! ```
@@ -30,6 +30,7 @@ pub use error::{Error, Errors, Fault};
 use cfg::Graph;
 use cfg::script::Script;
 use gantry_codegen::ir;
+use gantry_codegen::verifier::verify_module;
 use module::{Def, Entry, Func, Module};
 use spirv::ExecutionModel;
 use std::collections::BTreeMap;
@@ -132,6 +133,13 @@ pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors>
             Err(e) => e.0.into_iter().for_each(|e| errors.push(e)),
         }
     }
+    // Whether arguments are those of a format is the verifier's to say.
+    if errors.0.is_empty()
+        && out.module.data.values().any(|d| d.string)
+        && let Err(e) = verify_module(&out.module)
+    {
+        errors.push(Error::malformed(e.to_string()));
+    }
     match errors.0.is_empty() {
         true => Ok(out),
         false => Err(errors),
@@ -151,6 +159,7 @@ fn kernel(
     set_modes(entry, &mut function);
 
     let mut body = flatten::flatten(m, func)?;
+    cfg::reduce::reduce(m, &mut body)?;
     promote::promote(m, &mut body)?;
     let graph = Graph::new(&mut body)?;
     cfg::uses::check(m, &body, &graph)?;

@@ -1,10 +1,523 @@
 //! Private variables that need no memory become values.
+//!
+//! Needs a body without calls. A variable of which only loads and stores are made, of all of it or of a part that constants name, is promoted:
+//! afterwards neither it nor those are there, and phis say what it is where control comes together. A phi that takes one value from everywhere is
+//! that value. The others stay, and have their place in scratch.
 
-use crate::body::Body;
+use crate::body::{BInst, Block, Body, Phi};
 use crate::error::Error;
 use crate::module::Module;
+use crate::module::types::{Ty, Type};
+use crate::read::Id;
+use cranelift_entity::{
+    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
+};
+use spirv::{Op, StorageClass};
 
-/// Nothing yet: every private variable is in scratch.
-pub(crate) fn promote(_: &Module<'_>, _: &mut Body) -> Result<(), Error> {
+/// A variable that is promoted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Var(u32);
+entity_impl!(Var, "private");
+
+/// The most scalars of such a variable.
+const MOST_LEAVES: u32 = 64;
+/// The most variables by blocks: others stay in memory.
+const MOST_STATES: usize = 8 << 20;
+/// How often phis are looked at for such as take one value. What is left is right, too.
+const MOST_ROUNDS: usize = 16;
+/// The most phis that are made.
+const MOST_PHIS: usize = 500_000;
+
+/// A pointer to a variable or a part of one.
+#[derive(Clone, Debug)]
+struct Place {
+    var: Var,
+    /// The numbers of the parts, outermost first.
+    path: Vec<u32>,
+}
+
+struct Promote<'a, 'm> {
+    m: &'a Module<'m>,
+    body: &'a mut Body,
+    vars: PrimaryMap<Var, (Ty, Option<Id>)>,
+    places: SecondaryMap<Id, Option<Box<Place>>>,
+    /// What took the place of a value.
+    instead: SecondaryMap<Id, PackedOption<Id>>,
+}
+
+/// Promotes what can be.
+///
+/// # Errors
+/// More phis than the limit.
+pub(crate) fn promote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
+    let mut p = Promote {
+        m,
+        body,
+        vars: PrimaryMap::new(),
+        places: SecondaryMap::new(),
+        instead: SecondaryMap::new(),
+    };
+    p.find()?;
+    if p.vars.is_empty() {
+        return Ok(());
+    }
+    p.rename()?;
+    p.replace();
     Ok(())
+}
+
+impl Promote<'_, '_> {
+    /// Finds variables, and the pointers to them, none of which goes anywhere but to loads and stores.
+    fn find(&mut self) -> Result<(), Error> {
+        let mut found: SecondaryMap<Id, Option<Box<Place>>> = SecondaryMap::new();
+        let mut bad: SecondaryMap<Var, bool> = SecondaryMap::new();
+        let order = walk(self.body);
+        for (id, ty) in self.body.vars.clone() {
+            let var = self.vars.push((ty, None));
+            let path = Vec::new();
+            found[id] = Some(Box::new(Place { var, path }));
+        }
+        let always = self.vars.len();
+        for b in &order {
+            for phi in &self.body.blocks[*b].phis {
+                // What a phi of a loop takes may be found later; it is no variable then that counts.
+                for (_, arg) in &phi.args {
+                    if let Some(place) = &found[*arg] {
+                        bad[place.var] = true;
+                    }
+                }
+            }
+            for inst in self.body.blocks[*b].insts.clone() {
+                self.look(&inst, &mut found, &mut bad);
+            }
+        }
+        // Phis that take a pointer from behind.
+        for phi in self.body.blocks.values().flat_map(|b| &b.phis) {
+            for (_, arg) in &phi.args {
+                if let Some(place) = &found[*arg] {
+                    bad[place.var] = true;
+                }
+            }
+        }
+        for (id, place) in found
+            .iter()
+            .filter_map(|(id, p)| p.as_ref().map(|p| (id, p)))
+        {
+            if !bad[place.var] {
+                self.places[id] = Some(place.clone());
+            }
+        }
+        let states = always.saturating_mul(self.body.blocks.len());
+        if states > MOST_STATES || self.vars.keys().take(always).any(|v| bad[v]) {
+            return Err(Error::limit(
+                "irreducible control flow with more values than are kept in variables",
+            ));
+        }
+        if self.vars.keys().all(|v| bad[v]) {
+            self.vars.clear();
+        }
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        inst: &BInst,
+        found: &mut SecondaryMap<Id, Option<Box<Place>>>,
+        bad: &mut SecondaryMap<Var, bool>,
+    ) {
+        let words: Vec<u32> = self.body.operands(inst).to_vec();
+        let operand = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
+        let ty = inst.ty.expand();
+        match inst.op {
+            Op::Variable => {
+                let of = ty.and_then(|t| match self.m.types.kind(t) {
+                    Type::Pointer(StorageClass::Function, _) => self.m.pointee(t),
+                    _ => None,
+                });
+                let few = (self.vars.len() + 1) * self.body.blocks.len() <= MOST_STATES;
+                let small = |t: &Ty| (1..=MOST_LEAVES).contains(&self.m.types.leaves(*t));
+                let of = of.filter(|t| few && small(t));
+                if let (Some(of), Some(id)) = (of, inst.id.expand()) {
+                    let var = self.vars.push((of, operand(1)));
+                    let path = Vec::new();
+                    found[id] = Some(Box::new(Place { var, path }));
+                }
+                return;
+            }
+            Op::Load | Op::Store => {
+                let pointer = operand(0);
+                let place = pointer.and_then(|p| found[p].clone());
+                if let Some(place) = place {
+                    let memory = words.get(if inst.op == Op::Load { 1 } else { 2 });
+                    let volatile = memory.is_some_and(|m| m & 1 != 0);
+                    let of = self.part(&place);
+                    let value = match inst.op {
+                        Op::Load => ty,
+                        _ => operand(1).and_then(|v| self.body.type_of(self.m, v)),
+                    };
+                    if volatile || of.is_none() || of != value {
+                        bad[place.var] = true;
+                    }
+                }
+                // The pointer itself may be what is stored.
+                if let (Op::Store, Some(place)) =
+                    (inst.op, operand(1).and_then(|v| found[v].clone()))
+                {
+                    bad[place.var] = true;
+                }
+                return;
+            }
+            Op::LifetimeStart | Op::LifetimeStop => return,
+            Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
+            | Op::InBoundsPtrAccessChain => {
+                let place = operand(0).and_then(|p| found[p].clone());
+                if let (Some(mut place), Some(id)) = (place, inst.id.expand()) {
+                    let skip = match inst.op {
+                        Op::PtrAccessChain | Op::InBoundsPtrAccessChain => 2,
+                        _ => 1,
+                    };
+                    let indices = words.iter().skip(1).map(|w| self.m.bits(Id::from_u32(*w)));
+                    let indices: Option<Vec<u64>> = indices.collect();
+                    let known = indices.filter(|i| skip == 1 || i.first() == Some(&0));
+                    if let Some(known) = known {
+                        let small = |n: &u64| u32::try_from(*n).unwrap_or(u32::MAX);
+                        place.path.extend(known.iter().skip(skip - 1).map(small));
+                        let to = ty.and_then(|t| self.m.pointee(t));
+                        if self.part(&place).is_some() && self.part(&place) == to {
+                            found[id] = Some(place);
+                            return;
+                        }
+                    }
+                    bad[place.var] = true;
+                }
+            }
+            Op::Bitcast => {
+                // Only for what says how long it lives; anything else will be told by its use.
+                if let (Some(place), Some(id)) =
+                    (operand(0).and_then(|p| found[p].clone()), inst.id.expand())
+                {
+                    let path = vec![u32::MAX];
+                    let var = place.var;
+                    found[id] = Some(Box::new(Place { var, path }));
+                }
+                return;
+            }
+            _ => {}
+        }
+        let mut all = Vec::new();
+        self.body.for_each_use(inst, |id| all.push(id));
+        for id in all {
+            if let Some(place) = &found[id] {
+                bad[place.var] = true;
+            }
+        }
+    }
+
+    /// The type of a part.
+    fn part(&self, place: &Place) -> Option<Ty> {
+        let (mut ty, _) = *self.vars.get(place.var)?;
+        for n in &place.path {
+            ty = self.m.types.member(ty, u64::from(*n))?.0;
+        }
+        Some(ty)
+    }
+
+    /// Gives every load its value, and phis to blocks where several come together.
+    fn rename(&mut self) -> Result<(), Error> {
+        let order = walk(self.body);
+        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        for b in &order {
+            let mut to: Vec<Block> = self.body.blocks[*b].term.successors().collect();
+            to.sort_unstable();
+            to.dedup();
+            to.into_iter().for_each(|s| preds[s].push(*b));
+        }
+        let promoted: Vec<Var> = self.vars.keys().collect();
+        let live = self.live(&order, &preds);
+        let count = live.values().map(Vec::len).sum::<usize>();
+        if count > MOST_PHIS {
+            return Err(Error::limit(format!(
+                "private variables that take more than {MOST_PHIS} phis"
+            )));
+        }
+        let mut ends: SecondaryMap<Block, Vec<PackedOption<Id>>> = SecondaryMap::new();
+        let mut made: Vec<(Block, usize, Var)> = Vec::new();
+        let mut undefined: Vec<BInst> = Vec::new();
+        for &b in &order {
+            let mut now: Vec<PackedOption<Id>> = match preds[b].as_slice() {
+                [one] => ends[*one].clone(),
+                _ => vec![None.into(); promoted.len()],
+            };
+            if preds[b].len() > 1 {
+                for &var in &live[b] {
+                    let ty = self.vars[var].0;
+                    let id = self.body.fresh(ty);
+                    let at = self.body.blocks[b].at;
+                    let args = Vec::new();
+                    let n = self.body.blocks[b].phis.len();
+                    made.push((b, n, var));
+                    self.body.blocks[b].phis.push(Phi { id, ty, at, args });
+                    now[var.index()] = id.into();
+                }
+            }
+            let insts = std::mem::take(&mut self.body.blocks[b].insts);
+            let mut out = Vec::with_capacity(insts.len());
+            for inst in insts {
+                self.inst(inst, &mut now, &mut out, &mut undefined);
+            }
+            self.body.blocks[b].insts = out;
+            ends[b] = now;
+        }
+        for (b, n, var) in made {
+            let mut args = Vec::new();
+            for from in preds[b].clone() {
+                let value = ends[from]
+                    .get(var.index())
+                    .copied()
+                    .and_then(PackedOption::expand);
+                let value = match value {
+                    Some(v) => v,
+                    None => self.undefined(var, &mut undefined),
+                };
+                args.push((from, value));
+            }
+            if let Some(phi) = self.body.blocks[b].phis.get_mut(n) {
+                phi.args = args;
+            }
+        }
+        if let Some(entry) = self.body.entry.expand() {
+            self.body.blocks[entry].insts.splice(0..0, undefined);
+        }
+        Ok(())
+    }
+
+    /// The variables that are read before they are written behind the beginning of each block.
+    fn live(
+        &self,
+        order: &[Block],
+        preds: &SecondaryMap<Block, Vec<Block>>,
+    ) -> SecondaryMap<Block, Vec<Var>> {
+        let mut reads: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
+        let mut writes: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
+        for &b in order {
+            for inst in &self.body.blocks[b].insts {
+                let pointer = self.body.operands(inst).first().map(|w| Id::from_u32(*w));
+                let place = pointer.and_then(|p| self.places[p].as_ref());
+                let (place, var) = match (inst.op, place) {
+                    (Op::Load | Op::Store, Some(p)) => (p, p.var),
+                    (Op::Variable, _) => {
+                        if let Some(p) = inst.id.expand().and_then(|id| self.places[id].as_ref()) {
+                            writes[p.var].push(b);
+                        }
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let written = writes[var].last() == Some(&b);
+                // A store of a part keeps the rest.
+                if !written && (inst.op == Op::Load || !place.path.is_empty()) {
+                    reads[var].push(b);
+                }
+                if inst.op == Op::Store {
+                    writes[var].push(b);
+                }
+            }
+        }
+        let mut out: SecondaryMap<Block, Vec<Var>> = SecondaryMap::new();
+        let mut seen: SecondaryMap<Block, PackedOption<Var>> = SecondaryMap::new();
+        let mut writer: SecondaryMap<Block, PackedOption<Var>> = SecondaryMap::new();
+        for var in self.vars.keys() {
+            for b in &writes[var] {
+                writer[*b] = var.into();
+            }
+            let mut todo = reads[var].clone();
+            while let Some(b) = todo.pop() {
+                if seen[b].expand() == Some(var) {
+                    continue;
+                }
+                seen[b] = var.into();
+                out[b].push(var);
+                let from = preds[b]
+                    .iter()
+                    .filter(|p| writer[**p].expand() != Some(var));
+                todo.extend(from);
+            }
+        }
+        out
+    }
+
+    fn undefined(&mut self, var: Var, insts: &mut Vec<BInst>) -> Id {
+        let ty = self.vars[var].0;
+        let id = self.body.fresh(ty);
+        let inst = self.body.inst(Op::Undef, (0, 0), Some(ty), Some(id), &[]);
+        insts.push(inst);
+        id
+    }
+
+    fn inst(
+        &mut self,
+        inst: BInst,
+        now: &mut [PackedOption<Id>],
+        out: &mut Vec<BInst>,
+        undefined: &mut Vec<BInst>,
+    ) {
+        let operands: Vec<u32> = self.body.operands(&inst).to_vec();
+        let operand = |n: usize| operands.get(n).map(|w| Id::from_u32(*w));
+        // The variable and pointers to it are no more.
+        if let Some(place) = inst.id.expand().and_then(|id| self.places[id].clone()) {
+            if let (Op::Variable, Some(slot)) = (inst.op, now.get_mut(place.var.index())) {
+                *slot = self.vars[place.var].1.into();
+            }
+            return;
+        }
+        let place = operand(0).and_then(|p| self.places[p].clone());
+        let Some(place) = place else {
+            out.push(inst);
+            return;
+        };
+        let var = place.var;
+        let current = |p: &mut Self, undefined: &mut Vec<BInst>| {
+            let have = now.get(var.index()).copied().and_then(PackedOption::expand);
+            have.unwrap_or_else(|| p.undefined(var, undefined))
+        };
+        let at = (inst.at, inst.line);
+        match (inst.op, inst.id.expand(), operand(1)) {
+            (Op::Load, Some(id), _) => {
+                let value = current(self, undefined);
+                if place.path.is_empty() {
+                    self.instead[id] = value.into();
+                    return;
+                }
+                let words: Vec<u32> = [value.as_u32()].into_iter().chain(place.path).collect();
+                let ty = inst.ty.expand();
+                out.push(
+                    self.body
+                        .inst(Op::CompositeExtract, at, ty, Some(id), &words),
+                );
+            }
+            (Op::Store, _, Some(value)) => {
+                let new = match place.path.is_empty() {
+                    true => value,
+                    false => {
+                        let whole = current(self, undefined);
+                        let words = [value.as_u32(), whole.as_u32()];
+                        let words: Vec<u32> = words.into_iter().chain(place.path).collect();
+                        let ty = self.vars[var].0;
+                        let id = self.body.fresh(ty);
+                        out.push(self.body.inst(
+                            Op::CompositeInsert,
+                            at,
+                            Some(ty),
+                            Some(id),
+                            &words,
+                        ));
+                        id
+                    }
+                };
+                if let Some(slot) = now.get_mut(var.index()) {
+                    *slot = new.into();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What an id is in the end.
+    fn last(&mut self, id: Id) -> Id {
+        let mut at = id;
+        while let Some(next) = self.instead[at].expand() {
+            at = next;
+        }
+        // The way is short the next time.
+        let mut step = id;
+        while let Some(next) = self.instead[step].expand() {
+            self.instead[step] = at.into();
+            step = next;
+            if next == at {
+                break;
+            }
+        }
+        at
+    }
+
+    /// Puts values in the place of loads, and of phis that take but one.
+    fn replace(&mut self) {
+        let blocks: Vec<Block> = self.body.blocks.keys().collect();
+        for _ in 0..MOST_ROUNDS {
+            let mut changed = false;
+            for &b in &blocks {
+                let phis = std::mem::take(&mut self.body.blocks[b].phis);
+                let mut kept = Vec::with_capacity(phis.len());
+                for mut phi in phis {
+                    let mut only = None;
+                    let mut several = false;
+                    for (_, arg) in &mut phi.args {
+                        *arg = self.last(*arg);
+                        if *arg != phi.id {
+                            several |= only.is_some_and(|o| o != *arg);
+                            only = Some(*arg);
+                        }
+                    }
+                    match only {
+                        // Only those that were made here: what others are is looked at elsewhere.
+                        Some(v)
+                            if !several
+                                && self.body.origin(phi.id) == phi.id
+                                && self.is_new(phi.id) =>
+                        {
+                            self.instead[phi.id] = v.into();
+                            changed = true;
+                        }
+                        _ => kept.push(phi),
+                    }
+                }
+                self.body.blocks[b].phis = kept;
+            }
+            if !changed {
+                break;
+            }
+        }
+        for b in blocks {
+            let mut insts = std::mem::take(&mut self.body.blocks[b].insts);
+            for inst in &mut insts {
+                let mut words: Vec<u32> = self.body.operands(inst).to_vec();
+                let mut places = Vec::new();
+                let _ = crate::read::for_each_id(inst.op, &words, false, |n| places.push(n));
+                let mut changed = false;
+                for n in places {
+                    if let Some(w) = words.get_mut(n) {
+                        let new = self.last(Id::from_u32(*w)).as_u32();
+                        changed |= new != *w;
+                        *w = new;
+                    }
+                }
+                if changed {
+                    let (ty, id) = (inst.ty.expand(), inst.id.expand());
+                    *inst = self
+                        .body
+                        .inst(inst.op, (inst.at, inst.line), ty, id, &words);
+                }
+            }
+            self.body.blocks[b].insts = insts;
+            let mut term = self.body.blocks[b].term.clone();
+            if let Some(id) = term.condition() {
+                term.set_condition(self.last(id));
+            }
+            self.body.blocks[b].term = term;
+        }
+    }
+
+    /// Whether an id is one that this phase made.
+    fn is_new(&self, id: Id) -> bool {
+        self.m.def(id) == crate::module::Def::None
+    }
+}
+
+/// Blocks that are reached, each before what only it leads to.
+fn walk(body: &Body) -> Vec<Block> {
+    body.entry
+        .expand()
+        .map_or(Vec::new(), |e| crate::cfg::order(e, body))
 }

@@ -38,6 +38,9 @@ pub(crate) struct Uniformity {
     pub label: SecondaryMap<Block, bool>,
     /// Loops that channels leave one after the other.
     pub loops: SecondaryMap<Loop, bool>,
+    /// Loops of which values are kept in variables for what is behind them: those, and those that are left for labels of channels. To such a label
+    /// control also comes, without channels, from before what they are defined by.
+    pub kept: SecondaryMap<Loop, bool>,
     /// Values defined in such a loop and used behind it.
     pub escapes: SecondaryMap<Id, bool>,
     /// The block that each value is defined in.
@@ -55,6 +58,8 @@ struct Analysis<'a, 'm> {
     crossing: SecondaryMap<Loop, Vec<(Id, User)>>,
     labels: Labels,
     todo: Vec<Id>,
+    /// Branches that are still to be looked at.
+    later: Vec<Block>,
 }
 
 /// The uniformity of a body.
@@ -69,12 +74,23 @@ pub(crate) fn analyse(m: &Module<'_>, body: &Body, g: &Graph, script: &Script) -
         crossing: SecondaryMap::new(),
         labels: Labels::new(script),
         todo: Vec::new(),
+        later: Vec::new(),
     };
     a.define();
     a.uses();
-    while let Some(id) = a.todo.pop() {
-        for user in std::mem::take(&mut a.users[id]) {
-            a.hit(user);
+    loop {
+        if let Some(b) = a.later.pop() {
+            a.part(b);
+        } else if let Some(id) = a.todo.pop() {
+            for user in std::mem::take(&mut a.users[id]) {
+                match user {
+                    User::Value(id) => a.mark(id),
+                    User::Branch(b) => a.later.push(b),
+                    User::Other => {}
+                }
+            }
+        } else {
+            break;
         }
     }
     a.out
@@ -193,11 +209,18 @@ impl Analysis<'_, '_> {
         }
     }
 
-    fn hit(&mut self, user: User) {
-        match user {
-            User::Value(id) => self.mark(id),
-            User::Branch(b) => self.part(b),
-            User::Other => {}
+    /// What is defined in a loop and used behind it has a variable.
+    fn keep(&mut self, l: Loop) {
+        if std::mem::replace(&mut self.out.kept[l], true) {
+            return;
+        }
+        for (id, user) in std::mem::take(&mut self.crossing[l]) {
+            self.out.escapes[id] = true;
+            match user {
+                User::Value(id) => self.mark(id),
+                User::Branch(b) => self.later.push(b),
+                User::Other => {}
+            }
         }
     }
 
@@ -211,21 +234,26 @@ impl Analysis<'_, '_> {
         let together = together.map_or(u32::MAX, |p| self.script.code[p]);
         while let Some(label) = self.labels.take(at, together) {
             self.out.label[label] = true;
+            let owner = self.g.idom[label].expand();
+            if let Some(l) = owner.and_then(|d| self.g.left(d, label)) {
+                self.keep(l);
+            }
             for phi in &self.body.blocks[label].phis {
+                // What is the same whichever way channels come, and whenever they leave a loop.
                 let first = phi.args.first().map(|a| a.1);
-                if phi.args.iter().any(|a| Some(a.1) != first) {
+                let same = phi.args.iter().all(|a| {
+                    let def = self.out.block[a.1].expand();
+                    Some(a.1) == first && def.is_none_or(|d| self.g.left(d, label).is_none())
+                });
+                if !same {
                     self.mark(phi.id);
                 }
             }
         }
         let mut l = self.g.loop_of[b].expand();
         while let Some(i) = l.filter(|i| self.script.loops[*i].1 < together) {
-            if !std::mem::replace(&mut self.out.loops[i], true) {
-                for (id, user) in std::mem::take(&mut self.crossing[i]) {
-                    self.out.escapes[id] = true;
-                    self.hit(user);
-                }
-            }
+            self.out.loops[i] = true;
+            self.keep(i);
             l = self.g.loops[i].parent.expand();
         }
     }

@@ -1,9 +1,10 @@
 //! The graph of a body: order, dominators, loops.
 //!
-//! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch), which [`Graph::new`] adds where there
-//! were several; graphs with cycles that are entered at several blocks are refused.
+//! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch) and nowhere else, which [`Graph::new`]
+//! adds where there is none. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
 
 pub(crate) mod dominators;
+pub(crate) mod reduce;
 pub(crate) mod script;
 pub(crate) mod uses;
 
@@ -49,7 +50,7 @@ pub(crate) struct Graph {
 }
 
 /// Blocks behind those that lead to them, as far as that goes.
-fn order(entry: Block, body: &Body) -> Vec<Block> {
+pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
     let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
     let mut out = Vec::new();
     let succs = |b: Block| body.blocks[b].term.successors().collect::<Vec<_>>();
@@ -254,7 +255,7 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
     n
 }
 
-/// Gives headers to which several blocks go back one that does so for all.
+/// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else.
 fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
     let order = order(entry, body);
     let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
@@ -275,7 +276,7 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
     for (n, succs) in edges.iter().enumerate() {
         for &s in succs.iter().filter(|s| **s as usize <= n) {
             if !dominates(&spans, s, n as u32) {
-                return Err(Error::unsupported("irreducible control flow"));
+                return Err(Error::internal("irreducible control flow"));
             }
             latches[order[s as usize]].push(order[n]);
         }
@@ -284,8 +285,9 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
         let mut from = std::mem::take(&mut latches[header]);
         from.sort_unstable();
         from.dedup();
-        // The entry must not be a header either: nothing could stand before its loop.
-        if from.len() < 2 {
+        // One that also goes elsewhere may be in an inner loop, or leave it.
+        let alone = |b: &Block| matches!(body.blocks[*b].term, Term::Branch(_));
+        if from.is_empty() || from.len() == 1 && from.iter().all(alone) {
             continue;
         }
         let (at, line) = (body.blocks[header].at, body.blocks[header].line);

@@ -37,7 +37,12 @@ impl Emit<'_, '_, '_> {
         let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
         let to = self.scalar(ty)?;
         match inst.op {
-            Op::Bitcast => return self.bitcast(&from, to, self.m.types.leaves(ty)),
+            Op::Bitcast => {
+                if let Some(id) = inst.id.expand() {
+                    self.same_place(id, arg);
+                }
+                return self.bitcast(&from, to, self.m.types.leaves(ty));
+            }
             // The pointer stays what it is: which memory it is to is known.
             Op::PtrCastToGeneric => return Ok(from),
             Op::GenericCastToPtr | Op::GenericCastToPtrExplicit => {

@@ -431,6 +431,10 @@ impl Emit<'_, '_, '_> {
                     let layers = shape.is_array() && n + 1 == shape.coordinates();
                     if let (Some(level), false) = (level, layers) {
                         let mut both = [v, level];
+                        if !self.b.ty(level).scalar().is_int() {
+                            return Err(Error::malformed("a level that is no integer"));
+                        }
+                        both[1] = self.resize(level, Scalar::I32, false);
                         self.even(&mut both);
                         v = self.b.ins().ushr(both[0], both[1]);
                         let one = self.same(v, 1);

@@ -375,7 +375,25 @@ impl Emit<'_, '_, '_> {
         if class == StorageClass::Input {
             return Err(Error::unsupported("a pointer into a built-in variable"));
         }
+        if let (Some(id), true) = (
+            inst.id.expand(),
+            words.iter().skip(1).all(|w| self.is_zero(*w)),
+        ) {
+            self.same_place(id, base);
+        }
         Ok(Leaves::from_slice(&[self.plus(addr, constant)]))
+    }
+
+    fn is_zero(&self, word: u32) -> bool {
+        self.m.bits(Id::from_u32(word)) == Some(0)
+    }
+
+    /// Says that a pointer is to where another is.
+    pub(super) fn same_place(&mut self, id: Id, base: Id) {
+        let root = self.roots.get(&base).copied().unwrap_or(base);
+        if let Def::Global(_) = self.m.def(root) {
+            self.roots.insert(id, root);
+        }
     }
 
     /// A product with a constant.
@@ -505,6 +523,38 @@ impl Emit<'_, '_, '_> {
         };
         self.data.insert(id, symbol);
         Ok(symbol)
+    }
+
+    /// The text of constant memory that a pointer is to, as a string of the module.
+    ///
+    /// # Errors
+    /// It is no such pointer.
+    pub fn string(&mut self, pointer: Id) -> Result<ir::DataRef, Error> {
+        let no = || Error::unsupported("a string that is no constant of the program");
+        let id = self.roots.get(&pointer).copied().unwrap_or(pointer);
+        let Def::Global(g) = self.m.def(id) else {
+            return Err(no());
+        };
+        let data = self.m.globals.get(g).ok_or_else(no)?;
+        let size = usize::try_from(self.m.types.size(data.ty)).ok();
+        let size = size.filter(|s| *s <= 1 << 16).ok_or_else(no)?;
+        let (StorageClass::UniformConstant, Some(init)) = (data.class, data.init) else {
+            return Err(no());
+        };
+        let Type::Array(of, _) = self.m.types.kind(data.ty) else {
+            return Err(no());
+        };
+        if *self.m.types.kind(*of) != Type::Int(8) {
+            return Err(no());
+        }
+        let mut bytes = vec![0; size];
+        write(self.m, init, 0, &mut bytes)?;
+        let text: Vec<u8> = bytes.into_iter().take_while(|b| *b != 0).collect();
+        let name = format!("text.{}", id.as_u32());
+        Ok(match self.module.find_data(&name) {
+            Some(there) => there,
+            None => self.module.data.push(ir::Data::string(name, text)),
+        })
     }
 
     /// Lays out the private variables.

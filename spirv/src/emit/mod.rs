@@ -70,6 +70,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     private: BTreeMap<Id, u32>,
     private_bytes: u32,
     data: BTreeMap<Id, ir::DataRef>,
+    /// The variables that pointers are to the beginning of.
+    roots: BTreeMap<Id, Id>,
     files: BTreeMap<Id, ir::SourceFile>,
     pub errors: Errors,
 }
@@ -147,11 +149,18 @@ pub(crate) fn kernel(
         private: BTreeMap::new(),
         private_bytes: 0,
         data: BTreeMap::new(),
+        roots: BTreeMap::new(),
         files: BTreeMap::new(),
         errors: Errors(Vec::new()),
     };
     e.variables();
     let arguments = e.arguments();
+    for (id, ty, bits) in &body.consts {
+        if let Some(scalar) = m.types.scalar(*ty) {
+            let v = e.number(scalar, *bits);
+            e.set(*id, &[v]);
+        }
+    }
     e.run();
     let Emit { b, mut errors, .. } = e;
     if errors.0.is_empty()
@@ -233,14 +242,14 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// Whether a block is in a loop of channels that the current block is not in.
+    /// Whether a block is in a loop whose values are kept for the current block.
     fn left_channels(&self, def: Block) -> bool {
         let Some(outermost) = self.g.left(def, self.block) else {
             return false;
         };
         let mut at = self.g.loop_of[def].expand();
         while let Some(l) = at {
-            if self.u.loops[l] {
+            if self.u.kept[l] {
                 return true;
             }
             at = self.g.loops[l].parent.expand().filter(|_| l != outermost);

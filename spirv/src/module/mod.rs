@@ -125,6 +125,8 @@ pub(crate) struct FuncData {
 pub(crate) struct Module<'w> {
     pub stream: Stream<'w>,
     pub types: Types,
+    /// An integer of 32 bits.
+    pub int32: Ty,
     pub consts: PrimaryMap<Const, ConstData>,
     pub globals: PrimaryMap<Global, GlobalData>,
     pub funcs: PrimaryMap<Func, FuncData>,
@@ -252,10 +254,14 @@ impl<'w> Module<'w> {
 pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<'w>, Errors> {
     let mut errors = Errors(Vec::new());
     let insts = stream.insts.clone();
+    let mut types = Types::default();
+    // The module may have one of its own besides, or none.
+    let int32 = types.add(Type::Int(32), false);
     let mut b = Builder {
         m: Module {
             stream,
-            types: Types::default(),
+            types,
+            int32,
             consts: PrimaryMap::new(),
             globals: PrimaryMap::new(),
             funcs: PrimaryMap::new(),
