@@ -14,6 +14,7 @@ pub mod checker;
 mod chunks;
 #[cfg(test)]
 mod corruptions;
+pub(crate) mod local;
 mod loops;
 mod loosen;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::number;
 use super::seen::Seen;
 use crate::liveness::{Liveness, Occurrences, liveness};
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::Dst;
 use std::collections::BTreeSet;
 
