@@ -38,6 +38,8 @@ pub struct CompileOptions {
     pub report: bool,
     /// How registers get their places: anything but the default is for comparisons.
     pub allocator: Allocator,
+    /// Whether values that different channels hold may be in one place, where there are too many for the file: without it, for comparisons.
+    pub by_channel: bool,
     /// Verify what each stage makes: machine code, the places that registers have (by a symbolic checker), and by the legality rules what is
     /// emitted. (The IR verifier always runs.)
     pub check: bool,
@@ -54,6 +56,7 @@ impl CompileOptions {
             grfs: None,
             report: false,
             allocator: Allocator::default(),
+            by_channel: true,
             check: cfg!(debug_assertions),
         }
     }
@@ -90,6 +93,8 @@ pub struct KernelStats {
     pub grf_bytes_demand: u32,
     /// What was spilled.
     pub spilled: Spilled,
+    /// Registers that went since their values and another's are never in one channel at once.
+    pub shared: u32,
     /// Copies between registers of different places.
     pub moves: usize,
     /// Values that were in several places of the file because they made room for others.

@@ -142,6 +142,7 @@ impl Writer {
             inline,
             grfs,
             allocator,
+            by_channel,
             check,
         } = options;
         self.str(target.name());
@@ -150,6 +151,7 @@ impl Writer {
         self.str(inline.name());
         self.u32(grfs.unwrap_or(u32::MAX));
         self.str(allocator.name());
+        self.u8(u8::from(*by_channel));
         // Changes no code; but what was not checked is not given to who asks for checks.
         self.u8(u8::from(*check));
     }

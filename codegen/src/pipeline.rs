@@ -27,7 +27,7 @@ use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
-use crate::regalloc::{Allocated, Room, allocate, checker};
+use crate::regalloc::{Allocated, Room, allocate, checker, local};
 use crate::result::CodegenError;
 use crate::sends;
 use crate::simdcf::Finding;
@@ -284,16 +284,26 @@ pub(crate) fn run(
     if options.allocator == Allocator::Grfs {
         baseline::round(&mut code);
     }
-    let (_, live) = stages.run(Stage::Liveness, || {
-        liveness(name, &code).map(|l| (&code, l))
-    })?;
-    let demand = live.peak().1;
     let room = Room {
         target,
         grfs: options.grfs.unwrap_or(target.grf().count),
         scratch: payload.scratch_bytes,
         report: options.report,
     };
+    let by_channel = options.by_channel && options.allocator == Allocator::Bytes;
+    let limit = room.grfs.saturating_mul(target.grf().bytes);
+    let mut shared = 0;
+    let (_, live) = stages.run(Stage::Liveness, || {
+        let mut live = liveness(name, &code)?;
+        if by_channel {
+            shared = local::share(&mut code, &live, target, limit);
+        }
+        if shared > 0 {
+            live = liveness(name, &code)?;
+        }
+        Ok((&code, live))
+    })?;
+    let demand = live.peak().1;
     let map = &mut context.map;
     let mut report = None;
     let Allocated {
@@ -335,6 +345,7 @@ pub(crate) fn run(
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = demand;
     stats.spilled = spilled;
+    stats.shared = shared;
     let moves = |m: &&MInst| match **m {
         MInst::Copy { dst, src } => alloc.address[dst] != alloc.address[src],
         _ => false,

@@ -52,7 +52,8 @@ fn every_option_counts_but_dumps() {
         for simd_cf in SimdCf::ALL {
             for inline in Inline::ALL {
                 for (check, grfs) in [(false, None), (true, None), (false, Some(64))] {
-                    for allocator in Allocator::ALL {
+                    let ways = Allocator::ALL.into_iter().map(|a| (a, true));
+                    for (allocator, by_channel) in ways.chain([(Allocator::Bytes, false)]) {
                         let o = CompileOptions {
                             target: target.clone(),
                             dump: Vec::new(),
@@ -61,6 +62,7 @@ fn every_option_counts_but_dumps() {
                             grfs,
                             report: false,
                             allocator,
+                            by_channel,
                             check,
                         };
                         let old = all.insert(key(&o), format!("{o:?}"));

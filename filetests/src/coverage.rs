@@ -17,6 +17,8 @@ pub struct Coverage {
     pub too_large: u64,
     /// Functions of the cases that agree.
     pub functions: u64,
+    /// Kernels in which values that different channels hold share registers, and such registers.
+    pub shared: (u64, u64),
     opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
     fired: Fired,
     control: Control,
@@ -35,6 +37,8 @@ impl Coverage {
         self.equal += 1;
         for kernel in agreed.ways.iter().flat_map(|w| &w.kernels) {
             self.fired.extend(&kernel.stats.fired);
+            self.shared.0 += u64::from(kernel.stats.shared > 0);
+            self.shared.1 += u64::from(kernel.stats.shared);
         }
         self.control.add(&agreed.ways[0]);
         self.functions += agreed.module.functions.len() as u64;
@@ -58,6 +62,8 @@ impl Coverage {
         self.equal += other.equal;
         self.too_large += other.too_large;
         self.functions += other.functions;
+        self.shared.0 += other.shared.0;
+        self.shared.1 += other.shared.1;
         self.fired.extend(&other.fired);
         self.control.extend(&other.control);
         for (name, types) in &other.opcodes {
@@ -128,6 +134,11 @@ impl fmt::Display for Coverage {
             }
         }
         writeln!(f, "{}", self.control)?;
+        let (kernels, shared) = self.shared;
+        writeln!(
+            f,
+            "{shared} registers shared by channels in {kernels} kernels"
+        )?;
         write!(
             f,
             "{} kernels with {} functions in all agree, {} too large for the register file",

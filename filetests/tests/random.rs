@@ -201,7 +201,10 @@ fn interpreter_simulator_and_assembler_agree() {
         failures[..most].join("\n")
     );
     let total = coverage.equal + coverage.too_large;
-    assert!(coverage.equal * 20 > total * 19, "too many are too large");
+    // In so few registers some instructions alone are.
+    let few = grfs().is_some_and(|n| n <= 16);
+    let most = total / if few { 8 } else { 20 };
+    assert!(coverage.too_large <= most, "too many are too large");
     // A few cases cannot have everything.
     if cases < 60 {
         return;

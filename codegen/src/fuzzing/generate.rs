@@ -305,6 +305,7 @@ impl Gen<'_, '_, '_> {
                 5 | 6 => self.instruction(Opcode::Call),
                 7 if depth < 3 => self.simd_block(inner, depth),
                 8 if depth < 3 => self.uniform_switch(inner, depth),
+                9 if depth < 2 => self.escaping_loop(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.
@@ -555,6 +556,59 @@ impl Gen<'_, '_, '_> {
             g.pool.truncate(before);
         });
         let v = self.b.use_var(var);
+        self.pool.push(v);
+    }
+
+    /// A loop that each channel leaves with results which it has only then, of values that the others go on with; what is done with them is done by
+    /// channels.
+    fn escaping_loop(&mut self) {
+        let i32 = Type::clamped(Scalar::I32, self.simd);
+        let any = self.value(i32);
+        let (few, one) = (self.b.ins().iconst(i32, 3), self.b.ins().iconst(i32, 1));
+        let rounds = self.b.ins().band(any, few);
+        let count = 2 + self.rng.below(7);
+        let mut pairs = Vec::new();
+        for _ in 0..count {
+            let (start, none) = (self.value(i32), self.b.ins().undef(i32));
+            pairs.push((self.b.var(start), self.b.var(none), self.rng.one_in(2)));
+        }
+        let zero = self.b.ins().iconst(i32, 0);
+        let round = self.b.var(zero);
+        let simd = self.simd;
+        let all = self.b.ins().bconst(simd, u32::MAX >> (32 - simd));
+        self.b.simd_loop(|b| {
+            let n = b.use_var(round);
+            let done = b.ins().icmp(IntCC::SignedGreaterThanOrEqual, n, rounds);
+            b.simd_if(done, |b| {
+                for &(on, left, _) in &pairs {
+                    let v = b.use_var(on);
+                    let v = b.ins().isub(v, rounds);
+                    b.assign(left, v);
+                }
+                b.simd_break_if(all);
+            });
+            for &(on, _, add) in &pairs {
+                let v = b.use_var(on);
+                let v = match add {
+                    true => b.ins().iadd(v, rounds),
+                    false => b.ins().imul(v, few),
+                };
+                b.assign(on, v);
+            }
+            let n = b.use_var(round);
+            let n = b.ins().iadd(n, one);
+            b.assign(round, n);
+        });
+        let (start, cond) = (self.value(i32), self.mask());
+        let sum = self.b.var(start);
+        self.b.simd_if(cond, |b| {
+            for (_, left, _) in pairs {
+                let (a, v) = (b.use_var(sum), b.use_var(left));
+                let a = b.ins().iadd(a, v);
+                b.assign(sum, a);
+            }
+        });
+        let v = self.b.use_var(sum);
         self.pool.push(v);
     }
 

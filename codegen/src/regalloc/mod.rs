@@ -15,6 +15,7 @@ mod chunks;
 #[cfg(test)]
 mod corruptions;
 mod holes;
+pub(crate) mod local;
 mod loops;
 mod loosen;
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::vcode::{MInst, Routine, VCode, VReg, display, routines, verify};
 use cranelift_entity::EntityRef;
 use gantry_isa_gen::Op;
 use seen::Feature;
+use std::collections::BTreeSet;
 
 /// A number from the environment.
 pub(super) fn number(name: &str, default: u64) -> u64 {
@@ -37,16 +38,23 @@ fn need(code: &VCode) -> u32 {
     };
     let stays = |r: VReg| shared[r] || r.index() == 0;
     let kept: u32 = code.vregs.keys().filter(|r| stays(*r)).map(bytes).sum();
-    let of = |m: &MInst| {
-        let mut all: Vec<VReg> = Vec::new();
+    // What an address is of stays from where that is made to where it is used last.
+    let mut pinned: BTreeSet<VReg> = BTreeSet::new();
+    let mut most = 0;
+    for m in &code.insts {
+        let mut all = pinned.clone();
         m.for_each_vreg(|r, _| {
-            if !all.contains(&r) && !stays(r) {
-                all.push(r);
-            }
+            all.insert(r);
         });
-        all.into_iter().map(bytes).sum::<u32>()
-    };
-    kept + code.insts.iter().map(of).max().unwrap_or(0)
+        let own = all.into_iter().filter(|r| !stays(*r));
+        most = most.max(own.map(bytes).sum::<u32>());
+        match *m {
+            MInst::LoadAddress { base, .. } => pinned.insert(base),
+            MInst::Touch { reg, .. } => pinned.remove(&reg),
+            _ => false,
+        };
+    }
+    kept + most
 }
 
 /// GRFs that spilling wants for itself: the longest message of a store with its header, and one to move a part of a GRF through.
