@@ -183,7 +183,7 @@ impl Device {
     }
 
     /// Whether a file of kernels can be compiled at a width.
-    fn takes(&self, text: &str, width: u32) -> bool {
+    pub fn takes(&self, text: &str, width: u32) -> bool {
         let needs = text
             .lines()
             .filter_map(|l| l.strip_prefix("// needs:"))

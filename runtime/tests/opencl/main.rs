@@ -16,6 +16,7 @@ mod case;
 mod cl;
 mod compare;
 mod hazards;
+mod judge;
 #[path = "../../../isa-gen/tests/kernels/mod.rs"]
 mod kernels;
 mod reference;
@@ -24,8 +25,7 @@ mod rng;
 mod simulated;
 mod specs;
 
-use case::{Case, Judge};
-use gantry_runtime::Module;
+use case::Case;
 use kernels::Device;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ impl Row {
     }
 }
 
-fn judge(device: &'static Device) {
+fn device(device: &'static Device) {
     if !kernels::have_ocloc() || !reference::have_pocl() {
         return;
     }
@@ -76,7 +76,7 @@ fn judge(device: &'static Device) {
             let result = module
                 .as_ref()
                 .map_err(String::clone)
-                .and_then(|m| compare(case, m, zebin.width));
+                .and_then(|m| judge::launch(case, m, zebin.width));
             match result {
                 Ok(()) => row.equal += 1,
                 Err(e) => row.wrong.push(format!(
@@ -100,47 +100,11 @@ fn judge(device: &'static Device) {
     );
 }
 
-fn compare(case: &Case, module: &Module, width: u32) -> Result<(), String> {
-    let want = match case.judge {
-        Judge::Pocl => reference::results(case)?,
-        Judge::Here(f) => case.expected(f, width),
-    };
-    let (got, text) = simulated::run(case, module)?;
-    let judged = case
-        .args
-        .iter()
-        .enumerate()
-        .filter_map(|(i, a)| Some((i, a.judged()?)));
-    for (((i, (kind, _, tolerance)), got), want) in judged.zip(&got).zip(&want) {
-        if let Some(difference) = compare::difference(kind, tolerance, got, want) {
-            return Err(format!("argument {i}: {difference}"));
-        }
-    }
-    if case.prints {
-        // Work-items print in any order.
-        let lines = |text: &str| {
-            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            lines.sort();
-            lines
-        };
-        let (got, want) = (lines(&text), lines(&reference::printed(case)?));
-        if got.len() != want.len() {
-            return Err(format!("{} lines printed, not {}", got.len(), want.len()));
-        }
-        if let Some((got, want)) = got.iter().zip(&want).find(|(g, w)| g != w) {
-            return Err(format!("printed {got:?}, not {want:?}"));
-        }
-    } else if !text.is_empty() {
-        return Err(format!("printed {text:?}"));
-    }
-    Ok(())
-}
-
 macro_rules! devices {
     ($($name:ident)*) => {
         $(#[test]
         fn $name() {
-            judge(Device::named(stringify!($name)).unwrap());
+            device(Device::named(stringify!($name)).unwrap());
         })*
     };
 }

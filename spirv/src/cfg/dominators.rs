@@ -3,6 +3,28 @@
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The tree of dominators, from the first node.
+pub(crate) struct Tree {
+    /// The immediate dominators; [`NONE`] for the first.
+    pub idoms: Vec<u32>,
+    /// The numbers before and behind each node and all under it, by a walk.
+    spans: Vec<(u32, u32)>,
+}
+
+impl Tree {
+    /// The tree of these immediate dominators.
+    pub fn new(idoms: Vec<u32>) -> Tree {
+        let spans = spans(&idoms);
+        Tree { idoms, spans }
+    }
+
+    /// Whether one node dominates another.
+    pub fn dominates(&self, d: u32, n: u32) -> bool {
+        let (d, n) = (self.spans[d as usize], self.spans[n as usize]);
+        d.0 <= n.0 && n.0 < d.1
+    }
+}
+
 /// The immediate dominator of each node; [`NONE`] for the root and for nodes that it does not lead to.
 pub(crate) fn dominators(root: u32, succs: &[Vec<u32>]) -> Vec<u32> {
     let n = succs.len();
@@ -106,6 +128,36 @@ impl Forest {
         }
         self.best[v as usize]
     }
+}
+
+fn spans(idoms: &[u32]) -> Vec<(u32, u32)> {
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); idoms.len()];
+    for (n, d) in idoms.iter().enumerate() {
+        if let Some(c) = children.get_mut(*d as usize) {
+            c.push(n as u32);
+        }
+    }
+    let mut out = vec![(0, 0); idoms.len()];
+    let mut clock = 0;
+    let mut stack = vec![(0u32, 0usize)];
+    while let Some((n, next)) = stack.last_mut() {
+        let node = *n as usize;
+        if *next == 0 {
+            out[node].0 = clock;
+            clock += 1;
+        }
+        match children.get(node).and_then(|c| c.get(*next)) {
+            Some(c) => {
+                *next += 1;
+                stack.push((*c, 0));
+            }
+            None => {
+                out[node].1 = clock;
+                stack.pop();
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The graph of a body: order, dominators, loops.
 //!
 //! Needs a body without calls. Afterwards every loop has one block that goes back to its header (its latch) and nowhere else, which [`Graph::new`]
-//! adds where there is none. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
+//! adds where there is none, and phis have what they take in the order of blocks. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
 
 pub(crate) mod dominators;
+mod numbered;
 pub(crate) mod reduce;
 pub(crate) mod script;
 pub(crate) mod uses;
@@ -12,6 +13,7 @@ use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
 use dominators::{NONE, dominators};
+use numbered::Numbered;
 
 /// A loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,6 +85,8 @@ impl Graph {
         let entry = body.entry.expand();
         let entry = entry.ok_or_else(|| Error::internal("a body without blocks"))?;
         one_latch_each(entry, body)?;
+        let phis = body.blocks.values_mut().flat_map(|b| &mut b.phis);
+        phis.for_each(|phi| phi.args.sort_unstable_by_key(|a| a.0));
         let mut g = Graph {
             entry,
             succs: SecondaryMap::new(),
@@ -257,31 +261,15 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
 
 /// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else.
 fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
-    let order = order(entry, body);
-    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
-    for (n, b) in order.iter().enumerate() {
-        place[*b] = n as u32;
-    }
-    let succs = |b: &Block| {
-        body.blocks[*b]
-            .term
-            .successors()
-            .map(|s| place[s])
-            .collect()
-    };
-    let edges: Vec<Vec<u32>> = order.iter().map(succs).collect();
-    let idoms = dominators(0, &edges);
-    let spans = spans(&idoms);
+    let graph = Numbered::new(entry, body);
     let mut latches: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-    for (n, succs) in edges.iter().enumerate() {
-        for &s in succs.iter().filter(|s| **s as usize <= n) {
-            if !dominates(&spans, s, n as u32) {
-                return Err(Error::internal("irreducible control flow"));
-            }
-            latches[order[s as usize]].push(order[n]);
+    for (n, s) in graph.back() {
+        if !graph.tree.dominates(s, n) {
+            return Err(Error::internal("irreducible control flow"));
         }
+        latches[graph.order[s as usize]].push(graph.order[n as usize]);
     }
-    for header in order {
+    for header in graph.order {
         let mut from = std::mem::take(&mut latches[header]);
         from.sort_unstable();
         from.dedup();
@@ -322,41 +310,4 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
         body.blocks[header].phis = phis;
     }
     Ok(())
-}
-
-/// The numbers before and behind each node of a dominator tree and all under it, by a walk.
-fn spans(idoms: &[u32]) -> Vec<(u32, u32)> {
-    let mut children: Vec<Vec<u32>> = vec![Vec::new(); idoms.len()];
-    for (n, d) in idoms.iter().enumerate() {
-        if let Some(c) = children.get_mut(*d as usize) {
-            c.push(n as u32);
-        }
-    }
-    let mut out = vec![(0, 0); idoms.len()];
-    let mut clock = 0;
-    let mut stack = vec![(0u32, 0usize)];
-    while let Some((n, next)) = stack.last_mut() {
-        let node = *n as usize;
-        if *next == 0 {
-            out[node].0 = clock;
-            clock += 1;
-        }
-        match children.get(node).and_then(|c| c.get(*next)) {
-            Some(c) => {
-                *next += 1;
-                stack.push((*c, 0));
-            }
-            None => {
-                out[node].1 = clock;
-                stack.pop();
-            }
-        }
-    }
-    out
-}
-
-/// Whether one node dominates another, by the numbers of [`spans`].
-fn dominates(spans: &[(u32, u32)], d: u32, n: u32) -> bool {
-    let (d, n) = (spans[d as usize], spans[n as usize]);
-    d.0 <= n.0 && n.0 < d.1
 }

@@ -4,8 +4,7 @@
 //! back), and each cycle's entries are reached by way of one new block, a switch by a number that says which is meant. Afterwards the graph is
 //! reducible. Where there is none, nothing changes.
 
-use super::dominators::{NONE, dominators};
-use super::{dominates, order, spans};
+use super::numbered::Numbered;
 use crate::body::{BInst, Block, BlockData, Body, Term};
 use crate::error::Error;
 use crate::module::Module;
@@ -24,13 +23,13 @@ const MOST_CYCLES: usize = 100;
 pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let mut demoted = false;
     for _ in 0..MOST_CYCLES {
-        let Some((cycle, entries)) = find(body) else {
+        let Some(entries) = find(body) else {
             return Ok(());
         };
         if !std::mem::replace(&mut demoted, true) {
             demote(m, body)?;
         }
-        dispatch(m, body, &cycle, &entries);
+        dispatch(m, body, &entries);
     }
     match find(body) {
         None => Ok(()),
@@ -40,36 +39,21 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     }
 }
 
-/// A cycle with several entries: its blocks, and those.
-fn find(body: &Body) -> Option<(SecondaryMap<Block, bool>, Vec<Block>)> {
+/// The entries of a cycle that has several.
+fn find(body: &Body) -> Option<Vec<Block>> {
     let entry = body.entry.expand()?;
-    let order = order(entry, body);
-    let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
-    for (n, b) in order.iter().enumerate() {
-        place[*b] = n as u32;
-    }
-    let succs = |b: &Block| {
-        body.blocks[*b]
-            .term
-            .successors()
-            .map(|s| place[s])
-            .collect()
-    };
-    let edges: Vec<Vec<u32>> = order.iter().map(succs).collect();
-    let idoms = dominators(0, &edges);
-    let spans = spans(&idoms);
-    let all = edges.iter().enumerate();
-    let mut back = all.flat_map(|(n, to)| to.iter().map(move |s| (n as u32, *s)));
-    let (_, target) = back.find(|(n, s)| s <= n && !dominates(&spans, *s, *n))?;
+    let graph = Numbered::new(entry, body);
+    let (_, target) = graph.back().find(|(n, s)| !graph.tree.dominates(*s, *n))?;
     // What leads there and is led to from there, among what the target's dominator dominates.
-    let above = idoms[target as usize];
-    let inside = |n: u32| n != above && dominates(&spans, above, n);
-    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); order.len()];
-    for (n, to) in edges.iter().enumerate() {
+    let above = graph.tree.idoms[target as usize];
+    let inside = |n: u32| n != above && graph.tree.dominates(above, n);
+    let count = graph.order.len();
+    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for (n, to) in graph.succs.iter().enumerate() {
         to.iter().for_each(|s| preds[*s as usize].push(n as u32));
     }
     let reach = |edges: &[Vec<u32>]| {
-        let mut seen = vec![false; order.len()];
+        let mut seen = vec![false; count];
         let mut todo = vec![target];
         while let Some(n) = todo.pop() {
             if inside(n) && !std::mem::replace(&mut seen[n as usize], true) {
@@ -78,21 +62,15 @@ fn find(body: &Body) -> Option<(SecondaryMap<Block, bool>, Vec<Block>)> {
         }
         seen
     };
-    let (forth, back) = (reach(&edges), reach(&preds));
-    let mut cycle: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut entries = Vec::new();
+    let (forth, back) = (reach(&graph.succs), reach(&preds));
     let within = |n: u32| forth[n as usize] && back[n as usize];
-    for (n, b) in order.iter().enumerate().filter(|(n, _)| within(*n as u32)) {
-        cycle[*b] = true;
-        if preds[n].iter().any(|p| !within(*p)) {
-            entries.push(*b);
-        }
-    }
-    Some((cycle, entries))
+    let entered = |n: u32| within(n) && preds[n as usize].iter().any(|p| !within(*p));
+    let blocks = (0u32..).zip(graph.order.iter().copied());
+    Some(blocks.filter(|(n, _)| entered(*n)).map(|b| b.1).collect())
 }
 
 /// Leads all ways to the entries through one block.
-fn dispatch(m: &Module<'_>, body: &mut Body, _: &SecondaryMap<Block, bool>, entries: &[Block]) {
+fn dispatch(m: &Module<'_>, body: &mut Body, entries: &[Block]) {
     let state = body.variable(m.int32);
     let number = body.fresh(m.int32);
     let at = (0, 0);

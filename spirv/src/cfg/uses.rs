@@ -1,8 +1,8 @@
 //! Whether every value is defined before it is used, on every way: the rule of SSA that later phases rely on.
 
-use super::{Graph, dominates, spans};
+use super::Graph;
 use crate::body::{Block, Body};
-use crate::cfg::dominators::NONE;
+use crate::cfg::dominators::{NONE, Tree};
 use crate::error::Error;
 use crate::module::Module;
 use crate::read::Id;
@@ -22,9 +22,8 @@ pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error>
         }
     }
     let idom = |b: &Block| g.idom[*b].expand().map_or(NONE, |d| g.place[d]);
-    let idoms: Vec<u32> = g.order.iter().map(idom).collect();
-    let spans = spans(&idoms);
-    let early = |id: Id, by: u32| block[id] != NONE && !dominates(&spans, block[id], by);
+    let tree = Tree::new(g.order.iter().map(idom).collect());
+    let early = |id: Id, by: u32| block[id] != NONE && !tree.dominates(block[id], by);
     let wrong = |id: Id, at: u32| {
         let id = body.origin(id);
         let what = format!("{id} is used where it may not be defined");

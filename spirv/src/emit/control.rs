@@ -396,8 +396,8 @@ impl Emit<'_, '_, '_> {
         }
         let mut all: Vec<(Id, Leaves)> = Vec::new();
         for phi in &self.body.blocks[to].phis {
-            let arg = phi.args.iter().find(|a| a.0 == from);
-            let Some((_, arg)) = arg else {
+            let arg = phi.args.binary_search_by_key(&from, |a| a.0);
+            let Some((_, arg)) = arg.ok().and_then(|n| phi.args.get(n)) else {
                 let id = self.body.origin(phi.id);
                 return Err(Error::malformed(format!(
                     "{id} takes nothing from a block that leads to it"

@@ -18,6 +18,8 @@ mod case;
 mod cl;
 #[path = "../../../runtime/tests/opencl/compare.rs"]
 mod compare;
+#[path = "../../../runtime/tests/opencl/judge.rs"]
+mod judge;
 #[path = "../../../isa-gen/tests/kernels/mod.rs"]
 mod kernels;
 #[path = "../../../runtime/tests/opencl/reference.rs"]
@@ -30,7 +32,7 @@ mod source;
 #[path = "../../../runtime/tests/opencl/specs/mod.rs"]
 mod specs;
 
-use case::{Case, Judge};
+use case::Case;
 use gantry_codegen::{CompileOptions, compile};
 use gantry_spirv::{Options, Simd, translate};
 use kernels::Device;
@@ -61,7 +63,7 @@ fn zebin(words: &[u32], kernel: &str, device: &str, width: u32) -> Result<Vec<u8
     Ok(compiled.map_err(|e| format!("compiler: {e}"))?.zebin)
 }
 
-fn judge(device: &'static Device) {
+fn device(device: &'static Device) {
     let chosen = |what: &str, value: &str| std::env::var(what).is_ok_and(|v| v != value);
     if !kernels::have_ocloc() || !reference::have_pocl() || chosen("GANTRY_DEVICE", device.name) {
         return;
@@ -95,14 +97,16 @@ fn judge(device: &'static Device) {
                         }
                         refused += 1;
                     }
-                    Ok(zebin) => match run(case, &zebin, width) {
-                        Ok(()) => row.equal += 1,
-                        Err(e) => row.wrong.push(format!(
-                            "{} on {} SIMD{width}: {e}",
-                            case.name(),
-                            device.name
-                        )),
-                    },
+                    Ok(zebin) => {
+                        match simulated::load(&zebin).and_then(|m| judge::launch(case, &m, width)) {
+                            Ok(()) => row.equal += 1,
+                            Err(e) => row.wrong.push(format!(
+                                "{} on {} SIMD{width}: {e}",
+                                case.name(),
+                                device.name
+                            )),
+                        }
+                    }
                 }
             }
         }
@@ -165,42 +169,11 @@ fn reason(line: &str) -> &str {
     }
 }
 
-fn run(case: &Case, zebin: &[u8], width: u32) -> Result<(), String> {
-    let module = simulated::load(zebin)?;
-    let want = match case.judge {
-        Judge::Pocl => reference::results(case)?,
-        Judge::Here(f) => case.expected(f, width),
-    };
-    let (got, text) = simulated::run(case, &module)?;
-    let judged = case
-        .args
-        .iter()
-        .enumerate()
-        .filter_map(|(i, a)| Some((i, a.judged()?)));
-    for (((i, (kind, _, tolerance)), got), want) in judged.zip(&got).zip(&want) {
-        if let Some(difference) = compare::difference(kind, tolerance, got, want) {
-            return Err(format!("argument {i}: {difference}"));
-        }
-    }
-    if case.prints {
-        let lines = |text: &str| {
-            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-            lines.sort();
-            lines
-        };
-        let (got, want) = (lines(&text), lines(&reference::printed(case)?));
-        if got != want {
-            return Err("other lines are printed".to_owned());
-        }
-    }
-    Ok(())
-}
-
 macro_rules! devices {
     ($($name:ident)*) => {
         $(#[test]
         fn $name() {
-            judge(Device::named(stringify!($name)).unwrap());
+            device(Device::named(stringify!($name)).unwrap());
         })*
     };
 }

@@ -16,25 +16,13 @@ pub struct File {
 pub fn files(device: &Device, width: u32, asked: impl Fn(&str) -> bool) -> Vec<File> {
     let wanted = FILES
         .iter()
-        .filter(|(name, text)| asked(name) && takes(device, text, width));
+        .filter(|(name, text)| asked(name) && device.takes(text, width));
     wanted
         .map(|(name, text)| File {
             name,
             words: compile(device.name, name, text, width),
         })
         .collect()
-}
-
-/// Whether a file of kernels can be compiled for a device at a width: as the corpus says it.
-fn takes(device: &Device, text: &str, width: u32) -> bool {
-    let needs = text.lines().filter_map(|l| l.strip_prefix("// needs:"));
-    let mut needs = needs.flat_map(str::split_whitespace);
-    let fixed = !text.contains("intel_reqd_sub_group_size(SIMD)");
-    let met = needs.all(|need| match need {
-        "at-most-16" | "narrow" => width <= 16,
-        need => device.has.contains(&need),
-    });
-    met && !(fixed && width != 16)
 }
 
 /// Kept in the target directory: a change of the text or the options compiles anew.
