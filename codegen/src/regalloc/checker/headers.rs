@@ -66,17 +66,17 @@ pub(super) fn windows(code: &VCode, new: impl Fn(usize) -> bool) -> SecondaryMap
     out
 }
 
+/// The thread's header, and its bytes. Code that spills reads it where the code as it was may not: in loops without end.
+pub(super) fn header(code: &VCode) -> Option<(VReg, u32)> {
+    let mut all = code.vregs.iter();
+    let found = all.find(|(_, d)| d.place == Place::Fixed(0));
+    found.map(|(r, d)| (r, d.bytes))
+}
+
 impl Checker<'_> {
     /// What stands for a window's base: no register, nor a constant.
     fn base_of(&self, window: u32) -> VReg {
         VReg::new(self.before.vregs.len() + self.names.len() + window as usize)
-    }
-
-    /// The thread's header.
-    fn header(&self) -> Option<(VReg, u32)> {
-        let mut all = self.before.vregs.iter();
-        let found = all.find(|(_, d)| d.place == Place::Fixed(0));
-        found.map(|(r, d)| (r, d.bytes))
     }
 
     /// The window that a message goes to.
@@ -110,7 +110,7 @@ impl Checker<'_> {
         let base = (Scratch::BASE, Scratch::BASE + 4);
         if let Some(b) = super::headers::base(inst) {
             let at = self.place(b.from) + Scratch::BASE;
-            return match self.header() {
+            return match self.header {
                 Some((header, _)) if is(at, header, base) => Ok(()),
                 _ => Err(format!(
                     "has not where scratch begins at byte {at} of the file"
@@ -120,7 +120,7 @@ impl Checker<'_> {
         if self.scratch(inst).is_none() {
             return Ok(());
         }
-        let (Some((header, bytes)), Src::Direct { at, .. }) = (self.header(), inst.srcs[0]) else {
+        let (Some((header, bytes)), Src::Direct { at, .. }) = (self.header, inst.srcs[0]) else {
             return Err("has no header".to_owned());
         };
         let VirtReg::Grf(r) = at.reg else {

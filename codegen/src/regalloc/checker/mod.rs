@@ -53,6 +53,8 @@ struct Checker<'a> {
     makers: BTreeMap<usize, VReg>,
     /// The window of scratch that registers are made headers of.
     windows: SecondaryMap<VReg, u32>,
+    /// The thread's header, and its bytes.
+    header: Option<(VReg, u32)>,
     /// Values that several routines name.
     shared: SecondaryMap<VReg, bool>,
     of_blocks: Vec<Routine>,
@@ -215,6 +217,7 @@ impl<'a> Checker<'a> {
             again: BTreeMap::new(),
             makers: BTreeMap::new(),
             windows: SecondaryMap::new(),
+            header: headers::header(before),
             shared: routines::shared(before),
             of_blocks: routines::of_blocks(code),
             bytes: SecondaryMap::new(),
@@ -359,8 +362,9 @@ impl<'a> Checker<'a> {
     fn prune(&self, inst: usize, state: &mut State) {
         let point = inst as u32 * 2 + 2;
         state.prune(|r| {
-            // What is no register is a constant; liveness knows each routine alone.
-            if r.index() >= self.before.vregs.len() || self.shared[r] {
+            // What is no register is a constant; liveness knows each routine alone, and nothing of what spilling reads.
+            let header = self.header.is_some_and(|h| h.0 == r);
+            if header || r.index() >= self.before.vregs.len() || self.shared[r] {
                 return true;
             }
             let ranges = &self.live.ranges[r];
