@@ -5,9 +5,10 @@
 
 use super::overlay::{overlays, written};
 use crate::liveness::{Liveness, Range, Weak};
-use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg};
+use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VirtReg};
 use cranelift_bforest::{Map, MapForest};
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
+use gantry_isa_gen::{Dst, Op};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
@@ -43,6 +44,20 @@ struct Root {
     joined: Option<Map<u32, u32>>,
 }
 
+/// The register that the answer to a message of one payload comes to.
+fn answer(m: &MInst) -> Option<VReg> {
+    match m {
+        MInst::Op { inst, .. } if matches!(inst.op, Op::Send | Op::Sendc) => match inst.dst {
+            Dst::Direct { at, .. } => match at.reg {
+                VirtReg::Grf(r) => Some(r),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// All bundles of a function.
 pub struct Bundles<'a> {
     code: &'a VCode,
@@ -51,6 +66,8 @@ pub struct Bundles<'a> {
     up: SecondaryMap<VReg, VReg>,
     roots: PrimaryMap<VReg, Root>,
     forest: MapForest<u32, u32>,
+    /// Those that a message's answer comes to, by their roots.
+    answers: EntitySet<VReg>,
 }
 
 impl<'a> Bundles<'a> {
@@ -62,6 +79,7 @@ impl<'a> Bundles<'a> {
             up: SecondaryMap::with_default(VReg::new(0)),
             roots: PrimaryMap::with_capacity(code.vregs.len()),
             forest: MapForest::new(),
+            answers: EntitySet::with_capacity(code.vregs.len()),
         };
         for (r, d) in &code.vregs {
             b.up[r] = r;
@@ -73,6 +91,7 @@ impl<'a> Bundles<'a> {
                 joined: None,
             });
         }
+        b.answers.extend(code.insts.iter().filter_map(answer));
         // Bundles that meet meet for good.
         let mut apart: HashSet<(VReg, VReg)> = HashSet::new();
         for m in &code.insts {
@@ -95,6 +114,9 @@ impl<'a> Bundles<'a> {
             } else {
                 b.join(large, small);
                 b.roots[large].order = b.roots[to].order;
+                if b.answers.contains(small) {
+                    b.answers.insert(large);
+                }
             }
         }
         b
@@ -115,6 +137,16 @@ impl<'a> Bundles<'a> {
             at = self.up[at];
         }
         at
+    }
+
+    /// Where a bundle ends at the latest that has the first `limit` bytes of the file. The answer to a message of one payload may not lie over
+    /// the payload where it reaches the file's last register (PRM, "send": r127 as the return address); no answer reaches it.
+    pub(super) fn limit(&self, root: VReg, limit: u32) -> u32 {
+        let file = self.code.grf;
+        match self.answers.contains(root) {
+            true => limit.min(file.size() - file.bytes),
+            false => limit,
+        }
     }
 
     /// Calls `f` on the ranges of a bundle in order while it says to go on.

@@ -139,7 +139,10 @@ fn once(
             // Payload registers may overlap: nobody writes them.
             Place::Fixed(at) => Some(at),
             Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), life),
-            Place::Any => map.find(b.bytes, b.align, 0..limit, life),
+            Place::Any => {
+                let limit = bundles.limit(b.root, limit);
+                map.find(b.bytes, b.align, 0..limit, life)
+            }
         };
         match found.filter(|at| at + b.bytes <= file.size()) {
             Some(at) => {

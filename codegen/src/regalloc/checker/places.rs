@@ -2,22 +2,25 @@
 
 use super::{Checker, Res};
 use crate::vcode::{MInst, Place, VReg, VirtReg};
-use gantry_isa_gen::{Dst, Region, Src};
+use gantry_isa_gen::{Dst, Op, Region, Src};
 
 impl Checker<'_> {
     /// Looks at every register that an instruction names.
     pub(super) fn places(&self) -> Res {
         let code = &self.after.code;
         let mut places: Vec<(VReg, u32)> = Vec::new();
+        let mut spans: Vec<(u32, u32)> = Vec::new();
         // Addresses that were loaded: of which register, and where it was then.
         let mut loaded: Vec<(VReg, u32)> = Vec::new();
         for (i, m) in code.insts.iter().enumerate() {
             let say = |e: String| format!("instruction {i} (`{m}`) {e}");
             places.clear();
+            spans.clear();
             let mut wrong = None;
             self.spans(code).each(m, |r, bytes, _| {
                 let at = self.place(r);
                 places.push((r, at + bytes.start));
+                spans.push((at + bytes.start, at + bytes.end));
                 let data = &code.vregs[r];
                 if wrong.is_none() && at.saturating_add(data.bytes) > code.grf.size() {
                     wrong = Some(format!("has {r} at byte {at}, behind the file"));
@@ -27,6 +30,17 @@ impl Checker<'_> {
             });
             if let Some(e) = wrong {
                 return Err(say(e));
+            }
+            // The PRM's rule of r127 as the place of an answer.
+            if let (MInst::Op { inst, .. }, &[.., payload, answer]) = (m, &spans[..])
+                && matches!(inst.op, Op::Send | Op::Sendc)
+                && matches!(inst.dst, Dst::Direct { at, .. } if matches!(at.reg, VirtReg::Grf(_)))
+                && answer.1 == code.grf.size()
+                && payload.1 > answer.0
+            {
+                return Err(say(
+                    "has its answer in the last register and over its payload".to_owned(),
+                ));
             }
             if let MInst::Copy { dst, src } = m
                 && code.vregs[*dst].bytes != code.vregs[*src].bytes

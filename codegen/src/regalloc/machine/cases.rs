@@ -8,7 +8,9 @@ use crate::vcode::{
     BlockData, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg, verify,
 };
 use cranelift_entity::{EntityRef, PrimaryMap};
-use gantry_isa_gen::{Dst, ExecSize, Inst, Op, RegRef, Region, Src, SrcMods, Type};
+use gantry_isa_gen::{
+    Desc, Dst, ExecSize, Inst, Op, RegRef, Region, SendDescs, Src, SrcMods, Type,
+};
 
 /// Code of registers and blocks, each block's successors with it; routines by how many blocks they have.
 fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32]) -> VCode {
@@ -211,4 +213,37 @@ fn what_is_read_after_it_was_written_over_has_a_place_of_its_own() {
     );
     let out = allocated(&code).unwrap();
     assert_ne!(out.alloc.address[r(0)], out.alloc.address[r(1)]);
+}
+
+/// All of the file is taken where a message's answer begins where its payload ends: in the last two registers, if it were not forbidden.
+#[test]
+fn an_answer_over_its_payload_is_not_in_the_last_register() {
+    const S8: ExecSize = ExecSize::S8;
+    const OTHERS: usize = 21;
+    let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
+    let make = |n| mov(Some(n), ZERO, S8, Type::Ud);
+    let mut send = Inst::new(Op::Send, S8);
+    send.no_mask = true;
+    send.dst = Dst::Direct {
+        at: RegRef::new(VirtReg::Grf(r(1)), 0),
+        hs: 1,
+        ty: Type::Ud,
+    };
+    send.srcs[0] = src(0, S8, Type::Ud);
+    // Two registers there, two back.
+    send.send = Some(SendDescs {
+        ex: Desc::Imm(0xc),
+        desc: Desc::Imm(0x0424_02ff),
+        src1_len: None,
+    });
+    let two = [(64, ANY), (64, ANY)];
+    let vregs: Vec<_> = two.into_iter().chain([(192, ANY); OTHERS]).collect();
+    let others = 2..2 + OTHERS;
+    let mut insts: Vec<MInst> = others.clone().map(make).collect();
+    insts.extend([make(0), begins(send), read(1)]);
+    insts.extend(others.map(read));
+    insts.push(MInst::Jump);
+    let code = code(&vregs, &[(&insts, &[1]), (&[MInst::Jump], &[1])], &[2]);
+    let out = allocated(&code).unwrap();
+    assert_eq!(out.spilled.registers, 0);
 }

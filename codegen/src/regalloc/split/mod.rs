@@ -16,7 +16,7 @@ use super::loops::Loops;
 use crate::liveness::{Liveness, Occurrences};
 use crate::vcode::insert::{Inserted, insert_into, together};
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use file::{Bytes, File, meet, places};
 use moves::{Move, in_order};
 use smallvec::SmallVec;
@@ -88,6 +88,8 @@ struct Scan<'a> {
     loops: Loops,
     wanted: &'a SecondaryMap<VReg, Option<u32>>,
     limit: u32,
+    /// Bundles that may not be in the file's last register.
+    answers: EntitySet<VReg>,
     /// Per register its bundle.
     root: PrimaryMap<VReg, VReg>,
     /// The place of bundles that callers and subroutines share.
@@ -139,10 +141,14 @@ impl<'a> Scan<'a> {
         let mut root = PrimaryMap::with_capacity(code.vregs.len());
         let mut align: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(code.vregs.len());
         let (mut begins, mut ends) = (Vec::new(), Vec::new());
+        let mut answers = EntitySet::new();
         for (r, data) in &code.vregs {
             let to = bundles.root(r);
             root.push(to);
             align[to] = align[to].max(data.align);
+            if bundles.limit(to, limit) < limit {
+                answers.insert(to);
+            }
             begins.extend(live.ranges[r].iter().map(|x| (x.start, r)));
             ends.extend(live.ranges[r].iter().map(|x| (x.end, r)));
         }
@@ -178,6 +184,7 @@ impl<'a> Scan<'a> {
             loops: Loops::new(code),
             wanted,
             limit,
+            answers,
             root,
             align,
             begins,
@@ -258,6 +265,7 @@ impl<'a> Scan<'a> {
             return at..at + self.bytes(root);
         }
         match self.code.vregs[root].place {
+            Place::Any if self.answers.contains(root) => 0..self.limit - self.code.grf.bytes,
             Place::Any => 0..self.limit,
             Place::AtLeast(first) => first..file,
             Place::Fixed(at) => at..at + self.bytes(root),
