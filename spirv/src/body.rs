@@ -131,6 +131,8 @@ pub(crate) struct Body {
     origin: SecondaryMap<Id, PackedOption<Id>>,
     /// The first id that is still free.
     next: u32,
+    /// The calls that were flattened: the first id of each, from low to high, and the call that it is in.
+    calls: Vec<(u32, Option<usize>)>,
 }
 
 impl Body {
@@ -146,6 +148,28 @@ impl Body {
         let first = self.next;
         self.next = self.next.saturating_add(count);
         first
+    }
+
+    /// A call in another, or in the kernel, whose ids begin here.
+    pub fn begin_call(&mut self, first: u32, within: Option<usize>) -> usize {
+        self.calls.push((first, within));
+        self.calls.len() - 1
+    }
+
+    /// The call that an id is of; none: the kernel.
+    pub fn call_of(&self, id: Id) -> Option<usize> {
+        let behind = self.calls.partition_point(|c| c.0 <= id.as_u32());
+        behind.checked_sub(1)
+    }
+
+    /// The call that a call is in, which comes before it; none: the kernel.
+    pub fn within(&self, call: usize) -> Option<usize> {
+        self.calls.get(call).and_then(|c| c.1)
+    }
+
+    /// How many calls there are.
+    pub fn call_count(&self) -> usize {
+        self.calls.len()
     }
 
     /// A new id of a type.

@@ -24,6 +24,8 @@ struct Frame {
     args: Vec<Id>,
     /// The new number of the first id that the function defines; none: ids stay.
     base: Option<u32>,
+    /// Its number among the calls; none: the kernel.
+    call: Option<usize>,
     /// The first of the function's blocks.
     first: u32,
     /// Where it returns to.
@@ -59,6 +61,7 @@ pub(crate) fn flatten(m: &Module<'_>, kernel: Func) -> Result<Body, Error> {
         func: kernel,
         args: data.params.iter().map(|p| p.0).collect(),
         base: None,
+        call: None,
         first: 0,
         ret: None,
         returned: Vec::new(),
@@ -279,10 +282,12 @@ impl Flatten<'_, '_> {
             at: inst.at,
             line,
         });
+        let base = self.body.fresh_ids(data.locals);
         let mut inner = Frame {
             func: called,
             args,
-            base: Some(self.body.fresh_ids(data.locals)),
+            base: Some(base),
+            call: Some(self.body.begin_call(base, frame.call)),
             first: 0,
             ret: Some(next),
             returned: Vec::new(),

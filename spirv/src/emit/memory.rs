@@ -575,24 +575,40 @@ impl Emit<'_, '_, '_> {
                 }
             }
         }
-        for (id, ty, word, line) in all {
-            let Some(ty) = self.m.pointee(ty) else {
-                continue;
-            };
-            let (size, align) = (self.m.types.size(ty), self.m.types.align(ty));
-            let at = u64::from(self.private_bytes).next_multiple_of(align.clamp(1, 4096));
-            let most = u64::from(MAX_SCRATCH / self.simd);
-            match at.checked_add(size).filter(|end| *end <= most) {
-                Some(end) => {
-                    self.private.insert(id, at as u32);
-                    self.private_bytes = end as u32;
-                }
-                None => {
-                    self.private.insert(id, 0);
-                    let what = format!("more than {most} bytes of private memory");
-                    self.error(Error::limit(what), word, line, Some(id));
+        // Behind what is of the call that a call is in: calls that are not in each other have the same room.
+        all.sort_by_key(|v| self.body.call_of(v.0));
+        let mut all = all.into_iter().peekable();
+        let mut ends = vec![0u64; self.body.call_count()];
+        let (mut kernel, mut end) = (0, 0);
+        for call in [None].into_iter().chain((0..ends.len()).map(Some)) {
+            if let Some(n) = call {
+                let within = self.body.within(n).and_then(|w| ends.get(w));
+                end = within.copied().unwrap_or(kernel);
+            }
+            while let Some((id, ty, word, line)) = all.next_if(|v| self.body.call_of(v.0) == call) {
+                let Some(ty) = self.m.pointee(ty) else {
+                    continue;
+                };
+                let (size, align) = (self.m.types.size(ty), self.m.types.align(ty));
+                let at = end.next_multiple_of(align.clamp(1, 4096));
+                let most = u64::from(MAX_SCRATCH / self.simd);
+                match at.checked_add(size).filter(|end| *end <= most) {
+                    Some(new) => {
+                        self.private.insert(id, at as u32);
+                        end = new;
+                    }
+                    None => {
+                        self.private.insert(id, 0);
+                        let what = format!("more than {most} bytes of private memory");
+                        self.error(Error::limit(what), word, line, Some(id));
+                    }
                 }
             }
+            match call {
+                None => kernel = end,
+                Some(n) => ends[n] = end,
+            }
+            self.private_bytes = self.private_bytes.max(end as u32);
         }
         if self.private_bytes > 0 {
             self.private_bytes = self.private_bytes.next_multiple_of(64);
