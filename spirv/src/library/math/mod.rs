@@ -1,15 +1,15 @@
-//! Elementary functions of singles, and of halves by way of singles. Each says its method where it stands; doubles are refused by name.
+//! Elementary functions of singles and doubles, and of halves by way of singles. Each says its method where it stands; `docs/spirv-math.md` has the errors.
 
 mod exponential;
 mod gamma;
 mod kit;
 mod power;
+mod reduction;
 mod trigonometric;
 
 use super::{Call, Method, wrong};
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
-use crate::read;
 use gantry_codegen::ir::{Scalar, Value};
 use kit::Kit;
 use spirv::OpenclStd100Op as Std;
@@ -68,6 +68,7 @@ fn one(which: Std) -> Option<F1> {
             t::over_pi(k, v)
         },
         Std::cbrt => power::cbrt,
+        Std::rsqrt => power::rsqrt,
         Std::erf => gamma::erf,
         Std::erfc => gamma::erfc,
         Std::tgamma => gamma::tgamma,
@@ -79,7 +80,7 @@ fn one(which: Std) -> Option<F1> {
 fn two(which: Std) -> Option<F2> {
     Some(match which {
         Std::pow => power::pow,
-        Std::powr => power::powr,
+        Std::powr | Std::half_powr => power::powr,
         Std::hypot => power::hypot,
         Std::atan2 => trigonometric::atan2,
         Std::atan2pi => |k, y, x| {
@@ -90,19 +91,15 @@ fn two(which: Std) -> Option<F2> {
     })
 }
 
-/// An argument as singles.
-fn single(e: &mut E<'_, '_, '_>, v: Value, which: Std) -> Result<Value, Error> {
-    match e.want_float(v)? {
-        Scalar::F32 => Ok(v),
+/// An argument as singles or doubles.
+fn wide(e: &mut E<'_, '_, '_>, v: Value) -> Result<Value, Error> {
+    Ok(match e.want_float(v)? {
         Scalar::F16 => {
             let ty = e.lanes(Scalar::F32, e.b.ty(v).lanes());
-            Ok(e.b.ins().fpromote(ty, v))
+            e.b.ins().fpromote(ty, v)
         }
-        _ => Err(Error::unsupported(format!(
-            "{} of doubles",
-            read::opencl_name(which as u32)
-        ))),
-    }
+        _ => v,
+    })
 }
 
 fn back(e: &mut E<'_, '_, '_>, v: Value, scalar: Scalar) -> Value {
@@ -123,21 +120,22 @@ fn others(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (mut out, mut besides) = (Leaves::new(), Leaves::new());
     for (n, a) in first.iter().enumerate() {
         let scalar = e.want_float(*a)?;
-        let mut x = single(e, *a, call.which)?;
+        let mut x = wide(e, *a)?;
         let mut y = None;
         if let Some(second) = &second {
             let b = *second.get(n).ok_or_else(wrong)?;
             let b = match matches!(call.which, Std::pown | Std::rootn) {
                 true if e.scalar_of(b) == Scalar::I32 => b,
                 true => return Err(wrong()),
-                false => single(e, b, call.which)?,
+                false if e.scalar_of(b) == scalar => wide(e, b)?,
+                false => return Err(wrong()),
             };
             let mut v = [x, b];
             e.even(&mut v);
             x = v[0];
             y = Some(v[1]);
         }
-        let mut k = Kit::new(e, x);
+        let mut k = Kit::new(e, x, scalar == Scalar::F16);
         let v = match (call.which, y) {
             (Std::sincos, _) => {
                 let (s, c) = trigonometric::sin_cos(&mut k, x);
