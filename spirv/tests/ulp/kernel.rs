@@ -15,12 +15,30 @@ use spirv::{
 use std::path::Path;
 use std::process::Command;
 
-/// The work-items of a thread.
-pub const SIMD: u32 = 16;
+/// How a kernel is compiled.
+#[derive(Clone, Copy)]
+pub struct Form {
+    pub target: &'static str,
+    /// The work-items of a thread.
+    pub simd: u32,
+    /// Whether all take the first arguments, so that the function is of one lane.
+    pub uniform: bool,
+}
+
+impl Form {
+    /// As most are.
+    pub fn of(target: &'static str) -> Form {
+        Form {
+            target,
+            simd: 16,
+            uniform: false,
+        }
+    }
+}
 
 /// `kernel void k(global A *a, global B *b, ..., global R *r)`: `r[i] = f(a[i], b[i], ...)`, where a pointer argument of the function is to an element
 /// of its own buffer, behind those. Without a function the first argument is the result.
-fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>) -> Vec<u32> {
+fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>, uniform: bool) -> Vec<u32> {
     let mut b = Builder::new();
     b.set_version(1, 0);
     b.capability(Capability::Addresses);
@@ -58,6 +76,7 @@ fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>) -> Vec<u
     let r = scalar(result);
     let params: Vec<u32> = args.iter().chain([&r]).map(|a| a.2).collect();
     let signature = b.type_function(void, params.clone());
+    let zero = b.constant_bit64(long, 0);
     let main = b
         .begin_function(void, None, FunctionControl::NONE, signature)
         .unwrap();
@@ -76,6 +95,8 @@ fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>) -> Vec<u
     };
     let mut values = Vec::new();
     for (a, p) in args.iter().zip(&params) {
+        let own = !uniform || matches!(a.0, Kind::OutFloat | Kind::OutInt);
+        let i = if own { i } else { zero };
         let at = b.in_bounds_ptr_access_chain(a.2, None, *p, i, []).unwrap();
         let (how, size) = aligned(a.3);
         values.push(match a.0 {
@@ -125,20 +146,20 @@ pub struct Launched {
 ///
 /// # Errors
 /// What refused it.
-pub fn gantry(f: &Function, ty: Type, target: &str, threads: usize) -> Result<Loaded, String> {
-    let words = words(f.arguments, f.result, ty, Some(f.op));
-    compile(&words, target)
+pub fn gantry(f: &Function, ty: Type, form: Form, threads: usize) -> Result<Loaded, String> {
+    let words = words(f.arguments, f.result, ty, Some(f.op), form.uniform);
+    compile(&words, form)
         .and_then(|z| load(&z, threads))
         .map(|module| loaded(f, ty, module))
 }
 
-fn compile(words: &[u32], target: &str) -> Result<Vec<u8>, String> {
+fn compile(words: &[u32], form: Form) -> Result<Vec<u8>, String> {
     let options = Options {
-        simd: Simd::Width(SIMD),
+        simd: Simd::Width(form.simd),
         ..Options::default()
     };
     let translated = translate(words, &options).map_err(|e| e.to_string())?;
-    let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
+    let mut options = CompileOptions::for_target(form.target).map_err(|e| e.to_string())?;
     options.check = true;
     let compiled = gantry_codegen::compile(&translated.module, &options);
     Ok(compiled.map_err(|e| e.to_string())?.zebin)
@@ -169,7 +190,7 @@ fn loaded(f: &Function, ty: Type, module: Module) -> Loaded {
 /// # Errors
 /// What its compiler says.
 pub fn intel(f: &Function, ty: Type) -> Result<Loaded, String> {
-    let words = words(f.arguments, f.result, ty, Some(f.op));
+    let words = words(f.arguments, f.result, ty, Some(f.op), false);
     ocloc(&words, &format!("{}-{}", f.name, ty.name()))
         .and_then(|z| load(&z, 1))
         .map(|module| loaded(f, ty, module))
@@ -183,10 +204,10 @@ pub fn around(f: &Function, ty: Type, intel: bool) -> Result<f64, String> {
     // What goes in and out, with the first argument as the result, or a zero's bits where it is of another type.
     let mut kinds: Vec<Kind> = f.arguments.to_vec();
     kinds[0] = f.result;
-    let words = words(&kinds, f.result, ty, None);
+    let words = words(&kinds, f.result, ty, None, false);
     let zebin = match intel {
         true => ocloc(&words, &format!("{}-{}-around", f.name, ty.name())),
-        false => compile(&words, "skl"),
+        false => compile(&words, Form::of("skl")),
     }?;
     let l = Loaded {
         module: load(&zebin, 1)?,
@@ -204,15 +225,14 @@ fn ocloc(words: &[u32], name: &str) -> Result<Vec<u8>, String> {
     let file = dir.join("k.spv");
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
     std::fs::write(&file, bytes).unwrap();
-    let internal = format!(
-        "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin -cl-intel-reqd-sub-group-size={SIMD}"
-    );
+    let width = "-cl-intel-reqd-sub-group-size=16";
+    let internal = format!("-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin {width}");
     let out = Command::new("ocloc")
         .args(["compile", "-spirv_input", "-device", "skl", "-file"])
         .arg(&file)
         .arg("-out_dir")
         .arg(&dir)
-        .args(["-options", &format!("-cl-intel-reqd-sub-group-size={SIMD}")])
+        .args(["-options", width])
         .args(["-internal_options", &internal])
         .current_dir(&dir)
         .output()

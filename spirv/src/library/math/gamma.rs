@@ -3,7 +3,7 @@
 use super::exponential::{natural, reduced, small};
 use super::kit::{By, Kit, Poly};
 use super::power::{exp2_parts, log2_parts};
-use super::trigonometric::sinpi;
+use super::trigonometric::in_turns;
 use gantry_codegen::ir::Value;
 use std::f64::consts::{FRAC_1_PI, FRAC_2_SQRT_PI, LOG2_E, PI};
 
@@ -160,18 +160,19 @@ fn complement(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
     (k.div(p, d), n)
 }
 
-/// Up to 1 `x * T(x^2)`, else by the complement.
+/// Up to 1 `x * T(x^2)`; where a channel has more, by the complement.
 pub(super) fn erf(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let z = k.mul(a, a);
     let near = k.series(z, ERF);
     let near = k.mul(near, a);
-    let (v, n) = complement(k, a);
-    let v = k.scale(v, n);
-    let one = k.n(1.0);
-    let v = k.sub(one, v);
     let large = k.gt_n(a, 1.0);
-    let v = k.sel(large, v, near);
+    let [v] = k.seldom(large, [near], |k| {
+        let (v, n) = complement(k, a);
+        let v = k.scale(v, n);
+        let one = k.n(1.0);
+        [k.sub(one, v)]
+    });
     let v = k.with_sign(v, x);
     let nan = k.nan(x);
     k.sel(nan, x, v)
@@ -198,16 +199,28 @@ fn upper(k: &mut K<'_, '_, '_, '_>, x: Value, low: Value) -> (Value, Value, Valu
     let (up, lost) = k.two_sum(x, by);
     let both = k.add(low, lost);
     let (z, low) = (k.sel(few, up, x), k.sel(few, both, low));
-    // x (x + n) and so on.
-    let last = k.plus(x, from - 1.0);
-    let first = k.mul(x, last);
-    let mut product = first;
+    // x (x + n), x (x + n) + n - 1 and so on; what all of it lost.
+    let last = k.n(from - 1.0);
+    let (last, lost) = k.two_sum(x, last);
+    let (first, first_low) = k.product(x, last);
+    let first_low = k.fma(x, lost, first_low);
+    let (mut product, mut off) = (first, first_low);
     for p in pairs {
         let f = k.plus(first, *p);
-        product = k.mul(product, f);
+        let back = k.plus(f, -p);
+        let f_low = k.sub(first, back);
+        let f_low = k.add(f_low, first_low);
+        off = k.mul(off, f);
+        off = k.fma(product, f_low, off);
+        let (next, lost) = k.product(product, f);
+        off = k.add(off, lost);
+        product = next;
     }
-    let one = k.n(1.0);
+    let (one, zero) = (k.n(1.0), k.n(0.0));
     let product = k.sel(few, product, one);
+    let off = k.sel(few, off, zero);
+    let inverse = k.recip(product);
+    let off = k.mul(off, inverse);
 
     let (h, l) = log2_parts(k, z);
     let less = k.plus(z, -0.5);
@@ -231,6 +244,7 @@ fn upper(k: &mut K<'_, '_, '_, '_>, x: Value, low: Value) -> (Value, Value, Valu
     let d = k.add(h, minus);
     let rest = k.fma(c, inverse, t_low);
     let rest = k.fma(d, low, rest);
+    let rest = k.fma_n(off, -LOG2_E, rest);
     let off = k.sub(p_low, q_low);
     let rest = k.add(rest, off);
     let rest = k.add(rest, s_low);
@@ -252,18 +266,18 @@ pub(super) fn tgamma(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let zero = k.n(0.0);
     let (arg, low) = (k.sel(turned, other, c), k.sel(turned, lost, zero));
     let (p, n, product) = upper(k, arg, low);
-    // The sine brought near 1.
-    let s = sinpi(k, x);
-    let magnitude = k.abs(s);
-    let (by, _) = k.scales(magnitude);
-    let s = k.mul(s, by);
-    let d = k.mul(s, p);
-    let pi = k.times(product, PI);
-    let (over, under) = (k.sel(turned, pi, p), k.sel(turned, d, product));
+    let [over, under, n] = k.seldom(turned, [p, product, n], |k| {
+        // The sine brought near 1.
+        let (s, _) = in_turns(k, x);
+        let magnitude = k.abs(s);
+        let (by, _) = k.scales(magnitude);
+        let s = k.mul(s, by);
+        let d = k.mul(s, p);
+        let pi = k.times(product, PI);
+        let up = k.exponent(by);
+        [pi, d, k.e.b.ins().isub(up, n)]
+    });
     let v = k.div(over, under);
-    let up = k.exponent(by);
-    let down = k.e.b.ins().isub(up, n);
-    let n = k.sel(turned, down, n);
     let v = k.scale(v, n);
     // A zero gives an infinity of its sign; whole numbers below give none.
     let floor = k.floor(x);
@@ -286,61 +300,60 @@ pub(super) fn lgamma(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     let one = k.n(1.0);
     let other = k.sub(one, x);
     let arg = k.sel(turned, other, x);
-    let (from, _) = k.by(STEPS);
-    let end = k.n(from);
-    let middle = k.min(arg, end);
-    let zero = k.n(0.0);
-    let (p, n, product) = upper(k, middle, zero);
-    let g = k.div(p, product);
-    let g = k.scale(g, n);
-    let (low, few) = (k.lt_n(arg, 2.5), k.lt_n(arg, from));
-    let high = k.not(low);
-    let by_gamma = k.and(high, few);
-    let l = k.sel(by_gamma, g, arg);
-    let parts = k.fraction(l);
-    let (l, _) = natural(k, parts, None);
     // Around 1 and 2.
+    let parts = k.fraction(arg);
+    let (l, _) = natural(k, parts, None);
     let first = k.lt_n(arg, 1.5);
-    let two = k.n(2.0);
+    let (two, zero) = (k.n(2.0), k.n(0.0));
     let center = k.sel(first, one, two);
     let t = k.sub(arg, center);
-    let t = k.clamp(t, -0.5, 0.5);
     let p = k.series(t, LOG_GAMMA);
     let minus = k.neg(l);
     let less = k.sel(first, minus, zero);
     let near = k.fma(p, t, less);
-    // Far away.
-    let most = k.n(2f64.powi(60));
-    let a = k.min(arg, most);
-    let inverse = k.div(one, a);
-    let square = k.mul(inverse, inverse);
-    let s = k.series(square, STIRLING);
-    let s = k.mul(s, inverse);
-    let s = k.plus(s, 0.918_938_533_204_672_8 - 0.5);
-    let (a, b) = (k.plus(arg, -0.5), k.plus(l, -1.0));
-    let far = k.fma(a, b, s);
-    let v = k.sel(few, l, far);
-    let v = k.sel(low, near, v);
+    let high = k.gt_n(arg, 2.5);
+    let [v] = k.seldom(high, [near], |k| {
+        let (from, _) = k.by(STEPS);
+        let end = k.n(from);
+        let middle = k.min(arg, end);
+        let (p, n, product) = upper(k, middle, zero);
+        let g = k.div(p, product);
+        let g = k.scale(g, n);
+        let parts = k.fraction(g);
+        let (by_gamma, _) = natural(k, parts, None);
+        // By Stirling's formula.
+        let most = k.n(2f64.powi(60));
+        let a = k.min(arg, most);
+        let inverse = k.div(one, a);
+        let square = k.mul(inverse, inverse);
+        let s = k.series(square, STIRLING);
+        let s = k.mul(s, inverse);
+        let s = k.plus(s, 0.918_938_533_204_672_8 - 0.5);
+        let (a, b) = (k.plus(arg, -0.5), k.plus(l, -1.0));
+        let far = k.fma(a, b, s);
+        let few = k.lt_n(arg, from);
+        [k.sel(few, by_gamma, far)]
+    });
 
-    let s = sinpi(k, x);
-    let magnitude = k.abs(s);
-    let ratio = k.times(magnitude, FRAC_1_PI);
-    let parts = k.fraction(ratio);
-    let (l, _) = natural(k, parts, None);
-    let sum = k.add(l, v);
-    let minus = k.neg(sum);
-    let v = k.sel(turned, minus, v);
-    let pole = k.eq_n(s, 0.0);
-    let pole = k.and(pole, turned);
+    let plus = k.i(1);
+    let [v, sign] = k.seldom(turned, [v, plus], |k| {
+        let (s, _) = in_turns(k, x);
+        let magnitude = k.abs(s);
+        let ratio = k.times(magnitude, FRAC_1_PI);
+        let parts = k.fraction(ratio);
+        let (l, _) = natural(k, parts, None);
+        let sum = k.add(l, v);
+        let v = k.neg(sum);
+        let pole = k.eq_n(s, 0.0);
+        let v = k.sel_n(pole, f64::INFINITY, v);
+        let (below, down) = (k.lt_n(x, 0.0), k.lt_n(s, 0.0));
+        let negative = k.and(below, down);
+        let minus = k.i(-1);
+        [v, k.sel(negative, minus, plus)]
+    });
     let a = k.abs(x);
     let endless = k.eq_n(a, f64::INFINITY);
-    let pole = k.or(pole, endless);
-    let v = k.sel_n(pole, f64::INFINITY, v);
+    let v = k.sel_n(endless, f64::INFINITY, v);
     let nan = k.nan(x);
-    let v = k.sel(nan, x, v);
-    let (plus, minus) = (k.i(1), k.i(-1));
-    let below = k.lt_n(x, 0.0);
-    let down = k.lt_n(s, 0.0);
-    let negative = k.and(below, down);
-    (v, k.sel(negative, minus, plus))
+    (k.sel(nan, x, v), sign)
 }

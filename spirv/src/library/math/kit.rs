@@ -65,6 +65,17 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         self.e.b.ins().fconst(self.float, v)
     }
 
+    /// A number for an instruction of two operands: of doubles eight, which is as many as it takes, read twice where there are more lanes.
+    fn short(&mut self, v: f64) -> Value {
+        if !self.wide || self.lanes <= 8 {
+            return self.n(v);
+        }
+        let eight = self.e.lanes(Scalar::F64, 8);
+        let v = self.e.b.ins().fconst(eight, v);
+        let region = Region::new(0, 8, 1, 0);
+        self.e.b.ins().rdregion(self.float, v, region)
+    }
+
     pub fn i(&mut self, v: i64) -> Value {
         self.e.b.ins().iconst(self.int, v)
     }
@@ -138,13 +149,13 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
 
     /// `a * n`.
     pub fn times(&mut self, a: Value, n: f64) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.mul(a, n)
     }
 
     /// `a + n`.
     pub fn plus(&mut self, a: Value, n: f64) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.add(a, n)
     }
 
@@ -189,7 +200,7 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn clamp(&mut self, a: Value, low: f64, high: f64) -> Value {
-        let (low, high) = (self.n(low), self.n(high));
+        let (low, high) = (self.short(low), self.short(high));
         let a = self.max(a, low);
         self.min(a, high)
     }
@@ -199,18 +210,18 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn lt_n(&mut self, a: Value, n: f64) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.lt(a, n)
     }
 
     pub fn gt_n(&mut self, a: Value, n: f64) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.lt(n, a)
     }
 
     /// Whether it is a number up to another.
     pub fn at_most(&mut self, a: Value, n: f64) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.e.b.ins().fcmp(FloatCC::LessThanOrEqual, a, n)
     }
 
@@ -219,7 +230,7 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn eq_n(&mut self, a: Value, n: f64) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.eq(a, n)
     }
 
@@ -244,7 +255,7 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     pub fn sel_n(&mut self, c: Value, n: f64, b: Value) -> Value {
-        let n = self.n(n);
+        let n = self.short(n);
         self.sel(c, n, b)
     }
 
@@ -477,13 +488,13 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
     }
 
     /// What is given by `slow` where a predicate is set, else `v`: which the thread skips where no channel needs it.
-    pub fn seldom(
+    pub fn seldom<const N: usize>(
         &mut self,
         c: Value,
-        v: &[Value],
-        slow: impl FnOnce(&mut Self) -> Vec<Value>,
-    ) -> Vec<Value> {
-        let vars: Vec<_> = v.iter().map(|v| self.e.b.var(*v)).collect();
+        v: [Value; N],
+        slow: impl FnOnce(&mut Self) -> [Value; N],
+    ) -> [Value; N] {
+        let vars = v.map(|v| self.e.b.var(v));
         let any = match self.lanes {
             1 => c,
             _ => self.e.b.ins().any(c),
@@ -491,10 +502,10 @@ impl<'k, 'a, 'm, 'f> Kit<'k, 'a, 'm, 'f> {
         self.e.b.uniform_if_begin(any);
         let other = slow(self);
         for ((var, old), new) in vars.iter().zip(v).zip(other) {
-            let new = self.e.b.ins().select(c, new, *old);
+            let new = self.e.b.ins().select(c, new, old);
             self.e.b.def_var_all_lanes(*var, new);
         }
         self.e.b.uniform_if_end();
-        vars.into_iter().map(|v| self.e.b.use_var(v)).collect()
+        vars.map(|v| self.e.b.use_var(v))
     }
 }

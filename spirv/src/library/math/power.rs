@@ -105,30 +105,27 @@ fn magnitude(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value, y_low: Option<Value>
     let v = raise(k, a, y, y_low);
     let up = k.gt_n(y, 0.0);
     let (zero, infinity) = (k.n(0.0), k.n(f64::INFINITY));
-    // By an infinite exponent as by a sign of the logarithm.
+    // At the ends by the signs of the exponent and the logarithm.
     let whole = k.abs(y);
     let endless = k.eq(whole, infinity);
+    let (none, top) = (k.eq_n(a, 0.0), k.eq(a, infinity));
+    let ends = k.or(none, top);
+    let ends = k.or(ends, endless);
     let more = k.gt_n(a, 1.0);
-    let grows = k.e.b.ins().bxor(more, up);
-    let end = k.sel(grows, zero, infinity);
-    let v = k.sel(endless, end, v);
-    let none = k.eq_n(a, 0.0);
-    let end = k.sel(up, zero, infinity);
-    let v = k.sel(none, end, v);
-    let top = k.eq(a, infinity);
-    let end = k.sel(up, infinity, zero);
-    let v = k.sel(top, end, v);
+    let falls = k.e.b.ins().bxor(more, up);
+    let end = k.sel(falls, zero, infinity);
+    let v = k.sel(ends, end, v);
     let one = k.eq_n(a, 1.0);
     k.sel_n(one, 1.0, v)
 }
 
 /// Whether a float is a whole number, and an odd one.
 fn whole_odd(k: &mut K<'_, '_, '_, '_>, y: Value) -> (Value, Value) {
-    let trunc = k.e.b.ins().ftrunc(y);
-    let whole = k.eq(trunc, y);
+    let near = k.e.b.ins().fnearest(y);
+    let whole = k.eq(near, y);
     let half = k.times(y, 0.5);
-    let trunc = k.e.b.ins().ftrunc(half);
-    let even = k.eq(trunc, half);
+    let near = k.e.b.ins().fnearest(half);
+    let even = k.eq(near, half);
     let odd = k.not(even);
     (whole, k.and(whole, odd))
 }

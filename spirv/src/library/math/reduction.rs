@@ -123,16 +123,12 @@ fn loaded(k: &mut K<'_, '_, '_, '_>, at: Value) -> Vec<Value> {
     words.collect()
 }
 
-/// The upper words of a product's low part: a factor's words, the lowest first, by the window's, the highest first; so many of them.
-fn product(
-    k: &mut K<'_, '_, '_, '_>,
-    factor: &[Value],
-    window: &[Value],
-    count: usize,
-) -> Vec<Value> {
+/// The upper words of a product's low part: a factor's words, the lowest first, by the window's, the highest first. Two of singles, four of doubles.
+fn product(k: &mut K<'_, '_, '_, '_>, factor: &[Value], window: &[Value]) -> [Value; 4] {
     let mut carry: Option<Value> = None;
-    let mut out = Vec::new();
-    for n in (0..count).rev() {
+    let mut out = [k.i(0); 4];
+    let count = if k.wide { 4 } else { 2 };
+    for (n, word) in out.iter_mut().enumerate().take(count).rev() {
         let mut terms: Vec<Value> = Vec::new();
         for (i, f) in factor.iter().enumerate() {
             if let (Some(a), Some(b)) = (window.get(n + i), window.get(n + i + 1)) {
@@ -141,24 +137,20 @@ fn product(
             }
         }
         terms.extend(carry.take());
-        let mut all = terms.into_iter();
-        let Some(mut sum) = all.next() else { continue };
-        for t in all {
-            let (s, c) = k.e.b.ins().iaddc(sum, t);
-            sum = s;
+        for t in terms {
+            let (s, c) = k.e.b.ins().iaddc(*word, t);
+            *word = s;
             carry = Some(match carry {
                 Some(before) => k.e.b.ins().iadd(before, c),
                 None => c,
             });
         }
-        out.push(sum);
     }
-    out.reverse();
     out
 }
 
-/// What is left of a multiple of half of pi, the multiple's low bits, and of doubles what the first lacks. Of infinities NaNs.
-pub(super) fn payne_hanek(k: &mut K<'_, '_, '_, '_>, x: Value) -> Vec<Value> {
+/// What is left of a multiple of half of pi, of doubles what that lacks, and the multiple's low bits. Of infinities NaNs.
+pub(super) fn payne_hanek(k: &mut K<'_, '_, '_, '_>, x: Value) -> [Value; 3] {
     let top = k.top(x);
     let (by, bias) = k.format();
     let shift = k.i(by);
@@ -176,30 +168,22 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_, '_, '_>, x: Value) -> Vec<Value> {
     let off = k.i(ZEROS - 2 - bias - bits);
     let bit = k.e.b.ins().iadd(exponent, off);
     let window = window(k, bit);
-    let count = if k.wide { 4 } else { 2 };
-    let words = product(k, &factor, &window, count);
+    let words = product(k, &factor, &window);
 
     // Two bits of the multiple; the rest is a part of it, from -1/2 to 1/2 with the next multiple.
     let (two, thirty) = (k.i(2), k.i(30));
-    let mut parts: Vec<Value> = Vec::new();
-    for (n, w) in words.iter().enumerate() {
-        let high = k.e.b.ins().ishl(*w, two);
-        parts.push(match words.get(n + 1) {
-            Some(next) => {
-                let next = k.e.b.ins().ushr(*next, thirty);
-                k.e.b.ins().bor(high, next)
-            }
-            None => high,
-        });
+    let [first, ..] = words;
+    let mut parts = words.map(|w| k.e.b.ins().ishl(w, two));
+    for (part, next) in parts.iter_mut().zip(words.iter().skip(1)) {
+        let next = k.e.b.ins().ushr(*next, thirty);
+        *part = k.e.b.ins().bor(*part, next);
     }
-    let (Some(first), Some(part)) = (words.first(), parts.first()) else {
-        return vec![];
-    };
-    let n = k.e.b.ins().ushr(*first, thirty);
+    let n = k.e.b.ins().ushr(first, thirty);
     let all = k.i(31);
-    let up = k.e.b.ins().sshr(*part, all);
+    let [part, ..] = parts;
+    let up = k.e.b.ins().sshr(part, all);
     let n = k.e.b.ins().isub(n, up);
-    let parts: Vec<Value> = parts.iter().map(|p| k.e.b.ins().bxor(*p, up)).collect();
+    let [a, b, c, d] = parts.map(|p| k.e.b.ins().bxor(p, up));
     let sign = k.e.b.ins().sshr(top, all);
     // The argument's sign turns both around.
     let turned = k.e.b.ins().bxor(n, sign);
@@ -208,37 +192,34 @@ pub(super) fn payne_hanek(k: &mut K<'_, '_, '_, '_>, x: Value) -> Vec<Value> {
     let negative = k.ilt(sign, 0);
     let nothing = k.sub(x, x);
     let [high, middle, _] = k.by(HALF_PI);
-    match *parts.as_slice() {
-        [a, b] => {
-            let r = part_widened(k, a, b);
-            let r = k.times(r, high);
-            let r = k.negate_if(negative, r);
-            vec![k.add(r, nothing), n]
-        }
-        [a, b, c, d] => {
-            let mut v = Vec::new();
-            for (i, w) in [a, b, c, d].into_iter().enumerate() {
-                let f = k.of_unsigned(w);
-                v.push(k.times(f, 2f64.powi(-32 * (i as i32 + 1))));
-            }
-            let (h, l) = k.sum(v[0], v[1]);
-            let rest = k.add(v[2], v[3]);
-            let l = k.add(l, rest);
-            let (h, l) = k.sum(h, l);
-            let pi = k.n(high);
-            let (p, e) = k.product(h, pi);
-            let e = k.fma_n(h, middle, e);
-            let e = k.fma(l, pi, e);
-            let (r, low) = k.sum(p, e);
-            let (r, low) = (k.negate_if(negative, r), k.negate_if(negative, low));
-            vec![k.add(r, nothing), n, low]
-        }
-        _ => vec![],
+    if !k.wide {
+        let r = part_of_single(k, a, b);
+        let r = k.times(r, high);
+        let r = k.negate_if(negative, r);
+        let r = k.add(r, nothing);
+        return [r, r, n];
     }
+    let mut place = 1.0;
+    let [a, b, c, d] = [a, b, c, d].map(|w| {
+        place *= 2f64.powi(-32);
+        let f = k.of_unsigned(w);
+        k.times(f, place)
+    });
+    let (h, l) = k.sum(a, b);
+    let rest = k.add(c, d);
+    let l = k.add(l, rest);
+    let (h, l) = k.sum(h, l);
+    let pi = k.n(high);
+    let (p, e) = k.product(h, pi);
+    let e = k.fma_n(h, middle, e);
+    let e = k.fma(l, pi, e);
+    let (r, low) = k.sum(p, e);
+    let (r, low) = (k.negate_if(negative, r), k.negate_if(negative, low));
+    [k.add(r, nothing), low, n]
 }
 
 /// A part of 62 bits as a single: by pieces that are exact, so that leading zeros lose nothing.
-fn part_widened(k: &mut K<'_, '_, '_, '_>, a: Value, b: Value) -> Value {
+fn part_of_single(k: &mut K<'_, '_, '_, '_>, a: Value, b: Value) -> Value {
     let (eight, sixteen) = (k.i(8), k.i(16));
     let first = k.e.b.ins().ushr(a, eight);
     let (high, low) = (k.e.b.ins().ishl(a, sixteen), k.e.b.ins().ushr(b, sixteen));

@@ -3,7 +3,7 @@
 use super::kit::{By, Kit, Poly};
 use super::reduction;
 use gantry_codegen::ir::Value;
-use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, PI};
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
 
 type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
 
@@ -172,17 +172,11 @@ fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> Rest {
     let limit = k.by(reduction::LIMIT);
     let a = k.abs(x);
     let large = k.gt_n(a, limit);
-    let fast: Vec<Value> = [Some(r), Some(n), low].into_iter().flatten().collect();
-    let all = k.seldom(large, &fast, |k| reduction::payne_hanek(k, x));
-    match *all.as_slice() {
-        [r, n] => Rest { r, low: None, n },
-        [r, n, low] => Rest {
-            r,
-            low: Some(low),
-            n,
-        },
-        _ => Rest { r, low, n },
-    }
+    // The second part of singles is not asked for.
+    let fast = [r, low.unwrap_or(r), n];
+    let [r, second, n] = k.seldom(large, fast, |k| reduction::payne_hanek(k, x));
+    let low = low.map(|_| second);
+    Rest { r, low, n }
 }
 
 /// Sine and cosine. A zero is its own sine.
@@ -191,14 +185,6 @@ pub(super) fn sin_cos(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     let (s, c) = turned(k, rest);
     let zero = k.eq_n(x, 0.0);
     (k.sel(zero, x, s), c)
-}
-
-pub(super) fn sin(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    sin_cos(k, x).0
-}
-
-pub(super) fn cos(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    sin_cos(k, x).1
 }
 
 pub(super) fn tan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
@@ -211,7 +197,7 @@ pub(super) fn tan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
 }
 
 /// Sine and cosine of `pi x`. Quarters are exact here; sines of whole numbers are zeros of the argument's sign, cosines of halves +0.
-fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     // What is left of an even number.
     let half = k.times(x, 0.5);
     let even = k.e.b.ins().fnearest(half);
@@ -235,14 +221,6 @@ fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     (k.sel(zero, nothing, s), k.plus(c, 0.0))
 }
 
-pub(super) fn sinpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    in_turns(k, x).0
-}
-
-pub(super) fn cospi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    in_turns(k, x).1
-}
-
 pub(super) fn tanpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let (s, c) = in_turns(k, x);
     let v = k.div(s, c);
@@ -255,10 +233,6 @@ pub(super) fn tanpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let small = k.lt_n(a, 2f64.powi(-28));
     let product = k.mul(s, c);
     k.sel(small, product, v)
-}
-
-pub(super) fn over_pi(k: &mut K<'_, '_, '_, '_>, v: Value) -> Value {
-    k.times(v, FRAC_1_PI)
 }
 
 /// The arcsine of a magnitude up to a half; of a larger one that of the root of half of what it lacks. And whether it was larger.
