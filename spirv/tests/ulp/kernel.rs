@@ -37,7 +37,7 @@ impl Form {
 }
 
 /// `kernel void k(global A *a, global B *b, ..., global R *r)`: `r[i] = f(a[i], b[i], ...)`, where a pointer argument of the function is to an element
-/// of its own buffer, behind those. Without a function the first argument is the result.
+/// of its own buffer. Without a function the first argument is the result.
 fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>, uniform: bool) -> Vec<u32> {
     let mut b = Builder::new();
     b.set_version(1, 0);
@@ -104,17 +104,28 @@ fn words(kinds: &[Kind], result: Kind, ty: Type, function: Option<Std>, uniform:
             _ => b.load(a.1, None, at, how, size).unwrap(),
         });
     }
-    let v = match function {
-        Some(f) => b
-            .ext_inst(
-                r.1,
-                None,
-                set,
-                f as u32,
-                values.into_iter().map(Operand::IdRef),
-            )
-            .unwrap(),
-        None => values[0],
+    // Geometric functions have the arguments as components; the result is the first one.
+    let vector = match function {
+        Some(f @ (Std::length | Std::normalize)) => Some((b.type_vector(r.1, 3), f)),
+        _ => None,
+    };
+    let call = |b: &mut Builder, ty: u32, f: Std, args: Vec<u32>| {
+        let args = args.into_iter().map(Operand::IdRef);
+        b.ext_inst(ty, None, set, f as u32, args).unwrap()
+    };
+    let v = match (function, vector) {
+        (None, _) => values[0],
+        (Some(f), None) => call(&mut b, r.1, f, values),
+        (_, Some((v3, f))) => {
+            let v = b.composite_construct(v3, None, values).unwrap();
+            match f {
+                Std::length => call(&mut b, r.1, f, vec![v]),
+                _ => {
+                    let v = call(&mut b, v3, f, vec![v]);
+                    b.composite_extract(r.1, None, v, [0]).unwrap()
+                }
+            }
+        }
     };
     let at = b
         .in_bounds_ptr_access_chain(r.2, None, params[args.len()], i, [])

@@ -97,6 +97,7 @@ fn is_said(f: &Function, a: &[f64]) -> bool {
         // Edges in order, and no NaN.
         Std::fclamp => a[1] <= a[2] && !a[0].is_nan(),
         Std::fmax_common | Std::fmin_common => a.iter().all(|a| a.is_finite()),
+        Std::length => !(a.iter().any(|a| a.is_nan()) && a.iter().any(|a| a.is_infinite())),
         Std::step => !a[0].is_nan() && !a[1].is_nan(),
         _ => true,
     }

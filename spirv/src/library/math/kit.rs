@@ -7,16 +7,16 @@ use gantry_codegen::ir::{FloatCC, IntCC, Region, Scalar, Type, Value};
 
 /// What differs between the types.
 #[derive(Clone, Copy)]
-pub(super) struct By<T> {
+pub(in crate::library) struct By<T> {
     pub single: T,
     pub double: T,
 }
 
 /// Coefficients of a polynomial, the highest first.
-pub(super) type Poly = By<&'static [f64]>;
+pub(in crate::library) type Poly = By<&'static [f64]>;
 
 /// The builder, and the type of what is computed.
-pub(super) struct Kit<'k, 'a, 'm, 'f> {
+pub(in crate::library) struct Kit<'k, 'a, 'm, 'f> {
     pub e: &'k mut Emit<'a, 'm, 'f>,
     /// Whether it is doubles.
     pub wide: bool,

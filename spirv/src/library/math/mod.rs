@@ -2,7 +2,7 @@
 
 mod exponential;
 mod gamma;
-mod kit;
+pub(super) mod kit;
 mod power;
 mod reduction;
 mod trigonometric;
@@ -92,7 +92,7 @@ fn form(which: Std) -> Option<Form> {
 }
 
 /// An argument as singles or doubles.
-fn wide(e: &mut E<'_, '_, '_>, v: Value) -> Result<Value, Error> {
+pub(super) fn wide(e: &mut E<'_, '_, '_>, v: Value) -> Result<Value, Error> {
     Ok(match e.want_float(v)? {
         Scalar::F16 => {
             let ty = e.lanes(Scalar::F32, e.b.ty(v).lanes());
@@ -102,7 +102,8 @@ fn wide(e: &mut E<'_, '_, '_>, v: Value) -> Result<Value, Error> {
     })
 }
 
-fn back(e: &mut E<'_, '_, '_>, v: Value, scalar: Scalar) -> Value {
+/// What was computed of halves as halves.
+pub(super) fn back(e: &mut E<'_, '_, '_>, v: Value, scalar: Scalar) -> Value {
     if scalar != Scalar::F16 {
         return v;
     }

@@ -596,3 +596,63 @@ pub fn of_two() -> Vec<Function> {
         }),
     ]
 }
+
+/// Components brought near 1, and the root of the sum of their squares; by which power of two.
+fn norm(a: &[f64]) -> ([Dd; 3], Dd, i32) {
+    let most = a.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let e = libm::ilogb(most);
+    let s = [0, 1, 2].map(|n| dd(libm::scalbn(libm::scalbn(a[n], -e / 2), -e - -e / 2)));
+    let sum = s[0] * s[0] + s[1] * s[1] + s[2] * s[2];
+    (s, sum.sqrt(), e)
+}
+
+fn length(a: &[f64], _: Type) -> (Real, Real) {
+    alone(match a {
+        _ if a.iter().any(|v| v.is_infinite()) => f64::INFINITY.into(),
+        _ if a.iter().any(|v| v.is_nan()) => f64::NAN.into(),
+        _ if a.iter().all(|v| *v == 0.0) => 0.0.into(),
+        _ => {
+            let (_, root, e) = norm(a);
+            scaled((root, e))
+        }
+    })
+}
+
+/// The first component.
+fn normalize(a: &[f64], _: Type) -> (Real, Real) {
+    if a.iter().any(|v| v.is_nan()) {
+        return alone(f64::NAN);
+    }
+    if a.iter().all(|v| *v == 0.0) {
+        return alone(a[0]);
+    }
+    let mut a = a.to_vec();
+    if a.iter().any(|v| v.is_infinite()) {
+        for v in &mut a {
+            *v = if v.is_infinite() {
+                v.signum()
+            } else {
+                0f64.copysign(*v)
+            };
+        }
+    }
+    if a[0] == 0.0 {
+        return alone(a[0]);
+    }
+    let (s, root, e) = norm(&a);
+    // What is small beside the others has been lost by their scale.
+    if s[0].0.abs() < 1e-200 {
+        let first = libm::ilogb(a[0]);
+        let m = libm::scalbn(libm::scalbn(a[0], -first / 2), -first - -first / 2);
+        return alone(scaled((dd(m) / root, first - e)));
+    }
+    alone(scaled((s[0] / root, 0)))
+}
+
+/// Of vectors of three.
+pub fn geometric() -> Vec<Function> {
+    vec![
+        row!(length(Float, Float, Float) -> Float, limits(1.75, 4.25, 8.5), Draw::Near, length),
+        row!(normalize(Float, Float, Float) -> Float, limits(4.0, 5.0, 7.5), Draw::Near, normalize),
+    ]
+}

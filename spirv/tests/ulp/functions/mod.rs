@@ -119,6 +119,7 @@ const UNIT: Draw = Draw::Within(-100, 100);
 pub fn all() -> Vec<Function> {
     let mut v = elementary::of_one();
     v.extend(elementary::of_two());
+    v.extend(elementary::geometric());
     v.extend(exact::parts());
     v.extend(exact::others());
     v
