@@ -92,39 +92,39 @@ pub(super) fn logb(e: &mut E<'_, '_, '_>, a: Value) -> R {
     e.choose(none, minus, v)
 }
 
-/// By a power of two in three steps, of which each is one that a float has; only the last may round.
+/// By the sum of the exponents, as two powers of two of which only the second may round; halves as singles, which have them all.
 pub(super) fn ldexp(e: &mut E<'_, '_, '_>, a: Value, n: Value) -> R {
     let scalar = e.want_float(a)?;
     if e.want_int(n)? != Scalar::I32 {
         return Err(wrong());
     }
+    if scalar == Scalar::F16 {
+        let half = e.b.ty(a);
+        let single = e.lanes(Scalar::F32, half.lanes());
+        let a = e.b.ins().fpromote(single, a);
+        let v = ldexp(e, a, n)?;
+        return Ok(e.b.ins().fdemote(half, v));
+    }
     let (fraction, bias, _) = format(scalar)?;
-    let most = 3 * bias;
-    let (low, high) = (int(e, n, -most), int(e, n, most));
-    let n = e.b.ins().smax(n, low);
-    let n = e.b.ins().smin(n, high);
-    // What the first two take is at most the bias; down, they stay above where denormals round.
-    let limit = bias - i64::from(fraction) - 2;
-    let (low, high) = (int(e, n, -limit), int(e, n, bias));
-    let mut rest = n;
-    let mut v = a;
-    for _ in 0..3 {
-        let now = e.b.ins().smax(rest, low);
-        let now = e.b.ins().smin(now, high);
-        let by = power(e, now, scalar)?;
-        v = e.b.ins().fmul(v, by);
-        rest = e.b.ins().isub(rest, now);
-    }
-    if scalar == Scalar::F64 || scalar == Scalar::F32 || scalar == Scalar::F16 {
-        // Down from the greatest number to below the least takes more steps than three of the limit.
-        for _ in 0..2 {
-            let now = e.b.ins().smax(rest, low);
-            let by = power(e, now, scalar)?;
-            v = e.b.ins().fmul(v, by);
-            rest = e.b.ins().isub(rest, now);
-        }
-    }
-    Ok(v)
+    let (m, exponent) = split(e, a)?;
+    let exponent = e.resize(exponent, Scalar::I32, true);
+    let within = |e: &mut E<'_, '_, '_>, v: Value, low: i64, high: i64| {
+        let (low, high) = (int(e, v, low), int(e, v, high));
+        let v = e.b.ins().smax(v, low);
+        e.b.ins().smin(v, high)
+    };
+    let n = within(e, n, -4 * bias, 4 * bias);
+    let n = e.b.ins().iadd(exponent, n);
+    let n = within(e, n, -bias - i64::from(fraction) - 4, bias + 2);
+    let one = int(e, n, 1);
+    let half = e.b.ins().sshr(n, one);
+    let rest = e.b.ins().isub(n, half);
+    let by = power(e, half, scalar)?;
+    let v = e.b.ins().fmul(m, by);
+    let by = power(e, rest, scalar)?;
+    let v = e.b.ins().fmul(v, by);
+    let fits = ordinary(e, a)?;
+    e.choose(fits, v, a)
 }
 
 /// A power of two, of a number from minus the bias, excluded, up to the bias.
@@ -207,10 +207,12 @@ pub(super) fn fract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Er
         let (magnitude, infinity) = (e.b.ins().fabs(a), e.float(a, f64::INFINITY));
         let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
         let zero = e.float(a, 0.0);
-        let zero = copysign(e, zero, a)?;
-        let rest = e.choose(infinite, zero, rest)?;
-        let nan = e.is_nan(a);
-        out.push(e.choose(nan, a, rest)?);
+        let signed = copysign(e, zero, a)?;
+        let rest = e.choose(infinite, signed, rest)?;
+        // Zeros and NaNs are themselves.
+        let (none, nan) = (e.b.ins().fcmp(FloatCC::Equal, a, zero), e.is_nan(a));
+        let same = e.b.ins().bor(none, nan);
+        out.push(e.choose(same, a, rest)?);
         wholes.push(whole);
     }
     put(e, call, 1, &wholes)?;
@@ -231,7 +233,7 @@ pub(super) fn remainder(
     }
     // A loop has a lane for each channel.
     let (a, b) = (e.b.splat(a, e.simd), e.b.splat(b, e.simd));
-    let (fraction, bias, _) = format(scalar)?;
+    let (fraction, ..) = format(scalar)?;
     let (ma, ea) = split(e, a)?;
     let (mb, eb) = split(e, b)?;
     let mantissa = |e: &mut E<'_, '_, '_>, m: Value| -> R {
@@ -313,7 +315,6 @@ pub(super) fn remainder(
     let nan = e.float(a, f64::NAN);
     let v = e.choose(good, v, nan)?;
     let q = e.choose(good, q, zero)?;
-    let _ = bias;
     Ok((v, q))
 }
 

@@ -4,7 +4,7 @@ use super::common::floats;
 use super::{Method, wrong};
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
-use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
+use gantry_codegen::ir::{FloatCC, Scalar, Value};
 use spirv::OpenclStd100Op as Std;
 
 type E<'a, 'm, 'f> = Emit<'a, 'm, 'f>;
@@ -115,19 +115,23 @@ pub(super) fn first(v: Leaves) -> R {
     v.first().copied().ok_or_else(wrong)
 }
 
-/// Floats in order are integers in order, where those of negative ones are turned around.
+/// A float's neighbours have its bits as an integer, more or less one: more, away from zero.
 fn nextafter(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> R {
     floats(e, &[a, b])?;
     let scalar = e.scalar_of(a);
-    let top = 1u64 << (scalar.bits() - 1);
     let bits = e.bits(a)?;
-    let ordered = turned(e, bits, top)?;
-    let (one, minus) = (e.same(bits, 1), e.same(bits, u64::MAX));
+    let (one, minus, zero) = (e.same(bits, 1), e.same(bits, u64::MAX), e.float(a, 0.0));
     let up = e.b.ins().fcmp(FloatCC::LessThan, a, b);
-    let by = e.choose(up, one, minus)?;
-    let next = e.b.ins().iadd(ordered, by);
-    let next = turned(e, next, top)?;
+    let positive = e.b.ins().fcmp(FloatCC::GreaterThan, a, zero);
+    let toward = e.b.ins().bxor(up, positive);
+    let by = e.choose(toward, minus, one)?;
+    let next = e.b.ins().iadd(bits, by);
     let next = first(e.bitcast(&[next], scalar, 1)?)?;
+    // From zero to the least number of the other's sign.
+    let least = first(e.bitcast(&[one], scalar, 1)?)?;
+    let least = copysign(e, least, b)?;
+    let none = e.b.ins().fcmp(FloatCC::Equal, a, zero);
+    let next = e.choose(none, least, next)?;
     let same = e.b.ins().fcmp(FloatCC::Equal, a, b);
     let v = e.choose(same, b, next)?;
     // A NaN is one.
@@ -135,13 +139,4 @@ fn nextafter(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> R {
     let v = e.choose(nan, a, v)?;
     let nan = e.is_nan(b);
     e.choose(nan, b, v)
-}
-
-/// Between a float's bits and an integer in the same order, both zeros as 0.
-fn turned(e: &mut E<'_, '_, '_>, v: Value, top: u64) -> R {
-    let zero = e.same(v, 0);
-    let negative = e.b.ins().icmp(IntCC::SignedLessThan, v, zero);
-    let least = e.same(v, top);
-    let around = e.b.ins().isub(least, v);
-    e.choose(negative, around, v)
 }

@@ -31,14 +31,14 @@ pub(super) fn find(which: Std) -> Option<Method> {
             One(|e, a| logarithm(e, a, std::f64::consts::LOG10_2))
         }
         Std::native_sqrt | Std::half_sqrt => One(|e, a| float(e, a).map(|()| e.b.ins().fsqrt(a))),
-        Std::native_rsqrt | Std::half_rsqrt | Std::rsqrt => {
+        Std::native_rsqrt | Std::half_rsqrt => {
             One(|e, a| float(e, a).map(|()| e.b.ins().frsqrt(a)))
         }
         Std::native_recip | Std::half_recip => One(|e, a| float(e, a).map(|()| e.b.ins().finv(a))),
         Std::native_divide | Std::half_divide => {
             Two(|e, a, b| floats(e, &[a, b]).map(|()| e.b.ins().fdiv(a, b)))
         }
-        Std::native_powr | Std::half_powr => Two(|e, a, b| {
+        Std::native_powr => Two(|e, a, b| {
             floats(e, &[a, b])?;
             single(e, a)?;
             Ok(e.b.ins().fpow(a, b))

@@ -1,109 +1,185 @@
 //! Exponentials, logarithms, and what is made of them.
 
-use super::kit::Kit;
-use gantry_codegen::ir::Value;
-use std::f64::consts::{LN_2, LN_10, LOG2_10, LOG2_E};
+use super::kit::{By, Kit, Poly};
+use gantry_codegen::ir::{FloatCC, Value};
+use std::f64::consts::{LN_2, LN_10, LOG2_10, LOG2_E, LOG10_2, LOG10_E};
 
 type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
 
 /// `(e^r - 1 - r) / r^2` up to half of `ln 2`.
-const EXP: [f64; 6] = [
-    1.987_569_15e-4,
-    1.398_199_950_7e-3,
-    8.333_451_907_3e-3,
-    4.166_579_589_4e-2,
-    1.666_666_545_9e-1,
-    5.000_000_120_1e-1,
-];
+const EXP: Poly = By {
+    single: &[
+        1.987_569_15e-4,
+        1.398_199_950_7e-3,
+        8.333_451_907_3e-3,
+        4.166_579_589_4e-2,
+        1.666_666_545_9e-1,
+        5.000_000_120_1e-1,
+    ],
+    double: &[
+        2.510_063_446_187_849_7e-8,
+        2.762_041_219_449_885e-7,
+        2.755_726_793_523_192_6e-6,
+        2.480_152_061_356_622_3e-5,
+        1.984_126_986_339_221_4e-4,
+        0.001_388_888_891_765_401_6,
+        0.008_333_333_333_329_994,
+        0.041_666_666_666_623_24,
+        0.166_666_666_666_666_69,
+        0.500_000_000_000_000_1,
+    ],
+};
+
+/// `(2 atanh(s) - 2s) / s^3` by `s^2`, for fractions around 1.
+const LOG: Poly = By {
+    single: &[
+        0.242_790_788_41,
+        0.284_987_866_88,
+        0.400_009_721_52,
+        0.666_666_626_93,
+    ],
+    double: &[
+        0.146_170_375_487_916_5,
+        0.153_316_740_301_678_6,
+        0.181_828_905_566_956_02,
+        0.222_222_111_151_441_6,
+        0.285_714_286_260_958_9,
+        0.399_999_999_998_992_4,
+        0.666_666_666_666_667,
+    ],
+};
+
+/// The natural logarithm of 2 in two parts.
+const LN2: By<[f64; 2]> = By {
+    single: [0.693_359_375, -2.121_944_400_546_905_8e-4],
+    double: [LN_2, 2.319_046_813_846_299_6e-17],
+};
+
+/// The logarithm of 2 to base 10 in two parts.
+const LOG10_OF_2: By<[f64; 2]> = By {
+    single: [3.007_812_5e-1, 2.487_456_639_811_952e-4],
+    double: [LOG10_2, -2.803_728_127_785_17e-18],
+};
+
+/// The logarithm of e to base 2 in two parts.
+pub(super) const LOG2E: By<[f64; 2]> = By {
+    single: [1.442_695_021_629_333_5, 1.925_963_035_450_084_5e-8],
+    double: [LOG2_E, 2.035_527_374_093_103_3e-17],
+};
+
+/// The logarithm of e to base 10 in two parts.
+const LOG10E: By<[f64; 2]> = By {
+    single: [0.434_294_492_006_301_9, -1.010_305_042_727_291_4e-8],
+    double: [LOG10_E, 1.098_319_650_216_765e-17],
+};
 
 /// `e^r - 1` for small `r`.
 fn less_one(k: &mut K<'_, '_, '_, '_>, r: Value) -> Value {
-    let p = k.poly(r, &EXP);
+    let p = k.series(r, EXP);
     let square = k.mul(r, r);
     k.fma(p, square, r)
 }
 
-/// `e^r * 2^n`.
-pub(super) fn scaled(k: &mut K<'_, '_, '_, '_>, r: Value, n: Value) -> Value {
+/// `e^r` for small `r`.
+pub(super) fn small(k: &mut K<'_, '_, '_, '_>, r: Value) -> Value {
     let v = less_one(k, r);
-    let v = k.plus(v, 1.0);
-    k.scale(v, n)
+    k.plus(v, 1.0)
+}
+
+/// `e^r * 2^n`; a NaN of one.
+fn scaled(k: &mut K<'_, '_, '_, '_>, x: Value, r: Value, n: Value) -> Value {
+    let v = small(k, r);
+    let v = k.scale(v, n);
+    let nan = k.nan(x);
+    k.sel(nan, x, v)
 }
 
 /// `x = n * ln 2 + r`, `ln 2` in two parts.
-fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+pub(super) fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     let n = k.times(x, LOG2_E);
-    let n = k.rint(n);
-    let r = k.fma_n(n, -0.693_359_375, x);
-    (k.fma_n(n, 2.121_944_400_546_905_8e-4, r), n)
+    let (n, whole) = k.nearest(n);
+    let [high, low] = k.by(LN2);
+    let r = k.fma_n(n, -high, x);
+    (k.fma_n(n, -low, r), whole)
+}
+
+/// A number between those whose exponentials are zero and infinite, to a base.
+fn bounded(k: &mut K<'_, '_, '_, '_>, x: Value, base: f64) -> Value {
+    let (low, high) = k.by(By {
+        single: (-152.0, 130.0),
+        double: (-1080.0, 1026.0),
+    });
+    k.clamp(x, low / base, high / base)
 }
 
 pub(super) fn exp(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    let c = k.clamp(x, -105.0, 90.0);
+    let c = bounded(k, x, LOG2_E);
     let (r, n) = reduced(k, c);
-    let v = scaled(k, r, n);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    scaled(k, x, r, n)
 }
 
+/// Of singles by the math box, as Intel's compiler has it.
 pub(super) fn exp2(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    let c = k.clamp(x, -152.0, 130.0);
-    let n = k.rint(c);
+    if !k.wide {
+        return k.e.b.ins().fexp2(x);
+    }
+    let c = bounded(k, x, 1.0);
+    let (n, whole) = k.nearest(c);
     let r = k.sub(c, n);
     let r = k.times(r, LN_2);
-    let v = scaled(k, r, n);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    scaled(k, x, r, whole)
 }
 
 pub(super) fn exp10(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    let c = k.clamp(x, -46.0, 40.0);
+    let c = bounded(k, x, LOG2_10);
     let n = k.times(c, LOG2_10);
-    let n = k.rint(n);
-    let r = k.fma_n(n, -3.007_812_5e-1, c);
-    let r = k.fma_n(n, -2.487_456_639_811_952e-4, r);
+    let (n, whole) = k.nearest(n);
+    let [high, low] = k.by(LOG10_OF_2);
+    let r = k.fma_n(n, -high, c);
+    let r = k.fma_n(n, -low, r);
     let r = k.times(r, LN_10);
-    let v = scaled(k, r, n);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    scaled(k, x, r, whole)
 }
 
-/// `2 * ((e^r - 1) * h + (h - 1/2))` with `h = 2^(n-1)`, which is finite where the result is.
-pub(super) fn expm1(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    let c = k.clamp(x, -18.0, 89.5);
-    let (r, n) = reduced(k, c);
+/// A quarter of `e^x - 1`, which is finite where it, and twice it, is: `(e^r - 1) * h + (h - 1/4)` with `h = 2^(n-2)`.
+fn quarter(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+    let (r, n) = reduced(k, x);
     let q = less_one(k, r);
-    let n = k.plus(n, -1.0);
-    let n = k.int_of(n);
-    let most = k.i(127);
-    let n = k.e.b.ins().smin(n, most);
+    let two = k.i(2);
+    let n = k.e.b.ins().isub(n, two);
     let h = k.power(n);
-    let rest = k.plus(h, -0.5);
-    let v = k.fma(q, h, rest);
-    let v = k.add(v, v);
-    let large = k.gt_n(x, 88.8);
-    let v = k.sel_n(large, f64::INFINITY, v);
-    // Zeros and NaNs are themselves.
-    let zero = k.eq_n(x, 0.0);
-    let nan = k.nan(x);
-    let same = k.or(zero, nan);
-    k.sel(same, x, v)
+    let rest = k.plus(h, -0.25);
+    k.fma(q, h, rest)
 }
 
-/// `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)`, `s = f / (2 + f)`: the last part, and half of the square.
-fn parts(k: &mut K<'_, '_, '_, '_>, f: Value) -> (Value, Value) {
+pub(super) fn expm1(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+    let (low, high) = k.by(By {
+        single: (-18.0, 89.0),
+        double: (-38.0, 710.0),
+    });
+    let c = k.clamp(x, low, high);
+    let v = quarter(k, c);
+    let v = k.times(v, 4.0);
+    same_where_small(k, x, v, 60)
+}
+
+/// Small numbers, whose derivative is 1 here, and NaNs are themselves.
+fn same_where_small(k: &mut K<'_, '_, '_, '_>, x: Value, v: Value, bits: i32) -> Value {
+    let (a, least) = (k.abs(x), k.n(2f64.powi(-bits)));
+    let fine = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, a, least);
+    k.sel(fine, v, x)
+}
+
+/// `log(1 + f)` as `f - f^2/2 + s * (f^2/2 + R)`, `s = f / (2 + f)`: the last part, half of the square, and `s`.
+fn parts(k: &mut K<'_, '_, '_, '_>, f: Value) -> (Value, Value, Value) {
     let d = k.plus(f, 2.0);
     let s = k.div(f, d);
     let z = k.mul(s, s);
-    let w = k.mul(z, z);
-    let odd = k.poly(w, &[0.242_790_788_41, 0.400_009_721_52]);
-    let even = k.poly(w, &[0.284_987_866_88, 0.666_666_626_93]);
-    let odd = k.mul(odd, w);
-    let r = k.fma(even, z, odd);
+    let r = k.series(z, LOG);
     let half = k.times(f, 0.5);
     let half = k.mul(half, f);
-    let sum = k.add(half, r);
-    (k.mul(s, sum), half)
+    let sum = k.fma(r, z, half);
+    (k.mul(s, sum), half, s)
 }
 
 /// Results of zeros, negative numbers, infinities and NaNs.
@@ -112,157 +188,192 @@ pub(super) fn log_ends(k: &mut K<'_, '_, '_, '_>, x: Value, v: Value) -> Value {
     let v = k.sel(top, x, v);
     let zero = k.eq_n(x, 0.0);
     let v = k.sel_n(zero, f64::NEG_INFINITY, v);
-    let below = k.lt_n(x, 0.0);
-    let v = k.sel_n(below, f64::NAN, v);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    let none = k.n(0.0);
+    let some = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, none);
+    let nan = k.n(f64::NAN);
+    k.sel(some, v, nan)
+}
+
+/// `n * ln 2 + log(1 + f)`, with what is added to that.
+pub(super) fn natural(
+    k: &mut K<'_, '_, '_, '_>,
+    (f, n): (Value, Value),
+    more: Option<Value>,
+) -> (Value, Value) {
+    let n = k.of_int(n);
+    let (part, half, s) = parts(k, f);
+    let [high, low] = k.by(LN2);
+    let low = k.fma_n(n, low, part);
+    let low = match more {
+        // The derivative, nearly: 1 / (1 + f) = (1 - s) / (1 + s).
+        Some(c) => {
+            let less = k.plus(s, -1.0);
+            let t = k.add(s, s);
+            let one = k.n(1.0);
+            let d = k.fma(t, less, one);
+            k.fma(c, d, low)
+        }
+        None => low,
+    };
+    let low = k.sub(low, half);
+    let sum = k.add(low, f);
+    (k.fma_n(n, high, sum), n)
 }
 
 pub(super) fn log(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    let (f, n) = k.fraction(x);
-    let (part, half) = parts(k, f);
-    let low = k.fma_n(n, 9.058_000_614_5e-6, part);
-    let low = k.sub(low, half);
-    let sum = k.add(low, f);
-    let v = k.fma_n(n, 6.931_381_225_6e-1, sum);
+    let parts = k.fraction(x);
+    let v = natural(k, parts, None).0;
     log_ends(k, x, v)
 }
 
-/// A logarithm to another base: the natural one in two parts, the first of few bits, by two parts of the factor.
+/// A logarithm to another base: the natural one in two parts by two parts of the factor.
 fn based(
     k: &mut K<'_, '_, '_, '_>,
     x: Value,
-    (high, low): (f64, f64),
-    (unit, rest): (f64, f64),
+    [high, low]: [f64; 2],
+    [unit, rest]: [f64; 2],
 ) -> Value {
     let (f, n) = k.fraction(x);
-    let (part, half) = parts(k, f);
+    let n = k.of_int(n);
+    let (part, half, _) = parts(k, f);
     let first = k.sub(f, half);
-    let bits = k.bits(first);
-    let mask = k.i(-0x1000);
-    let bits = k.e.b.ins().band(bits, mask);
-    let first = k.of_bits(bits);
     let second = k.sub(f, first);
     let second = k.sub(second, half);
     let second = k.add(second, part);
-    let both = k.add(second, first);
-    let v = k.times(both, low);
-    let v = k.fma_n(n, rest, v);
+    let v = k.times(first, low);
     let v = k.fma_n(second, high, v);
+    let v = match rest == 0.0 {
+        true => v,
+        false => k.fma_n(n, rest, v),
+    };
     let v = k.fma_n(first, high, v);
-    let v = k.fma_n(n, unit, v);
+    let v = match unit == 1.0 {
+        true => k.add(n, v),
+        false => k.fma_n(n, unit, v),
+    };
     log_ends(k, x, v)
 }
 
 pub(super) fn log2(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    based(k, x, (1.442_871_093_8, -1.760_528_539_3e-4), (1.0, 0.0))
+    let factor = k.by(LOG2E);
+    based(k, x, factor, [1.0, 0.0])
 }
 
 pub(super) fn log10(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    based(
-        k,
-        x,
-        (4.343_261_718_8e-1, -3.168_997_136_5e-5),
-        (3.010_292_053_2e-1, 7.903_415_166_8e-7),
-    )
+    let (factor, unit) = (k.by(LOG10E), k.by(LOG10_OF_2));
+    based(k, x, factor, unit)
 }
 
-/// `log(u) + (x - (u - 1)) / u` with `u = 1 + x` as rounded.
+/// `log(u) + c / u` with `u = 1 + x` as rounded, and `c` what that lost.
 pub(super) fn log1p(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    let u = k.plus(x, 1.0);
-    let back = k.plus(u, -1.0);
-    let lost = k.sub(x, back);
-    let c = k.div(lost, u);
-    let l = log(k, u);
-    let v = k.add(l, c);
-    // Where the sum lost nothing that counts: of large numbers, and at the ends.
-    let plain = k.gt_n(x, 1e9);
-    let end = k.eq_n(u, 0.0);
-    let plain = k.or(plain, end);
-    let v = k.sel(plain, l, v);
+    let one = k.n(1.0);
+    let (u, c) = k.two_sum(one, x);
+    let (f, n) = k.fraction(u);
+    // By the fraction's scale; of large numbers nothing.
+    let (zero, most) = (k.i(0), k.i(60));
+    let by = k.e.b.ins().smin(n, most);
+    let by = k.e.b.ins().isub(zero, by);
+    let by = k.power(by);
+    let c = k.mul(c, by);
+    let (v, _) = natural(k, (f, n), Some(c));
+    let v = log_ends(k, u, v);
     let small = k.eq_n(u, 1.0);
     k.sel(small, x, v)
 }
 
-/// `(e - 1 + (e - 1) / e) / 2`; of large numbers `(e^(x/2))^2 / 2`.
+/// Half of `e^a - 1`, and of `1 - e^-a`, of positive numbers, up to just beyond where the first one ends.
+fn halves(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
+    let high = k.by(By {
+        single: 89.4161,
+        double: 710.4759,
+    });
+    let high = k.n(high);
+    let c = k.min(a, high);
+    let t = quarter(k, c);
+    let twice = k.add(t, t);
+    // t / (4t + 1) is a quarter of large numbers.
+    let most = k.n(2f64.powi(56));
+    let t = k.min(t, most);
+    let (four, one) = (k.n(4.0), k.n(1.0));
+    let d = k.fma(t, four, one);
+    let t = k.add(t, t);
+    (twice, k.div(t, d))
+}
+
+/// `((e^a - 1) + (1 - e^-a)) / 2`.
 pub(super) fn sinh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
-    let t = expm1(k, a);
-    let e = k.plus(t, 1.0);
-    let q = k.div(t, e);
-    let v = k.add(t, q);
-    let v = k.times(v, 0.5);
-    let v = large(k, a, v);
+    let (up, down) = halves(k, a);
+    let v = k.add(up, down);
     let v = k.with_sign(v, x);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    same_where_small(k, x, v, 28)
 }
 
-fn large(k: &mut K<'_, '_, '_, '_>, a: Value, v: Value) -> Value {
-    let half = k.times(a, 0.5);
-    let w = exp(k, half);
-    let h = k.times(w, 0.5);
-    let big = k.mul(h, w);
-    let is = k.gt_n(a, 9.0);
-    k.sel(is, big, v)
-}
-
+/// `1 + ((e^a - 1) - (1 - e^-a)) / 2`.
 pub(super) fn cosh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
-    let e = exp(k, a);
-    let half = k.n(0.5);
-    let q = k.div(half, e);
-    let v = k.fma(e, half, q);
-    large(k, a, v)
+    let (up, down) = halves(k, a);
+    let v = k.sub(up, down);
+    let v = k.plus(v, 1.0);
+    let nan = k.nan(x);
+    k.sel(nan, x, v)
 }
 
 /// `t / (t + 2)` with `t = e^(2x) - 1`.
 pub(super) fn tanh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
+    let most = k.n(22.0);
+    let a = k.min(a, most);
     let two = k.add(a, a);
-    let t = expm1(k, two);
-    let d = k.plus(t, 2.0);
+    let t = quarter(k, two);
+    let d = k.plus(t, 0.5);
     let v = k.div(t, d);
-    let is = k.gt_n(a, 10.0);
-    let v = k.sel_n(is, 1.0, v);
     let v = k.with_sign(v, x);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    same_where_small(k, x, v, 28)
 }
 
-/// `log1p(a + a^2 / (1 + sqrt(a^2 + 1)))`; of large numbers `log a + log 2`.
+/// `log1p` of a number up to this, `log a + log 2` of larger ones, whose roots are themselves.
+const LARGE: f64 = (1u64 << 56) as f64;
+
+/// `log1p(a + a^2 / (1 + sqrt(a^2 + 1)))`.
 pub(super) fn asinh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
-    let square = k.mul(a, a);
+    let most = k.n(LARGE);
+    let c = k.min(a, most);
+    let square = k.mul(c, c);
     let root = k.plus(square, 1.0);
     let root = k.sqrt(root);
     let d = k.plus(root, 1.0);
     let q = k.div(square, d);
-    let arg = k.add(a, q);
-    let v = log1p(k, arg);
-    let l = log(k, a);
-    let l = k.plus(l, LN_2);
-    let is = k.gt_n(a, 1e6);
-    let v = k.sel(is, l, v);
+    let arg = k.add(c, q);
+    let v = of_large(k, a, arg);
     let v = k.with_sign(v, x);
     let nan = k.nan(x);
     k.sel(nan, x, v)
 }
 
-/// `log1p(t + sqrt(2t + t^2))` with `t = x - 1`; of large numbers `log x + log 2`.
+/// `log1p(arg)`, or `log a + log 2` of a large `a`.
+fn of_large(k: &mut K<'_, '_, '_, '_>, a: Value, arg: Value) -> Value {
+    let is = k.gt_n(a, LARGE);
+    let arg = k.sel(is, a, arg);
+    let v = log1p(k, arg);
+    let l = k.plus(v, LN_2);
+    k.sel(is, l, v)
+}
+
+/// `log1p(t + sqrt(2t + t^2))` with `t = x - 1`.
 pub(super) fn acosh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let t = k.plus(x, -1.0);
-    let two = k.add(t, t);
-    let sum = k.fma(t, t, two);
+    let c = k.clamp(t, 0.0, LARGE);
+    let two = k.add(c, c);
+    let sum = k.fma(c, c, two);
     let root = k.sqrt(sum);
-    let arg = k.add(t, root);
-    let v = log1p(k, arg);
-    let l = log(k, x);
-    let l = k.plus(l, LN_2);
-    let is = k.gt_n(x, 1e6);
-    let v = k.sel(is, l, v);
-    let below = k.lt_n(x, 1.0);
-    k.sel_n(below, f64::NAN, v)
+    let arg = k.add(c, root);
+    let v = of_large(k, x, arg);
+    let one = k.n(1.0);
+    let fits = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, one);
+    let nan = k.n(f64::NAN);
+    k.sel(fits, v, nan)
 }
 
 /// `log1p(2a / (1 - a)) / 2`.
@@ -274,8 +385,10 @@ pub(super) fn atanh(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let q = k.div(two, d);
     let v = log1p(k, q);
     let v = k.times(v, 0.5);
-    let over = k.gt_n(a, 1.0);
+    let end = k.eq_n(a, 1.0);
+    let v = k.sel_n(end, f64::INFINITY, v);
     let v = k.with_sign(v, x);
+    let over = k.gt_n(a, 1.0);
     let v = k.sel_n(over, f64::NAN, v);
     let nan = k.nan(x);
     k.sel(nan, x, v)

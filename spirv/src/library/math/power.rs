@@ -1,99 +1,142 @@
 //! Powers and roots.
 
-use super::exponential::scaled;
-use super::kit::Kit;
-use gantry_codegen::ir::Value;
+use super::exponential::{LOG2E, small};
+use super::kit::{By, Kit, Poly};
+use gantry_codegen::ir::{FloatCC, Value};
 use std::f64::consts::LN_2;
 
 type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
 
-/// The logarithm to base 2 of a positive, finite number in two parts, to about 2^-30 of itself: `2 atanh(s)` with `s = f / (2 + f)` in two parts.
-fn log2_parts(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+/// `(2 atanh(s) - 2s) / s^3` by `s^2`, for fractions around 1; of doubles without the last, 2/3.
+const ATANH: Poly = By {
+    single: &[2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0],
+    double: &[
+        0.118_826_273_810_965_24,
+        0.116_880_540_942_686_6,
+        0.133_356_417_740_002_68,
+        0.153_845_750_605_605_99,
+        0.181_818_185_945_704_7,
+        0.222_222_222_198_524_64,
+        0.285_714_285_714_353_8,
+        0.399_999_999_999_999_9,
+    ],
+};
+
+/// The logarithm to base 2 of a positive, finite number in two parts, to about 2^-30 of itself (2^-64 for doubles): `2 atanh(s)` with
+/// `s = f / (2 + f)` in two parts.
+pub(super) fn log2_parts(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
     let (f, n) = k.fraction(x);
-    let d = k.plus(f, 2.0);
-    let back = k.plus(d, -2.0);
-    let d_low = k.sub(f, back);
-    let s = k.div(f, d);
+    let n = k.of_int(n);
+    let two = k.n(2.0);
+    let (d, d_low) = k.sum(two, f);
+    let (s, r) = k.div_by(f, d);
     let rest = k.fnma(s, d, f);
     let rest = k.fnma(s, d_low, rest);
-    let s_low = k.div(rest, d);
-    let z = k.mul(s, s);
-    let p = k.poly(z, &[2.0 / 11.0, 2.0 / 9.0, 2.0 / 7.0, 2.0 / 5.0, 2.0 / 3.0]);
-    let cube = k.mul(s, z);
+    let s_low = k.mul(rest, r);
     let twice = k.add(s_low, s_low);
-    let low = k.fma(cube, p, twice);
     let high = k.add(s, s);
-    let sum = k.add(high, low);
-    let off = k.sub(sum, high);
-    let low = k.sub(low, off);
-    // By log2(e) in two parts.
-    let (e_high, e_low) = (1.442_695_021_629_333_5, 1.925_963_035_450_084_5e-8);
-    let h = k.times(sum, e_high);
-    let minus = k.neg(h);
-    let l = k.fma_n(sum, e_high, minus);
+    let (sum, low) = match k.wide {
+        false => {
+            let z = k.mul(s, s);
+            let p = k.series(z, ATANH);
+            let cube = k.mul(s, z);
+            let low = k.fma(cube, p, twice);
+            k.sum(high, low)
+        }
+        true => {
+            // The cube and two thirds of it in two parts too; the second of `s` by the derivative.
+            let (z, z_low) = k.product(s, s);
+            let q = k.series(z, ATANH);
+            let q = k.mul(q, z);
+            let thirds = k.n(2.0 / 3.0);
+            let (p, p_low) = k.sum(thirds, q);
+            let p_low = k.plus(p_low, 3.700_743_415_417_188e-17);
+            let (cube, cube_low) = k.product(s, z);
+            let cube_low = k.fma(s, z_low, cube_low);
+            let (t, t_low) = k.product(cube, p);
+            let t_low = k.fma(cube, p_low, t_low);
+            let t_low = k.fma(cube_low, p, t_low);
+            let twice = k.fma(twice, z, twice);
+            let (sum, low) = k.sum(high, t);
+            let low = k.add(low, t_low);
+            (sum, k.add(low, twice))
+        }
+    };
+    let [e_high, e_low] = k.by(LOG2E);
+    let e = k.n(e_high);
+    let (h, l) = k.product(sum, e);
     let l = k.fma_n(sum, e_low, l);
     let l = k.fma_n(low, e_high, l);
-    let total = k.add(n, h);
-    let off = k.sub(total, n);
-    let lost = k.sub(h, off);
+    let (total, lost) = k.sum(n, h);
     (total, k.add(lost, l))
 }
 
-/// `2^(y * log2 a)` of a positive number by an exponent in two parts.
-fn raise(k: &mut K<'_, '_, '_, '_>, a: Value, y: Value, y_low: Value) -> Value {
-    let (h, l) = log2_parts(k, a);
-    let high = k.mul(y, h);
-    let minus = k.neg(high);
-    let low = k.fma(y, h, minus);
-    let low = k.fma(y, l, low);
-    let low = k.fma(y_low, h, low);
+/// `2^(high + low)` as a number near 1 and a power of two, in the range where that is more than zero and less than an infinity.
+pub(super) fn exp2_parts(k: &mut K<'_, '_, '_, '_>, high: Value, low: Value) -> (Value, Value) {
+    let most = k.by(By {
+        single: 240.0,
+        double: 2000.0,
+    });
     let low = k.clamp(low, -1.0, 1.0);
-    let high = k.clamp(high, -200.0, 200.0);
-    let n = k.rint(high);
+    let high = k.clamp(high, -most, most);
+    let (n, whole) = k.nearest(high);
     let r = k.sub(high, n);
     let r = k.add(r, low);
     let r = k.times(r, LN_2);
-    scaled(k, r, n)
+    (small(k, r), whole)
 }
 
-/// What a power of a magnitude is at the ends: of 0, infinities and 1.
-fn ends(k: &mut K<'_, '_, '_, '_>, a: Value, y: Value, v: Value) -> Value {
+/// `2^(y * log2 a)` of a positive number by an exponent in two parts.
+fn raise(k: &mut K<'_, '_, '_, '_>, a: Value, y: Value, y_low: Option<Value>) -> Value {
+    let (h, l) = log2_parts(k, a);
+    let (high, low) = k.product(y, h);
+    let low = k.fma(y, l, low);
+    let low = match y_low {
+        Some(y_low) => k.fma(y_low, h, low),
+        None => low,
+    };
+    let (v, n) = exp2_parts(k, high, low);
+    k.scale(v, n)
+}
+
+/// A power of a magnitude, with what it is at the ends: of 0, infinities and 1.
+fn magnitude(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value, y_low: Option<Value>) -> Value {
+    let a = k.abs(x);
+    let v = raise(k, a, y, y_low);
     let up = k.gt_n(y, 0.0);
     let (zero, infinity) = (k.n(0.0), k.n(f64::INFINITY));
-    // By an infinite exponent as by a sign of the logarithm.
+    // At the ends by the signs of the exponent and the logarithm.
     let whole = k.abs(y);
     let endless = k.eq(whole, infinity);
+    let (none, top) = (k.eq_n(a, 0.0), k.eq(a, infinity));
+    let ends = k.or(none, top);
+    let ends = k.or(ends, endless);
     let more = k.gt_n(a, 1.0);
-    let grows = k.e.b.ins().bxor(more, up);
-    let end = k.sel(grows, zero, infinity);
-    let v = k.sel(endless, end, v);
-    let none = k.eq_n(a, 0.0);
-    let end = k.sel(up, zero, infinity);
-    let v = k.sel(none, end, v);
-    let top = k.eq(a, infinity);
-    let end = k.sel(up, infinity, zero);
-    let v = k.sel(top, end, v);
+    let falls = k.e.b.ins().bxor(more, up);
+    let end = k.sel(falls, zero, infinity);
+    let v = k.sel(ends, end, v);
     let one = k.eq_n(a, 1.0);
     k.sel_n(one, 1.0, v)
 }
 
+/// Whether a float is a whole number, and an odd one.
+fn whole_odd(k: &mut K<'_, '_, '_, '_>, y: Value) -> (Value, Value) {
+    let near = k.e.b.ins().fnearest(y);
+    let whole = k.eq(near, y);
+    let half = k.times(y, 0.5);
+    let near = k.e.b.ins().fnearest(half);
+    let even = k.eq(near, half);
+    let odd = k.not(even);
+    (whole, k.and(whole, odd))
+}
+
 /// By its magnitude; with the sign of an odd exponent, a NaN for one that is not whole.
 pub(super) fn pow(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
-    let a = k.abs(x);
-    let zero = k.n(0.0);
-    let v = raise(k, a, y, zero);
-    let v = ends(k, a, y, v);
-    let floor = k.floor(y);
-    let whole = k.eq(floor, y);
-    let half = k.times(y, 0.5);
-    let even = k.floor(half);
-    let even = k.eq(even, half);
-    let odd = k.not(even);
-    let odd = k.and(whole, odd);
+    let v = magnitude(k, x, y, None);
+    let (whole, odd) = whole_odd(k, y);
     let minus = k.minus(x);
     let turned = k.and(minus, odd);
-    let other = k.neg(v);
-    let v = k.sel(turned, other, v);
+    let v = k.negate_if(turned, v);
     let below = k.lt_n(x, 0.0);
     let part = k.not(whole);
     let wrong = k.and(below, part);
@@ -101,136 +144,174 @@ pub(super) fn pow(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
     let finite = k.not(low);
     let wrong = k.and(wrong, finite);
     let v = k.sel_n(wrong, f64::NAN, v);
-    let (first, second) = (k.nan(x), k.nan(y));
-    let nan = k.or(first, second);
-    let v = k.sel_n(nan, f64::NAN, v);
+    let v = k.nan_of(x, y, v);
     let one = k.eq_n(x, 1.0);
     let none = k.eq_n(y, 0.0);
     let one = k.or(one, none);
     k.sel_n(one, 1.0, v)
 }
 
+/// A NaN of less than 0, and of 0^0, 1^inf and inf^0.
 pub(super) fn powr(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
-    let a = k.abs(x);
-    let zero = k.n(0.0);
-    let v = raise(k, a, y, zero);
-    let v = ends(k, a, y, v);
+    let v = magnitude(k, x, y, None);
     let none = k.eq_n(y, 0.0);
     let v = k.sel_n(none, 1.0, v);
-    let below = k.lt_n(x, 0.0);
-    // 0^0, 1^inf and inf^0 are NaNs.
     let infinity = k.n(f64::INFINITY);
-    let (nothing, top) = (k.eq_n(a, 0.0), k.eq(a, infinity));
+    let (nothing, top) = (k.eq_n(x, 0.0), k.eq(x, infinity));
     let end = k.or(nothing, top);
     let bad = k.and(end, none);
+    let below = k.lt_n(x, 0.0);
     let bad = k.or(bad, below);
-    let magnitude = k.abs(y);
-    let endless = k.eq(magnitude, infinity);
-    let one = k.eq_n(a, 1.0);
+    let exponent = k.abs(y);
+    let endless = k.eq(exponent, infinity);
+    let one = k.eq_n(x, 1.0);
     let other = k.and(endless, one);
     let bad = k.or(bad, other);
-    let (first, second) = (k.nan(x), k.nan(y));
-    let nan = k.or(first, second);
-    let bad = k.or(bad, nan);
-    k.sel_n(bad, f64::NAN, v)
+    let v = k.sel_n(bad, f64::NAN, v);
+    k.nan_of(x, y, v)
 }
 
-/// The exponent as a float and what that lost.
-pub(super) fn pown(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
-    let a = k.abs(x);
-    let y = k.of_int(n);
-    let limit = k.clamp(y, -2_147_483_520.0, 2_147_483_520.0);
-    let back = k.int_of(limit);
-    let lost = k.e.b.ins().isub(n, back);
-    let low = k.of_int(lost);
-    let v = raise(k, a, limit, low);
-    let v = ends(k, a, y, v);
+/// A power with the base's sign where an integer is odd.
+fn signed(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value, v: Value) -> Value {
     let odd = k.has(n, 1);
     let minus = k.minus(x);
     let turned = k.and(minus, odd);
-    let other = k.neg(v);
-    let v = k.sel(turned, other, v);
+    let v = k.negate_if(turned, v);
     let nan = k.nan(x);
-    let v = k.sel(nan, x, v);
+    k.sel(nan, x, v)
+}
+
+/// The exponent as a float; a single loses bits of it, which are its second part.
+pub(super) fn pown(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
+    let mut y = k.of_int(n);
+    let mut low = None;
+    if !k.wide {
+        y = k.clamp(y, -2_147_483_520.0, 2_147_483_520.0);
+        let back = k.int_of(y);
+        let lost = k.e.b.ins().isub(n, back);
+        low = Some(k.of_int(lost));
+    }
+    let v = magnitude(k, x, y, low);
+    let v = signed(k, x, n, v);
     let none = k.eq_n(y, 0.0);
     k.sel_n(none, 1.0, v)
 }
 
 /// The inverse of the number in two parts as exponent.
 pub(super) fn rootn(k: &mut K<'_, '_, '_, '_>, x: Value, n: Value) -> Value {
-    let a = k.abs(x);
     let f = k.of_int(n);
     let one = k.n(1.0);
-    let y = k.div(one, f);
+    let (y, r) = k.div_by(one, f);
     let rest = k.fnma(y, f, one);
-    let low = k.mul(rest, y);
-    let v = raise(k, a, y, low);
-    let v = ends(k, a, y, v);
+    let low = k.mul(rest, r);
+    let v = magnitude(k, x, y, Some(low));
+    let v = signed(k, x, n, v);
     let odd = k.has(n, 1);
-    let minus = k.minus(x);
-    let turned = k.and(minus, odd);
-    let other = k.neg(v);
-    let v = k.sel(turned, other, v);
     let below = k.lt_n(x, 0.0);
     let even = k.not(odd);
     let bad = k.and(below, even);
     let none = k.eq_n(f, 0.0);
     let bad = k.or(bad, none);
-    let v = k.sel_n(bad, f64::NAN, v);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    k.sel_n(bad, f64::NAN, v)
 }
 
-/// By the math box, and a step of Newton's; the exponent is a third of one that three divides.
+/// By the math box, and Newton's steps (doubles take two); the exponent is a third of one that three divides.
 pub(super) fn cbrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (f, n) = k.fraction(a);
     let m = k.plus(f, 1.0);
-    let third = k.times(n, 1.0 / 3.0);
-    let third = k.floor(third);
-    let rest = k.fma_n(third, -3.0, n);
-    let rest = k.int_of(rest);
+    // A third, rounded down: of what is not negative by a product.
+    let (off, third, by) = (k.i(1200), k.i(21_846), k.i(16));
+    let up = k.e.b.ins().iadd(n, off);
+    let q = k.e.b.ins().imul(up, third);
+    let q = k.e.b.ins().ushr(q, by);
+    let three = k.i(3);
+    let whole = k.e.b.ins().imul(q, three);
+    let rest = k.e.b.ins().isub(up, whole);
     let by = k.power(rest);
     let m = k.mul(m, by);
-    let l = k.e.b.ins().flog2(m);
-    let l = k.times(l, 1.0 / 3.0);
-    let y = k.e.b.ins().fexp2(l);
-    let square = k.mul(y, y);
-    let minus = k.neg(m);
-    let over = k.fma(square, y, minus);
-    let d = k.times(square, 3.0);
-    let step = k.div(over, d);
-    let y = k.sub(y, step);
-    let v = k.scale(y, third);
+    let single = k.narrowed(m);
+    let l = k.e.b.ins().flog2(single);
+    let part = k.e.float(single, 1.0 / 3.0);
+    let l = k.e.b.ins().fmul(l, part);
+    let s = k.e.b.ins().fexp2(l);
+    // A third of the square's inverse.
+    let three = k.e.float(single, 3.0);
+    let d = k.e.b.ins().fmul(s, s);
+    let d = k.e.b.ins().fmul(d, three);
+    let d = k.e.b.ins().finv(d);
+    let (mut y, d) = (k.widened(s), k.widened(d));
+    for _ in 0..if k.wide { 2 } else { 1 } {
+        let square = k.mul(y, y);
+        let minus = k.neg(m);
+        let over = k.fma(square, y, minus);
+        y = k.fnma(over, d, y);
+    }
+    let back = k.i(400);
+    let third = k.e.b.ins().isub(q, back);
+    let by = k.power(third);
+    let v = k.mul(y, by);
     let v = k.with_sign(v, x);
     // Zeros, infinities and NaNs are themselves.
-    let (zero, infinity) = (k.eq_n(a, 0.0), k.n(f64::INFINITY));
+    let zero = k.eq_n(a, 0.0);
+    let infinity = k.n(f64::INFINITY);
     let finite = k.lt(a, infinity);
     let bad = k.not(finite);
     let same = k.or(zero, bad);
     k.sel(same, x, v)
 }
 
-/// Brought near 1 by powers of two.
+/// By the larger one's exponent brought near 1.
 pub(super) fn hypot(k: &mut K<'_, '_, '_, '_>, x: Value, y: Value) -> Value {
     let (ax, ay) = (k.abs(x), k.abs(y));
     let (low, high) = (k.min(ax, ay), k.max(ax, ay));
-    let (large, small) = (k.gt_n(high, 1e18), k.lt_n(high, 1e-18));
-    let one = k.n(1.0);
-    let by = k.sel_n(large, 2f64.powi(-64), one);
-    let by = k.sel_n(small, 2f64.powi(64), by);
-    let back = k.sel_n(large, 2f64.powi(64), one);
-    let back = k.sel_n(small, 2f64.powi(-64), back);
-    let (low, scaled) = (k.mul(low, by), k.mul(high, by));
+    let (by, back) = k.scales(high);
+    let (low, high) = (k.mul(low, by), k.mul(high, by));
     let square = k.mul(low, low);
-    let sum = k.fma(scaled, scaled, square);
+    let sum = k.fma(high, high, square);
     let v = k.sqrt(sum);
     let v = k.mul(v, back);
-    let (first, second) = (k.nan(x), k.nan(y));
-    let nan = k.or(first, second);
-    let v = k.sel_n(nan, f64::NAN, v);
+    let v = k.nan_of(x, y, v);
     let infinity = k.n(f64::INFINITY);
     let (first, second) = (k.eq(ax, infinity), k.eq(ay, infinity));
     let top = k.or(first, second);
     k.sel(top, infinity, v)
+}
+
+/// Of doubles: the inverse root of singles of a fraction with an even exponent, and Newton's steps.
+pub(super) fn rsqrt(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
+    if !k.wide {
+        return k.e.b.ins().frsqrt(x);
+    }
+    let (f, n) = k.fraction(x);
+    let m = k.plus(f, 1.0);
+    let one = k.i(1);
+    let odd = k.e.b.ins().band(n, one);
+    let by = k.power(odd);
+    let m = k.mul(m, by);
+    let s = k.narrowed(m);
+    let r = k.e.b.ins().frsqrt(s);
+    let mut r = k.widened(r);
+    let one_and = k.n(1.0);
+    for _ in 0..2 {
+        let square = k.mul(r, m);
+        let off = k.fnma(square, r, one_and);
+        let half = k.times(r, 0.5);
+        r = k.fma(off, half, r);
+    }
+    let half = k.e.b.ins().sshr(n, one);
+    let zero = k.i(0);
+    let half = k.e.b.ins().isub(zero, half);
+    let by = k.power(half);
+    let v = k.mul(r, by);
+    let top = k.eq_n(x, f64::INFINITY);
+    let v = k.sel_n(top, 0.0, v);
+    let none = k.eq_n(x, 0.0);
+    let infinity = k.n(f64::INFINITY);
+    let end = k.with_sign(infinity, x);
+    let v = k.sel(none, end, v);
+    let none = k.n(0.0);
+    let fits = k.e.b.ins().fcmp(FloatCC::GreaterThanOrEqual, x, none);
+    let nan = k.n(f64::NAN);
+    k.sel(fits, v, nan)
 }

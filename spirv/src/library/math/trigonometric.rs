@@ -1,107 +1,238 @@
 //! Sines and their like, and their inverses.
 
-use super::kit::Kit;
+use super::kit::{By, Kit, Poly};
+use super::reduction;
 use gantry_codegen::ir::Value;
-use std::f64::consts::{FRAC_1_PI, FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI};
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
 
 type K<'k, 'a, 'm, 'f> = Kit<'k, 'a, 'm, 'f>;
 
 /// Half of pi in three parts.
-const HALF_PI: [f64; 3] = [
-    1.570_796_370_506_286_6,
-    -4.371_138_828_673_793e-8,
-    -1.715_124_510_005_152_5e-15,
-];
+pub(super) const HALF_PI: By<[f64; 3]> = By {
+    single: [
+        1.570_796_370_506_286_6,
+        -4.371_138_828_673_793e-8,
+        -1.715_124_510_005_881_9e-15,
+    ],
+    double: [
+        FRAC_PI_2,
+        6.123_233_995_736_766e-17,
+        -1.497_384_904_859_169_8e-33,
+    ],
+};
+
+/// `(sin r - r) / r^3` by `r^2`, up to a quarter of pi.
+const SIN: Poly = By {
+    single: &[-1.951_529_589_1e-4, 8.332_160_873_6e-3, -1.666_665_461_1e-1],
+    double: &[
+        1.591_627_556_613_198_3e-10,
+        -2.505_110_594_526_084_8e-8,
+        2.755_731_597_746_006e-6,
+        -1.984_126_983_651_581_5e-4,
+        0.008_333_333_333_330_787,
+        -0.166_666_666_666_666_66,
+    ],
+};
+
+/// `(cos r - 1 + r^2 / 2) / r^4` by `r^2`.
+const COS: Poly = By {
+    single: &[
+        2.443_315_711_809_948e-5,
+        -1.388_731_625_493_765e-3,
+        4.166_664_568_298_827e-2,
+    ],
+    double: &[
+        -1.138_147_274_178_129_3e-11,
+        2.087_613_006_576_344e-9,
+        -2.755_731_719_347_384_3e-7,
+        2.480_158_729_861_382_3e-5,
+        -0.001_388_888_888_888_729_6,
+        0.041_666_666_666_666_664,
+    ],
+};
+
+/// `(asin s - s) / s^3` by `s^2`, up to a half.
+const ASIN: Poly = By {
+    single: &[
+        4.216_319_904_8e-2,
+        2.418_131_104_9e-2,
+        4.547_002_599_8e-2,
+        7.495_300_268_6e-2,
+        1.666_675_242_2e-1,
+    ],
+    double: &[
+        0.028_757_851_367_421_566,
+        -0.014_851_887_071_247_204,
+        0.017_400_879_442_694_02,
+        0.005_457_506_718_640_358,
+        0.010_322_814_350_185_78,
+        0.011_479_177_415_184_906,
+        0.013_971_212_973_552_933,
+        0.017_352_392_720_869_973,
+        0.022_372_172_942_149_89,
+        0.030_381_944_138_531_247,
+        0.044_642_857_146_355_43,
+        0.074_999_999_999_984_33,
+        0.166_666_666_666_666_69,
+    ],
+};
+
+/// `(atan t - t) / t^3` by `t^2`, up to the tangent of an eighth of pi.
+const ATAN: Poly = By {
+    single: &[
+        -0.064_515_972_589_529_92,
+        0.107_436_316_271_445_74,
+        -0.142_639_463_579_123_4,
+        0.199_995_402_169_375_34,
+        -0.333_333_317_600_080_4,
+    ],
+    double: &[
+        -0.019_174_543_572_021_332,
+        0.039_229_744_536_612_23,
+        -0.050_853_834_888_428_31,
+        0.058_581_362_519_061_465,
+        -0.066_645_099_898_180_45,
+        0.076_921_830_873_420_26,
+        -0.090_909_045_736_690_6,
+        0.111_111_110_151_467_14,
+        -0.142_857_142_846_651_8,
+        0.199_999_999_999_955_13,
+        -0.333_333_333_333_333_3,
+    ],
+};
+
+/// What is left of a multiple of half of pi: in two parts, the second none or small, and the multiple, of which two bits count.
+pub(super) struct Rest {
+    pub r: Value,
+    pub low: Option<Value>,
+    pub n: Value,
+}
 
 /// Sine and cosine of what is left of a multiple of half of pi.
-fn turned(k: &mut K<'_, '_, '_, '_>, r: Value, n: Value) -> (Value, Value) {
+fn turned(k: &mut K<'_, '_, '_, '_>, Rest { r, low, n }: Rest) -> (Value, Value) {
     let z = k.mul(r, r);
-    let s = k.poly(
-        z,
-        &[-1.951_529_589_1e-4, 8.332_160_873_6e-3, -1.666_665_461_1e-1],
-    );
+    let s = k.series(z, SIN);
     let cube = k.mul(z, r);
-    let s = k.fma(s, cube, r);
-    let c = k.poly(
-        z,
-        &[
-            2.443_315_711_809_948e-5,
-            -1.388_731_625_493_765e-3,
-            4.166_664_568_298_827e-2,
-            -0.5,
-            1.0,
-        ],
-    );
-    // The number of quarters, modulo 4.
-    let quarter = k.times(n, 0.25);
-    let whole = k.floor(quarter);
-    let n = k.fma_n(whole, -4.0, n);
-    let n = k.int_of(n);
+    let c = k.series(z, COS);
+    let c = k.mul(c, z);
+    let one = k.n(1.0);
+    let (s, c) = match low {
+        None => {
+            let half = k.plus(c, -0.5);
+            (k.fma(s, cube, r), k.fma(half, z, one))
+        }
+        Some(low) => {
+            let s = k.fma(s, cube, low);
+            // What 1 - z/2 loses, and the derivative.
+            let minus = k.n(-0.5);
+            let first = k.fma(z, minus, one);
+            let lost = k.sub(one, first);
+            let lost = k.fma(z, minus, lost);
+            let rest = k.fnma(r, low, lost);
+            let c = k.fma(c, z, rest);
+            (k.add(s, r), k.add(c, first))
+        }
+    };
     let odd = k.has(n, 1);
     let (sine, cosine) = (k.sel(odd, c, s), k.sel(odd, s, c));
     let minus = k.has(n, 2);
-    let other = k.neg(sine);
-    let sine = k.sel(minus, other, sine);
+    let sine = k.negate_if(minus, sine);
     let one = k.i(1);
     let next = k.e.b.ins().iadd(n, one);
     let minus = k.has(next, 2);
-    let other = k.neg(cosine);
-    (sine, k.sel(minus, other, cosine))
+    (sine, k.negate_if(minus, cosine))
 }
 
-/// By Cody and Waite, with half of pi in 72 bits: the error grows with the argument, and beyond 2^17 it is more than OpenCL allows.
-pub(super) fn sin_cos(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
-    let n = k.times(x, FRAC_2_PI);
-    let n = k.rint(n);
-    let mut r = x;
-    for part in HALF_PI {
-        r = k.fma_n(n, -part, r);
+/// By Cody and Waite, half of pi in three parts; where a channel has a large number, by Payne and Hanek.
+fn reduced(k: &mut K<'_, '_, '_, '_>, x: Value) -> Rest {
+    let t = k.times(x, FRAC_2_PI);
+    let (t, n) = k.nearest(t);
+    let [first, second, third] = k.by(HALF_PI);
+    // Exact, as are the differences of doubles below.
+    let r = k.fma_n(t, -first, x);
+    let (r, low) = match k.wide {
+        false => {
+            let r = k.fma_n(t, -second, r);
+            (k.fma_n(t, -third, r), None)
+        }
+        true => {
+            let second = k.n(second);
+            let (w, lost) = k.product(t, second);
+            let v = k.sub(r, w);
+            let low = k.sub(r, v);
+            let low = k.sub(low, w);
+            let low = k.sub(low, lost);
+            (v, Some(k.fma_n(t, -third, low)))
+        }
+    };
+    // Halves are not so large.
+    if k.half {
+        return Rest { r, low, n };
     }
-    let (s, c) = turned(k, r, n);
-    // A zero is itself.
+    let limit = k.by(reduction::LIMIT);
+    let a = k.abs(x);
+    let large = k.gt_n(a, limit);
+    // The second part of singles is not asked for.
+    let fast = [r, low.unwrap_or(r), n];
+    let [r, second, n] = k.seldom(large, fast, |k| reduction::payne_hanek(k, x));
+    let low = low.map(|_| second);
+    Rest { r, low, n }
+}
+
+/// Sine and cosine. A zero is its own sine.
+pub(super) fn sin_cos(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+    let rest = reduced(k, x);
+    let (s, c) = turned(k, rest);
     let zero = k.eq_n(x, 0.0);
     (k.sel(zero, x, s), c)
-}
-
-pub(super) fn sin(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    sin_cos(k, x).0
-}
-
-pub(super) fn cos(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    sin_cos(k, x).1
 }
 
 pub(super) fn tan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let (s, c) = sin_cos(k, x);
-    k.div(s, c)
+    let v = k.div(s, c);
+    // What has no bits to spare for the quotient is its own tangent.
+    let a = k.abs(x);
+    let small = k.lt_n(a, 2f64.powi(-28));
+    k.sel(small, x, v)
 }
 
-/// Quarters are exact here.
-fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
-    let two = k.add(x, x);
-    let n = k.rint(two);
-    let r = k.fma_n(n, -0.5, x);
-    let high = k.times(r, PI);
-    let (s, c) = turned(k, high, n);
-    let zero = k.eq_n(x, 0.0);
-    (k.sel(zero, x, s), c)
-}
-
-pub(super) fn sinpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    in_turns(k, x).0
-}
-
-pub(super) fn cospi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
-    in_turns(k, x).1
+/// Sine and cosine of `pi x`. Quarters are exact here; sines of whole numbers are zeros of the argument's sign, cosines of halves +0.
+pub(super) fn in_turns(k: &mut K<'_, '_, '_, '_>, x: Value) -> (Value, Value) {
+    // What is left of an even number.
+    let half = k.times(x, 0.5);
+    let even = k.e.b.ins().fnearest(half);
+    let x1 = k.fma_n(even, -2.0, x);
+    let two = k.add(x1, x1);
+    let (t, n) = k.nearest(two);
+    let q = k.fma_n(t, -0.5, x1);
+    let high = k.times(q, PI);
+    let low = match k.wide {
+        false => None,
+        true => {
+            let minus = k.neg(high);
+            let low = k.fma_n(q, PI, minus);
+            Some(k.fma_n(q, 1.224_646_799_147_353_2e-16, low))
+        }
+    };
+    let rest = Rest { r: high, low, n };
+    let (s, c) = turned(k, rest);
+    let zero = k.eq_n(s, 0.0);
+    let nothing = k.times(x, 0.0);
+    (k.sel(zero, nothing, s), k.plus(c, 0.0))
 }
 
 pub(super) fn tanpi(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let (s, c) = in_turns(k, x);
-    k.div(s, c)
-}
-
-pub(super) fn over_pi(k: &mut K<'_, '_, '_, '_>, v: Value) -> Value {
-    k.times(v, FRAC_1_PI)
+    let v = k.div(s, c);
+    let infinity = k.n(f64::INFINITY);
+    let end = k.with_sign(infinity, s);
+    let pole = k.eq_n(c, 0.0);
+    let v = k.sel(pole, end, v);
+    // Zeros have the quotient's sign; what is small has no bits to spare for it, and a cosine of 1.
+    let a = k.abs(s);
+    let small = k.lt_n(a, 2f64.powi(-28));
+    let product = k.mul(s, c);
+    k.sel(small, product, v)
 }
 
 /// The arcsine of a magnitude up to a half; of a larger one that of the root of half of what it lacks. And whether it was larger.
@@ -114,112 +245,116 @@ fn arc(k: &mut K<'_, '_, '_, '_>, a: Value) -> (Value, Value) {
     let z = k.sel(large, lack, square);
     let root = k.sqrt(lack);
     let s = k.sel(large, root, a);
-    let p = k.poly(
-        z,
-        &[
-            4.216_319_904_8e-2,
-            2.418_131_104_9e-2,
-            4.547_002_599_8e-2,
-            7.495_300_268_6e-2,
-            1.666_675_242_2e-1,
-        ],
-    );
+    let p = k.series(z, ASIN);
     let cube = k.mul(z, s);
     (k.fma(p, cube, s), large)
+}
+
+/// Beyond 1 a NaN, as of one.
+fn up_to_one(k: &mut K<'_, '_, '_, '_>, a: Value, v: Value) -> Value {
+    let fits = k.at_most(a, 1.0);
+    let nan = k.n(f64::NAN);
+    k.sel(fits, v, nan)
 }
 
 pub(super) fn asin(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (p, large) = arc(k, a);
-    // Half of pi in two parts.
-    let low = k.n(-HALF_PI[1]);
+    let [first, second, _] = k.by(HALF_PI);
+    let low = k.n(-second);
     let twice = k.fma_n(p, 2.0, low);
-    let high = k.n(HALF_PI[0]);
+    let high = k.n(first);
     let far = k.sub(high, twice);
     let v = k.sel(large, far, p);
     let v = k.with_sign(v, x);
-    let over = k.gt_n(a, 1.0);
-    let v = k.sel_n(over, f64::NAN, v);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    up_to_one(k, a, v)
 }
 
 pub(super) fn acos(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
     let (p, large) = arc(k, a);
+    let [first, second, _] = k.by(HALF_PI);
     let twice = k.add(p, p);
-    let pi = k.n(2.0 * HALF_PI[0]);
-    let rest = k.plus(twice, -2.0 * HALF_PI[1]);
+    let pi = k.n(2.0 * first);
+    let rest = k.plus(twice, -2.0 * second);
     let other = k.sub(pi, rest);
     let minus = k.minus(x);
     let far = k.sel(minus, other, twice);
     let signed = k.with_sign(p, x);
-    let low = k.plus(signed, -HALF_PI[1]);
-    let high = k.n(HALF_PI[0]);
+    let low = k.plus(signed, -second);
+    let high = k.n(first);
     let near = k.sub(high, low);
     let v = k.sel(large, far, near);
-    let over = k.gt_n(a, 1.0);
-    let v = k.sel_n(over, f64::NAN, v);
-    let nan = k.nan(x);
-    k.sel(nan, x, v)
+    up_to_one(k, a, v)
 }
 
-/// The arctangent of a magnitude: around 0, 1 and infinity.
-fn arctangent(k: &mut K<'_, '_, '_, '_>, a: Value) -> Value {
-    let far = k.gt_n(a, 2.414_213_562_373_095);
-    let middle = k.gt_n(a, 0.414_213_562_373_095);
-    let minus = k.n(-1.0);
-    let inverse = k.div(minus, a);
-    let (less, more) = (k.plus(a, -1.0), k.plus(a, 1.0));
-    let q = k.div(less, more);
-    let t = k.sel(middle, q, a);
-    let t = k.sel(far, inverse, t);
-    let zero = k.n(0.0);
-    let base = k.sel_n(middle, FRAC_PI_4, zero);
-    let base = k.sel_n(far, FRAC_PI_2, base);
+/// The angle of a quotient from 0 to 1, whose divisor is from 2^-60 to 2^100: around 0 by its series, from the tangent of an eighth of pi on
+/// around 1.
+fn angle(k: &mut K<'_, '_, '_, '_>, low: Value, high: Value) -> Value {
+    let far = {
+        let edge = k.times(high, 0.414_213_562_373_095);
+        k.lt(edge, low)
+    };
+    let (less, more) = (k.sub(low, high), k.add(low, high));
+    let over = k.sel(far, less, low);
+    let under = k.sel(far, more, high);
+    let t = k.div(over, under);
     let z = k.mul(t, t);
-    let p = k.poly(
-        z,
-        &[
-            8.053_744_495_38e-2,
-            -1.387_768_560_32e-1,
-            1.997_771_064_78e-1,
-            -3.333_294_915_39e-1,
-        ],
-    );
+    let p = k.series(z, ATAN);
     let cube = k.mul(z, t);
     let v = k.fma(p, cube, t);
+    let [first, second, _] = k.by(HALF_PI);
+    let zero = k.n(0.0);
+    let rest = k.sel_n(far, 0.5 * second, zero);
+    let base = k.sel_n(far, 0.5 * first, zero);
+    let v = k.add(v, rest);
     k.add(base, v)
+}
+
+/// What is left of a part of a circle where a predicate is set.
+fn rest_of(k: &mut K<'_, '_, '_, '_>, c: Value, parts: f64, v: Value) -> Value {
+    let [first, second, _] = k.by(HALF_PI);
+    let lower = k.plus(v, -parts * second);
+    let whole = k.n(parts * first);
+    let other = k.sub(whole, lower);
+    k.sel(c, other, v)
 }
 
 pub(super) fn atan(k: &mut K<'_, '_, '_, '_>, x: Value) -> Value {
     let a = k.abs(x);
-    let v = arctangent(k, a);
+    let (one, most) = (k.n(1.0), k.n(2f64.powi(64)));
+    let (low, high) = (k.min(a, one), k.max(a, one));
+    let high = k.min(high, most);
+    let v = angle(k, low, high);
+    let steep = k.gt_n(a, 1.0);
+    let v = rest_of(k, steep, 1.0, v);
     let v = k.with_sign(v, x);
     let nan = k.nan(x);
     k.sel(nan, x, v)
 }
 
+/// Both brought near 1 by the larger one's exponent.
 pub(super) fn atan2(k: &mut K<'_, '_, '_, '_>, y: Value, x: Value) -> Value {
     let (ay, ax) = (k.abs(y), k.abs(x));
     let (low, high) = (k.min(ay, ax), k.max(ay, ax));
-    let q = k.div(low, high);
-    // Both zero, both infinite.
+    let (by, _) = k.scales(high);
+    let (l, h) = (k.mul(low, by), k.mul(high, by));
+    // An infinity against a number.
+    let infinite = k.eq_n(high, f64::INFINITY);
+    let l = k.sel_n(infinite, 0.0, l);
+    let h = k.sel_n(infinite, 1.0, h);
+    // Both zero, or both infinite.
     let same = k.eq(low, high);
-    let q = k.sel_n(same, 1.0, q);
+    let one = k.n(1.0);
+    let h = k.sel(same, one, h);
     let zero = k.eq_n(high, 0.0);
-    let q = k.sel_n(zero, 0.0, q);
-    let v = arctangent(k, q);
+    let all = k.sel_n(zero, 0.0, one);
+    let l = k.sel(same, all, l);
+    let v = angle(k, l, h);
     let steep = k.lt(ax, ay);
-    let right = k.n(FRAC_PI_2);
-    let other = k.sub(right, v);
-    let v = k.sel(steep, other, v);
+    let v = rest_of(k, steep, 1.0, v);
     let minus = k.minus(x);
-    let pi = k.n(PI);
-    let other = k.sub(pi, v);
-    let v = k.sel(minus, other, v);
+    let v = rest_of(k, minus, 2.0, v);
     let v = k.with_sign(v, y);
-    let (first, second) = (k.nan(y), k.nan(x));
-    let nan = k.or(first, second);
-    k.sel_n(nan, f64::NAN, v)
+    k.nan_of(x, y, v)
 }
