@@ -5,6 +5,7 @@ use crate::body::{Block, Term};
 use crate::cfg::Loop;
 use crate::cfg::script::Step;
 use crate::error::Error;
+use crate::module::types::Ty;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -64,7 +65,7 @@ impl Emit<'_, '_, '_> {
 
     fn step(&mut self, n: usize, step: Step) -> Result<(), Error> {
         match step {
-            Step::Begin(l) => self.begin(l),
+            Step::Begin(l) => self.begin(l)?,
             Step::End(l) => self.end(l),
             Step::LoopBegin(l) => match self.u.loops[l] {
                 true => self.b.simd_loop_begin(),
@@ -157,9 +158,10 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    fn begin(&mut self, l: Block) {
+    fn begin(&mut self, l: Block) -> Result<(), Error> {
+        self.forget(l)?;
         if self.control.leaves[l] == 0 {
-            return;
+            return Ok(());
         }
         if self.u.label[l] {
             let label = self.b.simd_block_begin();
@@ -168,6 +170,26 @@ impl Emit<'_, '_, '_> {
             let block = self.b.create_block();
             self.control.labels[l] = block.into();
         }
+        Ok(())
+    }
+
+    /// No channel has a value for a label's phis where its scope begins: else what they had the last time would live until here.
+    fn forget(&mut self, l: Block) -> Result<(), Error> {
+        let phis = self.body.blocks[l].phis.iter();
+        let phis = phis.filter(|p| self.u.divergent[p.id]);
+        let phis: Vec<(Id, Ty)> = phis.map(|p| (p.id, p.ty)).collect();
+        for (id, ty) in phis {
+            let mut leaves = Leaves::new();
+            for (ty, _) in self.m.types.scalars(ty) {
+                let ty = self.lanes(self.scalar(ty)?, self.simd);
+                leaves.push(self.b.ins().undef(ty));
+            }
+            let vars = self.declare(Kept::Phi, id, &leaves, self.simd);
+            for (var, leaf) in vars.into_iter().zip(leaves) {
+                self.b.def_var_all_lanes(var, leaf);
+            }
+        }
+        Ok(())
     }
 
     fn end(&mut self, l: Block) {
@@ -411,6 +433,9 @@ impl Emit<'_, '_, '_> {
             }
             all.push((phi.id, self.get(*arg)?));
         }
+        // Where all channels that go on come by this edge at once, the others have no use for what they had.
+        let one = self.g.forward_preds[to].len() == 1 && self.g.left(from, to).is_none();
+        let alone = one || self.g.is_back(from, to);
         for (id, leaves) in all {
             let divergent = self.u.divergent[id];
             let lanes = if divergent { self.simd } else { 1 };
@@ -420,7 +445,10 @@ impl Emit<'_, '_, '_> {
                     true => self.b.splat(*leaf, self.simd),
                     false => *leaf,
                 };
-                self.b.def_var(var, v);
+                match alone {
+                    true => self.b.def_var_all_lanes(var, v),
+                    false => self.b.def_var(var, v),
+                }
             }
         }
         Ok(())
