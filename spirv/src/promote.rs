@@ -131,7 +131,9 @@ impl Promote<'_, '_> {
         match inst.op {
             Op::Variable => {
                 let of = ty.and_then(|t| match self.m.types.kind(t) {
-                    Type::Pointer(StorageClass::Function, _) => self.m.pointee(t),
+                    Type::Pointer(StorageClass::Function | StorageClass::Private, _) => {
+                        self.m.pointee(t)
+                    }
                     _ => None,
                 });
                 let few = (self.vars.len() + 1) * self.body.blocks.len() <= MOST_STATES;

@@ -7,11 +7,11 @@ use super::{Emit, Leaves, MOST_LEAVES, too_large};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
-use crate::module::types::{Ty, Type};
+use crate::module::types::{MatrixLayout, Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use crate::spaces::Memory;
-use gantry_codegen::ir::{self, MAX_SCRATCH, MemFlags, Region, Scalar, Space, Value};
+use gantry_codegen::ir::{self, IntCC, MAX_SCRATCH, MemFlags, Region, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
 /// Whether an instruction is one of these.
@@ -29,6 +29,7 @@ pub(super) fn is_supported(op: Op) -> bool {
             | CopyMemory
             | CopyMemorySized
             | PtrDiff
+            | ArrayLength
     )
 }
 
@@ -43,6 +44,10 @@ pub(crate) struct Access {
     pub mem: MemFlags,
     /// The alignment of the address.
     pub align: u64,
+    /// Bytes that are added to the address.
+    pub offset: u64,
+    /// How matrices there are.
+    pub matrix: Option<MatrixLayout>,
 }
 
 impl Emit<'_, '_, '_> {
@@ -53,6 +58,10 @@ impl Emit<'_, '_, '_> {
                 let v = self.private_pointer(id)?;
                 if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::from_u32(*w)) {
                     let ty = self.type_of(init)?;
+                    if self.m.types.leaves(ty) > MOST_LEAVES {
+                        self.initialize(init, ty, v)?;
+                        return Ok(Leaves::from_slice(&[v]));
+                    }
                     let leaves = self.get(init)?;
                     let access = self.access(StorageClass::Function, ty, &[])?;
                     self.store_leaves(ty, &leaves, v, access)?;
@@ -64,7 +73,16 @@ impl Emit<'_, '_, '_> {
             Op::AccessChain
             | Op::InBoundsAccessChain
             | Op::PtrAccessChain
+            | Op::InBoundsPtrAccessChain
+                if self.m.logical =>
+            {
+                self.logical_chain(inst)
+            }
+            Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
             | Op::InBoundsPtrAccessChain => self.chain(inst),
+            Op::ArrayLength => self.array_length(inst),
             Op::CopyMemory | Op::CopyMemorySized => self.copy(inst),
             Op::PtrDiff => {
                 let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
@@ -105,7 +123,11 @@ impl Emit<'_, '_, '_> {
     /// An access to a memory, by the words behind its operands.
     pub fn access(&self, class: StorageClass, ty: Ty, words: &[u32]) -> Result<Access, Error> {
         let space = match class {
-            StorageClass::CrossWorkgroup | StorageClass::UniformConstant => Space::Global,
+            StorageClass::CrossWorkgroup
+            | StorageClass::UniformConstant
+            | StorageClass::StorageBuffer
+            | StorageClass::Uniform
+            | StorageClass::PhysicalStorageBuffer => Space::Global,
             StorageClass::Workgroup => Space::Slm,
             StorageClass::Function | StorageClass::Private => Space::Scratch,
             other => return Err(Error::unsupported(format!("an access to {other:?} memory"))),
@@ -121,6 +143,8 @@ impl Emit<'_, '_, '_> {
         Ok(Access {
             mem,
             align: 1 << align.trailing_zeros().min(12),
+            offset: 0,
+            matrix: None,
         })
     }
 
@@ -146,21 +170,37 @@ impl Emit<'_, '_, '_> {
             return self.builtin(pointer, ty);
         }
         let words = self.body.operands(inst).get(1..).unwrap_or(&[]);
+        if class == StorageClass::PushConstant {
+            return self.load_pushed(pointer, ty);
+        }
+        if matches!(
+            self.m.types.kind(ty),
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_)
+        ) && let (true, Some(id)) = (self.m.logical, inst.id.expand())
+        {
+            return self.load_resource(id, pointer);
+        }
         let access = self.access(class, ty, words)?;
-        let address = self.address(pointer, &access)?;
-        self.load_leaves(ty, address, access)
+        let (address, access) = self.reach(pointer, class, access)?;
+        let out = self.load_leaves(ty, address, access);
+        self.guard = None;
+        out
     }
 
     /// The scalars of a type in runs that follow on each other: scalar, first byte, how many.
-    fn runs(&self, ty: Ty) -> Result<Vec<(Scalar, u64, usize)>, Error> {
+    fn runs(
+        &self,
+        ty: Ty,
+        matrix: Option<MatrixLayout>,
+    ) -> Result<Vec<(Scalar, u64, usize)>, Error> {
         if self.m.types.leaves(ty) > MOST_LEAVES {
             return Err(too_large(self.m.types.leaves(ty)));
         }
         let mut out: Vec<(Scalar, u64, usize)> = Vec::new();
-        for (ty, at) in self.m.types.scalars(ty) {
+        for (ty, at) in self.m.types.scalars_in(ty, matrix) {
             let scalar = match self.m.types.kind(ty) {
                 Type::Pointer(..) => Scalar::I64,
-                Type::Bool => return Err(Error::malformed("a bool in memory")),
+                Type::Bool => Scalar::I8,
                 _ => self.scalar(ty)?,
             };
             let size = u64::from(scalar.bytes());
@@ -179,14 +219,17 @@ impl Emit<'_, '_, '_> {
     /// What is at an address.
     pub fn load_leaves(&mut self, ty: Ty, addr: Value, access: Access) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
-        for (scalar, at, count) in self.runs(ty)? {
-            let offset = offset(at)?;
+        for (scalar, at, count) in self.runs(ty, access.matrix)? {
+            let offset = offset(access.offset.saturating_add(at))?;
             let mem = aligned(access, at, scalar);
             self.elements(scalar, count, addr, offset, mem, &mut out);
         }
         for (leaf, (ty, _)) in out.iter_mut().zip(self.m.types.scalars(ty)) {
             let scalar = self.scalar(ty)?;
-            if scalar.is_int() {
+            if scalar == Scalar::B1 {
+                let zero = self.same(*leaf, 0);
+                *leaf = self.b.ins().icmp(IntCC::NotEqual, *leaf, zero);
+            } else if scalar.is_int() {
                 *leaf = self.resize(*leaf, scalar, false);
             }
         }
@@ -203,9 +246,21 @@ impl Emit<'_, '_, '_> {
         mem: MemFlags,
         out: &mut Leaves,
     ) {
+        let mut all = [addr, self.guard.unwrap_or(addr)];
+        self.even(&mut all);
+        let [addr, guard] = all;
+        let guard = self.guard.map(|_| guard);
         let lanes = self.b.ty(addr).lanes();
         let ty = self.lanes(scalar, lanes * count as u32);
-        let all = if lanes == 1 && mem.alignment(scalar.bytes()) >= scalar.bytes() {
+        let all = if let (Some(guard), true) = (guard, lanes > 1) {
+            let mask = self.b.exec_mask();
+            let mask = self.b.ins().band(mask, guard);
+            let old = self.b.ins().vconst(scalar, &[0]);
+            let old = self.b.splat(old, lanes * count as u32);
+            self.b
+                .ins()
+                .load_from(mem, ty, addr, offset, Some((mask, old)))
+        } else if lanes == 1 && mem.alignment(scalar.bytes()) >= scalar.bytes() {
             self.b.ins().bload_from(mem, ty, addr, offset)
         } else if lanes == 1 {
             self.b.ins().load_from(mem, ty, addr, offset, None)
@@ -217,10 +272,15 @@ impl Emit<'_, '_, '_> {
                 .load_from(mem, ty, addr, offset, Some((mask, old)))
         };
         for n in 0..count as u32 {
-            out.push(match count {
+            let mut v = match count {
                 1 => all,
                 _ => self.b.slice(all, n * lanes, lanes),
-            });
+            };
+            if let (Some(guard), 1) = (guard, lanes) {
+                let zero = self.same(v, 0);
+                v = self.b.ins().select(guard, v, zero);
+            }
+            out.push(v);
         }
     }
 
@@ -235,9 +295,11 @@ impl Emit<'_, '_, '_> {
         }
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]);
         let access = self.access(class, of, words)?;
-        let (address, leaves) = (self.address(pointer, &access)?, self.get(value)?);
-        self.store_leaves(of, &leaves, address, access)?;
-        Ok(Leaves::new())
+        let leaves = self.get(value)?;
+        let (address, access) = self.reach(pointer, class, access)?;
+        let done = self.store_leaves(of, &leaves, address, access);
+        self.guard = None;
+        done.map(|()| Leaves::new())
     }
 
     /// Stores a value at an address.
@@ -249,7 +311,7 @@ impl Emit<'_, '_, '_> {
         access: Access,
     ) -> Result<(), Error> {
         let mut rest = leaves;
-        for (scalar, at, count) in self.runs(ty)? {
+        for (scalar, at, count) in self.runs(ty, access.matrix)? {
             let Some((now, later)) = rest.split_at_checked(count) else {
                 return Err(Error::internal("a value without all its leaves"));
             };
@@ -257,10 +319,16 @@ impl Emit<'_, '_, '_> {
             let mut now: Leaves = now.into();
             if scalar.is_int() {
                 for v in &mut now {
+                    if self.b.ty(*v).is_pred() {
+                        let like = self.lanes(scalar, self.b.ty(*v).lanes());
+                        let (one, zero) =
+                            (self.b.ins().iconst(like, 1), self.b.ins().iconst(like, 0));
+                        *v = self.choose(*v, one, zero)?;
+                    }
                     *v = self.resize(*v, scalar, false);
                 }
             }
-            let offset = offset(at)?;
+            let offset = offset(access.offset.saturating_add(at))?;
             let mem = aligned(access, at, scalar);
             self.store_elements(scalar, &now, addr, offset, mem);
         }
@@ -280,11 +348,24 @@ impl Emit<'_, '_, '_> {
         mem.constant = false;
         let mut all: Leaves = values.into();
         all.push(addr);
+        all.extend(self.guard);
         let lanes = self.even(&mut all);
+        let guard = self.guard.and_then(|_| all.pop());
         let Some(addr) = all.pop() else { return };
         let value = self.join(scalar, &all, lanes);
-        if lanes > 1 {
-            let mask = self.b.exec_mask();
+        if let (Some(guard), 1) = (guard, lanes) {
+            self.b.uniform_if_begin(guard);
+            if mem.alignment(scalar.bytes()) >= scalar.bytes() {
+                self.b.ins().bstore_to(mem, value, addr, offset);
+            } else {
+                self.b.ins().store_to(mem, value, addr, offset, None);
+            }
+            self.b.uniform_if_end();
+        } else if lanes > 1 {
+            let mut mask = self.b.exec_mask();
+            if let Some(guard) = guard {
+                mask = self.b.ins().band(mask, guard);
+            }
             self.b.ins().store_to(mem, value, addr, offset, Some(mask));
         } else if mem.alignment(scalar.bytes()) >= scalar.bytes() {
             self.b.ins().bstore_to(mem, value, addr, offset);
@@ -412,6 +493,9 @@ impl Emit<'_, '_, '_> {
     fn copy(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (to, from) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let ((to_class, to_ty), (from_class, from_ty)) = (self.pointer(to)?, self.pointer(from)?);
+        if self.m.logical {
+            return self.copy_value(inst, (to, to_class, to_ty), (from, from_class, from_ty));
+        }
         let sized = inst.op == Op::CopyMemorySized;
         let (size, skip) = match sized {
             true => {
@@ -462,6 +546,92 @@ impl Emit<'_, '_, '_> {
         Ok(Leaves::new())
     }
 
+    /// Loads a value and stores it: where it is laid out in two ways.
+    fn copy_value(
+        &mut self,
+        inst: &BInst,
+        (to, to_class, to_ty): (Id, StorageClass, Ty),
+        (from, from_class, from_ty): (Id, StorageClass, Ty),
+    ) -> Result<Leaves, Error> {
+        if inst.op == Op::CopyMemorySized {
+            return Err(Error::unsupported("OpCopyMemorySized in a shader"));
+        }
+        if to_ty != from_ty {
+            return Err(Error::malformed("a copy of another type than is there"));
+        }
+        let words = self.body.operands(inst).get(2..).unwrap_or(&[]).to_vec();
+        let leaves = match from_class {
+            StorageClass::PushConstant => self.load_pushed(from, from_ty)?,
+            _ => {
+                let access = self.access(from_class, from_ty, &words)?;
+                let (addr, access) = self.reach(from, from_class, access)?;
+                let leaves = self.load_leaves(from_ty, addr, access);
+                self.guard = None;
+                leaves?
+            }
+        };
+        let access = self.access(to_class, to_ty, &words)?;
+        let (addr, access) = self.reach(to, to_class, access)?;
+        let done = self.store_leaves(to_ty, &leaves, addr, access);
+        self.guard = None;
+        done.map(|()| Leaves::new())
+    }
+
+    /// Stores a constant of many scalars into a private variable.
+    fn initialize(&mut self, init: Id, ty: Ty, addr: Value) -> Result<(), Error> {
+        let size = self.m.types.size(ty);
+        let unit = self.m.types.align(ty).min(4);
+        let scalar = match unit {
+            4 => Scalar::I32,
+            2 => Scalar::I16,
+            _ => Scalar::I8,
+        };
+        let mem = MemFlags::of(Space::Scratch);
+        let count = size / unit;
+        if self
+            .m
+            .constant(init)
+            .is_some_and(|c| c.value == Constant::Null)
+        {
+            let limit = Error::limit("a private variable of this size");
+            let end = i32::try_from(count).map_err(|_| limit)?;
+            let (first, end) = (
+                self.number(Scalar::I32, 0),
+                self.number(Scalar::I32, end as u64),
+            );
+            let zero = self.number(scalar, 0);
+            let at = self.b.var(first);
+            self.b.uniform_loop_begin();
+            let n = self.b.use_var(at);
+            let done = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, n, end);
+            self.b.uniform_break_if(done);
+            let bytes = self.times(n, unit);
+            let mut v = [addr, bytes];
+            self.even(&mut v);
+            let place = self.b.ins().iadd(v[0], v[1]);
+            self.store_elements(scalar, &[zero], place, 0, mem);
+            let one = self.number(Scalar::I32, 1);
+            let next = self.b.ins().iadd(n, one);
+            self.b.def_var(at, next);
+            self.b.uniform_loop_end();
+            return Ok(());
+        }
+        if size > MOST_COPY {
+            return Err(Error::limit(format!(
+                "a private variable with {size} bytes of constants: {MOST_COPY} are the most"
+            )));
+        }
+        let mut bytes = vec![0; size as usize];
+        write(self.m, init, 0, &mut bytes)?;
+        for (n, part) in bytes.chunks(unit as usize).enumerate() {
+            let bits = part.iter().rev().fold(0, |b, x| b << 8 | u64::from(*x));
+            let v = self.number(scalar, bits);
+            let at = offset(n as u64 * unit)?;
+            self.store_elements(scalar, &[v], addr, at, mem);
+        }
+        Ok(())
+    }
+
     /// A variable of the module as a pointer.
     pub(super) fn global(&mut self, id: Id) -> Result<Value, Error> {
         let Def::Global(g) = self.m.def(id) else {
@@ -480,6 +650,10 @@ impl Emit<'_, '_, '_> {
             }
             // It has no value; loads of it look at what it is.
             StorageClass::Input => Ok(self.number(Scalar::I64, 0)),
+            // Its beginning.
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PushConstant => {
+                Ok(self.number(Scalar::I32, 0))
+            }
             other => Err(Error::unsupported(format!(
                 "a variable of the program in {other:?} memory"
             ))),
