@@ -1,7 +1,8 @@
 //! WGSL, through naga: its compute shaders as SPIR-V, which is translated like any other.
 
 use crate::{Errors, Options, Translated, translate};
-use naga::back::spv;
+use naga::back::pipeline_constants::process_overrides;
+use naga::back::{PipelineConstants, spv};
 use naga::compact::{KeepUnused, compact};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -22,6 +23,11 @@ pub enum WgslError {
 /// # Errors
 /// What naga says of it, and a text without compute shaders.
 pub fn to_spirv(text: &str) -> Result<Vec<u32>, WgslError> {
+    with_overrides(text, &Options::default())
+}
+
+/// The same with values of overrides that have an id.
+fn with_overrides(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let mut module =
         naga::front::wgsl::parse_str(text).map_err(|e| WgslError::Text(e.emit_to_string(text)))?;
     let compute = |e: &naga::EntryPoint| e.stage == naga::ShaderStage::Compute;
@@ -33,6 +39,9 @@ pub fn to_spirv(text: &str) -> Result<Vec<u32>, WgslError> {
     }
     compact(&mut module, KeepUnused::No);
     let info = validate(&module, text)?;
+    let values = overrides(&module, options);
+    let (module, info) = process_overrides(&module, &info, None, &values)
+        .map_err(|e| WgslError::Text(e.to_string()))?;
     let unchecked = BoundsCheckPolicy::Unchecked;
     let options = spv::Options {
         lang_version: (1, 3),
@@ -53,6 +62,28 @@ pub fn to_spirv(text: &str) -> Result<Vec<u32>, WgslError> {
     words.map_err(|e| WgslError::Text(e.to_string()))
 }
 
+/// The values asked for of overrides, by their ids.
+fn overrides(module: &naga::Module, options: &Options) -> PipelineConstants {
+    let mut out = PipelineConstants::default();
+    for (_, o) in module.overrides.iter() {
+        let Some(id) = o.id else { continue };
+        let Some(bits) = options.spec_constant(u32::from(id)) else {
+            continue;
+        };
+        let value = match module.types[o.ty].inner {
+            naga::TypeInner::Scalar(s) => match (s.kind, s.width) {
+                (naga::ScalarKind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
+                (naga::ScalarKind::Float, 8) => f64::from_bits(bits),
+                (naga::ScalarKind::Sint, _) => f64::from(bits as u32 as i32),
+                _ => f64::from(bits as u32),
+            },
+            _ => f64::from(bits as u32),
+        };
+        out.insert(id.to_string(), value);
+    }
+    out
+}
+
 fn validate(module: &naga::Module, text: &str) -> Result<naga::valid::ModuleInfo, WgslError> {
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     let info = validator
@@ -67,7 +98,7 @@ fn validate(module: &naga::Module, text: &str) -> Result<naga::valid::ModuleInfo
 /// # Errors
 /// What naga says of it, and everything found that is not supported.
 pub fn translate_wgsl(text: &str, options: &Options) -> Result<Translated, WgslError> {
-    let words = to_spirv(text)?;
+    let words = with_overrides(text, options)?;
     let options = Options {
         robust: Some(options.robust.unwrap_or(true)),
         ..options.clone()

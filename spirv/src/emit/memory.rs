@@ -734,6 +734,8 @@ impl Emit<'_, '_, '_> {
     /// Lays out the private variables.
     pub(super) fn private_variables(&mut self) {
         let mut all: Vec<(Id, Ty, u32, u32)> = Vec::new();
+        // Pointers that come of no variable need some place, too.
+        let mut any = false;
         for (id, ty) in &self.body.params {
             // Only structures by value are such.
             if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
@@ -742,6 +744,16 @@ impl Emit<'_, '_, '_> {
         }
         for b in &self.g.order {
             for inst in &self.body.blocks[*b].insts {
+                self.body.for_each_use(inst, |id| {
+                    let ty = self.body.type_of(self.m, id);
+                    any |= matches!(
+                        ty.map(|t| self.m.types.kind(t)),
+                        Some(Type::Pointer(
+                            StorageClass::Function | StorageClass::Private,
+                            _
+                        ))
+                    );
+                });
                 if let (Op::Variable, Some(id), Some(ty)) =
                     (inst.op, inst.id.expand(), inst.ty.expand())
                 {
@@ -767,6 +779,9 @@ impl Emit<'_, '_, '_> {
                     self.error(Error::limit(what), word, line, Some(id));
                 }
             }
+        }
+        if any {
+            self.private_bytes = self.private_bytes.max(1);
         }
         if self.private_bytes > 0 {
             self.private_bytes = self.private_bytes.next_multiple_of(64);
