@@ -160,6 +160,8 @@ pub struct Kernel {
     pub bindings: Vec<Binding>,
     /// The work-items of a group, if the kernel says it.
     pub group_size: Option<[u32; 3]>,
+    /// Whether it is a compute shader.
+    pub is_shader: bool,
 }
 
 /// What became of a module.
@@ -243,6 +245,7 @@ fn kernel(
         arguments,
         bindings,
         group_size: entry.modes.group_size,
+        is_shader: m.logical,
     })
 }
 

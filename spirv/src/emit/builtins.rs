@@ -128,6 +128,15 @@ impl Emit<'_, '_, '_> {
 
     fn by_dimension(&mut self, which: BuiltIn, dim: Dim) -> Value {
         match which {
+            // Shaders have no offset.
+            BuiltIn::GlobalInvocationId if self.m.logical => {
+                let group = self.b.ins().group_id(dim);
+                let size = self.group_size(dim);
+                let first = self.b.ins().imul(group, size);
+                let mut v = [first, self.local_id(dim)];
+                self.even(&mut v);
+                self.b.ins().iadd(v[0], v[1])
+            }
             BuiltIn::GlobalInvocationId => self.b.global_id(dim),
             BuiltIn::LocalInvocationId => self.local_id(dim),
             BuiltIn::WorkgroupId => self.b.ins().group_id(dim),

@@ -223,11 +223,14 @@ impl Emit<'_, '_, '_> {
             let length = match (tail, size) {
                 (Some((at, stride, _)), Some(size)) => {
                     let stride = stride.max(1);
-                    let first = self.same(size, at);
-                    let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, size, first);
-                    let rest = self.b.ins().isub(size, first);
-                    let zero = self.same(size, 0);
-                    let rest = self.b.ins().select(more, rest, zero);
+                    let mut rest = size;
+                    if at != 0 {
+                        let first = self.same(size, at);
+                        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, size, first);
+                        let zero = self.same(size, 0);
+                        rest = self.b.ins().isub(size, first);
+                        rest = self.b.ins().select(more, rest, zero);
+                    }
                     Some(match stride.is_power_of_two() {
                         true => {
                             let by = self.same(rest, u64::from(stride.trailing_zeros()));

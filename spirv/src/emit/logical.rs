@@ -132,7 +132,10 @@ impl Emit<'_, '_, '_> {
         if matches!(place.root, Root::Any) && is_buffer(class) {
             return Err(Error::unsupported("a pointer into one of several buffers"));
         }
-        let (mut addr, mut guard) = self.raw(base)?;
+        let (addr, mut guard) = self.raw(base)?;
+        let scalar = self.b.ty(addr).scalar();
+        // The beginning of a buffer is nothing to add to.
+        let mut addr = Some(addr).filter(|_| !is_buffer(class) || from.known != Some(0));
         for step in &steps {
             match self.m.bits(step.index) {
                 Some(k) => {
@@ -145,19 +148,27 @@ impl Emit<'_, '_, '_> {
                     if !self.b.ty(index).scalar().is_int() {
                         return Err(Error::malformed("an index that is no integer"));
                     }
-                    let scalar = self.b.ty(addr).scalar();
                     let index = self.resize(index, scalar, true);
                     let bytes = self.times(index, step.stride);
-                    let mut v = [addr, bytes];
-                    self.even(&mut v);
-                    addr = self.b.ins().iadd(v[0], v[1]);
+                    addr = Some(match addr {
+                        None => bytes,
+                        Some(addr) => {
+                            let mut v = [addr, bytes];
+                            self.even(&mut v);
+                            self.b.ins().iadd(v[0], v[1])
+                        }
+                    });
                 }
             }
         }
-        if constant != 0 {
-            let by = self.same(addr, constant);
-            addr = self.b.ins().iadd(addr, by);
-        }
+        let addr = match addr {
+            None => self.number(scalar, constant),
+            Some(addr) if constant == 0 => addr,
+            Some(addr) => {
+                let by = self.same(addr, constant);
+                self.b.ins().iadd(addr, by)
+            }
+        };
         if self.robust && place.beside && place.root != Root::Address {
             for step in &steps {
                 if let Some(inside) = self.inside(step, place, class, addr, of)? {
