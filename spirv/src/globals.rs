@@ -70,6 +70,13 @@ pub(crate) fn own(m: &Module<'_>, body: &mut Body) {
 }
 
 fn take_part(m: &Module<'_>, body: &mut Body, parts: &Parts, inst: BInst, out: &mut Vec<BInst>) {
+    // Who else takes such a pointer finds no value.
+    if inst.id.expand().is_some_and(|id| {
+        let part = parts[id].as_ref();
+        part.is_some_and(|p| p.2.len() == 1)
+    }) {
+        return;
+    }
     let words = body.operands(&inst).to_vec();
     let base = words.first().map(|w| Id::from_u32(*w));
     let Some((var, ty, indices)) = base.and_then(|b| parts[b].clone()) else {

@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most bytes of push constants.
 const MOST_PUSHED: u64 = 2048;
 
+/// The most places that are looked at for one by an index.
+const MOST_CHOICES: u64 = 4096;
+
 /// A variable of the host's.
 struct Found {
     id: Id,
@@ -29,6 +32,7 @@ struct Found {
 impl Emit<'_, '_, '_> {
     pub(super) fn descriptors(&mut self, arguments: &mut Vec<Argument>) -> Vec<Binding> {
         let used = self.used();
+        self.sized = self.robust && self.goes_by_pointers();
         let mut elements: BTreeSet<(Id, u32)> = BTreeSet::new();
         for place in self.places.values().flatten() {
             if let Root::One(id, n) = place.root {
@@ -190,8 +194,7 @@ impl Emit<'_, '_, '_> {
             uniform &= f.class == StorageClass::Uniform && !is(Decoration::BufferBlock);
             let frozen = self.m.has(f.id, Decoration::NonWritable)
                 || block.is_some_and(|b| {
-                    count > 0
-                        && (0..count).all(|n| self.m.member_has(b, Decoration::NonWritable, n))
+                    count > 0 && self.m.members_with(b, Decoration::NonWritable) >= count
                 });
             read_only &= uniform || frozen;
         }
@@ -207,7 +210,7 @@ impl Emit<'_, '_, '_> {
             name: new.name.clone(),
             kind: ArgumentKind::Buffer,
         });
-        let sized = tails.iter().any(Option::is_some) || self.robust && self.goes_by_pointers();
+        let sized = tails.iter().any(Option::is_some) || self.sized;
         let size = sized.then(|| {
             new.size_argument = Some(arguments.len());
             arguments.push(Argument {
@@ -301,6 +304,10 @@ impl Emit<'_, '_, '_> {
             Some(_) => None,
             None => Some(self.one(pointer)?),
         };
+        let most = scalars.len() as u64 * bytes / u64::from(place.align.clamp(1, 4));
+        if at.is_some() && most > MOST_CHOICES {
+            return Err(Error::limit("push constants of this size by an index"));
+        }
         let mut out = Leaves::new();
         for (of, behind) in scalars {
             let scalar = self.scalar(of)?;

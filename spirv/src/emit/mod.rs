@@ -63,6 +63,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     guard: Option<Value>,
     /// Buffers by their variable and its element.
     buffers: BTreeMap<(Id, u32), logical::Buffer>,
+    /// Whether all buffers' sizes are arguments.
+    sized: bool,
     /// Push constants.
     pushed: Option<Value>,
     pub b: FunctionBuilder<'f>,
@@ -162,6 +164,7 @@ pub(crate) fn kernel(
         guards: BTreeMap::new(),
         guard: None,
         buffers: BTreeMap::new(),
+        sized: false,
         pushed: None,
         group_size,
         b: FunctionBuilder::new(func),

@@ -17,6 +17,7 @@ use spirv::{
     AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, Dim, ExecutionMode,
     ExecutionModel, Op, StorageClass,
 };
+use std::collections::BTreeSet;
 use std::ops::Range;
 use types::{ImageType, Layout, MatrixLayout, Ty, Type, Types};
 
@@ -179,14 +180,16 @@ impl<'w> Module<'w> {
     /// The size of work-groups where a constant says it.
     fn constant_group_size(&self) -> Option<[u32; 3]> {
         let is = |d: &&(Id, Option<u32>, Decoration, u32)| d.2 == Decoration::BuiltIn;
-        for (id, ..) in self.decorations.iter().filter(is) {
-            let size = |d: (_, _, &[u32])| d.2.first() == Some(&(BuiltIn::WorkgroupSize as u32));
+        for (id, _, _, at) in self.decorations.iter().filter(is) {
+            let inst = self.stream.insts.get(*at as usize);
+            let which = inst.and_then(|i| self.stream.operands(i).get(2));
+            if which != Some(&(BuiltIn::WorkgroupSize as u32)) {
+                continue;
+            }
             let Some(Constant::Composite(parts)) = self.constant(*id).map(|c| &c.value) else {
                 continue;
             };
-            if self.decorations(*id).any(size)
-                && let [x, y, z] = *parts.as_slice()
-            {
+            if let [x, y, z] = *parts.as_slice() {
                 return Some([x, y, z].map(|id| self.bits(id).unwrap_or(0) as u32));
             }
         }
@@ -252,10 +255,11 @@ impl<'w> Module<'w> {
         self.type_ids[ty].expand()
     }
 
-    /// Whether a member of a structure has a decoration.
-    pub fn member_has(&self, id: Id, decoration: Decoration, member: u32) -> bool {
-        let mut all = self.decorations(id);
-        all.any(|d| d.0 == Some(member) && d.1 == decoration)
+    /// How many members of a structure have a decoration.
+    pub fn members_with(&self, id: Id, decoration: Decoration) -> u32 {
+        let with = self.decorations(id).filter(|d| d.1 == decoration);
+        let members: BTreeSet<u32> = with.filter_map(|d| d.0).collect();
+        members.len() as u32
     }
 
     pub fn has(&self, id: Id, decoration: Decoration) -> bool {
@@ -319,6 +323,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         open: None,
         block: None,
         sorted: false,
+        forward: BTreeSet::new(),
         modes: Vec::new(),
     };
     for (n, inst) in insts.iter().enumerate() {
@@ -360,6 +365,8 @@ struct Builder<'w, 'o> {
     block: Option<(Id, usize)>,
     /// Whether decorations are.
     sorted: bool,
+    /// Pointers that are declared without what they point to.
+    forward: BTreeSet<Id>,
     /// Execution modes by ids.
     modes: Vec<Inst>,
 }
@@ -533,7 +540,20 @@ impl Builder<'_, '_> {
     fn declare_type(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
         self.sort();
         if inst.op == Op::TypeForwardPointer {
-            return Ok(());
+            // What it points to comes with its declaration.
+            let (Some(&id), Some(class)) = (words.first(), words.get(1)) else {
+                return Err(Error::malformed("a pointer without its memory"));
+            };
+            let class = StorageClass::from_u32(*class);
+            let class = class.ok_or_else(|| Error::malformed("an unknown storage class"))?;
+            let id = Id::from_u32(id);
+            let ty = self
+                .m
+                .types
+                .add(Type::Pointer(class, id), &Layout::default());
+            self.m.type_ids[ty] = id.into();
+            self.forward.insert(id);
+            return self.define(id, Def::Type(ty));
         }
         let id = result(inst)?;
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
@@ -611,6 +631,20 @@ impl Builder<'_, '_> {
             Op::TypeEvent => Type::Event,
             op => Type::Other(read::name(op)),
         };
+        if let (Type::Pointer(class, to), true) = (&kind, self.forward.remove(&id)) {
+            let declared = self.m.ty(id);
+            match declared.map(|t| (t, self.m.types.kind(t))) {
+                Some((ty, Type::Pointer(before, _))) if before == class => {
+                    self.m.types.point(ty, *to);
+                    return Ok(());
+                }
+                _ => {
+                    return Err(Error::malformed(
+                        "a pointer to another memory than declared",
+                    ));
+                }
+            }
+        }
         let layout = self.layout(id);
         let ty = self.m.types.add(kind, &layout);
         if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {

@@ -237,6 +237,13 @@ impl Types {
         }
     }
 
+    /// Says what a pointer points to that was declared before that was known.
+    pub fn point(&mut self, ty: Ty, to: Id) {
+        if let Some(Type::Pointer(_, of)) = self.all.get_mut(ty).map(|t| &mut t.kind) {
+            *of = to;
+        }
+    }
+
     /// The kind of a scalar's, a vector's or a pointer's lanes in the IR.
     pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
         Some(match self.kind(ty) {
