@@ -389,6 +389,11 @@ impl Promote<'_, '_> {
             (Op::Load, Some(id), _) => {
                 let value = current(self, undefined);
                 if place.path.is_empty() {
+                    // What is stored before it is loaded from there is nothing.
+                    let value = match self.last(value) == id {
+                        true => self.undefined(var, undefined),
+                        false => value,
+                    };
                     self.instead[id] = value.into();
                     return;
                 }

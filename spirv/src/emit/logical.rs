@@ -74,6 +74,12 @@ impl Emit<'_, '_, '_> {
             .skip(1)
             .map(|w| Id::from_u32(*w))
             .collect();
+        for index in &indices {
+            let ty = self.type_of(*index)?;
+            if !matches!(self.m.types.kind(ty), Type::Int(_)) {
+                return Err(Error::malformed("an index that is no integer"));
+            }
+        }
         let mut steps = Vec::new();
         if matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
             if indices.is_empty() {
@@ -145,9 +151,6 @@ impl Emit<'_, '_, '_> {
                 }
                 None => {
                     let index = self.one(step.index)?;
-                    if !self.b.ty(index).scalar().is_int() {
-                        return Err(Error::malformed("an index that is no integer"));
-                    }
                     let index = self.resize(index, scalar, true);
                     let bytes = self.times(index, step.stride);
                     addr = Some(match addr {

@@ -471,7 +471,7 @@ OpStore %to %t6
         let y = *v as f32 * 0.5;
         let exponent = (y.to_bits() >> 23) - 126;
         let carry = u32::from(v.wrapping_add(4_294_967_290).checked_add(7).is_none());
-        let high = (u64::from(*v) * 4_294_967_290 >> 32) as u32;
+        let high = ((u64::from(*v) * 4_294_967_290) >> 32) as u32;
         let want = ((exponent * 2 + 1) * 2 + carry) * 2 + u32::from(i < 7);
         assert_eq!(*g, want ^ high, "{i}");
     }
@@ -513,6 +513,21 @@ OpStore %to %v
         let got = shader.run(&[(1, 0, vec![0; 32])], |_| Vec::new());
         assert_eq!(got[0], (0..32).map(|i| i * n).collect::<Vec<u32>>());
     }
+}
+
+/// Malformed: it must come to an end.
+#[test]
+fn a_value_stored_before_it_is_loaded() {
+    let shader = Shader {
+        types: "%f_uint = OpTypePointer Class.Function %uint".into(),
+        variables: "%p = OpVariable %f_uint Class.Function",
+        body: "
+OpStore %p %v
+%v = OpLoad %uint %p
+",
+        ..Shader::default()
+    };
+    let _ = shader.translate(8);
 }
 
 #[test]
