@@ -263,6 +263,12 @@ impl Emit<'_, '_, '_> {
             }
             let (first, count) = self.values[id];
             if count == 0 {
+                // It was told where it is defined.
+                let ty = self.body.type_of(self.m, id);
+                let leaves = ty.map_or(0, |t| self.m.types.leaves(t));
+                if leaves > MOST_LEAVES {
+                    return Err(too_large(leaves));
+                }
                 let id = self.body.origin(id);
                 return Err(Error::malformed(format!(
                     "{id} is used before it is defined"
