@@ -524,6 +524,7 @@ fn a_value_stored_before_it_is_loaded() {
         body: "
 OpStore %p %v
 %v = OpLoad %uint %p
+%w = OpIAdd %uint %v %i
 ",
         ..Shader::default()
     };
