@@ -11,6 +11,7 @@ mod builtins;
 mod composites;
 mod control;
 mod conversions;
+mod copies;
 mod descriptors;
 pub(crate) mod groups;
 pub(crate) mod images;

@@ -4,6 +4,7 @@
 //! the blocks of functions are cut: each begins with a label and ends with a terminator. Function bodies stay where they are in the words.
 
 pub(crate) mod constants;
+mod layout;
 pub(crate) mod types;
 
 use crate::Options;
@@ -19,7 +20,7 @@ use spirv::{
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
-use types::{ImageType, Layout, MatrixLayout, Ty, Type, Types};
+use types::{ImageType, Layout, Ty, Type, Types};
 
 /// A function of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -645,7 +646,7 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let layout = self.layout(id);
+        let layout = layout::of(&self.m, id);
         let ty = self.m.types.add(kind, &layout);
         if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
             let what = format!("a type nested deeper than {MOST_NESTING} levels");
@@ -653,34 +654,6 @@ impl Builder<'_, '_> {
         }
         self.m.type_ids[ty] = id.into();
         self.define(id, Def::Type(ty))
-    }
-
-    /// What decorations say of a type's place in memory.
-    fn layout(&self, id: Id) -> Layout {
-        let mut out = Layout::default();
-        let mut rows: Vec<u32> = Vec::new();
-        for (member, which, words) in self.m.decorations(id) {
-            let n = words.first().copied().map(u64::from);
-            match (which, member, n) {
-                (Decoration::CPacked, ..) => out.packed = true,
-                (Decoration::ArrayStride, None, Some(n)) => out.stride = Some(n),
-                (Decoration::Offset, Some(m), Some(n)) => {
-                    out.offsets.insert(m, n);
-                }
-                (Decoration::MatrixStride, Some(m), Some(stride)) => {
-                    let row_major = false;
-                    out.matrices.insert(m, MatrixLayout { stride, row_major });
-                }
-                (Decoration::RowMajor, Some(m), _) => rows.push(m),
-                _ => {}
-            }
-        }
-        for m in rows {
-            if let Some(layout) = out.matrices.get_mut(&m) {
-                layout.row_major = true;
-            }
-        }
-        out
     }
 
     fn constant(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
