@@ -3,7 +3,7 @@
 //! This crate gathers the parts:
 //!
 //! - [`codegen`]: the IR, its text and its compiler;
-//! - [`spirv`]: SPIR-V into the IR ([`compile_spirv`]);
+//! - [`spirv`]: SPIR-V into the IR ([`compile_spirv`]), and with the feature `wgsl`, which is on by default, WGSL by way of it (`compile_wgsl`);
 //! - [`runtime`]: devices (the embedded simulator, or a GPU through Level Zero), buffers and launches;
 //! - [`isa`]: the Gen ISA itself.
 //!
@@ -55,6 +55,8 @@ pub use gantry_isa_gen as isa;
 pub use gantry_runtime as runtime;
 pub use gantry_spirv as spirv;
 pub use spirv_in::{SpirvError, compile_spirv, spirv_words};
+#[cfg(feature = "wgsl")]
+pub use {gantry_spirv::wgsl::translate_wgsl, spirv_in::compile_wgsl};
 
 /// The examples of the page on the cache, compiled and run as tests.
 #[cfg(doctest)]

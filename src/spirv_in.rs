@@ -1,4 +1,4 @@
-//! Compiling SPIR-V.
+//! Compiling SPIR-V and WGSL.
 
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, compile};
 use gantry_spirv::{Errors, Options, translate};
@@ -9,6 +9,10 @@ pub enum SpirvError {
     /// What is wrong with it, or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
+    /// What is wrong with a text of WGSL, or not supported.
+    #[cfg(feature = "wgsl")]
+    #[error(transparent)]
+    Wgsl(#[from] gantry_spirv::wgsl::WgslError),
     /// What the compiler says of its IR.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
@@ -32,6 +36,43 @@ pub fn compile_spirv(
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
     let translated = translate(words, options)?;
+    Ok(compile(&translated.module, target)?)
+}
+
+/// Compiles the compute shaders of a text of WGSL.
+///
+/// ```
+/// use gantry::codegen::CompileOptions;
+/// use gantry::runtime::{Arg, Device, DeviceKind, Grid};
+/// use gantry::spirv::Options;
+///
+/// let text = "
+///     @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+///     @compute @workgroup_size(64)
+///     fn double(@builtin(global_invocation_id) id: vec3<u32>) {
+///         data[id.x] *= 2u;
+///     }
+/// ";
+/// let zebin = gantry::compile_wgsl(text, &Options::default(), &CompileOptions::for_target("skl")?)?.zebin;
+///
+/// let device = Device::open(DeviceKind::Simulator)?;
+/// let data = device.buffer_from(&[21u32; 100])?;
+/// let kernel = device.load(&zebin)?.kernel("double")?;
+/// // Which argument is what of a binding is in what `translate_wgsl` gives: here, the buffer and its size in bytes.
+/// kernel.launch(Grid::new([128, 1, 1]).group([64, 1, 1])).arg(&data).arg(400u32).run()?;
+/// assert_eq!(data.read::<u32>()?, [42; 100]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// What naga says of the text, everything found that is not supported, or what the compiler says of its IR.
+#[cfg(feature = "wgsl")]
+pub fn compile_wgsl(
+    text: &str,
+    options: &Options,
+    target: &CompileOptions,
+) -> Result<Compiled, SpirvError> {
+    let translated = gantry_spirv::wgsl::translate_wgsl(text, options)?;
     Ok(compile(&translated.module, target)?)
 }
 

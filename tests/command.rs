@@ -457,3 +457,73 @@ fn validation() {
     assert!(out.out.contains("11 bytes at the end"), "{}", out.out);
     out.fails();
 }
+
+#[cfg(feature = "wgsl")]
+const WGSL: &str = "
+struct Params { a: f32, n: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(1) @binding(3) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(32)
+fn saxpy(@builtin(global_invocation_id) id: vec3<u32>) {
+    y[id.x] = params.a * x[id.x] + y[id.x] * f32(params.n);
+}
+";
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn wgsl_by_its_bindings() {
+    let dir = Scratch::new();
+    let path = dir.write("k.wgsl", WGSL);
+    let numbers = |f: &dyn Fn(usize) -> f32| bytes((0..50).map(f));
+    std::fs::write(dir.path("x"), numbers(&|i| i as f32)).unwrap();
+    std::fs::write(dir.path("y"), numbers(&|_| 3.0)).unwrap();
+    let want = numbers(&|i| 2.0 * i as f32 + 12.0);
+    let (x, y) = (
+        format!("in:{}", dir.text("x")),
+        format!("inout:{}:{}", dir.text("y"), dir.text("out")),
+    );
+    let params = dir.write("params", "");
+    std::fs::write(&params, bytes([2.0, f32::from_bits(4)])).unwrap();
+    let params = format!("in:{params}");
+    // In any order; 50 items are two groups, the last ones outside of the buffers.
+    let (b0, b1, b2) = (
+        format!("0,0:{params}"),
+        format!("0,1:{x}"),
+        format!("1,3:{y}"),
+    );
+    let run = |more: &[&str]| {
+        let mut args = vec!["run", path.as_str(), "--device", "sim"];
+        args.extend(more);
+        gantry(args)
+    };
+    run(&[
+        "--global", "50", "--bind", &b2, "--bind", &b0, "--bind", &b1,
+    ])
+    .ok();
+    assert_eq!(std::fs::read(dir.path("out")).unwrap(), want);
+    std::fs::remove_file(dir.path("out")).unwrap();
+    run(&[
+        "--groups", "2", "--simd", "32", "--arg", &params, "--arg", &x, "--arg", &y,
+    ])
+    .ok();
+    assert_eq!(std::fs::read(dir.path("out")).unwrap(), want);
+
+    let e = run(&["--global", "50", "--bind", &b0, "--bind", &b1]).fails();
+    assert!(e.contains("--bind 1,3:... is missing"), "{e}");
+    let e = run(&["--arg", &params]).fails();
+    assert!(e.contains("has 3 bindings, and 1 are given"), "{e}");
+    let e = run(&["--bind", "0,0:zero:4", "--bind", &b1, "--bind", &b2]).fails();
+    assert!(e.contains("4 bytes are too few"), "{e}");
+    let e = run(&["--bind", "0,7:zero:4"]).fails();
+    assert!(e.contains("uses no binding 0,7"), "{e}");
+
+    let ir = gantry(["compile", &path, "--emit", "gir", "--simd", "16"]).ok();
+    assert!(ir.contains("kernel %saxpy(") && ir.contains("simd16 group 32,1,1"));
+    let checked = ir.lines().count();
+    let ir = gantry(["compile", &path, "--emit", "gir", "--robust", "off"]).ok();
+    assert!(ir.lines().count() < checked, "{ir}");
+    let bad = dir.write("bad.wgsl", "fn f() { let x: u32 = 1.5; }");
+    let e = gantry(["compile", &bad]).fails();
+    assert!(e.contains("1 │ fn f()"), "{e}");
+}

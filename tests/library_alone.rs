@@ -28,7 +28,14 @@ fn without_features_only_the_library_is_built() {
     };
     let has = |tree: &str, name: &str| tree.lines().any(|l| l.split(' ').next() == Some(name));
     let (whole, alone) = (tree(&[]), tree(&["--no-default-features"]));
-    for name in ["clap", "png", "serde_json", "gantry-filetests", "similar"] {
+    for name in [
+        "clap",
+        "png",
+        "serde_json",
+        "gantry-filetests",
+        "similar",
+        "naga",
+    ] {
         assert!(has(&whole, name), "{name} is no dependency any longer");
         assert!(!has(&alone, name), "{name} is one of the library");
     }

@@ -1,13 +1,15 @@
 //! Compile, load, launch, check: each kernel on its data.
 
 use crate::DemoError;
-use crate::kernels::{linear, mandelbrot, module, saxpy};
+use crate::kernels::{edges, linear, mandelbrot, module, saxpy};
 use crate::picture::Picture;
 use crate::report::{Line, with_bar};
 use gantry_codegen::builder::BuildError;
-use gantry_codegen::ir::Function;
+use gantry_codegen::ir::{Function, Module};
 use gantry_codegen::{CompileOptions, KernelStats, compile};
 use gantry_runtime::{Arg, Device, Grid, Kernel, LaunchStats, Progress};
+use gantry_spirv::wgsl::translate_wgsl;
+use gantry_spirv::{Options, Resource};
 use std::time::{Duration, Instant};
 
 /// Points that may differ from the CPU by rounding at the edge of the set, in a thousand.
@@ -24,7 +26,8 @@ pub struct Demo {
     pub computes: bool,
 }
 
-struct Ready {
+/// A kernel that the device has.
+pub(crate) struct Ready {
     kernel: Kernel,
     stats: KernelStats,
     compile_time: Duration,
@@ -36,9 +39,13 @@ impl Demo {
         name: &'static str,
         build: fn() -> Result<Function, BuildError>,
     ) -> Result<Ready, DemoError> {
-        let m = module(build)?;
+        self.compiled(&module(build)?, name)
+    }
+
+    /// Compiles a module and loads its kernel.
+    pub(crate) fn compiled(&self, m: &Module, name: &str) -> Result<Ready, DemoError> {
         let start = Instant::now();
-        let compiled = compile(&m, &self.options)?;
+        let compiled = compile(m, &self.options)?;
         let compile_time = start.elapsed();
         let stats = compiled
             .kernels
@@ -53,7 +60,7 @@ impl Demo {
         })
     }
 
-    fn launch(
+    pub(crate) fn launch(
         &self,
         ready: &Ready,
         name: &str,
@@ -65,9 +72,15 @@ impl Demo {
         Ok(with_bar(name, &progress, || launch.run())?)
     }
 
-    fn line(&self, kernel: &'static str, ready: Ready, launch: LaunchStats, check: String) -> Line {
+    pub(crate) fn line(
+        &self,
+        kernel: &str,
+        ready: Ready,
+        launch: LaunchStats,
+        check: String,
+    ) -> Line {
         Line {
-            kernel,
+            kernel: kernel.to_owned(),
             compiled: ready.stats,
             compile_time: ready.compile_time,
             launch,
@@ -179,6 +192,74 @@ impl Demo {
         let bytes: Vec<u8> = dst.read()?;
         let got = Picture::cropped(&bytes, pitch as usize, width, height);
         let want = linear::reference(&source.bytes, source.pitch, width, height);
+        if self.computes
+            && let Some(i) = (0..want.len()).find(|&i| got.rgb.get(i) != want.get(i))
+        {
+            let (x, y) = (i / 3 % width, i / 3 / width);
+            return Err(DemoError::Wrong {
+                kernel: NAME,
+                what: format!(
+                    "pixel ({x}, {y}) is {:?} and should be {:?}",
+                    got.rgb.get(i),
+                    want.get(i)
+                ),
+            });
+        }
+        let check = format!("{} bytes equal", want.len());
+        Ok((self.line(NAME, ready, stats, check), got))
+    }
+
+    /// The edges of a picture, by a kernel of WGSL.
+    ///
+    /// # Errors
+    /// Any step fails, or a byte differs from the CPU's.
+    pub fn edges(&self, picture: &Picture) -> Result<(Line, Picture), DemoError> {
+        const NAME: &str = edges::NAME;
+        let start = Instant::now();
+        let translated = translate_wgsl(edges::TEXT, &Options::default())?;
+        let from_text = start.elapsed();
+        let mut ready = self.compiled(&translated.module, NAME)?;
+        // From the text on.
+        ready.compile_time += from_text;
+        let (width, height) = (picture.width, picture.height);
+        let pixels: Vec<u32> = picture
+            .rgb
+            .chunks_exact(3)
+            .map(|p| p.iter().rev().fold(0, |w, b| w << 8 | u32::from(*b)))
+            .collect();
+        let size = self.device.buffer_from(&[width as u32, height as u32])?;
+        let (src, dst) = (
+            self.device.buffer_from(&pixels)?,
+            self.device.buffer(4 * pixels.len())?,
+        );
+        // What is at which binding, and where its size goes, the translation says.
+        let kernel = translated.kernels.first();
+        let mut args = vec![Arg::from(0u32); kernel.map_or(0, |k| k.arguments.len())];
+        for b in kernel.iter().flat_map(|k| &k.bindings) {
+            let buffer = match (b.resource, b.binding) {
+                (Resource::UniformBuffer { .. }, _) => &size,
+                (_, 1) => &src,
+                _ => &dst,
+            };
+            if let Some(arg) = args.get_mut(b.argument) {
+                *arg = buffer.into();
+            }
+            if let Some(arg) = b.size_argument.and_then(|n| args.get_mut(n)) {
+                *arg = (buffer.len() as u32).into();
+            }
+        }
+        let group = kernel.and_then(|k| k.group_size).unwrap_or([1; 3]);
+        let across = (width as u32).next_multiple_of(group[0].max(1));
+        let down = (height as u32).next_multiple_of(group[1].max(1));
+        let grid = Grid::new([across, down, 1]).group(group);
+        let stats = self.launch(&ready, NAME, grid, args)?;
+        let got: Vec<u32> = dst.read()?;
+        let rgb: Vec<u8> = got
+            .iter()
+            .flat_map(|w| w.to_le_bytes().into_iter().take(3))
+            .collect();
+        let got = Picture { width, height, rgb };
+        let want = edges::reference(picture);
         if self.computes
             && let Some(i) = (0..want.len()).find(|&i| got.rgb.get(i) != want.get(i))
         {

@@ -1,7 +1,8 @@
-//! The demo's parts: kernels built with [`FunctionBuilder`](gantry_codegen::builder::FunctionBuilder), what they should compute, and
+//! The demo's parts: kernels built with [`FunctionBuilder`](gantry_codegen::builder::FunctionBuilder) and one from WGSL, what they should compute, and
 //! pictures.
 
 pub mod demo;
+pub mod given;
 pub mod kernels;
 pub mod picture;
 pub mod report;
@@ -17,6 +18,25 @@ pub enum DemoError {
     /// A kernel does not compile.
     #[error("compiling: {0}")]
     Compile(#[from] gantry_codegen::CodegenError),
+    /// A text of WGSL of the demo's own is refused.
+    #[error("{0}")]
+    Wgsl(#[from] gantry_spirv::wgsl::WgslError),
+    /// A kernel that was given is wrong, or not supported.
+    #[error("{path}: {what}", path = .path.display())]
+    Given {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A kernel that was given takes what the demo has not.
+    #[error("{kernel} takes {what}")]
+    Unsuited {
+        /// The kernel.
+        kernel: String,
+        /// What.
+        what: String,
+    },
     /// The device refuses or faults.
     #[error("{0}")]
     Device(#[from] gantry_runtime::Error),

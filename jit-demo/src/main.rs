@@ -4,6 +4,7 @@ use clap::Parser;
 use gantry_codegen::CompileOptions;
 use gantry_jit_demo::DemoError;
 use gantry_jit_demo::demo::Demo;
+use gantry_jit_demo::given;
 use gantry_jit_demo::picture::Picture;
 use gantry_jit_demo::report::Table;
 use gantry_runtime::{Device, DeviceKind};
@@ -18,7 +19,7 @@ const DEFAULT_PICTURE: &[u8] = include_bytes!("../pictures/harbour.png");
 #[derive(Parser, Debug)]
 #[command(name = "gantry-jit-demo", version)]
 struct Args {
-    /// The RGB picture that `linear` filters (PNG, any size).
+    /// The RGB picture that `linear` and `edges` filter (PNG, any size).
     #[arg(long)]
     input: Option<PathBuf>,
     /// Where the pictures go.
@@ -33,6 +34,18 @@ struct Args {
     /// Elements of `saxpy`.
     #[arg(long, default_value_t = 1_000_003)]
     elements: usize,
+    /// Instead of the demo's kernels, one of this SPIR-V, on numbers that count up.
+    #[arg(long, value_name = "FILE", conflicts_with = "wgsl")]
+    spirv: Option<PathBuf>,
+    /// The same of WGSL.
+    #[arg(long, value_name = "FILE")]
+    wgsl: Option<PathBuf>,
+    /// The kernel of those; may be left out where there is one.
+    #[arg(long)]
+    kernel: Option<String>,
+    /// Work-items of that kernel.
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    items: u32,
     /// Width and height of `mandelbrot`.
     #[arg(long, num_args = 2, value_names = ["WIDTH", "HEIGHT"], default_values_t = [1024, 768])]
     size: Vec<u32>,
@@ -55,6 +68,12 @@ fn run(args: &Args) -> Result<(), String> {
         [w, h] if (1..=16384).contains(&w) && (1..=16384).contains(&h) => (w, h),
         _ => return Err("--size takes a width and a height of 1 to 16384".to_string()),
     };
+    let given = match (&args.spirv, &args.wgsl) {
+        (Some(path), _) => Some(given::read(path, false, args.kernel.as_deref())),
+        (None, Some(path)) => Some(given::read(path, true, args.kernel.as_deref())),
+        (None, None) => None,
+    };
+    let given = given.transpose().map_err(text)?;
     let picture = match &args.input {
         Some(path) => Picture::read(path),
         None => Picture::decode(
@@ -63,7 +82,6 @@ fn run(args: &Args) -> Result<(), String> {
         ),
     }
     .map_err(text)?;
-    std::fs::create_dir_all(&args.output).map_err(|e| format!("{}: {e}", args.output.display()))?;
     let device = Device::open(kind).map_err(|e| e.to_string())?;
     // Intel's driver without hardware takes everything and computes nothing.
     let computes = device.is_simulator() || std::env::var_os("SetCommandStreamReceiver").is_none();
@@ -78,13 +96,25 @@ fn run(args: &Args) -> Result<(), String> {
         computes,
     };
     let mut table = Table::default();
+    if let Some(given) = given {
+        table.0.push(demo.given(&given, args.items).map_err(text)?);
+        return say(format_args!("{table}"));
+    }
+    std::fs::create_dir_all(&args.output).map_err(|e| format!("{}: {e}", args.output.display()))?;
     table.0.push(demo.saxpy(args.elements).map_err(text)?);
     let (line, set) = demo.mandelbrot(width, height).map_err(text)?;
     table.0.push(line);
     let (line, filtered) = demo.linear(&picture).map_err(text)?;
     table.0.push(line);
+    let (line, edges) = demo.edges(&picture).map_err(text)?;
+    table.0.push(line);
     say(format_args!("{table}"))?;
-    for (name, picture) in [("mandelbrot.png", set), ("linear.png", filtered)] {
+    let pictures = [
+        ("mandelbrot.png", set),
+        ("linear.png", filtered),
+        ("edges.png", edges),
+    ];
+    for (name, picture) in pictures {
         let path = args.output.join(name);
         picture.write(&path).map_err(text)?;
         say(format_args!("picture: {}\n", path.display()))?;

@@ -10,10 +10,10 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Line {
     /// Kernel.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// Figures of its compilation.
     pub compiled: KernelStats,
-    /// Time from IR to zebin.
+    /// Time from IR, or from a text, to zebin.
     pub compile_time: Duration,
     /// Figures of its launch.
     pub launch: LaunchStats,
@@ -62,7 +62,7 @@ impl fmt::Display for Table {
         let mut rows = vec![HEADER.map(String::from)];
         rows.extend(self.0.iter().map(|l| {
             [
-                l.kernel.to_string(),
+                l.kernel.clone(),
                 l.compiled.simd_width.to_string(),
                 l.compiled.instructions.to_string(),
                 duration(l.compile_time),

@@ -46,6 +46,20 @@ fn linear_of_any_size() {
     }
 }
 
+#[test]
+fn edges_of_any_size() {
+    for (width, height) in [(1, 1), (16, 16), (17, 3), (40, 35)] {
+        let rgb = (0..3 * width * height)
+            .map(|i| (i * 71 % 253) as u8)
+            .collect();
+        let picture = Picture { width, height, rgb };
+        let (_, out) = demo().edges(&picture).unwrap();
+        assert_eq!((out.width, out.height), (width, height));
+        // The demo itself holds it to the CPU's; a wrong picture would not do.
+        assert!(width == 1 || out.rgb.iter().any(|b| *b > 0));
+    }
+}
+
 /// A flat picture stays as it is: the nine taps are all of the picture or its border.
 #[test]
 fn linear_keeps_a_flat_picture() {
@@ -89,7 +103,14 @@ fn the_command_draws_pictures() {
     let out = run(&dir, &["--device", "sim"], &[]);
     assert!(out.status.success(), "{out:?}");
     let text = String::from_utf8(out.stdout).unwrap();
-    for word in ["saxpy", "mandelbrot", "linear", "pictures/linear.png"] {
+    for word in [
+        "saxpy",
+        "mandelbrot",
+        "linear",
+        "edges",
+        "pictures/linear.png",
+        "pictures/edges.png",
+    ] {
         assert!(text.contains(word), "{text}");
     }
     let set = Picture::read(&dir.0.join("pictures/mandelbrot.png")).unwrap();
@@ -150,7 +171,52 @@ fn intels_driver_takes_the_kernels() {
     assert_eq!(
         text.matches("not checked: the device does not compute")
             .count(),
-        3,
+        4,
         "{text}"
     );
+}
+
+#[test]
+fn a_kernel_of_ones_own() {
+    let dir = Scratch::new("given");
+    let file = dir.0.join("k.wgsl");
+    let text = "
+        @group(0) @binding(0) var<storage, read> x: array<u32>;
+        @group(0) @binding(1) var<storage, read_write> y: array<u32>;
+        @compute @workgroup_size(64)
+        fn squares(@builtin(global_invocation_id) id: vec3<u32>) { y[id.x] = x[id.x] * x[id.x]; }
+        @compute @workgroup_size(8) fn nothing() {}
+    ";
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let out = run(
+        &dir,
+        &["--device", "sim", "--wgsl", file, "--kernel", "squares"],
+        &[],
+    );
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(
+        text.contains("2 of 2 buffers as the interpreter has them"),
+        "{text}"
+    );
+    // The same as SPIR-V.
+    let source = std::fs::read_to_string(file).unwrap();
+    let words = gantry_spirv::wgsl::to_spirv(&source).unwrap();
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    std::fs::write(dir.0.join("k.spv"), bytes).unwrap();
+    let out = run(
+        &dir,
+        &["--device", "sim", "--spirv", "k.spv", "--kernel", "squares"],
+        &[],
+    );
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.contains("2 of 2 buffers"), "{text}");
+    let out = run(&dir, &["--spirv", "k.spv"], &[]);
+    let text = String::from_utf8(out.stderr).unwrap();
+    assert!(
+        text.contains("--kernel must choose one of: squares, nothing"),
+        "{text}"
+    );
+    let out = run(&dir, &["--wgsl", "none.wgsl"], &[]);
+    assert!(!out.status.success());
 }

@@ -62,6 +62,44 @@ fn is_supported(c: Capability) -> bool {
             | AtomicFloat16MinMaxEXT
             | AtomicFloat32MinMaxEXT
             | AtomicFloat64MinMaxEXT
+            | Shader
+            | VariablePointers
+            | VariablePointersStorageBuffer
+            | StorageBuffer8BitAccess
+            | UniformAndStorageBuffer8BitAccess
+            | StoragePushConstant8
+            | StorageBuffer16BitAccess
+            | UniformAndStorageBuffer16BitAccess
+            | StoragePushConstant16
+            | StorageInputOutput16
+            | PhysicalStorageBufferAddresses
+            | VulkanMemoryModel
+            | VulkanMemoryModelDeviceScope
+            | GroupNonUniformQuad
+            | GroupNonUniformRotateKHR
+            | SubgroupBallotKHR
+            | SubgroupVoteKHR
+            | ImageQuery
+            | StorageImageExtendedFormats
+            | StorageImageReadWithoutFormat
+            | StorageImageWriteWithoutFormat
+            | DotProduct
+            | DotProductInputAll
+            | DotProductInput4x8Bit
+            | DotProductInput4x8BitPacked
+            | UniformBufferArrayDynamicIndexing
+            | StorageBufferArrayDynamicIndexing
+            // What other stages need, and ways of naming descriptors.
+            | InterpolationFunction
+            | DerivativeControl
+            | SampleRateShading
+            | DrawParameters
+            | Geometry
+            | MultiView
+            | ClipDistance
+            | CullDistance
+            | RuntimeDescriptorArray
+            | ShaderNonUniform
     )
 }
 
@@ -102,7 +140,11 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
             }
             // Cases of switches are looked at where their width is known.
             if inst.op != Op::Switch && !m.is_foreign(inst) {
-                let _ = for_each_id(inst.op, operands, false, |n| {
+                let mut words = operands.to_vec();
+                if let (true, Some(number)) = (m.is_glsl(inst), words.get_mut(1)) {
+                    *number = number.saturating_add(read::GLSL);
+                }
+                let _ = for_each_id(inst.op, &words, false, |n| {
                     let id = operands.get(n).map(|w| Id::from_u32(*w));
                     if let Some(id) = id
                         && m.def(id) == Def::None
@@ -136,9 +178,10 @@ fn unsupported(m: &Module<'_>, op: Op, operands: &[u32]) -> Option<String> {
             Def::Set(Set::OpenCl) if !library::is_opencl_supported(number) => {
                 Some(read::opencl_name(number))
             }
-            Def::Set(Set::Glsl | Set::Unknown) => {
-                Some(format!("instruction {number} of this imported set"))
+            Def::Set(Set::Glsl) if !library::is_glsl_supported(number) => {
+                Some(read::glsl_name(number))
             }
+            Def::Set(Set::Unknown) => Some(format!("instruction {number} of this imported set")),
             _ => None,
         };
     }

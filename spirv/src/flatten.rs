@@ -206,8 +206,13 @@ impl Flatten<'_, '_> {
                 Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
                 _ => {
                     let mut operands = words.clone();
+                    if self.m.is_glsl(inst)
+                        && let Some(number) = operands.get_mut(1)
+                    {
+                        *number = number.saturating_add(read::GLSL);
+                    }
                     let mut places = Vec::new();
-                    read::for_each_id(inst.op, &words, false, |n| places.push(n))
+                    read::for_each_id(inst.op, &operands, false, |n| places.push(n))
                         .map_err(|e| fail(Error::malformed(e)))?;
                     for n in places {
                         if let Some(w) = operands.get_mut(n) {

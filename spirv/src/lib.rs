@@ -1,11 +1,11 @@
-//! SPIR-V into Gantry's IR: what OpenCL C, SYCL and their like are compiled to becomes kernels of the SIMD width asked for.
+//! SPIR-V into Gantry's IR: what OpenCL C, SYCL, GLSL, WGSL and their like are compiled to becomes kernels of the SIMD width asked for.
 //!
 //! ```text
 //!   words -> read -> module -> check ----------------------------------.   once a module
 //!                                                                       |
-//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- reduce <- flatten   for each kernel
+//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   for each kernel
 //!                  |
-//!               library (OpenCL.std)
+//!               library (OpenCL.std, GLSL.std.450)
 //! ```
 //!
 //! [`translate`] shows the phases, a line each. A work-item's scalar becomes a value with a lane for each of the thread's work-items, or of one
@@ -17,13 +17,17 @@ mod check;
 mod emit;
 mod error;
 mod flatten;
+mod globals;
 mod library;
+mod logical;
 mod module;
 mod place;
 mod promote;
 mod read;
 mod spaces;
 mod uniform;
+#[cfg(feature = "wgsl")]
+pub mod wgsl;
 
 pub use error::{Error, Errors, Fault};
 
@@ -54,6 +58,8 @@ pub struct Options {
     pub kernel: Option<String>,
     /// The values of specialization constants by their `SpecId`: bits, of which as many count as the constant has.
     pub spec_constants: BTreeMap<u32, u64>,
+    /// Whether shaders' accesses outside of arrays read zeros and write nothing, atomics included. Without it, they do for WGSL, which promises it.
+    pub robust: Option<bool>,
 }
 
 impl Options {
@@ -67,6 +73,11 @@ impl Options {
 pub enum ArgumentKind {
     /// A buffer.
     Buffer,
+    /// The bytes of a buffer, as 32 bits.
+    BufferSize {
+        /// The number of the argument that is the buffer.
+        of: usize,
+    },
     /// Local memory of a size.
     Local,
     /// So many bytes.
@@ -89,6 +100,51 @@ pub struct Argument {
     pub kind: ArgumentKind,
 }
 
+/// What a shader has at a set and binding.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Resource {
+    /// A storage buffer.
+    StorageBuffer {
+        /// Bytes that it must have: what is there always, and an element of the array that it ends in.
+        least: u64,
+        /// Whether the module only reads it.
+        read_only: bool,
+    },
+    /// A uniform buffer.
+    UniformBuffer {
+        /// Bytes that it must have.
+        least: u64,
+    },
+    /// Push constants, which have no set and binding.
+    PushConstants {
+        /// Their bytes.
+        size: u32,
+    },
+    /// An image.
+    Image,
+    /// A sampler.
+    Sampler,
+}
+
+/// Which argument of a kernel is what of a shader's resources.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binding {
+    /// The set; of WGSL, the group.
+    pub set: u32,
+    /// The binding.
+    pub binding: u32,
+    /// The element, where it is an array of resources.
+    pub element: u32,
+    /// Its variable's name, if the module has it.
+    pub name: String,
+    /// What it is.
+    pub resource: Resource,
+    /// Its argument among the kernel's.
+    pub argument: usize,
+    /// The argument that is its size in bytes, if the kernel wants it.
+    pub size_argument: Option<usize>,
+}
+
 /// A kernel that was translated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
@@ -100,6 +156,12 @@ pub struct Kernel {
     pub simd: u32,
     /// Its arguments, in order, which are those of OpenCL's `clSetKernelArg`.
     pub arguments: Vec<Argument>,
+    /// Of a shader, what they are, in order of set, binding and element; push constants last.
+    pub bindings: Vec<Binding>,
+    /// The work-items of a group, if the kernel says it.
+    pub group_size: Option<[u32; 3]>,
+    /// Whether it is a compute shader.
+    pub is_shader: bool,
 }
 
 /// What became of a module.
@@ -159,19 +221,31 @@ fn kernel(
     set_modes(entry, &mut function);
 
     let mut body = flatten::flatten(m, func)?;
+    globals::own(m, &mut body);
     cfg::reduce::reduce(m, &mut body)?;
     promote::promote(m, &mut body)?;
     let graph = Graph::new(&mut body)?;
     cfg::uses::check(m, &body, &graph)?;
     let script = Script::new(&body, &graph);
     let uniform = uniform::analyse(m, &body, &graph, &script);
-    let arguments = emit::kernel((m, &body, &graph), &script, &uniform, module, &mut function)?;
+    let robust = options.robust.unwrap_or(false);
+    let (arguments, bindings) = emit::kernel(
+        (m, &body, &graph),
+        &script,
+        &uniform,
+        robust,
+        module,
+        &mut function,
+    )?;
 
     Ok(Kernel {
         name: entry.name.clone(),
         function: module.functions.push(function),
         simd,
         arguments,
+        bindings,
+        group_size: entry.modes.group_size,
+        is_shader: m.logical,
     })
 }
 
@@ -179,7 +253,14 @@ fn kernel(
 fn entries<'m>(m: &'m Module<'_>, options: &Options) -> Result<Vec<(&'m Entry, Func)>, Errors> {
     let mut errors = Errors(Vec::new());
     let mut out = Vec::new();
+    let computes =
+        |e: &Entry| matches!(e.model, ExecutionModel::Kernel | ExecutionModel::GLCompute);
+    // Shaders of other stages in the same module are not looked at.
+    let any = m.entries.iter().any(computes);
     for e in &m.entries {
+        if any && !computes(e) {
+            continue;
+        }
         if options.kernel.as_ref().is_some_and(|k| *k != e.name) {
             continue;
         }
@@ -188,7 +269,7 @@ fn entries<'m>(m: &'m Module<'_>, options: &Options) -> Result<Vec<(&'m Entry, F
                 let what = format!("a second entry point \"{}\"", e.name);
                 errors.push(m.error(Error::malformed(what), e.at, Some(e.function)));
             }
-            _ if e.model != ExecutionModel::Kernel => {
+            _ if !computes(e) => {
                 let what = format!("the execution model {:?}", e.model);
                 errors.push(m.error(Error::unsupported(what), e.at, Some(e.function)));
             }

@@ -131,7 +131,9 @@ impl Promote<'_, '_> {
         match inst.op {
             Op::Variable => {
                 let of = ty.and_then(|t| match self.m.types.kind(t) {
-                    Type::Pointer(StorageClass::Function, _) => self.m.pointee(t),
+                    Type::Pointer(StorageClass::Function | StorageClass::Private, _) => {
+                        self.m.pointee(t)
+                    }
                     _ => None,
                 });
                 let few = (self.vars.len() + 1) * self.body.blocks.len() <= MOST_STATES;
@@ -387,6 +389,11 @@ impl Promote<'_, '_> {
             (Op::Load, Some(id), _) => {
                 let value = current(self, undefined);
                 if place.path.is_empty() {
+                    // What is stored before it is loaded from there is nothing.
+                    let value = match self.last(value) == id {
+                        true => self.undefined(var, undefined),
+                        false => value,
+                    };
                     self.instead[id] = value.into();
                     return;
                 }

@@ -19,6 +19,8 @@ entity_impl!(Id, "%");
 
 /// The largest id bound taken: the universal limit.
 const MOST_IDS: u32 = 0x3f_ffff;
+/// What is added to the numbers of GLSL.std.450's instructions in bodies: all of their operands are ids.
+pub(crate) const GLSL: u32 = 1 << 16;
 /// Words before the first instruction.
 const HEADER: usize = 5;
 
@@ -46,6 +48,8 @@ pub(crate) struct Stream<'w> {
     pub insts: Vec<Inst>,
     /// The ids of OpenCL.std: operands of other sets are not known.
     opencl: Vec<u32>,
+    /// Those of GLSL.std.450, whose operands are ids.
+    glsl: Vec<u32>,
 }
 
 impl Stream<'_> {
@@ -109,6 +113,14 @@ pub(crate) fn opencl_name(number: u32) -> String {
     }
 }
 
+/// The name of a GLSL.std.450 instruction.
+pub(crate) fn glsl_name(number: u32) -> String {
+    match spirv::GlslStd450Op::from_u32(number) {
+        Some(op) => format!("GLSL.std.450 {op:?}"),
+        None => format!("GLSL.std.450 {number}"),
+    }
+}
+
 /// Words of a literal string with its zero.
 fn string_words(words: &[u32]) -> Option<usize> {
     let ends = |w: &u32| w.to_le_bytes().contains(&0);
@@ -153,7 +165,10 @@ pub(crate) fn for_each_id(
     let known = |n: usize| words.get(n).copied();
     match op {
         Op::ExtInst => {
-            if let Some(operands) = known(1).and_then(opencl_operands) {
+            if known(1).is_some_and(|n| n >= GLSL) {
+                (at..words.len()).for_each(&mut each);
+                at = words.len();
+            } else if let Some(operands) = known(1).and_then(opencl_operands) {
                 at = walk(operands, words, 2, &mut each)?;
             } else {
                 at = words.len();
@@ -278,6 +293,7 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
         bound,
         insts: Vec::new(),
         opencl: Vec::new(),
+        glsl: Vec::new(),
     };
     let mut errors = Errors(Vec::new());
     let mut at = HEADER;
@@ -294,8 +310,13 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
         }
         match inst(&stream, at, len, opcode) {
             Ok(inst) => {
-                if inst.op == Op::ExtInstImport && string(stream.operands(&inst)) == "OpenCL.std" {
-                    stream.opencl.extend(inst.id.expand().map(|id| id.as_u32()));
+                if inst.op == Op::ExtInstImport {
+                    let id = inst.id.expand().map(|id| id.as_u32());
+                    match string(stream.operands(&inst)).as_str() {
+                        "OpenCL.std" => stream.opencl.extend(id),
+                        "GLSL.std.450" => stream.glsl.extend(id),
+                        _ => {}
+                    }
                 }
                 stream.insts.push(inst);
             }
@@ -344,6 +365,14 @@ fn inst(stream: &Stream<'_>, at: usize, len: usize, opcode: u32) -> Result<Inst,
     };
     let operands = stream.operands(&inst);
     let mut wrong = None;
+    let glsl = |set: &u32| stream.glsl.contains(set);
+    if op == Op::ExtInst && operands.first().is_some_and(glsl) {
+        let bad = |id: &u32| *id == 0 || *id >= stream.bound;
+        wrong = operands.get(2..).unwrap_or(&[]).iter().copied().find(bad);
+        if operands.len() < 2 {
+            return Err(Error::malformed("OpExtInst: an operand is missing"));
+        }
+    }
     // The cases of a switch are looked at where its selector's type is known.
     let other = op == Op::ExtInst
         && operands

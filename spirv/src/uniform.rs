@@ -193,7 +193,7 @@ impl Analysis<'_, '_> {
             op if crate::emit::is_lane_dependent(op) => Spread::Source,
             op if images::is_query(op) => Spread::Nothing,
             // A lane for each channel whatever the coordinates are.
-            Op::ImageSampleExplicitLod | Op::ImageRead => Spread::Source,
+            Op::ImageSampleExplicitLod | Op::ImageRead | Op::ImageFetch => Spread::Source,
             op => match groups::result(op, operands) {
                 None => Spread::Operands,
                 Some(groups::Spread::Divergent) => Spread::Source,

@@ -1,7 +1,7 @@
 //! Damaged modules: whatever the words are, there is a module or an error, in bounded time.
 //!
-//! The seeds are modules that the tests of launches left in the target directory, if they ran, and one of this file. `GANTRY_SEED` begins with
-//! another seed, `GANTRY_DAMAGED` says how many modules are made.
+//! The seeds are one of this file, the compute shaders of the tests of WGSL, and modules that the tests of launches left in the target directory, if
+//! they ran. Shaders are with and without robust accesses by turns. `GANTRY_SEED` begins with another seed, `GANTRY_DAMAGED` says how many modules are made.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 use gantry_codegen::verifier::verify_module;
@@ -67,8 +67,21 @@ fn small() -> Vec<u32> {
     w
 }
 
-fn seeds() -> Vec<Vec<u32>> {
+/// The modules, and how many of those behind the first are shaders.
+fn seeds() -> (Vec<Vec<u32>>, usize) {
     let mut all = vec![small()];
+    let shaders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
+    let mut texts: Vec<_> = std::fs::read_dir(shaders)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "wgsl"))
+        .collect();
+    texts.sort();
+    for path in texts {
+        let text = std::fs::read_to_string(path).unwrap();
+        all.push(gantry_spirv::wgsl::to_spirv(&text).unwrap());
+    }
+    let count = all.len() - 1;
     let store = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("spirv");
     let mut files: Vec<_> = std::fs::read_dir(store)
         .into_iter()
@@ -86,7 +99,7 @@ fn seeds() -> Vec<Vec<u32>> {
                 .collect(),
         );
     }
-    all
+    (all, count)
 }
 
 struct Rng(u64);
@@ -173,22 +186,26 @@ fn no_words_panic() {
     };
     let seed = number("GANTRY_SEED", 0x5eed_0013);
     let count = number("GANTRY_DAMAGED", 3000);
-    let seeds = seeds();
+    let (seeds, shaders) = seeds();
     assert!(translate(&seeds[0], &Options::default()).is_ok());
     let mut r = Rng(seed | 1);
     let mut came: BTreeMap<String, usize> = BTreeMap::new();
     let hook = std::panic::take_hook();
     for n in 0..count {
         let state = r.0;
-        // Half of them are of the small one, where damage hits something that matters.
-        let pick = if r.below(2) == 0 {
-            0
-        } else {
-            r.below(seeds.len())
+        // A third of them are of the small one, where damage hits something that matters.
+        let pick = match r.below(3) {
+            0 => 0,
+            1 => r.below(1 + shaders),
+            _ => r.below(seeds.len()),
         };
         let mut words = seeds[pick].clone();
         damage(&mut words, &mut r);
-        let result = catch_unwind(AssertUnwindSafe(|| translate(&words, &Options::default())));
+        let options = Options {
+            robust: Some(n % 2 == 0),
+            ..Options::default()
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| translate(&words, &options)));
         let Ok(result) = result else {
             keep(&words);
             panic!("module {n} of seed {seed:#x} (state {state:#x}) panics");

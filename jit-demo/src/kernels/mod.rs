@@ -1,5 +1,6 @@
 //! The demo's kernels, a file each: the code for the device and the same on the CPU.
 
+pub mod edges;
 pub mod linear;
 pub mod mandelbrot;
 pub mod saxpy;

@@ -1,6 +1,6 @@
 //! Integers, floats and bools: arithmetic, comparison, selection.
 
-use super::{Emit, Leaves};
+use super::{Emit, Leaves, bits};
 use crate::body::BInst;
 use crate::error::Error;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
@@ -23,6 +23,8 @@ pub(super) fn is_supported(op: Op) -> bool {
             | FSub
             | FMul
             | FDiv
+            | FRem
+            | FMod
             | FNegate
             | VectorTimesScalar
             | Dot
@@ -35,6 +37,20 @@ pub(super) fn is_supported(op: Op) -> bool {
             | Not
             | BitCount
             | BitReverse
+            | BitFieldInsert
+            | BitFieldSExtract
+            | BitFieldUExtract
+            | IAddCarry
+            | ISubBorrow
+            | UMulExtended
+            | SMulExtended
+            | QuantizeToF16
+            | SDot
+            | UDot
+            | SUDot
+            | SDotAccSat
+            | UDotAccSat
+            | SUDotAccSat
             | LogicalAnd
             | LogicalOr
             | LogicalNot
@@ -83,6 +99,7 @@ impl Emit<'_, '_, '_> {
         match inst.op {
             Op::Select => return self.select(inst),
             Op::Dot => return self.dot(inst),
+            op if bits::is_supported(op) => return self.of_bits(inst),
             Op::Any | Op::All => {
                 let parts = self.get(self.operand(inst, 0)?)?;
                 let mut out: Option<Value> = None;
@@ -305,7 +322,10 @@ impl Emit<'_, '_, '_> {
                 | BitwiseOr
                 | BitwiseXor
         ) || shift;
-        let of_floats = matches!(op, FAdd | FSub | FMul | FDiv | VectorTimesScalar);
+        let of_floats = matches!(
+            op,
+            FAdd | FSub | FMul | FDiv | FRem | FMod | VectorTimesScalar
+        );
         let of_bools = matches!(op, LogicalAnd | LogicalOr | LogicalEqual | LogicalNotEqual);
         let fits = of_ints && scalar.is_int()
             || of_floats && scalar.is_float()
@@ -336,6 +356,15 @@ impl Emit<'_, '_, '_> {
             FSub => self.b.ins().fsub(a, b),
             FMul | VectorTimesScalar => self.b.ins().fmul(a, b),
             FDiv => self.b.ins().fdiv_rn(a, b),
+            FRem | FMod => {
+                let q = self.b.ins().fdiv_rn(a, b);
+                let whole = match op {
+                    FRem => self.b.ins().ftrunc(q),
+                    _ => self.b.ins().ffloor(q),
+                };
+                let minus = self.b.ins().fneg(whole);
+                self.b.ins().fma(minus, b, a)
+            }
             ShiftLeftLogical => self.b.ins().ishl(a, b),
             ShiftRightLogical => self.b.ins().ushr(a, b),
             ShiftRightArithmetic => self.b.ins().sshr(a, b),

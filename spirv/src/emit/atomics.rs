@@ -90,8 +90,13 @@ impl Emit<'_, '_, '_> {
         let (scope, semantics) = (self.known(scope)?, self.known(semantics)?);
         let (class, of) = self.pointer(pointer)?;
         let access = self.access(class, of, &[])?;
-        let addr = self.address(pointer, &access)?;
-        let addr = self.b.splat(addr, self.simd);
+        let (addr, access) = self.reach(pointer, class, access)?;
+        let guard = self.guard.take();
+        let mut addr = self.b.splat(addr, self.simd);
+        if access.offset != 0 {
+            let by = self.same(addr, access.offset);
+            addr = self.b.ins().iadd(addr, by);
+        }
         let scalar = self.scalar(of)?;
         if access.mem.space == Space::Scratch {
             return Err(Error::unsupported(format!(
@@ -107,6 +112,23 @@ impl Emit<'_, '_, '_> {
         let mut mem = access.mem;
         mem.volatile = true;
         mem.constant = false;
+        // Zero, where the pointer is beside the memory.
+        let zero = match (guard, inst.id.expand()) {
+            (Some(guard), id) => {
+                let guard = self.b.splat(guard, self.simd);
+                let zero = match id {
+                    Some(_) => {
+                        let zero = self.number(scalar, 0);
+                        let zero = self.b.splat(zero, self.simd);
+                        Some(self.b.var(zero))
+                    }
+                    None => None,
+                };
+                self.b.simd_if_begin(guard);
+                Some(zero)
+            }
+            (None, _) => None,
+        };
         let out = match inst.op {
             Op::AtomicLoad => {
                 let mut out = Leaves::new();
@@ -134,6 +156,18 @@ impl Emit<'_, '_, '_> {
                 self.float_atomic(inst.op, scalar, addr, value, mem)?
             }
             _ => self.integer_atomic(inst, scalar, addr, mem)?,
+        };
+        let out = match (zero, out.as_slice()) {
+            (Some(Some(var)), &[v]) => {
+                self.b.def_var(var, v);
+                self.b.simd_if_end();
+                Leaves::from_slice(&[self.b.use_var(var)])
+            }
+            (Some(_), _) => {
+                self.b.simd_if_end();
+                out
+            }
+            (None, _) => out,
         };
         self.order(
             scope,

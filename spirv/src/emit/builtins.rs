@@ -104,6 +104,20 @@ impl Emit<'_, '_, '_> {
 
     /// Work-items of this group, which may be smaller than the others at the end of a launch.
     fn group_size(&mut self, dim: Dim) -> Value {
+        // Groups of shaders are whole.
+        if self.m.logical {
+            return match self.group_size {
+                Some([x, y, z]) => {
+                    let n = match dim {
+                        Dim::X => x,
+                        Dim::Y => y,
+                        Dim::Z => z,
+                    };
+                    self.number(Scalar::I32, u64::from(n))
+                }
+                None => self.b.ins().local_size(dim),
+            };
+        }
         let size = self.b.ins().local_size(dim);
         let group = self.b.ins().group_id(dim);
         let all = self.b.ins().global_size(dim);
@@ -114,6 +128,15 @@ impl Emit<'_, '_, '_> {
 
     fn by_dimension(&mut self, which: BuiltIn, dim: Dim) -> Value {
         match which {
+            // Shaders have no offset.
+            BuiltIn::GlobalInvocationId if self.m.logical => {
+                let group = self.b.ins().group_id(dim);
+                let size = self.group_size(dim);
+                let first = self.b.ins().imul(group, size);
+                let mut v = [first, self.local_id(dim)];
+                self.even(&mut v);
+                self.b.ins().iadd(v[0], v[1])
+            }
             BuiltIn::GlobalInvocationId => self.b.global_id(dim),
             BuiltIn::LocalInvocationId => self.local_id(dim),
             BuiltIn::WorkgroupId => self.b.ins().group_id(dim),
@@ -123,6 +146,11 @@ impl Emit<'_, '_, '_> {
             BuiltIn::GlobalSize => self.b.ins().global_size(dim),
             _ => self.b.ins().global_offset(dim),
         }
+    }
+
+    /// The number of each work-item in its group.
+    pub(super) fn local_index(&mut self) -> Value {
+        self.alone(BuiltIn::LocalInvocationIndex)
     }
 
     /// `x + sx * (y + sy * z)`.
@@ -157,6 +185,9 @@ impl Emit<'_, '_, '_> {
             }
             BuiltIn::SubgroupId => self.b.ins().subgroup_id(I32),
             BuiltIn::SubgroupLocalInvocationId => self.b.iota(Scalar::I32, self.simd),
+            BuiltIn::SubgroupSize if self.m.logical => {
+                self.number(Scalar::I32, u64::from(self.simd))
+            }
             BuiltIn::SubgroupSize => {
                 // Work-items of this thread.
                 let mask = self.lanes(Scalar::B1, self.simd);

@@ -79,7 +79,12 @@ impl Emit<'_, '_, '_> {
                 let (from, index) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
                 let (all, index) = (self.get(from)?, self.one(index)?);
                 let mut out = *all.first().ok_or_else(outside)?;
-                for (n, v) in all.iter().enumerate().skip(1) {
+                // Beside the vector is zero, where accesses are robust.
+                let skip = usize::from(!self.robust);
+                if self.robust {
+                    out = self.same(out, 0);
+                }
+                for (n, v) in all.iter().enumerate().skip(skip) {
                     let here = self.is_number(index, n as u64)?;
                     out = self.choose(here, *v, out)?;
                 }

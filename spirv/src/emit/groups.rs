@@ -37,6 +37,9 @@ pub(super) fn is_supported(op: Op) -> bool {
                 | GroupNonUniformShuffleXor
                 | GroupNonUniformShuffleUp
                 | GroupNonUniformShuffleDown
+                | GroupNonUniformQuadBroadcast
+                | GroupNonUniformQuadSwap
+                | GroupNonUniformRotateKHR
                 | SubgroupShuffleINTEL
                 | SubgroupShuffleXorINTEL
                 | SubgroupShuffleUpINTEL
@@ -266,6 +269,27 @@ impl Emit<'_, '_, '_> {
             }
             GroupNonUniformShuffleDown => {
                 self.shuffle_by(inst, 1, 2, |e, lane, n| e.b.ins().iadd(lane, n))
+            }
+            GroupNonUniformQuadBroadcast => self.shuffle_by(inst, 1, 2, |e, lane, n| {
+                let first = e.same(lane, u64::from(!3u32));
+                let first = e.b.ins().band(lane, first);
+                e.b.ins().iadd(first, n)
+            }),
+            // Horizontally, vertically, both.
+            GroupNonUniformQuadSwap => self.shuffle_by(inst, 1, 2, |e, lane, n| {
+                let one = e.same(n, 1);
+                let n = e.b.ins().iadd(n, one);
+                e.b.ins().bxor(lane, n)
+            }),
+            GroupNonUniformRotateKHR => {
+                if self.body.operands(inst).len() > 3 {
+                    return Err(Error::unsupported("a rotation in clusters"));
+                }
+                self.shuffle_by(inst, 1, 2, |e, lane, n| {
+                    let v = e.b.ins().iadd(lane, n);
+                    let last = e.same(v, u64::from(e.simd - 1));
+                    e.b.ins().band(v, last)
+                })
             }
             op => Err(Error::unsupported(read::name(op))),
         }

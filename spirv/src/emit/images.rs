@@ -21,6 +21,7 @@ pub(super) fn is_supported(op: Op) -> bool {
         op,
         SampledImage
             | ImageSampleExplicitLod
+            | ImageFetch
             | ImageRead
             | ImageWrite
             | ImageQuerySize
@@ -53,6 +54,9 @@ enum Sampler {
 pub(super) struct Images {
     images: std::collections::BTreeMap<Id, (u8, ImageType)>,
     samplers: std::collections::BTreeMap<Id, u8>,
+    /// What variables of them were loaded.
+    aliases: std::collections::BTreeMap<Id, (u8, ImageType)>,
+    sampler_aliases: std::collections::BTreeMap<Id, u8>,
     /// Both together: their ids.
     sampled: std::collections::BTreeMap<Id, (Id, Id)>,
 }
@@ -98,13 +102,27 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
+    /// Says that one is what another is.
+    pub(super) fn same_resource(&mut self, to: Id, from: Id) -> Result<(), Error> {
+        if let Some(i) = self.images.images.get(&from).copied() {
+            self.images.aliases.insert(to, i);
+        } else if let Some(s) = self.images.samplers.get(&from).copied() {
+            self.images.sampler_aliases.insert(to, s);
+        } else {
+            return Err(Error::unsupported("this resource"));
+        }
+        Ok(())
+    }
+
     fn image_of(&self, id: Id) -> Result<(u8, ImageType), Error> {
         let found = self.images.images.get(&id).copied();
+        let found = found.or_else(|| self.images.aliases.get(&id).copied());
         found.ok_or_else(|| Error::unsupported("an image that is no argument of the kernel"))
     }
 
     fn sampler_of(&self, id: Id) -> Result<Sampler, Error> {
-        if let Some(n) = self.images.samplers.get(&id) {
+        let alias = self.images.sampler_aliases.get(&id);
+        if let Some(n) = self.images.samplers.get(&id).or(alias) {
             return Ok(Sampler::Argument(*n));
         }
         match self.m.constant(id).map(|c| &c.value) {
@@ -154,7 +172,7 @@ impl Emit<'_, '_, '_> {
                 };
                 self.as_type(texel, ty)
             }
-            Op::ImageRead => {
+            Op::ImageRead | Op::ImageFetch => {
                 let (image, t) = self.image_of(first)?;
                 if t.access == AccessQualifier::WriteOnly {
                     return Err(Error::malformed("an image that is only written is read"));

@@ -7,11 +7,11 @@ use super::{Emit, Leaves, MOST_LEAVES, too_large};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
-use crate::module::types::{Ty, Type};
+use crate::module::types::{MatrixLayout, Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use crate::spaces::Memory;
-use gantry_codegen::ir::{self, MAX_SCRATCH, MemFlags, Region, Scalar, Space, Value};
+use gantry_codegen::ir::{self, IntCC, MAX_SCRATCH, MemFlags, Region, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
 
 /// Whether an instruction is one of these.
@@ -29,13 +29,14 @@ pub(super) fn is_supported(op: Op) -> bool {
             | CopyMemory
             | CopyMemorySized
             | PtrDiff
+            | ArrayLength
     )
 }
 
 /// The most elements of a lane in one message.
 const MOST_ELEMENTS: usize = 4;
 /// The most bytes of a copy.
-const MOST_COPY: u64 = 4096;
+pub(super) const MOST_COPY: u64 = 4096;
 
 /// What an access is of.
 #[derive(Clone, Copy)]
@@ -43,6 +44,10 @@ pub(crate) struct Access {
     pub mem: MemFlags,
     /// The alignment of the address.
     pub align: u64,
+    /// Bytes that are added to the address.
+    pub offset: u64,
+    /// How matrices there are.
+    pub matrix: Option<MatrixLayout>,
 }
 
 impl Emit<'_, '_, '_> {
@@ -53,6 +58,10 @@ impl Emit<'_, '_, '_> {
                 let v = self.private_pointer(id)?;
                 if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::from_u32(*w)) {
                     let ty = self.type_of(init)?;
+                    if self.m.types.leaves(ty) > MOST_LEAVES {
+                        self.initialize(init, ty, v)?;
+                        return Ok(Leaves::from_slice(&[v]));
+                    }
                     let leaves = self.get(init)?;
                     let access = self.access(StorageClass::Function, ty, &[])?;
                     self.store_leaves(ty, &leaves, v, access)?;
@@ -64,7 +73,16 @@ impl Emit<'_, '_, '_> {
             Op::AccessChain
             | Op::InBoundsAccessChain
             | Op::PtrAccessChain
+            | Op::InBoundsPtrAccessChain
+                if self.m.logical =>
+            {
+                self.logical_chain(inst)
+            }
+            Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
             | Op::InBoundsPtrAccessChain => self.chain(inst),
+            Op::ArrayLength => self.array_length(inst),
             Op::CopyMemory | Op::CopyMemorySized => self.copy(inst),
             Op::PtrDiff => {
                 let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
@@ -105,7 +123,11 @@ impl Emit<'_, '_, '_> {
     /// An access to a memory, by the words behind its operands.
     pub fn access(&self, class: StorageClass, ty: Ty, words: &[u32]) -> Result<Access, Error> {
         let space = match class {
-            StorageClass::CrossWorkgroup | StorageClass::UniformConstant => Space::Global,
+            StorageClass::CrossWorkgroup
+            | StorageClass::UniformConstant
+            | StorageClass::StorageBuffer
+            | StorageClass::Uniform
+            | StorageClass::PhysicalStorageBuffer => Space::Global,
             StorageClass::Workgroup => Space::Slm,
             StorageClass::Function | StorageClass::Private => Space::Scratch,
             other => return Err(Error::unsupported(format!("an access to {other:?} memory"))),
@@ -121,6 +143,8 @@ impl Emit<'_, '_, '_> {
         Ok(Access {
             mem,
             align: 1 << align.trailing_zeros().min(12),
+            offset: 0,
+            matrix: None,
         })
     }
 
@@ -146,21 +170,37 @@ impl Emit<'_, '_, '_> {
             return self.builtin(pointer, ty);
         }
         let words = self.body.operands(inst).get(1..).unwrap_or(&[]);
+        if class == StorageClass::PushConstant {
+            return self.load_pushed(pointer, ty);
+        }
+        if matches!(
+            self.m.types.kind(ty),
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_)
+        ) && let (true, Some(id)) = (self.m.logical, inst.id.expand())
+        {
+            return self.load_resource(id, pointer);
+        }
         let access = self.access(class, ty, words)?;
-        let address = self.address(pointer, &access)?;
-        self.load_leaves(ty, address, access)
+        let (address, access) = self.reach(pointer, class, access)?;
+        let out = self.load_leaves(ty, address, access);
+        self.guard = None;
+        out
     }
 
     /// The scalars of a type in runs that follow on each other: scalar, first byte, how many.
-    fn runs(&self, ty: Ty) -> Result<Vec<(Scalar, u64, usize)>, Error> {
+    fn runs(
+        &self,
+        ty: Ty,
+        matrix: Option<MatrixLayout>,
+    ) -> Result<Vec<(Scalar, u64, usize)>, Error> {
         if self.m.types.leaves(ty) > MOST_LEAVES {
             return Err(too_large(self.m.types.leaves(ty)));
         }
         let mut out: Vec<(Scalar, u64, usize)> = Vec::new();
-        for (ty, at) in self.m.types.scalars(ty) {
+        for (ty, at) in self.m.types.scalars_in(ty, matrix) {
             let scalar = match self.m.types.kind(ty) {
                 Type::Pointer(..) => Scalar::I64,
-                Type::Bool => return Err(Error::malformed("a bool in memory")),
+                Type::Bool => Scalar::I8,
                 _ => self.scalar(ty)?,
             };
             let size = u64::from(scalar.bytes());
@@ -179,14 +219,17 @@ impl Emit<'_, '_, '_> {
     /// What is at an address.
     pub fn load_leaves(&mut self, ty: Ty, addr: Value, access: Access) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
-        for (scalar, at, count) in self.runs(ty)? {
-            let offset = offset(at)?;
+        for (scalar, at, count) in self.runs(ty, access.matrix)? {
+            let offset = offset(access.offset.saturating_add(at))?;
             let mem = aligned(access, at, scalar);
             self.elements(scalar, count, addr, offset, mem, &mut out);
         }
         for (leaf, (ty, _)) in out.iter_mut().zip(self.m.types.scalars(ty)) {
             let scalar = self.scalar(ty)?;
-            if scalar.is_int() {
+            if scalar == Scalar::B1 {
+                let zero = self.same(*leaf, 0);
+                *leaf = self.b.ins().icmp(IntCC::NotEqual, *leaf, zero);
+            } else if scalar.is_int() {
                 *leaf = self.resize(*leaf, scalar, false);
             }
         }
@@ -203,9 +246,21 @@ impl Emit<'_, '_, '_> {
         mem: MemFlags,
         out: &mut Leaves,
     ) {
+        let mut all = [addr, self.guard.unwrap_or(addr)];
+        self.even(&mut all);
+        let [addr, guard] = all;
+        let guard = self.guard.map(|_| guard);
         let lanes = self.b.ty(addr).lanes();
         let ty = self.lanes(scalar, lanes * count as u32);
-        let all = if lanes == 1 && mem.alignment(scalar.bytes()) >= scalar.bytes() {
+        let all = if let (Some(guard), true) = (guard, lanes > 1) {
+            let mask = self.b.exec_mask();
+            let mask = self.b.ins().band(mask, guard);
+            let old = self.b.ins().vconst(scalar, &[0]);
+            let old = self.b.splat(old, lanes * count as u32);
+            self.b
+                .ins()
+                .load_from(mem, ty, addr, offset, Some((mask, old)))
+        } else if lanes == 1 && mem.alignment(scalar.bytes()) >= scalar.bytes() {
             self.b.ins().bload_from(mem, ty, addr, offset)
         } else if lanes == 1 {
             self.b.ins().load_from(mem, ty, addr, offset, None)
@@ -217,10 +272,15 @@ impl Emit<'_, '_, '_> {
                 .load_from(mem, ty, addr, offset, Some((mask, old)))
         };
         for n in 0..count as u32 {
-            out.push(match count {
+            let mut v = match count {
                 1 => all,
                 _ => self.b.slice(all, n * lanes, lanes),
-            });
+            };
+            if let (Some(guard), 1) = (guard, lanes) {
+                let zero = self.same(v, 0);
+                v = self.b.ins().select(guard, v, zero);
+            }
+            out.push(v);
         }
     }
 
@@ -235,9 +295,11 @@ impl Emit<'_, '_, '_> {
         }
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]);
         let access = self.access(class, of, words)?;
-        let (address, leaves) = (self.address(pointer, &access)?, self.get(value)?);
-        self.store_leaves(of, &leaves, address, access)?;
-        Ok(Leaves::new())
+        let leaves = self.get(value)?;
+        let (address, access) = self.reach(pointer, class, access)?;
+        let done = self.store_leaves(of, &leaves, address, access);
+        self.guard = None;
+        done.map(|()| Leaves::new())
     }
 
     /// Stores a value at an address.
@@ -249,7 +311,7 @@ impl Emit<'_, '_, '_> {
         access: Access,
     ) -> Result<(), Error> {
         let mut rest = leaves;
-        for (scalar, at, count) in self.runs(ty)? {
+        for (scalar, at, count) in self.runs(ty, access.matrix)? {
             let Some((now, later)) = rest.split_at_checked(count) else {
                 return Err(Error::internal("a value without all its leaves"));
             };
@@ -257,10 +319,16 @@ impl Emit<'_, '_, '_> {
             let mut now: Leaves = now.into();
             if scalar.is_int() {
                 for v in &mut now {
+                    if self.b.ty(*v).is_pred() {
+                        let like = self.lanes(scalar, self.b.ty(*v).lanes());
+                        let (one, zero) =
+                            (self.b.ins().iconst(like, 1), self.b.ins().iconst(like, 0));
+                        *v = self.choose(*v, one, zero)?;
+                    }
                     *v = self.resize(*v, scalar, false);
                 }
             }
-            let offset = offset(at)?;
+            let offset = offset(access.offset.saturating_add(at))?;
             let mem = aligned(access, at, scalar);
             self.store_elements(scalar, &now, addr, offset, mem);
         }
@@ -280,11 +348,24 @@ impl Emit<'_, '_, '_> {
         mem.constant = false;
         let mut all: Leaves = values.into();
         all.push(addr);
+        all.extend(self.guard);
         let lanes = self.even(&mut all);
+        let guard = self.guard.and_then(|_| all.pop());
         let Some(addr) = all.pop() else { return };
         let value = self.join(scalar, &all, lanes);
-        if lanes > 1 {
-            let mask = self.b.exec_mask();
+        if let (Some(guard), 1) = (guard, lanes) {
+            self.b.uniform_if_begin(guard);
+            if mem.alignment(scalar.bytes()) >= scalar.bytes() {
+                self.b.ins().bstore_to(mem, value, addr, offset);
+            } else {
+                self.b.ins().store_to(mem, value, addr, offset, None);
+            }
+            self.b.uniform_if_end();
+        } else if lanes > 1 {
+            let mut mask = self.b.exec_mask();
+            if let Some(guard) = guard {
+                mask = self.b.ins().band(mask, guard);
+            }
             self.b.ins().store_to(mem, value, addr, offset, Some(mask));
         } else if mem.alignment(scalar.bytes()) >= scalar.bytes() {
             self.b.ins().bstore_to(mem, value, addr, offset);
@@ -412,6 +493,9 @@ impl Emit<'_, '_, '_> {
     fn copy(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (to, from) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
         let ((to_class, to_ty), (from_class, from_ty)) = (self.pointer(to)?, self.pointer(from)?);
+        if self.m.logical {
+            return self.copy_value(inst, (to, to_class, to_ty), (from, from_class, from_ty));
+        }
         let sized = inst.op == Op::CopyMemorySized;
         let (size, skip) = match sized {
             true => {
@@ -480,6 +564,10 @@ impl Emit<'_, '_, '_> {
             }
             // It has no value; loads of it look at what it is.
             StorageClass::Input => Ok(self.number(Scalar::I64, 0)),
+            // Its beginning.
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::PushConstant => {
+                Ok(self.number(Scalar::I32, 0))
+            }
             other => Err(Error::unsupported(format!(
                 "a variable of the program in {other:?} memory"
             ))),
@@ -560,6 +648,8 @@ impl Emit<'_, '_, '_> {
     /// Lays out the private variables.
     pub(super) fn private_variables(&mut self) {
         let mut all: Vec<(Id, Ty, u32, u32)> = Vec::new();
+        // Pointers that come of no variable need some place, too.
+        let mut any = false;
         for (id, ty) in &self.body.params {
             // Only structures by value are such.
             if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
@@ -568,6 +658,16 @@ impl Emit<'_, '_, '_> {
         }
         for b in &self.g.order {
             for inst in &self.body.blocks[*b].insts {
+                self.body.for_each_use(inst, |id| {
+                    let ty = self.body.type_of(self.m, id);
+                    any |= matches!(
+                        ty.map(|t| self.m.types.kind(t)),
+                        Some(Type::Pointer(
+                            StorageClass::Function | StorageClass::Private,
+                            _
+                        ))
+                    );
+                });
                 if let (Op::Variable, Some(id), Some(ty)) =
                     (inst.op, inst.id.expand(), inst.ty.expand())
                 {
@@ -610,6 +710,9 @@ impl Emit<'_, '_, '_> {
             }
             self.private_bytes = self.private_bytes.max(end as u32);
         }
+        if any {
+            self.private_bytes = self.private_bytes.max(1);
+        }
         if self.private_bytes > 0 {
             self.private_bytes = self.private_bytes.next_multiple_of(64);
             let all = self
@@ -633,7 +736,7 @@ impl Emit<'_, '_, '_> {
 }
 
 /// The offset of a message.
-fn offset(at: u64) -> Result<i32, Error> {
+pub(super) fn offset(at: u64) -> Result<i32, Error> {
     i32::try_from(at).map_err(|_| Error::limit("a value of more than 2 GiB"))
 }
 
@@ -650,7 +753,7 @@ fn aligned(access: Access, at: u64, scalar: Scalar) -> MemFlags {
 }
 
 /// Writes a constant into memory.
-fn write(m: &Module<'_>, id: Id, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+pub(super) fn write(m: &Module<'_>, id: Id, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
     let mut todo = vec![(id, at)];
     while let Some((id, at)) = todo.pop() {
         let Some(c) = m.constant(id) else {

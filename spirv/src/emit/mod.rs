@@ -6,18 +6,25 @@
 mod arguments;
 mod arithmetic;
 mod atomics;
+mod bits;
 mod builtins;
 mod composites;
 mod control;
 mod conversions;
+mod copies;
+mod descriptors;
 pub(crate) mod groups;
 pub(crate) mod images;
+mod logical;
+mod matrices;
 mod memory;
+mod workgroup;
 
 use crate::body::{BInst, Block, Body};
 use crate::cfg::Graph;
 use crate::cfg::script::Script;
 use crate::error::{Error, Errors};
+use crate::logical::{self as pointers, Places};
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
@@ -47,10 +54,26 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     pub u: &'a Uniformity,
     /// The memories of generic pointers.
     spaces: Spaces,
+    /// Whether indices outside of arrays are looked for.
+    robust: bool,
+    /// What is known of pointers without addresses.
+    places: Places,
+    /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
+    guards: BTreeMap<Id, (Block, Value, Value)>,
+    /// Where the access that is made now is made; none: everywhere.
+    guard: Option<Value>,
+    /// Buffers by their variable and its element.
+    buffers: BTreeMap<(Id, u32), logical::Buffer>,
+    /// Whether all buffers' sizes are arguments.
+    sized: bool,
+    /// Push constants.
+    pushed: Option<Value>,
     pub b: FunctionBuilder<'f>,
     /// Constant data and files of the module that is made.
     pub module: &'a mut ir::Module,
     pub simd: u32,
+    /// The size of work-groups, where the kernel says it.
+    group_size: Option<[u32; 3]>,
     /// The block whose code is emitted.
     pub block: Block,
     /// First and number of the leaves of each value.
@@ -99,6 +122,7 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || atomics::is_supported(op)
         || groups::is_supported(op)
         || images::is_supported(op)
+        || matrices::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
 }
@@ -119,12 +143,15 @@ pub(crate) fn kernel(
     (m, body, g): (&Module<'_>, &Body, &Graph),
     script: &Script,
     u: &Uniformity,
+    robust: bool,
     module: &mut ir::Module,
     func: &mut ir::Function,
-) -> Result<Vec<crate::Argument>, Errors> {
-    let simd = match func.kind {
-        ir::FuncKind::Kernel { simd, .. } => simd,
-        ir::FuncKind::Subroutine => 1,
+) -> Result<(Vec<crate::Argument>, Vec<crate::Binding>), Errors> {
+    let (simd, group_size) = match func.kind {
+        ir::FuncKind::Kernel {
+            simd, group_size, ..
+        } => (simd, group_size),
+        ir::FuncKind::Subroutine => (1, None),
     };
     let mut e = Emit {
         m,
@@ -133,6 +160,14 @@ pub(crate) fn kernel(
         script,
         u,
         spaces: spaces::find(m, body),
+        robust: robust && m.logical,
+        places: pointers::find(m, body, g),
+        guards: BTreeMap::new(),
+        guard: None,
+        buffers: BTreeMap::new(),
+        sized: false,
+        pushed: None,
+        group_size,
         b: FunctionBuilder::new(func),
         module,
         simd,
@@ -154,7 +189,12 @@ pub(crate) fn kernel(
         errors: Errors(Vec::new()),
     };
     e.variables();
-    let arguments = e.arguments();
+    let mut arguments = e.arguments();
+    let bindings = match m.logical {
+        true => e.descriptors(&mut arguments),
+        false => Vec::new(),
+    };
+    e.zero_workgroup();
     for (id, ty, bits) in &body.consts {
         if let Some(scalar) = m.types.scalar(*ty) {
             let v = e.number(scalar, *bits);
@@ -169,7 +209,7 @@ pub(crate) fn kernel(
         errors.push(Error::internal(e.to_string()));
     }
     match errors.0.is_empty() {
-        true => Ok(arguments),
+        true => Ok((arguments, bindings)),
         false => Err(errors),
     }
 }
@@ -198,7 +238,9 @@ impl Emit<'_, '_, '_> {
             Type::Int(n) => format!("an integer of {n} bits"),
             Type::Float(n) => format!("a float of {n} bits"),
             Type::Vector(of, n) => format!("a vector of {n}, each {}", self.describe(*of)),
+            Type::Matrix(_, n) => format!("a matrix of {n} columns"),
             Type::Array(_, n) => format!("an array of {n}"),
+            Type::RuntimeArray(_) => "an array without a length".to_owned(),
             Type::Struct(_) => "a structure".to_owned(),
             Type::Pointer(class, _) => format!("a pointer to {class:?}"),
             Type::Function(..) => "a function".to_owned(),
@@ -222,6 +264,12 @@ impl Emit<'_, '_, '_> {
             }
             let (first, count) = self.values[id];
             if count == 0 {
+                // It was told where it is defined.
+                let ty = self.body.type_of(self.m, id);
+                let leaves = ty.map_or(0, |t| self.m.types.leaves(t));
+                if leaves > MOST_LEAVES {
+                    return Err(too_large(leaves));
+                }
                 let id = self.body.origin(id);
                 return Err(Error::malformed(format!(
                     "{id} is used before it is defined"
@@ -445,6 +493,7 @@ impl Emit<'_, '_, '_> {
             op if atomics::is_supported(op) => self.atomic(inst),
             op if groups::is_supported(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
+            op if matrices::is_supported(op) => self.matrix(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
@@ -471,6 +520,10 @@ impl Emit<'_, '_, '_> {
             Def::Set(crate::module::Set::OpenCl) => {
                 let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::from_u32(*w)).collect();
                 crate::library::opencl(self, inst, number, &args)
+            }
+            Def::Set(crate::module::Set::Glsl) => {
+                let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::from_u32(*w)).collect();
+                crate::library::glsl::call(self, inst, number.wrapping_sub(read::GLSL), &args)
             }
             Def::Set(crate::module::Set::NonSemantic) => Ok(Leaves::new()),
             Def::Set(_) => Err(Error::unsupported("this set of extended instructions")),

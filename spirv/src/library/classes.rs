@@ -160,18 +160,37 @@ pub(super) fn put(
     e.store_leaves(of, v, addr, access)
 }
 
+/// A value of magnitude 0.5 to 1 and the exponent of the power of two by which it was divided.
+pub(super) fn halves(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
+    let (m, n) = split(e, a)?;
+    let half = e.float(a, 0.5);
+    let m = e.b.ins().fmul(m, half);
+    let n = e.resize(n, Scalar::I32, true);
+    let (one, zero) = (int(e, n, 1), int(e, n, 0));
+    let n = e.b.ins().iadd(n, one);
+    let fits = ordinary(e, a)?;
+    Ok((e.choose(fits, m, a)?, e.choose(fits, n, zero)?))
+}
+
+/// The part behind the point and the whole part, both of the sign.
+pub(super) fn parts_of(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
+    e.want_float(a)?;
+    let whole = e.b.ins().ftrunc(a);
+    let rest = e.b.ins().fsub(a, whole);
+    // Of infinities a zero.
+    let (magnitude, infinity) = (e.b.ins().fabs(a), e.float(a, f64::INFINITY));
+    let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
+    let zero = e.float(a, 0.0);
+    let rest = e.choose(infinite, zero, rest)?;
+    Ok((copysign(e, rest, a)?, whole))
+}
+
 pub(super) fn frexp(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (mut out, mut exponents) = (Leaves::new(), Leaves::new());
     for a in arg(e, call, 0)? {
-        let (m, n) = split(e, a)?;
-        let half = e.float(a, 0.5);
-        let m = e.b.ins().fmul(m, half);
-        let n = e.resize(n, Scalar::I32, true);
-        let (one, zero) = (int(e, n, 1), int(e, n, 0));
-        let n = e.b.ins().iadd(n, one);
-        let fits = ordinary(e, a)?;
-        out.push(e.choose(fits, m, a)?);
-        exponents.push(e.choose(fits, n, zero)?);
+        let (m, n) = halves(e, a)?;
+        out.push(m);
+        exponents.push(n);
     }
     put(e, call, 1, &exponents)?;
     Ok(out)
@@ -180,15 +199,8 @@ pub(super) fn frexp(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Er
 pub(super) fn modf(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let (mut out, mut wholes) = (Leaves::new(), Leaves::new());
     for a in arg(e, call, 0)? {
-        e.want_float(a)?;
-        let whole = e.b.ins().ftrunc(a);
-        let rest = e.b.ins().fsub(a, whole);
-        // Of infinities a zero.
-        let (magnitude, infinity) = (e.b.ins().fabs(a), e.float(a, f64::INFINITY));
-        let infinite = e.b.ins().fcmp(FloatCC::Equal, magnitude, infinity);
-        let zero = e.float(a, 0.0);
-        let rest = e.choose(infinite, zero, rest)?;
-        out.push(copysign(e, rest, a)?);
+        let (rest, whole) = parts_of(e, a)?;
+        out.push(rest);
         wholes.push(whole);
     }
     put(e, call, 1, &wholes)?;

@@ -1,4 +1,4 @@
-//! OpenCL.std, over the builder.
+//! OpenCL.std and GLSL.std.450, over the builder.
 //!
 //! A function is a [`Method`]: on scalars one by one (of one lane or of a lane for each channel, all the same), or on all of its arguments. A family
 //! is a file, with a table of its functions; [`find`] asks each.
@@ -7,6 +7,7 @@ mod classes;
 mod common;
 mod floats;
 mod geometric;
+pub(crate) mod glsl;
 mod integer;
 mod math;
 mod memory;
@@ -66,6 +67,11 @@ pub(crate) fn is_opencl_supported(number: u32) -> bool {
     Std::from_u32(number).and_then(find).is_some()
 }
 
+/// Whether a function of GLSL.std.450 is one of those known.
+pub(crate) fn is_glsl_supported(number: u32) -> bool {
+    glsl::is_supported(number)
+}
+
 /// A function of OpenCL.std.
 pub(crate) fn opencl(
     e: &mut Emit<'_, '_, '_>,
@@ -86,17 +92,21 @@ pub(crate) fn opencl(
         };
         return f(e, &call);
     }
+    scalars(e, inst, method, args)
+}
+
+/// A function of scalars, of each by turns.
+fn scalars(
+    e: &mut Emit<'_, '_, '_>,
+    inst: &BInst,
+    method: Method,
+    args: &[Id],
+) -> Result<Leaves, Error> {
     let mut leaves = Vec::new();
     for a in args {
         leaves.push(e.get(*a)?);
     }
     let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
-    let wrong = || {
-        Error::malformed(format!(
-            "{} of what it does not take",
-            read::opencl_name(number)
-        ))
-    };
     let mut out = Leaves::new();
     for n in 0..e.m.types.leaves(ty) as usize {
         let leaf = |l: &Leaves| match l.as_slice() {

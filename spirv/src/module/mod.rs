@@ -4,6 +4,7 @@
 //! the blocks of functions are cut: each begins with a label and ends with a terminator. Function bodies stay where they are in the words.
 
 pub(crate) mod constants;
+mod layout;
 pub(crate) mod types;
 
 use crate::Options;
@@ -14,11 +15,12 @@ use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
 use spirv::{
-    AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
-    Op, StorageClass,
+    AccessQualifier, AddressingModel, BuiltIn, Capability, Decoration, Dim, ExecutionMode,
+    ExecutionModel, Op, StorageClass,
 };
+use std::collections::BTreeSet;
 use std::ops::Range;
-use types::{ImageType, Ty, Type, Types};
+use types::{ImageType, Layout, Ty, Type, Types};
 
 /// A function of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,7 +134,11 @@ pub(crate) struct Module<'w> {
     pub funcs: PrimaryMap<Func, FuncData>,
     pub entries: Vec<Entry>,
     pub capabilities: Vec<(Capability, u32)>,
+    /// Whether pointers have no addresses that the module sees: the shader flavour.
+    pub logical: bool,
     ids: SecondaryMap<Id, Def>,
+    /// The id of each type.
+    type_ids: SecondaryMap<Ty, PackedOption<Id>>,
     /// The type of each result.
     result_types: SecondaryMap<Id, PackedOption<Ty>>,
     /// The number of each label, parameter and result in its function.
@@ -158,11 +164,37 @@ impl<'w> Module<'w> {
         self.result_types[id].expand()
     }
 
-    /// Whether an instruction is of an imported set other than OpenCL.std.
+    /// Whether an instruction is of an imported set other than OpenCL.std and GLSL.std.450.
     pub fn is_foreign(&self, inst: &Inst) -> bool {
         let set = self.stream.operands(inst).first();
-        inst.op == Op::ExtInst
-            && set.is_none_or(|id| self.def(Id::from_u32(*id)) != Def::Set(Set::OpenCl))
+        let set = set.map(|id| self.def(Id::from_u32(*id)));
+        inst.op == Op::ExtInst && !matches!(set, Some(Def::Set(Set::OpenCl | Set::Glsl)))
+    }
+
+    /// Whether an instruction is of GLSL.std.450, whose operands are all ids.
+    pub fn is_glsl(&self, inst: &Inst) -> bool {
+        let set = self.stream.operands(inst).first();
+        let set = set.map(|id| self.def(Id::from_u32(*id)));
+        inst.op == Op::ExtInst && set == Some(Def::Set(Set::Glsl))
+    }
+
+    /// The size of work-groups where a constant says it.
+    fn constant_group_size(&self) -> Option<[u32; 3]> {
+        let is = |d: &&(Id, Option<u32>, Decoration, u32)| d.2 == Decoration::BuiltIn;
+        for (id, _, _, at) in self.decorations.iter().filter(is) {
+            let inst = self.stream.insts.get(*at as usize);
+            let which = inst.and_then(|i| self.stream.operands(i).get(2));
+            if which != Some(&(BuiltIn::WorkgroupSize as u32)) {
+                continue;
+            }
+            let Some(Constant::Composite(parts)) = self.constant(*id).map(|c| &c.value) else {
+                continue;
+            };
+            if let [x, y, z] = *parts.as_slice() {
+                return Some([x, y, z].map(|id| self.bits(id).unwrap_or(0) as u32));
+            }
+        }
+        None
     }
 
     pub fn ty(&self, id: Id) -> Option<Ty> {
@@ -219,6 +251,18 @@ impl<'w> Module<'w> {
         })
     }
 
+    /// The id of a type.
+    pub fn type_id(&self, ty: Ty) -> Option<Id> {
+        self.type_ids[ty].expand()
+    }
+
+    /// How many members of a structure have a decoration.
+    pub fn members_with(&self, id: Id, decoration: Decoration) -> u32 {
+        let with = self.decorations(id).filter(|d| d.1 == decoration);
+        let members: BTreeSet<u32> = with.filter_map(|d| d.0).collect();
+        members.len() as u32
+    }
+
     pub fn has(&self, id: Id, decoration: Decoration) -> bool {
         self.decorations(id).any(|d| d.1 == decoration)
     }
@@ -256,7 +300,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
     let insts = stream.insts.clone();
     let mut types = Types::default();
     // The module may have one of its own besides, or none.
-    let int32 = types.add(Type::Int(32), false);
+    let int32 = types.add(Type::Int(32), &Layout::default());
     let mut b = Builder {
         m: Module {
             stream,
@@ -267,7 +311,9 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             funcs: PrimaryMap::new(),
             entries: Vec::new(),
             capabilities: Vec::new(),
+            logical: false,
             ids: SecondaryMap::new(),
+            type_ids: SecondaryMap::new(),
             result_types: SecondaryMap::new(),
             local: SecondaryMap::new(),
             label: SecondaryMap::new(),
@@ -278,6 +324,8 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         open: None,
         block: None,
         sorted: false,
+        forward: BTreeSet::new(),
+        modes: Vec::new(),
     };
     for (n, inst) in insts.iter().enumerate() {
         if let Err(e) = b.inst(n, inst) {
@@ -285,10 +333,24 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             errors.push(e);
         }
     }
+    for inst in std::mem::take(&mut b.modes) {
+        let words = b.m.stream.operands(&inst).to_vec();
+        if let Err(e) = b.mode(&inst, &words) {
+            errors.push(b.m.error(e, inst.at, None));
+        }
+    }
     if b.open.is_some() {
         errors.push(Error::malformed("the last function has no end"));
     }
     b.sort();
+    if let Some(size) = b.m.constant_group_size() {
+        if size.contains(&0) {
+            errors.push(Error::malformed("a work-group without work-items"));
+        }
+        for e in &mut b.m.entries {
+            e.modes.group_size = Some(size);
+        }
+    }
     match errors.0.is_empty() {
         true => Ok(b.m),
         false => Err(errors),
@@ -304,6 +366,10 @@ struct Builder<'w, 'o> {
     block: Option<(Id, usize)>,
     /// Whether decorations are.
     sorted: bool,
+    /// Pointers that are declared without what they point to.
+    forward: BTreeSet<Id>,
+    /// Execution modes by ids.
+    modes: Vec<Inst>,
 }
 
 impl Builder<'_, '_> {
@@ -353,6 +419,9 @@ impl Builder<'_, '_> {
             }
             Op::MemoryModel => match AddressingModel::from_u32(word(0)) {
                 Some(AddressingModel::Physical64) => {}
+                Some(AddressingModel::Logical | AddressingModel::PhysicalStorageBuffer64) => {
+                    self.m.logical = true;
+                }
                 Some(other) => {
                     return Err(Error::unsupported(format!("addressing model {other:?}")));
                 }
@@ -368,7 +437,9 @@ impl Builder<'_, '_> {
                     modes: Modes::default(),
                 });
             }
-            Op::ExecutionMode | Op::ExecutionModeId => self.mode(inst, &words)?,
+            Op::ExecutionMode => self.mode(inst, &words)?,
+            // Its constants come later.
+            Op::ExecutionModeId => self.modes.push(*inst),
             Op::Name => {
                 if let Some(id) = id(0) {
                     self.m.names[id] = n as u32 + 1;
@@ -452,7 +523,16 @@ impl Builder<'_, '_> {
             | ExecutionMode::LocalSizeHintId
             | ExecutionMode::DenormPreserve
             | ExecutionMode::RoundingModeRTE
-            | ExecutionMode::SignedZeroInfNanPreserve => {}
+            | ExecutionMode::SignedZeroInfNanPreserve
+            // Of other stages.
+            | ExecutionMode::OriginUpperLeft
+            | ExecutionMode::OriginLowerLeft
+            | ExecutionMode::PixelCenterInteger
+            | ExecutionMode::DepthReplacing
+            | ExecutionMode::DepthGreater
+            | ExecutionMode::DepthLess
+            | ExecutionMode::DepthUnchanged
+            | ExecutionMode::EarlyFragmentTests => {}
             other => return Err(Error::unsupported(format!("execution mode {other:?}"))),
         }
         Ok(())
@@ -461,7 +541,20 @@ impl Builder<'_, '_> {
     fn declare_type(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
         self.sort();
         if inst.op == Op::TypeForwardPointer {
-            return Ok(());
+            // What it points to comes with its declaration.
+            let (Some(&id), Some(class)) = (words.first(), words.get(1)) else {
+                return Err(Error::malformed("a pointer without its memory"));
+            };
+            let class = StorageClass::from_u32(*class);
+            let class = class.ok_or_else(|| Error::malformed("an unknown storage class"))?;
+            let id = Id::from_u32(id);
+            let ty = self
+                .m
+                .types
+                .add(Type::Pointer(class, id), &Layout::default());
+            self.m.type_ids[ty] = id.into();
+            self.forward.insert(id);
+            return self.define(id, Def::Type(ty));
         }
         let id = result(inst)?;
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
@@ -490,6 +583,15 @@ impl Builder<'_, '_> {
                 }
                 _ => return Err(Error::malformed("a vector of what is no scalar")),
             },
+            Op::TypeMatrix => match (self.m.types.kind(ty(0)?), word(1)) {
+                (Type::Vector(of, 2..=4), n @ 2..=4)
+                    if matches!(self.m.types.kind(*of), Type::Float(_)) =>
+                {
+                    Type::Matrix(ty(0)?, n)
+                }
+                _ => return Err(Error::malformed("a matrix of what is no vector of floats")),
+            },
+            Op::TypeRuntimeArray => Type::RuntimeArray(value(ty(0)?)?),
             Op::TypeArray => {
                 let n = words.get(1).and_then(|w| self.m.bits(Id::from_u32(*w)));
                 let n =
@@ -518,9 +620,10 @@ impl Builder<'_, '_> {
                 depth: word(2) == 1,
                 arrayed: word(3) == 1,
                 multisampled: word(4) == 1,
-                access: match words.get(7) {
-                    Some(1) => AccessQualifier::WriteOnly,
-                    Some(2) => AccessQualifier::ReadWrite,
+                access: match (words.get(7), word(5)) {
+                    (Some(1), _) => AccessQualifier::WriteOnly,
+                    // A storage image of a shader.
+                    (Some(2), _) | (None, 2) => AccessQualifier::ReadWrite,
                     _ => AccessQualifier::ReadOnly,
                 },
             }),
@@ -529,12 +632,27 @@ impl Builder<'_, '_> {
             Op::TypeEvent => Type::Event,
             op => Type::Other(read::name(op)),
         };
-        let packed = self.m.has(id, Decoration::CPacked);
-        let ty = self.m.types.add(kind, packed);
+        if let (Type::Pointer(class, to), true) = (&kind, self.forward.remove(&id)) {
+            let declared = self.m.ty(id);
+            match declared.map(|t| (t, self.m.types.kind(t))) {
+                Some((ty, Type::Pointer(before, _))) if before == class => {
+                    self.m.types.point(ty, *to);
+                    return Ok(());
+                }
+                _ => {
+                    return Err(Error::malformed(
+                        "a pointer to another memory than declared",
+                    ));
+                }
+            }
+        }
+        let layout = layout::of(&self.m, id);
+        let ty = self.m.types.add(kind, &layout);
         if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
             let what = format!("a type nested deeper than {MOST_NESTING} levels");
             return Err(Error::limit(what));
         }
+        self.m.type_ids[ty] = id.into();
         self.define(id, Def::Type(ty))
     }
 

@@ -4,6 +4,7 @@ use crate::read::Id;
 use cranelift_entity::{PrimaryMap, entity_impl};
 use gantry_codegen::ir::Scalar;
 use spirv::{AccessQualifier, Dim, StorageClass};
+use std::collections::BTreeMap;
 
 /// A type of the module.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,7 +19,11 @@ pub(crate) enum Type {
     Int(u32),
     Float(u32),
     Vector(Ty, u32),
+    /// Columns, which are vectors, and their number.
+    Matrix(Ty, u32),
     Array(Ty, u64),
+    /// As many as there are.
+    RuntimeArray(Ty),
     /// Members, and the byte at which each begins.
     Struct(Vec<(Ty, u64)>),
     /// What it points to may be declared later.
@@ -43,6 +48,27 @@ pub(crate) struct ImageType {
     pub access: AccessQualifier,
 }
 
+/// How a matrix is in memory, where a structure says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MatrixLayout {
+    /// Bytes from column to column, or from row to row.
+    pub stride: u64,
+    pub row_major: bool,
+}
+
+/// What decorations say of a type's place in memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    /// Members follow each other without gaps.
+    pub packed: bool,
+    /// Bytes from element to element of an array.
+    pub stride: Option<u64>,
+    /// Where members begin, by their numbers.
+    pub offsets: BTreeMap<u32, u64>,
+    /// How members that are matrices, or arrays of such, are.
+    pub matrices: BTreeMap<u32, MatrixLayout>,
+}
+
 /// A type and what follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeData {
@@ -54,6 +80,12 @@ pub(crate) struct TypeData {
     pub leaves: u32,
     /// How deep it is nested.
     pub depth: u32,
+    /// Bytes from constituent to constituent of an array, a vector or a matrix.
+    stride: u64,
+    /// The byte behind the last one that a value has.
+    extent: u64,
+    /// How a structure's members are that are matrices.
+    matrices: BTreeMap<u32, MatrixLayout>,
 }
 
 /// The types of a module.
@@ -88,41 +120,80 @@ impl Types {
         self.get(ty).map_or(0, |t| t.leaves)
     }
 
-    /// Adds a type; a structure's members begin where OpenCL's rules (or `packed`) say.
-    pub fn add(&mut self, mut kind: Type, packed: bool) -> Ty {
+    /// The byte behind the last one that a value has in memory.
+    pub fn extent(&self, ty: Ty) -> u64 {
+        self.get(ty).map_or(0, |t| t.extent)
+    }
+
+    /// Bytes from constituent to constituent of an array, a vector or a matrix.
+    pub fn stride(&self, ty: Ty) -> u64 {
+        self.get(ty).map_or(0, |t| t.stride)
+    }
+
+    /// Adds a type; a structure's members begin where its layout or OpenCL's rules say.
+    pub fn add(&mut self, mut kind: Type, layout: &Layout) -> Ty {
+        let packed = layout.packed;
         let of = |t: &Ty| self.get(*t).map(|d| (d.size, d.align, d.leaves, d.depth));
         let none = (0, 1, 0, 0);
+        let (mut stride, mut extent) = (0, None);
         let (size, align, leaves, depth) = match &mut kind {
             Type::Int(bits) | Type::Float(bits) => {
                 let bytes = u64::from(*bits / 8).max(1);
                 (bytes, bytes, 1, 0)
             }
             Type::Bool => (1, 1, 1, 0),
-            Type::Pointer(..) => (8, 8, 1, 0),
+            Type::Pointer(..) => {
+                stride = layout.stride.unwrap_or(0);
+                (8, 8, 1, 0)
+            }
             Type::Image(_) | Type::Sampler | Type::SampledImage(_) | Type::Event => (8, 8, 1, 0),
             Type::Vector(of_ty, n) => {
                 let (size, _, leaves, depth) = of(of_ty).unwrap_or(none);
                 let bytes = size.saturating_mul(power(u64::from(*n)));
+                stride = size;
+                extent = Some(size.saturating_mul(u64::from(*n)));
                 (bytes, bytes.max(1), leaves.saturating_mul(*n), depth + 1)
+            }
+            Type::Matrix(of_ty, n) => {
+                let (size, align, leaves, depth) = of(of_ty).unwrap_or(none);
+                let bytes = size.saturating_mul(u64::from(*n));
+                stride = size;
+                (bytes, align, leaves.saturating_mul(*n), depth + 1)
             }
             Type::Array(of_ty, n) => {
                 let (size, align, leaves, depth) = of(of_ty).unwrap_or(none);
                 let count = u32::try_from(*n).unwrap_or(u32::MAX);
-                let size = size.saturating_mul(*n);
+                stride = layout.stride.unwrap_or(size);
+                let last = stride.saturating_mul(n.saturating_sub(1));
+                extent = Some(last.saturating_add(self.extent(*of_ty)));
+                let size = stride.saturating_mul(*n).max(size);
                 (size, align, leaves.saturating_mul(count), depth + 1)
+            }
+            // Never a value.
+            Type::RuntimeArray(of_ty) => {
+                let (size, align, _, depth) = of(of_ty).unwrap_or(none);
+                stride = layout.stride.unwrap_or(size);
+                (0, align, u32::MAX, depth + 1)
             }
             Type::Struct(members) => {
                 let (mut end, mut most, mut leaves, mut deepest) = (0u64, 1, 0u32, 0);
-                for (ty, offset) in members.iter_mut() {
+                let mut last = 0u64;
+                for (i, (ty, offset)) in members.iter_mut().enumerate() {
                     let (size, align, n, depth) = of(ty).unwrap_or(none);
                     let align = if packed { 1 } else { align };
-                    *offset = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
-                    end = offset.saturating_add(size);
+                    let said = layout.offsets.get(&(i as u32)).copied();
+                    let next = end.checked_next_multiple_of(align).unwrap_or(u64::MAX);
+                    *offset = said.unwrap_or(next);
+                    let matrix = layout.matrices.get(&(i as u32)).copied();
+                    let (span, behind) = (size, self.extent_in(*ty, matrix));
+                    end = end.max(offset.saturating_add(span.max(behind)));
+                    last = last.max(offset.saturating_add(behind));
                     most = most.max(align);
                     leaves = leaves.saturating_add(n);
                     deepest = deepest.max(depth);
                 }
                 let size = end.checked_next_multiple_of(most).unwrap_or(u64::MAX);
+                extent = Some(last);
                 (size, most, leaves, deepest + 1)
             }
             Type::Void | Type::Function(..) | Type::Other(_) => none,
@@ -133,7 +204,44 @@ impl Types {
             align,
             leaves,
             depth,
+            stride,
+            extent: extent.unwrap_or(size),
+            matrices: layout.matrices.clone(),
         })
+    }
+
+    /// The byte behind the last one of a value, if what matrices it has are as a structure says.
+    pub fn extent_in(&self, ty: Ty, matrix: Option<MatrixLayout>) -> u64 {
+        let Some(MatrixLayout { stride, row_major }) = matrix else {
+            return self.extent(ty);
+        };
+        match self.kind(ty) {
+            Type::Array(of, n) => {
+                let last = self.stride(ty).saturating_mul(n.saturating_sub(1));
+                last.saturating_add(self.extent_in(*of, matrix))
+            }
+            Type::Matrix(column, n) => {
+                let (rows, size) = match self.kind(*column) {
+                    Type::Vector(of, rows) => (*rows, self.size(*of)),
+                    _ => (1, self.size(*column)),
+                };
+                let (lines, each) = if row_major { (rows, *n) } else { (*n, rows) };
+                let last = stride.saturating_mul(u64::from(lines.saturating_sub(1)));
+                last.saturating_add(size * u64::from(each))
+            }
+            Type::Vector(of, n) if row_major => {
+                let last = stride.saturating_mul(u64::from(n.saturating_sub(1)));
+                last.saturating_add(self.size(*of))
+            }
+            _ => self.extent(ty),
+        }
+    }
+
+    /// Says what a pointer points to that was declared before that was known.
+    pub fn point(&mut self, ty: Ty, to: Id) {
+        if let Some(Type::Pointer(_, of)) = self.all.get_mut(ty).map(|t| &mut t.kind) {
+            *of = to;
+        }
     }
 
     /// The kind of a scalar's, a vector's or a pointer's lanes in the IR.
@@ -151,9 +259,13 @@ impl Types {
                 StorageClass::Workgroup | StorageClass::Function | StorageClass::Private => {
                     Scalar::I32
                 }
+                // Bytes behind the beginning of what the variable is.
+                StorageClass::StorageBuffer
+                | StorageClass::Uniform
+                | StorageClass::PushConstant => Scalar::I32,
                 _ => Scalar::I64,
             },
-            Type::Vector(of, _) => return self.scalar(*of),
+            Type::Vector(of, _) | Type::Matrix(of, _) => return self.scalar(*of),
             Type::Event | Type::Sampler | Type::Image(_) | Type::SampledImage(_) => Scalar::I32,
             _ => return None,
         })
@@ -162,7 +274,7 @@ impl Types {
     /// The n-th constituent of a composite, and which of its leaves is the first of it.
     pub fn member(&self, ty: Ty, n: u64) -> Option<(Ty, u32)> {
         match self.kind(ty) {
-            Type::Vector(of, count) => {
+            Type::Vector(of, count) | Type::Matrix(of, count) => {
                 (n < u64::from(*count)).then_some((*of, n as u32 * self.leaves(*of)))
             }
             Type::Array(of, count) => {
@@ -181,32 +293,71 @@ impl Types {
 
     /// The byte at which the n-th constituent of a composite begins, and its type.
     pub fn offset(&self, ty: Ty, n: u64) -> Option<(Ty, u64)> {
+        self.step(ty, n, None).map(|(ty, at, _)| (ty, at))
+    }
+
+    /// The n-th constituent of a composite in memory: its type, the byte at which it begins, and how matrices in it are, by how they are in
+    /// the whole.
+    pub fn step(
+        &self,
+        ty: Ty,
+        n: u64,
+        matrix: Option<MatrixLayout>,
+    ) -> Option<(Ty, u64, Option<MatrixLayout>)> {
+        Some(match (self.kind(ty), matrix) {
+            (Type::Vector(of, _), Some(m)) => (*of, m.stride.checked_mul(n)?, None),
+            (Type::Matrix(column, _), Some(m)) if m.row_major => {
+                let component = match self.kind(*column) {
+                    Type::Vector(of, _) => self.size(*of),
+                    _ => return None,
+                };
+                (*column, component.checked_mul(n)?, matrix)
+            }
+            (Type::Matrix(column, _), Some(m)) => (*column, m.stride.checked_mul(n)?, None),
+            (Type::Vector(of, _) | Type::Matrix(of, _), None) => {
+                (*of, self.stride(ty).checked_mul(n)?, None)
+            }
+            (Type::Array(of, _) | Type::RuntimeArray(of), _) => {
+                (*of, self.stride(ty).checked_mul(n)?, matrix)
+            }
+            (Type::Struct(members), _) => {
+                let (of, at) = members.get(usize::try_from(n).ok()?).copied()?;
+                let matrices = self.get(ty).map(|t| &t.matrices)?;
+                (of, at, matrices.get(&u32::try_from(n).ok()?).copied())
+            }
+            _ => return None,
+        })
+    }
+
+    /// How many constituents a composite has, if that is known.
+    pub fn count(&self, ty: Ty) -> Option<u64> {
         match self.kind(ty) {
-            Type::Vector(of, _) | Type::Array(of, _) => Some((*of, self.size(*of).checked_mul(n)?)),
-            Type::Struct(members) => members.get(usize::try_from(n).ok()?).copied(),
+            Type::Vector(_, n) | Type::Matrix(_, n) => Some(u64::from(*n)),
+            Type::Array(_, n) => Some(*n),
+            Type::Struct(members) => Some(members.len() as u64),
             _ => None,
         }
     }
 
     /// The scalars that a value consists of, and the byte of each, in order.
     pub fn scalars(&self, ty: Ty) -> Vec<(Ty, u64)> {
+        self.scalars_in(ty, None)
+    }
+
+    /// The same of what has matrices as a structure says.
+    pub fn scalars_in(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Vec<(Ty, u64)> {
         let mut out = Vec::new();
-        let mut todo = vec![(ty, 0u64)];
-        while let Some((ty, at)) = todo.pop() {
+        let mut todo = vec![(ty, 0u64, matrix)];
+        while let Some((ty, at, matrix)) = todo.pop() {
             match self.kind(ty) {
-                Type::Vector(of, n) => {
-                    let size = self.size(*of);
-                    todo.extend((0..u64::from(*n)).rev().map(|i| (*of, at + i * size)));
-                }
-                Type::Array(of, n) => {
-                    let size = self.size(*of);
-                    todo.extend((0..*n).rev().map(|i| (*of, at + i * size)));
-                }
-                Type::Struct(members) => {
-                    todo.extend(members.iter().rev().map(|(t, o)| (*t, at + o)));
-                }
-                Type::Void | Type::Function(..) | Type::Other(_) => {}
-                _ => out.push((ty, at)),
+                Type::Void | Type::Function(..) | Type::Other(_) | Type::RuntimeArray(_) => {}
+                _ => match self.count(ty) {
+                    Some(n) => todo.extend((0..n).rev().filter_map(|i| {
+                        let (of, more, matrix) = self.step(ty, i, matrix)?;
+                        Some((of, at.saturating_add(more), matrix))
+                    })),
+                    None => out.push((ty, at)),
+                },
             }
         }
         out
@@ -220,19 +371,63 @@ mod tests {
     #[test]
     fn layout() {
         let mut t = Types::default();
-        let i8 = t.add(Type::Int(8), false);
-        let f32 = t.add(Type::Float(32), false);
-        let f3 = t.add(Type::Vector(f32, 3), false);
+        let i8 = t.add(Type::Int(8), &Layout::default());
+        let f32 = t.add(Type::Float(32), &Layout::default());
+        let f3 = t.add(Type::Vector(f32, 3), &Layout::default());
         assert_eq!((t.size(f3), t.align(f3), t.leaves(f3)), (16, 16, 3));
-        let s = t.add(Type::Struct(vec![(i8, 0), (f3, 0), (i8, 0)]), false);
+        let s = t.add(
+            Type::Struct(vec![(i8, 0), (f3, 0), (i8, 0)]),
+            &Layout::default(),
+        );
         assert_eq!((t.size(s), t.align(s), t.leaves(s)), (48, 16, 5));
         assert_eq!(t.member(s, 2), Some((i8, 4)));
         assert_eq!(t.offset(s, 2), Some((i8, 32)));
-        let p = t.add(Type::Struct(vec![(i8, 0), (f32, 0)]), true);
+        let packed = Layout {
+            packed: true,
+            ..Layout::default()
+        };
+        let p = t.add(Type::Struct(vec![(i8, 0), (f32, 0)]), &packed);
         assert_eq!((t.size(p), t.align(p)), (5, 1));
-        let a = t.add(Type::Array(p, 2), false);
+        let a = t.add(Type::Array(p, 2), &Layout::default());
         let bytes: Vec<u64> = t.scalars(a).iter().map(|s| s.1).collect();
         assert_eq!(bytes, [0, 1, 5, 6]);
         assert_eq!(t.member(f3, 3), None);
+    }
+
+    #[test]
+    fn explicit_layout() {
+        let mut t = Types::default();
+        let f32 = t.add(Type::Float(32), &Layout::default());
+        let f3 = t.add(Type::Vector(f32, 3), &Layout::default());
+        let m = t.add(Type::Matrix(f3, 2), &Layout::default());
+        assert_eq!((t.size(m), t.leaves(m)), (32, 6));
+        let stride = Layout {
+            stride: Some(64),
+            ..Layout::default()
+        };
+        let ms = t.add(Type::Array(m, 2), &stride);
+        let rows = MatrixLayout {
+            stride: 16,
+            row_major: true,
+        };
+        let layout = Layout {
+            offsets: [(0, 4), (1, 16)].into(),
+            matrices: [(1, rows)].into(),
+            ..Layout::default()
+        };
+        let s = t.add(Type::Struct(vec![(f32, 0), (ms, 0)]), &layout);
+        let bytes: Vec<u64> = t.scalars(s).iter().map(|s| s.1).collect();
+        // Two columns of three in rows of 16 bytes, twice.
+        let one = [0, 16, 32, 4, 20, 36];
+        let all: Vec<u64> = [4]
+            .into_iter()
+            .chain(one.map(|b| 16 + b))
+            .chain(one.map(|b| 80 + b))
+            .collect();
+        assert_eq!(bytes, all);
+        assert_eq!(t.extent(s), 16 + 64 + 32 + 8);
+        assert_eq!(t.step(ms, 1, Some(rows)), Some((m, 64, Some(rows))));
+        assert_eq!(t.step(m, 1, Some(rows)), Some((f3, 4, Some(rows))));
+        assert_eq!(t.step(f3, 2, Some(rows)), Some((f32, 32, None)));
     }
 }

@@ -12,17 +12,20 @@ use gantry::spirv::{self, Simd};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Compile IR text or SPIR-V
+/// Compile IR text, SPIR-V or WGSL
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The IR (`.gir`) or SPIR-V (`.spv`)
+    /// The IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`)
     file: PathBuf,
-    /// Of SPIR-V, the only kernel that is compiled
+    /// Of SPIR-V or WGSL, the only kernel that is compiled
     #[arg(long)]
     kernel: Option<String>,
-    /// SIMD width of SPIR-V: 8, 16, 32 or auto; kernels that require a sub-group size have that
+    /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; kernels that require a sub-group size have that
     #[arg(long, value_parser = input::simd, default_value = "auto")]
     simd: Simd,
+    /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
+    #[arg(long, value_name = "ON", value_parser = input::on_off)]
+    robust: Option<bool>,
     /// The product
     #[arg(long, default_value = "skl")]
     target: String,
@@ -64,7 +67,7 @@ enum Emit {
     Bin,
     /// IGA syntax
     Asm,
-    /// The IR, as read or as made of SPIR-V
+    /// The IR, as read or as made of SPIR-V or WGSL
     #[value(alias = "gir")]
     Ir,
     /// Machine instructions over virtual registers before their allocation, with what is live where
@@ -95,6 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spirv = spirv::Options {
         simd: args.simd,
         kernel: args.kernel.clone(),
+        robust: args.robust,
         ..spirv::Options::default()
     };
     let module = input::module(&args.file, &spirv)?;

@@ -47,9 +47,32 @@ pub(crate) fn is_gir(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "gir")
 }
 
-/// Whether a path is of SPIR-V.
+/// Whether a path is of SPIR-V or WGSL.
 pub(crate) fn is_spirv(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "spv")
+    path.extension().is_some_and(|e| e == "spv" || e == "wgsl")
+}
+
+/// The value of `--robust`.
+pub(crate) fn on_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("`{text}` is neither on nor off")),
+    }
+}
+
+/// The kernels of a file of SPIR-V or WGSL.
+fn translated(path: &Path, options: &spirv::Options) -> Result<spirv::Translated, Failure> {
+    if path.extension().is_some_and(|e| e == "wgsl") {
+        #[cfg(feature = "wgsl")]
+        return gantry::translate_wgsl(&read_text(path)?, options)
+            .map_err(|e| Failure::file(path, e));
+        #[cfg(not(feature = "wgsl"))]
+        return Err(Failure::file(path, "WGSL needs the feature `wgsl`"));
+    }
+    let words = gantry::spirv_words(&read(path)?);
+    let words = words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))?;
+    spirv::translate(&words, options).map_err(|e| Failure::file(path, e))
 }
 
 /// The SIMD width of a text.
@@ -75,17 +98,23 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     })
 }
 
-/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` file; a filetest's header counts as blank.
+/// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank.
 pub(crate) fn module(path: &Path, options: &spirv::Options) -> Result<ir::Module, Failure> {
+    Ok(kernels(path, options)?.0)
+}
+
+/// The same, and what is known of kernels that were translated.
+pub(crate) fn kernels(
+    path: &Path,
+    options: &spirv::Options,
+) -> Result<(ir::Module, Vec<spirv::Kernel>), Failure> {
     if is_spirv(path) {
-        let words = gantry::spirv_words(&read(path)?);
-        let words = words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))?;
-        let translated = spirv::translate(&words, options);
-        return Ok(translated.map_err(|e| Failure::file(path, e))?.module);
+        let translated = translated(path, options)?;
+        return Ok((translated.module, translated.kernels));
     }
     let source = read_text(path)?;
     text::parse(&without_header(&source))
-        .and_then(|p| verify_parsed(&p).map(|()| p.module))
+        .and_then(|p| verify_parsed(&p).map(|()| (p.module, Vec::new())))
         .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
 }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod asm;
+mod bindings;
 mod compile;
 mod devices;
 mod disasm;

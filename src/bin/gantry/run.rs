@@ -1,6 +1,7 @@
 //! `gantry run`.
 
 use crate::args::{ArgForm, make};
+use crate::bindings::{self, Bound};
 use crate::{Failure, input, seen};
 use gantry::codegen::CompileOptions;
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
@@ -8,17 +9,20 @@ use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Run a kernel of a zebin, of IR text or of SPIR-V
+/// Run a kernel of a zebin, of IR text, of SPIR-V or of WGSL
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A zebin, or IR text (`.gir`) or SPIR-V (`.spv`), which is compiled first
+    /// A zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first
     file: PathBuf,
     /// The kernel; may be left out where there is one
     #[arg(long)]
     kernel: Option<String>,
-    /// Work-items: X[,Y[,Z]]
+    /// Work-items: X[,Y[,Z]]. Groups of shaders are whole: there may be more
     #[arg(long, value_parser = |s: &str| dims(s, 1), default_value = "1")]
     global: Dims,
+    /// Work-groups, where not work-items are counted: X[,Y[,Z]]
+    #[arg(long, value_parser = |s: &str| dims(s, 1), conflicts_with = "global")]
+    groups: Option<Dims>,
     /// Work-items of a group; without it, what the kernel requires, or one thread
     #[arg(long, value_parser = |s: &str| dims(s, 1))]
     local: Option<Dims>,
@@ -30,15 +34,27 @@ pub(crate) struct Args {
     /// image:40x32[x8]:ORDER:CHANNEL:FILE[:OUTFILE] (no FILE: zeros), sampler:ADDRESS:FILTER[:norm]
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     args: Vec<String>,
+    /// What a shader has at a set (WGSL: group) and binding, or as push constants: SET,BINDING[,ELEMENT]:ARG or push:ARG with ARG as above. Sizes of
+    /// buffers are passed without being asked for. Without any, each --arg is a binding, in their order
+    #[arg(
+        long = "bind",
+        value_name = "BIND",
+        allow_hyphen_values = true,
+        conflicts_with = "args"
+    )]
+    binds: Vec<String>,
     /// auto, sim or level-zero
     #[arg(long, default_value = "auto")]
     device: String,
-    /// The product that IR text and SPIR-V are compiled for
+    /// The product that IR text, SPIR-V and WGSL are compiled for
     #[arg(long, default_value = "skl")]
     target: String,
-    /// SIMD width of SPIR-V: 8, 16, 32 or auto; kernels that require a sub-group size have that
+    /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; kernels that require a sub-group size have that
     #[arg(long, value_parser = input::simd, default_value = "auto")]
     simd: Simd,
+    /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
+    #[arg(long, value_name = "ON", value_parser = input::on_off)]
+    robust: Option<bool>,
     /// Take compiled IR text from the cache in DIR if it is there, else compile and store it
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -92,7 +108,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .iter()
         .map(|a| ArgForm::parse(a))
         .collect::<Result<Vec<_>, _>>()?;
-    let (zebin, hit) = zebin(args)?;
+    let binds = args.binds.iter().map(|b| Bound::parse(b));
+    let binds = binds.collect::<Result<Vec<_>, _>>()?;
+    let (zebin, hit, kernels) = zebin(args)?;
     let device = open(kind, args)?;
     let module = device
         .load(&zebin)
@@ -101,13 +119,31 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
     let mut values = Vec::new();
     let mut after = Vec::new();
-    for (i, form) in forms.iter().enumerate() {
-        let kind = kernel.args().get(i).map(|a| a.kind);
-        let made = make(form, &device, kind)?;
-        values.push(made.arg);
-        after.extend(made.after);
+    let translated = kernels.iter().find(|k| k.name == kernel.name());
+    let shader = translated.filter(|k| k.is_shader);
+    if let Some(shader) = shader {
+        let bound = bindings::bind(shader, forms, binds)?;
+        (values, after) = bindings::make_all(shader, &bound, &device, &kernel)?;
+    } else if !binds.is_empty() {
+        return Err(Failure::new("--bind is for shaders; kernels have --arg"));
+    } else {
+        for (i, form) in forms.iter().enumerate() {
+            let kind = kernel.args().get(i).map(|a| a.kind);
+            let made = make(form, &device, kind)?;
+            values.push(made.arg);
+            after.extend(made.after);
+        }
     }
-    let mut grid = Grid::new(args.global).offset(args.offset);
+    let size = args.local.or(translated.and_then(|k| k.group_size));
+    let mut global = args.global;
+    if let Some(groups) = args.groups {
+        let size = size.ok_or_else(|| Failure::new("--groups needs --local for this kernel"))?;
+        global = bindings::items(groups, size)?;
+    } else if let (Some(_), Some(size)) = (shader, size) {
+        let groups = [0, 1, 2].map(|d| global[d].div_ceil(size[d].max(1)));
+        global = bindings::items(groups, size)?;
+    }
+    let mut grid = Grid::new(global).offset(args.offset);
     if let Some(local) = args.local {
         grid = grid.group(local);
     }
@@ -148,23 +184,26 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
     })
 }
 
-/// The zebin, and, of one that a cache was asked for, whether it was there.
-fn zebin(args: &Args) -> Result<(Vec<u8>, Option<bool>), Failure> {
+/// A zebin; of one that a cache was asked for, whether it was there; what is known of kernels that were translated.
+type Zebin = (Vec<u8>, Option<bool>, Vec<spirv::Kernel>);
+
+fn zebin(args: &Args) -> Result<Zebin, Failure> {
     if !input::is_gir(&args.file) && !input::is_spirv(&args.file) {
-        return Ok((input::read(&args.file)?, None));
+        return Ok((input::read(&args.file)?, None, Vec::new()));
     }
     let options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
     let spirv = spirv::Options {
         simd: args.simd,
         kernel: args.kernel.clone(),
+        robust: args.robust,
         ..spirv::Options::default()
     };
-    let module = input::module(&args.file, &spirv)?;
+    let (module, kernels) = input::kernels(&args.file, &spirv)?;
     let Some(dir) = &args.cache else {
-        return Ok((input::compiled(&module, &options)?.zebin, None));
+        return Ok((input::compiled(&module, &options)?.zebin, None, kernels));
     };
     let zebin = input::cached(&input::cache(dir)?, &module, &options)?;
-    Ok((zebin.to_vec(), Some(zebin.is_hit())))
+    Ok((zebin.to_vec(), Some(zebin.is_hit()), kernels))
 }
 
 fn kernel(args: &Args, module: &Module) -> Result<Kernel, Failure> {

@@ -1,0 +1,160 @@
+//! Kernels that the user gives, as SPIR-V or WGSL: compiled, launched on numbers that count up, and held to the IR's interpreter.
+
+use crate::DemoError;
+use crate::demo::Demo;
+use crate::report::Line;
+use gantry_codegen::interp::{self, Buffers};
+use gantry_codegen::ir::Module;
+use gantry_runtime::{Arg, Buffer, Grid};
+use gantry_spirv::wgsl::translate_wgsl;
+use gantry_spirv::{ArgumentKind, Kernel, Options, Translated, translate};
+use std::path::Path;
+
+/// Bytes of a buffer for each work-item.
+const BYTES: usize = 64;
+/// Bytes of local memory for each argument of it.
+const LOCAL: u32 = 4096;
+/// What the interpreter executes at most.
+const FUEL: u64 = 1 << 30;
+
+/// Reads a file of WGSL (`.wgsl`) or SPIR-V and translates the kernel asked for, or the only one.
+///
+/// # Errors
+/// It cannot be read, or something in it is wrong or not supported, or it has several kernels.
+pub fn read(path: &Path, wgsl: bool, kernel: Option<&str>) -> Result<Translated, DemoError> {
+    let wrong = |what: String| DemoError::Given {
+        path: path.to_path_buf(),
+        what,
+    };
+    let bytes = std::fs::read(path).map_err(|source| DemoError::File {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let options = Options {
+        kernel: kernel.map(str::to_owned),
+        ..Options::default()
+    };
+    let translated = if wgsl {
+        let text = String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))?;
+        translate_wgsl(&text, &options).map_err(|e| wrong(e.to_string()))?
+    } else {
+        let (words, rest) = bytes.as_chunks::<4>();
+        if !rest.is_empty() {
+            return Err(wrong("SPIR-V consists of whole words".to_owned()));
+        }
+        let words: Vec<u32> = words.iter().map(|w| u32::from_le_bytes(*w)).collect();
+        translate(&words, &options).map_err(|e| wrong(e.to_string()))?
+    };
+    match translated.kernels.as_slice() {
+        [_] => Ok(translated),
+        many => {
+            let names: Vec<&str> = many.iter().map(|k| k.name.as_str()).collect();
+            let names = names.join(", ");
+            Err(wrong(format!("--kernel must choose one of: {names}")))
+        }
+    }
+}
+
+/// An argument for the device and for the interpreter.
+enum Given {
+    Buffer(Buffer, u64),
+    Bytes(Vec<u8>),
+    Local,
+}
+
+impl Demo {
+    /// Launches a kernel over so many work-items: its buffers hold 32-bit numbers that count up, values of 4 bytes are the number of work-items,
+    /// other values are zeros.
+    ///
+    /// # Errors
+    /// Any step fails, or it takes images or samplers.
+    pub fn given(&self, translated: &Translated, items: u32) -> Result<Line, DemoError> {
+        let Some(kernel) = translated.kernels.first() else {
+            return Err(DemoError::Wrong {
+                kernel: "given",
+                what: "there is no kernel".to_owned(),
+            });
+        };
+        let ready = self.compiled(&translated.module, &kernel.name)?;
+        let mut memory = Buffers::default();
+        let mut given: Vec<Given> = Vec::new();
+        let numbers: Vec<u32> = (0..items.max(1) * (BYTES / 4) as u32).collect();
+        for a in &kernel.arguments {
+            given.push(match a.kind {
+                ArgumentKind::Buffer => {
+                    let bytes = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+                    Given::Buffer(self.device.buffer_from(&numbers)?, memory.add(bytes))
+                }
+                ArgumentKind::BufferSize { .. } => {
+                    Given::Bytes((4 * numbers.len() as u32).to_le_bytes().to_vec())
+                }
+                ArgumentKind::Value { size: 4 } => Given::Bytes(items.to_le_bytes().to_vec()),
+                ArgumentKind::Value { size } => Given::Bytes(vec![0; size as usize]),
+                ArgumentKind::Local => Given::Local,
+                ArgumentKind::Image | ArgumentKind::Sampler => {
+                    return Err(DemoError::Unsuited {
+                        kernel: kernel.name.clone(),
+                        what: "images and samplers: `gantry run` takes them".to_owned(),
+                    });
+                }
+            });
+        }
+        let group = kernel.group_size.unwrap_or([kernel.simd, 1, 1]);
+        let global = [items.next_multiple_of(group[0].max(1)), group[1], group[2]];
+        let args = given.iter().map(|g| match g {
+            Given::Buffer(b, _) => Arg::from(b),
+            Given::Bytes(b) => Arg::bytes(b),
+            Given::Local => Arg::Local(LOCAL),
+        });
+        let grid = Grid::new(global).group(group);
+        let stats = self.launch(&ready, &kernel.name, grid, args.collect())?;
+        let check = match interpreted(
+            &translated.module,
+            kernel,
+            &given,
+            (global, group),
+            &mut memory,
+        ) {
+            Err(e) => format!("the interpreter stops: {e}"),
+            Ok(()) => {
+                let (mut all, mut equal) = (0, 0);
+                for g in &given {
+                    if let Given::Buffer(b, address) = g {
+                        all += 1;
+                        equal += usize::from(b.read::<u8>()? == memory.bytes(*address));
+                    }
+                }
+                format!("{equal} of {all} buffers as the interpreter has them")
+            }
+        };
+        Ok(self.line(&kernel.name, ready, stats, check))
+    }
+}
+
+/// Runs a kernel in the IR's interpreter.
+fn interpreted(
+    module: &Module,
+    kernel: &Kernel,
+    given: &[Given],
+    (global, group): ([u32; 3], [u32; 3]),
+    memory: &mut Buffers,
+) -> Result<(), String> {
+    let function = module.functions.get(kernel.function);
+    let types = function.map(|f| f.sig.params.iter().map(|p| p.ty).collect::<Vec<_>>());
+    let types = types.unwrap_or_default();
+    let mut local = 0;
+    let mut args = Vec::new();
+    for (g, ty) in given.iter().zip(types) {
+        args.push(match g {
+            Given::Buffer(_, address) => interp::Arg::ptr(*address),
+            Given::Bytes(b) => interp::Arg::from_bytes(ty, b).ok_or("a value of another size")?,
+            Given::Local => {
+                local += LOCAL;
+                interp::Arg::i32((local - LOCAL) as i32)
+            }
+        });
+    }
+    let grid = interp::Grid::new(global, group);
+    let launched = interp::launch(module, kernel.function, &grid, &args, memory, FUEL);
+    launched.map(|_| ()).map_err(|e| e.to_string())
+}

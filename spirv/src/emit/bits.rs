@@ -1,0 +1,248 @@
+//! Bit fields, sums with carry, long products, dot products of small integers, and what a half keeps of a single.
+
+use super::{Emit, Leaves};
+use crate::body::BInst;
+use crate::error::Error;
+use crate::module::types::Type;
+use crate::read;
+use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
+use spirv::Op;
+
+/// Whether an instruction is one of these.
+pub(super) fn is_supported(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        BitFieldInsert
+            | BitFieldSExtract
+            | BitFieldUExtract
+            | IAddCarry
+            | ISubBorrow
+            | UMulExtended
+            | SMulExtended
+            | QuantizeToF16
+            | SDot
+            | UDot
+            | SUDot
+            | SDotAccSat
+            | UDotAccSat
+            | SUDotAccSat
+    )
+}
+
+fn wrong(op: Op) -> Error {
+    Error::malformed(format!("{} of what it does not take", read::name(op)))
+}
+
+impl Emit<'_, '_, '_> {
+    pub(super) fn of_bits(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        match inst.op {
+            Op::BitFieldInsert | Op::BitFieldSExtract | Op::BitFieldUExtract => self.field(inst),
+            Op::QuantizeToF16 => {
+                let id = self.operand(inst, 0)?;
+                let mut out = self.get(id)?;
+                for v in &mut out {
+                    *v = self.quantize(*v)?;
+                }
+                Ok(out)
+            }
+            Op::IAddCarry | Op::ISubBorrow | Op::UMulExtended | Op::SMulExtended => {
+                self.extended_ints(inst)
+            }
+            _ => self.small_dot(inst),
+        }
+    }
+
+    /// As many ones as a number says, which may be all.
+    fn ones(&mut self, count: Value) -> Value {
+        let bits = self.b.ty(count).scalar().bits();
+        let (one, all) = (self.same(count, 1), self.same(count, u64::MAX));
+        let some = self.b.ins().ishl(one, count);
+        let some = self.b.ins().isub(some, one);
+        let most = self.same(count, u64::from(bits));
+        let whole = self
+            .b
+            .ins()
+            .icmp(IntCC::UnsignedGreaterThanOrEqual, count, most);
+        self.b.ins().select(whole, all, some)
+    }
+
+    fn field(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let insert = inst.op == Op::BitFieldInsert;
+        let first = self.operand(inst, 0)?;
+        let base = self.get(first)?;
+        let skip = 1 + usize::from(insert);
+        let new = match insert {
+            true => {
+                let id = self.operand(inst, 1)?;
+                Some(self.get(id)?)
+            }
+            false => None,
+        };
+        let (offset, count) = (self.operand(inst, skip)?, self.operand(inst, skip + 1)?);
+        let (offset, count) = (self.one(offset)?, self.one(count)?);
+        let mut out = Leaves::new();
+        for (n, v) in base.iter().enumerate() {
+            let scalar = self.b.ty(*v).scalar();
+            let ints = [*v, offset, count];
+            if !ints.iter().all(|v| self.b.ty(*v).scalar().is_int()) {
+                return Err(wrong(inst.op));
+            }
+            let by = self.resize(offset, scalar, false);
+            let width = self.resize(count, scalar, false);
+            let with = match &new {
+                Some(new) => *new.get(n).ok_or_else(|| wrong(inst.op))?,
+                None => *v,
+            };
+            let mut all = [*v, by, width, with];
+            self.even(&mut all);
+            let [v, by, width, with] = all;
+            if self.b.ty(with) != self.b.ty(v) {
+                return Err(wrong(inst.op));
+            }
+            let mask = self.ones(width);
+            out.push(match inst.op {
+                Op::BitFieldInsert => {
+                    let place = self.b.ins().ishl(mask, by);
+                    let with = self.b.ins().ishl(with, by);
+                    let with = self.b.ins().band(with, place);
+                    let rest = self.b.ins().bnot(place);
+                    let rest = self.b.ins().band(v, rest);
+                    self.b.ins().bor(with, rest)
+                }
+                op => {
+                    let low = self.b.ins().ushr(v, by);
+                    let low = self.b.ins().band(low, mask);
+                    if op == Op::BitFieldUExtract {
+                        low
+                    } else {
+                        // The highest of its bits goes on: (x ^ top) - top.
+                        let one = self.same(mask, 1);
+                        let half = self.b.ins().ushr(mask, one);
+                        let top = self.b.ins().bxor(mask, half);
+                        let turned = self.b.ins().bxor(low, top);
+                        self.b.ins().isub(turned, top)
+                    }
+                }
+            });
+        }
+        Ok(out)
+    }
+
+    /// Results of two members.
+    fn extended_ints(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let (a, b) = (self.get(a)?, self.get(b)?);
+        let (mut first, mut second) = (Leaves::new(), Leaves::new());
+        for (a, b) in a.iter().zip(&b) {
+            let mut v = [*a, *b];
+            self.even(&mut v);
+            let [a, b] = v;
+            if !self.b.ty(a).scalar().is_int() || self.b.ty(a) != self.b.ty(b) {
+                return Err(wrong(inst.op));
+            }
+            let (x, y) = match inst.op {
+                Op::IAddCarry => {
+                    let sum = self.b.ins().iadd(a, b);
+                    (sum, self.b.ins().icmp(IntCC::UnsignedLessThan, sum, a))
+                }
+                Op::ISubBorrow => {
+                    let d = self.b.ins().isub(a, b);
+                    (d, self.b.ins().icmp(IntCC::UnsignedLessThan, a, b))
+                }
+                op => {
+                    first.push(self.b.ins().imul(a, b));
+                    second.push(match op {
+                        Op::SMulExtended => self.b.ins().smulh(a, b),
+                        _ => self.b.ins().umulh(a, b),
+                    });
+                    continue;
+                }
+            };
+            let (one, zero) = (self.same(x, 1), self.same(x, 0));
+            second.push(self.choose(y, one, zero)?);
+            first.push(x);
+        }
+        first.extend(second);
+        Ok(first)
+    }
+
+    /// As a half has it; what is too small for a normal one is zero.
+    fn quantize(&mut self, v: Value) -> Result<Value, Error> {
+        if self.b.ty(v).scalar() != Scalar::F32 {
+            return Err(wrong(Op::QuantizeToF16));
+        }
+        let ty = self.b.ty(v);
+        let half = self.lanes(Scalar::F16, ty.lanes());
+        let h = self.b.ins().fdemote(half, v);
+        let back = self.b.ins().fpromote(ty, h);
+        let magnitude = self.b.ins().fabs(back);
+        let least = self.float(v, 2f64.powi(-14));
+        let small = self.b.ins().fcmp(FloatCC::LessThan, magnitude, least);
+        let zero = self.float(v, 0.0);
+        self.choose(small, zero, back)
+    }
+
+    /// The parts of an operand: a vector's components, or the bytes of a word.
+    fn small(&mut self, id: crate::read::Id, signed: bool, to: Scalar) -> Result<Leaves, Error> {
+        let ty = self.type_of(id)?;
+        let v = self.get(id)?;
+        let mut out = Leaves::new();
+        let packed = matches!(self.m.types.kind(ty), Type::Int(32));
+        for v in v {
+            if !self.b.ty(v).scalar().is_int() {
+                return Err(wrong(Op::SDot));
+            }
+            if !packed {
+                out.push(self.resize(v, to, signed));
+                continue;
+            }
+            for n in 0..4 {
+                let by = self.same(v, 8 * n);
+                let byte = self.b.ins().ushr(v, by);
+                let byte = self.resize(byte, Scalar::I8, false);
+                out.push(self.resize(byte, to, signed));
+            }
+        }
+        Ok(out)
+    }
+
+    fn small_dot(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let (sa, sb) = match inst.op {
+            Op::SDot | Op::SDotAccSat => (true, true),
+            Op::SUDot | Op::SUDotAccSat => (true, false),
+            _ => (false, false),
+        };
+        let ty = inst.ty.expand().ok_or_else(|| wrong(inst.op))?;
+        let to = self.scalar(ty)?;
+        if !to.is_int() {
+            return Err(wrong(inst.op));
+        }
+        let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let (a, b) = (self.small(a, sa, to)?, self.small(b, sb, to)?);
+        let mut sum: Option<Value> = None;
+        for (a, b) in a.iter().zip(&b) {
+            let mut v = [*a, *b, sum.unwrap_or(*a)];
+            self.even(&mut v);
+            let [a, b, s] = v;
+            sum = Some(match sum {
+                None => self.b.ins().imul(a, b),
+                Some(_) => self.b.ins().imad(a, b, s),
+            });
+        }
+        let mut sum = sum.ok_or_else(|| wrong(inst.op))?;
+        if matches!(inst.op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat) {
+            let more = self.operand(inst, 2)?;
+            let mut v = [sum, self.one(more)?];
+            self.even(&mut v);
+            if self.b.ty(v[0]) != self.b.ty(v[1]) {
+                return Err(wrong(inst.op));
+            }
+            sum = match sa {
+                true => self.b.ins().sadd_sat(v[0], v[1]),
+                false => self.b.ins().uadd_sat(v[0], v[1]),
+            };
+        }
+        Ok(Leaves::from_slice(&[sum]))
+    }
+}

@@ -1,0 +1,378 @@
+//! What a shader has from its host: buffers, images and samplers by set and binding, and push constants, as arguments.
+//!
+//! Of what the kernel uses, in order of set, binding and element: a buffer is a pointer, behind which its size in bytes follows if it ends in an array
+//! without a length; an image and a sampler are what they are in kernels. Push constants are the last argument, by value.
+
+use super::logical::{Buffer, is_buffer};
+use super::{Emit, Leaves};
+use crate::error::Error;
+use crate::logical::{Root, is_array_of_descriptors};
+use crate::module::Def;
+use crate::module::types::{Ty, Type};
+use crate::read::Id;
+use crate::{Argument, ArgumentKind, Binding, Resource};
+use gantry_codegen::ir::{self, IntCC, Scalar};
+use spirv::{Decoration, Op, StorageClass};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most bytes of push constants.
+const MOST_PUSHED: u64 = 2048;
+
+/// The most places that are looked at for one by an index.
+const MOST_CHOICES: u64 = 4096;
+
+/// A variable of the host's.
+struct Found {
+    id: Id,
+    ty: Ty,
+    class: StorageClass,
+    at: u32,
+}
+
+impl Emit<'_, '_, '_> {
+    pub(super) fn descriptors(&mut self, arguments: &mut Vec<Argument>) -> Vec<Binding> {
+        let used = self.used();
+        self.sized = self.robust && self.goes_by_pointers();
+        let mut elements: BTreeSet<(Id, u32)> = BTreeSet::new();
+        for place in self.places.values().flatten() {
+            if let Root::One(id, n) = place.root {
+                elements.insert((id, n));
+            }
+        }
+        let mut all: BTreeMap<(u32, u32, u32), Vec<Found>> = BTreeMap::new();
+        let mut pushed = Vec::new();
+        for data in self.m.globals.values().filter(|d| used[d.id]) {
+            let (id, class, at) = (data.id, data.class, data.at);
+            let found = |ty| Found { id, ty, class, at };
+            match class {
+                StorageClass::PushConstant => pushed.push(found(data.ty)),
+                StorageClass::StorageBuffer
+                | StorageClass::Uniform
+                | StorageClass::UniformConstant => {
+                    let words = |d: Decoration| {
+                        let found = self.m.decorations(id).find(|x| x.1 == d);
+                        found.and_then(|x| x.2.first().copied())
+                    };
+                    let (set, binding) =
+                        (words(Decoration::DescriptorSet), words(Decoration::Binding));
+                    let (Some(set), Some(binding)) = (set, binding) else {
+                        let e = Error::malformed("a resource without its set and binding");
+                        self.error(e, at, 0, Some(id));
+                        continue;
+                    };
+                    if is_array_of_descriptors(self.m, id) {
+                        let of = self.m.types.step(data.ty, 0, None).map(|s| s.0);
+                        for (_, n) in elements.range((id, 0)..=(id, u32::MAX)) {
+                            let element = found(of.unwrap_or(data.ty));
+                            all.entry((set, binding, *n)).or_default().push(element);
+                        }
+                    } else {
+                        let one = all.entry((set, binding, 0)).or_default();
+                        one.push(found(data.ty));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut out = Vec::new();
+        for ((set, binding, element), found) in all {
+            let Some(first) = found.first() else { continue };
+            let (at, id) = (first.at, first.id);
+            let mut new = Binding {
+                set,
+                binding,
+                element,
+                name: self.binding_name(first),
+                resource: Resource::Sampler,
+                argument: arguments.len(),
+                size_argument: None,
+            };
+            match self.resource(&found, element, arguments, &mut new) {
+                Ok(()) => out.push(new),
+                Err(e) => self.error(e, at, 0, Some(id)),
+            }
+        }
+        if pushed.len() > 1 {
+            let e = Error::malformed("several variables of push constants");
+            self.error(e, pushed.get(1).map_or(0, |p| p.at), 0, None);
+        } else if let Some(one) = pushed.first() {
+            match self.push_constants(one, arguments) {
+                Ok(binding) => out.push(binding),
+                Err(e) => self.error(e, one.at, 0, Some(one.id)),
+            }
+        }
+        out
+    }
+
+    /// The name of a variable, else of the type of its block.
+    fn binding_name(&self, found: &Found) -> String {
+        self.m.name(found.id).unwrap_or_default()
+    }
+
+    fn resource(
+        &mut self,
+        found: &[Found],
+        element: u32,
+        arguments: &mut Vec<Argument>,
+        new: &mut Binding,
+    ) -> Result<(), Error> {
+        let buffers = found.iter().all(|f| is_buffer(f.class));
+        if buffers {
+            return self.buffer_argument(found, element, arguments, new);
+        }
+        let [one] = found else {
+            return Err(Error::unsupported("several resources at one binding"));
+        };
+        let kind = match self.m.types.kind(one.ty).clone() {
+            Type::Image(mut t) => {
+                let (no_write, no_read) = (
+                    self.m.has(one.id, Decoration::NonWritable),
+                    self.m.has(one.id, Decoration::NonReadable),
+                );
+                use spirv::AccessQualifier as Access;
+                if t.access == Access::ReadWrite {
+                    t.access = match (no_read, no_write) {
+                        (true, _) => Access::WriteOnly,
+                        (_, true) => Access::ReadOnly,
+                        _ => Access::ReadWrite,
+                    };
+                }
+                if element != 0 || is_array_of_descriptors(self.m, one.id) {
+                    return Err(Error::unsupported("an array of images"));
+                }
+                self.image_argument(one.id, &t)?;
+                new.resource = Resource::Image;
+                ArgumentKind::Image
+            }
+            Type::Sampler => {
+                if is_array_of_descriptors(self.m, one.id) {
+                    return Err(Error::unsupported("an array of samplers"));
+                }
+                self.sampler_argument(one.id)?;
+                new.resource = Resource::Sampler;
+                ArgumentKind::Sampler
+            }
+            _ => {
+                let what = self.describe(one.ty);
+                return Err(Error::unsupported(format!("a resource that is {what}")));
+            }
+        };
+        arguments.push(Argument {
+            name: new.name.clone(),
+            kind,
+        });
+        Ok(())
+    }
+
+    fn buffer_argument(
+        &mut self,
+        found: &[Found],
+        element: u32,
+        arguments: &mut Vec<Argument>,
+        new: &mut Binding,
+    ) -> Result<(), Error> {
+        let mut least = 0;
+        let mut tails = Vec::new();
+        let (mut read_only, mut uniform) = (true, true);
+        for f in found {
+            let Type::Struct(members) = self.m.types.kind(f.ty) else {
+                let what = self.describe(f.ty);
+                return Err(Error::unsupported(format!("a buffer of {what}")));
+            };
+            let count = members.len() as u32;
+            let tail = members
+                .last()
+                .and_then(|(ty, at)| match self.m.types.kind(*ty) {
+                    Type::RuntimeArray(of) => Some((*at, self.m.types.stride(*ty), *of)),
+                    _ => None,
+                });
+            let behind = tail.map_or(0, |(at, _, of)| at.saturating_add(self.m.types.extent(of)));
+            least = self.m.types.extent(f.ty).max(behind).max(least);
+            tails.push(tail);
+            let block = self.m.type_id(f.ty);
+            let is = |d: Decoration| block.is_some_and(|b| self.m.has(b, d));
+            uniform &= f.class == StorageClass::Uniform && !is(Decoration::BufferBlock);
+            let frozen = self.m.has(f.id, Decoration::NonWritable)
+                || block.is_some_and(|b| {
+                    count > 0 && self.m.members_with(b, Decoration::NonWritable) >= count
+                });
+            read_only &= uniform || frozen;
+        }
+        if least > 1 << 31 {
+            return Err(Error::limit("a buffer of more than 2 GiB"));
+        }
+        new.resource = match uniform {
+            true => Resource::UniformBuffer { least },
+            false => Resource::StorageBuffer { least, read_only },
+        };
+        let base = self.b.ptr_param();
+        arguments.push(Argument {
+            name: new.name.clone(),
+            kind: ArgumentKind::Buffer,
+        });
+        let sized = tails.iter().any(Option::is_some) || self.sized;
+        let size = sized.then(|| {
+            new.size_argument = Some(arguments.len());
+            arguments.push(Argument {
+                name: match new.name.as_str() {
+                    "" => String::new(),
+                    name => format!("{name}.size"),
+                },
+                kind: ArgumentKind::BufferSize { of: new.argument },
+            });
+            self.b.param(ir::Type::scalar_of(Scalar::I32))
+        });
+        for (f, tail) in found.iter().zip(tails) {
+            let length = match (tail, size) {
+                (Some((at, stride, _)), Some(size)) => {
+                    let stride = stride.max(1);
+                    let mut rest = size;
+                    if at != 0 {
+                        let first = self.same(size, at);
+                        let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, size, first);
+                        let zero = self.same(size, 0);
+                        rest = self.b.ins().isub(size, first);
+                        rest = self.b.ins().select(more, rest, zero);
+                    }
+                    Some(match stride.is_power_of_two() {
+                        true => {
+                            let by = self.same(rest, u64::from(stride.trailing_zeros()));
+                            self.b.ins().ushr(rest, by)
+                        }
+                        false => {
+                            let by = self.same(rest, stride);
+                            self.b.ins().udiv(rest, by)
+                        }
+                    })
+                }
+                _ => None,
+            };
+            self.buffers
+                .insert((f.id, element), Buffer { base, size, length });
+        }
+        Ok(())
+    }
+
+    /// Whether pointers into buffers are elements of what pointers are to.
+    fn goes_by_pointers(&self) -> bool {
+        let mut all = self
+            .g
+            .order
+            .iter()
+            .flat_map(|b| &self.body.blocks[*b].insts);
+        all.any(|i| matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain))
+    }
+
+    fn push_constants(
+        &mut self,
+        found: &Found,
+        arguments: &mut Vec<Argument>,
+    ) -> Result<Binding, Error> {
+        let size = self.m.types.extent(found.ty).next_multiple_of(4);
+        if size > MOST_PUSHED {
+            return Err(Error::limit(format!(
+                "more than {MOST_PUSHED} bytes of push constants"
+            )));
+        }
+        let words = ir::Type::new(Scalar::I32, (size / 4) as u32);
+        let words = words.ok_or_else(|| Error::malformed("push constants without any"))?;
+        self.pushed = Some(self.b.param(words));
+        let name = self.m.name(found.id).unwrap_or_default();
+        arguments.push(Argument {
+            name: name.clone(),
+            kind: ArgumentKind::Value { size: size as u32 },
+        });
+        Ok(Binding {
+            set: 0,
+            binding: 0,
+            element: 0,
+            name,
+            resource: Resource::PushConstants { size: size as u32 },
+            argument: arguments.len() - 1,
+            size_argument: None,
+        })
+    }
+
+    /// Loads push constants: what a pointer with known bytes is to is in registers; by an index, it is one of all that it may be.
+    pub(super) fn load_pushed(&mut self, pointer: Id, ty: Ty) -> Result<Leaves, Error> {
+        let none = || Error::unsupported("a pointer to one of several push constants");
+        let place = self.place(pointer).ok_or_else(none)?;
+        let all = self.pushed.ok_or_else(none)?;
+        let bytes = u64::from(self.b.ty(all).bytes());
+        let scalars = self.m.types.scalars_in(ty, place.matrix);
+        let at = match place.known {
+            Some(_) => None,
+            None => Some(self.one(pointer)?),
+        };
+        let most = scalars.len() as u64 * bytes / u64::from(place.align.clamp(1, 4));
+        if at.is_some() && most > MOST_CHOICES {
+            return Err(Error::limit("push constants of this size by an index"));
+        }
+        let mut out = Leaves::new();
+        for (of, behind) in scalars {
+            let scalar = self.scalar(of)?;
+            let size = u64::from(scalar.bytes());
+            let fits = |k: u64| k.checked_add(size).is_some_and(|end| end <= bytes);
+            let Some(at) = at else {
+                let k = place.known.unwrap_or(0).wrapping_add(behind);
+                out.push(match fits(k) {
+                    true => self.part_of_pushed(all, scalar, k)?,
+                    false => self.number(scalar, 0),
+                });
+                continue;
+            };
+            // Zero, where it is none of them.
+            let step = u64::from(place.align).min(size).max(1);
+            let mut v = self.number(scalar, 0);
+            let mut k = 0;
+            while fits(k + behind) {
+                let here = self.same(at, k);
+                let here = self.b.ins().icmp(IntCC::Equal, at, here);
+                let part = self.part_of_pushed(all, scalar, k + behind)?;
+                v = self.choose(here, part, v)?;
+                k += step;
+            }
+            out.push(v);
+        }
+        Ok(out)
+    }
+
+    fn part_of_pushed(
+        &mut self,
+        all: ir::Value,
+        scalar: Scalar,
+        at: u64,
+    ) -> Result<ir::Value, Error> {
+        let word = self.b.lane(all, (at / 4) as u32);
+        Ok(match scalar.bytes() {
+            4 if scalar == Scalar::I32 => word,
+            4 => self.b.ins().bitcast(ir::Type::scalar_of(scalar), word),
+            8 => {
+                let two = self.b.slice(all, (at / 4) as u32, 2);
+                self.b.ins().bitcast(ir::Type::scalar_of(scalar), two)
+            }
+            n => {
+                let by = self.same(word, at % 4 * 8);
+                let low = self.b.ins().ushr(word, by);
+                let int = if n == 2 { Scalar::I16 } else { Scalar::I8 };
+                let low = self.resize(low, int, false);
+                match scalar == int {
+                    true => low,
+                    false => self.b.ins().bitcast(ir::Type::scalar_of(scalar), low),
+                }
+            }
+        })
+    }
+
+    /// An image or a sampler that is loaded is its variable.
+    pub(super) fn load_resource(&mut self, to: Id, pointer: Id) -> Result<Leaves, Error> {
+        let place = self.place(pointer);
+        match place.map(|p| p.root) {
+            Some(Root::One(id, _)) if matches!(self.m.def(id), Def::Global(_)) => {
+                self.same_resource(to, id)?;
+                Ok(Leaves::new())
+            }
+            _ => Err(Error::unsupported("an image by an index")),
+        }
+    }
+}

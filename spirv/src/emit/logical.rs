@@ -1,0 +1,372 @@
+//! Pointers without addresses: indices, bounds, and where accesses are to.
+//!
+//! A pointer into a buffer is the bytes behind its beginning, in 32 bits; into other memory it is what accesses take, as in kernels. Where accesses are
+//! robust, a pointer of which an index may be outside is [`BESIDE`] or more where one is: accesses look at that, or, in the block that the pointer
+//! is made in, at the comparisons themselves. What is read there is zero, what is written goes nowhere.
+
+use super::{Access, Emit, Leaves};
+use crate::body::BInst;
+use crate::error::Error;
+use crate::logical::{self, Place, Root};
+use crate::module::types::{Ty, Type};
+use crate::read::Id;
+use gantry_codegen::ir::{IntCC, Scalar, Value};
+use spirv::{Op, StorageClass};
+
+/// Where no buffer reaches.
+const BESIDE: u64 = 0x8000_0000;
+
+/// A buffer that is an argument.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Buffer {
+    pub base: Value,
+    /// Its bytes, where they are an argument.
+    pub size: Option<Value>,
+    /// The elements of the array that it ends in.
+    pub length: Option<Value>,
+}
+
+/// Whether a memory is that of buffers.
+pub(super) fn is_buffer(class: StorageClass) -> bool {
+    matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
+}
+
+/// An index of a chain.
+struct Step {
+    index: Id,
+    stride: u64,
+    /// Elements, where it is an array that has so many always.
+    count: Option<u64>,
+    /// It goes by the pointer.
+    element: bool,
+}
+
+impl Emit<'_, '_, '_> {
+    /// What is known of a pointer.
+    pub(super) fn place(&self, pointer: Id) -> Option<Place> {
+        self.places[pointer].or_else(|| logical::variable(self.m, pointer))
+    }
+
+    /// The buffer that a pointer is into.
+    fn buffer(&self, place: Place) -> Result<Buffer, Error> {
+        match place.root {
+            Root::One(id, n) => {
+                let found = self.buffers.get(&(id, n)).copied();
+                found.ok_or_else(|| Error::malformed("a buffer that is no argument"))
+            }
+            _ => Err(Error::unsupported("a pointer into one of several buffers")),
+        }
+    }
+
+    /// A pointer from another by indices.
+    pub(super) fn logical_chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let base = self.operand(inst, 0)?;
+        let (class, mut of) = self.pointer(base)?;
+        let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
+        let outside = || Error::malformed("an index outside of a composite");
+        let place = inst.id.expand().and_then(|id| self.places[id]);
+        let place = place.ok_or_else(outside)?;
+        let from = self.place(base).ok_or_else(outside)?;
+        let mut indices: Vec<Id> = self
+            .body
+            .operands(inst)
+            .iter()
+            .skip(1)
+            .map(|w| Id::from_u32(*w))
+            .collect();
+        for index in &indices {
+            let ty = self.type_of(*index)?;
+            if !matches!(self.m.types.kind(ty), Type::Int(_)) {
+                return Err(Error::malformed("an index that is no integer"));
+            }
+        }
+        let mut steps = Vec::new();
+        if matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
+            if indices.is_empty() {
+                return Err(outside());
+            }
+            let base_ty = self.type_of(base)?;
+            steps.push(Step {
+                index: indices.remove(0),
+                stride: logical::pointer_stride(self.m, &[ty, base_ty], of),
+                count: None,
+                element: true,
+            });
+        } else if logical::is_array_of_descriptors(self.m, base) {
+            if indices.is_empty() {
+                return Err(outside());
+            }
+            indices.remove(0);
+            of = self.m.types.step(of, 0, None).ok_or_else(outside)?.0;
+        }
+        let mut constant = 0u64;
+        let mut matrix = from.matrix;
+        for index in indices {
+            let is_struct = matches!(self.m.types.kind(of), Type::Struct(_));
+            let n = match is_struct {
+                true => self.m.bits(index).ok_or_else(outside)?,
+                false => 0,
+            };
+            let (next, at, inner) = self.m.types.step(of, n, matrix).ok_or_else(outside)?;
+            if is_struct {
+                constant = constant.wrapping_add(at);
+            } else {
+                let second = self.m.types.step(of, 1, matrix).ok_or_else(outside)?;
+                steps.push(Step {
+                    index,
+                    stride: second.1,
+                    count: self.m.types.count(of),
+                    element: false,
+                });
+            }
+            (of, matrix) = (next, inner);
+        }
+        if self.m.pointee(ty) != Some(of) {
+            return Err(Error::malformed(
+                "a pointer to another type than the indices lead to",
+            ));
+        }
+        if matches!(
+            self.m.types.kind(of),
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_)
+        ) {
+            return Ok(Leaves::new());
+        }
+        if class == StorageClass::Input {
+            return Err(Error::unsupported("a pointer into a built-in variable"));
+        }
+        if matches!(place.root, Root::Any) && is_buffer(class) {
+            return Err(Error::unsupported("a pointer into one of several buffers"));
+        }
+        let (addr, mut guard) = self.raw(base)?;
+        let scalar = self.b.ty(addr).scalar();
+        // The beginning of a buffer is nothing to add to.
+        let mut addr = Some(addr).filter(|_| !is_buffer(class) || from.known != Some(0));
+        for step in &steps {
+            match self.m.bits(step.index) {
+                Some(k) => {
+                    let width = self.m.type_of(step.index).map(|t| self.m.types.size(t) * 8);
+                    let k = crate::module::constants::signed(width.unwrap_or(64) as u32, k);
+                    constant = constant.wrapping_add((k as u64).wrapping_mul(step.stride));
+                }
+                None => {
+                    let index = self.one(step.index)?;
+                    let index = self.resize(index, scalar, true);
+                    let bytes = self.times(index, step.stride);
+                    addr = Some(match addr {
+                        None => bytes,
+                        Some(addr) => {
+                            let mut v = [addr, bytes];
+                            self.even(&mut v);
+                            self.b.ins().iadd(v[0], v[1])
+                        }
+                    });
+                }
+            }
+        }
+        let addr = match addr {
+            None => self.number(scalar, constant),
+            Some(addr) if constant == 0 => addr,
+            Some(addr) => {
+                let by = self.same(addr, constant);
+                self.b.ins().iadd(addr, by)
+            }
+        };
+        if self.robust && place.beside && place.root != Root::Address {
+            for step in &steps {
+                if let Some(inside) = self.inside(step, place, class, addr, of)? {
+                    guard = Some(self.both(guard, inside));
+                }
+            }
+        }
+        let Some(guard) = guard else {
+            return Ok(Leaves::from_slice(&[addr]));
+        };
+        let mut v = [guard, addr];
+        self.even(&mut v);
+        let beside = self.same(v[1], BESIDE);
+        let leaf = self.b.ins().select(v[0], v[1], beside);
+        if let Some(id) = inst.id.expand() {
+            self.guards.insert(id, (self.block, v[1], v[0]));
+        }
+        Ok(Leaves::from_slice(&[leaf]))
+    }
+
+    fn both(&mut self, a: Option<Value>, b: Value) -> Value {
+        match a {
+            None => b,
+            Some(a) => {
+                let mut v = [a, b];
+                self.even(&mut v);
+                self.b.ins().band(v[0], v[1])
+            }
+        }
+    }
+
+    /// A pointer as it came of its indices, and whether they are all inside, where that is not known.
+    fn raw(&mut self, pointer: Id) -> Result<(Value, Option<Value>), Error> {
+        if let Some((block, raw, guard)) = self.guards.get(&pointer).copied()
+            && block == self.block
+        {
+            return Ok((raw, Some(guard)));
+        }
+        let leaf = self.one(pointer)?;
+        let place = self.place(pointer);
+        if !self.robust || !place.is_some_and(|p| p.beside && p.root != Root::Address) {
+            return Ok((leaf, None));
+        }
+        let zero = self.same(leaf, 0);
+        let inside = self
+            .b
+            .ins()
+            .icmp(IntCC::SignedGreaterThanOrEqual, leaf, zero);
+        Ok((leaf, Some(inside)))
+    }
+
+    /// Whether an index is inside, where that is not known.
+    fn inside(
+        &mut self,
+        step: &Step,
+        place: Place,
+        class: StorageClass,
+        addr: Value,
+        of: Ty,
+    ) -> Result<Option<Value>, Error> {
+        if step.element {
+            if self.m.bits(step.index) == Some(0) {
+                return Ok(None);
+            }
+            // What it points to ends before the buffer does.
+            let bytes = self.m.types.extent_in(of, place.matrix);
+            let size = match class {
+                StorageClass::Workgroup => self.number(Scalar::I32, u64::from(self.slm_bytes)),
+                c if is_buffer(c) => {
+                    let size = self.buffer(place)?.size;
+                    size.ok_or_else(|| Error::internal("a buffer without its size"))?
+                }
+                _ => return Err(Error::unsupported("a variable pointer into this memory")),
+            };
+            let by = self.same(size, bytes);
+            let last = self.b.ins().isub(size, by);
+            let fits = self
+                .b
+                .ins()
+                .icmp(IntCC::UnsignedGreaterThanOrEqual, size, by);
+            let mut v = [addr, last, fits];
+            self.even(&mut v);
+            let before = self
+                .b
+                .ins()
+                .icmp(IntCC::UnsignedLessThanOrEqual, v[0], v[1]);
+            return Ok(Some(self.b.ins().band(before, v[2])));
+        }
+        let known = self.m.bits(step.index);
+        let count = match (step.count, known) {
+            (Some(n), Some(k)) if k < n => return Ok(None),
+            (Some(_), Some(_)) => return Ok(Some(self.number(Scalar::B1, 0))),
+            (Some(n), None) => n,
+            (None, _) => {
+                let length = self.buffer(place)?.length;
+                let length =
+                    length.ok_or_else(|| Error::unsupported("an array of no known length"))?;
+                let index = self.one(step.index)?;
+                let wide = self.b.ty(index).scalar();
+                let mut v = [index, length];
+                if wide.bits() < 32 {
+                    v[0] = self.resize(index, Scalar::I32, true);
+                } else {
+                    v[1] = self.resize(length, wide, false);
+                }
+                self.even(&mut v);
+                return Ok(Some(self.b.ins().icmp(IntCC::UnsignedLessThan, v[0], v[1])));
+            }
+        };
+        let mut index = self.one(step.index)?;
+        let scalar = self.b.ty(index).scalar();
+        if scalar.bits() < 64 && count > scalar.mask() {
+            index = self.resize(index, Scalar::I64, true);
+        }
+        let count = self.same(index, count);
+        Ok(Some(self.b.ins().icmp(
+            IntCC::UnsignedLessThan,
+            index,
+            count,
+        )))
+    }
+
+    /// Where an access by a pointer is to; `self.guard` says afterwards where it is made, if not everywhere.
+    pub(super) fn reach(
+        &mut self,
+        pointer: Id,
+        class: StorageClass,
+        mut access: Access,
+    ) -> Result<(Value, Access), Error> {
+        self.guard = None;
+        let place = match self.m.logical {
+            true => self.place(pointer),
+            false => None,
+        };
+        let Some(place) = place else {
+            return Ok((self.address(pointer, &access)?, access));
+        };
+        access.matrix = place.matrix;
+        if place.root == Root::Address {
+            return Ok((self.address(pointer, &access)?, access));
+        }
+        access.align = u64::from(place.align);
+        if !is_buffer(class) {
+            let (mut addr, guard) = self.raw(pointer)?;
+            if self.b.ty(addr).scalar() != access.mem.space.address() {
+                return Err(Error::malformed(
+                    "a pointer to another memory than its type says",
+                ));
+            }
+            if let Some(guard) = guard {
+                addr = self.clamped(addr, guard);
+                self.guard = Some(guard);
+            }
+            return Ok((addr, access));
+        }
+        let base = self.buffer(place)?.base;
+        if let (Some(k), false) = (place.known, self.robust && place.beside)
+            && i32::try_from(k).is_ok()
+        {
+            access.offset = k;
+            return Ok((base, access));
+        }
+        let (mut at, guard) = self.raw(pointer)?;
+        if let Some(guard) = guard {
+            at = self.clamped(at, guard);
+            self.guard = Some(guard);
+        }
+        let at = self.resize(at, Scalar::I64, false);
+        let mut v = [base, at];
+        self.even(&mut v);
+        Ok((self.b.ins().iadd(v[0], v[1]), access))
+    }
+
+    /// Of one lane, the beginning of the memory where the guard is not set: it is read anyhow.
+    fn clamped(&mut self, at: Value, guard: Value) -> Value {
+        if self.b.ty(at).lanes() > 1 || self.b.ty(guard).lanes() > 1 {
+            return at;
+        }
+        let zero = self.same(at, 0);
+        self.b.ins().select(guard, at, zero)
+    }
+
+    /// The elements of the array that a buffer ends in.
+    pub(super) fn array_length(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let pointer = self.operand(inst, 0)?;
+        let place = self.place(pointer);
+        let place = place.ok_or_else(|| Error::malformed("the length of what is no array"))?;
+        let (_, of) = self.pointer(pointer)?;
+        let member = self.body.operands(inst).get(1).copied();
+        let last = self.m.types.count(of).and_then(|n| n.checked_sub(1));
+        if last.is_none() || last != member.map(u64::from) {
+            return Err(Error::malformed("the length of what is no array"));
+        }
+        let length = self.buffer(place)?.length;
+        let length = length.ok_or_else(|| Error::malformed("the length of what is no array"))?;
+        Ok(Leaves::from_slice(&[length]))
+    }
+}

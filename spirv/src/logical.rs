@@ -1,0 +1,296 @@
+//! What is known of pointers without addresses: whose they are, how what they point to is laid out, and whether they may point beside it.
+//!
+//! Needs a body without calls. A pointer comes from a variable by indices, copies, choices and phis, which are followed until nothing new is found.
+
+use crate::body::{BInst, Body};
+use crate::cfg::Graph;
+use crate::module::constants::signed;
+use crate::module::types::{MatrixLayout, Ty, Type};
+use crate::module::{Def, Module};
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use spirv::{Op, StorageClass};
+
+/// Whose a pointer is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Root {
+    /// A variable, of those that are arrays of descriptors an element.
+    One(Id, u32),
+    /// Several variables, or an element of an array of descriptors that no constant names.
+    Any,
+    /// An address.
+    Address,
+}
+
+/// What is known of a pointer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub root: Root,
+    /// How the matrix, or the column of one, is that it points to, or that is in what it points to.
+    pub matrix: Option<MatrixLayout>,
+    /// Its address is a multiple of so many bytes, a power of two.
+    pub align: u32,
+    /// Bytes behind the beginning of the variable.
+    pub known: Option<u64>,
+    /// Whether an index may be outside.
+    pub beside: bool,
+}
+
+/// What is known of a body's pointers.
+pub(crate) type Places = SecondaryMap<Id, Option<Place>>;
+
+/// What every buffer's address is a multiple of.
+pub(crate) const BUFFER_ALIGN: u32 = 16;
+/// How often a body is gone through.
+const MOST_ROUNDS: usize = 64;
+
+/// Finds it, where a module has such pointers.
+pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
+    let mut out = Places::new();
+    if !m.logical {
+        return out;
+    }
+    let f = Finder { m, body };
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        for b in &g.order {
+            let data = &body.blocks[*b];
+            for phi in data.phis.iter().filter(|p| f.is_pointer(p.ty)) {
+                for (_, arg) in &phi.args {
+                    let place = f.of(&out, *arg);
+                    changed |= join(&mut out, phi.id, place);
+                }
+            }
+            for inst in &data.insts {
+                if let (Some(id), Some(ty)) = (inst.id.expand(), inst.ty.expand())
+                    && f.is_pointer(ty)
+                {
+                    changed |= f.inst(&mut out, inst, id);
+                }
+            }
+        }
+        if !changed {
+            return out;
+        }
+    }
+    // It has not settled: nothing is known of any.
+    for place in out.values_mut() {
+        if let Some(p) = place {
+            *place = Some(Place {
+                root: Root::Any,
+                ..*p
+            });
+        }
+    }
+    out
+}
+
+fn join(out: &mut Places, id: Id, new: Option<Place>) -> bool {
+    let Some(new) = new else { return false };
+    let joined = match out[id] {
+        None => new,
+        Some(old) => Place {
+            root: if old.root == new.root {
+                old.root
+            } else {
+                Root::Any
+            },
+            // Of one type in one way: what differs is several variables to whoever uses it.
+            matrix: old.matrix,
+            align: old.align.min(new.align),
+            known: old.known.filter(|k| new.known == Some(*k)),
+            beside: old.beside || new.beside,
+        },
+    };
+    let joined = match out[id] {
+        Some(old) if old.matrix != new.matrix => Place {
+            root: Root::Any,
+            ..joined
+        },
+        _ => joined,
+    };
+    let changed = out[id] != Some(joined);
+    out[id] = Some(joined);
+    changed
+}
+
+/// The place of a variable of the module.
+pub(crate) fn variable(m: &Module<'_>, id: Id) -> Option<Place> {
+    let Def::Global(g) = m.def(id) else {
+        return None;
+    };
+    let data = m.globals.get(g)?;
+    let align = match data.class {
+        StorageClass::StorageBuffer | StorageClass::Uniform => BUFFER_ALIGN,
+        _ => m.types.align(data.ty).clamp(1, 4096) as u32,
+    };
+    Some(Place {
+        root: Root::One(id, 0),
+        matrix: None,
+        align,
+        known: Some(0),
+        beside: false,
+    })
+}
+
+struct Finder<'a, 'm> {
+    m: &'a Module<'m>,
+    body: &'a Body,
+}
+
+impl Finder<'_, '_> {
+    fn is_pointer(&self, ty: Ty) -> bool {
+        matches!(self.m.types.kind(ty), Type::Pointer(..))
+    }
+
+    fn of(&self, out: &Places, id: Id) -> Option<Place> {
+        out[id].or_else(|| variable(self.m, id))
+    }
+
+    fn inst(&self, out: &mut Places, inst: &BInst, id: Id) -> bool {
+        let words = self.body.operands(inst);
+        let operand = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
+        let ty = inst.ty.expand();
+        match inst.op {
+            Op::Variable => {
+                let of = ty.and_then(|t| self.m.pointee(t));
+                let align = of.map_or(1, |t| self.m.types.align(t)).clamp(1, 4096) as u32;
+                let place = Place {
+                    root: Root::One(id, 0),
+                    matrix: None,
+                    align,
+                    known: Some(0),
+                    beside: false,
+                };
+                join(out, id, Some(place))
+            }
+            Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
+            | Op::InBoundsPtrAccessChain => {
+                let place = operand(0).and_then(|base| self.chain(out, inst, base, words));
+                join(out, id, place)
+            }
+            Op::CopyObject => {
+                let place = operand(0).and_then(|p| self.of(out, p));
+                join(out, id, place)
+            }
+            Op::Select => {
+                let mut changed = false;
+                for n in [1, 2] {
+                    let place = operand(n).and_then(|p| self.of(out, p));
+                    changed |= join(out, id, place);
+                }
+                changed
+            }
+            // An address from memory or of a number, or nothing that may be used.
+            _ => {
+                let of = ty.and_then(|t| self.m.pointee(t));
+                let place = Place {
+                    root: Root::Address,
+                    matrix: None,
+                    align: of.map_or(1, |t| self.m.types.align(t)).clamp(1, 4096) as u32,
+                    known: None,
+                    beside: false,
+                };
+                join(out, id, Some(place))
+            }
+        }
+    }
+
+    fn chain(&self, out: &Places, inst: &BInst, base: Id, words: &[u32]) -> Option<Place> {
+        let mut place = self.of(out, base)?;
+        let ty = self.body.type_of(self.m, base)?;
+        let mut of = self.m.pointee(ty)?;
+        let element = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+        let mut indices = words.iter().skip(1).map(|w| Id::from_u32(*w));
+        if element {
+            let index = indices.next()?;
+            let stride = pointer_stride(self.m, &[inst.ty.expand()?, ty], of);
+            place.beside |= self.m.bits(index) != Some(0);
+            self.add(&mut place, index, stride);
+        } else if is_array_of_descriptors(self.m, base) {
+            let index = indices.next()?;
+            let n = self.m.bits(index).and_then(|n| u32::try_from(n).ok());
+            place.root = match (place.root, n) {
+                (Root::One(id, _), Some(n)) => Root::One(id, n),
+                _ => Root::Any,
+            };
+            of = self.m.types.step(of, 0, None)?.0;
+        }
+        for index in indices {
+            let known = self.m.bits(index);
+            let outside = match (self.m.types.count(of), known) {
+                (Some(n), Some(k)) => k >= n,
+                _ => true,
+            };
+            let n = match self.m.types.kind(of) {
+                Type::Struct(_) => known?,
+                _ => 0,
+            };
+            place.beside |= outside;
+            let (next, at, matrix) = self.m.types.step(of, n, place.matrix)?;
+            match self.m.types.kind(of) {
+                Type::Struct(_) => self.move_by(&mut place, at),
+                _ => {
+                    let (_, stride, _) = self.m.types.step(of, 1, place.matrix)?;
+                    self.add(&mut place, index, stride);
+                }
+            }
+            (of, place.matrix) = (next, matrix);
+        }
+        Some(place)
+    }
+
+    /// So many times a stride on.
+    fn add(&self, place: &mut Place, index: Id, stride: u64) {
+        match self.m.bits(index) {
+            Some(bits) => {
+                let width = self.m.type_of(index).map(|t| self.m.types.size(t) * 8);
+                let k = signed(width.unwrap_or(64) as u32, bits);
+                self.move_by(place, (k as u64).wrapping_mul(stride));
+            }
+            None => {
+                place.known = None;
+                self.narrow(place, stride);
+            }
+        }
+    }
+
+    fn move_by(&self, place: &mut Place, bytes: u64) {
+        place.known = place.known.map(|k| k.wrapping_add(bytes));
+        self.narrow(place, bytes);
+    }
+
+    fn narrow(&self, place: &mut Place, bytes: u64) {
+        let of = 1u32 << bytes.trailing_zeros().min(12);
+        if bytes != 0 {
+            place.align = place.align.min(of);
+        }
+    }
+}
+
+/// Bytes between the elements that a pointer goes by.
+pub(crate) fn pointer_stride(m: &Module<'_>, types: &[Ty], of: Ty) -> u64 {
+    let said = types.iter().find_map(|t| {
+        let n = m.types.stride(*t);
+        (n != 0).then_some(n)
+    });
+    said.unwrap_or_else(|| m.types.size(of))
+}
+
+/// Whether a variable is an array of buffers.
+pub(crate) fn is_array_of_descriptors(m: &Module<'_>, id: Id) -> bool {
+    let Def::Global(g) = m.def(id) else {
+        return false;
+    };
+    m.globals.get(g).is_some_and(|d| {
+        let class = matches!(
+            d.class,
+            StorageClass::StorageBuffer | StorageClass::Uniform | StorageClass::UniformConstant
+        );
+        let array = matches!(m.types.kind(d.ty), Type::Array(..) | Type::RuntimeArray(_));
+        // A buffer is a structure.
+        class && array
+    })
+}
