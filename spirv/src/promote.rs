@@ -5,6 +5,7 @@
 //! that value. The others stay, and have their place in scratch.
 
 use crate::body::{BInst, Block, Body, Phi};
+use crate::cfg::numbered::Numbered;
 use crate::error::Error;
 use crate::module::Module;
 use crate::module::types::{Ty, Type};
@@ -21,8 +22,8 @@ entity_impl!(Var, "private");
 
 /// The most scalars of such a variable.
 const MOST_LEAVES: u32 = 64;
-/// The most variables by blocks: others stay in memory.
-const MOST_STATES: usize = 8 << 20;
+/// In how many blocks variables may live, one by one: others stay in memory.
+const MOST_VISITS: usize = 32 << 20;
 /// How often phis are looked at for such as take one value. What is left is right, too.
 const MOST_ROUNDS: usize = 16;
 /// The most phis that are made.
@@ -40,9 +41,52 @@ struct Promote<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a mut Body,
     vars: PrimaryMap<Var, (Ty, Option<Id>)>,
+    /// The first so many have no memory.
+    always: usize,
     places: SecondaryMap<Id, Option<Box<Place>>>,
     /// What took the place of a value.
     instead: SecondaryMap<Id, PackedOption<Id>>,
+}
+
+/// What variables are at a place of the walk.
+struct Now {
+    value: Vec<PackedOption<Id>>,
+    /// What they were before it, last first to be so again.
+    before: Vec<(Var, PackedOption<Id>)>,
+}
+
+enum Walk {
+    Enter(u32),
+    /// How many changes there were before.
+    Leave(usize),
+}
+
+impl Now {
+    fn get(&self, var: Var) -> Option<Id> {
+        self.value.get(var.index()).and_then(|v| v.expand())
+    }
+
+    fn set(&mut self, var: Var, value: Option<Id>) {
+        if let Some(slot) = self.value.get_mut(var.index()) {
+            self.before.push((var, *slot));
+            *slot = value.into();
+        }
+    }
+
+    fn back_to(&mut self, mark: usize) {
+        while self.before.len() > mark {
+            if let Some((var, old)) = self.before.pop()
+                && let Some(slot) = self.value.get_mut(var.index())
+            {
+                *slot = old;
+            }
+        }
+    }
+}
+
+/// Values go by variables where cycles have several entries, and those have no memory.
+fn too_many() -> Error {
+    Error::limit("irreducible control flow with more values than are kept in variables")
 }
 
 /// Promotes what can be.
@@ -54,6 +98,7 @@ pub(crate) fn promote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
         m,
         body,
         vars: PrimaryMap::new(),
+        always: 0,
         places: SecondaryMap::new(),
         instead: SecondaryMap::new(),
     };
@@ -107,11 +152,9 @@ impl Promote<'_, '_> {
                 self.places[id] = Some(place.clone());
             }
         }
-        let states = always.saturating_mul(self.body.blocks.len());
-        if states > MOST_STATES || self.vars.keys().take(always).any(|v| bad[v]) {
-            return Err(Error::limit(
-                "irreducible control flow with more values than are kept in variables",
-            ));
+        self.always = always;
+        if self.vars.keys().take(always).any(|v| bad[v]) {
+            return Err(too_many());
         }
         if self.vars.keys().all(|v| bad[v]) {
             self.vars.clear();
@@ -136,9 +179,8 @@ impl Promote<'_, '_> {
                     }
                     _ => None,
                 });
-                let few = (self.vars.len() + 1) * self.body.blocks.len() <= MOST_STATES;
                 let small = |t: &Ty| (1..=MOST_LEAVES).contains(&self.m.types.leaves(*t));
-                let of = of.filter(|t| few && small(t));
+                let of = of.filter(small);
                 if let (Some(of), Some(id)) = (of, inst.id.expand()) {
                     let var = self.vars.push((of, operand(1)));
                     let path = Vec::new();
@@ -228,40 +270,58 @@ impl Promote<'_, '_> {
 
     /// Gives every load its value, and phis to blocks where several come together.
     fn rename(&mut self) -> Result<(), Error> {
-        let order = walk(self.body);
+        let Some(entry) = self.body.entry.expand() else {
+            return Ok(());
+        };
+        let graph = Numbered::new(entry, self.body);
         let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for b in &order {
-            let mut to: Vec<Block> = self.body.blocks[*b].term.successors().collect();
+        for (b, to) in graph.order.iter().zip(&graph.succs) {
+            let mut to = to.clone();
             to.sort_unstable();
             to.dedup();
-            to.into_iter().for_each(|s| preds[s].push(*b));
+            let to = to.into_iter().map(|s| graph.order[s as usize]);
+            to.for_each(|s| preds[s].push(*b));
         }
-        let promoted: Vec<Var> = self.vars.keys().collect();
-        let live = self.live(&order, &preds);
-        let count = live.values().map(Vec::len).sum::<usize>();
-        if count > MOST_PHIS {
-            return Err(Error::limit(format!(
-                "private variables that take more than {MOST_PHIS} phis"
-            )));
+        let joins = self.live(&graph.order, &preds)?;
+        // Per block the first of the phis that are made.
+        let mut first: SecondaryMap<Block, usize> = SecondaryMap::new();
+        for &b in &graph.order {
+            first[b] = self.body.blocks[b].phis.len();
+            for var in &joins[b] {
+                let ty = self.vars[*var].0;
+                let id = self.body.fresh(ty);
+                let at = self.body.blocks[b].at;
+                let args = Vec::new();
+                self.body.blocks[b].phis.push(Phi { id, ty, at, args });
+            }
         }
-        let mut ends: SecondaryMap<Block, Vec<PackedOption<Id>>> = SecondaryMap::new();
-        let mut made: Vec<(Block, usize, Var)> = Vec::new();
+        let mut under: Vec<Vec<u32>> = vec![Vec::new(); graph.order.len()];
+        for (n, d) in (0u32..).zip(&graph.tree.idoms) {
+            if let Some(list) = under.get_mut(*d as usize) {
+                list.push(n);
+            }
+        }
+        // Down the dominators' tree, with what each variable is there.
+        let mut now = Now {
+            value: vec![None.into(); self.vars.len()],
+            before: Vec::new(),
+        };
         let mut undefined: Vec<BInst> = Vec::new();
-        for &b in &order {
-            let mut now: Vec<PackedOption<Id>> = match preds[b].as_slice() {
-                [one] => ends[*one].clone(),
-                _ => vec![None.into(); promoted.len()],
+        let mut todo = vec![Walk::Enter(0)];
+        while let Some(step) = todo.pop() {
+            let n = match step {
+                Walk::Enter(n) => n,
+                Walk::Leave(mark) => {
+                    now.back_to(mark);
+                    continue;
+                }
             };
-            if preds[b].len() > 1 {
-                for &var in &live[b] {
-                    let ty = self.vars[var].0;
-                    let id = self.body.fresh(ty);
-                    let at = self.body.blocks[b].at;
-                    let args = Vec::new();
-                    let n = self.body.blocks[b].phis.len();
-                    made.push((b, n, var));
-                    self.body.blocks[b].phis.push(Phi { id, ty, at, args });
-                    now[var.index()] = id.into();
+            todo.push(Walk::Leave(now.before.len()));
+            todo.extend(under[n as usize].iter().rev().map(|u| Walk::Enter(*u)));
+            let b = graph.order[n as usize];
+            for (k, var) in joins[b].iter().enumerate() {
+                if let Some(phi) = self.body.blocks[b].phis.get(first[b] + k) {
+                    now.set(*var, Some(phi.id));
                 }
             }
             let insts = std::mem::take(&mut self.body.blocks[b].insts);
@@ -270,37 +330,32 @@ impl Promote<'_, '_> {
                 self.inst(inst, &mut now, &mut out, &mut undefined);
             }
             self.body.blocks[b].insts = out;
-            ends[b] = now;
-        }
-        for (b, n, var) in made {
-            let mut args = Vec::new();
-            for from in preds[b].clone() {
-                let value = ends[from]
-                    .get(var.index())
-                    .copied()
-                    .and_then(PackedOption::expand);
-                let value = match value {
-                    Some(v) => v,
-                    None => self.undefined(var, &mut undefined),
-                };
-                args.push((from, value));
-            }
-            if let Some(phi) = self.body.blocks[b].phis.get_mut(n) {
-                phi.args = args;
+            let mut to = graph.succs[n as usize].clone();
+            to.sort_unstable();
+            to.dedup();
+            for s in to.into_iter().map(|s| graph.order[s as usize]) {
+                for (k, var) in joins[s].iter().enumerate() {
+                    let value = match now.get(*var) {
+                        Some(v) => v,
+                        None => self.undefined(*var, &mut undefined),
+                    };
+                    if let Some(phi) = self.body.blocks[s].phis.get_mut(first[s] + k) {
+                        phi.args.push((b, value));
+                    }
+                }
             }
         }
-        if let Some(entry) = self.body.entry.expand() {
-            self.body.blocks[entry].insts.splice(0..0, undefined);
-        }
+        self.body.blocks[entry].insts.splice(0..0, undefined);
         Ok(())
     }
 
-    /// The variables that are read before they are written behind the beginning of each block.
+    /// The variables that are read before they are written behind the beginning of each block where several come together. Such as that are read
+    /// too far from where they are written stay in memory.
     fn live(
-        &self,
+        &mut self,
         order: &[Block],
         preds: &SecondaryMap<Block, Vec<Block>>,
-    ) -> SecondaryMap<Block, Vec<Var>> {
+    ) -> Result<SecondaryMap<Block, Vec<Var>>, Error> {
         let mut reads: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
         let mut writes: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
         for &b in order {
@@ -330,24 +385,46 @@ impl Promote<'_, '_> {
         let mut out: SecondaryMap<Block, Vec<Var>> = SecondaryMap::new();
         let mut seen: SecondaryMap<Block, PackedOption<Var>> = SecondaryMap::new();
         let mut writer: SecondaryMap<Block, PackedOption<Var>> = SecondaryMap::new();
+        let (mut visits, mut phis) = (0, 0);
+        let mut kept: SecondaryMap<Var, bool> = SecondaryMap::new();
+        let mut joins: Vec<Block> = Vec::new();
         for var in self.vars.keys() {
             for b in &writes[var] {
                 writer[*b] = var.into();
             }
+            joins.clear();
             let mut todo = reads[var].clone();
             while let Some(b) = todo.pop() {
+                if visits > MOST_VISITS {
+                    break;
+                }
                 if seen[b].expand() == Some(var) {
                     continue;
                 }
                 seen[b] = var.into();
-                out[b].push(var);
+                visits += 1;
+                if preds[b].len() > 1 {
+                    joins.push(b);
+                }
                 let from = preds[b]
                     .iter()
                     .filter(|p| writer[**p].expand() != Some(var));
                 todo.extend(from);
             }
+            kept[var] = visits <= MOST_VISITS && phis + joins.len() <= MOST_PHIS;
+            if kept[var] {
+                phis += joins.len();
+                joins.iter().for_each(|b| out[*b].push(var));
+            } else if var.index() < self.always {
+                return Err(too_many());
+            }
         }
-        out
+        for place in self.places.values_mut() {
+            if place.as_ref().is_some_and(|p| !kept[p.var]) {
+                *place = None;
+            }
+        }
+        Ok(out)
     }
 
     fn undefined(&mut self, var: Var, insts: &mut Vec<BInst>) -> Id {
@@ -361,7 +438,7 @@ impl Promote<'_, '_> {
     fn inst(
         &mut self,
         inst: BInst,
-        now: &mut [PackedOption<Id>],
+        now: &mut Now,
         out: &mut Vec<BInst>,
         undefined: &mut Vec<BInst>,
     ) {
@@ -369,8 +446,8 @@ impl Promote<'_, '_> {
         let operand = |n: usize| operands.get(n).map(|w| Id::from_u32(*w));
         // The variable and pointers to it are no more.
         if let Some(place) = inst.id.expand().and_then(|id| self.places[id].clone()) {
-            if let (Op::Variable, Some(slot)) = (inst.op, now.get_mut(place.var.index())) {
-                *slot = self.vars[place.var].1.into();
+            if inst.op == Op::Variable {
+                now.set(place.var, self.vars[place.var].1);
             }
             return;
         }
@@ -381,7 +458,7 @@ impl Promote<'_, '_> {
         };
         let var = place.var;
         let current = |p: &mut Self, undefined: &mut Vec<BInst>| {
-            let have = now.get(var.index()).copied().and_then(PackedOption::expand);
+            let have = now.get(var);
             have.unwrap_or_else(|| p.undefined(var, undefined))
         };
         let at = (inst.at, inst.line);
@@ -423,9 +500,7 @@ impl Promote<'_, '_> {
                         id
                     }
                 };
-                if let Some(slot) = now.get_mut(var.index()) {
-                    *slot = new.into();
-                }
+                now.set(var, Some(new));
             }
             _ => {}
         }

@@ -14,6 +14,7 @@ use crate::module::types::Type;
 use crate::place;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use spirv::{Op, StorageClass};
 
 /// Who uses a value.
@@ -41,10 +42,10 @@ pub(crate) struct Uniformity {
     /// Loops of which values are kept in variables for what is behind them: those, and those that are left for labels of channels. To such a label
     /// control also comes, without channels, from before what they are defined by.
     pub kept: SecondaryMap<Loop, bool>,
-    /// Values defined in such a loop and used behind it.
-    pub escapes: SecondaryMap<Id, bool>,
+    /// Of values defined in such a loop and used behind it, the outermost of those loops.
+    pub escapes: SecondaryMap<Id, PackedOption<Loop>>,
     /// The block that each value is defined in.
-    pub block: SecondaryMap<Id, cranelift_entity::packed_option::PackedOption<Block>>,
+    pub block: SecondaryMap<Id, PackedOption<Block>>,
 }
 
 struct Analysis<'a, 'm> {
@@ -215,7 +216,11 @@ impl Analysis<'_, '_> {
             return;
         }
         for (id, user) in std::mem::take(&mut self.crossing[l]) {
-            self.out.escapes[id] = true;
+            let depth = |l: Loop| self.g.loops[l].depth;
+            let had = self.out.escapes[id].expand();
+            if had.is_none_or(|o| depth(l) < depth(o)) {
+                self.out.escapes[id] = l.into();
+            }
             match user {
                 User::Value(id) => self.mark(id),
                 User::Branch(b) => self.later.push(b),

@@ -4,7 +4,7 @@
 //! adds where there is none, and phis have what they take in the order of blocks. Cycles that are entered at several blocks are [`reduce`]'s matter, before.
 
 pub(crate) mod dominators;
-mod numbered;
+pub(crate) mod numbered;
 pub(crate) mod reduce;
 pub(crate) mod script;
 pub(crate) mod uses;

@@ -5,7 +5,7 @@ use crate::body::{Block, Body};
 use cranelift_entity::SecondaryMap;
 
 /// The blocks that are reached, by their places in an order in which each is behind what leads to it, as far as that goes.
-pub(super) struct Numbered {
+pub(crate) struct Numbered {
     pub order: Vec<Block>,
     /// Where each leads.
     pub succs: Vec<Vec<u32>>,

@@ -24,6 +24,8 @@ pub(super) struct Control {
     leaves: SecondaryMap<Block, u32>,
     /// Headers of loops of the thread.
     headers: SecondaryMap<Loop, PackedOption<ir::Block>>,
+    /// The values that are kept for behind each loop, and no loop around it.
+    keeps: SecondaryMap<Loop, Vec<Id>>,
     /// Branches of the thread that are open.
     branches: Vec<Branch>,
     /// Of a switch: the condition of each target, where channels part.
@@ -51,6 +53,11 @@ impl Emit<'_, '_, '_> {
                 _ => {}
             }
         }
+        for (id, l) in self.u.escapes.iter() {
+            if let Some(l) = l.expand() {
+                self.control.keeps[l].push(id);
+            }
+        }
         for (n, step) in self.script.steps.iter().enumerate() {
             // What follows would only be told of what it lacks.
             if let Err(e) = self.step(n, *step) {
@@ -67,15 +74,17 @@ impl Emit<'_, '_, '_> {
         match step {
             Step::Begin(l) => self.begin(l)?,
             Step::End(l) => self.end(l),
-            Step::LoopBegin(l) => match self.u.loops[l] {
-                true => self.b.simd_loop_begin(),
-                false => {
+            Step::LoopBegin(l) => {
+                self.forget_kept(l)?;
+                if self.u.loops[l] {
+                    self.b.simd_loop_begin();
+                } else {
                     let header = self.b.create_block();
                     self.b.ins().jump(header, &[]);
                     self.b.switch_to_block(header);
                     self.control.headers[l] = header.into();
                 }
-            },
+            }
             Step::LoopEnd(l) => match self.control.headers[l].expand() {
                 None => self.b.simd_loop_end(),
                 Some(header) => {
@@ -159,7 +168,7 @@ impl Emit<'_, '_, '_> {
     }
 
     fn begin(&mut self, l: Block) -> Result<(), Error> {
-        self.forget(l)?;
+        self.forget_phis(l)?;
         if self.control.leaves[l] == 0 {
             return Ok(());
         }
@@ -174,17 +183,29 @@ impl Emit<'_, '_, '_> {
     }
 
     /// No channel has a value for a label's phis where its scope begins: else what they had the last time would live until here.
-    fn forget(&mut self, l: Block) -> Result<(), Error> {
+    fn forget_phis(&mut self, l: Block) -> Result<(), Error> {
         let phis = self.body.blocks[l].phis.iter();
         let phis = phis.filter(|p| self.u.divergent[p.id]);
         let phis: Vec<(Id, Ty)> = phis.map(|p| (p.id, p.ty)).collect();
-        for (id, ty) in phis {
+        self.forget(Kept::Phi, &phis)
+    }
+
+    /// Nor for what is kept for behind a loop, where that begins.
+    fn forget_kept(&mut self, l: Loop) -> Result<(), Error> {
+        let ids = std::mem::take(&mut self.control.keeps[l]);
+        let typed = ids.into_iter().map(|id| Ok((id, self.type_of(id)?)));
+        let typed: Vec<(Id, Ty)> = typed.collect::<Result<_, Error>>()?;
+        self.forget(Kept::Behind, &typed)
+    }
+
+    fn forget(&mut self, what: Kept, all: &[(Id, Ty)]) -> Result<(), Error> {
+        for &(id, ty) in all {
             let mut leaves = Leaves::new();
             for (ty, _) in self.m.types.scalars(ty) {
                 let ty = self.lanes(self.scalar(ty)?, self.simd);
                 leaves.push(self.b.ins().undef(ty));
             }
-            let vars = self.declare(Kept::Phi, id, &leaves, self.simd);
+            let vars = self.declare(what, id, &leaves, self.simd);
             for (var, leaf) in vars.into_iter().zip(leaves) {
                 self.b.def_var_all_lanes(var, leaf);
             }

@@ -258,7 +258,7 @@ impl Emit<'_, '_, '_> {
     /// It is none.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
         if let Some(def) = self.u.block[id].expand() {
-            if self.u.escapes[id] && self.left_channels(def) {
+            if self.u.escapes[id].is_some() && self.left_channels(def) {
                 let vars = self.kept(Kept::Behind, id);
                 return Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect());
             }
@@ -317,7 +317,7 @@ impl Emit<'_, '_, '_> {
     pub fn set(&mut self, id: Id, leaves: &[Value]) {
         self.values[id] = (self.pool.len() as u32, leaves.len() as u32);
         self.pool.extend_from_slice(leaves);
-        if self.u.escapes[id] {
+        if self.u.escapes[id].is_some() {
             let vars = self.declare(Kept::Behind, id, leaves, self.simd);
             for (var, leaf) in vars.into_iter().zip(leaves) {
                 let v = self.b.splat(*leaf, self.simd);
