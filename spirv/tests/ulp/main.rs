@@ -414,7 +414,10 @@ fn forms() {
             let form = Form::of(target);
             let run = |form: Form, calls: &[Vec<u64>]| {
                 let l = kernel::gantry(&f, ty, form, 1)?.run(&columns(calls))?;
-                Ok::<_, String>((l.results, l.besides))
+                // What is no number may have any sign and payload, and has another in another build of the simulator.
+                let plain = |v: u64| if ty.value(v).is_nan() { u64::MAX } else { v };
+                let results = l.results.into_iter().map(plain).collect();
+                Ok::<_, String>((results, l.besides))
             };
             let mut see = |form: Form, calls: &[Vec<u64>], want: &(Vec<u64>, Vec<u64>)| match run(
                 form, calls,
