@@ -192,12 +192,18 @@ impl Demo {
         let bytes: Vec<u8> = dst.read()?;
         let got = Picture::cropped(&bytes, pitch as usize, width, height);
         let want = linear::reference(&source.bytes, source.pitch, width, height);
+        let check = self.equal(NAME, &got, &want)?;
+        Ok((self.line(NAME, ready, stats, check), got))
+    }
+
+    /// Says that a picture has the bytes that it should have, where the device computes.
+    fn equal(&self, kernel: &'static str, got: &Picture, want: &[u8]) -> Result<String, DemoError> {
         if self.computes
             && let Some(i) = (0..want.len()).find(|&i| got.rgb.get(i) != want.get(i))
         {
-            let (x, y) = (i / 3 % width, i / 3 / width);
+            let (x, y) = (i / 3 % got.width, i / 3 / got.width);
             return Err(DemoError::Wrong {
-                kernel: NAME,
+                kernel,
                 what: format!(
                     "pixel ({x}, {y}) is {:?} and should be {:?}",
                     got.rgb.get(i),
@@ -205,8 +211,7 @@ impl Demo {
                 ),
             });
         }
-        let check = format!("{} bytes equal", want.len());
-        Ok((self.line(NAME, ready, stats, check), got))
+        Ok(format!("{} bytes equal", want.len()))
     }
 
     /// The edges of a picture, by a kernel of WGSL.
@@ -260,20 +265,7 @@ impl Demo {
             .collect();
         let got = Picture { width, height, rgb };
         let want = edges::reference(picture);
-        if self.computes
-            && let Some(i) = (0..want.len()).find(|&i| got.rgb.get(i) != want.get(i))
-        {
-            let (x, y) = (i / 3 % width, i / 3 / width);
-            return Err(DemoError::Wrong {
-                kernel: NAME,
-                what: format!(
-                    "pixel ({x}, {y}) is {:?} and should be {:?}",
-                    got.rgb.get(i),
-                    want.get(i)
-                ),
-            });
-        }
-        let check = format!("{} bytes equal", want.len());
+        let check = self.equal(NAME, &got, &want)?;
         Ok((self.line(NAME, ready, stats, check), got))
     }
 }

@@ -92,7 +92,7 @@ fn too_many() -> Error {
 /// Promotes what can be.
 ///
 /// # Errors
-/// More phis than the limit.
+/// More than the limits of what has no memory; any other variable stays there then.
 pub(crate) fn promote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let mut p = Promote {
         m,

@@ -1,6 +1,6 @@
 //! Integers, floats and bools: arithmetic, comparison, selection.
 
-use super::{Emit, Leaves, bits};
+use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
@@ -37,20 +37,6 @@ pub(super) fn is_supported(op: Op) -> bool {
             | Not
             | BitCount
             | BitReverse
-            | BitFieldInsert
-            | BitFieldSExtract
-            | BitFieldUExtract
-            | IAddCarry
-            | ISubBorrow
-            | UMulExtended
-            | SMulExtended
-            | QuantizeToF16
-            | SDot
-            | UDot
-            | SUDot
-            | SDotAccSat
-            | UDotAccSat
-            | SUDotAccSat
             | LogicalAnd
             | LogicalOr
             | LogicalNot
@@ -99,7 +85,6 @@ impl Emit<'_, '_, '_> {
         match inst.op {
             Op::Select => return self.select(inst),
             Op::Dot => return self.dot(inst),
-            op if bits::is_supported(op) => return self.of_bits(inst),
             Op::Any | Op::All => {
                 let parts = self.get(self.operand(inst, 0)?)?;
                 let mut out: Option<Value> = None;

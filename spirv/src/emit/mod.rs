@@ -116,6 +116,7 @@ pub(crate) fn is_lane_dependent(op: Op) -> bool {
 /// Whether an instruction is one of those emitted.
 pub(crate) fn is_supported(op: Op) -> bool {
     arithmetic::is_supported(op)
+        || bits::is_supported(op)
         || conversions::is_supported(op)
         || composites::is_supported(op)
         || memory::is_supported(op)
@@ -487,6 +488,7 @@ impl Emit<'_, '_, '_> {
         match inst.op {
             op if is_nothing(op) => Ok(Leaves::new()),
             op if arithmetic::is_supported(op) => self.arithmetic(inst),
+            op if bits::is_supported(op) => self.of_bits(inst),
             op if conversions::is_supported(op) => self.conversion(inst),
             op if composites::is_supported(op) => self.composite(inst),
             op if memory::is_supported(op) => self.memory(inst),

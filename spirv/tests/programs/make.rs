@@ -133,6 +133,8 @@ const FUNCTIONS: [Std; 26] = [
     Std::u_mad_sat,
     Std::bitselect,
 ];
+/// How many of the next change places with each other, the first ones.
+const COMMUTE: usize = 9;
 const ATOMICS: [Op; 13] = [
     Op::AtomicIAdd,
     Op::AtomicISub,
@@ -720,18 +722,9 @@ pub fn program(r: &mut Rng, limits: Limits) -> Program {
         functions.push(f);
     }
     functions.reverse();
-    let commute = [
-        Op::AtomicIAdd,
-        Op::AtomicISub,
-        Op::AtomicAnd,
-        Op::AtomicOr,
-        Op::AtomicXor,
-        Op::AtomicSMin,
-        Op::AtomicSMax,
-        Op::AtomicUMin,
-        Op::AtomicUMax,
-    ];
-    let counters = (0..r.below(4)).map(|_| r.of(&commute)).collect::<Vec<_>>();
+    let counters = (0..r.below(4))
+        .map(|_| r.of(&ATOMICS[..COMMUTE]))
+        .collect::<Vec<_>>();
     let kernel = body(r, limits, callable, Some(counters.len()));
     let group = match r.below(3) {
         0 => 1 + r.below(64) as u32,
