@@ -78,6 +78,22 @@ impl CompileOptions {
     }
 }
 
+/// What a kernel's values ask of the register file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Demand {
+    /// The most bytes of GRFs live at once.
+    pub bytes: u32,
+    /// Bytes of the GRFs that values may be in.
+    pub available: u32,
+}
+
+impl Demand {
+    /// Whether nothing has to be spilled.
+    pub fn fits(&self) -> bool {
+        self.bytes <= self.available
+    }
+}
+
 /// Figures of one compiled kernel.
 #[derive(Clone, Debug, Default)]
 pub struct KernelStats {
@@ -204,6 +220,17 @@ pub(crate) fn kernel_in(
 ) -> Result<CompiledKernel, CodegenError> {
     let verify = || verify_with_callees(module, func);
     pipeline::run(context, module, func, options, verify).map_err(|e| e.in_module(module))
+}
+
+/// What one kernel asks of the file, with a context's memory.
+pub(crate) fn demand_in(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+) -> Result<Demand, CodegenError> {
+    let verify = || verify_with_callees(module, func);
+    pipeline::demand(context, module, func, options, verify).map_err(|e| e.in_module(module))
 }
 
 /// Compiles every kernel of a module and writes a zebin.

@@ -1,6 +1,8 @@
 //! Memory that is kept from one compile to the next.
 
-use crate::compile::{CompileOptions, Compiled, CompiledKernel, kernel_in, module_in};
+use crate::compile::{
+    CompileOptions, Compiled, CompiledKernel, Demand, demand_in, kernel_in, module_in,
+};
 use crate::ir::{Function, Module};
 use crate::regalloc::map::AllocationMap;
 use crate::result::CodegenError;
@@ -60,6 +62,19 @@ impl Context {
         options: &CompileOptions,
     ) -> Result<CompiledKernel, CodegenError> {
         kernel_in(self, module, func, options)
+    }
+
+    /// What a kernel's values ask of the register file: the compiler's way as far as it must go to know, about two thirds of it.
+    ///
+    /// # Errors
+    /// As [`compile_kernel`](crate::compile::compile_kernel), but that registers do not run out.
+    pub fn demand(
+        &mut self,
+        module: &Module,
+        func: &Function,
+        options: &CompileOptions,
+    ) -> Result<Demand, CodegenError> {
+        demand_in(self, module, func, options)
     }
 }
 

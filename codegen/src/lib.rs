@@ -34,7 +34,7 @@ pub mod verifier;
 mod zebin;
 
 pub use compile::{
-    CompileOptions, Compiled, CompiledKernel, KernelStats, compile, compile_kernel, listing,
+    CompileOptions, Compiled, CompiledKernel, Demand, KernelStats, compile, compile_kernel, listing,
 };
 pub use context::Context;
 pub use emit::{Code, LabelRange, Located, Relocation};

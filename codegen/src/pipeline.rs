@@ -15,7 +15,7 @@
 //!   zebin
 //! ```
 
-use crate::compile::{CompileOptions, CompiledKernel, KernelStats, listing};
+use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::context::Context;
 use crate::emit::{Code, emit};
 use crate::expand::expand;
@@ -245,23 +245,39 @@ fn has_barrier(func: &Function) -> bool {
     insts.any(|&i| func.dfg.data(i).opcode() == Opcode::Barrier)
 }
 
-/// Compiles one kernel, with a context's memory; `verify` checks the IR.
-pub(crate) fn run(
+/// Machine code whose flags have their places, and what lives where in it.
+struct Measured {
+    code: VCode,
+    live: Liveness,
+    payload: Payload,
+    barrier: bool,
+    findings: Vec<Finding>,
+    /// Registers that share places with those of other channels.
+    shared: u32,
+}
+
+/// The registers and scratch that a kernel's values may be in.
+fn room<'a>(options: &'a CompileOptions, payload: &Payload) -> Room<'a> {
+    let target = &options.target;
+    Room {
+        target,
+        grfs: options.grfs.unwrap_or(target.grf().count),
+        scratch: payload.scratch_bytes,
+        report: options.report,
+    }
+}
+
+/// The stages up to liveness, with a context's memory; `verify` checks the IR.
+fn measure(
+    stages: &mut Stages<'_>,
     context: &mut Context,
     module: &Module,
     func: &Function,
-    options: &CompileOptions,
     verify: impl FnOnce() -> Result<(), CodegenError>,
-) -> Result<CompiledKernel, CodegenError> {
+) -> Result<Measured, CodegenError> {
+    let (name, options) = (stages.name, stages.options);
     let target = &options.target;
     let file = target.grf().size();
-    let name = func.name.as_str();
-    let mut stages = Stages {
-        name,
-        options,
-        stats: KernelStats::default(),
-        dumps: Vec::new(),
-    };
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
     let float = func.float_controls();
@@ -284,14 +300,10 @@ pub(crate) fn run(
     if options.allocator == Allocator::Grfs {
         baseline::round(&mut code);
     }
-    let room = Room {
-        target,
-        grfs: options.grfs.unwrap_or(target.grf().count),
-        scratch: payload.scratch_bytes,
-        report: options.report,
-    };
     let by_channel = options.by_channel && options.allocator == Allocator::Bytes;
-    let limit = room.grfs.saturating_mul(target.grf().bytes);
+    let limit = room(options, &payload)
+        .grfs
+        .saturating_mul(target.grf().bytes);
     let mut shared = 0;
     let (_, live) = stages.run(Stage::Liveness, || {
         let mut live = liveness(name, &code)?;
@@ -303,6 +315,65 @@ pub(crate) fn run(
         }
         Ok((&code, live))
     })?;
+    Ok(Measured {
+        code,
+        live,
+        payload,
+        barrier,
+        findings,
+        shared,
+    })
+}
+
+impl<'a> Stages<'a> {
+    fn new(func: &'a Function, options: &'a CompileOptions) -> Stages<'a> {
+        Stages {
+            name: func.name.as_str(),
+            options,
+            stats: KernelStats::default(),
+            dumps: Vec::new(),
+        }
+    }
+}
+
+/// The stages up to liveness alone: what one kernel asks of the file.
+pub(crate) fn demand(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<Demand, CodegenError> {
+    let mut stages = Stages::new(func, options);
+    let measured = measure(&mut stages, context, module, func, verify)?;
+    let room = room(options, &measured.payload);
+    context.insts = measured.code.insts;
+    Ok(Demand {
+        bytes: measured.live.peak().1,
+        available: room.grfs.saturating_mul(options.target.grf().bytes),
+    })
+}
+
+/// Compiles one kernel, with a context's memory; `verify` checks the IR.
+pub(crate) fn run(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<CompiledKernel, CodegenError> {
+    let target = &options.target;
+    let mut stages = Stages::new(func, options);
+    let Measured {
+        code,
+        live,
+        payload,
+        barrier,
+        findings,
+        shared,
+    } = measure(&mut stages, context, module, func, verify)?;
+    let name = stages.name;
+    let room = room(options, &payload);
     let demand = live.peak().1;
     let map = &mut context.map;
     let mut report = None;
