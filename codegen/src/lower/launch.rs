@@ -1,7 +1,7 @@
 //! Values of the launch (ids, sizes, the dispatch mask), vector constants, and additions with carry.
 
 use super::{Lower, gen_signed};
-use crate::ir::{Constant, Dim, Inst, InstData, Opcode, Value};
+use crate::ir::{Constant, Dim, FuncKind, Inst, InstData, Opcode, Value};
 use crate::target::abi::{LaunchFact, group_id_address};
 use crate::vcode::VirtReg;
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
@@ -34,14 +34,26 @@ impl Lower<'_> {
         }
     }
 
-    /// The enabled channels at the thread's start: a compare that is always true, under the execution mask, into a
-    /// flag that was clear.
+    /// The enabled channels at the thread's start: all, where the kernel requires groups that fill their threads; else a compare that is always true,
+    /// under the execution mask, into a flag that was clear.
     pub(super) fn lower_dispatch_mask(&mut self, inst: Inst) {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
         };
         let lanes = self.ty(v).lanes();
         let (out, zero) = (self.flag(v), self.header);
+        if let FuncKind::Kernel {
+            simd: simd @ 1..,
+            group_size: Some(size),
+            ..
+        } = self.func.kind
+        {
+            let simd = u64::from(simd);
+            let left = size.iter().fold(1, |n, d| n * u64::from(*d) % simd);
+            if left % simd == 0 {
+                return self.const_flag(out, lanes, u64::MAX);
+            }
+        }
         self.exec_to_flag(out, lanes, zero);
     }
 
