@@ -35,8 +35,16 @@ pub fn compile_spirv(
     options: &Options,
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
-    let translated = translate(words, options)?;
+    let translated = translate(words, &for_target(options, target))?;
     Ok(compile(&translated.module, target)?)
+}
+
+/// Options that name the target.
+fn for_target(options: &Options, target: &CompileOptions) -> Options {
+    Options {
+        target: Some(target.clone()),
+        ..options.clone()
+    }
 }
 
 /// Compiles the compute shaders of a text of WGSL.
@@ -72,7 +80,7 @@ pub fn compile_wgsl(
     options: &Options,
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
-    let translated = gantry_spirv::wgsl::translate_wgsl(text, options)?;
+    let translated = gantry_spirv::wgsl::translate_wgsl(text, &for_target(options, target))?;
     Ok(compile(&translated.module, target)?)
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   words -> read -> module -> check ----------------------------------.   once a module
 //!                                                                       |
-//!   ir::Module <- emit <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   for each kernel
+//!   ir::Module <- emit <- width <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   for each kernel
 //!                  |
 //!               library (OpenCL.std, GLSL.std.450)
 //! ```
@@ -28,21 +28,25 @@ mod spaces;
 mod uniform;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
+mod width;
 
 pub use error::{Error, Errors, Fault};
 
+use body::Body;
 use cfg::Graph;
 use cfg::script::Script;
-use gantry_codegen::ir;
 use gantry_codegen::verifier::verify_module;
+use gantry_codegen::{CompileOptions, ir};
 use module::{Def, Entry, Func, Module};
 use spirv::ExecutionModel;
 use std::collections::BTreeMap;
+use uniform::Uniformity;
+use width::Judge;
 
 /// How many work-items a thread has.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Simd {
-    /// What the kernel requires, else 16.
+    /// What the kernel requires, else 32, 16 or 8: the widest that is worth while and does not spill.
     #[default]
     Auto,
     /// So many, 8, 16 or 32, unless the kernel requires another number.
@@ -50,10 +54,13 @@ pub enum Simd {
 }
 
 /// What is translated, and how.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The SIMD width.
     pub simd: Simd,
+    /// What the kernels will be compiled for: where their width is to be chosen, the compiler is asked what lives at once in them if an estimate leaves it open whether
+    /// that fits. Without it, the estimate decides alone.
+    pub target: Option<CompileOptions>,
     /// The kernel; without it, all.
     pub kernel: Option<String>,
     /// The values of specialization constants by their `SpecId`: bits, of which as many count as the constant has.
@@ -189,8 +196,9 @@ pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors>
         kernels: Vec::new(),
     };
     let mut errors = Errors(Vec::new());
+    let mut judge = Judge::new(options.target.as_ref());
     for (entry, func) in entries {
-        match kernel(&m, entry, func, options, &mut out.module) {
+        match kernel(&m, entry, func, options, &mut out.module, &mut judge) {
             Ok(k) => out.kernels.push(k),
             Err(e) => e.0.into_iter().for_each(|e| errors.push(e)),
         }
@@ -208,6 +216,63 @@ pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors>
     }
 }
 
+/// A kernel with everything that it calls, and what is known of it: the same for every width.
+struct Kept {
+    body: Body,
+    graph: Graph,
+    script: Script,
+    uniform: Uniformity,
+}
+
+impl Kept {
+    fn new(m: &Module<'_>, func: Func) -> Result<Kept, Errors> {
+        let mut body = flatten::flatten(m, func)?;
+        globals::own(m, &mut body);
+        cfg::reduce::reduce(m, &mut body)?;
+        promote::promote(m, &mut body)?;
+        let graph = Graph::new(&mut body)?;
+        cfg::uses::check(m, &body, &graph)?;
+        let script = Script::new(&body, &graph);
+        let uniform = uniform::analyse(m, &body, &graph, &script);
+        Ok(Kept {
+            body,
+            graph,
+            script,
+            uniform,
+        })
+    }
+
+    /// The kernel's function of a width, at the end of those of a module.
+    fn emit(
+        &self,
+        (m, entry): (&Module<'_>, &Entry),
+        options: &Options,
+        simd: u32,
+        module: &mut ir::Module,
+    ) -> Result<Kernel, Errors> {
+        let mut function = ir::Function::kernel(entry.name.clone(), simd);
+        set_modes(entry, &mut function);
+        let robust = options.robust.unwrap_or(false);
+        let (arguments, bindings) = emit::kernel(
+            (m, &self.body, &self.graph),
+            &self.script,
+            &self.uniform,
+            robust,
+            module,
+            &mut function,
+        )?;
+        Ok(Kernel {
+            name: entry.name.clone(),
+            function: module.functions.push(function),
+            simd,
+            arguments,
+            bindings,
+            group_size: entry.modes.group_size,
+            is_shader: m.logical,
+        })
+    }
+}
+
 /// Translates a kernel.
 fn kernel(
     m: &Module<'_>,
@@ -215,38 +280,34 @@ fn kernel(
     func: Func,
     options: &Options,
     module: &mut ir::Module,
+    judge: &mut Judge<'_>,
 ) -> Result<Kernel, Errors> {
-    let simd = width(entry, options)?;
-    let mut function = ir::Function::kernel(entry.name.clone(), simd);
-    set_modes(entry, &mut function);
-
-    let mut body = flatten::flatten(m, func)?;
-    globals::own(m, &mut body);
-    cfg::reduce::reduce(m, &mut body)?;
-    promote::promote(m, &mut body)?;
-    let graph = Graph::new(&mut body)?;
-    cfg::uses::check(m, &body, &graph)?;
-    let script = Script::new(&body, &graph);
-    let uniform = uniform::analyse(m, &body, &graph, &script);
-    let robust = options.robust.unwrap_or(false);
-    let (arguments, bindings) = emit::kernel(
-        (m, &body, &graph),
-        &script,
-        &uniform,
-        robust,
-        module,
-        &mut function,
-    )?;
-
-    Ok(Kernel {
-        name: entry.name.clone(),
-        function: module.functions.push(function),
-        simd,
-        arguments,
-        bindings,
-        group_size: entry.modes.group_size,
-        is_shader: m.logical,
-    })
+    let asked = width(entry, options)?;
+    let kept = Kept::new(m, func)?;
+    let emit = |simd: u32, module: &mut ir::Module| kept.emit((m, entry), options, simd, module);
+    if let Some(simd) = asked {
+        return emit(simd, module);
+    }
+    let estimate = width::estimate(m, &kept);
+    let widths = width::worthwhile(entry, &kept);
+    for &simd in widths.iter().take(widths.len().saturating_sub(1)) {
+        let known = judge.by(&estimate, simd);
+        if known == Some(false) {
+            continue;
+        }
+        let before = module.functions.len();
+        // What is wrong at every width is told of the last.
+        let Ok(kernel) = emit(simd, module) else {
+            continue;
+        };
+        if known == Some(true) || judge.fits(module, kernel.function) {
+            return Ok(kernel);
+        }
+        let mut functions = Vec::from(std::mem::take(&mut module.functions));
+        functions.truncate(before);
+        module.functions = functions.into();
+    }
+    emit(widths.last().copied().unwrap_or(8), module)
 }
 
 /// The entry points asked for.
@@ -299,16 +360,16 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(ok)
 }
 
-/// The SIMD width of a kernel.
-fn width(entry: &Entry, options: &Options) -> Result<u32, Error> {
+/// The SIMD width of a kernel; none: it is to be chosen.
+fn width(entry: &Entry, options: &Options) -> Result<Option<u32>, Error> {
     let asked = match options.simd {
-        Simd::Auto => 16,
-        Simd::Width(n) => n,
+        Simd::Auto => None,
+        Simd::Width(n) => Some(n),
     };
-    let width = entry.modes.subgroup_size.unwrap_or(asked);
-    match width {
-        8 | 16 | 32 => Ok(width),
-        n => Err(Error::unsupported(format!("a sub-group size of {n}")).at(entry.at)),
+    match entry.modes.subgroup_size.or(asked) {
+        None => Ok(None),
+        Some(n @ (8 | 16 | 32)) => Ok(Some(n)),
+        Some(n) => Err(Error::unsupported(format!("a sub-group size of {n}")).at(entry.at)),
     }
 }
 

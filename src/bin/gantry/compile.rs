@@ -99,6 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        target: Some(options.clone()),
         ..spirv::Options::default()
     };
     let module = input::module(&args.file, &spirv)?;

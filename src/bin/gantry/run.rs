@@ -196,6 +196,7 @@ fn zebin(args: &Args) -> Result<Zebin, Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        target: Some(options.clone()),
         ..spirv::Options::default()
     };
     let (module, kernels) = input::kernels(&args.file, &spirv)?;

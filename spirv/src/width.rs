@@ -1,0 +1,280 @@
+//! How many work-items a thread is to have, where nothing says it.
+//!
+//! Needs a body with its script and its uniformity. A wide thread executes what is uniform once for more work-items, and there are fewer threads; but
+//! it goes through its loops until the last of its channels has left, and has as many registers as a narrow one. So a kernel with a loop that
+//! channels leave one after the other is of 16, as Intel's compiler has it mostly; any other is of 32; and one whose values do not fit is narrower.
+//!
+//! What lives at once is estimated here, in bytes that a thread takes and bytes that each of its channels takes: the leaves of values from where they are
+//! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
+//! the estimate leaves it open, if it is known what for.
+
+use crate::Kept;
+use crate::body::{BInst, Block, Body};
+use crate::cfg::script::{Script, Step};
+use crate::cfg::{Graph, Loop};
+use crate::module::types::Type;
+use crate::module::{Entry, Module};
+use crate::read::Id;
+use crate::uniform::Uniformity;
+use cranelift_entity::SecondaryMap;
+use gantry_codegen::{CompileOptions, Context, ir};
+use smallvec::SmallVec;
+use spirv::{Op, StorageClass};
+
+/// Bytes of a thread's registers for values, on the platforms that there is code for.
+const FILE: u32 = 4096;
+
+/// How many times as much as was estimated never lived at once (1.5 times was the most, of the 283 kernels of the tests at three widths), and how many times less.
+const MORE: u32 = 2;
+const LESS: u32 = 5;
+
+/// Bytes that a thread has besides its values: its header, arguments, what is computed once.
+const THREAD: i64 = 384;
+
+/// Bytes that each channel of a call of a function of OpenCL.std or GLSL.std.450 has besides its operands.
+const CALL: i64 = 32;
+
+/// Bytes that each channel of an access to memory has besides: an address, or a payload.
+const ACCESS: i64 = 12;
+
+/// Bytes that live at once: of the thread, and of each channel, where the sum of both is largest for a width.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Estimate {
+    /// By widths of 8, 16 and 32.
+    bytes: [u32; 3],
+}
+
+impl Estimate {
+    /// Bytes of a thread of so many channels.
+    pub fn at(&self, simd: u32) -> u32 {
+        let [eight, sixteen, wide] = self.bytes;
+        match simd {
+            32 => wide,
+            16 => sixteen,
+            _ => eight,
+        }
+    }
+}
+
+/// Who says whether a kernel's values fit.
+pub(crate) struct Judge<'a> {
+    /// The compiler, where the estimate leaves it open.
+    target: Option<&'a CompileOptions>,
+    context: Context,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(target: Option<&'a CompileOptions>) -> Judge<'a> {
+        Judge {
+            target,
+            context: Context::new(),
+        }
+    }
+
+    /// What the estimate says by itself of a width.
+    pub fn by(&self, estimate: &Estimate, simd: u32) -> Option<bool> {
+        let bytes = estimate.at(simd);
+        let Some(target) = self.target else {
+            return Some(bytes <= FILE / 4 * 3);
+        };
+        let grf = target.target.grf();
+        let file = target.grfs.unwrap_or(grf.count).saturating_mul(grf.bytes);
+        match bytes {
+            _ if bytes <= file / MORE => Some(true),
+            _ if bytes / LESS > file => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What the compiler says of a kernel. If it has an error to tell, it will tell it of the narrowest.
+    pub fn fits(&mut self, module: &ir::Module, function: ir::FuncRef) -> bool {
+        let Some((target, function)) = self.target.zip(module.functions.get(function)) else {
+            return true;
+        };
+        let demand = self.context.demand(module, function, target);
+        demand.is_ok_and(|d| d.fits())
+    }
+}
+
+/// Threads of a group that can wait for each other: 8 execution units of 7 threads each, on Gen8, Gen9 and Gen11.
+const TOGETHER: u64 = 56;
+
+/// The widths that are worth while for a kernel that requires none, the widest first.
+pub(crate) fn worthwhile(entry: &Entry, kept: &Kept) -> SmallVec<[u32; 3]> {
+    let items = entry.modes.group_size.map_or(u64::MAX, |g| {
+        g.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)))
+    });
+    // No group that does not fit where its threads can wait for each other.
+    let together = |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= TOGETHER;
+    let parted = kept.graph.loops.keys().any(|l| kept.uniform.loops[l]);
+    // No channels that no group fills.
+    let useful = |w: u32| w == 8 || u64::from(w) < items.saturating_mul(2);
+    let fits = |w: &u32| useful(*w) && together(*w) && !(parted && *w == 32);
+    let widths: SmallVec<[u32; 3]> = [32, 16, 8].into_iter().filter(fits).collect();
+    match widths.is_empty() {
+        true => SmallVec::from_slice(&[32]),
+        false => widths,
+    }
+}
+
+/// What lives at once, roughly.
+pub(crate) fn estimate(m: &Module<'_>, kept: &Kept) -> Estimate {
+    let mut lives = Lives {
+        m,
+        body: &kept.body,
+        g: &kept.graph,
+        u: &kept.uniform,
+        first: SecondaryMap::new(),
+        last: SecondaryMap::new(),
+        ends: SecondaryMap::new(),
+        ids: Vec::new(),
+        extra: Vec::new(),
+    };
+    lives.number(&kept.script);
+    lives.estimate()
+}
+
+struct Lives<'a, 'm> {
+    m: &'a Module<'m>,
+    body: &'a Body,
+    g: &'a Graph,
+    u: &'a Uniformity,
+    /// Points at which values are defined and used last.
+    first: SecondaryMap<Id, u32>,
+    last: SecondaryMap<Id, u32>,
+    /// The points behind loops.
+    ends: SecondaryMap<Loop, u32>,
+    ids: Vec<Id>,
+    /// By point: bytes that each channel has there and nowhere else.
+    extra: Vec<i64>,
+}
+
+impl Lives<'_, '_> {
+    /// Points, in the script's order: one for each block's beginning, instruction and end.
+    fn number(&mut self, script: &Script) {
+        let mut blocks: Vec<(Block, u32)> = Vec::new();
+        for step in &script.steps {
+            let point = self.extra.len() as u32;
+            match *step {
+                Step::Code(b) => {
+                    blocks.push((b, point));
+                    let data = &self.body.blocks[b];
+                    self.extra.push(0);
+                    let extra = data.insts.iter().map(extra);
+                    self.extra.extend(extra);
+                    self.extra.push(0);
+                }
+                Step::LoopEnd(l) => self.ends[l] = point,
+                _ => {}
+            }
+        }
+        for (id, _) in &self.body.params {
+            self.define(*id, 0);
+        }
+        for &(b, point) in &blocks {
+            let data = &self.body.blocks[b];
+            data.phis.iter().for_each(|p| self.define(p.id, point));
+            for (n, inst) in data.insts.iter().enumerate() {
+                if let Some(id) = inst.id.expand() {
+                    self.define(id, point + 1 + n as u32);
+                }
+            }
+        }
+        let end = |b: Block, point: u32| point + 1 + self.body.blocks[b].insts.len() as u32;
+        let mut ended: SecondaryMap<Block, u32> = SecondaryMap::new();
+        for &(b, point) in &blocks {
+            ended[b] = end(b, point);
+        }
+        for &(b, point) in &blocks {
+            let data = &self.body.blocks[b];
+            for phi in &data.phis {
+                for (from, arg) in &phi.args {
+                    self.used(*arg, *from, ended[*from]);
+                    // What goes round a loop has its place until the end of it.
+                    if ended[*from] > point {
+                        self.last[phi.id] = self.last[phi.id].max(ended[*from]);
+                    }
+                }
+            }
+            for (n, inst) in data.insts.iter().enumerate() {
+                let mut all: SmallVec<[Id; 8]> = SmallVec::new();
+                self.body.for_each_use(inst, |id| all.push(id));
+                for id in all {
+                    self.used(id, b, point + 1 + n as u32);
+                }
+            }
+            if let Some(id) = data.term.condition() {
+                self.used(id, b, ended[b]);
+            }
+        }
+    }
+
+    fn define(&mut self, id: Id, point: u32) {
+        self.first[id] = point;
+        self.last[id] = point;
+        self.ids.push(id);
+    }
+
+    /// A use at a point of a block: where it is in loops that the definition is not in, the value lives through them.
+    fn used(&mut self, id: Id, by: Block, point: u32) {
+        let Some(def) = self.u.block[id].expand() else {
+            return;
+        };
+        let through = self.g.left(by, def).map_or(0, |l| self.ends[l]);
+        self.last[id] = self.last[id].max(point).max(through);
+    }
+
+    fn estimate(&self) -> Estimate {
+        let points = self.extra.len() + 2;
+        // What begins and ends at each point, of the thread and of each channel.
+        let mut change = vec![[0i64; 2]; points];
+        for id in &self.ids {
+            let bytes = i64::from(self.bytes(*id));
+            let which = usize::from(self.u.divergent[*id]);
+            let (first, last) = (self.first[*id] as usize, self.last[*id] as usize);
+            change[first][which] += bytes;
+            if let Some(c) = change.get_mut(last + 1) {
+                c[which] -= bytes;
+            }
+        }
+        let mut live = [THREAD, 0];
+        let mut most = [0i64; 3];
+        for (n, change) in change.iter().enumerate() {
+            live = [live[0] + change[0], live[1] + change[1]];
+            let extra = self.extra.get(n).copied().unwrap_or(0);
+            for (most, simd) in most.iter_mut().zip([8, 16, 32]) {
+                *most = (*most).max(live[0] + (live[1] + extra) * simd);
+            }
+        }
+        Estimate {
+            bytes: most.map(|b| u32::try_from(b).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Bytes of a value, or of a channel's part of it.
+    fn bytes(&self, id: Id) -> u32 {
+        let Some(ty) = self.body.type_of(self.m, id) else {
+            return 0;
+        };
+        let types = &self.m.types;
+        match types.kind(ty) {
+            // Flags, mostly.
+            Type::Bool => 0,
+            // Variables of their own: a place in scratch.
+            Type::Pointer(StorageClass::Function | StorageClass::Private, _) => 4,
+            _ => u32::try_from(types.size(ty)).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// Bytes that each channel has for an instruction besides its operands and its result.
+fn extra(inst: &BInst) -> i64 {
+    match inst.op {
+        Op::ExtInst => CALL,
+        Op::Load | Op::Store | Op::ImageRead | Op::ImageWrite | Op::ImageSampleExplicitLod => {
+            ACCESS
+        }
+        op if crate::emit::is_lane_dependent(op) => ACCESS,
+        _ => 0,
+    }
+}
