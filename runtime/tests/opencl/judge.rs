@@ -1,16 +1,21 @@
 //! One launch, judged.
 
 use crate::case::{Case, Judge};
-use crate::{compare, reference, simulated};
-use gantry_runtime::Module;
+use crate::simulated::{self, Ran};
+use crate::{compare, reference};
+use gantry_runtime::{LaunchStats, Module};
 
-/// Launches a kernel on the simulator, and holds what it wrote and printed to what is expected.
-pub fn launch(case: &Case, module: &Module, width: u32) -> Result<(), String> {
+/// Launches a kernel on the simulator, and holds what it wrote and printed to what is expected. Gives what was executed.
+pub fn launch(case: &Case, module: &Module, width: u32) -> Result<LaunchStats, String> {
     let want = match case.judge {
         Judge::Pocl => reference::results(case)?,
         Judge::Here(f) => case.expected(f, width),
     };
-    let (got, text) = simulated::run(case, module)?;
+    let Ran {
+        contents: got,
+        text,
+        stats,
+    } = simulated::run(case, module)?;
     let judged = case
         .args
         .iter()
@@ -38,5 +43,5 @@ pub fn launch(case: &Case, module: &Module, width: u32) -> Result<(), String> {
     } else if !text.is_empty() {
         return Err(format!("printed {text:?}"));
     }
-    Ok(())
+    Ok(stats)
 }

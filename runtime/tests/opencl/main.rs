@@ -78,7 +78,7 @@ fn device(device: &'static Device) {
                 .map_err(String::clone)
                 .and_then(|m| judge::launch(case, m, zebin.width));
             match result {
-                Ok(()) => row.equal += 1,
+                Ok(_) => row.equal += 1,
                 Err(e) => row.wrong.push(format!(
                     "{} on {} SIMD{}: {e}",
                     case.name(),

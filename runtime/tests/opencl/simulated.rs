@@ -2,7 +2,9 @@
 
 use crate::case::{self, Case};
 use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Arg, Buffer, Device, Error, Grid, Image, Module, SimOptions, Watch};
+use gantry_runtime::{
+    Arg, Buffer, Device, Error, Grid, Image, LaunchStats, Module, SimOptions, Watch,
+};
 
 /// Loads a zebin on a simulator of the platform that it is for.
 pub fn load(bytes: &[u8]) -> Result<Module, String> {
@@ -15,8 +17,19 @@ pub fn load(bytes: &[u8]) -> Result<Module, String> {
     device.load(bytes).map_err(|e| e.to_string())
 }
 
-/// Launches a kernel, and gives what its buffers and images hold afterwards, and what it printed.
-pub fn run(case: &Case, module: &Module) -> Result<(Vec<Vec<u8>>, String), String> {
+/// What a launch did.
+pub struct Ran {
+    /// What buffers and images hold afterwards.
+    pub contents: Vec<Vec<u8>>,
+    /// What was printed.
+    pub text: String,
+    /// What was executed.
+    #[allow(dead_code, reason = "not every user counts")]
+    pub stats: LaunchStats,
+}
+
+/// Launches a kernel.
+pub fn run(case: &Case, module: &Module) -> Result<Ran, String> {
     launch(case, module, None).map_err(|e| e.to_string())
 }
 
@@ -27,11 +40,7 @@ enum Memory {
 }
 
 /// As [`run`], with someone who looks.
-pub fn launch(
-    case: &Case,
-    module: &Module,
-    watch: Option<&Watch>,
-) -> Result<(Vec<Vec<u8>>, String), Error> {
+pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<Ran, Error> {
     let device = module.device();
     let mut memories = Vec::new();
     let mut args = Vec::new();
@@ -65,10 +74,14 @@ pub fn launch(
     if let Some(w) = watch {
         launch = launch.watch(w);
     }
-    launch.run()?;
+    let stats = launch.run()?;
     let contents = memories.iter().map(|m| match m {
         Memory::Buffer(buffer) => buffer.read(),
         Memory::Image(image) => image.read(),
     });
-    Ok((contents.collect::<Result<_, _>>()?, text))
+    Ok(Ran {
+        contents: contents.collect::<Result<_, _>>()?,
+        text,
+        stats,
+    })
 }

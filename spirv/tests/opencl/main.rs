@@ -49,18 +49,33 @@ struct Row {
     wrong: Vec<String>,
 }
 
-/// A kernel as a zebin of its own.
-fn zebin(words: &[u32], kernel: &str, device: &str, width: u32) -> Result<Vec<u8>, String> {
+/// A kernel as a zebin of its own, and its width.
+fn zebin(
+    words: &[u32],
+    kernel: &str,
+    device: &str,
+    width: Option<u32>,
+) -> Result<(Vec<u8>, u32), String> {
+    let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     let options = Options {
-        simd: Simd::Width(width),
+        simd: width.map_or(Simd::Auto, Simd::Width),
+        target: Some(target.clone()),
         kernel: Some(kernel.to_owned()),
         ..Options::default()
     };
     let translated = translate(words, &options).map_err(|e| e.to_string())?;
-    let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     target.check = true;
     let compiled = compile(&translated.module, &target);
-    Ok(compiled.map_err(|e| format!("compiler: {e}"))?.zebin)
+    let compiled = compiled.map_err(|e| format!("compiler: {e}"))?;
+    let simd = translated.kernels.first().map_or(16, |k| k.simd);
+    let spilled = compiled
+        .kernels
+        .iter()
+        .any(|k| k.stats.spilled.registers > 0);
+    match width.is_none() && simd > 8 && spilled {
+        true => Err(format!("of {simd} by itself, it spills")),
+        false => Ok((compiled.zebin, simd)),
+    }
 }
 
 fn device(device: &'static Device) {
@@ -74,15 +89,21 @@ fn device(device: &'static Device) {
     let needed = |file: &str| asked.iter().any(|c| c.file == file);
     let mut refusals = BTreeSet::new();
     let mut wrong = Vec::new();
-    for width in device.widths.iter().copied() {
-        if chosen("GANTRY_WIDTH", &width.to_string()) {
+    let widths = device.widths.iter().copied().map(Some);
+    for width in widths.chain([None]) {
+        let shown = width.map_or("auto".to_owned(), |w| w.to_string());
+        if chosen("GANTRY_WIDTH", &shown) {
             continue;
         }
         let (mut row, mut refused) = (Row::default(), 0);
+        let mut taken: BTreeMap<u32, usize> = BTreeMap::new();
         for file in source::files(device, width, needed) {
-            let meant = |c: &&&Case| c.file == file.name && c.only.is_none_or(|w| w == width);
-            for case in asked.iter().filter(meant) {
-                if case.skipped(device.name, width).is_some() {
+            for case in asked.iter().filter(|c| c.file == file.name) {
+                let meant = |w: u32| case.only.is_none_or(|o| o == w);
+                if width.is_some_and(|w| !meant(w)) {
+                    continue;
+                }
+                if case.skipped(device.name, width.unwrap_or(16)).is_some() {
                     row.skipped += 1;
                     continue;
                 }
@@ -97,11 +118,14 @@ fn device(device: &'static Device) {
                         }
                         refused += 1;
                     }
-                    Ok(zebin) => {
-                        match simulated::load(&zebin).and_then(|m| judge::launch(case, &m, width)) {
-                            Ok(()) => row.equal += 1,
+                    // What is meant for one width means nothing at another.
+                    Ok((_, simd)) if !meant(simd) => row.skipped += 1,
+                    Ok((zebin, simd)) => {
+                        *taken.entry(simd).or_default() += 1;
+                        match simulated::load(&zebin).and_then(|m| judge::launch(case, &m, simd)) {
+                            Ok(_) => row.equal += 1,
                             Err(e) => row.wrong.push(format!(
-                                "{} on {} SIMD{width}: {e}",
+                                "{} on {} SIMD{shown} ({simd}): {e}",
                                 case.name(),
                                 device.name
                             )),
@@ -111,12 +135,15 @@ fn device(device: &'static Device) {
             }
         }
         println!(
-            "{:6} SIMD{width:<2}  {:4} equal  {:3} wrong  {refused:3} refused  {:3} not run",
+            "{:6} SIMD{shown:<4}  {:4} equal  {:3} wrong  {refused:3} refused  {:3} not run",
             device.name,
             row.equal,
             row.wrong.len(),
             row.skipped
         );
+        if width.is_none() {
+            println!("    launches of widths that were chosen: {taken:?}");
+        }
         for (reason, count) in &row.refused {
             println!("    {count:3} {reason}");
         }

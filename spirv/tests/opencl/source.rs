@@ -12,25 +12,34 @@ pub struct File {
     pub words: Vec<u32>,
 }
 
-/// The files asked for that a device takes at a width.
-pub fn files(device: &Device, width: u32, asked: impl Fn(&str) -> bool) -> Vec<File> {
+/// What says in a file that its kernels have the width that is asked for.
+const REQUIRED: &str = "__attribute__((intel_reqd_sub_group_size(SIMD)))";
+
+/// The files asked for that a device takes at a width; at none: those of which kernels may have any, without what requires one.
+pub fn files(device: &Device, width: Option<u32>, asked: impl Fn(&str) -> bool) -> Vec<File> {
     let wanted = FILES
         .iter()
-        .filter(|(name, text)| asked(name) && device.takes(text, width));
-    wanted
-        .map(|(name, text)| File {
-            name,
-            words: compile(device.name, name, text, width),
-        })
-        .collect()
+        .filter(|(name, text)| asked(name) && device.takes(text, width.unwrap_or(16)));
+    let free = |text: &str| match text.contains(REQUIRED) {
+        true => Some(text.replace(REQUIRED, "")).filter(|t| !t.contains("SIMD")),
+        false => None,
+    };
+    let made = wanted.filter_map(|(name, text)| {
+        let words = match width {
+            Some(w) => compile(device.name, name, text, &format!("-DSIMD={w}")),
+            None => compile(device.name, name, &free(text)?, ""),
+        };
+        Some(File { name, words })
+    });
+    made.collect()
 }
 
 /// Kept in the target directory: a change of the text or the options compiles anew.
-fn compile(device: &str, file: &str, text: &str, width: u32) -> Vec<u32> {
-    let options = format!("-cl-std=CL2.0 -DSIMD={width}");
+fn compile(device: &str, file: &str, text: &str, macros: &str) -> Vec<u32> {
+    let options = format!("-cl-std=CL2.0 {macros}");
     let mut hash = DefaultHasher::new();
     (device, file, text, &options).hash(&mut hash);
-    let name = format!("{file}-{device}-{width}-{:016x}", hash.finish());
+    let name = format!("{file}-{device}-{:016x}", hash.finish());
     let store = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spirv");
     let kept = store.join(&name);
     if !kept.is_file() {

@@ -1,0 +1,199 @@
+//! Intel's compiler by way of its driver, in a process that has it loaded.
+//!
+//! The driver reads its environment when it is loaded: so this program runs itself again, with the variables that give a device without a GPU set.
+#![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
+
+use crate::Kernel;
+use libloading::Library;
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+use std::process::Command;
+use std::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
+
+const CHILD: &str = "GANTRY_INTEL_CHILD";
+const ROUNDS: &str = "GANTRY_INTEL_ROUNDS";
+
+pub fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// The fastest of so many compiles of each kernel's module, by the kernel's number. Those that the driver refuses have none; without a driver, or one that knows
+/// the product, none have.
+pub fn times(
+    device: &str,
+    kernels: &[Kernel],
+    rounds: u32,
+    dir: &Path,
+) -> BTreeMap<usize, Duration> {
+    let folder = dir.join("driver");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (n, k) in kernels.iter().enumerate() {
+        let bytes: Vec<u8> = k.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        std::fs::write(folder.join(format!("{n}.spv")), bytes).unwrap();
+    }
+    let out = Command::new(std::env::current_exe().unwrap())
+        .current_dir(&folder)
+        .env(CHILD, "1")
+        .env(ROUNDS, rounds.to_string())
+        .env("NEOReadDebugKeys", "1")
+        .env("SetCommandStreamReceiver", "1")
+        .env("ProductFamilyOverride", device)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&out.stdout);
+    if !out.status.success() {
+        println!(
+            "the driver's process ended with {}: {}",
+            out.status,
+            String::from_utf8_lossy(&out.stderr)
+        );
+    }
+    let times = text.lines().filter_map(|l| {
+        let (n, nanos) = l.split_once(' ')?;
+        Some((n.parse().ok()?, Duration::from_nanos(nanos.parse().ok()?)))
+    });
+    times.collect()
+}
+
+type Handle = *mut c_void;
+
+#[repr(C)]
+struct ContextDesc {
+    stype: u32,
+    next: *const c_void,
+    flags: u32,
+}
+
+#[repr(C)]
+struct ModuleDesc {
+    stype: u32,
+    next: *const c_void,
+    format: u32,
+    size: usize,
+    input: *const u8,
+    flags: *const c_char,
+    constants: *const c_void,
+}
+
+/// `ZE_STRUCTURE_TYPE_CONTEXT_DESC`, `ZE_STRUCTURE_TYPE_MODULE_DESC`, `ZE_MODULE_FORMAT_IL_SPIRV` of `ze_api.h`.
+const CONTEXT_DESC: u32 = 0xd;
+const MODULE_DESC: u32 = 0x1b;
+const SPIRV: u32 = 0;
+
+struct Driver {
+    library: Library,
+    context: Handle,
+    device: Handle,
+}
+
+impl Driver {
+    /// The first device of the first driver.
+    fn open() -> Result<Driver, String> {
+        // SAFETY: loading the Level Zero loader runs its initialisers, which are made to run in any process.
+        let library = unsafe { Library::new("libze_loader.so.1") }.map_err(|e| e.to_string())?;
+        let (mut driver, mut device, mut context): (Handle, Handle, Handle) =
+            (null_mut(), null_mut(), null_mut());
+        let mut one = 1u32;
+        let desc = ContextDesc {
+            stype: CONTEXT_DESC,
+            next: null(),
+            flags: 0,
+        };
+        // SAFETY: the types are those that ze_api.h declares for the names; all pointers are to live memory of one element.
+        unsafe {
+            let init: unsafe extern "C" fn(u32) -> u32 = *symbol(&library, b"zeInit")?;
+            ok("zeInit", init(0))?;
+            type Get = unsafe extern "C" fn(Handle, *mut u32, *mut Handle) -> u32;
+            let drivers: unsafe extern "C" fn(*mut u32, *mut Handle) -> u32 =
+                *symbol(&library, b"zeDriverGet")?;
+            ok("zeDriverGet", drivers(&mut one, &mut driver))?;
+            one = 1;
+            let devices: Get = *symbol(&library, b"zeDeviceGet")?;
+            ok("zeDeviceGet", devices(driver, &mut one, &mut device))?;
+            type Create = unsafe extern "C" fn(Handle, *const ContextDesc, *mut Handle) -> u32;
+            let create: Create = *symbol(&library, b"zeContextCreate")?;
+            ok("zeContextCreate", create(driver, &desc, &mut context))?;
+        }
+        Ok(Driver {
+            library,
+            context,
+            device,
+        })
+    }
+
+    /// Compiles a module and throws it away.
+    fn compile(&self, spirv: &[u8]) -> Result<Duration, String> {
+        type Create = unsafe extern "C" fn(
+            Handle,
+            Handle,
+            *const ModuleDesc,
+            *mut Handle,
+            *mut Handle,
+        ) -> u32;
+        let desc = ModuleDesc {
+            stype: MODULE_DESC,
+            next: null(),
+            format: SPIRV,
+            size: spirv.len(),
+            input: spirv.as_ptr(),
+            flags: c"".as_ptr(),
+            constants: null(),
+        };
+        let mut module: Handle = null_mut();
+        // SAFETY: as above; the description and what it points to live until the calls return.
+        unsafe {
+            let create: Create = *symbol(&self.library, b"zeModuleCreate")?;
+            let destroy: unsafe extern "C" fn(Handle) -> u32 =
+                *symbol(&self.library, b"zeModuleDestroy")?;
+            let start = Instant::now();
+            let code = create(self.context, self.device, &desc, &mut module, null_mut());
+            let time = start.elapsed();
+            ok("zeModuleCreate", code)?;
+            ok("zeModuleDestroy", destroy(module))?;
+            Ok(time)
+        }
+    }
+}
+
+/// A function of a library.
+///
+/// # Safety
+/// `T` must be its type.
+unsafe fn symbol<'l, T>(
+    library: &'l Library,
+    name: &[u8],
+) -> Result<libloading::Symbol<'l, T>, String> {
+    // SAFETY: the caller's.
+    unsafe { library.get(name) }.map_err(|e| e.to_string())
+}
+
+fn ok(what: &str, code: u32) -> Result<(), String> {
+    match code {
+        0 => Ok(()),
+        n => Err(format!("{what}: {n:#x}")),
+    }
+}
+
+/// Compiles every module of the folder that this runs in, and prints its number and the nanoseconds of the fastest round.
+pub fn child() {
+    let rounds: u32 = std::env::var(ROUNDS).map_or(1, |r| r.parse().unwrap_or(1));
+    let driver = match Driver::open() {
+        Ok(d) => d,
+        Err(e) => return eprintln!("{e}"),
+    };
+    // The first compile of a process loads the compiler.
+    for n in 0.. {
+        let Ok(spirv) = std::fs::read(format!("{n}.spv")) else {
+            return;
+        };
+        let runs: Result<Vec<Duration>, String> =
+            (0..rounds).map(|_| driver.compile(&spirv)).collect();
+        match runs.map(|r| r.into_iter().min()) {
+            Ok(Some(best)) => println!("{n} {}", best.as_nanos()),
+            Ok(None) => {}
+            Err(e) => eprintln!("{n}: {e}"),
+        }
+    }
+}

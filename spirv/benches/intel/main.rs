@@ -1,0 +1,173 @@
+//! Beside Intel's compiler on the same SPIR-V: `cargo bench -p gantry-spirv --bench intel`.
+//!
+//! Every kernel of the corpus that is launched, in a module of its own (`cut.rs`), goes through both: Gantry in this process, Intel's compiler by way of its
+//! driver, without a GPU, in a process of its own that reads all modules first (`driver.rs`), for the time, and by `ocloc` for the zebin. Where the
+//! source says no width, both choose theirs. Both zebins make the same launches on the simulator, held to the same expectations; what they execute is counted.
+//!
+//! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--rounds 5`: the fastest
+//! of so many compiles counts; `--write FILE` puts the table into a page, between its marks.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    dead_code,
+    unused_imports,
+    reason = "a benchmark by the tests' kit"
+)]
+
+#[path = "../../../runtime/tests/opencl/case.rs"]
+mod case;
+#[path = "../../../runtime/tests/opencl/cl.rs"]
+mod cl;
+#[path = "../../../runtime/tests/opencl/compare.rs"]
+mod compare;
+mod cut;
+mod driver;
+#[path = "../../../runtime/tests/opencl/judge.rs"]
+mod judge;
+#[path = "../../../isa-gen/tests/kernels/mod.rs"]
+mod kernels;
+#[path = "../../../runtime/tests/opencl/reference.rs"]
+mod reference;
+#[path = "../../../runtime/tests/common/rng.rs"]
+mod rng;
+mod sides;
+#[path = "../../../runtime/tests/opencl/simulated.rs"]
+mod simulated;
+#[path = "../../tests/opencl/source.rs"]
+mod source;
+#[path = "../../../runtime/tests/opencl/specs/mod.rs"]
+mod specs;
+mod table;
+
+use case::Case;
+use kernels::Device;
+use sides::{Made, Ran};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What the command line says.
+struct Asked {
+    target: String,
+    kernel: String,
+    /// The width that both are to have; none: each chooses.
+    simd: Option<u32>,
+    /// Whether Intel's compiler is to take all buffers for larger than 4 GiB.
+    a64: bool,
+    rounds: u32,
+    write: Option<PathBuf>,
+}
+
+/// A kernel, on both sides.
+struct Row {
+    file: &'static str,
+    kernel: &'static str,
+    /// Nothing, where it is refused.
+    ours: Result<(Made, Ran), String>,
+    theirs: Result<(Made, Ran), String>,
+}
+
+/// A kernel and its module.
+struct Kernel {
+    file: &'static str,
+    name: &'static str,
+    words: Vec<u32>,
+}
+
+fn asked() -> Asked {
+    let mut asked = Asked {
+        target: "skl".to_owned(),
+        kernel: String::new(),
+        simd: None,
+        a64: false,
+        rounds: 5,
+        write: None,
+    };
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().unwrap_or_else(|| panic!("{arg} wants a value"));
+        match arg.as_str() {
+            // What cargo says to every benchmark.
+            "--bench" => {}
+            "--target" => asked.target = value(),
+            "--kernel" => asked.kernel = value(),
+            "--simd" => asked.simd = Some(value().parse().expect("a number")),
+            "--a64" => asked.a64 = true,
+            "--rounds" => asked.rounds = value().parse().expect("a number"),
+            "--write" => asked.write = Some(value().into()),
+            _ => panic!("what is {arg}?"),
+        }
+    }
+    asked
+}
+
+/// Every kernel that is launched, of the width that is asked for; if that is none, of any where the source allows it, else of 16.
+fn kernels_of(device: &Device, cases: &[&Case], simd: Option<u32>) -> Vec<Kernel> {
+    let needed = |file: &str| cases.iter().any(|c| c.file == file);
+    let widths = match simd {
+        Some(w) => vec![Some(w)],
+        None => vec![Some(16), None],
+    };
+    let mut files: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for width in widths {
+        for f in source::files(device, width, needed) {
+            files.insert(f.name, f.words);
+        }
+    }
+    let mut out: Vec<Kernel> = Vec::new();
+    for c in cases {
+        let there = out.iter().any(|k| (k.file, k.name) == (c.file, c.kernel));
+        if let (Some(words), false) = (files.get(c.file), there) {
+            out.push(Kernel {
+                file: c.file,
+                name: c.kernel,
+                words: cut::one_kernel(words, c.kernel),
+            });
+        }
+    }
+    out
+}
+
+fn main() {
+    if driver::is_child() {
+        return driver::child();
+    }
+    let asked = asked();
+    if !kernels::have_ocloc() || !reference::have_pocl() {
+        return;
+    }
+    let device = Device::named(&asked.target).expect("a device of the corpus");
+    let all = specs::cases();
+    let cases: Vec<&Case> = all
+        .iter()
+        .filter(|c| c.name().contains(&asked.kernel))
+        .filter(|c| c.skipped(device.name, 16).is_none())
+        .filter(|c| c.only.is_none_or(|w| Some(w) == asked.simd.or(Some(16))))
+        // What pocl prints is asked of the tests' own program.
+        .filter(|c| !c.prints)
+        .collect();
+    let kernels = kernels_of(device, &cases, asked.simd);
+    let dir = tempfile::tempdir().expect("a folder");
+    let times = driver::times(device.name, &kernels, asked.rounds, dir.path());
+    let mut rows = Vec::new();
+    for (n, k) in kernels.iter().enumerate() {
+        let mine = |c: &&&Case| (c.file, c.kernel) == (k.file, k.name);
+        let cases: Vec<&Case> = cases.iter().filter(mine).copied().collect();
+        let run = |made: Made| sides::run(&made.zebin, &cases, made.simd).map(|r| (made, r));
+        let ours = sides::ours(k, device.name, asked.rounds).and_then(run);
+        let theirs = sides::theirs(k, device.name, asked.a64, dir.path())
+            .map(|m| m.in_time(times.get(&n).copied()))
+            .and_then(run);
+        rows.push(Row {
+            file: k.file,
+            kernel: k.name,
+            ours,
+            theirs,
+        });
+    }
+    let text = table::text(&asked, &rows);
+    print!("{text}");
+    if let Some(page) = &asked.write {
+        table::write(page, &text);
+    }
+}

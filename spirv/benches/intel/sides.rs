@@ -1,0 +1,121 @@
+//! Zebins of both compilers, and what they execute.
+
+use crate::case::Case;
+use crate::{Kernel, judge, simulated};
+use gantry_codegen::{CompileOptions, Context};
+use gantry_runtime::zebin::Zebin;
+use gantry_spirv::{Options, translate};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Zebins of the generations that do not have them by default.
+const ZEBIN: &str = "-cl-allow-zebin -ze-allow-zebin -cl-enable-zebin";
+
+/// What a compiler makes of a kernel.
+pub struct Made {
+    pub zebin: Vec<u8>,
+    pub simd: u32,
+    /// Bytes of code.
+    pub bytes: usize,
+    /// Scratch of a thread, in bytes.
+    pub scratch: u32,
+    /// The fastest compile.
+    pub time: Option<Duration>,
+}
+
+impl Made {
+    fn of(zebin: Vec<u8>, kernel: &str, time: Option<Duration>) -> Result<Made, String> {
+        let read = Zebin::parse(&zebin).map_err(|e| e.to_string())?;
+        let at = read.kernels.iter().position(|k| k.name == kernel);
+        let at = at.ok_or_else(|| format!("no kernel {kernel} in the zebin"))?;
+        let info = &read.kernels[at];
+        Ok(Made {
+            simd: info.env.simd_size,
+            scratch: info.scratch_bytes(),
+            bytes: read.code(&zebin, at).map_or(0, trimmed),
+            zebin,
+            time,
+        })
+    }
+
+    /// The same, compiled in a time.
+    pub fn in_time(self, time: Option<Duration>) -> Made {
+        Made { time, ..self }
+    }
+}
+
+/// Bytes of code without the zeros behind it.
+fn trimmed(code: &[u8]) -> usize {
+    code.iter().rposition(|b| *b != 0).map_or(0, |n| n + 1)
+}
+
+/// Ours, from words to zebin.
+pub fn ours(k: &Kernel, device: &str, rounds: u32) -> Result<Made, String> {
+    let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
+    target.check = false;
+    let options = Options {
+        target: Some(target.clone()),
+        kernel: Some(k.name.to_owned()),
+        ..Options::default()
+    };
+    let mut context = Context::new();
+    let mut best = Duration::MAX;
+    let mut zebin = Vec::new();
+    for _ in 0..rounds.max(1) * 4 {
+        let start = Instant::now();
+        let translated = translate(&k.words, &options).map_err(|e| e.to_string())?;
+        let compiled = context.compile(&translated.module, &target);
+        best = best.min(start.elapsed());
+        zebin = compiled.map_err(|e| e.to_string())?.zebin;
+    }
+    Made::of(zebin, k.name, Some(best))
+}
+
+/// Intel's.
+pub fn theirs(k: &Kernel, device: &str, a64: bool, dir: &Path) -> Result<Made, String> {
+    let name = format!("{}.{}", k.file, k.name);
+    let file = dir.join(format!("{name}.spv"));
+    let bytes: Vec<u8> = k.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
+    let options = match a64 {
+        true => "-cl-std=CL2.0 -cl-intel-greater-than-4GB-buffer-required",
+        false => "-cl-std=CL2.0",
+    };
+    let zebin = format!("{name}.zebin");
+    let done = Command::new("ocloc")
+        .args(["compile", "-q", "-spirv_input", "-device", device])
+        .args(["-internal_options", ZEBIN, "-options", options])
+        .args(["-output_no_suffix", "-output", &zebin])
+        .arg("-file")
+        .arg(&file)
+        .arg("-out_dir")
+        .arg(dir)
+        .output()
+        .map_err(|e| format!("ocloc: {e}"))?;
+    let bytes = std::fs::read(dir.join(&zebin));
+    let bytes = bytes.map_err(|_| String::from_utf8_lossy(&done.stdout).into_owned())?;
+    Made::of(bytes, k.name, None)
+}
+
+/// What was executed, over all launches of a kernel.
+#[derive(Clone, Copy, Default)]
+pub struct Ran {
+    pub instructions: u64,
+    pub sends: u64,
+    /// Block messages of scratch: fills and spills, and private memory that is kept there so.
+    pub scratch: u64,
+}
+
+/// Makes the launches, and holds them to what is expected.
+pub fn run(zebin: &[u8], cases: &[&Case], simd: u32) -> Result<Ran, String> {
+    let module = simulated::load(zebin)?;
+    let mut out = Ran::default();
+    for case in cases {
+        let stats = judge::launch(case, &module, simd).map_err(|e| format!("wrong: {e}"))?;
+        out.instructions += stats.instructions;
+        out.sends += stats.sends;
+        out.scratch += stats.scratch.reads + stats.scratch.writes;
+    }
+    Ok(out)
+}

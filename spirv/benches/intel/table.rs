@@ -1,0 +1,146 @@
+//! The table, and its means.
+
+use crate::{Asked, Row};
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+/// The marks in a page that the table stands between.
+const BEGIN: &str = "<!-- table: begin -->\n";
+const END: &str = "<!-- table: end -->\n";
+
+/// The geometric mean; 1 of nothing.
+fn mean(values: &[f64]) -> f64 {
+    let sum: f64 = values.iter().map(|v| v.ln()).sum();
+    (sum / values.len().max(1) as f64).exp()
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(1.0)
+}
+
+fn millis(time: Option<Duration>) -> String {
+    time.map_or("–".to_owned(), |t| {
+        format!("{:.2}", t.as_secs_f64() * 1e3)
+    })
+}
+
+/// What is compared: ours over theirs, by a name.
+#[derive(Default)]
+struct Ratios {
+    instructions: Vec<f64>,
+    sends: Vec<f64>,
+    bytes: Vec<f64>,
+    times: Vec<f64>,
+    /// Kernels by our width and theirs.
+    widths: [[u32; 3]; 3],
+    /// Bytes of scratch, ours and theirs.
+    scratch: [u64; 2],
+}
+
+fn at(simd: u32) -> usize {
+    match simd {
+        32 => 2,
+        16 => 1,
+        _ => 0,
+    }
+}
+
+/// The page's part.
+pub fn text(asked: &Asked, rows: &[Row]) -> String {
+    let mut out = String::new();
+    let mut all = Ratios::default();
+    let mut table = String::new();
+    let mut failed = Vec::new();
+    for r in rows {
+        let name = format!("{}.{}", r.file, r.kernel);
+        let ((made, ran), (their_made, their_ran)) = match (&r.ours, &r.theirs) {
+            (Ok(a), Ok(b)) => (a, b),
+            (a, b) => {
+                for (who, e) in [("Gantry", a.as_ref().err()), ("Intel", b.as_ref().err())] {
+                    if let Some(e) = e {
+                        let line = e.lines().next().unwrap_or("");
+                        failed.push(format!("- {name}, {who}: {line}\n"));
+                    }
+                }
+                continue;
+            }
+        };
+        let ratio = |a: f64, b: f64| a / b.max(1e-9);
+        let instructions = ratio(ran.instructions as f64, their_ran.instructions as f64);
+        all.instructions.push(instructions);
+        if ran.sends > 0 && their_ran.sends > 0 {
+            all.sends.push(ran.sends as f64 / their_ran.sends as f64);
+        }
+        all.bytes
+            .push(ratio(made.bytes as f64, their_made.bytes as f64));
+        let time = made.time.zip(their_made.time);
+        let time = time.map(|(a, b)| b.as_secs_f64() / a.as_secs_f64());
+        all.times.extend(time);
+        all.widths[at(made.simd)][at(their_made.simd)] += 1;
+        all.scratch[0] += u64::from(made.scratch);
+        all.scratch[1] += u64::from(their_made.scratch);
+        let _ = writeln!(
+            table,
+            "| {name} | {} / {} | {} / {} | {instructions:.2} | {} / {} | {} / {} | {} / {} | {} / {} | {} / {} | {} |",
+            made.simd,
+            their_made.simd,
+            ran.instructions,
+            their_ran.instructions,
+            ran.sends,
+            their_ran.sends,
+            made.bytes,
+            their_made.bytes,
+            made.scratch,
+            their_made.scratch,
+            ran.scratch,
+            their_ran.scratch,
+            millis(made.time),
+            millis(their_made.time),
+            time.map_or("–".to_owned(), |t| format!("{t:.0}")),
+        );
+    }
+    let a64 = if asked.a64 {
+        ", its buffers with 64-bit addresses"
+    } else {
+        ""
+    };
+    let _ = writeln!(
+        out,
+        "{} kernels on `{}`{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}. Scratch of a thread, summed: {} bytes, \
+         Intel's {}. Intel's compiler takes {:.0} times as long, in geometric mean; in the median {:.0} times.\n",
+        all.instructions.len(),
+        asked.target,
+        mean(&all.instructions),
+        mean(&all.sends),
+        mean(&all.bytes),
+        all.scratch[0],
+        all.scratch[1],
+        mean(&all.times),
+        median(all.times.clone()),
+    );
+    out.push_str("| width, ours | Intel's 8 | 16 | 32 |\n|---|---|---|---|\n");
+    for (n, simd) in [8, 16, 32].into_iter().enumerate() {
+        let [a, b, c] = all.widths[n];
+        let _ = writeln!(out, "| {simd} | {a} | {b} | {c} |");
+    }
+    out.push_str(
+        "\nOurs / Intel's:\n\n| kernel | width | executed | ratio | sends | bytes of code | scratch | scratch messages | ms to compile | times as fast |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    out.push_str(&table);
+    if !failed.is_empty() {
+        out.push_str("\nNot compared:\n\n");
+        failed.iter().for_each(|f| out.push_str(f));
+    }
+    out
+}
+
+/// Puts the text into a page, between its marks.
+pub fn write(page: &Path, text: &str) {
+    let old = std::fs::read_to_string(page).unwrap();
+    let (head, rest) = old.split_once(BEGIN).expect("a mark where it begins");
+    let (_, tail) = rest.split_once(END).expect("a mark where it ends");
+    std::fs::write(page, format!("{head}{BEGIN}{text}{END}{tail}")).unwrap();
+}
