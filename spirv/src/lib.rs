@@ -3,7 +3,7 @@
 //! ```text
 //!   words -> read -> module -> check ----------------------------------.   once a module
 //!                                                                       |
-//!   ir::Module <- emit <- width <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   for each kernel
+//!   ir::Module <- emit <- width <- arrays <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   for each kernel
 //!                  |
 //!               library (OpenCL.std, GLSL.std.450)
 //! ```
@@ -11,6 +11,7 @@
 //! [`translate`] shows the phases, a line each. A work-item's scalar becomes a value with a lane for each of the thread's work-items, or of one
 //! lane where all have the same; control flow becomes masks where work-items part, and branches where they do not.
 
+mod arrays;
 mod body;
 mod cfg;
 mod check;
@@ -32,6 +33,7 @@ mod width;
 
 pub use error::{Error, Errors, Fault};
 
+use arrays::Arrays;
 use body::Body;
 use cfg::Graph;
 use cfg::script::Script;
@@ -222,6 +224,7 @@ struct Kept {
     graph: Graph,
     script: Script,
     uniform: Uniformity,
+    arrays: Arrays,
 }
 
 impl Kept {
@@ -234,11 +237,13 @@ impl Kept {
         cfg::uses::check(m, &body, &graph)?;
         let script = Script::new(&body, &graph);
         let uniform = uniform::analyse(m, &body, &graph, &script);
+        let arrays = arrays::find(m, &body, &graph, &uniform);
         Ok(Kept {
             body,
             graph,
             script,
             uniform,
+            arrays,
         })
     }
 
@@ -257,6 +262,7 @@ impl Kept {
             (m, &self.body, &self.graph),
             &self.script,
             &self.uniform,
+            &self.arrays,
             robust,
             module,
             &mut function,

@@ -131,7 +131,12 @@ pub(crate) fn estimate(m: &Module<'_>, kept: &Kept) -> Estimate {
         extra: Vec::new(),
     };
     lives.number(&kept.script);
-    lives.estimate()
+    let mut out = lives.estimate();
+    // What is held in registers may live everywhere.
+    for (bytes, simd) in out.bytes.iter_mut().zip([8, 16, 32]) {
+        *bytes = bytes.saturating_add(kept.arrays.bytes(simd));
+    }
+    out
 }
 
 struct Lives<'a, 'm> {

@@ -55,6 +55,10 @@ impl Emit<'_, '_, '_> {
         match inst.op {
             Op::Variable => {
                 let id = inst.id.expand().ok_or_else(|| Error::internal("no id"))?;
+                if let Some(n) = self.held(id) {
+                    let init = self.body.operands(inst).get(1);
+                    return self.hold(id, n, init.map(|w| Id::from_u32(*w)));
+                }
                 let v = self.private_pointer(id)?;
                 if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::from_u32(*w)) {
                     let ty = self.type_of(init)?;
@@ -161,6 +165,9 @@ impl Emit<'_, '_, '_> {
 
     fn load(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let pointer = self.operand(inst, 0)?;
+        if let Some(n) = self.held(pointer) {
+            return self.load_held(inst, n);
+        }
         let (class, of) = self.pointer(pointer)?;
         let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
         if ty != of {
@@ -286,6 +293,9 @@ impl Emit<'_, '_, '_> {
 
     fn store(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (pointer, value) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        if let Some(n) = self.held(pointer) {
+            return self.store_held(inst, n).map(|()| Leaves::new());
+        }
         let (class, of) = self.pointer(pointer)?;
         if self.type_of(value)? != of {
             return Err(Error::malformed("a store of another type than is there"));
@@ -400,6 +410,9 @@ impl Emit<'_, '_, '_> {
 
     fn chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let base = self.operand(inst, 0)?;
+        if self.held(base).is_some() {
+            return self.held_chain(inst);
+        }
         let (class, of) = self.pointer(base)?;
         let words: Vec<u32> = self.body.operands(inst).to_vec();
         let first = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
@@ -492,6 +505,9 @@ impl Emit<'_, '_, '_> {
 
     fn copy(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (to, from) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        if let Some((n, init)) = self.held(to).zip(self.arrays.copied(to, inst.at)) {
+            return self.fill_held(n, init).map(|()| Leaves::new());
+        }
         let ((to_class, to_ty), (from_class, from_ty)) = (self.pointer(to)?, self.pointer(from)?);
         if self.m.logical {
             return self.copy_value(inst, (to, to_class, to_ty), (from, from_class, from_ty));
@@ -660,16 +676,18 @@ impl Emit<'_, '_, '_> {
             for inst in &self.body.blocks[*b].insts {
                 self.body.for_each_use(inst, |id| {
                     let ty = self.body.type_of(self.m, id);
-                    any |= matches!(
-                        ty.map(|t| self.m.types.kind(t)),
-                        Some(Type::Pointer(
-                            StorageClass::Function | StorageClass::Private,
-                            _
-                        ))
-                    );
+                    any |= self.held(id).is_none()
+                        && matches!(
+                            ty.map(|t| self.m.types.kind(t)),
+                            Some(Type::Pointer(
+                                StorageClass::Function | StorageClass::Private,
+                                _
+                            ))
+                        );
                 });
                 if let (Op::Variable, Some(id), Some(ty)) =
                     (inst.op, inst.id.expand(), inst.ty.expand())
+                    && self.held(id).is_none()
                 {
                     all.push((id, ty, inst.at, inst.line));
                 }

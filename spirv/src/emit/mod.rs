@@ -5,6 +5,7 @@
 
 mod arguments;
 mod arithmetic;
+mod arrays;
 mod atomics;
 mod bits;
 mod builtins;
@@ -20,6 +21,7 @@ mod matrices;
 mod memory;
 mod workgroup;
 
+use crate::arrays::Arrays;
 use crate::body::{BInst, Block, Body};
 use crate::cfg::Graph;
 use crate::cfg::script::Script;
@@ -92,6 +94,9 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// Where variables are in each work-item's part of scratch.
     private: BTreeMap<Id, u32>,
     private_bytes: u32,
+    /// The variables that may be held in registers, and those that are.
+    arrays: &'a Arrays,
+    held: arrays::Held,
     data: BTreeMap<Id, ir::DataRef>,
     /// The variables that pointers are to the beginning of.
     roots: BTreeMap<Id, Id>,
@@ -144,6 +149,7 @@ pub(crate) fn kernel(
     (m, body, g): (&Module<'_>, &Body, &Graph),
     script: &Script,
     u: &Uniformity,
+    arrays: &Arrays,
     robust: bool,
     module: &mut ir::Module,
     func: &mut ir::Function,
@@ -184,6 +190,8 @@ pub(crate) fn kernel(
         group_area: None,
         private: BTreeMap::new(),
         private_bytes: 0,
+        arrays,
+        held: arrays::Held::new(arrays.held(simd)),
         data: BTreeMap::new(),
         roots: BTreeMap::new(),
         files: BTreeMap::new(),

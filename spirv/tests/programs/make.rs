@@ -351,8 +351,9 @@ impl Make<'_> {
                 false => room / ty.size(),
             },
             bytes,
-            generic: space != Space::Table && self.r.one_in(4),
-            either: self.r.one_in(6),
+            // The first array is indexed and nothing else, as what is held in registers must be.
+            generic: !matches!(space, Space::Table | Space::Array(0)) && self.r.one_in(4),
+            either: space != Space::Array(0) && self.r.one_in(6),
         }
     }
 

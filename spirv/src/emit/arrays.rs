@@ -1,0 +1,281 @@
+//! Private variables that are held in registers ([`crate::arrays`]).
+//!
+//! A variable is one of the builder's: its first scalar of all channels, then its second one, and so on. A pointer into it is the number of the scalar that it
+//! is to: a constant that is known here, and what indices add to it, which is the pointer's value. No index leads out of the variable.
+
+use super::{Emit, Leaves};
+use crate::body::BInst;
+use crate::error::Error;
+use crate::module::types::Type;
+use crate::read::Id;
+use gantry_codegen::builder::Variable;
+use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
+use spirv::Op;
+use std::collections::BTreeMap;
+
+/// What is held.
+#[derive(Default)]
+pub(super) struct Held {
+    /// By the variable's number: none where it is in scratch.
+    vars: Vec<Option<Variable>>,
+    which: Vec<bool>,
+    /// Of pointers into them: whether indices count, and the constant.
+    at: BTreeMap<Id, (bool, u32)>,
+}
+
+impl Held {
+    pub fn new(which: Vec<bool>) -> Held {
+        Held {
+            vars: vec![None; which.len()],
+            which,
+            at: BTreeMap::new(),
+        }
+    }
+}
+
+/// What an access is to.
+struct Part {
+    var: Variable,
+    scalar: Scalar,
+    /// How many places there are for it.
+    places: u32,
+    /// The number of its first scalar: a constant, or one for all, or of each channel. It is no more than what there are places for.
+    constant: u32,
+    index: Option<Value>,
+}
+
+impl Emit<'_, '_, '_> {
+    /// The number of the variable that a pointer is into, if that is held in registers.
+    pub(super) fn held(&self, pointer: Id) -> Option<usize> {
+        let n = self.arrays.of(pointer)?;
+        self.held.which.get(n).copied()?.then_some(n)
+    }
+
+    /// A variable begins.
+    pub(super) fn hold(&mut self, id: Id, n: usize, init: Option<Id>) -> Result<Leaves, Error> {
+        let array = self.arrays.all.get(n);
+        let array = array.ok_or_else(|| Error::internal("no such variable"))?;
+        let ty = self.lanes(array.scalar, array.leaves * self.simd);
+        let var = self.b.declare_var(ty);
+        if let Some(slot) = self.held.vars.get_mut(n) {
+            *slot = Some(var);
+        }
+        self.held.at.insert(id, (false, 0));
+        let all = match init {
+            Some(init) => self.filled(init)?,
+            None => self.b.ins().undef(ty),
+        };
+        self.b.def_var_all_lanes(var, all);
+        Ok(Leaves::from_slice(&[self.number(Scalar::I32, 0)]))
+    }
+
+    /// A value as a variable holds it.
+    fn filled(&mut self, value: Id) -> Result<Value, Error> {
+        let leaves = self.get(value)?;
+        let all: Vec<Value> = leaves.iter().map(|v| self.b.splat(*v, self.simd)).collect();
+        let first = all.first().ok_or_else(|| Error::internal("no value"))?;
+        let scalar = self.b.ty(*first).scalar();
+        Ok(self.join(scalar, &all, self.simd))
+    }
+
+    /// A copy of constants to the whole of a variable.
+    pub(super) fn fill_held(&mut self, n: usize, from: Id) -> Result<(), Error> {
+        let all = self.filled(from)?;
+        let var = self.held.vars.get(n).copied().flatten();
+        let var = var.ok_or_else(|| Error::malformed("a variable before it begins"))?;
+        // In channels that do not run it is nobody's business what is there, but in those of a call that is made by some of them only, it is.
+        let scalar = self.b.ty(all).scalar();
+        let bytes = self.simd * scalar.bytes();
+        let mut now = self.b.use_var(var);
+        for part in 0..self.b.ty(all).lanes() / self.simd {
+            let new = self.b.slice(all, part * self.simd, self.simd);
+            let region = Region::contiguous(self.simd as u16, (part * bytes) as u16);
+            let mask = self.b.exec_mask();
+            now = self.b.ins().wrregion_at(now, region, None, new, mask);
+        }
+        self.b.def_var_all_lanes(var, now);
+        Ok(())
+    }
+
+    /// A pointer from another by indices.
+    pub(super) fn held_chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let base = self.operand(inst, 0)?;
+        let (_, mut ty) = self.pointer(base)?;
+        let words: Vec<u32> = self.body.operands(inst).to_vec();
+        let first = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+        let result = inst.ty.expand().and_then(|t| self.m.pointee(t));
+        let (mut indexed, mut constant) = self.held.at.get(&base).copied().unwrap_or_default();
+        let mut index = self.one(base)?;
+        for (n, word) in words.iter().enumerate().skip(1) {
+            let id = Id::from_u32(*word);
+            let known = self.m.bits(id).map(|bits| bits as u32);
+            let outside = || Error::malformed("an index outside of a composite");
+            let step = if first && n == 1 {
+                self.m.types.leaves(ty)
+            } else if let Type::Struct(_) = self.m.types.kind(ty) {
+                let member = known.ok_or_else(outside)?;
+                let (next, before) = self
+                    .m
+                    .types
+                    .member(ty, u64::from(member))
+                    .ok_or_else(outside)?;
+                constant = constant.wrapping_add(before);
+                ty = next;
+                continue;
+            } else {
+                let (next, _) = self.m.types.offset(ty, 0).ok_or_else(outside)?;
+                ty = next;
+                self.m.types.leaves(ty)
+            };
+            match known {
+                Some(k) => constant = constant.wrapping_add(k.wrapping_mul(step)),
+                None => {
+                    let by = self.one(id)?;
+                    if !self.b.ty(by).scalar().is_int() {
+                        return Err(Error::malformed("an index that is no integer"));
+                    }
+                    let by = self.resize(by, Scalar::I32, true);
+                    let by = self.times(by, u64::from(step));
+                    index = match std::mem::replace(&mut indexed, true) {
+                        true => {
+                            let mut v = [index, by];
+                            self.even(&mut v);
+                            self.b.ins().iadd(v[0], v[1])
+                        }
+                        false => by,
+                    };
+                }
+            }
+        }
+        if result != Some(ty) {
+            return Err(Error::malformed(
+                "a pointer to another type than the indices lead to",
+            ));
+        }
+        if let Some(id) = inst.id.expand() {
+            self.held.at.insert(id, (indexed, constant));
+        }
+        Ok(Leaves::from_slice(&[index]))
+    }
+
+    /// What so many scalars behind a pointer are.
+    fn held_part(&mut self, pointer: Id, n: usize, leaves: u32) -> Result<Part, Error> {
+        let array = self.arrays.all.get(n).cloned();
+        let array = array.ok_or_else(|| Error::internal("no such variable"))?;
+        let var = self.held.vars.get(n).copied().flatten();
+        let var = var.ok_or_else(|| Error::malformed("a variable before it begins"))?;
+        let last = array.leaves.checked_sub(leaves);
+        let last = last.ok_or_else(|| Error::malformed("an access larger than its variable"))?;
+        let (indexed, constant) = self.held.at.get(&pointer).copied().unwrap_or_default();
+        let mut part = Part {
+            var,
+            scalar: array.scalar,
+            places: last + 1,
+            constant: constant.min(last),
+            index: None,
+        };
+        if indexed {
+            let index = self.one(pointer)?;
+            let by = self.same(index, u64::from(constant));
+            let index = if constant == 0 {
+                index
+            } else {
+                self.b.ins().iadd(index, by)
+            };
+            let most = self.same(index, u64::from(last));
+            part.constant = 0;
+            part.index = Some(self.b.ins().umin(index, most));
+        }
+        Ok(part)
+    }
+
+    /// The number of a scalar in bytes, as regions have it.
+    fn bytes_of(&mut self, part: &Part, index: Value) -> Value {
+        let bytes = self.times(index, u64::from(self.simd * part.scalar.bytes()));
+        self.resize(bytes, Scalar::I16, false)
+    }
+
+    /// Where one of a part's scalars is.
+    fn region(&self, part: &Part, n: u32) -> Region {
+        let offset = (part.constant + n) * self.simd * part.scalar.bytes();
+        Region::contiguous(self.simd as u16, offset as u16)
+    }
+
+    /// In which channels a part is the one at a place.
+    fn is_at(&mut self, index: Value, place: u32) -> Value {
+        let place = self.same(index, u64::from(place));
+        self.b.ins().icmp(IntCC::Equal, index, place)
+    }
+
+    pub(super) fn load_held(&mut self, inst: &BInst, n: usize) -> Result<Leaves, Error> {
+        let pointer = self.operand(inst, 0)?;
+        let (_, of) = self.pointer(pointer)?;
+        if inst.ty.expand() != Some(of) {
+            return Err(Error::malformed("a load of another type than is there"));
+        }
+        let leaves = self.m.types.leaves(of);
+        let mut part = self.held_part(pointer, n, leaves)?;
+        let all = self.b.use_var(part.var);
+        let ty = self.lanes(part.scalar, self.simd);
+        let mut out = Leaves::new();
+        match part.index {
+            Some(index) if self.b.ty(index).lanes() > 1 => {
+                for place in 0..part.places {
+                    part.constant = place;
+                    let here = self.is_at(index, place);
+                    for n in 0..leaves {
+                        let region = self.region(&part, n);
+                        let v = self.b.ins().rdregion(ty, all, region);
+                        match out.get_mut(n as usize) {
+                            Some(old) => *old = self.b.ins().select(here, v, *old),
+                            None => out.push(v),
+                        }
+                    }
+                }
+            }
+            index => {
+                let index = index.map(|i| self.bytes_of(&part, i));
+                for n in 0..leaves {
+                    let region = self.region(&part, n);
+                    out.push(self.b.ins().rdregion_at(ty, all, region, index));
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    pub(super) fn store_held(&mut self, inst: &BInst, n: usize) -> Result<(), Error> {
+        let (pointer, value) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let (_, of) = self.pointer(pointer)?;
+        if self.type_of(value)? != of {
+            return Err(Error::malformed("a store of another type than is there"));
+        }
+        let values = self.get(value)?;
+        let values: Vec<Value> = values.iter().map(|v| self.b.splat(*v, self.simd)).collect();
+        let mut part = self.held_part(pointer, n, values.len() as u32)?;
+        let mut all = self.b.use_var(part.var);
+        let mask = self.b.exec_mask();
+        match part.index {
+            Some(index) if self.b.ty(index).lanes() > 1 => {
+                for place in 0..part.places {
+                    let here = self.is_at(index, place);
+                    let mask = self.b.ins().band(mask, here);
+                    part.constant = place;
+                    for (n, v) in values.iter().enumerate() {
+                        let region = self.region(&part, n as u32);
+                        all = self.b.ins().wrregion_at(all, region, None, *v, mask);
+                    }
+                }
+            }
+            index => {
+                let index = index.map(|i| self.bytes_of(&part, i));
+                for (n, v) in values.iter().enumerate() {
+                    let region = self.region(&part, n as u32);
+                    all = self.b.ins().wrregion_at(all, region, index, *v, mask);
+                }
+            }
+        }
+        self.b.def_var_all_lanes(part.var, all);
+        Ok(())
+    }
+}
