@@ -44,6 +44,8 @@ pub(super) struct Thread<'a> {
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
     scratch: Vec<u8>,
+    /// How often the time was asked for.
+    clock: u64,
 }
 
 /// What to do after an instruction.
@@ -80,6 +82,7 @@ impl<'a> Thread<'a> {
                 }
                 _ => Vec::new(),
             },
+            clock: 0,
         };
         t.enter(func, args.iter().map(|a| a.0.clone()).collect())
             .map_err(InterpError::Launch)?;
@@ -220,6 +223,12 @@ impl<'a> Thread<'a> {
             }
             InstData::Nullary { opcode } => match opcode {
                 Opcode::Barrier => return Ok(Step::Barrier),
+                Opcode::HwThreadId => vec![vec![self.number.into()]],
+                Opcode::Cycles => {
+                    self.clock += 1;
+                    vec![vec![self.clock]]
+                }
+                Opcode::WorkDim => vec![vec![self.group.grid.dimensions().into()]],
                 Opcode::PrintfBuffer => vec![vec![NO_BUFFER]],
                 Opcode::DispatchMask => vec![self.dispatch_mask()],
                 Opcode::SubgroupId => {
