@@ -254,6 +254,7 @@ pub fn launch(
             ArgKind::Value | ArgKind::Ptr => {}
         }
     }
+    tables.samplers.extend_from_slice(&func.samplers);
     let args = &args[..];
     let mut stats = Stats::default();
     let mut fuel = fuel;
