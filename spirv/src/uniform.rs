@@ -8,7 +8,7 @@
 use crate::body::{BInst, Block, Body};
 use crate::cfg::script::Script;
 use crate::cfg::{Graph, Loop};
-use crate::emit::{groups, images};
+use crate::emit::{groups, images, rectangles};
 use crate::library::declared;
 use crate::module::Module;
 use crate::module::types::Type;
@@ -196,6 +196,7 @@ impl Analysis<'_, '_> {
             op if images::is_query(op) => Spread::Nothing,
             // A lane for each channel whatever the coordinates are.
             Op::ImageSampleExplicitLod | Op::ImageRead | Op::ImageFetch => Spread::Source,
+            op if rectangles::is_read(op) => Spread::Source,
             Op::FunctionCall => match declared::result(self.m, operands) {
                 None => Spread::Operands,
                 Some(groups::Spread::Uniform) => Spread::Nothing,

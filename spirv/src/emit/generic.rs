@@ -59,16 +59,15 @@ pub(super) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: Storage
     })
 }
 
-/// The operands by which an instruction accesses memory.
-fn accessed(m: &Module<'_>, inst: &BInst, operands: &[u32]) -> std::ops::Range<usize> {
+/// Whether an instruction accesses memory through its n-th operand, if that is a pointer.
+fn accesses(m: &Module<'_>, inst: &BInst, operands: &[u32], n: usize) -> bool {
     match inst.op {
-        Op::Load | Op::Store => 0..1,
-        Op::CopyMemory | Op::CopyMemorySized => 0..2,
-        Op::ExtInst if operands.get(1) != Some(&(Std::printf as u32)) => 2..operands.len(),
-        Op::SubgroupBlockReadINTEL | Op::SubgroupBlockWriteINTEL => 0..1,
-        op if super::atomics::is_atomic(op) => 0..1,
-        Op::FunctionCall if declared::accesses(m, operands) => 1..2,
-        _ => 0..0,
+        Op::Load | Op::Store => n == 0,
+        Op::CopyMemory | Op::CopyMemorySized => n < 2,
+        Op::ExtInst => n > 1 && operands.get(1) != Some(&(Std::printf as u32)),
+        Op::SubgroupBlockReadINTEL | Op::SubgroupBlockWriteINTEL => n == 0,
+        Op::FunctionCall => n == 1 && declared::accesses(m, operands),
+        op => n == 0 && super::atomics::is_atomic(op),
     }
 }
 
@@ -122,9 +121,16 @@ impl Emit<'_, '_, '_> {
 
     /// A pointer of which another is made by no more than arithmetic: as that is.
     pub(super) fn passed(&mut self, id: Id, to: Id) -> Result<Leaves, Error> {
-        match self.generic(to) {
-            Some(Memory::One(_)) => self.bare(id),
-            _ => self.get(id),
+        let Some(Memory::One(class)) = self.generic(to) else {
+            return self.get(id);
+        };
+        let leaves = self.bare(id)?;
+        match (self.generic(id), leaves.as_slice()) {
+            // What nothing said.
+            (Some(Memory::None | Memory::Null), &[v]) => {
+                Ok(Leaves::from_slice(&[self.untagged(v, class)]))
+            }
+            _ => Ok(leaves),
         }
     }
 
@@ -272,14 +278,17 @@ impl Emit<'_, '_, '_> {
     /// Emits an instruction: where it accesses memory through a generic pointer to one of several, for each of them.
     pub(super) fn by_memory(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let operands = self.body.operands(inst);
-        let mut ids = accessed(self.m, inst, operands).filter_map(|n| operands.get(n).copied());
-        let several = ids.find_map(|w| {
-            let id = Id::from_u32(w);
-            match self.generic(id) {
-                Some(Memory::Several(kinds)) if !self.narrowed.iter().any(|n| n.0 == id) => {
-                    Some((id, kinds))
-                }
-                _ => None,
+        let mut several = None;
+        // Operands that are ids: others are numbers.
+        self.body.for_each_use(inst, |id| {
+            let word = id.as_u32();
+            let place = operands.iter().enumerate();
+            let mut place = place.filter(|(_, w)| **w == word).map(|(n, _)| n);
+            let known = self.narrowed.iter().any(|n| n.0 == id);
+            if let (Some(Memory::Several(kinds)), false, None) = (self.generic(id), known, several)
+                && place.any(|n| accesses(self.m, inst, operands, n))
+            {
+                several = Some((id, kinds));
             }
         });
         let Some((id, kinds)) = several else {

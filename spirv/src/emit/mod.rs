@@ -21,6 +21,7 @@ mod logical;
 mod matrices;
 mod memory;
 mod named;
+pub(crate) mod rectangles;
 mod transfers;
 mod variables;
 mod workgroup;
@@ -137,6 +138,7 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || groups::is_supported(op)
         || images::is_supported(op)
         || transfers::is_supported(op)
+        || rectangles::is_supported(op)
         || matrices::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
@@ -528,6 +530,7 @@ impl Emit<'_, '_, '_> {
             op if groups::is_supported(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
+            op if rectangles::is_supported(op) => self.rectangle(inst),
             op if transfers::is_supported(op) => self.transfer(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;

@@ -103,7 +103,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// What all channels that run have, of one lane.
-    fn any_lane(&mut self, v: Value) -> Value {
+    pub(super) fn any_lane(&mut self, v: Value) -> Value {
         if self.b.ty(v).lanes() == 1 {
             return v;
         }
