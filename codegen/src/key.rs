@@ -303,6 +303,7 @@ impl<'a> Body<'a> {
             srclocs,
             // In no zebin.
             labels: _,
+            samplers,
         } = self.func;
         let func = self.func;
         let placed = func.layout.blocks().iter();
@@ -315,6 +316,17 @@ impl<'a> Body<'a> {
         func.sig.params.iter().for_each(|p| w.param(p));
         w.len(func.sig.results.len());
         func.sig.results.iter().for_each(|t| w.ty(*t));
+        w.len(samplers.len());
+        for s in samplers {
+            let crate::ir::Sampler {
+                addressing,
+                linear,
+                normalized,
+            } = *s;
+            w.u8(addressing as u8);
+            w.u8(u8::from(linear));
+            w.u8(u8::from(normalized));
+        }
         w.u8(u8::from(located));
         w.len(func.layout.blocks().len());
         for &block in func.layout.blocks() {
@@ -557,6 +569,7 @@ impl<'a> Body<'a> {
                 opcode: _,
                 at,
                 coords,
+                lod,
                 data,
                 mask,
                 old,
@@ -565,7 +578,7 @@ impl<'a> Body<'a> {
                     .iter()
                     .for_each(|&b| self.w.u8(b));
                 self.optional(&coords);
-                self.optional(&[data, mask, old]);
+                self.optional(&[lod, data, mask, old]);
             }
             InstData::ArgQuery {
                 opcode: _,

@@ -86,6 +86,7 @@ fn runnable_ones_run() {
         let image = Image {
             shape: ImageShape::D2,
             extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
+            samples: 1,
             components: 4,
             component: Component::Uint32,
             address: memory.add(vec![0; (IMAGE_SIDE * IMAGE_SIDE * 16) as usize]),

@@ -167,6 +167,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     let image = |address| Image {
         shape: ImageShape::D2,
         extent: [IMAGE_SIDE, IMAGE_SIDE, 1],
+        samples: 1,
         components: 4,
         component: Component::Uint32,
         address,
@@ -187,6 +188,7 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
         Arg(vec![memory.add_image(Image {
             shape: ImageShape::Block,
             extent: [IMAGE_SIDE / 2, IMAGE_SIDE, 1],
+            samples: 1,
             components: 2,
             component: Component::Unorm8,
             address: block,

@@ -35,16 +35,28 @@ pub struct ImageArg {
     pub shape: ImageShape,
     /// Texels along each coordinate, 1 along those that it does not have.
     pub extent: [u32; 3],
+    /// Samples of a texel.
+    pub samples: u32,
     /// Components of a texel: 1, 2 or 4.
     pub components: u32,
     /// How each is stored.
     pub component: Component,
 }
 
+/// The numbers of an image as text has them: along each coordinate, samples last.
+fn sizes(shape: ImageShape, [x, y, z]: [u32; 3], samples: u32) -> [u32; 4] {
+    match shape {
+        ImageShape::D2Msaa => [x, y, samples, 1],
+        _ => [x, y, z, samples],
+    }
+}
+
 impl fmt::Display for ImageArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let extent = self.extent.iter().take(self.shape.coordinates());
-        let extent: Vec<String> = extent.map(u32::to_string).collect();
+        let [x, y, z] = self.extent;
+        let sizes = sizes(self.shape, [x, y, z], self.samples);
+        let sizes = sizes.iter().take(self.shape.coordinates());
+        let extent: Vec<String> = sizes.map(u32::to_string).collect();
         let (shape, extent) = (self.shape.name(), extent.join(","));
         let order = name_of(self.components, &COMPONENTS);
         let stored = name_of(self.component, &STORED);
@@ -370,7 +382,7 @@ impl Parser<'_> {
 
     /// `(4,2) rgba_unorm8 u8[0..32]`.
     fn image(&mut self, shape: ImageShape) -> Result<Arg, String> {
-        let mut extent = [1; 3];
+        let mut extent = [1; 4];
         self.token("(")?;
         for (i, e) in extent.iter_mut().enumerate().take(shape.coordinates()) {
             if i > 0 {
@@ -379,18 +391,23 @@ impl Parser<'_> {
             *e = self.integer()?;
         }
         self.token(")")?;
+        let (extent, samples) = match (shape, extent) {
+            (ImageShape::D2Msaa, [x, y, samples, _]) => ([x, y, 1], samples),
+            (_, [x, y, z, samples]) => ([x, y, z], samples),
+        };
         let format = self.word();
         let (order, stored) = format.split_once('_').unwrap_or((&format, ""));
         let image = ImageArg {
             shape,
             extent,
+            samples,
             components: self.one_of(order, &COMPONENTS)?,
             component: self.one_of(stored, &STORED)?,
         };
         let data = self.buffer()?;
         let texel = u64::from(image.components * image.component.bytes());
-        let [x, y, z] = extent.map(u64::from);
-        let want = x.saturating_mul(y).saturating_mul(z).saturating_mul(texel);
+        let sizes = extent.iter().chain([&samples]).map(|n| u64::from(*n));
+        let want = sizes.fold(texel, u64::saturating_mul);
         match data.to_bytes().len() as u64 == want {
             true => Ok(Arg::Image(image, data)),
             false => Err(format!("the image has {want} bytes, others are given")),

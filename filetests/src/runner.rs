@@ -255,6 +255,8 @@ fn described(image: &ImageArg) -> Result<(ImageFormat, ImageDesc), gantry_runtim
         ImageShape::Buffer => ImageDesc::d1_buffer(x),
         ImageShape::D2Array => ImageDesc::d2_array(x, y, z),
         ImageShape::D3 => ImageDesc::d3(x, y, z),
+        ImageShape::D2Msaa => ImageDesc::d2_msaa(x, y, image.samples),
+        ImageShape::D2ArrayMsaa => ImageDesc::d2_array_msaa(x, y, z, image.samples),
     };
     let order = match image.components {
         1 => ChannelOrder::R,
@@ -362,6 +364,7 @@ impl Prepared for Interpreted<'_> {
                     interp::Arg(vec![memory.add_image(interp::Image {
                         shape: image.shape,
                         extent: image.extent,
+                        samples: image.samples,
                         components: image.components,
                         component: image.component,
                         address,

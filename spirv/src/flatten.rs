@@ -6,6 +6,7 @@
 
 use crate::body::{Block, BlockData, Body, Line, Phi, Term};
 use crate::error::Error;
+use crate::library;
 use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, Module};
 use crate::read::{self, Id, Inst};
@@ -273,6 +274,15 @@ impl Flatten<'_, '_> {
         let given = args.iter().map(|a| self.body.type_of(self.m, *a));
         if !given.eq(data.params.iter().map(|p| Some(p.1))) {
             return Err(Error::malformed("arguments that are not the function's"));
+        }
+        if data.blocks.is_empty() && library::declared::is_supported(self.m, data.id) {
+            let mut operands = vec![data.id.as_u32()];
+            operands.extend(args.iter().map(|a| a.as_u32()));
+            let id = inst.id.expand().map(|id| self.id(frame, id));
+            let ty = Some(data.result).filter(|t| *self.m.types.kind(*t) != Type::Void);
+            let new = self.body.inst(inst.op, (inst.at, line), ty, id, &operands);
+            self.body.blocks[at].insts.push(new);
+            return Ok(at);
         }
         if data.blocks.is_empty() {
             let name = self.m.name(data.id).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Which memory generic pointers are to, by where they come from.
+//! Which memories generic pointers are to, by where they come from.
 //!
 //! Needs a body without calls. A pointer that comes from casts of pointers to one memory is one to that memory, however it got where it is used;
-//! only what comes from memory, or from casts of several, is not known.
+//! what comes from memory may be to any, and what comes from casts of several, or of one and from nothing, says itself what it is to.
 
 use crate::body::Body;
 use crate::module::Module;
@@ -11,23 +11,68 @@ use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
 
+/// Kinds of memory that generic pointers may be to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Kinds(u8);
+
+impl Kinds {
+    pub const GLOBAL: Kinds = Kinds(1);
+    pub const LOCAL: Kinds = Kinds(2);
+    pub const PRIVATE: Kinds = Kinds(4);
+    pub const ALL: Kinds = Kinds(7);
+
+    /// The kind of a storage class.
+    pub fn of(class: StorageClass) -> Kinds {
+        match class {
+            StorageClass::Workgroup => Kinds::LOCAL,
+            StorageClass::Function | StorageClass::Private => Kinds::PRIVATE,
+            _ => Kinds::GLOBAL,
+        }
+    }
+
+    pub fn has(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub fn and(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+}
+
 /// What is known of a pointer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Memory {
     /// Nothing that is one led to it.
     #[default]
     None,
+    /// It is null.
+    Null,
     One(StorageClass),
-    /// Several, or any.
-    Any,
+    /// To one of these, or null.
+    Several(Kinds),
 }
 
 impl Memory {
+    const ANY: Memory = Memory::Several(Kinds::ALL);
+
     fn join(self, other: Memory) -> Memory {
         match (self, other) {
             (Memory::None, m) | (m, Memory::None) => m,
             (a, b) if a == b => a,
-            _ => Memory::Any,
+            // Null is an address of global memory.
+            (Memory::Null, m) | (m, Memory::Null) if m.kinds() == Kinds::GLOBAL => m,
+            (a, b) => match a.kinds().and(b.kinds()) {
+                Kinds::GLOBAL => Memory::One(StorageClass::CrossWorkgroup),
+                kinds => Memory::Several(kinds),
+            },
+        }
+    }
+
+    fn kinds(self) -> Kinds {
+        match self {
+            Memory::None | Memory::Null => Kinds(0),
+            Memory::One(class) => Kinds::of(class),
+            Memory::Several(kinds) => kinds,
         }
     }
 }
@@ -50,18 +95,18 @@ pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
         todo.push(id);
     };
     for (id, _) in body.params.iter().filter(|p| is_generic(p.0)) {
-        start(&mut out, *id, Memory::Any);
+        start(&mut out, *id, Memory::ANY);
     }
     let mut follow = |out: &mut Spaces, from: Id, to: Id| {
         let ty = body.type_of(m, from).map(|t| m.types.kind(t));
         let null = m.constant(from).is_some_and(|c| c.value == Constant::Null);
         match ty {
-            _ if null => {}
+            _ if null => start(out, to, Memory::Null),
             Some(Type::Pointer(StorageClass::Generic, _)) => users[from].push(to),
             Some(Type::Pointer(class, _)) => start(out, to, Memory::One(*class)),
             // A condition.
             Some(Type::Bool | Type::Vector(..)) => {}
-            _ => start(out, to, Memory::Any),
+            _ => start(out, to, Memory::ANY),
         }
     };
     for data in body.blocks.values() {
@@ -90,7 +135,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
                 follow(&mut out, Id::from_u32(*w), id);
             }
             if count == 0 && inst.op != Op::Undef {
-                out[id] = Memory::Any;
+                out[id] = Memory::ANY;
             }
         }
     }

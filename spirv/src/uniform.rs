@@ -8,7 +8,8 @@
 use crate::body::{BInst, Block, Body};
 use crate::cfg::script::Script;
 use crate::cfg::{Graph, Loop};
-use crate::emit::{groups, images};
+use crate::emit::{groups, images, rectangles};
+use crate::library::declared;
 use crate::module::Module;
 use crate::module::types::Type;
 use crate::place;
@@ -195,6 +196,12 @@ impl Analysis<'_, '_> {
             op if images::is_query(op) => Spread::Nothing,
             // A lane for each channel whatever the coordinates are.
             Op::ImageSampleExplicitLod | Op::ImageRead | Op::ImageFetch => Spread::Source,
+            op if rectangles::is_read(op) => Spread::Source,
+            Op::FunctionCall => match declared::result(self.m, operands) {
+                None => Spread::Operands,
+                Some(groups::Spread::Uniform) => Spread::Nothing,
+                Some(_) => Spread::Source,
+            },
             op => match groups::result(op, operands) {
                 None => Spread::Operands,
                 Some(groups::Spread::Divergent) => Spread::Source,

@@ -430,8 +430,20 @@ impl Ins<'_, '_> {
         coords: &[Value],
         masked: Option<(Value, Value)>,
     ) -> Value {
+        self.image_load_level(ty, image, coords, None, masked)
+    }
+
+    /// `image_load` of level 0 or of a level of detail.
+    pub fn image_load_level(
+        self,
+        ty: Type,
+        image: u8,
+        coords: &[Value],
+        lod: Option<Value>,
+        masked: Option<(Value, Value)>,
+    ) -> Value {
         let at = ImagePlace { image, sampler: 0 };
-        self.texels(Opcode::ImageLoad, ty, at, coords, None, masked)
+        self.texels(Opcode::ImageLoad, ty, at, coords, lod, masked)
     }
 
     /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are off take.
@@ -460,7 +472,8 @@ impl Ins<'_, '_> {
             opcode,
             at,
             coords,
-            data: lod.into(),
+            lod: lod.into(),
+            data: None.into(),
             mask: masked.map(|m| m.0).into(),
             old: masked.map(|m| m.1).into(),
         };
@@ -468,25 +481,38 @@ impl Ins<'_, '_> {
     }
 
     /// `image_store`: a texel a lane.
-    pub fn image_store(mut self, value: Value, image: u8, coords: &[Value], mask: Option<Value>) {
+    pub fn image_store(self, value: Value, image: u8, coords: &[Value], mask: Option<Value>) {
+        self.image_store_level(value, image, coords, None, mask);
+    }
+
+    /// `image_store` to level 0 or to a level of detail.
+    pub fn image_store_level(
+        mut self,
+        value: Value,
+        image: u8,
+        coords: &[Value],
+        lod: Option<Value>,
+        mask: Option<Value>,
+    ) {
         let coords = self.coordinates(coords);
         self.none(InstData::Image {
             opcode: Opcode::ImageStore,
             at: ImagePlace { image, sampler: 0 },
             coords,
+            lod: lod.into(),
             data: value.into(),
             mask: mask.into(),
             old: None.into(),
         });
     }
 
-    fn coordinates(&mut self, coords: &[Value]) -> [PackedOption<Value>; 3] {
-        if coords.len() > 3 {
+    fn coordinates(&mut self, coords: &[Value]) -> [PackedOption<Value>; 4] {
+        if coords.len() > 4 {
             self.b
                 .mistake(format!("{} coordinates of an image", coords.len()));
         }
         let mut values = coords.iter().copied();
-        [(); 3].map(|()| values.next().into())
+        [(); 4].map(|()| values.next().into())
     }
 
     /// `media_load`: a rectangle of an image's bytes, `width` in each row.

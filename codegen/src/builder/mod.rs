@@ -37,7 +37,7 @@ pub use simd::SimdLabel;
 
 use crate::ir::{
     ArgKind, Block, ControlFlow, FloatControls, FuncKind, Function, ImageAccess, ImageShape, Inst,
-    InstData, Opcode, Param, Scalar, Signature, SourceLoc, Type, Value,
+    InstData, Opcode, Param, Sampler, Scalar, Signature, SourceLoc, Type, Value,
 };
 use crate::result::Origin;
 use cranelift_entity::{SecondaryMap, entity_impl, packed_option::PackedOption};
@@ -302,6 +302,19 @@ impl<'f> FunctionBuilder<'f> {
             .layout
             .terminator(block)
             .is_some_and(|i| self.func.dfg.data(i).opcode().info().terminator)
+    }
+
+    /// A sampler of the kernel's own, by its number: behind all sampler parameters, which must be there before.
+    pub fn own_sampler(&mut self, sampler: Sampler) -> u8 {
+        let given = self.func.sig.params.iter();
+        let given = given.filter(|p| p.kind == ArgKind::Sampler).count();
+        let all = &mut self.func.samplers;
+        let there = all.iter().position(|s| *s == sampler);
+        let n = there.unwrap_or_else(|| {
+            all.push(sampler);
+            all.len() - 1
+        });
+        u8::try_from(given + n).unwrap_or(u8::MAX)
     }
 
     /// A new variable.

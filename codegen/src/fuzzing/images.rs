@@ -48,7 +48,11 @@ impl Gen<'_, '_, '_> {
             Opcode::ImageLoad => {
                 let at = [(); 2].map(|()| self.whole_coordinate(lanes));
                 let masked = self.texel_mask(lanes, ty);
-                let v = self.b.ins().image_load(ty, 0, &at, masked);
+                let lod = match self.rng.one_in(3) {
+                    true => Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0)),
+                    false => None,
+                };
+                let v = self.b.ins().image_load_level(ty, 0, &at, lod, masked);
                 self.pool.push(v);
             }
             Opcode::Sample => {
@@ -85,7 +89,11 @@ impl Gen<'_, '_, '_> {
                     true => Some(self.value(Type::clamped(Scalar::B1, lanes))),
                     false => None,
                 };
-                self.b.ins().image_store(v, 1, &at, mask);
+                let lod = match self.rng.one_in(3) {
+                    true => Some(self.b.ins().iconst(Type::clamped(Scalar::I32, lanes), 0)),
+                    false => None,
+                };
+                self.b.ins().image_store_level(v, 1, &at, lod, mask);
             }
         }
     }

@@ -165,11 +165,29 @@ impl Gen<'_, '_, '_> {
             Opcode::PrintfBuffer => {
                 self.b.ins().printf_buffer(Type::scalar_of(Scalar::I64));
             }
+            Opcode::Cycles => {
+                self.b.ins().cycles(Type::scalar_of(Scalar::I64));
+            }
+            Opcode::HwThreadId => {
+                self.b.ins().hw_thread_id(Type::scalar_of(Scalar::I32));
+            }
+            Opcode::EuId => {
+                self.b.ins().eu_id(Type::scalar_of(Scalar::I32));
+            }
+            Opcode::EuThreadId => {
+                self.b.ins().eu_thread_id(Type::scalar_of(Scalar::I32));
+            }
+            Opcode::SubsliceId => {
+                self.b.ins().subslice_id(Type::scalar_of(Scalar::I32));
+            }
+            Opcode::SliceId => {
+                self.b.ins().slice_id(Type::scalar_of(Scalar::I32));
+            }
             Opcode::DispatchMask => {
                 let ty = Type::clamped(Scalar::B1, self.simd);
                 self.push(InstData::Nullary { opcode }, Some(ty));
             }
-            Opcode::SubgroupId | Opcode::SubgroupCount => {
+            Opcode::SubgroupId | Opcode::SubgroupCount | Opcode::WorkDim => {
                 let ty = Type::scalar_of(Scalar::I32);
                 self.push(InstData::Nullary { opcode }, Some(ty));
             }

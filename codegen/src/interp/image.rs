@@ -4,6 +4,7 @@
 //! linear filtering are singles, where hardware's have 8 bits: results differ by at most 1/256 of the difference of neighbours.
 
 use super::memory::{Memory, MemoryError, from_le};
+pub use crate::ir::{Addressing, Sampler};
 use crate::ir::{ImageFact, ImageShape, SamplerFact};
 use half::f16;
 
@@ -87,43 +88,22 @@ impl Component {
     }
 }
 
-/// An image in memory: texels row by row, rows slice by slice or layer by layer, nothing between them.
+/// An image in memory: texels row by row, rows slice by slice or layer by layer, nothing between them. Of texels of several samples there is a
+/// picture for each sample, one after the other, in every layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Image {
     /// Its shape.
     pub shape: ImageShape,
     /// Texels along each coordinate, layers along an array's last one; 1 along those that the shape does not have.
     pub extent: [u32; 3],
+    /// Samples of a texel.
+    pub samples: u32,
     /// How many components a texel has: 1, 2 or 4, in the order of the four that kernels see.
     pub components: u32,
     /// How each is stored.
     pub component: Component,
     /// The address of the first texel.
     pub address: u64,
-}
-
-/// What a sampler makes of coordinates outside of an image.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Addressing {
-    /// Zeros are outside.
-    Border,
-    /// The texels of the edge.
-    Edge,
-    /// The image again. Of coordinates from 0 to 1 only.
-    Repeat,
-    /// The image, mirrored every other time. Of coordinates from 0 to 1 only.
-    Mirror,
-}
-
-/// A sampler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sampler {
-    /// What is outside.
-    pub addressing: Addressing,
-    /// Whether it weighs the texels around a place; else it takes the one that holds it.
-    pub linear: bool,
-    /// Coordinates from 0 to 1 span the image; else they count texels.
-    pub normalized: bool,
 }
 
 /// Four components as a kernel sees them.
@@ -145,10 +125,16 @@ impl Image {
     }
 
     /// The address of a texel, if it is inside.
-    fn at(&self, place: [i64; 3]) -> Option<u64> {
+    fn at(&self, place: [i64; 4]) -> Option<u64> {
         let [w, h, d] = self.extent.map(i64::from);
-        let [x, y, z] = place;
+        let samples = i64::from(self.samples.max(1));
+        let (x, y, z, sample) = match (self.shape, place) {
+            (ImageShape::D2Msaa, [x, y, sample, _]) => (x, y, 0, sample),
+            (_, [x, y, z, sample]) => (x, y, z, sample),
+        };
         let inside = (0..w).contains(&x) && (0..h).contains(&y) && (0..d).contains(&z);
+        let inside = inside && (0..samples).contains(&sample);
+        let z = z * samples + sample;
         let size = u64::from(self.components * self.component.bytes());
         inside.then(|| {
             let texel = (z * h + y) * w + x;
@@ -160,7 +146,7 @@ impl Image {
     pub(super) fn load(
         &self,
         memory: &mut dyn Memory,
-        place: [i64; 3],
+        place: [i64; 4],
     ) -> Result<Texel, MemoryError> {
         let mut out = [0, 0, 0, 0];
         let there = self.components.min(4) as usize;
@@ -184,7 +170,7 @@ impl Image {
     pub(super) fn store(
         &self,
         memory: &mut dyn Memory,
-        place: [i64; 3],
+        place: [i64; 4],
         texel: Texel,
     ) -> Result<(), MemoryError> {
         let Some(at) = self.at(place) else {
@@ -221,10 +207,11 @@ impl Image {
         }
         let place = |corner: usize| {
             let mut n = 0;
-            axes.map(|a| {
+            let [x, y, z] = axes.map(|a| {
                 n += 1;
                 a.texels[corner >> (n - 1) & 1]
-            })
+            });
+            [x, y, z, 0]
         };
         if !linear {
             return self.load(memory, place(0));
@@ -279,11 +266,17 @@ impl Image {
             },
             (
                 ImageFact::Height,
-                ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Block,
+                ImageShape::D2
+                | ImageShape::D2Array
+                | ImageShape::D3
+                | ImageShape::Block
+                | ImageShape::D2Msaa
+                | ImageShape::D2ArrayMsaa,
             ) => y,
             (ImageFact::Depth, ImageShape::D3) => z,
             (ImageFact::Layers, ImageShape::D1Array) => y,
-            (ImageFact::Layers, ImageShape::D2Array) => z,
+            (ImageFact::Layers, ImageShape::D2Array | ImageShape::D2ArrayMsaa) => z,
+            (ImageFact::Samples, shape) if shape.is_msaa() => self.samples,
             (ImageFact::FlatWidth | ImageFact::FlatPitch, _) => {
                 let texel = self.components * self.component.bytes();
                 x.wrapping_mul(texel).wrapping_sub(1)
@@ -292,7 +285,7 @@ impl Image {
                 ImageShape::D1 | ImageShape::D1Array | ImageShape::Buffer => 0,
                 _ => y.wrapping_sub(1),
             },
-            // One sample, one level.
+            // One level.
             _ => 0,
         }
     }

@@ -66,6 +66,12 @@ impl Grid {
         }
     }
 
+    /// The last dimension of several work-items, from 1; 1 where there is none.
+    pub fn dimensions(&self) -> u32 {
+        let several = |d: &usize| self.global[*d] > 1 || self.local[*d] > 1;
+        [2, 1].into_iter().find(several).map_or(1, |d| d as u32 + 1)
+    }
+
     /// Groups in each dimension.
     pub fn groups(&self) -> [u32; 3] {
         std::array::from_fn(|d| self.global[d].div_ceil(self.local[d].max(1)))
@@ -248,6 +254,7 @@ pub fn launch(
             ArgKind::Value | ArgKind::Ptr => {}
         }
     }
+    tables.samplers.extend_from_slice(&func.samplers);
     let args = &args[..];
     let mut stats = Stats::default();
     let mut fuel = fuel;

@@ -44,6 +44,8 @@ pub(super) struct Thread<'a> {
     frames: Vec<Frame<'a>>,
     results: Vec<Lanes>,
     scratch: Vec<u8>,
+    /// How often the time was asked for.
+    clock: u64,
 }
 
 /// What to do after an instruction.
@@ -80,6 +82,7 @@ impl<'a> Thread<'a> {
                 }
                 _ => Vec::new(),
             },
+            clock: 0,
         };
         t.enter(func, args.iter().map(|a| a.0.clone()).collect())
             .map_err(InterpError::Launch)?;
@@ -220,6 +223,12 @@ impl<'a> Thread<'a> {
             }
             InstData::Nullary { opcode } => match opcode {
                 Opcode::Barrier => return Ok(Step::Barrier),
+                Opcode::HwThreadId => vec![vec![self.number.into()]],
+                Opcode::Cycles => {
+                    self.clock += 1;
+                    vec![vec![self.clock]]
+                }
+                Opcode::WorkDim => vec![vec![self.group.grid.dimensions().into()]],
                 Opcode::PrintfBuffer => vec![vec![NO_BUFFER]],
                 Opcode::DispatchMask => vec![self.dispatch_mask()],
                 Opcode::SubgroupId => {
@@ -401,6 +410,7 @@ fn texels(
         opcode,
         at,
         coords,
+        lod,
         data,
         mask,
         old,
@@ -426,12 +436,17 @@ fn texels(
         if mask.expand().is_some_and(off) {
             continue;
         }
-        let mut bits = [0u32; 3];
+        let mut bits = [0u32; 4];
         for (b, c) in bits.iter_mut().zip(&given) {
             *b = lane_of(c, lane)? as u32;
         }
         let place = bits.map(|b| i64::from(b as i32));
         let failed = |e: super::MemoryError| format!("lane {lane}: {e}");
+        // Images have one level of detail.
+        let level = match lod.expand() {
+            Some(v) => lane_of(&frame.values[v], lane)?,
+            None => 0,
+        };
         let texel = match opcode {
             Opcode::ImageStore => {
                 let from = data.expand().map(|v| &frame.values[v]);
@@ -439,15 +454,18 @@ fn texels(
                 for (n, t) in texel.iter_mut().enumerate() {
                     *t = lane_of(from.ok_or("no texels")?, n * lanes + lane)? as u32;
                 }
-                image.store(memory.memory, place, texel).map_err(failed)?;
+                if level == 0 {
+                    image.store(memory.memory, place, texel).map_err(failed)?;
+                }
                 continue;
             }
-            // Images have one level of detail.
             Opcode::Sample => {
                 let sampler = memory.sampler(at.sampler)?;
-                let coords = bits.map(f32::from_bits);
+                let [x, y, z, _] = bits.map(f32::from_bits);
+                let coords = [x, y, z];
                 image.sample(memory.memory, &sampler, coords)
             }
+            _ if level != 0 => Ok([0; 4]),
             _ => image.load(memory.memory, place),
         };
         for (n, t) in texel.map_err(failed)?.into_iter().enumerate() {

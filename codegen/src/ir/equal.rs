@@ -14,6 +14,7 @@ impl Function {
             && self.kind == other.kind
             && self.sig == other.sig
             && self.labels == other.labels
+            && self.samplers == other.samplers
             && self.layout.blocks() == other.layout.blocks()
             && self
                 .layout

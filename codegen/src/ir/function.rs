@@ -2,7 +2,7 @@
 
 use super::dfg::DataFlowGraph;
 use super::entities::{DataRef, FuncRef, Inst, SourceFile};
-use super::image::{ArgFact, ImageAccess, ImageShape};
+use super::image::{ArgFact, ImageAccess, ImageShape, Sampler};
 use super::instructions::InstData;
 use super::layout::Layout;
 use super::memory::Space;
@@ -140,6 +140,8 @@ pub struct Function {
     pub srclocs: SecondaryMap<Inst, SourceLoc>,
     /// What a debugger would call values.
     pub labels: ValueLabels,
+    /// A kernel's own samplers, behind its arguments' in number.
+    pub samplers: Vec<Sampler>,
 }
 
 impl Function {
@@ -153,6 +155,7 @@ impl Function {
             layout: Layout::default(),
             srclocs: SecondaryMap::new(),
             labels: ValueLabels::default(),
+            samplers: Vec::new(),
         }
     }
 
@@ -194,7 +197,8 @@ impl Function {
             )),
         };
         let image = |n| few("image", n, self.images().count());
-        let sampler = |n| few("sampler", n, self.count(ArgKind::Sampler));
+        let given = self.count(ArgKind::Sampler);
+        let sampler = |n| few("sampler", n, given + self.samplers.len());
         match *data {
             InstData::Load { mem, .. }
             | InstData::Store { mem, .. }
@@ -210,7 +214,7 @@ impl Function {
             InstData::Media { image: n, .. } => image(n),
             InstData::ArgQuery { fact, of, .. } => match fact {
                 ArgFact::Image(_) => image(of),
-                ArgFact::Sampler(_) => sampler(of),
+                ArgFact::Sampler(_) => few("sampler", of, given),
             },
             _ => None,
         }

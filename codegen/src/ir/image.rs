@@ -20,11 +20,15 @@ pub enum ImageShape {
     Block,
     /// One row, over a buffer's memory.
     Buffer,
+    /// Rows and columns of texels of several samples.
+    D2Msaa,
+    /// Layers of those.
+    D2ArrayMsaa,
 }
 
 impl ImageShape {
     /// Every shape.
-    pub const ALL: [ImageShape; 7] = [
+    pub const ALL: [ImageShape; 9] = [
         ImageShape::D1,
         ImageShape::D1Array,
         ImageShape::D2,
@@ -32,6 +36,8 @@ impl ImageShape {
         ImageShape::D3,
         ImageShape::Block,
         ImageShape::Buffer,
+        ImageShape::D2Msaa,
+        ImageShape::D2ArrayMsaa,
     ];
 
     /// The word in text.
@@ -44,16 +50,29 @@ impl ImageShape {
             ImageShape::D3 => "image3d",
             ImageShape::Block => "image2d_block",
             ImageShape::Buffer => "image1d_buffer",
+            ImageShape::D2Msaa => "image2d_msaa",
+            ImageShape::D2ArrayMsaa => "image2d_array_msaa",
         }
     }
 
-    /// Coordinates of a texel, an array's layer last among them.
+    /// Coordinates of a texel, an array's layer last among them; a sample's number behind them.
     pub const fn coordinates(self) -> usize {
         match self {
             ImageShape::D1 | ImageShape::Buffer => 1,
             ImageShape::D1Array | ImageShape::D2 | ImageShape::Block => 2,
-            ImageShape::D2Array | ImageShape::D3 => 3,
+            ImageShape::D2Array | ImageShape::D3 | ImageShape::D2Msaa => 3,
+            ImageShape::D2ArrayMsaa => 4,
         }
+    }
+
+    /// Whether texels have several samples.
+    pub const fn is_msaa(self) -> bool {
+        matches!(self, ImageShape::D2Msaa | ImageShape::D2ArrayMsaa)
+    }
+
+    /// Whether rectangles of its bytes are read and written.
+    pub const fn has_rectangles(self) -> bool {
+        matches!(self, ImageShape::D2 | ImageShape::Block)
     }
 
     /// Whether the last coordinate is a layer.
@@ -106,7 +125,7 @@ impl ImageAccess {
 pub struct ImagePlace {
     /// The n-th image argument of the kernel.
     pub image: u8,
-    /// The n-th sampler argument of the kernel; 0 where there is no sampler in it.
+    /// The n-th sampler argument of the kernel, or one of its own behind those; 0 where there is no sampler in it.
     pub sampler: u8,
 }
 
@@ -229,4 +248,48 @@ impl ArgFact {
             ArgFact::Image(_) | ArgFact::Sampler(_) => Scalar::I32,
         }
     }
+}
+
+/// What a sampler makes of coordinates outside of an image.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Addressing {
+    /// Zeros are outside.
+    Border,
+    /// The texels of the edge.
+    Edge,
+    /// The image again. Of coordinates from 0 to 1 only.
+    Repeat,
+    /// The image, mirrored every other time. Of coordinates from 0 to 1 only.
+    Mirror,
+}
+
+impl Addressing {
+    /// Every one.
+    pub const ALL: [Addressing; 4] = [
+        Addressing::Border,
+        Addressing::Edge,
+        Addressing::Repeat,
+        Addressing::Mirror,
+    ];
+
+    /// The word in text.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Addressing::Border => "border",
+            Addressing::Edge => "edge",
+            Addressing::Repeat => "repeat",
+            Addressing::Mirror => "mirror",
+        }
+    }
+}
+
+/// A sampler: an argument, or one of a kernel's own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Sampler {
+    /// What is outside.
+    pub addressing: Addressing,
+    /// Whether it weighs the texels around a place; else it takes the one that holds it.
+    pub linear: bool,
+    /// Coordinates from 0 to 1 span the image; else they count texels.
+    pub normalized: bool,
 }

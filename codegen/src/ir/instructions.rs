@@ -158,12 +158,13 @@ pub enum InstData {
         spaces: FenceSpaces,
         scope: Scope,
     },
-    /// `image_load`, `image_store` and `sample`: coordinates, and the texels that are stored, or the level of detail that is sampled. With a
+    /// `image_load`, `image_store` and `sample`: coordinates, the level of detail where one is given, and the texels that are stored. With a
     /// mask, disabled lanes of what is read take the value of `old`.
     Image {
         opcode: Opcode,
         at: ImagePlace,
-        coords: [PackedOption<Value>; 3],
+        coords: [PackedOption<Value>; 4],
+        lod: PackedOption<Value>,
         data: PackedOption<Value>,
         mask: PackedOption<Value>,
         old: PackedOption<Value>,
@@ -326,12 +327,13 @@ impl InstData {
             }
             InstData::Image {
                 coords,
+                lod,
                 data,
                 mask,
                 old,
                 ..
             } => {
-                let all = coords.iter().chain([data, mask, old]);
+                let all = coords.iter().chain([lod, data, mask, old]);
                 all.filter_map(|v| v.expand()).for_each(f);
             }
             InstData::Printf { args, mask, .. } => {
@@ -429,12 +431,13 @@ impl InstData {
             }
             InstData::Image {
                 coords,
+                lod,
                 data,
                 mask,
                 old,
                 ..
             } => {
-                for v in coords.iter_mut().chain([data, mask, old]) {
+                for v in coords.iter_mut().chain([lod, data, mask, old]) {
                     opt(v, &mut f);
                 }
             }

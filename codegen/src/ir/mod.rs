@@ -27,7 +27,9 @@ pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, SourceFil
 pub use function::{
     ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
-pub use image::{ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, SamplerFact};
+pub use image::{
+    Addressing, ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler, SamplerFact,
+};
 pub use infer::{Types, result_types};
 pub use instructions::{BlockCall, Cases, Dim, InstData, MAX_CASES};
 pub use layout::{BlockInsts, Layout};

@@ -634,6 +634,14 @@ impl Context for Lower<'_> {
         self.lower_dispatch_mask(inst);
     }
 
+    fn thread_place(&mut self, inst: Inst) -> Unit {
+        self.lower_thread_place(inst);
+    }
+
+    fn time_stamp(&mut self, inst: Inst) -> Unit {
+        self.lower_time_stamp(inst);
+    }
+
     fn launch_value(&mut self, _: Inst) -> Unit {
         // It is in the payload: see `Lower::reg`.
     }

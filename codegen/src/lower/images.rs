@@ -1,7 +1,7 @@
 //! Images: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{ImageAccess, ImageShape, Inst, InstData, Opcode, Value};
+use crate::ir::{ImageAccess, Inst, InstData, Opcode, Value};
 use crate::sends::{Dir, ImageOp, Logical, Media, Raw, Texels};
 
 impl Lower<'_> {
@@ -10,6 +10,7 @@ impl Lower<'_> {
             opcode,
             at,
             coords,
+            lod,
             data,
             mask,
             old,
@@ -20,7 +21,7 @@ impl Lower<'_> {
         let given: Vec<_> = coords.iter().filter_map(|c| c.expand()).collect();
         // Subroutines say nothing of the kernel's images.
         let image = self.payload.image(at.image);
-        let Some((_, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
+        let Some((shape, access)) = image.filter(|(s, _)| s.coordinates() == given.len()) else {
             let n = given.len();
             let what = format!(
                 "image {} of {n} coordinates, which the kernel lacks",
@@ -46,18 +47,20 @@ impl Lower<'_> {
             return;
         };
         let lanes = self.ty(first).lanes();
-        let mut regs = [None; 3];
+        let mut regs = [None; 4];
         for (r, &v) in regs.iter_mut().zip(&given) {
             *r = Some(self.reg(v));
         }
+        let lod = lod.expand().map(|v| self.reg(v));
         let op = match opcode {
-            Opcode::ImageStore => ImageOp::Store,
+            Opcode::ImageStore => ImageOp::Store { lod },
+            Opcode::ImageLoad if shape.is_msaa() => ImageOp::LoadSample,
             // What is stored too may not be in the sampler's cache.
-            Opcode::ImageLoad if access.writes() => ImageOp::LoadTyped,
-            Opcode::ImageLoad => ImageOp::Load,
+            Opcode::ImageLoad if access.writes() => ImageOp::LoadTyped { lod },
+            Opcode::ImageLoad => ImageOp::Load { lod },
             _ => ImageOp::Sample {
                 sampler: at.sampler,
-                lod: data.expand().map(|v| self.reg(v)),
+                lod,
             },
         };
         let keeps = stored || self.lanes_off(texels, old);
@@ -94,7 +97,7 @@ impl Lower<'_> {
             } else {
                 access.reads()
             };
-            shape == ImageShape::Block && used
+            shape.has_rectangles() && used
         });
         if !fits {
             let what = format!("image {image}, which is none of the kernel's for this");

@@ -3,10 +3,10 @@
 use super::{Lower, gen_signed};
 use crate::ir::{Constant, Dim, FuncKind, Inst, InstData, Opcode, Value};
 use crate::target::abi::{LaunchFact, group_id_address};
-use crate::vcode::VirtReg;
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::lowered::{Lowered, at};
-use gantry_isa_gen::{Op, Type};
+use crate::vcode::{MInst, VirtReg, operand};
+use gantry_isa_gen::{Arf, ExecSize, Op, Reg, RegRef, Region, Src, SrcMods, Type};
 
 impl Lower<'_> {
     /// Where in the register file the thread finds a value of the launch at its start, if this is one. Such a value needs no code.
@@ -19,7 +19,7 @@ impl Lower<'_> {
                 return Some(self.payload.cross_address() + slot.offset);
             }
             InstData::Nullary {
-                opcode: opcode @ Opcode::PrintfBuffer,
+                opcode: opcode @ (Opcode::PrintfBuffer | Opcode::WorkDim),
             } => (opcode, Dim::X),
             _ => return None,
         };
@@ -32,6 +32,58 @@ impl Lower<'_> {
                 Some(self.payload.cross_address() + slot.offset + 4 * dim.index() as u32)
             }
         }
+    }
+
+    /// Where the thread runs: bits of the thread header or of the state register.
+    pub(super) fn lower_thread_place(&mut self, inst: Inst) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let (abi, out) = (self.target.abi(), self.reg(v));
+        let state = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::State, 0)), 0);
+        let state = operand::scalar(state, Type::Ud);
+        let (from, bits) = match self.func.dfg.data(inst).opcode() {
+            Opcode::EuId => (state, abi.eu),
+            Opcode::EuThreadId => (state, abi.eu_thread),
+            Opcode::SubsliceId => (state, abi.subslice),
+            Opcode::SliceId => (state, abi.slice),
+            _ => (
+                operand::scalar_src(self.header, 20, Type::Ud),
+                abi.hw_thread,
+            ),
+        };
+        let mask = ((1u32 << bits.count) - 1) << bits.first;
+        let to = operand::dst(RegRef::new(VirtReg::Grf(out), 0), Type::Ud);
+        let mask = operand::imm(mask.into(), Type::Ud);
+        self.emit(operand::begins(operand::uniform(Op::And, to, [from, mask])));
+        if bits.first > 0 {
+            let field = operand::scalar_src(out, 0, Type::Ud);
+            let by = operand::imm(bits.first.into(), Type::Ud);
+            let inst = operand::uniform(Op::Shr, to, [field, by]);
+            self.emit(MInst::Op {
+                inst,
+                starts: false,
+                keeps: None,
+            });
+        }
+    }
+
+    /// Both halves of the time stamp at once: the lower one may overflow at any time.
+    pub(super) fn lower_time_stamp(&mut self, inst: Inst) {
+        let Some(v) = self.func.dfg.first_result(inst) else {
+            return;
+        };
+        let stamp = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Timestamp, 0)), 0);
+        let from = Src::Direct {
+            at: stamp,
+            region: Region::packed(ExecSize::S2),
+            ty: Type::Ud,
+            mods: SrcMods::default(),
+        };
+        let to = operand::dst(RegRef::new(VirtReg::Grf(self.reg(v)), 0), Type::Ud);
+        let mut mov = operand::uniform(Op::Mov, to, [from]);
+        mov.exec = ExecSize::S2;
+        self.emit(operand::begins(mov));
     }
 
     /// The enabled channels at the thread's start: all, where the kernel requires groups that fill their threads; else a compare that is always true,

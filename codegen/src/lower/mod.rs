@@ -59,7 +59,7 @@ mod generated {
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
     pub(super) type OptValueArray2 = [OptValue; 2];
     pub(super) type Descs = [u32; 2];
-    pub(super) type OptValueArray3 = [OptValue; 3];
+    pub(super) type OptValueArray4 = [OptValue; 4];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
     pub(super) type BlockCall2 = [BlockCall; 2];

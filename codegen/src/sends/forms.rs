@@ -31,6 +31,11 @@ pub(super) fn level_zero(target: &Target) -> bool {
     splits(target)
 }
 
+/// Whether loads of samples take 64 bits of where those are; else 32.
+pub(super) fn wide_samples(target: &Target) -> bool {
+    splits(target)
+}
+
 /// Whether typed messages have a header, whose last dword says which slots count.
 pub(super) fn typed_header(target: &Target) -> bool {
     !splits(target)

@@ -17,11 +17,22 @@ const TYPED: u32 = 8;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ImageOp {
     /// Read by the sampler's load.
-    Load,
+    Load {
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
     /// Read by the data port.
-    LoadTyped,
+    LoadTyped {
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
+    /// A sample of a texel of several, by the sampler.
+    LoadSample,
     /// Written.
-    Store,
+    Store {
+        /// The level of detail of each lane; level 0 without it.
+        lod: Option<VReg>,
+    },
     /// Sampled.
     Sample {
         /// By which sampler.
@@ -35,9 +46,10 @@ impl ImageOp {
     /// The name in dumps.
     pub const fn name(self) -> &'static str {
         match self {
-            ImageOp::Load => "image load",
-            ImageOp::LoadTyped => "image load typed",
-            ImageOp::Store => "image store",
+            ImageOp::Load { .. } => "image load",
+            ImageOp::LoadTyped { .. } => "image load typed",
+            ImageOp::LoadSample => "image load sample",
+            ImageOp::Store { .. } => "image store",
             ImageOp::Sample { .. } => "image sample",
         }
     }
@@ -57,7 +69,7 @@ pub struct Texels {
     /// A component's type, of 32 bits.
     pub ty: Type,
     /// Coordinates, a dword a lane each.
-    pub coords: [Option<VReg>; 3],
+    pub coords: [Option<VReg>; 4],
     /// The lanes that take part; all without it.
     pub mask: Option<VFlag>,
     /// All lanes' first components from the register's start, then the second ones.
@@ -71,6 +83,8 @@ pub struct Texels {
 enum Row {
     /// The lanes of a register, from a byte offset.
     Lanes(VReg, u32),
+    /// The lanes of a part alone.
+    Part(VReg, u32),
     /// Zeros.
     Zero,
 }
@@ -79,13 +93,16 @@ impl Sends<'_> {
     pub(super) fn texels(&mut self, t: &Texels) {
         let mut starts = !t.keeps;
         let most = match t.op {
-            ImageOp::Load | ImageOp::Sample { .. } => SAMPLED,
-            ImageOp::LoadTyped | ImageOp::Store => TYPED,
+            ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => TYPED,
+            _ => SAMPLED,
         };
         for part in self.parts(t.lanes, t.mask, most) {
             match t.op {
-                ImageOp::Load | ImageOp::Sample { .. } => self.sampled(t, &part, &mut starts),
-                ImageOp::LoadTyped | ImageOp::Store => self.typed(t, &part, &mut starts),
+                ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => {
+                    self.typed(t, &part, &mut starts)
+                }
+                ImageOp::LoadSample => self.sample_of(t, &part, &mut starts),
+                _ => self.sampled(t, &part, &mut starts),
             }
         }
     }
@@ -105,12 +122,63 @@ impl Sends<'_> {
                 };
                 (op, sampler)
             }
-            _ if zero => (SampleOp::LdLz, 0),
+            ImageOp::Load { lod: None } if zero => (SampleOp::LdLz, 0),
             _ => {
-                rows.insert(1.min(rows.len()), Row::Zero);
+                let lod = match t.op {
+                    ImageOp::Load { lod: Some(lod) } => Row::Lanes(lod, 0),
+                    _ => Row::Zero,
+                };
+                // Behind two coordinates, or behind one.
+                let place = if zero { 2 } else { 1 };
+                rows.resize(rows.len().max(place), Row::Zero);
+                rows.insert(place, lod);
                 (SampleOp::Ld, 0)
             }
         };
+        self.sampler_message(t, part, (op, sampler), &rows, starts);
+    }
+
+    /// A sample: where it is in the texel's memory first (PRM, "Multisample Control Surface"), then itself.
+    fn sample_of(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
+        let mut coords: Vec<VReg> = t.coords.iter().flatten().copied().collect();
+        let Some(number) = coords.pop() else {
+            return;
+        };
+        let coords: Vec<Row> = coords.into_iter().map(|r| Row::Lanes(r, 0)).collect();
+        let lanes = part.simd.channels();
+        let size = t.ty.bytes();
+        let grfs = COMPONENTS * self.out.grf.hold(lanes * size);
+        let places = self.out.temp_grfs(grfs);
+        let whole = Texels {
+            op: ImageOp::Load { lod: None },
+            lanes,
+            texels: places,
+            keeps: false,
+            ..*t
+        };
+        let mut begins = true;
+        self.sampler_message(&whole, part, (SampleOp::LdMcs, 0), &coords, &mut begins);
+        let wide = forms::wide_samples(self.target);
+        let dwords = if wide { 2 } else { 1 };
+        let op = if wide {
+            SampleOp::Ld2dmsW
+        } else {
+            SampleOp::Ld2dms
+        };
+        let mut rows = vec![Row::Lanes(number, 0)];
+        rows.extend((0..dwords).map(|n| Row::Part(places, n * lanes * size)));
+        rows.extend(coords);
+        self.sampler_message(t, part, (op, 0), &rows, starts);
+    }
+
+    fn sampler_message(
+        &mut self,
+        t: &Texels,
+        part: &Part,
+        (op, sampler): (SampleOp, u8),
+        rows: &[Row],
+        starts: &mut bool,
+    ) {
         let op = MsgOp::Sample(Sample {
             op,
             mode: match part.simd {
@@ -122,13 +190,18 @@ impl Sends<'_> {
             half_return: false,
         });
         let header = forms::sampler_header(self.target);
-        self.texel_message(t, part, op, &rows, header, starts);
+        self.texel_message(t, part, op, rows, header, starts);
     }
 
     fn typed(&mut self, t: &Texels, part: &Part, starts: &mut bool) {
         let mut rows: Vec<Row> = Vec::new();
         rows.extend(t.coords.iter().flatten().map(|&r| Row::Lanes(r, 0)));
-        let stored = t.op == ImageOp::Store;
+        let stored = matches!(t.op, ImageOp::Store { .. });
+        if let ImageOp::Store { lod: Some(lod) } | ImageOp::LoadTyped { lod: Some(lod) } = t.op {
+            // Behind all three coordinates.
+            rows.resize(3, Row::Zero);
+            rows.push(Row::Lanes(lod, 0));
+        }
         if stored {
             let size = t.ty.bytes();
             rows.extend((0..COMPONENTS).map(|c| Row::Lanes(t.texels, c * t.lanes * size)));
@@ -172,13 +245,14 @@ impl Sends<'_> {
                 Row::Lanes(reg, from) => {
                     at(reg, from + part.first * size, part.lanes, Type::Ud).plain()
                 }
+                Row::Part(reg, from) => at(reg, from, part.lanes, Type::Ud).plain(),
                 Row::Zero => BaleSrc::Imm(0, Type::Ud),
             };
             let mov = Operation::new(Op::Mov, Type::Ud, &[src]);
             self.out.bale_at(to, place == 0, part.lanes, mov);
         }
         let back = match t.op {
-            ImageOp::Store => 0,
+            ImageOp::Store { .. } => 0,
             _ => COMPONENTS * row,
         };
         let message = Message {
@@ -189,7 +263,7 @@ impl Sends<'_> {
             ..Message::new(self.target.platform(), op)
         };
         let dst: Option<Place> = match t.op {
-            ImageOp::Store => None,
+            ImageOp::Store { .. } => None,
             // The message has all lanes: what comes back lies as the value does.
             _ if t.lanes == part.simd.channels() => {
                 self.at_grf(t.texels);
@@ -247,7 +321,7 @@ impl Sends<'_> {
     /// all slots.
     fn texel_header(&mut self, t: &Texels, to: VReg) {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
-        let typed = matches!(t.op, ImageOp::LoadTyped | ImageOp::Store);
+        let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
         let (src, dword, value) = match typed {
             true => (BaleSrc::Imm(0, Type::Ud), 7, 0xffff),
             false => (at(t.header, 0, dwords, Type::Ud).plain(), 2, 0),

@@ -4,7 +4,7 @@ use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
     ArgFact, ArgKind, Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module,
-    Opcode, Region, Scalar, Space, Value,
+    Opcode, Region, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -45,6 +45,13 @@ fn data(f: &mut fmt::Formatter<'_>, d: &Data) -> fmt::Result {
     let elements = d.elements().map(|e| literal::print(d.scalar, e));
     let elements: Vec<String> = elements.collect();
     writeln!(f, " = {} [{}]", d.scalar, elements.join(", "))
+}
+
+/// `repeat linear norm`.
+fn sampler(s: &Sampler) -> String {
+    let filter = if s.linear { "linear" } else { "nearest" };
+    let norm = if s.normalized { " norm" } else { "" };
+    format!("{} {filter}{norm}", s.addressing.name())
 }
 
 fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -> fmt::Result {
@@ -96,6 +103,10 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         if float.toward_zero {
             f.write_str(" rounding(rtz)")?;
         }
+    }
+    if !func.samplers.is_empty() {
+        let all: Vec<String> = func.samplers.iter().map(sampler).collect();
+        write!(f, " samplers({})", all.join(", "))?;
     }
     writeln!(f, " {{")?;
     for (name, labelled) in func.labels.iter() {
@@ -290,6 +301,7 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             opcode,
             at,
             coords,
+            lod,
             data,
             mask,
             old,
@@ -300,15 +312,10 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
                 let _ = write!(out, "sampler {} ", at.sampler);
             }
             let _ = write!(out, "({})", values(&coords));
-            if let Some(v) = data.expand() {
-                let word = if opcode == Opcode::Sample {
-                    " lod"
-                } else {
-                    ","
-                };
-                let _ = write!(out, "{word} {v}");
+            if let Some(v) = lod.expand() {
+                let _ = write!(out, " lod {v}");
             }
-            format!("{out}{}{}", masked(mask), more(&[old]))
+            format!("{out}{}{}{}", more(&[data]), masked(mask), more(&[old]))
         }
         InstData::Media {
             image,

@@ -48,7 +48,7 @@ impl Verifier<'_> {
                 Opcode::MediaLoad => access.reads(),
                 _ => access.writes(),
             };
-            if !ok || shape != ImageShape::Block {
+            if !ok || !shape.has_rectangles() {
                 let (shape, access) = (shape.name(), access.name());
                 let what = format!("`{opcode}` of an `{shape}` for `{access}`");
                 self.error(Place::Inst(inst), what);
@@ -122,6 +122,7 @@ impl Verifier<'_> {
             opcode,
             at,
             coords,
+            lod,
             data,
             mask,
             old,
@@ -143,11 +144,9 @@ impl Verifier<'_> {
                 Opcode::Sample => access == ImageAccess::Read,
                 _ => access.reads(),
             };
-            if shape == ImageShape::Block {
-                self.error(
-                    Place::Inst(inst),
-                    format!("`{opcode}` of an `image2d_block`"),
-                );
+            if shape == ImageShape::Block || shape.is_msaa() && opcode != Opcode::ImageLoad {
+                let what = format!("`{opcode}` of an `{}`", shape.name());
+                self.error(Place::Inst(inst), what);
             }
             if !ok {
                 let what = format!("`{opcode}` of an image for `{}`", access.name());
@@ -191,14 +190,16 @@ impl Verifier<'_> {
             self.error(Place::Inst(inst), "a store of nothing");
         }
         let mut next = given.len();
-        if let Some(v) = data.expand() {
+        if let Some(v) = lod.expand() {
             let have = self.ty(v);
-            if opcode == Opcode::ImageLoad || opcode == Opcode::Sample && Some(have) != want {
+            let msaa = image.is_some_and(|i| i.0.is_msaa());
+            if msaa || Some(have) != want {
                 let what = format!("type clash: {v} of {have} is no level of detail");
                 self.error(Place::Operand(inst, next), what);
             }
             next += 1;
         }
+        next += usize::from(data.is_some());
         if let Some(m) = mask.expand() {
             self.mask(inst, next, m, lanes);
         }

@@ -47,7 +47,7 @@ impl Verifier<'_> {
                 }
             }
             InstData::Nullary {
-                opcode: Opcode::PrintfBuffer,
+                opcode: Opcode::PrintfBuffer | Opcode::Cycles,
             } if ty != Type::scalar_of(Scalar::I64) => {
                 self.error(
                     Place::Inst(inst),
@@ -57,7 +57,16 @@ impl Verifier<'_> {
             InstData::Launch { .. } if opcode == Opcode::LocalId => {
                 self.simd_lanes(inst, opcode, ty, Scalar::I16);
             }
-            InstData::Launch { .. } if ty != Type::scalar_of(Scalar::I32) => {
+            InstData::Launch { .. }
+            | InstData::Nullary {
+                opcode:
+                    Opcode::WorkDim
+                    | Opcode::HwThreadId
+                    | Opcode::EuId
+                    | Opcode::EuThreadId
+                    | Opcode::SubsliceId
+                    | Opcode::SliceId,
+            } if ty != Type::scalar_of(Scalar::I32) => {
                 self.error(
                     Place::Inst(inst),
                     format!("type clash: `{opcode}` is i32, not {ty}"),

@@ -17,6 +17,9 @@ pub(super) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(plain)
 }
 
+/// Samplers that a message can name (PRM, "Sampler Index": 4 bits).
+const MOST_SAMPLERS: usize = 16;
+
 impl Verifier<'_> {
     /// Name, kind, parameters.
     pub(super) fn signature(&mut self) {
@@ -61,6 +64,20 @@ impl Verifier<'_> {
             self.error(
                 Place::Function,
                 format!("a kernel cannot be named {RESERVED}: loaders take its code for that of external functions"),
+            );
+        }
+        let given = func.sig.params.iter();
+        let given = given.filter(|p| p.kind == ArgKind::Sampler).count();
+        if !kernel && !func.samplers.is_empty() {
+            self.error(
+                Place::Function,
+                "only kernels have samplers of their own".to_owned(),
+            );
+        }
+        if given + func.samplers.len() > MOST_SAMPLERS {
+            self.error(
+                Place::Function,
+                format!("more than {MOST_SAMPLERS} samplers"),
             );
         }
         for (n, p) in func.sig.params.iter().enumerate() {

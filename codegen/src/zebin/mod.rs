@@ -10,8 +10,8 @@ mod debug;
 use crate::emit::{Located, Relocation};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
-    ArgFact, ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact, ImageShape,
-    Module, SamplerFact,
+    Addressing, ArgFact, ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact,
+    ImageShape, Module, SamplerFact,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -199,6 +199,21 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
             }
             let _ = writeln!(s, "      - bti_value: {bti}\n        arg_index: {n}");
         }
+        for (n, sampler) in k.func.samplers.iter().enumerate() {
+            if n == 0 {
+                s.push_str("    inline_samplers:\n");
+            }
+            let filter = if sampler.linear { "linear" } else { "nearest" };
+            let _ = writeln!(
+                s,
+                "      - sampler_index: {}\n        addrmode: {}\n        filtermode: {filter}",
+                tables.samplers.len() + n,
+                address_mode(sampler.addressing),
+            );
+            if sampler.normalized {
+                s.push_str("        normalized: true\n");
+            }
+        }
     }
     s.push_str("...\n");
     s
@@ -229,6 +244,16 @@ fn fact_type(fact: ArgFact) -> &'static str {
     }
 }
 
+/// The `addrmode` of a sampler.
+fn address_mode(addressing: Addressing) -> &'static str {
+    match addressing {
+        Addressing::Border => "clamp_border",
+        Addressing::Edge => "clamp_edge",
+        Addressing::Repeat => "repeat",
+        Addressing::Mirror => "mirror",
+    }
+}
+
 fn image_type(shape: ImageShape) -> &'static str {
     match shape {
         ImageShape::D1 => "image_1d",
@@ -238,6 +263,8 @@ fn image_type(shape: ImageShape) -> &'static str {
         ImageShape::D3 => "image_3d",
         ImageShape::Block => "image_2d_media_block",
         ImageShape::Buffer => "image_buffer",
+        ImageShape::D2Msaa => "image_2d_msaa",
+        ImageShape::D2ArrayMsaa => "image_2d_array_msaa",
     }
 }
 

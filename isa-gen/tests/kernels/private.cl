@@ -158,6 +158,30 @@ SG kernel void generic_pointers(global int *g, local int *l, int which) {
     g[i] = sum_of(p, 4) + (to_local(p) ? 1 : 0);
 }
 
+// Pointers in memory, among them none, to whichever memory; atomics through them.
+SG kernel void generic_kinds(global int *g, global int *out, local int *l, global atomic_int *sums, local atomic_int *own) {
+    size_t n = get_global_id(0);
+    uint i = get_local_id(0);
+    int t[2] = {g[n] ^ 5, 1};
+    l[i] = g[n] * 3;
+    if (i == 0) atomic_init(own, 0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int *all[4] = {g + n, l + (i ^ 1), t, 0};
+    int *p = all[(g[n] + i) & 3];
+    int r = 0;
+    if (p) {
+        r = *p;
+        // Who else reads what is in local memory has done so.
+        r += (to_global(p) ? 1 : 0) + (to_local(p) ? 2 : 0) + (to_private(p) ? 4 : 0) + (p == all[1] ? 8 : 0);
+        if (!to_local(p)) *p = r + 1;
+        r += t[0] * 16;
+    }
+    atomic_int *where = g[n] & 1 ? (atomic_int *)sums : (atomic_int *)own;
+    atomic_fetch_add_explicit(where, r, memory_order_relaxed, memory_scope_device);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[n] = r ^ (i == 0 ? atomic_load(own) : 0);
+}
+
 SG kernel void many_arguments(global int *a, global int *b, global int *c, char k0, short k1, int k2, long k3, float k4,
                               int4 k5, uchar3 k6, global int *d, global int *e) {
     size_t i = get_global_id(0) + get_global_id(1) * get_global_size(0) + get_global_id(2) + get_global_offset(0);

@@ -18,6 +18,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("group_count", Launch, NoClass, Ctrl, "`i32`: work-groups of the launch."),
         op("global_size", Launch, NoClass, Ctrl, "`i32`: work-items of the launch."),
         op("global_offset", Launch, NoClass, Ctrl, "`i32`: offset of the launch's global ids."),
+        op("work_dim", Nullary, NoClass, Ctrl, "`i32`: dimensions of the launch: the last one with several work-items, but one at least."),
         op("sextend", Unary, Int, Ctrl, "To a wider integer, signed."),
         op("uextend", Unary, Int, Ctrl, "To a wider integer, unsigned."),
         op("ireduce", Unary, Int, Ctrl, "To a narrower integer, low bits."),

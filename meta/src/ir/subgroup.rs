@@ -37,5 +37,11 @@ pub(super) fn rows() -> Vec<Row> {
         op("shuffle", Binary, Data, Special, "Lanes of a vector by their numbers, unsigned integers of which those that are too large count as the last lane: `shuffle v1, v2`."),
         op("subgroup_id", Nullary, NoClass, Ctrl, "`i32`: the thread's number in its work-group: that of its first work-item, in a group as large as launched, by the SIMD width."),
         op("subgroup_count", Nullary, NoClass, Ctrl, "`i32`: threads of a work-group as large as launched."),
+        op("hw_thread_id", Nullary, NoClass, Ctrl, "`i32`: the number of the hardware thread: no other that runs meanwhile has it. The interpreter gives the thread's number in its group."),
+        op("eu_id", Nullary, NoClass, Ctrl, "`i32`: the EU in its subslice that the thread runs on; the interpreter knows one."),
+        op("eu_thread_id", Nullary, NoClass, Ctrl, "`i32`: the thread's number on its EU."),
+        op("subslice_id", Nullary, NoClass, Ctrl, "`i32`: the subslice in its slice that the thread runs on."),
+        op("slice_id", Nullary, NoClass, Ctrl, "`i32`: the slice that the thread runs on."),
+        op("cycles", Nullary, NoClass, Ctrl, "`i64`: a count that goes on with time, and never back; what a step of it is, is not said.").effect(),
     ]
 }

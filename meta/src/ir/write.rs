@@ -105,7 +105,7 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
             &[("spaces", "FenceSpaces"), ("scope", "Scope")],
             "spaces scope",
         ),
-        Format::Image => (&[], "_ _ _ _ _"),
+        Format::Image => (&[], "_ _ _ _ _ _"),
         Format::Media => (&[], "_ _ _ _"),
         Format::Send => (&[], "_ _ _ _ _"),
         Format::ArgQuery => (&[], "_ _"),

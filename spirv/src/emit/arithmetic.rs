@@ -388,8 +388,9 @@ impl Emit<'_, '_, '_> {
 
     fn select(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let cond = self.get(self.operand(inst, 0)?)?;
-        let a = self.get(self.operand(inst, 1)?)?;
-        let b = self.get(self.operand(inst, 2)?)?;
+        let to = inst.id.expand().ok_or_else(|| Error::internal("no id"))?;
+        let a = self.passed(self.operand(inst, 1)?, to)?;
+        let b = self.passed(self.operand(inst, 2)?, to)?;
         let mut out = Leaves::new();
         for (n, (a, b)) in a.iter().zip(&b).enumerate() {
             let cond = match cond.as_slice() {

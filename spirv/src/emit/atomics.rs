@@ -130,6 +130,13 @@ impl Emit<'_, '_, '_> {
             (None, _) => None,
         };
         let out = match inst.op {
+            Op::AtomicLoad if scalar.bits() == 64 && mem.space == Space::Slm => {
+                self.locked(|e| {
+                    let mut out = Leaves::new();
+                    e.elements(scalar, 1, addr, 0, mem, &mut out);
+                    Ok(out)
+                })?
+            }
             Op::AtomicLoad => {
                 let mut out = Leaves::new();
                 self.elements(scalar, 1, addr, 0, mem, &mut out);
@@ -146,8 +153,15 @@ impl Emit<'_, '_, '_> {
                 if self.b.ty(value).scalar() != scalar {
                     return Err(wrong(inst.op));
                 }
-                self.store_elements(scalar, &[value], addr, 0, mem);
-                Leaves::new()
+                if scalar.bits() == 64 && mem.space == Space::Slm {
+                    self.locked(|e| {
+                        e.store_elements(scalar, &[value], addr, 0, mem);
+                        Ok(Leaves::new())
+                    })?
+                } else {
+                    self.store_elements(scalar, &[value], addr, 0, mem);
+                    Leaves::new()
+                }
             }
             Op::AtomicFAddEXT | Op::AtomicFMinEXT | Op::AtomicFMaxEXT => {
                 let value = self.operand(inst, 3)?;
@@ -230,8 +244,7 @@ impl Emit<'_, '_, '_> {
     ) -> Result<Leaves, Error> {
         let op = operation(inst.op).ok_or_else(|| wrong(inst.op))?;
         let int = integer(scalar);
-        let fits = matches!(int, Scalar::I32) || int == Scalar::I64 && mem.space == Space::Global;
-        if !fits {
+        if !matches!(int, Scalar::I32 | Scalar::I64) {
             return Err(Error::unsupported(format!(
                 "{} of {} bits in this memory",
                 read::name(inst.op),
@@ -266,11 +279,15 @@ impl Emit<'_, '_, '_> {
                 *v = self.b.ins().bitcast(ty, *v);
             }
         }
-        let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(ty));
-        let old = self
-            .b
-            .ins()
-            .atomic(op, mem, ty, addr, 0, &values, Some((mask, undef)));
+        let old = if int == Scalar::I64 && mem.space == Space::Slm {
+            let old = self.locked_atomic(op, addr, mem, &values)?;
+            *old.first().ok_or_else(|| wrong(inst.op))?
+        } else {
+            let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(ty));
+            self.b
+                .ins()
+                .atomic(op, mem, ty, addr, 0, &values, Some((mask, undef)))
+        };
         Ok(Leaves::from_slice(&[
             if inst.op == Op::AtomicFlagTestAndSet {
                 let zero = self.same(old, 0);
@@ -296,28 +313,45 @@ impl Emit<'_, '_, '_> {
         if scalar != self.b.ty(value).scalar() || !scalar.is_float() {
             return Err(wrong(op));
         }
-        let int = integer(scalar);
-        let fits = int == Scalar::I32 || int == Scalar::I64 && mem.space == Space::Global;
-        if !fits {
+        if !matches!(scalar, Scalar::F32 | Scalar::F64) {
             return Err(Error::unsupported(format!(
-                "{} of {} bits in this memory",
+                "{} of {} bits",
                 read::name(op),
-                int.bits()
+                scalar.bits()
             )));
         }
+        let change = |e: &mut Self, have: Value| match op {
+            Op::AtomicFAddEXT => e.b.ins().fadd(have, value),
+            Op::AtomicFMinEXT => e.b.ins().fmin(have, value),
+            _ => e.b.ins().fmax(have, value),
+        };
+        if scalar == Scalar::F64 && mem.space == Space::Slm {
+            return self.locked_change(scalar, addr, mem, |e, have| Ok(change(e, have)));
+        }
+        self.by_exchange(scalar, addr, mem, |e, have| (change(e, have), None))
+    }
+
+    /// Changes a float by exchange, again where another was faster: to what a function makes of what is there, unless it says not to.
+    fn by_exchange(
+        &mut self,
+        scalar: Scalar,
+        addr: Value,
+        mem: MemFlags,
+        change: impl FnOnce(&mut Self, Value) -> (Value, Option<Value>),
+    ) -> Result<Leaves, Error> {
+        let int = integer(scalar);
         let (bits, float) = (self.lanes(int, self.simd), self.lanes(scalar, self.simd));
         let mut first = Leaves::new();
         self.elements(int, 1, addr, 0, mem, &mut first);
-        let first = *first.first().ok_or_else(|| wrong(op))?;
+        let first = *first.first().ok_or_else(|| Error::internal("no value"))?;
         let expected = self.b.var(first);
         self.b.simd_loop_begin();
         let old = self.b.use_var(expected);
         let have = self.b.ins().bitcast(float, old);
-        let new = match op {
-            Op::AtomicFAddEXT => self.b.ins().fadd(have, value),
-            Op::AtomicFMinEXT => self.b.ins().fmin(have, value),
-            _ => self.b.ins().fmax(have, value),
-        };
+        let (new, unless) = change(self, have);
+        if let Some(unless) = unless {
+            self.b.simd_break_if(unless);
+        }
         let new = self.b.ins().bitcast(bits, new);
         let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(bits));
         let there = self.b.ins().atomic(
@@ -335,6 +369,32 @@ impl Emit<'_, '_, '_> {
         self.b.simd_loop_end();
         let old = self.b.use_var(expected);
         Ok(Leaves::from_slice(&[self.b.ins().bitcast(float, old)]))
+    }
+
+    /// Exchanges a single float if it equals another, as floats do.
+    pub(crate) fn exchange_float(
+        &mut self,
+        pointer: Id,
+        expected: Id,
+        new: Id,
+    ) -> Result<Leaves, Error> {
+        let (class, of) = self.pointer(pointer)?;
+        let mut access = self.access(class, of, &[])?;
+        access.mem.volatile = true;
+        let addr = self.address(pointer, &access)?;
+        let mut v = [addr, self.one(expected)?, self.one(new)?];
+        for v in &mut v {
+            *v = self.b.splat(*v, self.simd);
+        }
+        let [addr, expected, new] = v;
+        let single = self.lanes(Scalar::F32, self.simd);
+        if self.scalar(of)? != Scalar::F32 || [expected, new].map(|v| self.b.ty(v)) != [single; 2] {
+            return Err(Error::malformed("an exchange of what is no single float"));
+        }
+        self.by_exchange(Scalar::F32, addr, access.mem, |e, have| {
+            let same = e.b.ins().fcmp(FloatCC::Equal, have, expected);
+            (new, Some(e.b.ins().bnot(same)))
+        })
     }
 
     /// Whether a float is a NaN.

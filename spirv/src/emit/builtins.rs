@@ -25,6 +25,7 @@ pub(crate) fn is_supported(b: BuiltIn) -> bool {
             | GlobalOffset
             | GlobalLinearId
             | LocalInvocationIndex
+            | WorkDim
             | SubgroupSize
             | SubgroupMaxSize
             | NumSubgroups
@@ -75,6 +76,7 @@ impl Emit<'_, '_, '_> {
             which,
             BuiltIn::GlobalLinearId
                 | BuiltIn::LocalInvocationIndex
+                | BuiltIn::WorkDim
                 | BuiltIn::SubgroupSize
                 | BuiltIn::SubgroupMaxSize
                 | BuiltIn::NumSubgroups
@@ -103,7 +105,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// Work-items of this group, which may be smaller than the others at the end of a launch.
-    fn group_size(&mut self, dim: Dim) -> Value {
+    pub(super) fn group_size(&mut self, dim: Dim) -> Value {
         // Groups of shaders are whole.
         if self.m.logical {
             return match self.group_size {
@@ -183,6 +185,7 @@ impl Emit<'_, '_, '_> {
             BuiltIn::NumSubgroups | BuiltIn::NumEnqueuedSubgroups => {
                 self.b.ins().subgroup_count(I32)
             }
+            BuiltIn::WorkDim => self.b.ins().work_dim(I32),
             BuiltIn::SubgroupId => self.b.ins().subgroup_id(I32),
             BuiltIn::SubgroupLocalInvocationId => self.b.iota(Scalar::I32, self.simd),
             BuiltIn::SubgroupSize if self.m.logical => {

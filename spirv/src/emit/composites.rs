@@ -34,7 +34,11 @@ impl Emit<'_, '_, '_> {
         let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
         let want = self.m.types.leaves(ty) as usize;
         let out = match inst.op {
-            Op::CopyObject | Op::CopyLogical => self.get(self.operand(inst, 0)?)?,
+            Op::CopyObject => {
+                let to = inst.id.expand().ok_or_else(|| Error::internal("no id"))?;
+                self.passed(self.operand(inst, 0)?, to)?
+            }
+            Op::CopyLogical => self.get(self.operand(inst, 0)?)?,
             Op::CompositeConstruct => {
                 let mut all = Leaves::new();
                 for n in 0..words.len() {

@@ -452,7 +452,7 @@ impl Emit<'_, '_, '_> {
                     "{id} takes what is of another type"
                 )));
             }
-            all.push((phi.id, self.get(*arg)?));
+            all.push((phi.id, self.passed(*arg, phi.id)?));
         }
         // Where all channels that go on come by this edge at once, the others have no use for what they had.
         let one = self.g.forward_preds[to].len() == 1 && self.g.left(from, to).is_none();

@@ -3,7 +3,6 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
-use crate::module::types::Type;
 use gantry_codegen::ir::{Region, Scalar, Value};
 use spirv::{Decoration, FPRoundingMode, Op};
 
@@ -27,35 +26,34 @@ pub(super) fn is_supported(op: Op) -> bool {
             | PtrCastToGeneric
             | GenericCastToPtr
             | GenericCastToPtrExplicit
+            | GenericPtrMemSemantics
     )
 }
 
 impl Emit<'_, '_, '_> {
     pub(super) fn conversion(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let arg = self.operand(inst, 0)?;
-        let from = self.get(arg)?;
         let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
         let to = self.scalar(ty)?;
+        let from = match (inst.op, inst.id.expand()) {
+            (Op::Bitcast, Some(id)) => self.passed(arg, id)?,
+            _ => self.get(arg)?,
+        };
         match inst.op {
             Op::Bitcast => {
                 if let Some(id) = inst.id.expand() {
                     self.same_place(id, arg);
                 }
+                let to = from
+                    .first()
+                    .map(|v| self.b.ty(*v).scalar())
+                    .filter(|_| self.is_generic(ty))
+                    .unwrap_or(to);
                 return self.bitcast(&from, to, self.m.types.leaves(ty));
             }
-            // The pointer stays what it is: which memory it is to is known.
-            Op::PtrCastToGeneric => return Ok(from),
-            Op::GenericCastToPtr | Op::GenericCastToPtrExplicit => {
-                let (class, _) = self.pointer(arg)?;
-                let wanted = match self.m.types.kind(ty) {
-                    Type::Pointer(class, _) => *class,
-                    _ => return Err(Error::malformed("a cast to what is no pointer")),
-                };
-                if class == wanted {
-                    return Ok(from);
-                }
-                let none = self.number(to, 0);
-                return Ok(Leaves::from_slice(&[none]));
+            Op::GenericPtrMemSemantics => return self.semantics_of(arg),
+            Op::PtrCastToGeneric | Op::GenericCastToPtr | Op::GenericCastToPtrExplicit => {
+                return self.cast(inst, arg, ty);
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! Copies of values that are laid out in two ways, and initializers of large private variables.
 
-use super::memory::{MOST_COPY, offset, write};
+use super::memory::{MOST_COPY, offset};
+use super::variables::write;
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;

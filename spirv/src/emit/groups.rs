@@ -577,13 +577,7 @@ impl Emit<'_, '_, '_> {
         if let Some(at) = self.group_area {
             return Ok(at);
         }
-        let at = self.slm_bytes.next_multiple_of(64);
-        let end = at + AREA;
-        if end > 64 << 10 {
-            return Err(Error::limit("more than 64 KiB of local memory"));
-        }
-        self.slm_bytes = end;
-        self.b.set_slm_bytes(end);
+        let at = self.reserve(AREA)?;
         self.group_area = Some(at);
         Ok(at)
     }

@@ -1,16 +1,17 @@
 //! Images and samplers.
 //!
 //! An image, a sampler or both together is no value here: it is the kernel's argument that it comes from, or a sampler that is a constant. Reads
-//! through such are loads at coordinates that this file makes; the IR's samplers are arguments.
+//! of the nearest texel through such are loads at coordinates that this file makes; the others are samplers of the kernel's own.
 
-use super::{Emit, Leaves};
+use super::{Emit, Leaves, rectangles};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
 use crate::module::types::{ImageType, Ty};
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
-    FloatCC, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC, SamplerFact, Scalar, Value,
+    Addressing, FloatCC, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC, Sampler as Own,
+    SamplerFact, Scalar, Value,
 };
 use spirv::{AccessQualifier, Dim, ImageOperands, Op};
 
@@ -28,6 +29,8 @@ pub(super) fn is_supported(op: Op) -> bool {
             | ImageQuerySizeLod
             | ImageQueryFormat
             | ImageQueryOrder
+            | ImageQueryLevels
+            | ImageQuerySamples
     )
 }
 
@@ -36,9 +39,17 @@ pub(crate) fn is_query(op: Op) -> bool {
     use Op::*;
     matches!(
         op,
-        ImageQuerySize | ImageQuerySizeLod | ImageQueryFormat | ImageQueryOrder
+        ImageQuerySize
+            | ImageQuerySizeLod
+            | ImageQueryFormat
+            | ImageQueryOrder
+            | ImageQueryLevels
+            | ImageQuerySamples
     )
 }
+
+/// The most samplers of a kernel.
+const MOST_SAMPLERS: u8 = 16;
 
 /// A sampler.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +58,16 @@ enum Sampler {
     Argument(u8),
     /// Addressing mode and filter, and whether coordinates are normalized.
     Constant(u32, bool, u32),
+}
+
+/// What accesses may have beside coordinates.
+#[derive(Debug, Default)]
+struct More {
+    /// The level of detail, where it is not 0.
+    lod: Option<Value>,
+    /// How far coordinates go in a step along two directions.
+    gradients: Option<[Leaves; 2]>,
+    sample: Option<Value>,
 }
 
 /// Images and samplers by id.
@@ -64,7 +85,13 @@ pub(super) struct Images {
 /// The shape of an image as an argument.
 fn shape(t: &ImageType) -> Result<ImageShape, Error> {
     if t.multisampled {
-        return Err(Error::unsupported("an image of several samples"));
+        return match (t.dim, t.arrayed) {
+            (Dim::Dim2D, false) => Ok(ImageShape::D2Msaa),
+            (Dim::Dim2D, true) => Ok(ImageShape::D2ArrayMsaa),
+            (dim, _) => Err(Error::malformed(format!(
+                "an image of several samples of dimension {dim:?}"
+            ))),
+        };
     }
     Ok(match (t.dim, t.arrayed) {
         (Dim::Dim1D, false) => ImageShape::D1,
@@ -80,7 +107,14 @@ fn shape(t: &ImageType) -> Result<ImageShape, Error> {
 impl Emit<'_, '_, '_> {
     /// An argument that is an image.
     pub(super) fn image_argument(&mut self, id: Id, t: &ImageType) -> Result<(), Error> {
-        let shape = shape(t)?;
+        let blocks = self.g.order.iter().map(|b| &self.body.blocks[*b]);
+        let media = blocks.flat_map(|b| &b.insts).any(|i| {
+            rectangles::is_media(i.op) && self.body.operands(i).first() == Some(&id.as_u32())
+        });
+        let shape = match shape(t)? {
+            ImageShape::D2 if media => ImageShape::Block,
+            shape => shape,
+        };
         let access = match t.access {
             AccessQualifier::ReadOnly => ImageAccess::Read,
             AccessQualifier::WriteOnly => ImageAccess::Write,
@@ -114,7 +148,7 @@ impl Emit<'_, '_, '_> {
         Ok(())
     }
 
-    fn image_of(&self, id: Id) -> Result<(u8, ImageType), Error> {
+    pub(super) fn image_of(&self, id: Id) -> Result<(u8, ImageType), Error> {
         let found = self.images.images.get(&id).copied();
         let found = found.or_else(|| self.images.aliases.get(&id).copied());
         found.ok_or_else(|| Error::unsupported("an image that is no argument of the kernel"))
@@ -154,20 +188,51 @@ impl Emit<'_, '_, '_> {
                 }
                 let sampler = self.sampler_of(both.1)?;
                 let coords = self.coordinates(inst, &t)?;
-                let lod = self.level(inst, 2)?;
+                let more = self.more(inst, 2)?;
+                let lod = match more.gradients {
+                    Some(by) => Some(self.level_of(image, &t, by)?),
+                    None => more.lod,
+                };
+                if lod.is_some_and(|v| self.b.ty(v).scalar() != Scalar::F32) {
+                    return Err(Error::malformed("a level of detail that is no float"));
+                }
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let texel = match sampler {
                     Sampler::Argument(sampler) => {
                         let at = ImagePlace { image, sampler };
-                        self.sample(at, &t, &coords, lod, ty)?
+                        let snap = self.b.ins().sampler_query(SamplerFact::Snap, sampler);
+                        let zero = self.same(snap, 0);
+                        let snap = self.b.ins().icmp(IntCC::NotEqual, snap, zero);
+                        self.sample(at, &t, &coords, lod, Some(snap), ty)?
                     }
-                    Sampler::Constant(..) if lod.is_some() => {
-                        return Err(Error::unsupported(
-                            "a level of detail by a constant sampler",
-                        ));
+                    // None, ClampToEdge, Clamp: outside of the image is its edge or what loads give there.
+                    Sampler::Constant(mode @ 0..=2, normalized, 0) if lod.is_none() => {
+                        self.emulate(image, &t, (mode, normalized), &coords, ty)?
                     }
                     Sampler::Constant(mode, normalized, filter) => {
-                        self.emulate(image, &t, (mode, normalized, filter), &coords, ty)?
+                        let own = Own {
+                            addressing: match mode {
+                                0 | 1 => Addressing::Edge,
+                                2 => Addressing::Border,
+                                3 => Addressing::Repeat,
+                                _ => Addressing::Mirror,
+                            },
+                            linear: filter != 0,
+                            normalized,
+                        };
+                        let sampler = self.b.own_sampler(own);
+                        if sampler >= MOST_SAMPLERS {
+                            return Err(Error::limit(format!(
+                                "more than {MOST_SAMPLERS} samplers"
+                            )));
+                        }
+                        let at = ImagePlace { image, sampler };
+                        let snaps = !own.linear && own.addressing == Addressing::Border;
+                        let snap = match snaps {
+                            true => Some(self.number(Scalar::B1, 1)),
+                            false => None,
+                        };
+                        self.sample(at, &t, &coords, lod, snap, ty)?
                     }
                 };
                 self.as_type(texel, ty)
@@ -177,10 +242,25 @@ impl Emit<'_, '_, '_> {
                 if t.access == AccessQualifier::WriteOnly {
                     return Err(Error::malformed("an image that is only written is read"));
                 }
-                self.no_operands(inst, 2)?;
-                let coords = self.coordinates(inst, &t)?;
+                let more = self.more(inst, 2)?;
+                if more.gradients.is_some() || more.lod.is_some() && t.multisampled {
+                    return Err(Error::malformed(
+                        "a load by gradients, or of a level of samples",
+                    ));
+                }
+                self.whole_level(more.lod)?;
+                let mut coords = self.coordinates(inst, &t)?;
+                match (more.sample, t.multisampled) {
+                    (Some(n), true) => coords.push(n),
+                    (None, false) => {}
+                    _ => {
+                        return Err(Error::malformed(
+                            "a sample of another image than of several",
+                        ));
+                    }
+                }
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
-                let texel = self.texel(image, &coords, ty)?;
+                let texel = self.texel(image, &coords, more.lod, ty)?;
                 self.as_type(texel, ty)
             }
             Op::ImageWrite => {
@@ -188,7 +268,11 @@ impl Emit<'_, '_, '_> {
                 if t.access == AccessQualifier::ReadOnly {
                     return Err(Error::malformed("an image that is only read is written"));
                 }
-                self.no_operands(inst, 3)?;
+                let more = self.more(inst, 3)?;
+                if more.gradients.is_some() || more.sample.is_some() {
+                    return Err(Error::malformed("a store by gradients or to a sample"));
+                }
+                self.whole_level(more.lod)?;
                 let coords = self.coordinates(inst, &t)?;
                 if coords.iter().any(|c| self.b.ty(*c).scalar() != Scalar::I32) {
                     return Err(Error::malformed("coordinates that are not whole"));
@@ -213,7 +297,9 @@ impl Emit<'_, '_, '_> {
                 let scalar = scalar.ok_or_else(|| Error::malformed("no texel of 32 bits"))?;
                 let value = self.join(scalar, &texel, self.simd);
                 let mask = self.b.exec_mask();
-                self.b.ins().image_store(value, image, &coords, Some(mask));
+                self.b
+                    .ins()
+                    .image_store_level(value, image, &coords, more.lod, Some(mask));
                 Ok(Leaves::new())
             }
             _ => self.query(inst, first),
@@ -223,7 +309,8 @@ impl Emit<'_, '_, '_> {
     /// The coordinates of a texel, as many as the image has, of a lane for each channel.
     fn coordinates(&mut self, inst: &BInst, t: &ImageType) -> Result<Leaves, Error> {
         let id = self.operand(inst, 1)?;
-        let count = shape(t)?.coordinates();
+        let shape = shape(t)?;
+        let count = shape.coordinates() - usize::from(shape.is_msaa());
         let mut out = self.get(id)?;
         if out.len() < count {
             return Err(Error::malformed("too few coordinates"));
@@ -238,47 +325,92 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
-    /// The level of detail, where it is not 0.
-    fn level(&mut self, inst: &BInst, n: usize) -> Result<Option<Value>, Error> {
-        let words = self.body.operands(inst).get(n..).unwrap_or(&[]);
-        match *words {
-            [] => Ok(None),
-            [mask, lod] if mask == ImageOperands::LOD.bits() => {
-                let lod = Id::from_u32(lod);
-                if self.m.bits(lod) == Some(0) {
-                    return Ok(None);
-                }
-                let v = self.one(lod)?;
-                let v = self.b.splat(v, self.simd);
-                match self.b.ty(v).scalar() {
-                    Scalar::F32 => Ok(Some(v)),
-                    _ => Err(Error::unsupported("this level of detail")),
-                }
-            }
-            _ => Err(Error::unsupported(format!(
+    /// What stands behind the operands of an access.
+    fn more(&mut self, inst: &BInst, n: usize) -> Result<More, Error> {
+        let words: Vec<u32> = self.body.operands(inst).get(n..).unwrap_or(&[]).to_vec();
+        let mut out = More::default();
+        let Some((&mask, mut rest)) = words.split_first() else {
+            return Ok(out);
+        };
+        let (lod, gradients) = (ImageOperands::LOD.bits(), ImageOperands::GRAD.bits());
+        let sample = ImageOperands::SAMPLE.bits();
+        // What integers of a texel are signed as says nothing here.
+        let known = lod | gradients | sample | 0x3000;
+        if mask & !known != 0 {
+            return Err(Error::unsupported(format!(
                 "{} with these operands",
                 read::name(inst.op)
-            ))),
+            )));
+        }
+        let mut next = || {
+            let (first, others) = rest
+                .split_first()
+                .ok_or_else(|| Error::malformed("too few operands"))?;
+            rest = others;
+            Ok::<Id, Error>(Id::from_u32(*first))
+        };
+        if mask & lod != 0 {
+            let id = next()?;
+            if self.m.bits(id) != Some(0) {
+                let v = self.one(id)?;
+                out.lod = Some(self.b.splat(v, self.simd));
+            }
+        }
+        if mask & gradients != 0 {
+            let (x, y) = (next()?, next()?);
+            out.gradients = Some([self.get(x)?, self.get(y)?]);
+        }
+        if mask & sample != 0 {
+            let id = next()?;
+            let v = self.one(id)?;
+            if self.b.ty(v).scalar() != Scalar::I32 {
+                return Err(Error::malformed("a sample's number that is not whole"));
+            }
+            out.sample = Some(self.b.splat(v, self.simd));
+        }
+        Ok(out)
+    }
+
+    fn whole_level(&self, lod: Option<Value>) -> Result<(), Error> {
+        match lod.is_none_or(|v| self.b.ty(v).scalar() == Scalar::I32) {
+            true => Ok(()),
+            false => Err(Error::malformed("a level of detail that is not whole")),
         }
     }
 
-    fn no_operands(&self, inst: &BInst, n: usize) -> Result<(), Error> {
-        let words = self.body.operands(inst).get(n..).unwrap_or(&[]);
-        match *words {
-            [] => Ok(()),
-            [mask, lod]
-                if mask == ImageOperands::LOD.bits()
-                    && self.m.bits(Id::from_u32(lod)) == Some(0) =>
-            {
-                Ok(())
+    /// The level of detail at which a step is one texel: by how far coordinates go in steps along two directions.
+    fn level_of(&mut self, image: u8, t: &ImageType, by: [Leaves; 2]) -> Result<Value, Error> {
+        let shape = shape(t)?;
+        let float = self.lanes(Scalar::F32, self.simd);
+        let mut squares = Leaves::new();
+        for steps in by {
+            let mut sum: Option<Value> = None;
+            for (n, step) in steps.into_iter().enumerate() {
+                let step = self.b.splat(step, self.simd);
+                if self.b.ty(step) != float {
+                    return Err(Error::malformed("gradients that are no floats"));
+                }
+                let size = self.extent(image, shape, n);
+                let size = self.b.splat(size, self.simd);
+                let size = self.b.ins().fcvt_from_sint(float, size);
+                let texels = self.b.ins().fmul(step, size);
+                sum = Some(match sum {
+                    None => self.b.ins().fmul(texels, texels),
+                    Some(s) => self.b.ins().fma(texels, texels, s),
+                });
             }
-            // What integers of a texel are signed as.
-            [mask] if mask & !0x3000 == 0 => Ok(()),
-            _ => Err(Error::unsupported(format!(
-                "{} with these operands",
-                read::name(inst.op)
-            ))),
+            squares.extend(sum);
         }
+        let [x, y] = *squares.as_slice() else {
+            return Err(Error::malformed("gradients of no coordinates"));
+        };
+        let most = self.b.ins().fmax(x, y);
+        // No step is as good as one that is much smaller than a texel.
+        let least = self.float(most, f64::from(f32::MIN_POSITIVE));
+        let most = self.b.ins().fmax(most, least);
+        let level = self.b.ins().flog2(most);
+        let half = self.float(level, 0.5);
+        Ok(self.b.ins().fmul(level, half))
     }
 
     /// The scalar of a texel in a register.
@@ -308,7 +440,13 @@ impl Emit<'_, '_, '_> {
     }
 
     /// A texel at whole coordinates.
-    fn texel(&mut self, image: u8, coords: &[Value], ty: Ty) -> Result<Leaves, Error> {
+    fn texel(
+        &mut self,
+        image: u8,
+        coords: &[Value],
+        lod: Option<Value>,
+        ty: Ty,
+    ) -> Result<Leaves, Error> {
         if coords.iter().any(|c| self.b.ty(*c).scalar() != Scalar::I32) {
             return Err(Error::malformed("coordinates that are not whole"));
         }
@@ -317,7 +455,7 @@ impl Emit<'_, '_, '_> {
         let v = self
             .b
             .ins()
-            .image_load(ty, image, coords, Some((mask, old)));
+            .image_load_level(ty, image, coords, lod, Some((mask, old)));
         Ok(self.parts(v))
     }
 
@@ -327,13 +465,11 @@ impl Emit<'_, '_, '_> {
         t: &ImageType,
         coords: &[Value],
         lod: Option<Value>,
+        snap: Option<Value>,
         ty: Ty,
     ) -> Result<Leaves, Error> {
         let float = self.lanes(Scalar::F32, self.simd);
         let spatial = coords.len() - usize::from(t.arrayed);
-        let snap = self.b.ins().sampler_query(SamplerFact::Snap, at.sampler);
-        let zero = self.same(snap, 0);
-        let snap = self.b.ins().icmp(IntCC::NotEqual, snap, zero);
         let mut places = Leaves::new();
         for (n, c) in coords.iter().enumerate() {
             let whole = self.b.ty(*c).scalar() == Scalar::I32;
@@ -341,7 +477,7 @@ impl Emit<'_, '_, '_> {
                 true => self.b.ins().fcvt_from_sint(float, *c),
                 false => *c,
             };
-            if n < spatial {
+            if let (Some(snap), true) = (snap, n < spatial) {
                 let (zero, outside) = (self.float(c, 0.0), self.float(c, -1.0));
                 let below = self.b.ins().fcmp(FloatCC::LessThan, c, zero);
                 let moved = self.choose(below, outside, c)?;
@@ -361,7 +497,7 @@ impl Emit<'_, '_, '_> {
             (_, 0) => ImageFact::Width,
             (ImageShape::D1Array, _) => ImageFact::Layers,
             (_, 1) => ImageFact::Height,
-            (ImageShape::D2Array, _) => ImageFact::Layers,
+            (ImageShape::D2Array | ImageShape::D2ArrayMsaa, _) => ImageFact::Layers,
             _ => ImageFact::Depth,
         };
         self.b.ins().image_query(fact, image)
@@ -372,18 +508,11 @@ impl Emit<'_, '_, '_> {
         &mut self,
         image: u8,
         t: &ImageType,
-        (mode, normalized, filter): (u32, bool, u32),
+        (mode, normalized): (u32, bool),
         coords: &[Value],
         ty: Ty,
     ) -> Result<Leaves, Error> {
         let shape = shape(t)?;
-        if filter != 0 {
-            return Err(Error::unsupported("a constant sampler that filters"));
-        }
-        // None, ClampToEdge, Clamp: outside of the image is its edge or what loads give there.
-        if mode > 2 {
-            return Err(Error::unsupported("a constant sampler that repeats"));
-        }
         let whole = self.lanes(Scalar::I32, self.simd);
         let spatial = coords.len() - usize::from(t.arrayed);
         let mut places = Leaves::new();
@@ -412,7 +541,7 @@ impl Emit<'_, '_, '_> {
             }
             places.push(c);
         }
-        self.texel(image, &places, ty)
+        self.texel(image, &places, None, ty)
     }
 
     fn query(&mut self, inst: &BInst, id: Id) -> Result<Leaves, Error> {
@@ -426,6 +555,8 @@ impl Emit<'_, '_, '_> {
         let count = self.components(ty) as usize;
         let mut out = Leaves::new();
         match inst.op {
+            Op::ImageQueryLevels => out.push(self.b.ins().image_query(ImageFact::Levels, image)),
+            Op::ImageQuerySamples => out.push(self.b.ins().image_query(ImageFact::Samples, image)),
             // SPIR-V's numbers are OpenCL's less these.
             Op::ImageQueryFormat | Op::ImageQueryOrder => {
                 let (fact, first) = match inst.op {

@@ -14,11 +14,17 @@ mod control;
 mod conversions;
 mod copies;
 mod descriptors;
+mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
+mod locked;
 mod logical;
 mod matrices;
 mod memory;
+mod named;
+pub(crate) mod rectangles;
+mod transfers;
+mod variables;
 mod workgroup;
 
 use crate::arrays::Arrays;
@@ -56,6 +62,10 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     pub u: &'a Uniformity,
     /// The memories of generic pointers.
     spaces: Spaces,
+    /// Generic pointers that are to one memory where code is emitted now: which, and the pointer as its accesses take it.
+    narrowed: Vec<(Id, StorageClass, Value)>,
+    /// Whether pointers to local memory, and to private memory, may be null.
+    nulls: [bool; 2],
     /// Whether indices outside of arrays are looked for.
     robust: bool,
     /// What is known of pointers without addresses.
@@ -91,6 +101,10 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     slm_bytes: u32,
     /// Where in local memory sub-groups leave what they have for each other.
     group_area: Option<u32>,
+    /// Where in local memory the lock for atomics of 64 bits is.
+    lock: Option<u32>,
+    /// Where in local memory named barriers are, and where the next one will be.
+    named: Option<(u32, Variable)>,
     /// Where variables are in each work-item's part of scratch.
     private: BTreeMap<Id, u32>,
     private_bytes: u32,
@@ -128,6 +142,8 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || atomics::is_supported(op)
         || groups::is_supported(op)
         || images::is_supported(op)
+        || transfers::is_supported(op)
+        || rectangles::is_supported(op)
         || matrices::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
@@ -167,6 +183,9 @@ pub(crate) fn kernel(
         script,
         u,
         spaces: spaces::find(m, body),
+        narrowed: Vec::new(),
+        nulls: [StorageClass::Workgroup, StorageClass::Function]
+            .map(|class| generic::may_be_null(m, body, g, class)),
         robust: robust && m.logical,
         places: pointers::find(m, body, g),
         guards: BTreeMap::new(),
@@ -188,6 +207,8 @@ pub(crate) fn kernel(
         slm: BTreeMap::new(),
         slm_bytes: 0,
         group_area: None,
+        lock: None,
+        named: None,
         private: BTreeMap::new(),
         private_bytes: 0,
         arrays,
@@ -204,6 +225,11 @@ pub(crate) fn kernel(
         false => Vec::new(),
     };
     e.zero_workgroup();
+    for made in [e.make_lock(), e.make_named()] {
+        if let Err(error) = made {
+            e.error(error, 0, 0, None);
+        }
+    }
     for (id, ty, bits) in &body.consts {
         if let Some(scalar) = m.types.scalar(*ty) {
             let v = e.number(scalar, *bits);
@@ -261,11 +287,17 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    /// The leaves of a value where it is used.
+    /// The leaves of a value where it is used. A generic pointer is as memory holds it: it says which memory it is to.
     ///
     /// # Errors
     /// It is none.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
+        let leaves = self.bare(id)?;
+        Ok(self.tagged(id, leaves))
+    }
+
+    /// The same, but a generic pointer to a memory that is known is as accesses of that memory take it.
+    fn bare(&mut self, id: Id) -> Result<Leaves, Error> {
         if let Some(def) = self.u.block[id].expand() {
             if self.u.escapes[id].is_some() && self.left_channels(def) {
                 let vars = self.kept(Kept::Behind, id);
@@ -444,7 +476,9 @@ impl Emit<'_, '_, '_> {
             Some(ty) if self.m.types.leaves(ty) > MOST_LEAVES => {
                 Err(too_large(self.m.types.leaves(ty)))
             }
-            _ => self.family(inst).and_then(|leaves| self.fits(inst, leaves)),
+            _ => self
+                .by_memory(inst)
+                .and_then(|leaves| self.fits(inst, leaves)),
         };
         let leaves = match result {
             Ok(leaves) => leaves,
@@ -504,6 +538,8 @@ impl Emit<'_, '_, '_> {
             op if groups::is_supported(op) => self.group(inst),
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
+            op if rectangles::is_supported(op) => self.rectangle(inst),
+            op if transfers::is_supported(op) => self.transfer(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let scalars = self.m.types.scalars(ty);
@@ -514,6 +550,7 @@ impl Emit<'_, '_, '_> {
                 scalars.iter().map(zero).collect()
             }
             Op::ExtInst => self.extended(inst),
+            Op::FunctionCall => crate::library::declared::call(self, inst, self.body),
             op => Err(Error::unsupported(read::name(op))),
         }
     }
@@ -584,6 +621,7 @@ impl Emit<'_, '_, '_> {
     /// Lays out the variables of the work-group and of the work-items.
     fn variables(&mut self) {
         let used = self.used();
+        self.slm_bytes = self.behind_null(StorageClass::Workgroup);
         for data in self.m.globals.values() {
             if data.class == StorageClass::Workgroup && used[data.id] {
                 let (size, align) = (self.m.types.size(data.ty), self.m.types.align(data.ty));

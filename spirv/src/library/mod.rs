@@ -5,6 +5,7 @@
 
 mod classes;
 mod common;
+pub(crate) mod declared;
 mod floats;
 mod geometric;
 pub(crate) mod glsl;

@@ -165,8 +165,8 @@ fn device(device: &'static Device) {
 fn listed(refusals: &BTreeSet<String>, all: bool) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/refused.txt");
     if all && std::env::var("GANTRY_BLESS").is_ok_and(|v| v == "1") {
-        let lines: Vec<&str> = refusals.iter().map(String::as_str).collect();
-        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        let lines: String = refusals.iter().map(|r| format!("{r}\n")).collect();
+        std::fs::write(&path, lines).unwrap();
     }
     let list = std::fs::read_to_string(&path).unwrap_or_default();
     let list: BTreeSet<&str> = list.lines().collect();

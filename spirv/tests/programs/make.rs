@@ -353,6 +353,7 @@ impl Make<'_> {
             bytes,
             // The first array is indexed and nothing else, as what is held in registers must be.
             generic: !matches!(space, Space::Table | Space::Array(0)) && self.r.one_in(4),
+            mixed: self.r.one_in(2),
             either: space != Space::Array(0) && self.r.one_in(6),
         }
     }
@@ -513,13 +514,14 @@ impl Make<'_> {
             }
             20 => {
                 ty = self.r.of(&[U32, U32, Kind::Int(64).of(1)]);
-                let local = self.in_kernel && ty == U32 && self.r.one_in(2);
+                let local = self.in_kernel && self.r.one_in(2);
                 let space = if local { Space::Local } else { Space::Global };
                 let place = Place {
                     space,
                     count: if local { LOCAL } else { SLICE } / ty.size(),
                     bytes: false,
                     generic: self.r.one_in(4),
+                    mixed: self.r.one_in(2),
                     either: self.r.one_in(6),
                 };
                 let mut args = self.at(place);

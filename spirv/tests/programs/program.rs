@@ -42,6 +42,8 @@ pub struct Place {
     pub bytes: bool,
     /// By a pointer to no memory in particular.
     pub generic: bool,
+    /// That one is chosen among two to several memories, of which the other never is.
+    pub mixed: bool,
     /// By one of two pointers: a truth value and another index follow.
     pub either: bool,
 }
@@ -269,12 +271,13 @@ impl Inst {
                 other => format!("{other:?}").to_lowercase(),
             };
             let flag = |on: bool, name: &str| if on { name.to_owned() } else { String::new() };
-            let (b, g, e) = (
+            let (b, g, m, e) = (
                 flag(p.bytes, " unaligned"),
                 flag(p.generic, " generic"),
+                flag(p.generic && p.mixed, " mixed"),
                 flag(p.either, " either"),
             );
-            format!("{what} {space}{b}{g}{e}")
+            format!("{what} {space}{b}{g}{m}{e}")
         };
         match &self.what {
             What::Core(op) => format!("{op:?}"),

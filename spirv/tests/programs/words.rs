@@ -678,7 +678,23 @@ impl Words<'_> {
             return (ptr, at);
         }
         let any = self.pointer(StorageClass::Generic, ty);
-        (any, self.op(Op::PtrCastToGeneric, Some(any), vec![id(at)]))
+        let at = self.op(Op::PtrCastToGeneric, Some(any), vec![id(at)]);
+        // The other memory's beginning, to which it would be if the index were beyond the elements.
+        let other = match (p.space, f.arrays.first()) {
+            (Space::Global, Some(array)) => Some((StorageClass::Function, *array)),
+            (Space::Local | Space::Array(_), _) => Some((StorageClass::CrossWorkgroup, self.base)),
+            _ => None,
+        };
+        let Some((class, base)) = other.filter(|_| p.mixed) else {
+            return (any, at);
+        };
+        let ptr = self.pointer(class, ty);
+        let other = self.op(Op::Bitcast, Some(ptr), vec![id(base)]);
+        let other = self.op(Op::PtrCastToGeneric, Some(any), vec![id(other)]);
+        let count = self.u32(p.count);
+        let inside = self.of(Op::ULessThan, Kind::Bool.of(1), &[index, count]);
+        let words = vec![id(inside), id(at), id(other)];
+        (any, self.op(Op::Select, Some(any), words))
     }
 }
 

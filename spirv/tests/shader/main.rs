@@ -515,6 +515,36 @@ OpStore %to %v
     }
 }
 
+/// The size as an execution mode with ids, one of them a constant that the user says.
+#[test]
+fn group_sizes_by_ids() {
+    let text = "
+OpCapability Cap.Shader
+OpMemoryModel 0 1
+OpEntryPoint 5 %main \"main\"
+OpExecutionModeId %main 38 %x %two %one
+OpDecorate %x Deco.SpecId 3
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%fn = OpTypeFunction %void
+%one = OpConstant %uint 1
+%two = OpConstant %uint 2
+%x = OpSpecConstant %uint 4
+%main = OpFunction %void 0 %fn
+%entry = OpLabel
+OpReturn
+OpFunctionEnd
+";
+    for (spec, n) in [(None, 4), (Some(8), 8)] {
+        let options = Options {
+            spec_constants: spec.map(|v| (3, v)).into_iter().collect(),
+            ..Options::default()
+        };
+        let t = translate(&assemble(text), &options).unwrap();
+        assert_eq!(t.kernels[0].group_size, Some([n, 2, 1]));
+    }
+}
+
 /// Malformed: it must come to an end.
 #[test]
 fn a_value_stored_before_it_is_loaded() {

@@ -1,7 +1,7 @@
 //! Gen8 to Gen11: `r0` is the thread header. Then, if the kernel reads local ids, whole registers of words for x, then y, then z; if not, one
 //! register that holds nothing. Then the cross-thread data.
 
-use super::Abi;
+use super::{Abi, Bits};
 
 pub(super) static GEN8: Abi = Abi {
     no_id_grfs: 1,
@@ -9,10 +9,19 @@ pub(super) static GEN8: Abi = Abi {
     eot_grfs: 16,
     barrier_mask: 0x8f00_0000,
     scratch_mask: 0xffff_fc00,
+    hw_thread: Bits::new(0, 9),
+    eu: Bits::new(8, 4),
+    eu_thread: Bits::new(0, 3),
+    subslice: Bits::new(12, 2),
+    slice: Bits::new(14, 2),
     denormals: [0x40, 0x80, 0x400],
 };
 
 pub(super) static GEN11: Abi = Abi {
     barrier_mask: 0x7f00_0000,
+    hw_thread: Bits::new(0, 10),
+    eu: Bits::new(4, 4),
+    subslice: Bits::new(8, 1),
+    slice: Bits::new(12, 3),
     ..GEN8
 };

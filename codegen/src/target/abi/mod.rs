@@ -24,8 +24,33 @@ pub struct Abi {
     pub(crate) barrier_mask: u32,
     /// The bits of dword 5 of the thread header that say where the thread's scratch begins.
     pub(crate) scratch_mask: u32,
+    /// The bits of dword 5 of the thread header that number the threads that run at a time.
+    pub(crate) hw_thread: Bits,
+    /// The bits of `sr0.0` that say which EU of its subslice a thread runs on.
+    pub(crate) eu: Bits,
+    /// ... which of the EU's threads it is.
+    pub(crate) eu_thread: Bits,
+    /// ... which subslice of its slice it is on.
+    pub(crate) subslice: Bits,
+    /// ... which slice.
+    pub(crate) slice: Bits,
     /// The bits of `cr0.0` that keep denormals of doubles, of singles and of halves.
     pub(crate) denormals: [u32; 3],
+}
+
+/// Bits of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Bits {
+    /// The lowest one.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Bits {
+    const fn new(first: u32, count: u32) -> Bits {
+        Bits { first, count }
+    }
 }
 
 impl Abi {

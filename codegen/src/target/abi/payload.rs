@@ -7,7 +7,7 @@ use crate::ir::{
 use crate::result::{CodegenError, Origin};
 use crate::target::{GrfFile, Target};
 
-/// A launch fact in the cross-thread data, three dwords (x, y, z), or an address.
+/// A launch fact in the cross-thread data: three dwords (x, y, z), one, or an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum LaunchFact {
     /// Work-items of a group as launched.
@@ -18,6 +18,8 @@ pub enum LaunchFact {
     GlobalSize,
     /// Offset of the global ids.
     GlobalOffset,
+    /// Dimensions.
+    WorkDim,
     /// Address of the launch's printf buffer.
     PrintfBuffer,
 }
@@ -30,6 +32,7 @@ impl LaunchFact {
             Opcode::GroupCount => Some(LaunchFact::GroupCount),
             Opcode::GlobalSize => Some(LaunchFact::GlobalSize),
             Opcode::GlobalOffset => Some(LaunchFact::GlobalOffset),
+            Opcode::WorkDim => Some(LaunchFact::WorkDim),
             Opcode::PrintfBuffer => Some(LaunchFact::PrintfBuffer),
             _ => None,
         }
@@ -42,6 +45,7 @@ impl LaunchFact {
             LaunchFact::GroupCount => "group_count",
             LaunchFact::GlobalSize => "global_size",
             LaunchFact::GlobalOffset => "global_id_offset",
+            LaunchFact::WorkDim => "work_dimensions",
             LaunchFact::PrintfBuffer => "printf_buffer",
         }
     }
@@ -49,6 +53,7 @@ impl LaunchFact {
     /// Its size in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
+            LaunchFact::WorkDim => 4,
             LaunchFact::PrintfBuffer => 8,
             _ => 12,
         }

@@ -5,8 +5,8 @@ use super::{MAX_NUMBER, Parser, Res, SourceMap, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgKind, Block, FloatControls, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode,
-    Param, Signature, SourceLoc, Type, Value,
+    Addressing, ArgKind, Block, FloatControls, FuncKind, Function, ImageAccess, ImageShape,
+    InstData, Opcode, Param, Sampler, Signature, SourceLoc, Type, Value,
 };
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Span};
@@ -105,6 +105,10 @@ impl Parser<'_> {
         } else {
             FuncKind::Subroutine
         };
+        let samplers = match kernel && self.eat_word("samplers") {
+            true => self.samplers()?,
+            false => Vec::new(),
+        };
         self.expect('{')?;
         self.end_of_line()?;
         let mut body = Body {
@@ -117,6 +121,7 @@ impl Parser<'_> {
             lines: Vec::new(),
             labelled: Vec::new(),
         };
+        body.func.samplers = samplers;
         self.make_entities(&mut body)?;
         self.blocks(&mut body);
         self.define(&mut body);
@@ -130,6 +135,36 @@ impl Parser<'_> {
         let shape = ImageShape::ALL.into_iter().find(|s| s.name() == w)?;
         self.at += 1;
         Some(shape)
+    }
+
+    /// `(edge linear, repeat nearest norm)`.
+    fn samplers(&mut self) -> Res<Vec<Sampler>> {
+        let mut out = Vec::new();
+        self.expect('(')?;
+        loop {
+            let addressing = self.choice(
+                &Addressing::ALL,
+                Addressing::name,
+                "what is outside of images",
+            )?;
+            let linear = self.eat_word("linear");
+            if !linear && !self.eat_word("nearest") {
+                return self.error(format!(
+                    "expected `linear` or `nearest`, found {}",
+                    self.found()
+                ));
+            }
+            out.push(Sampler {
+                addressing,
+                linear,
+                normalized: self.eat_word("norm"),
+            });
+            if !self.eat(',') {
+                break;
+            }
+        }
+        self.expect(')')?;
+        Ok(out)
     }
 
     fn kernel_facts(&mut self) -> Res<FuncKind> {

@@ -114,7 +114,7 @@ impl Parser<'_> {
         self.int("a number of an argument")
     }
 
-    /// `image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`.
+    /// `image 0 sampler 0 (v1, v2) lod v3, mask v4, v5`, `image 1 (v1, v2) lod v3, v4, mask v5`.
     fn image(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
         let mut at = ImagePlace {
             image: self.numbered("image")?,
@@ -124,7 +124,7 @@ impl Parser<'_> {
             at.sampler = self.numbered("sampler")?;
         }
         self.expect('(')?;
-        let mut coords = [PackedOption::default(); 3];
+        let mut coords = [PackedOption::default(); 4];
         for (n, c) in coords.iter_mut().enumerate() {
             if n > 0 && !self.eat(',') {
                 break;
@@ -132,11 +132,12 @@ impl Parser<'_> {
             *c = self.value(body)?.into();
         }
         self.expect(')')?;
-        let mut data = PackedOption::default();
+        let (mut lod, mut data) = (PackedOption::default(), PackedOption::default());
+        if self.eat_word("lod") {
+            lod = self.value(body)?.into();
+        }
         if opcode == Opcode::ImageStore {
             self.expect(',')?;
-            data = self.value(body)?.into();
-        } else if opcode == Opcode::Sample && self.eat_word("lod") {
             data = self.value(body)?.into();
         }
         let (mask, old) = match opcode {
@@ -147,6 +148,7 @@ impl Parser<'_> {
             opcode,
             at,
             coords,
+            lod,
             data,
             mask,
             old,

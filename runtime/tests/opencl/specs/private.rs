@@ -1,6 +1,6 @@
 //! Private memory: arrays, indirect registers, spills, structures.
 
-use crate::case::{Case, Element, any, within, zero};
+use crate::case::{Case, Element, Memory, any, within, zero};
 use crate::rng::Rng;
 
 /// { char kind; short weight; int id; float3 position; ulong mask; } with C's padding. Its floats are such that no
@@ -137,6 +137,14 @@ pub fn cases() -> Vec<Case> {
                 let sum = g[0].wrapping_add(g[1]).wrapping_add(9);
                 m.fill(0, |i| if i == 0 { sum } else { g[i] });
             }),
+        case("generic_kinds")
+            .line(128, 32)
+            .buffer::<i32>(128, any)
+            .buffer::<i32>(128, zero)
+            .local::<i32>(32)
+            .buffer::<i32>(1, zero)
+            .local::<i32>(1)
+            .expect(generic_kinds),
         case("many_arguments")
             .grid([20, 6, 4], [10, 3, 2])
             .offset([5, 2, 1])
@@ -153,4 +161,38 @@ pub fn cases() -> Vec<Case> {
             .buffer::<i32>(200, any)
             .buffer::<i32>(200, any),
     ]
+}
+
+/// What each work-item finds through its pointer, leaves there, and adds to one of two sums.
+fn generic_kinds(m: &mut Memory, _: u32) {
+    let g: Vec<i32> = m.get(0);
+    let (mut left, mut out, mut all) = (g.clone(), vec![0i32; g.len()], 0i32);
+    for (group, items) in g.chunks(32).enumerate() {
+        let mut own = 0i32;
+        let first = group * 32;
+        for (i, &x) in items.iter().enumerate() {
+            let mut t = x ^ 5;
+            let mut r = 0i32;
+            match x.wrapping_add(i as i32) & 3 {
+                0 => {
+                    r = x.wrapping_add(1);
+                    left[first + i] = r.wrapping_add(1);
+                }
+                1 => r = items[i ^ 1].wrapping_mul(3).wrapping_add(2 + 8),
+                2 => {
+                    r = t.wrapping_add(4);
+                    t = r.wrapping_add(1);
+                }
+                _ => t = 0,
+            }
+            r = r.wrapping_add(t.wrapping_mul(16));
+            let sum = if x & 1 == 1 { &mut all } else { &mut own };
+            *sum = sum.wrapping_add(r);
+            out[first + i] = r;
+        }
+        out[first] ^= own;
+    }
+    m.set(0, left);
+    m.set(1, out);
+    m.set(2, [all]);
 }

@@ -1,0 +1,160 @@
+//! Rectangles of images that a sub-group reads and writes at once: blocks of rows, and media blocks.
+
+use super::{Emit, Leaves};
+use crate::body::BInst;
+use crate::error::Error;
+use crate::read::Id;
+use gantry_codegen::ir::{Scalar, Value};
+use spirv::Op;
+
+/// Whether an instruction is one of these.
+pub(super) fn is_supported(op: Op) -> bool {
+    use Op::*;
+    is_read(op)
+        || matches!(
+            op,
+            SubgroupImageBlockWriteINTEL | SubgroupImageMediaBlockWriteINTEL
+        )
+}
+
+/// Whether it gives something.
+pub(crate) fn is_read(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        SubgroupImageBlockReadINTEL | SubgroupImageMediaBlockReadINTEL
+    )
+}
+
+/// Whether it is of a media block, for which images are bound in a way of their own.
+pub(super) fn is_media(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        SubgroupImageMediaBlockReadINTEL | SubgroupImageMediaBlockWriteINTEL
+    )
+}
+
+/// The most bytes of a row of the IR's rectangles.
+const MOST_ROW: u32 = 64;
+
+impl Emit<'_, '_, '_> {
+    pub(super) fn rectangle(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let (image, at) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        let (image, _) = self.image_of(image)?;
+        let [x, y] = *self.get(at)?.as_slice() else {
+            return Err(Error::malformed("a place of other than two coordinates"));
+        };
+        if [x, y].iter().any(|v| self.b.ty(*v).scalar() != Scalar::I32) {
+            return Err(Error::malformed("a place that is not whole"));
+        }
+        let at = [self.any_lane(x), self.any_lane(y)];
+        let media = is_media(inst.op);
+        if is_read(inst.op) {
+            let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
+            let (scalar, count) = (self.scalar(ty)?, self.components(ty));
+            return match media {
+                true => self.read_media(inst, image, at, scalar, count),
+                false => Ok(self.read_rows(image, at, scalar, count)),
+            };
+        }
+        let data = self.operand(inst, if media { 4 } else { 2 })?;
+        let mut values = self.get(data)?;
+        for v in &mut values {
+            *v = self.b.splat(*v, self.simd);
+        }
+        let first = *values.first().ok_or_else(|| Error::internal("no value"))?;
+        let scalar = self.b.ty(first).scalar();
+        match media {
+            true => {
+                let width = self.media_width(inst, scalar, values.len() as u32)?;
+                let all = self.join(scalar, &values, self.simd);
+                self.b.ins().media_store(all, image, at, width);
+            }
+            false => self.write_rows(image, at, scalar, &values),
+        }
+        Ok(Leaves::new())
+    }
+
+    /// Bytes of a row of a media block, whose elements are the sub-group's work-items' in their order.
+    fn media_width(&self, inst: &BInst, scalar: Scalar, count: u32) -> Result<u8, Error> {
+        let size = |n: usize| -> Result<u64, Error> {
+            let id: Id = self.operand(inst, n)?;
+            let bits = self.m.bits(id);
+            bits.ok_or_else(|| Error::unsupported("a media block of a size that is no constant"))
+        };
+        let (width, height) = (size(2)?, size(3)?);
+        let elements = u64::from(count * self.simd);
+        let bytes = width.saturating_mul(scalar.bytes().into());
+        if width.saturating_mul(height) != elements || bytes > MOST_ROW.into() || bytes % 4 != 0 {
+            return Err(Error::unsupported(format!(
+                "a media block of {width} by {height} elements of {} bytes for {elements}",
+                scalar.bytes()
+            )));
+        }
+        Ok(bytes as u8)
+    }
+
+    fn read_media(
+        &mut self,
+        inst: &BInst,
+        image: u8,
+        at: [Value; 2],
+        scalar: Scalar,
+        count: u32,
+    ) -> Result<Leaves, Error> {
+        let width = self.media_width(inst, scalar, count)?;
+        let ty = self.lanes(scalar, count * self.simd);
+        let all = self.b.ins().media_load(ty, image, at, width);
+        let parts = (0..count).map(|n| self.b.slice(all, n * self.simd, self.simd));
+        Ok(parts.collect())
+    }
+
+    /// The pieces of a row that rectangles take: where each begins, in elements, and how many it has.
+    fn pieces(&self, scalar: Scalar) -> Vec<(u32, u32)> {
+        let most = (MOST_ROW / scalar.bytes()).min(self.simd);
+        let firsts = (0..self.simd).step_by(most as usize);
+        firsts.map(|first| (first, most)).collect()
+    }
+
+    fn piece_place(&mut self, [x, y]: [Value; 2], first: u32, scalar: Scalar) -> [Value; 2] {
+        if first == 0 {
+            return [x, y];
+        }
+        let by = self.same(x, u64::from(first * scalar.bytes()));
+        [self.b.ins().iadd(x, by), y]
+    }
+
+    /// A row for each component, an element of it for each work-item.
+    fn read_rows(&mut self, image: u8, at: [Value; 2], scalar: Scalar, rows: u32) -> Leaves {
+        let mut read = Vec::new();
+        for (first, count) in self.pieces(scalar) {
+            let at = self.piece_place(at, first, scalar);
+            let ty = self.lanes(scalar, count * rows);
+            let width = (count * scalar.bytes()) as u8;
+            read.push((self.b.ins().media_load(ty, image, at, width), count));
+        }
+        let mut out = Leaves::new();
+        for row in 0..rows {
+            let parts = read
+                .iter()
+                .map(|(v, count)| (self.b.slice(*v, row * count, *count), *count));
+            let parts: Vec<(Value, u32)> = parts.collect();
+            let count = parts.first().map_or(self.simd, |p| p.1);
+            let parts: Vec<Value> = parts.into_iter().map(|p| p.0).collect();
+            out.push(self.join(scalar, &parts, count));
+        }
+        out
+    }
+
+    fn write_rows(&mut self, image: u8, at: [Value; 2], scalar: Scalar, rows: &[Value]) {
+        for (first, count) in self.pieces(scalar) {
+            let at = self.piece_place(at, first, scalar);
+            let parts = rows.iter().map(|v| self.b.slice(*v, first, count));
+            let parts: Vec<Value> = parts.collect();
+            let all = self.join(scalar, &parts, count);
+            let width = (count * scalar.bytes()) as u8;
+            self.b.ins().media_store(all, image, at, width);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Functions that a module only declares, which Intel's compiler has beside those of OpenCL.std.
+//!
+//! A call of one stays a call, by the function's name as it is linked.
+
+use super::wrong;
+use crate::body::{BInst, Body};
+use crate::emit::groups::Spread;
+use crate::emit::{Emit, Leaves};
+use crate::error::Error;
+use crate::module::{Def, Module};
+use crate::read::{self, Id};
+use gantry_codegen::ir::scalars::{I32, I64};
+use gantry_codegen::ir::{Scalar, Value};
+use spirv::Decoration;
+
+/// What a function does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Function {
+    /// A field of bits put into a number: number, field, first bit, how many.
+    InsertField,
+    /// A field of bits: number, first bit, how many.
+    SignedField,
+    UnsignedField,
+    ReverseBits,
+    Cycles,
+    HwThread,
+    Eu,
+    EuThread,
+    Subslice,
+    Slice,
+    /// An exchange if a float equals another, as floats do.
+    CompareExchangeFloat,
+    /// A barrier of so many sub-groups.
+    NamedBarrier,
+    /// A wait at one, with the memories to order.
+    WaitNamed,
+}
+
+/// A function by its name: that of C++, without the parameters' types.
+fn find(name: &str) -> Option<Function> {
+    let plain = name.strip_prefix("_Z").and_then(|rest| {
+        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+        let (length, rest) = rest.split_at(digits);
+        rest.get(..length.parse().ok()?)
+    });
+    Some(match plain.unwrap_or(name) {
+        "intel_bfi" => Function::InsertField,
+        "intel_sbfe" => Function::SignedField,
+        "intel_ubfe" => Function::UnsignedField,
+        "intel_bfrev" => Function::ReverseBits,
+        "intel_get_cycle_counter" => Function::Cycles,
+        "intel_get_hw_thread_id" => Function::HwThread,
+        "intel_get_eu_id" => Function::Eu,
+        "intel_get_eu_thread_id" => Function::EuThread,
+        "intel_get_subslice_id" => Function::Subslice,
+        "intel_get_slice_id" => Function::Slice,
+        "__builtin_IB_atomic_cmpxchg_global_f32" | "__builtin_IB_atomic_cmpxchg_local_f32" => {
+            Function::CompareExchangeFloat
+        }
+        "named_barrier_init" => Function::NamedBarrier,
+        "work_group_named_barrier" => Function::WaitNamed,
+        _ => return None,
+    })
+}
+
+/// The name of a function as it is linked.
+fn name(m: &Module<'_>, id: Id) -> Option<String> {
+    let mut all = m.decorations(id);
+    let linked = all.find(|d| d.1 == Decoration::LinkageAttributes);
+    let linked = linked.map(|d| read::string(d.2)).filter(|n| !n.is_empty());
+    linked.or_else(|| m.name(id))
+}
+
+/// Whether a function that is only declared is one of those known.
+pub(crate) fn is_supported(m: &Module<'_>, id: Id) -> bool {
+    name(m, id).is_some_and(|n| find(&n).is_some())
+}
+
+/// The function that a call calls, if the module only declares it.
+fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
+    let Def::Func(f) = m.def(Id::from_u32(*operands.first()?)) else {
+        return None;
+    };
+    let data = m.funcs.get(f).filter(|d| d.blocks.is_empty())?;
+    find(&name(m, data.id)?)
+}
+
+/// How the result of a call comes to be divergent; none: by the arguments.
+pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
+    match called(m, operands)? {
+        Function::CompareExchangeFloat => Some(Spread::Divergent),
+        Function::InsertField
+        | Function::SignedField
+        | Function::UnsignedField
+        | Function::ReverseBits => None,
+        _ => Some(Spread::Uniform),
+    }
+}
+
+/// Whether the first argument is a pointer by which the call accesses memory.
+pub(crate) fn accesses(m: &Module<'_>, operands: &[u32]) -> bool {
+    called(m, operands) == Some(Function::CompareExchangeFloat)
+}
+
+/// Whether a call makes a named barrier.
+pub(crate) fn makes_barrier(m: &Module<'_>, operands: &[u32]) -> bool {
+    called(m, operands) == Some(Function::NamedBarrier)
+}
+
+/// Emits a call.
+pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Result<Leaves, Error> {
+    let operands = body.operands(inst);
+    let function = called(e.m, operands).ok_or_else(wrong)?;
+    let args = operands.iter().skip(1).map(|w| Id::from_u32(*w));
+    let args: Vec<Id> = args.collect();
+    let v = match function {
+        Function::NamedBarrier => {
+            let count = number(e, &args, 0)?;
+            e.named_barrier(count)?
+        }
+        Function::WaitNamed => {
+            let barrier = number(e, &args, 0)?;
+            let flags = args.get(1).and_then(|id| e.m.bits(*id));
+            e.wait_named(barrier, flags.unwrap_or(u64::MAX));
+            return Ok(Leaves::new());
+        }
+        Function::CompareExchangeFloat => {
+            let [pointer, expected, new] = *args.as_slice() else {
+                return Err(wrong());
+            };
+            return e.exchange_float(pointer, expected, new);
+        }
+        Function::Cycles => e.b.ins().cycles(I64),
+        Function::HwThread => e.b.ins().hw_thread_id(I32),
+        Function::Eu => e.b.ins().eu_id(I32),
+        Function::EuThread => e.b.ins().eu_thread_id(I32),
+        Function::Subslice => e.b.ins().subslice_id(I32),
+        Function::Slice => e.b.ins().slice_id(I32),
+        Function::ReverseBits => {
+            let v = number(e, &args, 0)?;
+            e.b.ins().bfrev(v)
+        }
+        Function::SignedField | Function::UnsignedField => {
+            let mut v = [
+                number(e, &args, 2)?,
+                number(e, &args, 1)?,
+                number(e, &args, 0)?,
+            ];
+            e.even(&mut v);
+            let [width, first, of] = v;
+            match function {
+                Function::SignedField => e.b.ins().sbfe(width, first, of),
+                _ => e.b.ins().ubfe(width, first, of),
+            }
+        }
+        Function::InsertField => {
+            let mut v = [
+                number(e, &args, 3)?,
+                number(e, &args, 2)?,
+                number(e, &args, 1)?,
+                number(e, &args, 0)?,
+            ];
+            e.even(&mut v);
+            let [width, first, field, into] = v;
+            let mask = e.b.ins().bfmask(width, first);
+            e.b.ins().bfi(mask, field, into)
+        }
+    };
+    Ok(Leaves::from_slice(&[v]))
+}
+
+/// An argument of 32 bits.
+fn number(e: &mut Emit<'_, '_, '_>, args: &[Id], n: usize) -> Result<Value, Error> {
+    let v = e.one(*args.get(n).ok_or_else(wrong)?)?;
+    match e.scalar_of(v) {
+        Scalar::I32 => Ok(v),
+        _ => Err(wrong()),
+    }
+}
