@@ -296,6 +296,15 @@ impl Walk<'_> {
         self.ranges.clear();
         self.outs.clear();
         self.work.clear();
+        if let (Some(first), Some(last)) = (occurrences.first(), occurrences.last())
+            && first.access == Access::Def
+            && self.block(first.inst) == self.block(last.inst)
+        {
+            // Of one block alone, as most are.
+            self.within(r, mark, self.block(first.inst), occurrences);
+            self.in_order();
+            return Ok(0);
+        }
         for &Occurrence { inst, access, .. } in occurrences {
             let block = self.block(inst);
             let m = &mut self.marks[block.index()];
@@ -350,6 +359,12 @@ impl Walk<'_> {
             self.within(r, mark, block, here);
             rest = later;
         }
+        self.in_order();
+        Ok(self.outs.len())
+    }
+
+    /// Puts the ranges found in order, those that touch as one.
+    fn in_order(&mut self) {
         self.ranges.sort_by_key(|x| x.start);
         self.ranges.dedup_by(|next, prev| {
             let touch = next.start <= prev.end;
@@ -358,7 +373,6 @@ impl Walk<'_> {
             }
             touch
         });
-        Ok(self.outs.len())
     }
 
     /// Ranges and last uses in a block where the register occurs.
@@ -444,10 +458,11 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
         most: code.blocks.len(),
     };
     let occurrences = Arc::new(Occurrences::new(code));
-    let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
+    let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::new();
+    ranges.resize(code.vregs.len());
     // Where too much lives: who is followed all the same, and at the ends of how many blocks each of those before lives.
     let mut stays: Option<SecondaryMap<VReg, bool>> = None;
-    let mut ends: Vec<u32> = Vec::new();
+    let mut ends: Vec<u32> = Vec::with_capacity(code.vregs.len());
     let mut abandoned: BTreeSet<VReg> = BTreeSet::new();
     let mut mark = 0;
     for r in code.vregs.keys() {

@@ -22,6 +22,7 @@ use crate::vcode::insert::{Inserted, NEW, insert_into};
 use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VRegData};
 use cranelift_entity::{EntityRef, SecondaryMap};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use walk::Walk;
 
@@ -87,6 +88,11 @@ impl Spilled {
         self.remats += later.remats;
         self.values.extend(later.values);
     }
+}
+
+/// Bytes that messages of scratch want beside what they move: a header, and a GRF for what is smaller than one.
+pub(super) fn spare(code: &VCode) -> u32 {
+    2 * code.grf.bytes
 }
 
 /// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `origin`: per instruction what it was, kept up.
@@ -324,6 +330,7 @@ fn header(code: &VCode) -> VReg {
 /// subroutines share.
 fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = routines::shared(code);
+    out.resize(code.vregs.len());
     out[header(code)] = true;
     for (r, d) in &code.vregs {
         out[r] |= match d.place {
@@ -336,8 +343,8 @@ fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
     out
 }
 
-/// Per instruction the bytes of what stays, and what a called routine may want.
-fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap: u32) -> Vec<u32> {
+/// Per instruction the bytes of what stays.
+fn staying_bytes(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>) -> Vec<u32> {
     let mut delta = vec![0i64; code.insts.len() + 1];
     for (r, data) in code.vregs.iter().filter(|(r, _)| stays[*r]) {
         for range in &live.ranges[r] {
@@ -346,19 +353,69 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
         }
     }
     let mut sum = 0;
-    let mut out: Vec<u32> = delta[..code.insts.len()]
-        .iter()
-        .map(|d| {
-            sum += d;
-            sum.max(0) as u32
-        })
-        .collect();
+    let each = delta[..code.insts.len()].iter().map(|d| {
+        sum += d;
+        sum.max(0) as u32
+    });
+    each.collect()
+}
+
+/// Per instruction the bytes that it alone wants: of what stays, of what it names, of what an address is in use of; of a call, what its routine wants beside
+/// what stays.
+fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32]) -> Vec<u32> {
+    let mut pinned: SmallVec<[VReg; 4]> = SmallVec::new();
+    let named = |m: &MInst| {
+        let mut all = pinned.clone();
+        m.for_each_vreg(|r, _| all.push(r));
+        all.sort_unstable();
+        all.dedup();
+        match *m {
+            MInst::LoadAddress { base, .. } => pinned.push(base),
+            MInst::Touch { reg, .. } => pinned.retain(|r| *r != reg),
+            _ => {}
+        }
+        let own = all.into_iter().filter(|r| !stays[*r]);
+        let data = own.map(|r| code.vregs[r]);
+        data.map(|d| d.bytes.next_multiple_of(d.align.max(1))).sum()
+    };
+    let named: Vec<u32> = code.insts.iter().map(named).collect();
+    let mut out: Vec<u32> = (staying.iter().zip(named)).map(|(s, n)| s + n).collect();
+    let calls = code.calls();
+    let mut least: SecondaryMap<Routine, u32> = SecondaryMap::new();
+    // Callees come behind their callers.
+    for routine in code.routines.keys().rev() {
+        let insts = code.routine_insts(routine);
+        let first = calls.partition_point(|c| c.0 < insts.start);
+        let own = calls.iter().skip(first);
+        for &(i, called) in own.take_while(|c| c.0 < insts.end) {
+            if let (Some(o), Some(s)) = (out.get_mut(i), staying.get(i)) {
+                *o = (*o).max(s + least[called]);
+            }
+        }
+        let body = out.get(insts).unwrap_or(&[]);
+        least[routine] = body.iter().copied().max().unwrap_or(0);
+    }
+    out
+}
+
+/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes.
+pub(super) fn alone(code: &VCode, live: &Liveness) -> (usize, u32) {
+    let stays = staying(code);
+    let all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
+    let most = all.into_iter().enumerate().max_by_key(|x| (x.1, x.0));
+    most.unwrap_or((0, 0))
+}
+
+/// Per instruction the bytes of what stays, and what a called routine may want.
+fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap: u32) -> Vec<u32> {
+    let mut out = staying_bytes(code, live, stays);
     let calls = code.calls();
     if calls.is_empty() {
         return out;
     }
-    // What a routine and those that it calls have live of their own: callees come behind their callers.
+    // What a routine and those that it calls have live of their own, or, where that is much, cannot do without: callees come behind their callers.
     let own = liveness::demand(code, &live.ranges);
+    let alone = wanted_alone(code, stays, &out);
     let mut need: SecondaryMap<Routine, u32> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
         let insts = code.routine_insts(routine);
@@ -369,7 +426,9 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
             let across = own.get(i).map_or(0, |d| d.during);
             most = most.max(across + need[called]);
         }
-        need[routine] = most.min(cap / 2);
+        let least = alone.get(insts).unwrap_or(&[]).iter().max();
+        let least = least.map_or(0, |l| l + spare(code));
+        need[routine] = most.min(least.max(cap / 2)).min(cap);
     }
     for routine in code.routines.keys().skip(1) {
         // It has its share, wherever it is called.

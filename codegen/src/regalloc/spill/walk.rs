@@ -35,8 +35,6 @@ const AROUND: usize = 8;
 pub(super) struct Info {
     /// Bytes that it takes of the file; 0 for those that stay in it, or that nobody counts here.
     pub(super) bytes: u32,
-    /// After this instruction, as a number from 1, it is whole and never written again; 0 for what is there from the start.
-    home: Option<u32>,
     /// What makes it can be repeated.
     remat: bool,
     /// It is stored at its home.
@@ -98,7 +96,8 @@ impl<'a> Walk<'a> {
         let block_of = code.block_of();
         let loops = Loops::new(code);
         let occurrences = live.occurrences(code);
-        let mut info: SecondaryMap<VReg, Info> = SecondaryMap::with_capacity(code.vregs.len());
+        let mut info: SecondaryMap<VReg, Info> = SecondaryMap::new();
+        info.resize(code.vregs.len());
         for (r, data) in &code.vregs {
             if stays[r] || live.ranges[r].is_empty() {
                 continue;
@@ -106,7 +105,6 @@ impl<'a> Walk<'a> {
             info[r] = Info {
                 // What stands at a GRF's start leaves the rest to what may stand elsewhere, of which there may be none.
                 bytes: data.bytes.next_multiple_of(data.align.max(1)),
-                home: home(&occurrences, &block_of, r),
                 remat: remat(code, &occurrences, r).is_some(),
                 ..Info::default()
             };
@@ -444,6 +442,7 @@ impl<'a> Walk<'a> {
         let m = &code.insts[i as usize];
         let mut uses: SmallVec<[VReg; 4]> = SmallVec::new();
         let mut defs: SmallVec<[VReg; 2]> = SmallVec::new();
+        let mut writes: SmallVec<[VReg; 2]> = SmallVec::new();
         m.for_each_vreg(|r, a| {
             if self.info[r].bytes == 0 {
                 return;
@@ -452,6 +451,9 @@ impl<'a> Walk<'a> {
                 Access::Def => defs.push(r),
                 _ if !uses.contains(&r) => uses.push(r),
                 _ => {}
+            }
+            if a != Access::Use {
+                writes.push(r);
             }
         });
         match *m {
@@ -463,49 +465,46 @@ impl<'a> Walk<'a> {
         }
         // Room for what is read and not there, then that.
         let early = defs.iter().any(|&r| self.live_at(r, i * 2));
-        m.for_each_vreg(|r, a| {
-            let both = a != Access::Use || early;
-            self.needed[r] = self.needed[r].max(i * 2 + 1 + u32::from(both));
-        });
-        let missing: SmallVec<[VReg; 4]> = uses
-            .iter()
-            .copied()
-            .filter(|&r| !self.is_inside(r))
-            .collect();
-        let bytes = missing.iter().map(|&r| self.info[r].bytes).sum();
-        self.limit(i, bytes, (0, i * 2));
-        for &r in &missing {
-            self.edit(i, Order::Before, Kind::Fill, r);
-            self.info[r].spilled = true;
-            if !self.info[r].at_home && !self.info[r].remat {
-                self.valid.insert(r);
-            }
-            self.put(r, i + 1);
-        }
+        let both = i * 2 + 2;
         for &r in &uses {
-            self.put(r, i + 1);
+            self.needed[r] = self.needed[r].max(both - u32::from(!early));
         }
+        for &r in &writes {
+            self.needed[r] = both;
+        }
+        let mut bytes = 0;
+        for &r in uses.iter().filter(|r| !self.is_inside(**r)) {
+            bytes += self.info[r].bytes;
+        }
+        self.limit(i, bytes, (0, i * 2));
         // What is read for the last time makes room for what is written, if that does not come before it.
-        let dying: SmallVec<[VReg; 4]> = uses
-            .iter()
-            .copied()
-            .filter(|&r| !self.live_at(r, i * 2 + 1) && !defs.contains(&r))
-            .collect();
-        if !early {
-            dying.iter().for_each(|&r| self.take(r));
-        }
-        m.for_each_vreg(|r, a| {
-            if a != Access::Use {
-                self.valid.remove(&r);
+        let mut dying: SmallVec<[VReg; 4]> = SmallVec::new();
+        for &r in &uses {
+            let inside = self.is_inside(r);
+            if !inside {
+                self.edit(i, Order::Before, Kind::Fill, r);
+                self.info[r].spilled = true;
+                if !self.info[r].at_home && !self.info[r].remat {
+                    self.valid.insert(r);
+                }
             }
-        });
+            let dies = !self.live_at(r, i * 2 + 1) && !defs.contains(&r);
+            match dies && !early {
+                true => self.take(r),
+                false => self.put(r, i + 1),
+            }
+            if dies && early {
+                dying.push(r);
+            }
+        }
+        for &r in &writes {
+            self.valid.remove(&r);
+        }
         for &r in &defs {
             self.put(r, i + 1);
         }
         self.limit(i, 0, (1, i * 2 + u32::from(!early)));
-        if early {
-            dying.iter().for_each(|&r| self.take(r));
-        }
+        dying.iter().for_each(|&r| self.take(r));
         // Written and read by nobody.
         for &r in defs.iter().chain(&uses) {
             if !self.live_at(r, i * 2 + 2) {
@@ -558,11 +557,12 @@ impl<'a> Walk<'a> {
 
     /// Puts a register's value into its slot, where it is not there yet.
     fn store(&mut self, r: VReg, i: u32, order: Order) {
-        let info = &mut self.info[r];
-        if info.remat || info.at_home {
+        if self.info[r].remat || self.info[r].at_home {
             return;
         }
-        if let Some(home) = info.home
+        let home = home(&self.occurrences, &self.block_of, r);
+        let info = &mut self.info[r];
+        if let Some(home) = home
             && home <= i
         {
             let of = |inst: u32| {
@@ -635,7 +635,7 @@ fn fits(room: &mut u32, bytes: u32) -> bool {
     fits
 }
 
-/// The instruction behind which a register is whole, if it is written in one block alone, and read there only when it is; 0 if it is never written.
+/// The instruction behind which a register is whole, as a number from 1, if it is written in one block alone, and read there only when it is; 0 if it is never written.
 fn home(occurrences: &Occurrences, block_of: &[u32], r: VReg) -> Option<u32> {
     let list = occurrences.of(r);
     let writes = || list.iter().filter(|o| o.access != Access::Use);

@@ -90,20 +90,29 @@ pub(super) fn split(
     if names.is_empty() {
         return names;
     }
-    for (i, m) in code.insts.iter_mut().enumerate() {
-        let point = i as u32 * 2;
-        m.map_vregs(|r, a| {
-            let Some(list) = names.get(&r) else {
-                return r;
+    let occurrences = live.occurrences(code);
+    for (&r, list) in &names {
+        let ranges = &live.ranges[r];
+        let here = occurrences.of(r);
+        for same in here.chunk_by(|a, b| a.inst == b.inst) {
+            let Some(i) = same.first().map(|o| o.inst) else {
+                continue;
             };
-            let ranges = &live.ranges[r];
-            // A value is read at the point, and there after it where it is written.
-            let n = match a {
-                Access::Use => at(ranges, point),
-                Access::Def | Access::Modify => at(ranges, point + 1),
+            let Some(m) = code.insts.get_mut(i as usize) else {
+                continue;
             };
-            n.and_then(|n| list.get(n)).copied().unwrap_or(r)
-        });
+            m.map_vregs(|other, a| {
+                if other != r {
+                    return other;
+                }
+                // A value is read at the point, and there after it where it is written.
+                let n = match a {
+                    Access::Use => at(ranges, i * 2),
+                    Access::Def | Access::Modify => at(ranges, i * 2 + 1),
+                };
+                n.and_then(|n| list.get(n)).copied().unwrap_or(r)
+            });
+        }
     }
     let labels: Vec<(String, VReg)> = code
         .labels
