@@ -301,10 +301,13 @@ pub fn allocate(
 /// The instruction that alone wants more than there is; without one, that where most is live, or, where that fits, where most is taken for the sake of
 /// alignment.
 fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
-    let ways: [fn(&VCode, &Liveness) -> (usize, u32); 3] =
-        [spill::alone, |_, live| live.peak(), place::aligned];
-    let mut all = ways.iter().map(|most| most(code, live));
-    let found = all.find(|(_, needed)| *needed > available);
-    let (at, needed) = found.unwrap_or_else(|| place::aligned(code, live));
-    CodegenError::out_of_registers(name, code, at, [needed, available])
+    let alone = spill::alone(code, live);
+    let peak = live.peak();
+    let (at, needed) = match (alone.1 > available, peak.1 > available) {
+        (true, _) => alone,
+        (false, true) => peak,
+        (false, false) => place::aligned(code, live),
+    };
+    let numbers = [needed, available];
+    CodegenError::out_of_registers(name, code, at, numbers, alone.1 > available)
 }

@@ -73,7 +73,8 @@ pub(super) fn place(
             let turn = early.iter().position(|r| *r == b.root);
             let turn = (kind << 16 | turn.unwrap_or(early.len())) as u32;
             let key = [turn, !b.bytes.max(b.align), b.start, n];
-            key.into_iter().fold(0, |all, x| all << u32::BITS | u128::from(x))
+            key.into_iter()
+                .fold(0, |all, x| all << u32::BITS | u128::from(x))
         }));
         keys.sort_unstable();
         order.clear();

@@ -172,6 +172,12 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         );
     }
     verify::code(&after.code, false).map_err(|e| format!("allocated, it does not verify: {e}"))?;
+    if let Ok(again) = liveness("k", &after.code)
+        && again.abandoned.is_empty()
+        && !again.same(&after.live)
+    {
+        return Err("liveness is not that of the code".to_owned());
+    }
     let checked = checker::check(&m.code, &live, &after, &m.target, m.scratch);
     let pair = Pair {
         before: &m.code,

@@ -18,10 +18,10 @@ use crate::ir::MAX_SCRATCH;
 use crate::liveness::{self, Liveness};
 use crate::result::CodegenError;
 use crate::sends::{self, Dir};
-use crate::vcode::insert::{Inserted, NEW, insert_into};
+use crate::vcode::insert::{self, Inserted, NEW};
 use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VRegData};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use walk::Walk;
@@ -194,7 +194,7 @@ fn apply(
             origin: Default::default(),
         });
     }
-    let mut out = code.clone();
+    let mut vregs = code.vregs.clone();
     let mut spilled = Spilled {
         scratch: if stored.is_empty() { scratch } else { end },
         bytes: end - scratch.next_multiple_of(code.grf.bytes),
@@ -228,7 +228,7 @@ fn apply(
                 let mut s = sends::spill::Scratch {
                     target,
                     header,
-                    vregs: &mut out.vregs,
+                    vregs: &mut vregs,
                     out: &mut insts,
                 };
                 let Some(&slot) = slots.get(&e.reg) else {
@@ -266,10 +266,20 @@ fn apply(
         }));
     }
     spilled.values = values.into_values().collect();
-    insert_into(&mut out, new, origin);
-    let live = liveness::liveness(name, &out)?;
     let touched: BTreeSet<VReg> = edits.iter().map(|e| e.reg).collect();
-    let names = webs::split(&mut out, &live, &touched);
+    let mut named: EntitySet<VReg> = EntitySet::with_capacity(vregs.len());
+    named.extend(touched.iter().copied());
+    named.extend((code.vregs.len()..vregs.len()).map(VReg::new));
+    for m in &new {
+        m.inst.for_each_vreg(|r, _| {
+            named.insert(r);
+        });
+    }
+    let (mut out, moved) = insert::with(code, new, origin);
+    out.vregs = vregs;
+    let (live, occurrences) = live.with_inserted(name, (code, &out), &moved, named)?;
+    debug_assert!(liveness::liveness(name, &out).is_ok_and(|l| l.same(&live)));
+    let names = webs::split(&mut out, &live, &occurrences, &touched);
     // Calls see what lives across them, which is not what it was.
     let live = match out.routines.len() {
         0 | 1 => live.renamed(&names),

@@ -25,8 +25,6 @@ const SOON: u64 = 100;
 const NEAR: usize = 8;
 /// How many instructions of a loop are looked at for what should come to the file before it.
 const LOOK: usize = 256;
-/// How many are looked at that could leave.
-const CANDIDATES: usize = 24;
 /// Loops around an instruction that are asked for earlier reads.
 const AROUND: usize = 8;
 
@@ -63,7 +61,7 @@ pub(super) struct Walk<'a> {
     block_of: Vec<u32>,
     /// Per loop's first block, the most bytes live at once in it.
     demand_of: SecondaryMap<VBlock, u32>,
-    /// Registers in the file, by when they are read next; and that place of each, from 1.
+    /// Registers in the file, and when each is read next, from 1.
     inside: Inside,
     next: SecondaryMap<VReg, u64>,
     bytes: u32,
@@ -109,6 +107,10 @@ impl<'a> Walk<'a> {
                 ..Info::default()
             };
         }
+        let mut next = SecondaryMap::new();
+        let mut needed = SecondaryMap::new();
+        next.resize(code.vregs.len());
+        needed.resize(code.vregs.len());
         // From the inner loops to the outer ones.
         let mut demand_of: SecondaryMap<VBlock, u32> = SecondaryMap::new();
         for (b, data) in code.blocks.iter().rev() {
@@ -138,13 +140,13 @@ impl<'a> Walk<'a> {
             block_of,
             demand_of,
             inside: Inside::default(),
-            next: SecondaryMap::new(),
+            next,
             bytes: 0,
             valid: BTreeSet::new(),
             starts: vec![Set::new(); code.blocks.len()],
             ends: vec![Set::new(); code.blocks.len()],
             valid_at_end: vec![Set::new(); code.blocks.len()],
-            needed: SecondaryMap::new(),
+            needed,
             count: SecondaryMap::new(),
             pinned: SmallVec::new(),
             edits: Vec::new(),
@@ -254,19 +256,16 @@ impl<'a> Walk<'a> {
 
     fn put(&mut self, r: VReg, from: u32) {
         let key = self.next_read(r, from);
-        match std::mem::replace(&mut self.next[r], key) {
-            0 => self.bytes += self.info[r].bytes,
-            old => {
-                self.inside.remove(&(old, r));
-            }
+        if std::mem::replace(&mut self.next[r], key) == 0 {
+            self.bytes += self.info[r].bytes;
+            self.inside.insert(r);
         }
-        self.inside.insert((key, r));
     }
 
     fn take(&mut self, r: VReg) {
         let key = std::mem::take(&mut self.next[r]);
         if key != 0 {
-            self.inside.remove(&(key, r));
+            self.inside.remove(r);
             self.bytes -= self.info[r].bytes;
         }
     }
@@ -353,7 +352,7 @@ impl<'a> Walk<'a> {
         }
         self.count = count;
         // What is not in the file is in its slot.
-        let mut list: Set = self.inside.iter().map(|x| x.1).collect();
+        let mut list: Set = self.inside.iter().collect();
         list.sort_unstable();
         self.starts[b.index()] = list;
         let outside = seen
@@ -426,7 +425,7 @@ impl<'a> Walk<'a> {
         let succs = self.code.blocks[b].succs.clone();
         let lives =
             |w: &Self, r: VReg| w.live_at(r, point - 1) && succs.iter().any(|&s| w.live_in(r, s));
-        let mut list: Set = self.inside.iter().map(|x| x.1).collect();
+        let mut list: Set = self.inside.iter().collect();
         for &r in &list {
             self.next[r] = 0;
         }
@@ -518,14 +517,12 @@ impl<'a> Walk<'a> {
         let room = self.room(i, point);
         while self.bytes + more > room {
             let now = u64::from(i + after);
-            let free =
-                self.inside.iter().rev().filter(|&&(_, r)| {
-                    self.needed[r] <= i * 2 + after && !self.pinned.contains(&r)
-                });
+            let free = (self.inside.iter())
+                .filter(|&r| self.needed[r] <= i * 2 + after && !self.pinned.contains(&r));
             // Far away, large, and cheap to get back.
-            let cost = |&&(next, r): &&(u64, VReg)| {
+            let gain = |&r: &VReg| {
                 let info = &self.info[r];
-                let far = (next.saturating_sub(now)).min(EXIT * 4);
+                let far = (self.next[r].saturating_sub(now)).min(EXIT * 4);
                 let weight = match (info.remat, info.bytes >= self.code.grf.bytes) {
                     (true, _) => 8,
                     (_, true) => 4,
@@ -533,7 +530,7 @@ impl<'a> Walk<'a> {
                 };
                 (far * weight, r)
             };
-            let Some(&(_, r)) = free.take(CANDIDATES).max_by_key(cost) else {
+            let Some(r) = free.max_by_key(gain) else {
                 return;
             };
             if self.live_at(r, i * 2) {

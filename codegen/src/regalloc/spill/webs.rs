@@ -1,6 +1,6 @@
 //! The pieces of a register's life: where it has a value that comes from nowhere else in the file, it is a register of its own.
 
-use crate::liveness::{Liveness, Range};
+use crate::liveness::{Liveness, Occurrences, Range};
 use crate::vcode::{Access, Place, VBlock, VCode, VReg};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,11 @@ fn at(ranges: &[Range], point: u32) -> Option<usize> {
 }
 
 /// Makes a register of each piece of these registers. What is there when the thread starts keeps its name. Gives, per register with several pieces, the
-/// name of each of its ranges.
+/// name of each of its ranges. `occurrences`: where they are.
 pub(super) fn split(
     code: &mut VCode,
     live: &Liveness,
+    occurrences: &Occurrences,
     regs: &BTreeSet<VReg>,
 ) -> BTreeMap<VReg, Vec<VReg>> {
     let block_of = code.block_of();
@@ -90,7 +91,6 @@ pub(super) fn split(
     if names.is_empty() {
         return names;
     }
-    let occurrences = live.occurrences(code);
     for (&r, list) in &names {
         let ranges = &live.ranges[r];
         let here = occurrences.of(r);
