@@ -83,7 +83,7 @@ pub enum CodegenError {
         needed: u32,
         /// Bytes of the registers that values may be in.
         available: u32,
-        /// Whether that instruction takes them by itself: what it names, and what is never in scratch.
+        /// Whether that instruction takes them by itself: what it names, what is never in scratch, and two registers for the messages that bring the rest there and back.
         alone: bool,
         /// Where demand is highest: index of the machine instruction.
         at: usize,

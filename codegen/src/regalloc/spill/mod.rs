@@ -408,12 +408,13 @@ fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32])
     out
 }
 
-/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes.
+/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes: with it, what messages of scratch want.
 pub(super) fn alone(code: &VCode, live: &Liveness) -> (usize, u32) {
     let stays = staying(code);
     let all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
     let most = all.into_iter().enumerate().max_by_key(|x| (x.1, x.0));
-    most.unwrap_or((0, 0))
+    let (at, bytes) = most.unwrap_or((0, 0));
+    (at, bytes + spare(code))
 }
 
 /// Per instruction the bytes of what stays, and what a called routine may want.
@@ -519,7 +520,7 @@ fn slots(
     (out, end)
 }
 
-/// The instructions of an edit. A part of a GRF goes through a GRF of its own.
+/// The instructions of an edit. A part of a GRF goes through a GRF of its own; so does the end of a register of more, the rest as it is.
 fn access(
     s: &mut sends::spill::Scratch<'_>,
     kind: Kind,
@@ -536,6 +537,9 @@ fn access(
         Place::Fixed(at) => Some(at - at % grf.bytes),
         _ => None,
     };
+    let (full, rest) = (data.bytes / grf.bytes, data.bytes % grf.bytes);
+    let end = full * grf.bytes;
+    let long = inside == 0 && full > 0 && (fixed.is_some() || data.align >= grf.bytes);
     match (kind, fixed) {
         // The payload's GRFs as they are.
         (Kind::Store, Some(first)) if !whole => {
@@ -549,6 +553,19 @@ fn access(
         }
         (Kind::Store, _) if whole => s.whole(Dir::Write, (r, 0), at, grfs, false),
         (Kind::Fill, _) if whole => s.whole(Dir::Read, (r, 0), at, grfs, true),
+        (Kind::Store, _) if long => {
+            s.whole(Dir::Write, (r, 0), at, full, false)?;
+            let t = s.vregs.push(VRegData::anywhere(grf.bytes, grf));
+            s.move_bytes((t, 0), (r, end), rest, true);
+            s.whole(Dir::Write, (t, 0), at + end, 1, false)
+        }
+        (Kind::Fill, _) if long => {
+            s.whole(Dir::Read, (r, 0), at, full, true)?;
+            let t = s.vregs.push(VRegData::anywhere(grf.bytes, grf));
+            s.whole(Dir::Read, (t, 0), at + end, 1, true)?;
+            s.move_bytes((r, end), (t, 0), rest, false);
+            Ok(())
+        }
         (Kind::Store, _) => {
             let t = s.vregs.push(VRegData::anywhere(grfs * grf.bytes, grf));
             s.move_between((t, 0), (r, 0), data.bytes);
