@@ -6,6 +6,8 @@
 //!
 //! Needs: [`VCode`] with predecessors. Makes: ranges in order, and per instruction the bytes that are live before, during and after it.
 
+mod inserted;
+
 use crate::result::CodegenError;
 use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
@@ -170,11 +172,19 @@ pub(crate) struct Occurrence {
 
 impl Occurrences {
     pub(crate) fn new(code: &VCode) -> Occurrences {
+        Occurrences::of_those(code, |_| true)
+    }
+
+    /// Of some registers alone.
+    fn of_those(code: &VCode, those: impl Fn(VReg) -> bool) -> Occurrences {
         let mut starts = vec![0u32; code.vregs.len() + 1];
         let mut all: Vec<(VReg, Occurrence)> = Vec::with_capacity(code.insts.len() * 4);
         for (inst, m) in (0u32..).zip(&code.insts) {
             let early = writes_early(m, code.grf.bytes);
             m.for_each_vreg(|r, access| {
+                if !those(r) {
+                    return;
+                }
                 starts[r.index()] += 1;
                 let here = Occurrence {
                     inst,
@@ -241,7 +251,7 @@ impl Load {
         let blocks = self.bytes.iter().zip(code.blocks.values());
         let worst = blocks.max_by_key(|(bytes, _)| **bytes);
         let (needed, at) = worst.map_or((0, 0), |(bytes, b)| (*bytes, b.end.saturating_sub(1)));
-        CodegenError::out_of_registers(name, code, at, [needed, file])
+        CodegenError::out_of_registers(name, code, at, [needed, file], false)
     }
 }
 
@@ -296,6 +306,15 @@ impl Walk<'_> {
         self.ranges.clear();
         self.outs.clear();
         self.work.clear();
+        if let (Some(first), Some(last)) = (occurrences.first(), occurrences.last())
+            && first.access == Access::Def
+            && self.block(first.inst) == self.block(last.inst)
+        {
+            // Of one block alone, as most are.
+            self.within(r, mark, self.block(first.inst), occurrences);
+            self.in_order();
+            return Ok(0);
+        }
         for &Occurrence { inst, access, .. } in occurrences {
             let block = self.block(inst);
             let m = &mut self.marks[block.index()];
@@ -350,6 +369,21 @@ impl Walk<'_> {
             self.within(r, mark, block, here);
             rest = later;
         }
+        self.in_order();
+        Ok(self.outs.len())
+    }
+
+    /// Takes a register out of the load that was not followed to its end.
+    fn give_up(&mut self, r: VReg) {
+        let bytes = self.code.vregs[r].bytes;
+        for b in &self.outs {
+            let load = &mut self.load.bytes[b.index()];
+            *load = load.saturating_sub(bytes);
+        }
+    }
+
+    /// Puts the ranges found in order, those that touch as one.
+    fn in_order(&mut self) {
         self.ranges.sort_by_key(|x| x.start);
         self.ranges.dedup_by(|next, prev| {
             let touch = next.start <= prev.end;
@@ -358,7 +392,6 @@ impl Walk<'_> {
             }
             touch
         });
-        Ok(self.outs.len())
     }
 
     /// Ranges and last uses in a block where the register occurs.
@@ -444,10 +477,10 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
         most: code.blocks.len(),
     };
     let occurrences = Arc::new(Occurrences::new(code));
-    let mut ranges: SecondaryMap<VReg, Ranges> = SecondaryMap::with_capacity(code.vregs.len());
+    let mut ranges: Vec<Ranges> = Vec::with_capacity(code.vregs.len());
     // Where too much lives: who is followed all the same, and at the ends of how many blocks each of those before lives.
     let mut stays: Option<SecondaryMap<VReg, bool>> = None;
-    let mut ends: Vec<u32> = Vec::new();
+    let mut ends: Vec<u32> = Vec::with_capacity(code.vregs.len());
     let mut abandoned: BTreeSet<VReg> = BTreeSet::new();
     let mut mark = 0;
     for r in code.vregs.keys() {
@@ -456,12 +489,14 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
             let may_leave = stays.as_ref().is_some_and(|s| !s[r]);
             match walk.register(r, mark, may_leave, occurrences.of(r)) {
                 Ok(n) => {
-                    ranges[r] = Ranges::from_slice(&walk.ranges);
+                    ranges.push(Ranges::from_slice(&walk.ranges));
                     ends.push(n as u32);
                     break;
                 }
                 Err(Stop::Long) => {
+                    walk.give_up(r);
                     abandoned.insert(r);
+                    ranges.push(Ranges::new());
                     ends.push(0);
                     break;
                 }
@@ -469,6 +504,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
                     return Err(walk.load.error(name, code, code.grf.size()));
                 }
                 Err(Stop::Load) => {
+                    walk.give_up(r);
                     let stays = stays.get_or_insert_with(|| followed(code));
                     let longest = ends.iter().copied().max().unwrap_or(0) as usize;
                     walk.most = walk.most.min(longest.max(1)) / 2;
@@ -484,6 +520,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
             }
         }
     }
+    let mut ranges: SecondaryMap<VReg, Ranges> = ranges.into();
     for &r in &abandoned {
         ranges[r].clear();
     }

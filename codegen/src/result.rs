@@ -36,6 +36,11 @@ fn of(value: &Option<Value>) -> String {
     value.map_or_else(String::new, |v| format!(", {v}"))
 }
 
+/// Behind an instruction that takes more than there is by itself.
+fn by_itself(alone: &bool) -> &'static str {
+    if *alone { " alone" } else { "" }
+}
+
 /// Behind what it is the origin of: ` (saxpy.cl:12:5)`, or nothing.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,7 +72,8 @@ pub enum CodegenError {
     },
     /// What one instruction reads and writes, with what must stay in registers, takes more of them than there are. Everything else is spilled.
     #[error(
-        "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at} (`{text}`{}){origin}, and {available} there are for values",
+        "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at}{} (`{text}`{}){origin}, and {available} there are for values",
+        by_itself(alone),
         of(value)
     )]
     OutOfRegisters {
@@ -77,6 +83,8 @@ pub enum CodegenError {
         needed: u32,
         /// Bytes of the registers that values may be in.
         available: u32,
+        /// Whether that instruction takes them by itself: what it names, what is never in scratch, and two registers for the messages that bring the rest there and back.
+        alone: bool,
         /// Where demand is highest: index of the machine instruction.
         at: usize,
         /// That instruction.
@@ -130,6 +138,7 @@ impl CodegenError {
         code: &VCode,
         at: usize,
         [needed, available]: [u32; 2],
+        alone: bool,
     ) -> CodegenError {
         let inst = code.insts.get(at);
         let mut value: Option<(bool, u32, Value)> = None;
@@ -148,6 +157,7 @@ impl CodegenError {
             function: name.to_string(),
             needed,
             available,
+            alone,
             at,
             text: inst.map(|m| m.to_string()).unwrap_or_default(),
             value: value.map(|v| v.2),

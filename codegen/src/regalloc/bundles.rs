@@ -81,13 +81,18 @@ impl<'a> Bundles<'a> {
             forest: MapForest::new(),
             answers: EntitySet::with_capacity(code.vregs.len()),
         };
+        let calls = code.routines.len() > 1;
+        b.up.resize(code.vregs.len());
         for (r, d) in &code.vregs {
             b.up[r] = r;
             b.roots.push(Root {
                 align: d.align,
                 order: r,
                 count: live.ranges[r].len() as u32,
-                weak: live.weak[r].clone(),
+                weak: match calls {
+                    true => live.weak[r].clone(),
+                    false => Weak::new(),
+                },
                 joined: None,
             });
         }

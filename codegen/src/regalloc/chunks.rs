@@ -76,6 +76,7 @@ pub(super) fn split(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) ->
         up: Vec::new(),
         glued: Vec::new(),
     };
+    joints.first.resize(code.vregs.len());
     for (r, data) in &code.vregs {
         let n = grf.hold(data.bytes);
         if n > 1 && data.place == Place::Any && data.align >= grf.bytes {
@@ -119,15 +120,13 @@ pub(super) fn split(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) ->
         if joints.first[r] == 0 {
             continue;
         }
-        let mut starts = vec![0];
-        for n in 1..grf.hold(data.bytes) {
-            if !joints.is_glued(r, n - 1) {
-                starts.push(n * grf.bytes);
-            }
-        }
-        if starts.len() == 1 {
+        let joined = 1..grf.hold(data.bytes);
+        if joined.clone().all(|n| joints.is_glued(r, n - 1)) {
             continue;
         }
+        let mut starts = vec![0];
+        let apart = joined.filter(|n| !joints.is_glued(r, n - 1));
+        starts.extend(apart.map(|n| n * grf.bytes));
         any = true;
         let ends = starts.iter().skip(1).copied().chain([data.bytes]);
         let list = starts.iter().zip(ends).map(|(&start, end)| {

@@ -261,8 +261,8 @@ pub fn allocate(
             joined = Some((code, live));
         }
     }
-    // Small values come from scratch in GRFs of their own, for which there is room but at the first attempt.
-    let spare = 2 * apart.0.grf.bytes;
+    // For what messages want of their own there is room but at the first attempt.
+    let spare = spill::spare(&apart.0);
     let caps = SHARES.map(|share| (bytes * share / 16).saturating_sub(spare));
     let caps: Vec<u32> = [bytes].into_iter().chain(caps).collect();
     // Where nothing else helps, registers are not joined. So there are 18 attempts at most, nearly always one.
@@ -292,18 +292,22 @@ pub fn allocate(
             return Ok(less.done(alloc));
         }
         phases = less.phases;
-        failed = Some(out_of_registers(name, (&less.code, &less.live), bytes));
+        failed = Some((less.code, less.live));
     }
-    let (code, live) = joined.as_ref().unwrap_or(&apart);
-    Err(failed.unwrap_or_else(|| out_of_registers(name, (code, live), bytes)))
+    let (code, live) = failed.as_ref().unwrap_or(&apart);
+    Err(out_of_registers(name, (code, live), bytes))
 }
 
-/// The instruction where most is live, or, where that fits, where most is taken for the sake of alignment.
+/// The instruction that alone wants more than there is; without one, that where most is live, or, where that fits, where most is taken for the sake of
+/// alignment.
 fn out_of_registers(name: &str, (code, live): (&VCode, &Liveness), available: u32) -> CodegenError {
+    let alone = spill::alone(code, live);
     let peak = live.peak();
-    let (at, needed) = match peak.1 <= available {
-        true => place::aligned(code, live),
-        false => peak,
+    let (at, needed) = match (alone.1 > available, peak.1 > available) {
+        (true, _) => alone,
+        (false, true) => peak,
+        (false, false) => place::aligned(code, live),
     };
-    CodegenError::out_of_registers(name, code, at, [needed, available])
+    let numbers = [needed, available];
+    CodegenError::out_of_registers(name, code, at, numbers, alone.1 > available)
 }

@@ -24,7 +24,8 @@ impl Placed {
         if !self.failed.is_empty() {
             return None;
         }
-        let mut address: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(code.vregs.len());
+        let mut address: SecondaryMap<VReg, u32> = SecondaryMap::new();
+        address.resize(code.vregs.len());
         for r in code.vregs.keys() {
             address[r] = self.wanted[bundles.root(r)].unwrap_or(0);
         }
@@ -42,7 +43,7 @@ pub(super) fn place(
     orders: bool,
 ) -> Placed {
     let all = bundles.list();
-    let mut keys: Vec<(u32, u32, u32, u32)> = Vec::with_capacity(all.len());
+    let mut keys: Vec<u128> = Vec::with_capacity(all.len());
     let mut order: Vec<Bundle> = Vec::with_capacity(all.len());
     let mut early: Vec<VReg> = Vec::new();
     // What callers and subroutines share moves for nobody.
@@ -70,12 +71,14 @@ pub(super) fn place(
                 Place::Any => 3,
             };
             let turn = early.iter().position(|r| *r == b.root);
-            let turn = kind << 16 | turn.unwrap_or(early.len());
-            (turn as u32, !b.bytes.max(b.align), b.start, n)
+            let turn = (kind << 16 | turn.unwrap_or(early.len())) as u32;
+            let key = [turn, !b.bytes.max(b.align), b.start, n];
+            key.into_iter()
+                .fold(0, |all, x| all << u32::BITS | u128::from(x))
         }));
         keys.sort_unstable();
         order.clear();
-        order.extend(keys.iter().filter_map(|k| all.get(k.3 as usize)));
+        order.extend(keys.iter().filter_map(|k| all.get(*k as u32 as usize)));
         let last = n == tries;
         let placed = once(code, bundles, limit, map, &order, last);
         match placed.failed.first() {
@@ -124,9 +127,10 @@ fn once(
     let file = code.grf;
     map.clear(file, code.insts.len() as u32 * 2 + 2);
     let mut out = Placed {
-        wanted: SecondaryMap::with_capacity(code.vregs.len()),
+        wanted: SecondaryMap::new(),
         failed: Vec::new(),
     };
+    out.wanted.resize(code.vregs.len());
     let (mut ranges, mut weak) = (Vec::new(), Vec::new());
     for b in order {
         bundles.ranges(b.root, &mut ranges);

@@ -51,6 +51,12 @@ fn before_calls(code: &VCode, new: &mut [Inserted]) {
 /// Puts instructions, in order, between those that are there. `origin`: a number for each that is there; the new ones get [`NEW`].
 pub(crate) fn insert_into(code: &mut VCode, mut new: Vec<Inserted>, origin: &mut Vec<u32>) {
     before_calls(code, &mut new);
+    number(&new, origin);
+    put(code, &new);
+}
+
+/// Gives the new ones among instructions with a number each [`NEW`].
+fn number(new: &[Inserted], origin: &mut Vec<u32>) {
     let old = origin.len();
     origin.resize(old + new.len(), NEW);
     let (mut from, mut to) = (old, origin.len());
@@ -60,13 +66,46 @@ pub(crate) fn insert_into(code: &mut VCode, mut new: Vec<Inserted>, origin: &mut
         (from, to) = (m.at, to - 1);
         origin[to] = NEW;
     }
-    put(code, &new);
 }
 
 /// Puts instructions, in order, between those that are there.
 pub(crate) fn insert(code: &mut VCode, mut new: Vec<Inserted>) {
     before_calls(code, &mut new);
     put(code, &new);
+}
+
+/// Code with instructions, in order, put between those that are there, as [`insert_into`] does; and what number each has now that was there.
+pub(crate) fn with(
+    code: &VCode,
+    mut new: Vec<Inserted>,
+    origin: &mut Vec<u32>,
+) -> (VCode, Vec<u32>) {
+    before_calls(code, &mut new);
+    number(&new, origin);
+    let mut insts = Vec::with_capacity(code.insts.len() + new.len());
+    let mut moved = Vec::with_capacity(code.insts.len());
+    let mut done = 0;
+    for m in &new {
+        moved.extend((done..m.at).map(|i| (i - done + insts.len()) as u32));
+        insts.extend_from_slice(code.insts.get(done..m.at).unwrap_or(&[]));
+        insts.push(m.inst);
+        done = m.at;
+    }
+    moved.extend((done..code.insts.len()).map(|i| (i - done + insts.len()) as u32));
+    insts.extend_from_slice(code.insts.get(done..).unwrap_or(&[]));
+    let mut out = VCode {
+        grf: code.grf,
+        insts,
+        locs: code.locs.clone(),
+        blocks: code.blocks.clone(),
+        routines: code.routines.clone(),
+        vregs: code.vregs.clone(),
+        flags: code.flags.clone(),
+        labels: code.labels.clone(),
+        fired: code.fired.clone(),
+    };
+    shift(&mut out, &new);
+    (out, moved)
 }
 
 fn put(code: &mut VCode, new: &[Inserted]) {
@@ -83,6 +122,11 @@ fn put(code: &mut VCode, new: &[Inserted]) {
         (from, to) = (m.at, to - 1);
         code.insts[to] = m.inst;
     }
+    shift(code, new);
+}
+
+/// Puts blocks and runs of locations where their instructions have come to be.
+fn shift(code: &mut VCode, new: &[Inserted]) {
     // What stands before a block's first instruction is the block's.
     let mut before = 0;
     for b in code.blocks.values_mut() {

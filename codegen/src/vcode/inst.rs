@@ -185,6 +185,7 @@ pub enum Access {
 
 impl MInst {
     /// Calls `f` for every virtual register in the GRF file, uses first.
+    #[inline]
     pub fn for_each_vreg(&self, mut f: impl FnMut(VReg, Access)) {
         match *self {
             MInst::Op {

@@ -2,6 +2,7 @@
 
 use crate::{Asked, Res};
 use gantry_codegen::ir::Module;
+use gantry_codegen::report::AllocationReport;
 use gantry_codegen::{Allocator, CompileOptions, KernelStats, compile, text};
 use gantry_filetests::launch::Run;
 use gantry_filetests::pressure::ir;
@@ -19,10 +20,42 @@ struct Row {
     fills: u64,
     moves: u64,
     executed: u64,
+    /// Whether most of what lives where most does is smaller than a GRF.
+    small: bool,
+}
+
+/// Of what lives where most does, the part of the values that are smaller than a GRF, in percent, from which on a kernel is one of small values: uniform
+/// ones, and bytes and words of so few lanes.
+const SMALL: usize = 50;
+
+/// The percentage of the values, where most bytes live, that are smaller than a GRF.
+fn small(report: &AllocationReport) -> usize {
+    let points = report.placed.iter().flat_map(|p| &p.ranges);
+    let last = points.map(|x| x.end).max().unwrap_or(0);
+    // What begins less what ends: bytes, values, small ones.
+    let mut change = vec![[0i64; 3]; last as usize + 1];
+    for p in &report.placed {
+        let is_small = i64::from(p.held.bytes < report.grf);
+        let one = [i64::from(p.held.bytes), 1, is_small];
+        for x in &p.ranges {
+            for (point, sign) in [(x.start, 1), (x.end, -1)] {
+                let at = &mut change[point as usize];
+                at.iter_mut().zip(one).for_each(|(a, n)| *a += sign * n);
+            }
+        }
+    }
+    let mut now = [0i64; 3];
+    let mut most = now;
+    for c in change {
+        now.iter_mut().zip(c).for_each(|(n, c)| *n += c);
+        most = most.max(now);
+    }
+    (most[2] * 100 / most[1].max(1)) as usize
 }
 
 fn compiled(m: &Module, allocator: Allocator, grfs: u32) -> Res<(Vec<u8>, KernelStats)> {
     let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
+    options.report = true;
     options.allocator = allocator;
     options.grfs = Some(grfs);
     let mut out = compile(m, &options).map_err(|e| e.to_string())?;
@@ -58,6 +91,7 @@ fn measure(m: &Module, runs: &[Run], allocator: Allocator) -> Res<Row> {
         bytes: need.map_or(stats.grf_bytes_demand, |n| n * 32),
         more: need.is_none(),
         moves: stats.moves as u64,
+        small: stats.report.is_some_and(|r| small(&r) >= SMALL),
         ..Row::default()
     };
     for run in runs {
@@ -73,12 +107,26 @@ fn measure(m: &Module, runs: &[Run], allocator: Allocator) -> Res<Row> {
 #[derive(Default)]
 struct Sums {
     kernels: u32,
+    names: Vec<String>,
     /// Logarithms of the bytes.
     bytes: [f64; 3],
     rows: [Row; 3],
 }
 
 impl Sums {
+    fn add(&mut self, name: &str, rows: &[Row; 3]) {
+        self.kernels += 1;
+        self.names.push(name.to_string());
+        for (n, r) in rows.iter().enumerate() {
+            self.bytes[n] += f64::from(r.bytes.max(1)).ln();
+            let all = &mut self.rows[n];
+            all.spills += r.spills;
+            all.fills += r.fills;
+            all.moves += r.moves;
+            all.executed += r.executed;
+        }
+    }
+
     fn print(&self, title: &str) {
         let mean = |n: usize| (self.bytes[n] / f64::from(self.kernels.max(1))).exp();
         let part = |n: usize| format!("{:.2}", mean(0) / mean(n));
@@ -102,7 +150,7 @@ impl Sums {
 }
 
 /// Prints the row of a kernel.
-fn line(name: &str, m: &Module, runs: &[Run], sums: &mut Sums) -> Res<()> {
+fn line(name: &str, m: &Module, runs: &[Run], sums: &mut Sums, few: &mut Sums) -> Res<()> {
     let mut rows = [Row::default(); 3];
     for (row, allocator) in rows.iter_mut().zip(Allocator::ALL) {
         *row = measure(m, runs, allocator).map_err(|e| format!("{}: {e}", allocator.name()))?;
@@ -120,14 +168,9 @@ fn line(name: &str, m: &Module, runs: &[Run], sums: &mut Sums) -> Res<()> {
         cell(&rows[1]),
         cell(&rows[2])
     );
-    sums.kernels += 1;
-    for (n, r) in rows.iter().enumerate() {
-        sums.bytes[n] += f64::from(r.bytes.max(1)).ln();
-        let all = &mut sums.rows[n];
-        all.spills += r.spills;
-        all.fills += r.fills;
-        all.moves += r.moves;
-        all.executed += r.executed;
+    sums.add(name, &rows);
+    if rows[0].small {
+        few.add(name, &rows);
     }
     Ok(())
 }
@@ -144,7 +187,7 @@ pub fn table(asked: &Asked) -> Res<()> {
         "", "by bytes", "by whole GRFs"
     );
     println!("{:<14} | {HEAD} | {HEAD} | {HEAD}", "kernel");
-    let mut sums = Sums::default();
+    let (mut sums, mut few) = (Sums::default(), Sums::default());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run/classics");
     for path in files(&root).map_err(|e| e.to_string())? {
         let name = path
@@ -160,18 +203,20 @@ pub fn table(asked: &Asked) -> Res<()> {
             .filter_map(|l| l.strip_prefix("; run: "))
             .map(|l| Run::parse(l).map_err(|e| e.to_string()))
             .collect();
-        if let Err(e) = line(&name, &module, &runs?, &mut sums) {
+        if let Err(e) = line(&name, &module, &runs?, &mut sums, &mut few) {
             println!("{name:<14} {e}");
         }
     }
     let mut pressed = Sums::default();
     for k in &asked.kernels {
         let m = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
-        if let Err(e) = line(&k.name, &m, &[k.launch()], &mut pressed) {
+        if let Err(e) = line(&k.name, &m, &[k.launch()], &mut pressed, &mut few) {
             println!("{:<14} {e}", k.name);
         }
     }
     sums.print("classics");
     pressed.print("high pressure");
+    few.print("uniform, 8 and 16 bits: half of the values or more, where most lives, are smaller than a GRF");
+    println!("    {}", few.names.join(" "));
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
 //!
-//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages|banks...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
 //!
-//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path. `stages`: what a compile spends its time on, with the classics of the run corpus.
+//! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path. `stages`: what a compile spends its time on, with the classics of the run corpus. `banks`: conflicts of register banks in their code.
 //! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
 //! `--keep` leaves OpenCL C, IR and zebins in a folder.
 
+mod banks;
 mod coarser;
 mod intel;
 mod rising;
@@ -59,7 +60,7 @@ fn main() -> Res<()> {
         }
     }
     if tables.is_empty() {
-        tables = ["intel", "coarser", "rising", "stages"]
+        tables = ["intel", "coarser", "rising", "stages", "banks"]
             .map(str::to_owned)
             .to_vec();
     }
@@ -69,6 +70,7 @@ fn main() -> Res<()> {
             "coarser" => coarser::table(&asked)?,
             "rising" => rising::table(&asked)?,
             "stages" => stages::table(&asked)?,
+            "banks" => banks::table(&asked)?,
             _ => return Err(format!("no table `{t}`")),
         }
     }

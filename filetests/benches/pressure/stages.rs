@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// A kernel is compiled so often, and for so long at least; each time is the least of all.
 const ROUNDS: u32 = 15;
-const LEAST: Duration = Duration::from_millis(60);
+const LEAST: Duration = Duration::from_millis(300);
 
 /// The stages before allocation that the table has a column for.
 const STAGES: [&str; 4] = ["lower", "legalize", "flags", "emit"];

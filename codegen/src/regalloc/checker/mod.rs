@@ -66,9 +66,6 @@ struct Checker<'a> {
     callers: SecondaryMap<Routine, Vec<usize>>,
 }
 
-/// After how many instructions of a block what is dead is forgotten.
-const PRUNE: usize = 64;
-
 /// What happens at an instruction, for who asks.
 type Res = Result<(), String>;
 

@@ -11,13 +11,20 @@ pub(super) type Set = SmallVec<[(VReg, i64); 2]>;
 pub(super) type Bytes = (u32, u32);
 
 /// What is where, on every way to a place of the code.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct State {
     /// Runs of bytes that hold the same, by where they start; the first starts at 0.
-    runs: Vec<(u32, Set)>,
+    runs: BTreeMap<u32, Set>,
+    /// Per value where the runs start that hold bytes of it, and perhaps others that did: nothing looks through all runs for a value.
+    starts: BTreeMap<VReg, SmallVec<[u32; 2]>>,
     /// Bytes of values that are undefined, whatever lies in their place: stretches in order, not touching.
     undefined: BTreeMap<VReg, Vec<Bytes>>,
+    /// Runs after values were forgotten last.
+    pruned: usize,
 }
+
+/// So few runs are never too many to look through.
+const GROWN: usize = 64;
 
 /// Takes bytes away from stretches in order.
 fn without(list: &mut Vec<Bytes>, (from, to): Bytes) {
@@ -45,64 +52,103 @@ impl State {
     /// Nothing is known of any byte, and no value is undefined.
     pub(super) fn new() -> State {
         State {
-            runs: vec![(0, Set::new())],
+            runs: BTreeMap::from([(0, Set::new())]),
+            starts: BTreeMap::new(),
             undefined: BTreeMap::new(),
+            pruned: 1,
         }
     }
 
-    /// The run that a byte is in.
-    fn run(&self, at: u32) -> usize {
-        self.runs.partition_point(|r| r.0 <= at).saturating_sub(1)
-    }
-
-    fn end(&self, n: usize) -> u32 {
-        self.runs.get(n + 1).map_or(u32::MAX, |r| r.0)
-    }
-
-    /// Makes a run begin at a byte; its number.
-    fn cut(&mut self, at: u32) -> usize {
-        let n = self.run(at);
-        if self.runs[n].0 == at {
-            return n;
+    /// Notes that a run holds values.
+    fn note(starts: &mut BTreeMap<VReg, SmallVec<[u32; 2]>>, start: u32, set: &Set) {
+        for &(r, _) in set {
+            let list = starts.entry(r).or_default();
+            if !list.contains(&start) {
+                list.push(start);
+            }
         }
-        let set = self.runs[n].1.clone();
-        self.runs.insert(n + 1, (at, set));
-        n + 1
+    }
+
+    /// Notes of all runs what they hold.
+    fn note_all(&mut self) {
+        self.starts.clear();
+        for (start, set) in &self.runs {
+            State::note(&mut self.starts, *start, set);
+        }
+    }
+
+    /// Runs that hold bytes of a value: from where to where, and how far they are behind its own.
+    fn places(&mut self, r: VReg) -> SmallVec<[(Bytes, i64); 2]> {
+        let mut out = SmallVec::new();
+        let Some(list) = self.starts.get_mut(&r) else {
+            return out;
+        };
+        let runs = &self.runs;
+        list.retain(|start| {
+            let held = runs.get(start).into_iter().flatten();
+            let mut any = false;
+            for &(_, delta) in held.filter(|v| v.0 == r) {
+                let next = runs.range(*start + 1..).next();
+                out.push(((*start, next.map_or(u32::MAX, |n| *n.0)), delta));
+                any = true;
+            }
+            any
+        });
+        out
+    }
+
+    /// The run that a byte is in: where it ends, and what it holds.
+    fn run(&self, at: u32) -> (u32, &[(VReg, i64)]) {
+        let set = self.runs.range(..=at).next_back();
+        let set = set.map_or(&[][..], |r| &r.1[..]);
+        let next = self.runs.range(at + 1..).next();
+        (next.map_or(u32::MAX, |n| *n.0), set)
+    }
+
+    /// Makes a run begin at a byte.
+    fn cut(&mut self, at: u32) {
+        if !self.runs.contains_key(&at) {
+            let set = Set::from_slice(self.run(at).1);
+            State::note(&mut self.starts, at, &set);
+            self.runs.insert(at, set);
+        }
     }
 
     /// Changes the sets of some bytes.
-    fn change(&mut self, (from, to): Bytes, mut f: impl FnMut(u32, &mut Set)) {
+    fn change(&mut self, (from, to): Bytes, mut f: impl FnMut(&mut Set)) {
         if from >= to {
             return;
         }
-        let first = self.cut(from);
-        let last = self.cut(to);
-        for (start, set) in &mut self.runs[first..last] {
-            f(*start, set);
+        self.cut(from);
+        self.cut(to);
+        for (start, set) in self.runs.range_mut(from..to) {
+            f(set);
+            State::note(&mut self.starts, *start, set);
         }
-        self.tidy(first.saturating_sub(1), last + 1);
+        self.tidy((from, to));
     }
 
-    /// Joins runs that hold the same.
-    fn tidy(&mut self, first: usize, last: usize) {
-        let last = last.min(self.runs.len());
-        let mut n = last.saturating_sub(1);
-        while n > first {
-            if self.runs[n].1 == self.runs[n - 1].1 {
-                self.runs.remove(n);
-            }
-            n -= 1;
+    /// Joins runs that hold the same, from the one before some bytes to the one behind them.
+    fn tidy(&mut self, (from, to): Bytes) {
+        let first = self.runs.range(..from).next_back();
+        let first = first.map_or(from, |r| *r.0);
+        let all = self.runs.range(first..=to);
+        let both = all.clone().zip(all.skip(1));
+        let same = both.filter(|(a, b)| a.1 == b.1);
+        let joined: SmallVec<[u32; 4]> = same.map(|(_, b)| *b.0).collect();
+        for start in joined {
+            self.runs.remove(&start);
         }
     }
 
     /// Bytes hold these values and nothing else.
     pub(super) fn put(&mut self, bytes: Bytes, set: &Set) {
-        self.change(bytes, |_, s| s.clone_from(set));
+        self.change(bytes, |s| s.clone_from(set));
     }
 
     /// Bytes hold this value too.
     pub(super) fn add(&mut self, bytes: Bytes, value: (VReg, i64)) {
-        self.change(bytes, |_, s| {
+        self.change(bytes, |s| {
             if let Err(n) = s.binary_search(&value) {
                 s.insert(n, value);
             }
@@ -111,19 +157,12 @@ impl State {
 
     /// A value's bytes are new: what held the old ones holds them no more.
     pub(super) fn kill(&mut self, r: VReg, (from, to): Bytes) {
-        let mut stale: Vec<(Bytes, i64)> = Vec::new();
-        for n in 0..self.runs.len() {
-            let (start, end) = (i64::from(self.runs[n].0), i64::from(self.end(n)));
-            for &(v, delta) in &self.runs[n].1 {
-                let (a, b) = (i64::from(from) + delta, i64::from(to) + delta);
-                let (a, b) = (a.max(start), b.min(end));
-                if v == r && a < b {
-                    stale.push(((a as u32, b as u32), delta));
-                }
+        for ((start, end), delta) in self.places(r) {
+            let (a, b) = (i64::from(from) + delta, i64::from(to) + delta);
+            let (a, b) = (a.max(start.into()), b.min(end.into()));
+            if a < b {
+                self.change((a as u32, b as u32), |s| s.retain(|v| *v != (r, delta)));
             }
-        }
-        for (bytes, delta) in stale {
-            self.change(bytes, |_, s| s.retain(|v| *v != (r, delta)));
         }
         if let Some(list) = self.undefined.get_mut(&r) {
             without(list, (from, to));
@@ -146,31 +185,20 @@ impl State {
         let undefined = self.undefined.get(&from).cloned();
         self.kill(to, (0, bytes));
         let mut constant: Vec<(Bytes, i64)> = Vec::new();
-        for n in 0..self.runs.len() {
-            let (start, end) = (i64::from(self.runs[n].0), i64::from(self.end(n)));
-            for &(v, delta) in &self.runs[n].1 {
-                for &((a, b), _) in same.iter().filter(|s| s.1 == v) {
-                    let (x, y) = (delta.max(start), (delta + i64::from(b - a)).min(end));
-                    if x < y {
-                        constant.push(((x as u32, y as u32), delta - i64::from(a)));
-                    }
+        for &((a, b), c) in same {
+            for ((start, end), delta) in self.places(c) {
+                let x = delta.max(start.into());
+                let y = (delta + i64::from(b - a)).min(end.into());
+                if x < y {
+                    constant.push(((x as u32, y as u32), delta - i64::from(a)));
                 }
             }
         }
         for (bytes, delta) in constant {
             self.add(bytes, (to, delta));
         }
-        for (_, set) in &mut self.runs {
-            let new: Set = set
-                .iter()
-                .filter(|v| v.0 == from)
-                .map(|v| (to, v.1))
-                .collect();
-            for v in new {
-                if let Err(n) = set.binary_search(&v) {
-                    set.insert(n, v);
-                }
-            }
+        for (bytes, delta) in self.places(from) {
+            self.add(bytes, (to, delta));
         }
         if let Some(list) = undefined {
             self.undefined.insert(to, list);
@@ -181,15 +209,14 @@ impl State {
     pub(super) fn copy(&mut self, to: u32, from: u32, bytes: u32) {
         let moved = i64::from(to) - i64::from(from);
         let mut parts: Vec<(Bytes, Set)> = Vec::new();
-        let mut n = self.run(from);
         let mut at = from;
         while at < from + bytes {
-            let end = self.end(n).min(from + bytes);
-            let set = self.runs[n].1.iter().map(|&(v, delta)| (v, delta + moved));
+            let (end, held) = self.run(at);
+            let end = end.min(from + bytes);
+            let set = held.iter().map(|&(v, delta)| (v, delta + moved));
             let place = |x: u32| (i64::from(x) + moved) as u32;
             parts.push(((place(at), place(end)), set.collect()));
             at = end;
-            n += 1;
         }
         for (bytes, set) in parts {
             self.put(bytes, &set);
@@ -208,17 +235,16 @@ impl State {
         let undefined = self.undefined.get(&r).unwrap_or(&none);
         let delta = i64::from(place) - i64::from(from);
         let end = place + (to - from);
-        let mut n = self.run(place);
         let mut at = place;
         while at < end {
-            let stop = self.end(n).min(end);
+            let (stop, set) = self.run(at);
+            let stop = stop.min(end);
             let byte = |x: u32| (i64::from(x) - delta) as u32;
             let constant = |v: &(VReg, i64)| {
                 same.iter().any(|&((a, b), c)| {
                     a <= byte(at) && byte(stop) <= b && *v == (c, delta + i64::from(a))
                 })
             };
-            let set = &self.runs[n].1;
             if !set.contains(&(r, delta)) && !set.iter().any(constant) {
                 let mut left = vec![(byte(at), byte(stop))];
                 undefined.iter().for_each(|u| without(&mut left, *u));
@@ -227,23 +253,34 @@ impl State {
                 }
             }
             at = stop;
-            n += 1;
         }
         None
     }
 
     /// The values at a byte.
-    pub(super) fn at(&self, place: u32) -> &Set {
-        &self.runs[self.run(place)].1
+    pub(super) fn at(&self, place: u32) -> &[(VReg, i64)] {
+        self.run(place).1
+    }
+
+    /// Whether there are twice as many runs as when values were forgotten last.
+    pub(super) fn has_grown(&self) -> bool {
+        self.runs.len() > 2 * self.pruned + GROWN
     }
 
     /// Forgets values that nobody asks for.
     pub(super) fn prune(&mut self, lives: impl Fn(VReg) -> bool) {
         self.undefined.retain(|r, _| lives(*r));
-        for (_, set) in &mut self.runs {
+        let mut last: Option<Set> = None;
+        self.runs.retain(|_, set| {
             set.retain(|v| lives(v.0));
-        }
-        self.runs.dedup_by(|next, prev| next.1 == prev.1);
+            let new = last.as_ref() != Some(set);
+            if new {
+                last = Some(set.clone());
+            }
+            new
+        });
+        self.pruned = self.runs.len();
+        self.note_all();
     }
 
     /// The values with undefined bytes.
@@ -262,23 +299,31 @@ impl State {
     /// What bytes hold becomes what they hold in another state.
     pub(super) fn take_from(&mut self, other: &State, (from, to): Bytes) {
         let mut at = from;
-        let mut n = other.run(from);
         while at < to {
-            let end = other.end(n).min(to);
-            self.put((at, end), &other.runs[n].1);
+            let (end, set) = other.run(at);
+            let end = end.min(to);
+            self.put((at, end), &Set::from_slice(set));
             at = end;
-            n += 1;
         }
     }
 
     /// Keeps what is true of another state too; whether anything was lost. A value that is undefined in one of them is wherever it is in the other.
     pub(super) fn meet(&mut self, other: &State) -> bool {
         let mut out: Vec<(u32, Set)> = Vec::with_capacity(self.runs.len());
-        let (mut i, mut j, mut at) = (0, 0, 0);
+        let none = Set::new();
+        let (mut ours, mut theirs) = (self.runs.iter().peekable(), other.runs.iter().peekable());
+        let (mut a, mut b, mut at) = (&none, &none, 0);
         loop {
-            let end = self.end(i).min(other.end(j));
+            if let Some(next) = ours.next_if(|r| *r.0 <= at) {
+                a = next.1;
+            }
+            if let Some(next) = theirs.next_if(|r| *r.0 <= at) {
+                b = next.1;
+            }
+            let ends = [ours.peek(), theirs.peek()];
+            let ends = ends.into_iter().flatten().map(|r| *r.0);
+            let end = ends.min().unwrap_or(u32::MAX);
             // Undefined bytes begin and end within runs.
-            let (a, b) = (&self.runs[i].1, &other.runs[j].1);
             let mut cuts: SmallVec<[u32; 4]> = SmallVec::new();
             cuts.push(at);
             let mut ends = |values: &Set, lost: &BTreeMap<VReg, Vec<Bytes>>| {
@@ -321,10 +366,9 @@ impl State {
             if end == u32::MAX {
                 break;
             }
-            i += usize::from(self.end(i) == end);
-            j += usize::from(other.end(j) == end);
             at = end;
         }
+        let out: BTreeMap<u32, Set> = out.into_iter().collect();
         let undefined: BTreeMap<VReg, Vec<Bytes>> = self
             .undefined
             .iter()
@@ -334,7 +378,10 @@ impl State {
             })
             .collect();
         let changed = out != self.runs || undefined != self.undefined;
-        (self.runs, self.undefined) = (out, undefined);
+        if changed {
+            (self.runs, self.undefined) = (out, undefined);
+            self.note_all();
+        }
         changed
     }
 }

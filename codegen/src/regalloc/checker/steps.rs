@@ -1,7 +1,7 @@
 //! What instructions do to the state: those that were there, and new ones, which move bytes or make constants.
 
 use super::state::{Bytes, Set, State};
-use super::{Checker, PRUNE, Res, SCRATCH, constant_of, element};
+use super::{Checker, Res, SCRATCH, constant_of, element};
 use crate::vcode::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
@@ -15,7 +15,7 @@ impl Checker<'_> {
                 let was = &self.before.insts[old];
                 self.old_step(was, m, state);
                 self.maker_step(old, was, state);
-                if was.is_terminator() || old % PRUNE == 0 {
+                if was.is_terminator() || state.has_grown() {
                     self.prune(old, state);
                 }
                 Ok(())

@@ -247,3 +247,66 @@ fn an_answer_over_its_payload_is_not_in_the_last_register() {
     let out = allocated(&code).unwrap();
     assert_eq!(out.spilled.registers, 0);
 }
+
+/// An instruction of a routine names nearly all of the file: what the caller has across the call is in scratch meanwhile, though half of the file would hold it.
+#[test]
+fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
+    const S8: ExecSize = ExecSize::S8;
+    const LONG: u32 = 31;
+    let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
+    let make = |n| mov(Some(n), ZERO, S8, Type::Ud);
+    let to = |n| Dst::Direct {
+        at: RegRef::new(VirtReg::Grf(r(n)), 0),
+        hs: 1,
+        ty: Type::Ud,
+    };
+    // One register there, so many back.
+    let load = |n| {
+        let mut send = Inst::new(Op::Send, S8);
+        send.no_mask = true;
+        send.dst = to(n);
+        send.srcs[0] = src(0, S8, Type::Ud);
+        send.send = Some(SendDescs {
+            ex: Desc::Imm(0xc),
+            desc: Desc::Imm(0x0200_02ff | LONG << 20),
+            src1_len: None,
+        });
+        begins(send)
+    };
+    let mut mad = Inst::new(Op::Mad, S8);
+    mad.no_mask = true;
+    mad.dst = to(2);
+    mad.srcs = [3, 4, 5].map(|n| src(n, S8, Type::Ud));
+    let mut mad = begins(mad);
+    if let MInst::Op { starts, .. } = &mut mad {
+        *starts = false;
+    }
+    let call = MInst::Call {
+        routine: Routine::new(1),
+        link: r(1),
+        exec: S8,
+    };
+    let back = MInst::Return {
+        link: r(1),
+        exec: S8,
+    };
+    let kept = 6..14;
+    let mut insts: Vec<MInst> = kept.clone().map(make).collect();
+    // The routine reads the header.
+    let (reg, write) = (r(0), false);
+    insts.extend([MInst::Touch { reg, write }, call]);
+    insts.extend(kept.clone().map(read));
+    insts.push(MInst::Jump);
+    let routine = [load(2), load(3), load(4), load(5), mad, read(2), back];
+    let first = [(32, Place::Fixed(0)), (8, ANY)];
+    let long = [(LONG * 32, ANY); 4];
+    let all = first.into_iter().chain(long).chain(kept.map(|_| (64, ANY)));
+    let vregs: Vec<_> = all.collect();
+    let code = code(
+        &vregs,
+        &[(&insts, &[1]), (&[MInst::Jump], &[1]), (&routine, &[])],
+        &[2, 1],
+    );
+    let out = allocated(&code).unwrap();
+    assert!(out.spilled.registers > 0);
+}

@@ -149,11 +149,14 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
     if seen.of(Feature::RefusedHoles) > holes {
         eprintln!("seed {seed} is refused for lack of a hole");
     }
-    let Ok(after) = done else {
-        if std::env::var_os("GANTRY_SHOW").is_some() {
-            eprintln!("{}", m.code);
+    let after = match done {
+        Ok(after) => after,
+        Err(e) => {
+            if std::env::var_os("GANTRY_SHOW").is_some() {
+                eprintln!("{}\n{} GRFs, {} needed: {e}", m.code, m.grfs, need(&m.code));
+            }
+            return Ok(());
         }
-        return Ok(());
     };
     if std::env::var_os("GANTRY_SHOW").is_some() {
         for r in m.code.vregs.keys() {
@@ -169,6 +172,12 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         );
     }
     verify::code(&after.code, false).map_err(|e| format!("allocated, it does not verify: {e}"))?;
+    if let Ok(again) = liveness("k", &after.code)
+        && again.abandoned.is_empty()
+        && !again.same(&after.live)
+    {
+        return Err("liveness is not that of the code".to_owned());
+    }
     let checked = checker::check(&m.code, &live, &after, &m.target, m.scratch);
     let pair = Pair {
         before: &m.code,

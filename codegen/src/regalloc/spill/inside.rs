@@ -1,29 +1,37 @@
-//! Registers in the file by when they are read next: a list in order. There are no more than the file has bytes, mostly a hundred.
+//! Registers in the file: a list in no order, and where in it each is. There are no more than the file has bytes, mostly a hundred.
 
 use crate::vcode::VReg;
+use cranelift_entity::SecondaryMap;
 
-/// When each is read next, and which it is.
+/// The registers.
 #[derive(Default)]
-pub(super) struct Inside(Vec<(u64, VReg)>);
+pub(super) struct Inside {
+    list: Vec<VReg>,
+    /// Places in the list.
+    place: SecondaryMap<VReg, u32>,
+}
 
 impl Inside {
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.list.clear();
     }
 
-    pub(super) fn insert(&mut self, entry: (u64, VReg)) {
-        if let Err(n) = self.0.binary_search(&entry) {
-            self.0.insert(n, entry);
+    /// Adds one that is not there.
+    pub(super) fn insert(&mut self, r: VReg) {
+        self.place[r] = self.list.len() as u32;
+        self.list.push(r);
+    }
+
+    /// Removes one that is there.
+    pub(super) fn remove(&mut self, r: VReg) {
+        let place = self.place[r];
+        self.list.swap_remove(place as usize);
+        if let Some(&moved) = self.list.get(place as usize) {
+            self.place[moved] = place;
         }
     }
 
-    pub(super) fn remove(&mut self, entry: &(u64, VReg)) {
-        if let Ok(n) = self.0.binary_search(entry) {
-            self.0.remove(n);
-        }
-    }
-
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &(u64, VReg)> {
-        self.0.iter()
+    pub(super) fn iter(&self) -> impl Iterator<Item = VReg> {
+        self.list.iter().copied()
     }
 }

@@ -18,10 +18,11 @@ use crate::ir::MAX_SCRATCH;
 use crate::liveness::{self, Liveness};
 use crate::result::CodegenError;
 use crate::sends::{self, Dir};
-use crate::vcode::insert::{Inserted, NEW, insert_into};
+use crate::vcode::insert::{self, Inserted, NEW};
 use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VRegData};
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use walk::Walk;
 
@@ -87,6 +88,11 @@ impl Spilled {
         self.remats += later.remats;
         self.values.extend(later.values);
     }
+}
+
+/// Bytes that messages of scratch want beside what they move: a header, and a GRF for what is smaller than one.
+pub(super) fn spare(code: &VCode) -> u32 {
+    2 * code.grf.bytes
 }
 
 /// Spills until at most `cap` bytes are live at every instruction, as far as single instructions let. `origin`: per instruction what it was, kept up.
@@ -188,7 +194,7 @@ fn apply(
             origin: Default::default(),
         });
     }
-    let mut out = code.clone();
+    let mut vregs = code.vregs.clone();
     let mut spilled = Spilled {
         scratch: if stored.is_empty() { scratch } else { end },
         bytes: end - scratch.next_multiple_of(code.grf.bytes),
@@ -222,7 +228,7 @@ fn apply(
                 let mut s = sends::spill::Scratch {
                     target,
                     header,
-                    vregs: &mut out.vregs,
+                    vregs: &mut vregs,
                     out: &mut insts,
                 };
                 let Some(&slot) = slots.get(&e.reg) else {
@@ -260,10 +266,20 @@ fn apply(
         }));
     }
     spilled.values = values.into_values().collect();
-    insert_into(&mut out, new, origin);
-    let live = liveness::liveness(name, &out)?;
     let touched: BTreeSet<VReg> = edits.iter().map(|e| e.reg).collect();
-    let names = webs::split(&mut out, &live, &touched);
+    let mut named: EntitySet<VReg> = EntitySet::with_capacity(vregs.len());
+    named.extend(touched.iter().copied());
+    named.extend((code.vregs.len()..vregs.len()).map(VReg::new));
+    for m in &new {
+        m.inst.for_each_vreg(|r, _| {
+            named.insert(r);
+        });
+    }
+    let (mut out, moved) = insert::with(code, new, origin);
+    out.vregs = vregs;
+    let (live, occurrences) = live.with_inserted(name, (code, &out), &moved, named)?;
+    debug_assert!(liveness::liveness(name, &out).is_ok_and(|l| l.same(&live)));
+    let names = webs::split(&mut out, &live, &occurrences, &touched);
     // Calls see what lives across them, which is not what it was.
     let live = match out.routines.len() {
         0 | 1 => live.renamed(&names),
@@ -324,6 +340,7 @@ fn header(code: &VCode) -> VReg {
 /// subroutines share.
 fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = routines::shared(code);
+    out.resize(code.vregs.len());
     out[header(code)] = true;
     for (r, d) in &code.vregs {
         out[r] |= match d.place {
@@ -336,8 +353,8 @@ fn staying(code: &VCode) -> SecondaryMap<VReg, bool> {
     out
 }
 
-/// Per instruction the bytes of what stays, and what a called routine may want.
-fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap: u32) -> Vec<u32> {
+/// Per instruction the bytes of what stays.
+fn staying_bytes(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>) -> Vec<u32> {
     let mut delta = vec![0i64; code.insts.len() + 1];
     for (r, data) in code.vregs.iter().filter(|(r, _)| stays[*r]) {
         for range in &live.ranges[r] {
@@ -346,19 +363,70 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
         }
     }
     let mut sum = 0;
-    let mut out: Vec<u32> = delta[..code.insts.len()]
-        .iter()
-        .map(|d| {
-            sum += d;
-            sum.max(0) as u32
-        })
-        .collect();
+    let each = delta[..code.insts.len()].iter().map(|d| {
+        sum += d;
+        sum.max(0) as u32
+    });
+    each.collect()
+}
+
+/// Per instruction the bytes that it alone wants: of what stays, of what it names, of what an address is in use of; of a call, what its routine wants beside
+/// what stays.
+fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32]) -> Vec<u32> {
+    let mut pinned: SmallVec<[VReg; 4]> = SmallVec::new();
+    let named = |m: &MInst| {
+        let mut all = pinned.clone();
+        m.for_each_vreg(|r, _| all.push(r));
+        all.sort_unstable();
+        all.dedup();
+        match *m {
+            MInst::LoadAddress { base, .. } => pinned.push(base),
+            MInst::Touch { reg, .. } => pinned.retain(|r| *r != reg),
+            _ => {}
+        }
+        let own = all.into_iter().filter(|r| !stays[*r]);
+        let data = own.map(|r| code.vregs[r]);
+        data.map(|d| d.bytes.next_multiple_of(d.align.max(1))).sum()
+    };
+    let named: Vec<u32> = code.insts.iter().map(named).collect();
+    let mut out: Vec<u32> = (staying.iter().zip(named)).map(|(s, n)| s + n).collect();
+    let calls = code.calls();
+    let mut least: SecondaryMap<Routine, u32> = SecondaryMap::new();
+    // Callees come behind their callers.
+    for routine in code.routines.keys().rev() {
+        let insts = code.routine_insts(routine);
+        let first = calls.partition_point(|c| c.0 < insts.start);
+        let own = calls.iter().skip(first);
+        for &(i, called) in own.take_while(|c| c.0 < insts.end) {
+            if let (Some(o), Some(s)) = (out.get_mut(i), staying.get(i)) {
+                *o = (*o).max(s + least[called]);
+            }
+        }
+        let body = out.get(insts).unwrap_or(&[]);
+        least[routine] = body.iter().copied().max().unwrap_or(0);
+    }
+    out
+}
+
+/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes: with it, what messages of scratch want.
+pub(super) fn alone(code: &VCode, live: &Liveness) -> (usize, u32) {
+    let stays = staying(code);
+    let all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
+    let most = all.into_iter().enumerate().max_by_key(|x| (x.1, x.0));
+    let (at, bytes) = most.unwrap_or((0, 0));
+    (at, bytes + spare(code))
+}
+
+/// Per instruction the bytes of what stays, and what a called routine may want.
+fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap: u32) -> Vec<u32> {
+    let mut out = staying_bytes(code, live, stays);
     let calls = code.calls();
     if calls.is_empty() {
         return out;
     }
-    // What a routine and those that it calls have live of their own: callees come behind their callers.
+    // What a routine and those that it calls have live of their own, or, where that is much, cannot do without: callees come behind their callers.
     let own = liveness::demand(code, &live.ranges);
+    let alone = wanted_alone(code, stays, &out);
     let mut need: SecondaryMap<Routine, u32> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
         let insts = code.routine_insts(routine);
@@ -369,7 +437,9 @@ fn reserved(code: &VCode, live: &Liveness, stays: &SecondaryMap<VReg, bool>, cap
             let across = own.get(i).map_or(0, |d| d.during);
             most = most.max(across + need[called]);
         }
-        need[routine] = most.min(cap / 2);
+        let least = alone.get(insts).unwrap_or(&[]).iter().max();
+        let least = least.map_or(0, |l| l + spare(code));
+        need[routine] = most.min(least.max(cap / 2)).min(cap);
     }
     for routine in code.routines.keys().skip(1) {
         // It has its share, wherever it is called.
@@ -450,7 +520,7 @@ fn slots(
     (out, end)
 }
 
-/// The instructions of an edit. A part of a GRF goes through a GRF of its own.
+/// The instructions of an edit. A part of a GRF goes through a GRF of its own; so does the end of a register of more, the rest as it is.
 fn access(
     s: &mut sends::spill::Scratch<'_>,
     kind: Kind,
@@ -467,6 +537,9 @@ fn access(
         Place::Fixed(at) => Some(at - at % grf.bytes),
         _ => None,
     };
+    let (full, rest) = (data.bytes / grf.bytes, data.bytes % grf.bytes);
+    let end = full * grf.bytes;
+    let long = inside == 0 && full > 0 && (fixed.is_some() || data.align >= grf.bytes);
     match (kind, fixed) {
         // The payload's GRFs as they are.
         (Kind::Store, Some(first)) if !whole => {
@@ -480,6 +553,19 @@ fn access(
         }
         (Kind::Store, _) if whole => s.whole(Dir::Write, (r, 0), at, grfs, false),
         (Kind::Fill, _) if whole => s.whole(Dir::Read, (r, 0), at, grfs, true),
+        (Kind::Store, _) if long => {
+            s.whole(Dir::Write, (r, 0), at, full, false)?;
+            let t = s.vregs.push(VRegData::anywhere(grf.bytes, grf));
+            s.move_bytes((t, 0), (r, end), rest, true);
+            s.whole(Dir::Write, (t, 0), at + end, 1, false)
+        }
+        (Kind::Fill, _) if long => {
+            s.whole(Dir::Read, (r, 0), at, full, true)?;
+            let t = s.vregs.push(VRegData::anywhere(grf.bytes, grf));
+            s.whole(Dir::Read, (t, 0), at + end, 1, true)?;
+            s.move_bytes((r, end), (t, 0), rest, false);
+            Ok(())
+        }
         (Kind::Store, _) => {
             let t = s.vregs.push(VRegData::anywhere(grfs * grf.bytes, grf));
             s.move_between((t, 0), (r, 0), data.bytes);

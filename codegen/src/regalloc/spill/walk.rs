@@ -25,8 +25,6 @@ const SOON: u64 = 100;
 const NEAR: usize = 8;
 /// How many instructions of a loop are looked at for what should come to the file before it.
 const LOOK: usize = 256;
-/// How many are looked at that could leave.
-const CANDIDATES: usize = 24;
 /// Loops around an instruction that are asked for earlier reads.
 const AROUND: usize = 8;
 
@@ -35,8 +33,6 @@ const AROUND: usize = 8;
 pub(super) struct Info {
     /// Bytes that it takes of the file; 0 for those that stay in it, or that nobody counts here.
     pub(super) bytes: u32,
-    /// After this instruction, as a number from 1, it is whole and never written again; 0 for what is there from the start.
-    home: Option<u32>,
     /// What makes it can be repeated.
     remat: bool,
     /// It is stored at its home.
@@ -65,7 +61,7 @@ pub(super) struct Walk<'a> {
     block_of: Vec<u32>,
     /// Per loop's first block, the most bytes live at once in it.
     demand_of: SecondaryMap<VBlock, u32>,
-    /// Registers in the file, by when they are read next; and that place of each, from 1.
+    /// Registers in the file, and when each is read next, from 1.
     inside: Inside,
     next: SecondaryMap<VReg, u64>,
     bytes: u32,
@@ -98,7 +94,8 @@ impl<'a> Walk<'a> {
         let block_of = code.block_of();
         let loops = Loops::new(code);
         let occurrences = live.occurrences(code);
-        let mut info: SecondaryMap<VReg, Info> = SecondaryMap::with_capacity(code.vregs.len());
+        let mut info: SecondaryMap<VReg, Info> = SecondaryMap::new();
+        info.resize(code.vregs.len());
         for (r, data) in &code.vregs {
             if stays[r] || live.ranges[r].is_empty() {
                 continue;
@@ -106,11 +103,14 @@ impl<'a> Walk<'a> {
             info[r] = Info {
                 // What stands at a GRF's start leaves the rest to what may stand elsewhere, of which there may be none.
                 bytes: data.bytes.next_multiple_of(data.align.max(1)),
-                home: home(&occurrences, &block_of, r),
                 remat: remat(code, &occurrences, r).is_some(),
                 ..Info::default()
             };
         }
+        let mut next = SecondaryMap::new();
+        let mut needed = SecondaryMap::new();
+        next.resize(code.vregs.len());
+        needed.resize(code.vregs.len());
         // From the inner loops to the outer ones.
         let mut demand_of: SecondaryMap<VBlock, u32> = SecondaryMap::new();
         for (b, data) in code.blocks.iter().rev() {
@@ -140,13 +140,13 @@ impl<'a> Walk<'a> {
             block_of,
             demand_of,
             inside: Inside::default(),
-            next: SecondaryMap::new(),
+            next,
             bytes: 0,
             valid: BTreeSet::new(),
             starts: vec![Set::new(); code.blocks.len()],
             ends: vec![Set::new(); code.blocks.len()],
             valid_at_end: vec![Set::new(); code.blocks.len()],
-            needed: SecondaryMap::new(),
+            needed,
             count: SecondaryMap::new(),
             pinned: SmallVec::new(),
             edits: Vec::new(),
@@ -256,19 +256,16 @@ impl<'a> Walk<'a> {
 
     fn put(&mut self, r: VReg, from: u32) {
         let key = self.next_read(r, from);
-        match std::mem::replace(&mut self.next[r], key) {
-            0 => self.bytes += self.info[r].bytes,
-            old => {
-                self.inside.remove(&(old, r));
-            }
+        if std::mem::replace(&mut self.next[r], key) == 0 {
+            self.bytes += self.info[r].bytes;
+            self.inside.insert(r);
         }
-        self.inside.insert((key, r));
     }
 
     fn take(&mut self, r: VReg) {
         let key = std::mem::take(&mut self.next[r]);
         if key != 0 {
-            self.inside.remove(&(key, r));
+            self.inside.remove(r);
             self.bytes -= self.info[r].bytes;
         }
     }
@@ -355,7 +352,7 @@ impl<'a> Walk<'a> {
         }
         self.count = count;
         // What is not in the file is in its slot.
-        let mut list: Set = self.inside.iter().map(|x| x.1).collect();
+        let mut list: Set = self.inside.iter().collect();
         list.sort_unstable();
         self.starts[b.index()] = list;
         let outside = seen
@@ -428,7 +425,7 @@ impl<'a> Walk<'a> {
         let succs = self.code.blocks[b].succs.clone();
         let lives =
             |w: &Self, r: VReg| w.live_at(r, point - 1) && succs.iter().any(|&s| w.live_in(r, s));
-        let mut list: Set = self.inside.iter().map(|x| x.1).collect();
+        let mut list: Set = self.inside.iter().collect();
         for &r in &list {
             self.next[r] = 0;
         }
@@ -444,6 +441,7 @@ impl<'a> Walk<'a> {
         let m = &code.insts[i as usize];
         let mut uses: SmallVec<[VReg; 4]> = SmallVec::new();
         let mut defs: SmallVec<[VReg; 2]> = SmallVec::new();
+        let mut writes: SmallVec<[VReg; 2]> = SmallVec::new();
         m.for_each_vreg(|r, a| {
             if self.info[r].bytes == 0 {
                 return;
@@ -452,6 +450,9 @@ impl<'a> Walk<'a> {
                 Access::Def => defs.push(r),
                 _ if !uses.contains(&r) => uses.push(r),
                 _ => {}
+            }
+            if a != Access::Use {
+                writes.push(r);
             }
         });
         match *m {
@@ -463,49 +464,46 @@ impl<'a> Walk<'a> {
         }
         // Room for what is read and not there, then that.
         let early = defs.iter().any(|&r| self.live_at(r, i * 2));
-        m.for_each_vreg(|r, a| {
-            let both = a != Access::Use || early;
-            self.needed[r] = self.needed[r].max(i * 2 + 1 + u32::from(both));
-        });
-        let missing: SmallVec<[VReg; 4]> = uses
-            .iter()
-            .copied()
-            .filter(|&r| !self.is_inside(r))
-            .collect();
-        let bytes = missing.iter().map(|&r| self.info[r].bytes).sum();
-        self.limit(i, bytes, (0, i * 2));
-        for &r in &missing {
-            self.edit(i, Order::Before, Kind::Fill, r);
-            self.info[r].spilled = true;
-            if !self.info[r].at_home && !self.info[r].remat {
-                self.valid.insert(r);
-            }
-            self.put(r, i + 1);
-        }
+        let both = i * 2 + 2;
         for &r in &uses {
-            self.put(r, i + 1);
+            self.needed[r] = self.needed[r].max(both - u32::from(!early));
         }
+        for &r in &writes {
+            self.needed[r] = both;
+        }
+        let mut bytes = 0;
+        for &r in uses.iter().filter(|r| !self.is_inside(**r)) {
+            bytes += self.info[r].bytes;
+        }
+        self.limit(i, bytes, (0, i * 2));
         // What is read for the last time makes room for what is written, if that does not come before it.
-        let dying: SmallVec<[VReg; 4]> = uses
-            .iter()
-            .copied()
-            .filter(|&r| !self.live_at(r, i * 2 + 1) && !defs.contains(&r))
-            .collect();
-        if !early {
-            dying.iter().for_each(|&r| self.take(r));
-        }
-        m.for_each_vreg(|r, a| {
-            if a != Access::Use {
-                self.valid.remove(&r);
+        let mut dying: SmallVec<[VReg; 4]> = SmallVec::new();
+        for &r in &uses {
+            let inside = self.is_inside(r);
+            if !inside {
+                self.edit(i, Order::Before, Kind::Fill, r);
+                self.info[r].spilled = true;
+                if !self.info[r].at_home && !self.info[r].remat {
+                    self.valid.insert(r);
+                }
             }
-        });
+            let dies = !self.live_at(r, i * 2 + 1) && !defs.contains(&r);
+            match dies && !early {
+                true => self.take(r),
+                false => self.put(r, i + 1),
+            }
+            if dies && early {
+                dying.push(r);
+            }
+        }
+        for &r in &writes {
+            self.valid.remove(&r);
+        }
         for &r in &defs {
             self.put(r, i + 1);
         }
         self.limit(i, 0, (1, i * 2 + u32::from(!early)));
-        if early {
-            dying.iter().for_each(|&r| self.take(r));
-        }
+        dying.iter().for_each(|&r| self.take(r));
         // Written and read by nobody.
         for &r in defs.iter().chain(&uses) {
             if !self.live_at(r, i * 2 + 2) {
@@ -519,14 +517,12 @@ impl<'a> Walk<'a> {
         let room = self.room(i, point);
         while self.bytes + more > room {
             let now = u64::from(i + after);
-            let free =
-                self.inside.iter().rev().filter(|&&(_, r)| {
-                    self.needed[r] <= i * 2 + after && !self.pinned.contains(&r)
-                });
+            let free = (self.inside.iter())
+                .filter(|&r| self.needed[r] <= i * 2 + after && !self.pinned.contains(&r));
             // Far away, large, and cheap to get back.
-            let cost = |&&(next, r): &&(u64, VReg)| {
+            let gain = |&r: &VReg| {
                 let info = &self.info[r];
-                let far = (next.saturating_sub(now)).min(EXIT * 4);
+                let far = (self.next[r].saturating_sub(now)).min(EXIT * 4);
                 let weight = match (info.remat, info.bytes >= self.code.grf.bytes) {
                     (true, _) => 8,
                     (_, true) => 4,
@@ -534,7 +530,7 @@ impl<'a> Walk<'a> {
                 };
                 (far * weight, r)
             };
-            let Some(&(_, r)) = free.take(CANDIDATES).max_by_key(cost) else {
+            let Some(r) = free.max_by_key(gain) else {
                 return;
             };
             if self.live_at(r, i * 2) {
@@ -558,11 +554,12 @@ impl<'a> Walk<'a> {
 
     /// Puts a register's value into its slot, where it is not there yet.
     fn store(&mut self, r: VReg, i: u32, order: Order) {
-        let info = &mut self.info[r];
-        if info.remat || info.at_home {
+        if self.info[r].remat || self.info[r].at_home {
             return;
         }
-        if let Some(home) = info.home
+        let home = home(&self.occurrences, &self.block_of, r);
+        let info = &mut self.info[r];
+        if let Some(home) = home
             && home <= i
         {
             let of = |inst: u32| {
@@ -635,7 +632,7 @@ fn fits(room: &mut u32, bytes: u32) -> bool {
     fits
 }
 
-/// The instruction behind which a register is whole, if it is written in one block alone, and read there only when it is; 0 if it is never written.
+/// The instruction behind which a register is whole, as a number from 1, if it is written in one block alone, and read there only when it is; 0 if it is never written.
 fn home(occurrences: &Occurrences, block_of: &[u32], r: VReg) -> Option<u32> {
     let list = occurrences.of(r);
     let writes = || list.iter().filter(|o| o.access != Access::Use);

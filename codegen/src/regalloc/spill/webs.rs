@@ -1,6 +1,6 @@
 //! The pieces of a register's life: where it has a value that comes from nowhere else in the file, it is a register of its own.
 
-use crate::liveness::{Liveness, Range};
+use crate::liveness::{Liveness, Occurrences, Range};
 use crate::vcode::{Access, Place, VBlock, VCode, VReg};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +20,11 @@ fn at(ranges: &[Range], point: u32) -> Option<usize> {
 }
 
 /// Makes a register of each piece of these registers. What is there when the thread starts keeps its name. Gives, per register with several pieces, the
-/// name of each of its ranges.
+/// name of each of its ranges. `occurrences`: where they are.
 pub(super) fn split(
     code: &mut VCode,
     live: &Liveness,
+    occurrences: &Occurrences,
     regs: &BTreeSet<VReg>,
 ) -> BTreeMap<VReg, Vec<VReg>> {
     let block_of = code.block_of();
@@ -90,20 +91,28 @@ pub(super) fn split(
     if names.is_empty() {
         return names;
     }
-    for (i, m) in code.insts.iter_mut().enumerate() {
-        let point = i as u32 * 2;
-        m.map_vregs(|r, a| {
-            let Some(list) = names.get(&r) else {
-                return r;
+    for (&r, list) in &names {
+        let ranges = &live.ranges[r];
+        let here = occurrences.of(r);
+        for same in here.chunk_by(|a, b| a.inst == b.inst) {
+            let Some(i) = same.first().map(|o| o.inst) else {
+                continue;
             };
-            let ranges = &live.ranges[r];
-            // A value is read at the point, and there after it where it is written.
-            let n = match a {
-                Access::Use => at(ranges, point),
-                Access::Def | Access::Modify => at(ranges, point + 1),
+            let Some(m) = code.insts.get_mut(i as usize) else {
+                continue;
             };
-            n.and_then(|n| list.get(n)).copied().unwrap_or(r)
-        });
+            m.map_vregs(|other, a| {
+                if other != r {
+                    return other;
+                }
+                // A value is read at the point, and there after it where it is written.
+                let n = match a {
+                    Access::Use => at(ranges, i * 2),
+                    Access::Def | Access::Modify => at(ranges, i * 2 + 1),
+                };
+                n.and_then(|n| list.get(n)).copied().unwrap_or(r)
+            });
+        }
     }
     let labels: Vec<(String, VReg)> = code
         .labels

@@ -1,0 +1,101 @@
+//! How often three-source instructions read their second and third source from one bank of registers, by what Mesa found on Gen7 to Gen9
+//! (`src/intel/compiler/brw_fs_bank_conflicts.cpp`): there are four banks, of the even and the odd registers below r64 and from there on, and two sources
+//! that are different registers of one bank cost a cycle more per eight channels.
+
+use crate::{Asked, Res};
+use gantry_codegen::ir::Module;
+use gantry_codegen::{CompileOptions, compile, text};
+use gantry_filetests::pressure::ir;
+use gantry_filetests::{TestFile, files};
+use gantry_isa_gen::{Inst, Reg, Region, Src};
+use std::path::Path;
+
+/// Channels that are read at once.
+const CHANNELS: u32 = 8;
+
+/// The register of a source in a group of channels, if it is one of the file.
+fn register(src: &Src<Reg>, group: u32) -> Option<u32> {
+    let Src::Direct { at, region, ty, .. } = src else {
+        return None;
+    };
+    let Reg::Grf(first) = at.reg else {
+        return None;
+    };
+    let one = match *region {
+        Region::Rect { vs, hs, .. } => vs == 0 && hs == 0,
+        Region::Scalar3 { .. } => true,
+        _ => false,
+    };
+    let bytes = if one {
+        0
+    } else {
+        group * CHANNELS * ty.bytes()
+    };
+    Some(u32::from(first) + (u32::from(at.sub) + bytes) / 32)
+}
+
+fn bank(register: u32) -> u32 {
+    register / 64 * 2 + register % 2
+}
+
+/// Groups of channels of three-source instructions, and those of them with a conflict.
+fn count(insts: &[Inst<Reg>]) -> [u32; 2] {
+    let mut out = [0; 2];
+    for inst in insts.iter().filter(|i| !i.op.is_send()) {
+        let [_, second, third] = &inst.srcs;
+        for group in 0..inst.exec.channels().div_ceil(CHANNELS) {
+            let both = (register(second, group), register(third, group));
+            if let (Some(a), Some(b)) = both {
+                out[0] += 1;
+                out[1] += u32::from(a != b && bank(a) == bank(b));
+            }
+        }
+    }
+    out
+}
+
+fn line(name: &str, m: &Module, sum: &mut [u32; 3]) -> Res<()> {
+    let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
+    options.check = false;
+    let out = compile(m, &options).map_err(|e| e.to_string())?;
+    let [mut all, mut groups, mut conflicts] = [0; 3];
+    for k in &out.kernels {
+        let [g, c] = count(&k.code.insts);
+        all += k.code.insts.len() as u32;
+        groups += g;
+        conflicts += c;
+    }
+    if groups > 0 {
+        println!("{name:<14} {all:>12} {groups:>8} {conflicts:>9}");
+    }
+    sum.iter_mut()
+        .zip([all, groups, conflicts])
+        .for_each(|(s, n)| *s += n);
+    Ok(())
+}
+
+/// Prints the table.
+pub fn table(asked: &Asked) -> Res<()> {
+    println!(
+        "Instructions in the code; eight channels of three-source ones, and those that read two registers of one bank"
+    );
+    println!(
+        "{:<14} {:>12} {:>8} {:>9}",
+        "kernel", "instructions", "groups", "conflicts"
+    );
+    let mut sum = [0; 3];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run/classics");
+    for path in files(&root).map_err(|e| e.to_string())? {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let source = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
+        let file = TestFile::parse(&name, &source).map_err(|e| e.to_string())?;
+        let module = text::parse(&file.body).map_err(|e| e.to_string())?.module;
+        line(&name, &module, &mut sum)?;
+    }
+    for k in &asked.kernels {
+        let m = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
+        line(&k.name, &m, &mut sum)?;
+    }
+    println!("{:<14} {:>12} {:>8} {:>9}", "all", sum[0], sum[1], sum[2]);
+    Ok(())
+}
