@@ -14,6 +14,7 @@ use gantry_codegen::ir::{
     SamplerFact, Scalar, Value,
 };
 use spirv::{AccessQualifier, Dim, ImageOperands, Op};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether an instruction is one of these.
 pub(super) fn is_supported(op: Op) -> bool {
@@ -73,13 +74,15 @@ struct More {
 /// Images and samplers by id.
 #[derive(Debug, Default)]
 pub(super) struct Images {
-    images: std::collections::BTreeMap<Id, (u8, ImageType)>,
-    samplers: std::collections::BTreeMap<Id, u8>,
+    images: BTreeMap<Id, (u8, ImageType)>,
+    samplers: BTreeMap<Id, u8>,
     /// What variables of them were loaded.
-    aliases: std::collections::BTreeMap<Id, (u8, ImageType)>,
-    sampler_aliases: std::collections::BTreeMap<Id, u8>,
+    aliases: BTreeMap<Id, (u8, ImageType)>,
+    sampler_aliases: BTreeMap<Id, u8>,
+    /// Those that media blocks are of; none before anyone asked.
+    media: Option<BTreeSet<Id>>,
     /// Both together: their ids.
-    sampled: std::collections::BTreeMap<Id, (Id, Id)>,
+    sampled: BTreeMap<Id, (Id, Id)>,
 }
 
 /// The shape of an image as an argument.
@@ -107,10 +110,7 @@ fn shape(t: &ImageType) -> Result<ImageShape, Error> {
 impl Emit<'_, '_, '_> {
     /// An argument that is an image.
     pub(super) fn image_argument(&mut self, id: Id, t: &ImageType) -> Result<(), Error> {
-        let blocks = self.g.order.iter().map(|b| &self.body.blocks[*b]);
-        let media = blocks.flat_map(|b| &b.insts).any(|i| {
-            rectangles::is_media(i.op) && self.body.operands(i).first() == Some(&id.as_u32())
-        });
+        let media = self.media_images().contains(&id);
         let shape = match shape(t)? {
             ImageShape::D2 if media => ImageShape::Block,
             shape => shape,
@@ -125,6 +125,17 @@ impl Emit<'_, '_, '_> {
         self.b.image_param(shape, access);
         self.images.images.insert(id, (n, *t));
         Ok(())
+    }
+
+    /// The images that media blocks are of.
+    fn media_images(&mut self) -> &BTreeSet<Id> {
+        let (g, body) = (self.g, self.body);
+        self.images.media.get_or_insert_with(|| {
+            let insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
+            let media = insts.filter(|i| rectangles::is_media(i.op));
+            let images = media.filter_map(|i| body.operands(i).first());
+            images.map(|w| Id::from_u32(*w)).collect()
+        })
     }
 
     /// An argument that is a sampler.
@@ -171,6 +182,12 @@ impl Emit<'_, '_, '_> {
 
     pub(super) fn image(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let first = self.operand(inst, 0)?;
+        if self.media_images().contains(&first) {
+            return Err(Error::unsupported(format!(
+                "{} of an image that media blocks are of",
+                read::name(inst.op)
+            )));
+        }
         match inst.op {
             Op::SampledImage => {
                 let sampler = self.operand(inst, 1)?;

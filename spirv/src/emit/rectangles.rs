@@ -3,9 +3,9 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
-use crate::read::Id;
+use crate::read::{self, Id};
 use gantry_codegen::ir::{Scalar, Value};
-use spirv::Op;
+use spirv::{AccessQualifier, Dim, Op};
 
 /// Whether an instruction is one of these.
 pub(super) fn is_supported(op: Op) -> bool {
@@ -41,7 +41,18 @@ const MOST_ROW: u32 = 64;
 impl Emit<'_, '_, '_> {
     pub(super) fn rectangle(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (image, at) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
-        let (image, _) = self.image_of(image)?;
+        let (image, t) = self.image_of(image)?;
+        let flat = t.dim == Dim::Dim2D && !t.arrayed && !t.multisampled;
+        let allowed = match is_read(inst.op) {
+            true => t.access != AccessQualifier::WriteOnly,
+            false => t.access != AccessQualifier::ReadOnly,
+        };
+        if !flat || !allowed {
+            return Err(Error::malformed(format!(
+                "{} of an image that is not for it",
+                read::name(inst.op)
+            )));
+        }
         let [x, y] = *self.get(at)?.as_slice() else {
             return Err(Error::malformed("a place of other than two coordinates"));
         };
@@ -53,6 +64,9 @@ impl Emit<'_, '_, '_> {
         if is_read(inst.op) {
             let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
             let (scalar, count) = (self.scalar(ty)?, self.components(ty));
+            if scalar == Scalar::B1 || self.m.types.leaves(ty) != count {
+                return Err(Error::malformed("a rectangle of what are no numbers"));
+            }
             return match media {
                 true => self.read_media(inst, image, at, scalar, count),
                 false => Ok(self.read_rows(image, at, scalar, count)),
@@ -65,6 +79,9 @@ impl Emit<'_, '_, '_> {
         }
         let first = *values.first().ok_or_else(|| Error::internal("no value"))?;
         let scalar = self.b.ty(first).scalar();
+        if scalar == Scalar::B1 || values.iter().any(|v| self.b.ty(*v).scalar() != scalar) {
+            return Err(Error::malformed("a rectangle of what are no numbers"));
+        }
         match media {
             true => {
                 let width = self.media_width(inst, scalar, values.len() as u32)?;

@@ -28,6 +28,12 @@ impl Emit<'_, '_, '_> {
         let source = self.access(from_class, ty, &[])?;
         let target = self.access(to_class, ty, &[])?;
         let (to, from) = (self.address(to, &target)?, self.address(from, &source)?);
+        for id in [count, stride] {
+            let v = self.one(id)?;
+            if !self.b.ty(v).scalar().is_int() {
+                return Err(Error::malformed("a count that is no integer"));
+            }
+        }
         // Elements that one memory has a stride apart follow on each other in the other.
         let step = match self.m.bits(stride) {
             Some(0 | 1) => None,
