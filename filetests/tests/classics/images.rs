@@ -95,6 +95,7 @@ fn blur() -> Classic {
         let of = |component| ImageArg {
             shape: ImageShape::D2,
             extent: [w as u32, h as u32, 1],
+            samples: 1,
             components: 4,
             component,
         };
