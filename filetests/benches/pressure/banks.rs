@@ -1,13 +1,14 @@
 //! How often three-source instructions read their second and third source from one bank of registers, by what Mesa found on Gen7 to Gen9
 //! (`src/intel/compiler/brw_fs_bank_conflicts.cpp`): there are four banks, of the even and the odd registers below r64 and from there on, and two sources
-//! that are different registers of one bank cost a cycle more per eight channels.
+//! that are different registers of one bank cost a cycle more per eight channels. And how many moves there are between flags and the file, which is where
+//! flags are spilled to.
 
 use crate::{Asked, Res};
 use gantry_codegen::ir::Module;
 use gantry_codegen::{CompileOptions, compile, text};
 use gantry_filetests::pressure::ir;
 use gantry_filetests::{TestFile, files};
-use gantry_isa_gen::{Inst, Reg, Region, Src};
+use gantry_isa_gen::{Arf, Dst, Inst, Op, Reg, Region, Src};
 use std::path::Path;
 
 /// Channels that are read at once.
@@ -38,6 +39,17 @@ fn bank(register: u32) -> u32 {
     register / 64 * 2 + register % 2
 }
 
+/// Whether an instruction moves between a flag and the file.
+fn moves_flag(inst: &Inst<Reg>) -> bool {
+    let (Dst::Direct { at: to, .. }, Src::Direct { at: from, .. }) = (inst.dst, inst.srcs[0])
+    else {
+        return false;
+    };
+    let flag = |r: Reg| matches!(r, Reg::Arf(Arf::Flag, _));
+    let file = |r: Reg| matches!(r, Reg::Grf(_));
+    inst.op == Op::Mov && (flag(to.reg) && file(from.reg) || file(to.reg) && flag(from.reg))
+}
+
 /// Groups of channels of three-source instructions, and those of them with a conflict.
 fn count(insts: &[Inst<Reg>]) -> [u32; 2] {
     let mut out = [0; 2];
@@ -54,36 +66,36 @@ fn count(insts: &[Inst<Reg>]) -> [u32; 2] {
     out
 }
 
-fn line(name: &str, m: &Module, sum: &mut [u32; 3]) -> Res<()> {
+fn line(name: &str, m: &Module, sum: &mut [u32; 4]) -> Res<()> {
     let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
     options.check = false;
     let out = compile(m, &options).map_err(|e| e.to_string())?;
-    let [mut all, mut groups, mut conflicts] = [0; 3];
+    let [mut all, mut groups, mut conflicts, mut flags] = [0; 4];
     for k in &out.kernels {
         let [g, c] = count(&k.code.insts);
         all += k.code.insts.len() as u32;
         groups += g;
         conflicts += c;
+        flags += k.code.insts.iter().filter(|i| moves_flag(i)).count() as u32;
     }
-    if groups > 0 {
-        println!("{name:<14} {all:>12} {groups:>8} {conflicts:>9}");
+    if groups + flags > 0 {
+        println!("{name:<14} {all:>12} {groups:>8} {conflicts:>9} {flags:>10}");
     }
-    sum.iter_mut()
-        .zip([all, groups, conflicts])
-        .for_each(|(s, n)| *s += n);
+    let counts = [all, groups, conflicts, flags];
+    sum.iter_mut().zip(counts).for_each(|(s, n)| *s += n);
     Ok(())
 }
 
 /// Prints the table.
 pub fn table(asked: &Asked) -> Res<()> {
     println!(
-        "Instructions in the code; eight channels of three-source ones, and those that read two registers of one bank"
+        "Instructions in the code; eight channels of three-source ones, and those that read two registers of one bank; moves between flags and the file"
     );
     println!(
-        "{:<14} {:>12} {:>8} {:>9}",
-        "kernel", "instructions", "groups", "conflicts"
+        "{:<14} {:>12} {:>8} {:>9} {:>10}",
+        "kernel", "instructions", "groups", "conflicts", "flag moves"
     );
-    let mut sum = [0; 3];
+    let mut sum = [0; 4];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run/classics");
     for path in files(&root).map_err(|e| e.to_string())? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -96,6 +108,10 @@ pub fn table(asked: &Asked) -> Res<()> {
         let m = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
         line(&k.name, &m, &mut sum)?;
     }
-    println!("{:<14} {:>12} {:>8} {:>9}", "all", sum[0], sum[1], sum[2]);
+    let [all, groups, conflicts, flags] = sum;
+    println!(
+        "{:<14} {all:>12} {groups:>8} {conflicts:>9} {flags:>10}",
+        "all"
+    );
     Ok(())
 }

@@ -10,13 +10,19 @@ pub(super) type Set = SmallVec<[(VReg, i64); 2]>;
 /// A stretch of bytes, up to, not including, the second.
 pub(super) type Bytes = (u32, u32);
 
+/// Where runs start, per value.
+type Starts = BTreeMap<VReg, SmallVec<[u32; 2]>>;
+
+/// From so many runs on they are not looked through.
+const MANY: usize = 256;
+
 /// What is where, on every way to a place of the code.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     /// Runs of bytes that hold the same, by where they start; the first starts at 0.
     runs: BTreeMap<u32, Set>,
-    /// Per value where the runs start that hold bytes of it, and perhaps others that did: nothing looks through all runs for a value.
-    starts: BTreeMap<VReg, SmallVec<[u32; 2]>>,
+    /// Where there are many runs: per value where those start that hold bytes of it, and perhaps others that did, so that nothing looks through all of them.
+    starts: Option<Starts>,
     /// Bytes of values that are undefined, whatever lies in their place: stretches in order, not touching.
     undefined: BTreeMap<VReg, Vec<Bytes>>,
     /// Runs after values were forgotten last.
@@ -53,14 +59,15 @@ impl State {
     pub(super) fn new() -> State {
         State {
             runs: BTreeMap::from([(0, Set::new())]),
-            starts: BTreeMap::new(),
+            starts: None,
             undefined: BTreeMap::new(),
             pruned: 1,
         }
     }
 
     /// Notes that a run holds values.
-    fn note(starts: &mut BTreeMap<VReg, SmallVec<[u32; 2]>>, start: u32, set: &Set) {
+    fn note(starts: &mut Option<Starts>, start: u32, set: &Set) {
+        let Some(starts) = starts else { return };
         for &(r, _) in set {
             let list = starts.entry(r).or_default();
             if !list.contains(&start) {
@@ -69,31 +76,37 @@ impl State {
         }
     }
 
-    /// Notes of all runs what they hold.
+    /// Notes of all runs what they hold, if they are many.
     fn note_all(&mut self) {
-        self.starts.clear();
-        for (start, set) in &self.runs {
-            State::note(&mut self.starts, *start, set);
+        self.starts = (self.runs.len() > MANY).then(Starts::new);
+        if self.starts.is_some() {
+            for (start, set) in &self.runs {
+                State::note(&mut self.starts, *start, set);
+            }
         }
     }
 
     /// Runs that hold bytes of a value: from where to where, and how far they are behind its own.
     fn places(&mut self, r: VReg) -> SmallVec<[(Bytes, i64); 2]> {
         let mut out = SmallVec::new();
-        let Some(list) = self.starts.get_mut(&r) else {
-            return out;
-        };
         let runs = &self.runs;
-        list.retain(|start| {
-            let held = runs.get(start).into_iter().flatten();
-            let mut any = false;
-            for &(_, delta) in held.filter(|v| v.0 == r) {
-                let next = runs.range(*start + 1..).next();
-                out.push(((*start, next.map_or(u32::MAX, |n| *n.0)), delta));
-                any = true;
+        let end = |start: u32| runs.range(start + 1..).next().map_or(u32::MAX, |n| *n.0);
+        let mut each = |start: u32, set: &Set| {
+            let before = out.len();
+            let held = set.iter().filter(|v| v.0 == r);
+            out.extend(held.map(|v| ((start, end(start)), v.1)));
+            out.len() > before
+        };
+        match &mut self.starts {
+            None => runs.iter().for_each(|(start, set)| {
+                each(*start, set);
+            }),
+            Some(starts) => {
+                if let Some(list) = starts.get_mut(&r) {
+                    list.retain(|start| runs.get(start).is_some_and(|set| each(*start, set)));
+                }
             }
-            any
-        });
+        }
         out
     }
 
@@ -111,6 +124,9 @@ impl State {
             let set = Set::from_slice(self.run(at).1);
             State::note(&mut self.starts, at, &set);
             self.runs.insert(at, set);
+            if self.starts.is_none() && self.runs.len() > MANY {
+                self.note_all();
+            }
         }
     }
 
