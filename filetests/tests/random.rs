@@ -201,9 +201,9 @@ fn interpreter_simulator_and_assembler_agree() {
         failures[..most].join("\n")
     );
     let total = coverage.equal + coverage.too_large;
-    // In so few registers some instructions alone are.
+    // Each of one instruction that takes more than there is by itself, which in 16 registers of 32 bytes one kernel in 24 has; everything else is a failure.
     let few = grfs().is_some_and(|n| n <= 16);
-    let most = total / if few { 8 } else { 20 };
+    let most = total / if few { 12 } else { 20 };
     assert!(coverage.too_large <= most, "too many are too large");
     // A few cases cannot have everything.
     if cases < 60 {
