@@ -7,13 +7,11 @@ use crate::result::CodegenError;
 use crate::vcode::{Access, VCode, VReg};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
-/// Where registers of `of` live: per register its ranges, and what ends where. `None`: too much lives.
-fn follow(
-    code: &VCode,
-    occurrences: &Occurrences,
-    of: &[VReg],
-    bytes: u32,
-) -> Option<(Vec<Ranges>, Vec<(u32, VReg)>, Load)> {
+/// Per register its ranges; what ends where; how much that is.
+type Followed = (Vec<Ranges>, Vec<(u32, VReg)>, Load);
+
+/// Where registers of `of` live. `None`: too much lives.
+fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> Option<Followed> {
     let mut walk = Walk {
         code,
         block_of: code.block_of(),
