@@ -1,7 +1,7 @@
-//! A kernel with everything that it calls, as one graph of blocks: what the phases behind [`crate::flatten`] work on.
+//! A kernel, or a function that stays one, with everything that stands in it, as one graph of blocks: what the phases behind [`crate::flatten`] work on.
 
-use crate::module::Module;
 use crate::module::types::Ty;
+use crate::module::{Func, Module};
 use crate::read::Id;
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
@@ -112,7 +112,15 @@ pub(crate) struct Line {
     pub column: u32,
 }
 
-/// A kernel's body.
+/// A call of a function that stays one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub func: Func,
+    /// The call that it is in, of those that were flattened; none: it is the body's own.
+    pub within: Option<usize>,
+}
+
+/// The body of a kernel, or of a function that stays one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body {
     pub blocks: PrimaryMap<Block, BlockData>,
@@ -120,9 +128,11 @@ pub(crate) struct Body {
     /// Operands of instructions.
     pool: Vec<u32>,
     pub params: Vec<(Id, Ty)>,
+    /// What a function gives.
+    pub result: Option<(Id, Ty)>,
+    /// The calls that are left.
+    pub called: Vec<Call>,
     pub lines: Vec<Line>,
-    /// Variables that have no memory: what is promoted always.
-    pub vars: Vec<(Id, Ty)>,
     /// Constants that the module does not have, by their bits.
     pub consts: Vec<(Id, Ty, u64)>,
     /// The types of ids that the module does not have.
@@ -176,13 +186,6 @@ impl Body {
     pub fn fresh(&mut self, ty: Ty) -> Id {
         let id = Id::new(self.fresh_ids(1) as usize);
         self.types[id] = ty.into();
-        id
-    }
-
-    /// A new variable without memory, by an id that loads and stores take for a pointer.
-    pub fn variable(&mut self, ty: Ty) -> Id {
-        let id = Id::new(self.fresh_ids(1) as usize);
-        self.vars.push((id, ty));
         id
     }
 

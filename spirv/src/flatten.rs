@@ -1,10 +1,11 @@
-//! Calls replaced by what they call, so that a kernel is one graph of blocks.
+//! Calls replaced by what they call, so that a kernel, or a function that stays one, is one graph of blocks.
 //!
-//! Needs a module whose functions are cut into blocks. Afterwards no instruction is a call; ids of functions that are called have new numbers
-//! behind the module's bound, a set for each call; phis and terminators name blocks of the body; blocks that nothing leads to are gone, and so
-//! are ways to blocks that say of themselves that they are not reached.
+//! Needs a module whose functions are cut into blocks, and a plan of its calls. Afterwards only functions that stay such are called; ids of the others
+//! have new numbers behind the module's bound, a set for each call; phis and terminators name blocks of the body; blocks that nothing leads to are
+//! gone, and so are ways to blocks that say of themselves that they are not reached. A function returns in one block.
 
-use crate::body::{Block, BlockData, Body, Line, Phi, Term};
+use crate::body::{Block, BlockData, Body, Call, Line, Phi, Term};
+use crate::calls::{self, Plan};
 use crate::error::Error;
 use crate::library;
 use crate::module::types::{Ty, Type};
@@ -14,7 +15,7 @@ use cranelift_entity::{EntityRef, SecondaryMap};
 use spirv::Op;
 
 /// The most instructions of a kernel with all that it calls.
-const MOST_INSTS: usize = 500_000;
+pub(crate) const MOST_INSTS: usize = 500_000;
 /// The deepest that calls are nested.
 const MOST_CALLS: usize = 64;
 
@@ -37,39 +38,67 @@ struct Frame {
 
 struct Flatten<'m, 'w> {
     m: &'m Module<'w>,
+    plan: &'m Plan,
     body: Body,
-    insts: usize,
-    calls: Vec<Func>,
+    /// Those of the kernel so far.
+    insts: &'m mut usize,
+    /// How deep calls are nested.
+    depth: usize,
 }
 
-/// The body of a kernel.
+/// The body of a kernel, or of a function that stays one. `insts` counts the instructions of a kernel with its functions.
 ///
 /// # Errors
-/// Recursion, calls of what is not there, and what is larger than the limits.
-pub(crate) fn flatten(m: &Module<'_>, kernel: Func) -> Result<Body, Error> {
+/// Calls of what is not there, and what is larger than the limits.
+pub(crate) fn flatten(
+    m: &Module<'_>,
+    plan: &Plan,
+    root: Func,
+    insts: &mut usize,
+) -> Result<Body, Error> {
     let mut f = Flatten {
         m,
+        plan,
         body: Body::new(m.stream.bound),
-        insts: 0,
-        calls: Vec::new(),
+        insts,
+        depth: 0,
     };
-    let data = func(m, kernel)?;
+    let data = func(m, root)?;
     f.body.params.clone_from(&data.params);
     if data.blocks.is_empty() {
         return Err(Error::malformed("an entry point without a body"));
     }
+    let ret = plan.is_called(root).then(|| {
+        f.body.blocks.push(BlockData {
+            phis: Vec::new(),
+            insts: Vec::new(),
+            term: Term::Return,
+            at: data.at,
+            line: 0,
+        })
+    });
     let mut frame = Frame {
-        func: kernel,
+        func: root,
         args: data.params.iter().map(|p| p.0).collect(),
         base: None,
         call: None,
         first: 0,
-        ret: None,
+        ret,
         returned: Vec::new(),
     };
     f.function(&mut frame)?;
-    f.body.entry = Some(Block::new(0)).into();
     let mut body = f.body;
+    body.entry = Some(Block::new(frame.first as usize)).into();
+    if let (Some(ret), false) = (ret, *m.types.kind(data.result) == Type::Void) {
+        let (id, ty) = (body.fresh(data.result), data.result);
+        body.blocks[ret].phis.push(Phi {
+            id,
+            ty,
+            at: data.at,
+            args: frame.returned,
+        });
+        body.result = Some((id, ty));
+    }
     prune(&mut body);
     Ok(body)
 }
@@ -82,17 +111,12 @@ fn func<'m>(m: &'m Module<'_>, func: Func) -> Result<&'m crate::module::FuncData
 impl Flatten<'_, '_> {
     fn function(&mut self, frame: &mut Frame) -> Result<(), Error> {
         let data = func(self.m, frame.func)?;
-        if self.calls.contains(&frame.func) {
-            let name = self.m.name(data.id).unwrap_or_default();
-            let e = Error::unsupported(format!("recursion (\"{name}\" calls itself)"));
-            return Err(self.m.error(e, data.at, Some(data.id)));
-        }
-        if self.calls.len() >= MOST_CALLS {
+        if self.depth >= MOST_CALLS {
             return Err(Error::limit(format!(
                 "calls are nested deeper than {MOST_CALLS}"
             )));
         }
-        self.calls.push(frame.func);
+        self.depth += 1;
         frame.first = self.body.blocks.len() as u32;
         for b in &data.blocks {
             self.body.blocks.push(BlockData {
@@ -102,9 +126,9 @@ impl Flatten<'_, '_> {
                 at: 0,
                 line: 0,
             });
-            self.insts = self.insts.saturating_add(b.insts.len());
+            *self.insts = self.insts.saturating_add(b.insts.len());
         }
-        if self.insts > MOST_INSTS {
+        if *self.insts > MOST_INSTS {
             return Err(Error::limit(format!(
                 "more than {MOST_INSTS} instructions with everything that is called"
             )));
@@ -124,7 +148,7 @@ impl Flatten<'_, '_> {
                 }
             }
         }
-        self.calls.pop();
+        self.depth -= 1;
         Ok(())
     }
 
@@ -264,11 +288,7 @@ impl Flatten<'_, '_> {
         at: Block,
         line: u32,
     ) -> Result<Block, Error> {
-        let callee = words.first().map(|w| Id::from_u32(*w));
-        let Some(Def::Func(called)) = callee.map(|id| self.m.def(id)) else {
-            return Err(Error::malformed("a call of what is no function"));
-        };
-        let data = func(self.m, called)?;
+        let (called, data) = calls::callee(self.m, words)?;
         let args: Vec<Id> = words.iter().skip(1).map(|w| Id::from_u32(*w)).collect();
         let args: Vec<Id> = args.into_iter().map(|id| self.id(frame, id)).collect();
         let given = args.iter().map(|a| self.body.type_of(self.m, *a));
@@ -289,6 +309,23 @@ impl Flatten<'_, '_> {
             return Err(Error::unsupported(format!(
                 "a call of \"{name}\", which the module only declares,"
             )));
+        }
+        if self.plan.is_called(called) {
+            let void = *self.m.types.kind(data.result) == Type::Void;
+            let id = inst.id.expand().filter(|_| !void);
+            let id = id.map(|id| self.id(frame, id));
+            let ty = id.map(|_| data.result);
+            let words: Vec<u32> = words.iter().take(1).copied().collect();
+            let words = [words, args.iter().map(|a| a.as_u32()).collect()].concat();
+            let call = self
+                .body
+                .inst(Op::FunctionCall, (inst.at, line), ty, id, &words);
+            self.body.blocks[at].insts.push(call);
+            self.body.called.push(Call {
+                func: called,
+                within: frame.call,
+            });
+            return Ok(at);
         }
         let next = self.body.blocks.push(BlockData {
             phis: Vec::new(),

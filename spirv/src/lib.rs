@@ -3,8 +3,9 @@
 //! ```text
 //!   words -> read -> module -> check ----------------------------------.   once a module
 //!                                                                       |
-//!   ir::Module <- emit <- width <- arrays <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   for each kernel
-//!                  |
+//!   ir::Module <- emit <- room <- width <------------------------------------ calls   for each kernel
+//!                  |       \
+//!                  |        arrays <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   and each function that it calls
 //!               library (OpenCL.std, GLSL.std.450)
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 mod arrays;
 mod body;
+mod calls;
 mod cfg;
 mod check;
 mod emit;
@@ -22,9 +24,11 @@ mod globals;
 mod library;
 mod logical;
 mod module;
+mod parts;
 mod place;
 mod promote;
 mod read;
+mod room;
 mod spaces;
 mod uniform;
 #[cfg(feature = "wgsl")]
@@ -33,16 +37,12 @@ mod width;
 
 pub use error::{Error, Errors, Fault};
 
-use arrays::Arrays;
-use body::Body;
-use cfg::Graph;
-use cfg::script::Script;
 use gantry_codegen::verifier::verify_module;
-use gantry_codegen::{CompileOptions, ir};
+use gantry_codegen::{CompileOptions, Inline, ir};
 use module::{Def, Entry, Func, Module};
+use parts::Part;
 use spirv::ExecutionModel;
 use std::collections::BTreeMap;
-use uniform::Uniformity;
 use width::Judge;
 
 /// How many work-items a thread has.
@@ -69,6 +69,8 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u64>,
     /// Whether shaders' accesses outside of arrays read zeros and write nothing, atomics included. Without it, they do for WGSL, which promises it.
     pub robust: Option<bool>,
+    /// Which functions stay functions: those whose copies would add too much to a large kernel, none, or all that can.
+    pub inline: Inline,
 }
 
 impl Options {
@@ -218,33 +220,15 @@ pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors>
     }
 }
 
-/// A kernel with everything that it calls, and what is known of it: the same for every width.
+/// A kernel and the functions that it calls, and what is known of them: the same for every width.
 struct Kept {
-    body: Body,
-    graph: Graph,
-    script: Script,
-    uniform: Uniformity,
-    arrays: Arrays,
+    parts: Vec<Part>,
 }
 
 impl Kept {
-    fn new(m: &Module<'_>, func: Func) -> Result<Kept, Errors> {
-        let mut body = flatten::flatten(m, func)?;
-        globals::own(m, &mut body);
-        cfg::reduce::reduce(m, &mut body)?;
-        promote::promote(m, &mut body)?;
-        let graph = Graph::new(&mut body)?;
-        cfg::uses::check(m, &body, &graph)?;
-        let script = Script::new(&body, &graph);
-        let uniform = uniform::analyse(m, &body, &graph, &script);
-        let arrays = arrays::find(m, &body, &graph, &uniform);
-        Ok(Kept {
-            body,
-            graph,
-            script,
-            uniform,
-            arrays,
-        })
+    fn new(m: &Module<'_>, func: Func, options: &Options) -> Result<Kept, Errors> {
+        let parts = parts::parts(m, func, options.inline)?;
+        Ok(Kept { parts })
     }
 
     /// The kernel's function of a width, at the end of those of a module.
@@ -257,16 +241,14 @@ impl Kept {
     ) -> Result<Kernel, Errors> {
         let mut function = ir::Function::kernel(entry.name.clone(), simd);
         set_modes(entry, &mut function);
-        let robust = options.robust.unwrap_or(false);
-        let (arguments, bindings) = emit::kernel(
-            (m, &self.body, &self.graph),
-            &self.script,
-            &self.uniform,
-            &self.arrays,
-            robust,
-            module,
-            &mut function,
-        )?;
+        let room = room::lay_out(m, &self.parts, simd);
+        let group = emit::Group {
+            m,
+            parts: &self.parts,
+            room: &room,
+            robust: options.robust.unwrap_or(false),
+        };
+        let (arguments, bindings) = emit::kernel(&group, module, &mut function)?;
         Ok(Kernel {
             name: entry.name.clone(),
             function: module.functions.push(function),
@@ -289,7 +271,7 @@ fn kernel(
     judge: &mut Judge<'_>,
 ) -> Result<Kernel, Errors> {
     let asked = width(entry, options)?;
-    let kept = Kept::new(m, func)?;
+    let kept = Kept::new(m, func, options)?;
     let emit = |simd: u32, module: &mut ir::Module| kept.emit((m, entry), options, simd, module);
     if let Some(simd) = asked {
         return emit(simd, module);

@@ -6,7 +6,6 @@
 
 use crate::body::{BInst, Block, Body, Phi};
 use crate::cfg::numbered::Numbered;
-use crate::error::Error;
 use crate::module::Module;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
@@ -41,8 +40,6 @@ struct Promote<'a, 'm> {
     m: &'a Module<'m>,
     body: &'a mut Body,
     vars: PrimaryMap<Var, (Ty, Option<Id>)>,
-    /// The first so many have no memory.
-    always: usize,
     places: SecondaryMap<Id, Option<Box<Place>>>,
     /// What took the place of a value.
     instead: SecondaryMap<Id, PackedOption<Id>>,
@@ -84,45 +81,28 @@ impl Now {
     }
 }
 
-/// Values go by variables where cycles have several entries, and those have no memory.
-fn too_many() -> Error {
-    Error::limit("irreducible control flow with more values than are kept in variables")
-}
-
 /// Promotes what can be.
-///
-/// # Errors
-/// More than the limits of what has no memory; any other variable stays there then.
-pub(crate) fn promote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
+pub(crate) fn promote(m: &Module<'_>, body: &mut Body) {
     let mut p = Promote {
         m,
         body,
         vars: PrimaryMap::new(),
-        always: 0,
         places: SecondaryMap::new(),
         instead: SecondaryMap::new(),
     };
-    p.find()?;
-    if p.vars.is_empty() {
-        return Ok(());
+    p.find();
+    if !p.vars.is_empty() {
+        p.rename();
+        p.replace();
     }
-    p.rename()?;
-    p.replace();
-    Ok(())
 }
 
 impl Promote<'_, '_> {
     /// Finds variables, and the pointers to them, none of which goes anywhere but to loads and stores.
-    fn find(&mut self) -> Result<(), Error> {
+    fn find(&mut self) {
         let mut found: SecondaryMap<Id, Option<Box<Place>>> = SecondaryMap::new();
         let mut bad: SecondaryMap<Var, bool> = SecondaryMap::new();
         let order = walk(self.body);
-        for (id, ty) in self.body.vars.clone() {
-            let var = self.vars.push((ty, None));
-            let path = Vec::new();
-            found[id] = Some(Box::new(Place { var, path }));
-        }
-        let always = self.vars.len();
         for b in &order {
             for phi in &self.body.blocks[*b].phis {
                 // What a phi of a loop takes may be found later; it is no variable then that counts.
@@ -152,14 +132,9 @@ impl Promote<'_, '_> {
                 self.places[id] = Some(place.clone());
             }
         }
-        self.always = always;
-        if self.vars.keys().take(always).any(|v| bad[v]) {
-            return Err(too_many());
-        }
         if self.vars.keys().all(|v| bad[v]) {
             self.vars.clear();
         }
-        Ok(())
     }
 
     fn look(
@@ -269,9 +244,9 @@ impl Promote<'_, '_> {
     }
 
     /// Gives every load its value, and phis to blocks where several come together.
-    fn rename(&mut self) -> Result<(), Error> {
+    fn rename(&mut self) {
         let Some(entry) = self.body.entry.expand() else {
-            return Ok(());
+            return;
         };
         let graph = Numbered::new(entry, self.body);
         let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
@@ -282,7 +257,7 @@ impl Promote<'_, '_> {
             let to = to.into_iter().map(|s| graph.order[s as usize]);
             to.for_each(|s| preds[s].push(*b));
         }
-        let joins = self.live(&graph.order, &preds)?;
+        let joins = self.live(&graph.order, &preds);
         // Per block the first of the phis that are made.
         let mut first: SecondaryMap<Block, usize> = SecondaryMap::new();
         for &b in &graph.order {
@@ -346,7 +321,6 @@ impl Promote<'_, '_> {
             }
         }
         self.body.blocks[entry].insts.splice(0..0, undefined);
-        Ok(())
     }
 
     /// The variables that are read before they are written behind the beginning of each block where several come together. Such as that are read
@@ -355,7 +329,7 @@ impl Promote<'_, '_> {
         &mut self,
         order: &[Block],
         preds: &SecondaryMap<Block, Vec<Block>>,
-    ) -> Result<SecondaryMap<Block, Vec<Var>>, Error> {
+    ) -> SecondaryMap<Block, Vec<Var>> {
         let mut reads: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
         let mut writes: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
         for &b in order {
@@ -415,8 +389,6 @@ impl Promote<'_, '_> {
             if kept[var] {
                 phis += joins.len();
                 joins.iter().for_each(|b| out[*b].push(var));
-            } else if var.index() < self.always {
-                return Err(too_many());
             }
         }
         for place in self.places.values_mut() {
@@ -424,7 +396,7 @@ impl Promote<'_, '_> {
                 *place = None;
             }
         }
-        Ok(out)
+        out
     }
 
     fn undefined(&mut self, var: Var, insts: &mut Vec<BInst>) -> Id {
@@ -560,6 +532,9 @@ impl Promote<'_, '_> {
             if !changed {
                 break;
             }
+        }
+        if let Some((id, ty)) = self.body.result {
+            self.body.result = Some((self.last(id), ty));
         }
         for b in blocks {
             let mut insts = std::mem::take(&mut self.body.blocks[b].insts);

@@ -5,13 +5,14 @@
 //! after the other, and used behind it; only its uses there are divergent). A label is one of channels if a branch in its scope parts channels
 //! that are not together again before it; a loop, if they leave it by such a branch. What is not found divergent is one lane.
 
-use crate::body::{BInst, Block, Body};
+use crate::body::{BInst, Block, Body, Term};
+use crate::calls;
 use crate::cfg::script::Script;
 use crate::cfg::{Graph, Loop};
 use crate::emit::{groups, images, rectangles};
 use crate::library::declared;
-use crate::module::Module;
 use crate::module::types::Type;
+use crate::module::{Func, Module};
 use crate::place;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
@@ -25,6 +26,8 @@ enum User {
     Value(Id),
     /// A terminator.
     Branch(Block),
+    /// A parameter of a function that is called.
+    Param(Func, u32),
     /// Something whose result does not depend on it.
     Other,
 }
@@ -47,6 +50,8 @@ pub(crate) struct Uniformity {
     pub escapes: SecondaryMap<Id, PackedOption<Loop>>,
     /// The block that each value is defined in.
     pub block: SecondaryMap<Id, PackedOption<Block>>,
+    /// Parameters of functions that are called with what is divergent.
+    pub passed: Vec<(Func, u32)>,
 }
 
 struct Analysis<'a, 'm> {
@@ -64,8 +69,14 @@ struct Analysis<'a, 'm> {
     later: Vec<Block>,
 }
 
-/// The uniformity of a body.
-pub(crate) fn analyse(m: &Module<'_>, body: &Body, g: &Graph, script: &Script) -> Uniformity {
+/// The uniformity of a body, of which some parameters, by their numbers, are divergent.
+pub(crate) fn analyse(
+    m: &Module<'_>,
+    body: &Body,
+    g: &Graph,
+    script: &Script,
+    divergent: &[u32],
+) -> Uniformity {
     let mut a = Analysis {
         m,
         body,
@@ -79,17 +90,18 @@ pub(crate) fn analyse(m: &Module<'_>, body: &Body, g: &Graph, script: &Script) -
         later: Vec::new(),
     };
     a.define();
+    for n in divergent {
+        if let Some((id, _)) = body.params.get(*n as usize) {
+            a.mark(*id);
+        }
+    }
     a.uses();
     loop {
         if let Some(b) = a.later.pop() {
             a.part(b);
         } else if let Some(id) = a.todo.pop() {
             for user in std::mem::take(&mut a.users[id]) {
-                match user {
-                    User::Value(id) => a.mark(id),
-                    User::Branch(b) => a.later.push(b),
-                    User::Other => {}
-                }
+                a.spread(user);
             }
         } else {
             break;
@@ -127,6 +139,10 @@ impl Analysis<'_, '_> {
                 }
             }
             for inst in &data.insts {
+                if inst.op == Op::FunctionCall && self.is_of_the_kernel(inst) {
+                    self.call(inst, b);
+                    continue;
+                }
                 let spread = self.kind(inst);
                 let user = match (inst.id.expand(), spread) {
                     (Some(id), Spread::Operands) => User::Value(id),
@@ -151,6 +167,28 @@ impl Analysis<'_, '_> {
             if let Some(id) = data.term.condition() {
                 self.used(id, b, User::Branch(b));
             }
+            if let (Term::Return, Some((id, _))) = (&data.term, self.body.result) {
+                self.used(id, b, User::Other);
+            }
+        }
+    }
+
+    fn is_of_the_kernel(&self, inst: &BInst) -> bool {
+        let callee = calls::callee(self.m, self.body.operands(inst));
+        callee.is_ok_and(|(_, data)| !data.blocks.is_empty())
+    }
+
+    /// What a function gives has a lane for each channel; what it takes is uniform if it is wherever it is called.
+    fn call(&mut self, inst: &BInst, b: Block) {
+        if let Some(id) = inst.id.expand() {
+            self.mark(id);
+        }
+        let operands = self.body.operands(inst);
+        let Ok((func, _)) = calls::callee(self.m, operands) else {
+            return;
+        };
+        for (n, word) in (0..).zip(operands.get(1..).unwrap_or(&[])) {
+            self.used(Id::from_u32(*word), b, User::Param(func, n));
         }
     }
 
@@ -228,11 +266,17 @@ impl Analysis<'_, '_> {
             if had.is_none_or(|o| depth(l) < depth(o)) {
                 self.out.escapes[id] = l.into();
             }
-            match user {
-                User::Value(id) => self.mark(id),
-                User::Branch(b) => self.later.push(b),
-                User::Other => {}
-            }
+            self.spread(user);
+        }
+    }
+
+    /// What a divergent value is used for.
+    fn spread(&mut self, user: User) {
+        match user {
+            User::Value(id) => self.mark(id),
+            User::Branch(b) => self.later.push(b),
+            User::Param(func, n) => self.out.passed.push((func, n)),
+            User::Other => {}
         }
     }
 

@@ -14,6 +14,7 @@ use crate::cfg::script::{Script, Step};
 use crate::cfg::{Graph, Loop};
 use crate::module::types::Type;
 use crate::module::{Entry, Module};
+use crate::parts::Part;
 use crate::read::Id;
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
@@ -106,7 +107,7 @@ pub(crate) fn worthwhile(entry: &Entry, kept: &Kept) -> SmallVec<[u32; 3]> {
     });
     // No group that does not fit where its threads can wait for each other.
     let together = |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= TOGETHER;
-    let parted = kept.graph.loops.keys().any(|l| kept.uniform.loops[l]);
+    let parted = kept.parts.iter().any(Part::parts_channels);
     // No channels that no group fills.
     let useful = |w: u32| w == 8 || u64::from(w) < items.saturating_mul(2);
     let fits = |w: &u32| useful(*w) && together(*w) && !(parted && *w == 32);
@@ -117,24 +118,28 @@ pub(crate) fn worthwhile(entry: &Entry, kept: &Kept) -> SmallVec<[u32; 3]> {
     }
 }
 
-/// What lives at once, roughly.
+/// What lives at once, roughly: in the kernel, or in what it calls, where that is more.
 pub(crate) fn estimate(m: &Module<'_>, kept: &Kept) -> Estimate {
-    let mut lives = Lives {
-        m,
-        body: &kept.body,
-        g: &kept.graph,
-        u: &kept.uniform,
-        first: SecondaryMap::new(),
-        last: SecondaryMap::new(),
-        ends: SecondaryMap::new(),
-        ids: Vec::new(),
-        extra: Vec::new(),
-    };
-    lives.number(&kept.script);
-    let mut out = lives.estimate();
-    // What is held in registers may live everywhere.
-    for (bytes, simd) in out.bytes.iter_mut().zip([8, 16, 32]) {
-        *bytes = bytes.saturating_add(kept.arrays.bytes(simd));
+    let mut out = Estimate::default();
+    for part in &kept.parts {
+        let mut lives = Lives {
+            m,
+            body: &part.body,
+            g: &part.graph,
+            u: &part.uniform,
+            first: SecondaryMap::new(),
+            last: SecondaryMap::new(),
+            ends: SecondaryMap::new(),
+            ids: Vec::new(),
+            extra: Vec::new(),
+        };
+        lives.number(&part.script);
+        let of = lives.estimate();
+        for ((most, bytes), simd) in out.bytes.iter_mut().zip(of.bytes).zip([8, 16, 32]) {
+            // What is held in registers may live everywhere.
+            let bytes = bytes.saturating_add(part.arrays.bytes(simd));
+            *most = bytes.max(*most);
+        }
     }
     out
 }

@@ -189,11 +189,12 @@ impl<'f> FunctionBuilder<'f> {
         self.func.dfg.append_block_param(self.entry, ty)
     }
 
-    /// Work-items of a thread; 1 in a subroutine.
+    /// Work-items of a thread; of a subroutine those of its execution mask, or 1.
     pub fn simd(&self) -> u32 {
-        match self.func.kind {
-            FuncKind::Kernel { simd, .. } => simd,
-            FuncKind::Subroutine => 1,
+        match (self.func.kind, self.exec_mask) {
+            (FuncKind::Kernel { simd, .. }, _) => simd,
+            (FuncKind::Subroutine, Some(mask)) => self.ssa.ty(mask).lanes(),
+            (FuncKind::Subroutine, None) => 1,
         }
     }
 

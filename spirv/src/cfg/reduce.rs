@@ -1,259 +1,274 @@
 //! Cycles that are entered at several blocks get one entry.
 //!
-//! Needs a body without calls. Where there is such a cycle, values go from block to block in variables from here on (which [`crate::promote`] turns
-//! back), and each cycle's entries are reached by way of one new block, a switch by a number that says which is meant. Afterwards the graph is
-//! reducible. Where there is none, nothing changes.
+//! Needs a body without calls of what stands in it, whose phis name what leads to their blocks in order. What enters such a cycle is led through one new
+//! block, a switch by a number that says where to; so is what goes back to one of the entries. Afterwards the graph is reducible, and what
+//! dominated a block still does: only what the phis of entries take goes by phis of the new block. Where there is no such cycle, nothing changes.
 
-use super::numbered::Numbered;
-use crate::body::{BInst, Block, BlockData, Body, Term};
+use super::order;
+use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use crate::module::Module;
+use crate::module::types::Ty;
 use crate::read::Id;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use spirv::Op;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
-/// The most cycles that are given one entry.
-const MOST_CYCLES: usize = 100;
+/// The deepest that cycles are nested: what is deeper cannot be emitted.
+const MOST_NESTED: usize = 128;
+/// The most blocks that are made.
+const MOST_WAYS: usize = 100_000;
+/// The most that phis are given: what an entry takes, on all ways to all entries.
+const MOST_ARGS: usize = 4 << 20;
 
 /// Makes a body's graph reducible.
 ///
 /// # Errors
-/// More cycles than the limit, or values that cannot be in variables.
+/// More than the limits.
 pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
-    let mut demoted = false;
-    for _ in 0..MOST_CYCLES {
-        let Some(entries) = find(body) else {
-            return Ok(());
-        };
-        if !std::mem::replace(&mut demoted, true) {
-            demote(m, body)?;
-        }
-        dispatch(m, body, &entries);
-    }
-    match find(body) {
-        None => Ok(()),
-        Some(_) => Err(Error::limit(format!(
-            "more than {MOST_CYCLES} cycles with several entries (irreducible control flow)"
-        ))),
-    }
-}
-
-/// The entries of a cycle that has several.
-fn find(body: &Body) -> Option<Vec<Block>> {
-    let entry = body.entry.expand()?;
-    let graph = Numbered::new(entry, body);
-    let (_, target) = graph.back().find(|(n, s)| !graph.tree.dominates(*s, *n))?;
-    // What leads there and is led to from there, among what the target's dominator dominates.
-    let above = graph.tree.idoms[target as usize];
-    let inside = |n: u32| n != above && graph.tree.dominates(above, n);
-    let count = graph.order.len();
-    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for (n, to) in graph.succs.iter().enumerate() {
-        to.iter().for_each(|s| preds[*s as usize].push(n as u32));
-    }
-    let reach = |edges: &[Vec<u32>]| {
-        let mut seen = vec![false; count];
-        let mut todo = vec![target];
-        while let Some(n) = todo.pop() {
-            if inside(n) && !std::mem::replace(&mut seen[n as usize], true) {
-                todo.extend(&edges[n as usize]);
+    let Some(entry) = body.entry.expand() else {
+        return Ok(());
+    };
+    let mut r = Reduce {
+        preds: SecondaryMap::new(),
+        at: SecondaryMap::new(),
+        sets: 0,
+        undefined: SecondaryMap::new(),
+        args: 0,
+    };
+    let all = order(entry, body);
+    all.iter().for_each(|b| r.leads(*b, body));
+    let before = body.blocks.len();
+    // Cycles within cycles, level by level: those of a level are no more than the body.
+    let mut level = vec![(entry, all)];
+    for _ in 0..=MOST_NESTED {
+        let mut inner = Vec::new();
+        for (header, blocks) in level {
+            for mut cycle in r.cycles(header, &blocks, body) {
+                let entries = r.entries(&cycle);
+                let header = match *entries.as_slice() {
+                    [one] => one,
+                    _ => r.dispatch(m, body, &entries, &mut cycle),
+                };
+                if body.blocks.len() - before > MOST_WAYS || r.args > MOST_ARGS {
+                    let what =
+                        "too many ways into cycles with several entries (irreducible control flow)";
+                    return Err(Error::limit(what));
+                }
+                inner.push((header, cycle));
             }
         }
-        seen
-    };
-    let (forth, back) = (reach(&graph.succs), reach(&preds));
-    let within = |n: u32| forth[n as usize] && back[n as usize];
-    let entered = |n: u32| within(n) && preds[n as usize].iter().any(|p| !within(*p));
-    let blocks = (0u32..).zip(graph.order.iter().copied());
-    Some(blocks.filter(|(n, _)| entered(*n)).map(|b| b.1).collect())
+        if inner.is_empty() {
+            return Ok(());
+        }
+        level = inner;
+    }
+    Err(Error::limit(format!(
+        "loops are nested deeper than {MOST_NESTED}"
+    )))
 }
 
-/// Leads all ways to the entries through one block.
-fn dispatch(m: &Module<'_>, body: &mut Body, entries: &[Block]) {
-    let state = body.variable(m.int32);
-    let number = body.fresh(m.int32);
-    let at = (0, 0);
-    let load = body.inst(Op::Load, at, Some(m.int32), Some(number), &[state.as_u32()]);
-    let mut cases: Vec<(u64, Block)> = (0u64..).zip(entries.iter().copied()).collect();
-    let Some((_, default)) = cases.pop() else {
-        return;
-    };
-    let head = body.blocks.push(BlockData {
-        phis: Vec::new(),
-        insts: vec![load],
-        term: Term::Switch(number, default, cases),
-        at: 0,
-        line: 0,
-    });
-    let blocks: Vec<Block> = body.blocks.keys().filter(|b| *b != head).collect();
-    for (n, entry) in entries.iter().enumerate() {
-        let which = body.constant(m.int32, n as u64);
-        for &from in &blocks {
-            if !body.blocks[from].term.successors().any(|s| s == *entry) {
+struct Reduce {
+    /// What leads to each block that is reached.
+    preds: SecondaryMap<Block, Vec<Block>>,
+    /// Of each block, the set of blocks that was looked at last, and its place there.
+    at: SecondaryMap<Block, (u32, u32)>,
+    sets: u32,
+    /// Values that are not defined.
+    undefined: SecondaryMap<Ty, PackedOption<Id>>,
+    /// What phis were given.
+    args: usize,
+}
+
+impl Reduce {
+    fn leads(&mut self, b: Block, body: &Body) {
+        let mut to: Vec<Block> = body.blocks[b].term.successors().collect();
+        to.sort_unstable();
+        to.dedup();
+        to.into_iter().for_each(|s| self.preds[s].push(b));
+    }
+
+    /// Gives a set of blocks a number.
+    fn set(&mut self, blocks: &[Block]) -> u32 {
+        self.sets += 1;
+        for (n, b) in (0..).zip(blocks) {
+            self.at[*b] = (self.sets, n);
+        }
+        self.sets
+    }
+
+    /// The cycles among blocks that do not go through one of them (Tarjan's components, by a stack of their own).
+    fn cycles(&mut self, without: Block, blocks: &[Block], body: &Body) -> Vec<Vec<Block>> {
+        let set = self.set(blocks);
+        let succs = |n: usize| -> Vec<usize> {
+            let all = body.blocks[blocks[n]].term.successors();
+            let inside = all.filter(|s| *s != without && self.at[*s].0 == set);
+            inside.map(|s| self.at[s].1 as usize).collect()
+        };
+        // From 1 in order of visits, and the least that is reached of those that are open.
+        let (mut number, mut low) = (vec![0u32; blocks.len()], vec![0u32; blocks.len()]);
+        let mut is_open = vec![false; blocks.len()];
+        let (mut open, mut out): (Vec<usize>, Vec<Vec<Block>>) = (Vec::new(), Vec::new());
+        let mut count = 0;
+        for first in 0..blocks.len() {
+            if number[first] != 0 || blocks[first] == without {
                 continue;
             }
-            let words = [state.as_u32(), which.as_u32()];
-            let store = body.inst(Op::Store, at, None, None, &words);
-            let way = body.blocks.push(BlockData {
-                phis: Vec::new(),
-                insts: vec![store],
-                term: Term::Branch(head),
-                at: body.blocks[from].at,
-                line: body.blocks[from].line,
-            });
-            let to = |t| if t == *entry { way } else { t };
-            body.blocks[from].term.map(to);
-        }
-    }
-}
-
-struct Demote<'a, 'm> {
-    m: &'a Module<'m>,
-    body: &'a mut Body,
-    /// The block of each definition, but those of the first block, which comes before all.
-    def: SecondaryMap<Id, PackedOption<Block>>,
-    /// Variables of values that other blocks use.
-    vars: BTreeMap<Id, Id>,
-}
-
-/// Puts what goes from block to block into variables.
-fn demote(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
-    let mut d = Demote {
-        m,
-        body,
-        def: SecondaryMap::new(),
-        vars: BTreeMap::new(),
-    };
-    let entry = d.body.entry.expand();
-    let blocks: Vec<Block> = d.body.blocks.keys().collect();
-    for &b in blocks.iter().filter(|b| Some(**b) != entry) {
-        let data = &d.body.blocks[b];
-        for id in data.insts.iter().filter_map(|i| i.id.expand()) {
-            d.def[id] = b.into();
-        }
-        for phi in &data.phis {
-            d.def[phi.id] = b.into();
-        }
-    }
-    // Values that other blocks use, and phis.
-    let mut needed: Vec<Id> = Vec::new();
-    let mut phis: BTreeMap<Id, Id> = BTreeMap::new();
-    let mut given: SecondaryMap<Block, Vec<(Id, Id)>> = SecondaryMap::new();
-    for &b in &blocks {
-        let data = d.body.blocks[b].clone();
-        let mut other = |d: &Demote<'_, '_>, id: Id, by: Block| {
-            if d.def[id].expand().is_some_and(|def| def != by) {
-                needed.push(id);
-            }
-        };
-        for inst in &data.insts {
-            d.body.for_each_use(inst, |id| other(&d, id, b));
-        }
-        if let Some(id) = data.term.condition() {
-            other(&d, id, b);
-        }
-        for phi in &data.phis {
-            let var = d.body.variable(phi.ty);
-            phis.insert(phi.id, var);
-            for (from, arg) in &phi.args {
-                other(&d, *arg, *from);
-                given[*from].push((var, *arg));
-            }
-        }
-    }
-    needed.sort_unstable();
-    needed.dedup();
-    for id in needed {
-        let ty = d.body.type_of(m, id);
-        let ty = ty.ok_or_else(|| Error::malformed(format!("{id} is no value")))?;
-        let var = d.body.variable(ty);
-        d.vars.insert(id, var);
-    }
-    for b in blocks {
-        d.block(b, &phis, &given[b]);
-    }
-    Ok(())
-}
-
-impl Demote<'_, '_> {
-    fn block(&mut self, b: Block, phis: &BTreeMap<Id, Id>, given: &[(Id, Id)]) {
-        let mut out: Vec<BInst> = Vec::new();
-        let mut here: BTreeMap<Id, Id> = BTreeMap::new();
-        for phi in std::mem::take(&mut self.body.blocks[b].phis) {
-            if let Some(var) = phis.get(&phi.id) {
-                let at = (phi.at, 0);
-                let words = [var.as_u32()];
-                let (ty, id) = (Some(phi.ty), Some(phi.id));
-                out.push(self.body.inst(Op::Load, at, ty, id, &words));
-                self.keep(phi.id, at, &mut out);
-            }
-        }
-        for mut inst in std::mem::take(&mut self.body.blocks[b].insts) {
-            let at = (inst.at, inst.line);
-            let mut words: Vec<u32> = self.body.operands(&inst).to_vec();
-            let mut places = Vec::new();
-            // What is not as the grammar says was told before.
-            let _ = crate::read::for_each_id(inst.op, &words, false, |n| places.push(n));
-            let before = words.clone();
-            for n in places {
-                if let Some(w) = words.get_mut(n) {
-                    *w = self.used(Id::from_u32(*w), b, &mut here, &mut out).as_u32();
+            let mut stack: Vec<(usize, Option<Vec<usize>>)> = vec![(first, None)];
+            while let Some((n, rest)) = stack.last_mut() {
+                let n = *n;
+                let rest = rest.get_or_insert_with(|| {
+                    count += 1;
+                    (number[n], low[n], is_open[n]) = (count, count, true);
+                    open.push(n);
+                    succs(n)
+                });
+                match rest.pop() {
+                    Some(s) if number[s] == 0 => stack.push((s, None)),
+                    Some(s) if is_open[s] => low[n] = low[n].min(number[s]),
+                    Some(_) => {}
+                    None => {
+                        stack.pop();
+                        if let Some((up, _)) = stack.last() {
+                            low[*up] = low[*up].min(low[n]);
+                        }
+                        if low[n] != number[n] {
+                            continue;
+                        }
+                        let start = open.iter().rposition(|o| *o == n).unwrap_or(0);
+                        let of: Vec<usize> = open.drain(start..).collect();
+                        of.iter().for_each(|m| is_open[*m] = false);
+                        if of.len() > 1 || succs(n).contains(&n) {
+                            out.push(of.into_iter().map(|m| blocks[m]).collect());
+                        }
+                    }
                 }
             }
-            let (ty, id) = (inst.ty.expand(), inst.id.expand());
-            if words != before {
-                inst = self.body.inst(inst.op, at, ty, id, &words);
-            }
-            out.push(inst);
-            if let Some(id) = id {
-                self.keep(id, at, &mut out);
-            }
         }
-        let mut term = self.body.blocks[b].term.clone();
-        if let Some(id) = term.condition() {
-            term.set_condition(self.used(id, b, &mut here, &mut out));
-        }
-        self.body.blocks[b].term = term;
-        let at = (self.body.blocks[b].at, self.body.blocks[b].line);
-        let mut stores = Vec::new();
-        for (var, value) in given {
-            let value = self.used(*value, b, &mut here, &mut out);
-            stores.push([var.as_u32(), value.as_u32()]);
-        }
-        for words in stores {
-            out.push(self.body.inst(Op::Store, at, None, None, &words));
-        }
-        self.body.blocks[b].insts = out;
+        out
     }
 
-    /// Stores a value that other blocks use.
-    fn keep(&mut self, id: Id, at: (u32, u32), out: &mut Vec<BInst>) {
-        if let Some(var) = self.vars.get(&id) {
-            let words = [var.as_u32(), id.as_u32()];
-            out.push(self.body.inst(Op::Store, at, None, None, &words));
-        }
+    /// The blocks of a cycle that others lead to.
+    fn entries(&mut self, cycle: &[Block]) -> Vec<Block> {
+        let set = self.set(cycle);
+        let outside = |p: &Block| self.at[*p].0 != set;
+        let entered = cycle.iter().filter(|b| self.preds[**b].iter().any(outside));
+        let mut entries: Vec<Block> = entered.copied().collect();
+        entries.sort_unstable();
+        entries
     }
 
-    /// A value as a block has it: loaded, if it is another block's.
-    fn used(&mut self, id: Id, b: Block, here: &mut BTreeMap<Id, Id>, out: &mut Vec<BInst>) -> Id {
-        if self.def[id].expand().is_none_or(|def| def == b) {
-            return id;
-        }
-        if let Some(loaded) = here.get(&id) {
-            return *loaded;
-        }
-        let (Some(var), Some(ty)) = (self.vars.get(&id).copied(), self.body.type_of(self.m, id))
-        else {
-            return id;
+    /// The entry that becomes the cycle's only one but for a switch: where most of the cycle leads back to.
+    fn header(&self, entries: &[Block]) -> Option<Block> {
+        let inside = |p: &&Block| self.at[**p].0 == self.sets;
+        let count = |b: &Block| self.preds[*b].iter().filter(inside).count();
+        let most = entries.iter().max_by_key(|b| (count(b), Reverse(**b)));
+        most.copied()
+    }
+
+    /// Leads what enters a cycle, and what goes back to one of its entries, through one block, which becomes part of it. Ways between its blocks to other
+    /// entries stay: nothing that dominates a block ceases to, and values go on where they went.
+    fn dispatch(
+        &mut self,
+        m: &Module<'_>,
+        body: &mut Body,
+        entries: &[Block],
+        cycle: &mut Vec<Block>,
+    ) -> Block {
+        let set = self.sets;
+        let header = self.header(entries);
+        let number = body.fresh(m.int32);
+        let mut cases: Vec<(u64, Block)> = (0u64..).zip(entries.iter().copied()).collect();
+        let term = match cases.pop() {
+            Some((_, last)) => Term::Switch(number, last, cases),
+            None => Term::Unreachable,
         };
-        let new = self.body.fresh(ty);
-        let words = [var.as_u32()];
-        out.push(
-            self.body
-                .inst(Op::Load, (0, 0), Some(ty), Some(new), &words),
-        );
-        here.insert(id, new);
-        new
+        let head = new_block(body, term, (0, 0));
+        cycle.push(head);
+        // The block made for each way, the entry that is meant, where it comes from.
+        let mut ways: Vec<(Block, Block, Block)> = Vec::new();
+        let mut which = Phi {
+            id: number,
+            ty: m.int32,
+            at: 0,
+            args: Vec::new(),
+        };
+        for (n, entry) in entries.iter().enumerate() {
+            let constant = body.constant(m.int32, n as u64);
+            let mut stay = vec![head];
+            for from in std::mem::take(&mut self.preds[*entry]) {
+                let inside = self.at[from].0 == set;
+                if inside && Some(*entry) != header {
+                    stay.push(from);
+                    continue;
+                }
+                let at = (body.blocks[from].at, body.blocks[from].line);
+                let way = new_block(body, Term::Branch(head), at);
+                let to = |t| if t == *entry { way } else { t };
+                body.blocks[from].term.map(to);
+                self.preds[way].push(from);
+                self.preds[head].push(way);
+                if inside {
+                    cycle.push(way);
+                }
+                which.args.push((way, constant));
+                ways.push((way, *entry, from));
+            }
+            self.preds[*entry] = stay;
+        }
+        body.blocks[head].phis.push(which);
+        for entry in entries {
+            let moved = ways.iter().filter(|w| w.1 == *entry).map(|w| w.2);
+            let mut moved: Vec<Block> = moved.collect();
+            moved.sort_unstable();
+            for mut phi in std::mem::take(&mut body.blocks[*entry].phis) {
+                self.args += ways.len();
+                let id = body.fresh(phi.ty);
+                let origin = body.origin(phi.id);
+                body.set_origin(id, origin, Some(phi.ty));
+                let mut args = Vec::with_capacity(ways.len());
+                for (way, of, from) in &ways {
+                    let arg = phi.args.binary_search_by_key(from, |a| a.0);
+                    let arg = arg
+                        .ok()
+                        .and_then(|n| phi.args.get(n))
+                        .filter(|_| of == entry);
+                    args.push(match arg {
+                        Some((_, value)) => (*way, *value),
+                        None => (*way, self.undefined(body, phi.ty)),
+                    });
+                }
+                phi.args.retain(|a| moved.binary_search(&a.0).is_err());
+                phi.args.push((head, id));
+                let (ty, at) = (phi.ty, phi.at);
+                body.blocks[head].phis.push(Phi { id, ty, at, args });
+                body.blocks[*entry].phis.push(phi);
+            }
+        }
+        head
     }
+
+    /// Any value of a type, made where the body begins.
+    fn undefined(&mut self, body: &mut Body, ty: Ty) -> Id {
+        if let Some(id) = self.undefined[ty].expand() {
+            return id;
+        }
+        let id = body.fresh(ty);
+        let inst = body.inst(Op::Undef, (0, 0), Some(ty), Some(id), &[]);
+        if let Some(entry) = body.entry.expand() {
+            body.blocks[entry].insts.insert(0, inst);
+        }
+        self.undefined[ty] = id.into();
+        id
+    }
+}
+
+fn new_block(body: &mut Body, term: Term, (at, line): (u32, u32)) -> Block {
+    body.blocks.push(BlockData {
+        phis: Vec::new(),
+        insts: Vec::new(),
+        term,
+        at,
+        line,
+    })
 }

@@ -65,8 +65,10 @@ impl Emit<'_, '_, '_> {
                 return self.error(e, data.at, data.line, None);
             }
         }
-        if !self.b.is_filled() {
-            self.b.ins().return_(&[]);
+        if !self.b.is_filled()
+            && let Err(e) = self.leave_function(false)
+        {
+            self.error(e, 0, 0, None);
         }
     }
 
@@ -152,9 +154,9 @@ impl Emit<'_, '_, '_> {
                     self.leave(to)?;
                 }
             }
-            Step::Return(_) => {
+            Step::Return(b) => {
                 if !self.b.is_filled() {
-                    self.b.ins().return_(&[]);
+                    self.leave_function(self.body.blocks[b].term == Term::Return)?;
                 }
             }
         }

@@ -11,6 +11,7 @@ use crate::module::Def;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use crate::{Argument, ArgumentKind, Binding, Resource};
+use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::{self, IntCC, Scalar};
 use spirv::{Decoration, Op, StorageClass};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,8 @@ struct Found {
 
 impl Emit<'_, '_, '_> {
     pub(super) fn descriptors(&mut self, arguments: &mut Vec<Argument>) -> Vec<Binding> {
-        let used = self.used();
+        let mut used = SecondaryMap::new();
+        crate::room::used(self.body, self.g, &mut used);
         self.sized = self.robust && self.goes_by_pointers();
         let mut elements: BTreeSet<(Id, u32)> = BTreeSet::new();
         for place in self.places.values().flatten() {

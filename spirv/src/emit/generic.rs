@@ -16,7 +16,7 @@ use crate::module::types::{Ty, Type};
 use crate::read::{self, Id};
 use crate::spaces::{Kinds, Memory};
 use gantry_codegen::builder::Variable;
-use gantry_codegen::ir::{self, IntCC, Region, Scalar, Value};
+use gantry_codegen::ir::{self, FuncKind, IntCC, Region, Scalar, Value};
 use smallvec::SmallVec;
 use spirv::{MemorySemantics, Op, OpenclStd100Op as Std, StorageClass};
 
@@ -26,7 +26,7 @@ const LOCAL: u64 = 2;
 const PRIVATE: u64 = 1;
 
 /// Bytes of local memory, and of each work-item's private memory, that are left free where pointers to it may be null.
-pub(super) const NULL_BYTES: u32 = 16;
+pub(crate) const NULL_BYTES: u32 = 16;
 
 /// What says that a pointer is to a memory; none where that is an address.
 fn tag(class: StorageClass) -> Option<u64> {
@@ -38,7 +38,7 @@ fn tag(class: StorageClass) -> Option<u64> {
 }
 
 /// Whether a body has null pointers to a memory, or casts that may give such.
-pub(super) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
+pub(crate) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: StorageClass) -> bool {
     let is = |ty: Option<Ty>| match ty.map(|t| m.types.kind(t)) {
         Some(Type::Pointer(of, _)) => Kinds::of(*of) == Kinds::of(class),
         _ => false,
@@ -266,10 +266,12 @@ impl Emit<'_, '_, '_> {
                 Type::Pointer(StorageClass::Workgroup, _)
             )
         };
-        if !self.slm.is_empty() || self.body.params.iter().any(local) {
+        // A function does not know its kernel's arguments.
+        let called = self.b.func().kind == FuncKind::Subroutine;
+        if called || !self.room.slm.is_empty() || self.body.params.iter().any(local) {
             all = all.and(Kinds::LOCAL);
         }
-        if self.private_bytes > 0 {
+        if self.room.private_bytes > 0 {
             all = all.and(Kinds::PRIVATE);
         }
         all

@@ -13,7 +13,7 @@ use gantry_codegen::ir::{
 use spirv::{GroupOperation, Op};
 
 /// Whether an instruction is one of these.
-pub(super) fn is_supported(op: Op) -> bool {
+pub(crate) fn is_supported(op: Op) -> bool {
     use Op::*;
     reduction(op).is_some()
         || matches!(

@@ -7,22 +7,20 @@ use crate::body::BInst;
 use crate::error::Error;
 use crate::module::types::Type;
 use crate::read::Id;
+use crate::room;
 use crate::spaces::Kinds;
 use gantry_codegen::builder::Variable;
 use gantry_codegen::ir::scalars::I32;
 use gantry_codegen::ir::{AtomicOp, FenceSpaces, IntCC, MemFlags, Scalar, Scope, Space, Value};
 use smallvec::SmallVec;
 
-/// Local memory's size: the most of it that a group has, in bytes.
-const MOST_SLM: u32 = 64 << 10;
-
 impl Emit<'_, '_, '_> {
     /// So many bytes of local memory, at a multiple of 64.
     pub(super) fn reserve(&mut self, bytes: u32) -> Result<u32, Error> {
         let at = self.slm_bytes.next_multiple_of(64);
         let end = at + bytes;
-        if end > MOST_SLM {
-            return Err(Error::limit("more than 64 KiB of local memory"));
+        if end > room::MOST_SLM {
+            return Err(room::no_local_memory());
         }
         self.slm_bytes = end;
         self.b.set_slm_bytes(end);

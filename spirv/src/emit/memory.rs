@@ -244,6 +244,7 @@ impl Emit<'_, '_, '_> {
         mem: MemFlags,
         out: &mut Leaves,
     ) {
+        let (addr, offset) = self.base_of(addr, offset);
         let mut all = [addr, self.guard.unwrap_or(addr)];
         self.even(&mut all);
         let [addr, guard] = all;
@@ -345,6 +346,7 @@ impl Emit<'_, '_, '_> {
         offset: i32,
         mut mem: MemFlags,
     ) {
+        let (addr, offset) = self.base_of(addr, offset);
         // Who stores there breaks that promise.
         mem.constant = false;
         let mut all: Leaves = values.into();
@@ -391,14 +393,6 @@ impl Emit<'_, '_, '_> {
     }
 
     /// An address and a constant, which may be large.
-    fn plus(&mut self, addr: Value, bytes: u64) -> Value {
-        if bytes == 0 {
-            return addr;
-        }
-        let by = self.same(addr, bytes);
-        self.b.ins().iadd(addr, by)
-    }
-
     fn chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let base = self.operand(inst, 0)?;
         if self.held(base).is_some() {

@@ -1,4 +1,4 @@
-//! The IR of a kernel, by its script.
+//! The IR of a kernel and of the functions that it calls, by their scripts.
 //!
 //! Needs a body, its script and its uniformity. A value is a list of scalars: vectors, structures and arrays are their leaves in order, each a
 //! value of one lane where it is uniform, else of a lane for each channel. A family of instructions is a file; [`Emit::inst`] says which is whose.
@@ -9,12 +9,13 @@ mod arrays;
 mod atomics;
 mod bits;
 mod builtins;
+mod calls;
 mod composites;
 mod control;
 mod conversions;
 mod copies;
 mod descriptors;
-mod generic;
+pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
 mod locked;
@@ -22,6 +23,7 @@ mod logical;
 mod matrices;
 mod memory;
 mod named;
+mod private;
 pub(crate) mod rectangles;
 mod transfers;
 mod variables;
@@ -36,10 +38,12 @@ use crate::logical::{self as pointers, Places};
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
+use crate::parts::Part;
 use crate::read::{self, Id};
+use crate::room::Room;
 use crate::spaces::{self, Spaces};
 use crate::uniform::Uniformity;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{self, Scalar, Value};
 pub(crate) use memory::Access;
@@ -96,8 +100,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     var_pool: Vec<Variable>,
     control: control::Control,
     images: images::Images,
-    /// Where variables are in local memory.
-    slm: BTreeMap<Id, u32>,
+    /// Where variables are.
+    room: &'a Room,
     slm_bytes: u32,
     /// Where in local memory sub-groups leave what they have for each other.
     group_area: Option<u32>,
@@ -105,12 +109,17 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     lock: Option<u32>,
     /// Where in local memory named barriers are, and where the next one will be.
     named: Option<(u32, Variable)>,
-    /// Where variables are in each work-item's part of scratch.
-    private: BTreeMap<Id, u32>,
-    private_bytes: u32,
     /// The variables that may be held in registers, and those that are.
     arrays: &'a Arrays,
     held: arrays::Held,
+    /// Where the part's are in each work-item's part of scratch.
+    private: &'a BTreeMap<Id, u32>,
+    /// Where the work-items' parts begin.
+    private_parts: Option<Value>,
+    /// Sums of that and bytes.
+    private_places: SecondaryMap<Value, (PackedOption<Value>, u32)>,
+    /// The functions that are called.
+    callees: &'a calls::Callees,
     data: BTreeMap<Id, ir::DataRef>,
     /// The variables that pointers are to the beginning of.
     roots: BTreeMap<Id, Id>,
@@ -157,16 +166,21 @@ fn is_nothing(op: Op) -> bool {
     )
 }
 
-/// Builds a kernel into an empty function. `module` gets its data.
+/// What is the same for all parts of a kernel.
+pub(crate) struct Group<'a, 'm> {
+    pub m: &'a Module<'m>,
+    pub parts: &'a [Part],
+    pub room: &'a Room,
+    /// Whether indices outside of arrays are looked for.
+    pub robust: bool,
+}
+
+/// Builds a kernel into an empty function, and what it calls. `module` gets those, and their data.
 ///
 /// # Errors
 /// What has no form in the IR, all that was found.
 pub(crate) fn kernel(
-    (m, body, g): (&Module<'_>, &Body, &Graph),
-    script: &Script,
-    u: &Uniformity,
-    arrays: &Arrays,
-    robust: bool,
+    group: &Group<'_, '_>,
     module: &mut ir::Module,
     func: &mut ir::Function,
 ) -> Result<(Vec<crate::Argument>, Vec<crate::Binding>), Errors> {
@@ -176,76 +190,143 @@ pub(crate) fn kernel(
         } => (simd, group_size),
         ir::FuncKind::Subroutine => (1, None),
     };
-    let mut e = Emit {
-        m,
-        body,
-        g,
-        script,
-        u,
-        spaces: spaces::find(m, body),
-        narrowed: Vec::new(),
-        nulls: [StorageClass::Workgroup, StorageClass::Function]
-            .map(|class| generic::may_be_null(m, body, g, class)),
-        robust: robust && m.logical,
-        places: pointers::find(m, body, g),
-        guards: BTreeMap::new(),
-        guard: None,
-        buffers: BTreeMap::new(),
-        sized: false,
-        pushed: None,
-        group_size,
-        b: FunctionBuilder::new(func),
-        module,
-        simd,
-        block: g.entry,
-        values: SecondaryMap::new(),
-        pool: Vec::new(),
-        vars: Default::default(),
-        var_pool: Vec::new(),
-        control: control::Control::default(),
-        images: images::Images::default(),
-        slm: BTreeMap::new(),
-        slm_bytes: 0,
-        group_area: None,
-        lock: None,
-        named: None,
-        private: BTreeMap::new(),
-        private_bytes: 0,
-        arrays,
-        held: arrays::Held::new(arrays.held(simd)),
-        data: BTreeMap::new(),
-        roots: BTreeMap::new(),
-        files: BTreeMap::new(),
-        errors: Errors(Vec::new()),
-    };
-    e.variables();
-    let mut arguments = e.arguments();
-    let bindings = match m.logical {
-        true => e.descriptors(&mut arguments),
-        false => Vec::new(),
-    };
-    e.zero_workgroup();
-    for made in [e.make_lock(), e.make_named()] {
-        if let Err(error) = made {
-            e.error(error, 0, 0, None);
+    let (kernel, room) = (func.name.clone(), group.room);
+    let mut callees = calls::Callees::default();
+    let mut errors = Errors(Vec::new());
+    let mut out = Default::default();
+    let private = room.private.iter().zip(&room.errors);
+    // What is called comes first.
+    for (part, (private, findings)) in group.parts.iter().zip(private).rev() {
+        let mut own = (!part.is_kernel).then(|| calls::subroutine(group.m, part, &kernel, simd));
+        let mut e = Emit::new(
+            group,
+            part,
+            (private, &callees),
+            (simd, group_size),
+            module,
+            own.as_mut().unwrap_or(func),
+        );
+        for (what, at, line, id) in findings {
+            e.error(what.clone(), *at, *line, Some(*id));
         }
-    }
-    for (id, ty, bits) in &body.consts {
-        if let Some(scalar) = m.types.scalar(*ty) {
-            let v = e.number(scalar, *bits);
-            e.set(*id, &[v]);
+        match part.is_kernel {
+            true => {
+                let mut arguments = e.entry();
+                let bindings = match group.m.logical {
+                    true => e.descriptors(&mut arguments),
+                    false => Vec::new(),
+                };
+                e.zero_workgroup();
+                for made in [e.make_lock(), e.make_named()] {
+                    if let Err(error) = made {
+                        e.error(error, 0, 0, None);
+                    }
+                }
+                out = (arguments, bindings);
+            }
+            false => e.parameters(&part.divergent),
         }
-    }
-    e.run();
-    let Emit { b, mut errors, .. } = e;
-    if errors.0.is_empty()
-        && let Err(e) = b.finish()
-    {
-        errors.push(Error::internal(e.to_string()));
+        let mut found = e.finish();
+        found.0.drain(..).for_each(|e| errors.push(e));
+        if let Some(own) = own {
+            let function = module.functions.push(own);
+            callees.insert(part, function);
+        }
     }
     match errors.0.is_empty() {
-        true => Ok((arguments, bindings)),
+        true => Ok(out),
         false => Err(errors),
+    }
+}
+
+impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
+    fn new(
+        group: &Group<'a, 'm>,
+        part: &'a Part,
+        (private, callees): (&'a BTreeMap<Id, u32>, &'a calls::Callees),
+        (simd, group_size): (u32, Option<[u32; 3]>),
+        module: &'f mut ir::Module,
+        func: &'f mut ir::Function,
+    ) -> Emit<'a, 'm, 'f>
+    where
+        'f: 'a,
+    {
+        let m = group.m;
+        let (body, g) = (&part.body, &part.graph);
+        Emit {
+            m,
+            body,
+            g,
+            script: &part.script,
+            u: &part.uniform,
+            spaces: spaces::find(m, body),
+            narrowed: Vec::new(),
+            nulls: group.room.nulls,
+            robust: group.robust && m.logical,
+            places: pointers::find(m, body, g),
+            guards: BTreeMap::new(),
+            guard: None,
+            buffers: BTreeMap::new(),
+            sized: false,
+            pushed: None,
+            group_size,
+            b: FunctionBuilder::new(func),
+            module,
+            simd,
+            block: g.entry,
+            values: SecondaryMap::new(),
+            pool: Vec::new(),
+            vars: Default::default(),
+            var_pool: Vec::new(),
+            control: control::Control::default(),
+            images: images::Images::default(),
+            room: group.room,
+            slm_bytes: group.room.slm_bytes,
+            group_area: None,
+            lock: None,
+            named: None,
+            arrays: &part.arrays,
+            held: arrays::Held::new(part.arrays.held(simd)),
+            private,
+            private_parts: None,
+            private_places: SecondaryMap::new(),
+            callees,
+            data: BTreeMap::new(),
+            roots: BTreeMap::new(),
+            files: BTreeMap::new(),
+            errors: Errors(Vec::new()),
+        }
+    }
+
+    /// Emits the body, behind parameters.
+    fn finish(mut self) -> Errors {
+        for (id, ty, bits) in &self.body.consts {
+            if let Some(scalar) = self.m.types.scalar(*ty) {
+                let v = self.number(scalar, *bits);
+                self.set(*id, &[v]);
+            }
+        }
+        self.run();
+        let Emit { b, mut errors, .. } = self;
+        if errors.0.is_empty()
+            && let Err(e) = b.finish()
+        {
+            errors.push(Error::internal(e.to_string()));
+        }
+        errors
+    }
+
+    /// The beginning of a kernel: its memory, and its arguments.
+    fn entry(&mut self) -> Vec<crate::Argument> {
+        if self.slm_bytes > 0 {
+            self.b.set_slm_bytes(self.slm_bytes);
+        }
+        if self.room.private_bytes > 0 {
+            let all = self.room.private_bytes.saturating_mul(self.simd);
+            self.b.set_scratch_bytes(all.min(ir::MAX_SCRATCH));
+        }
+        self.begin_private();
+        self.arguments()
     }
 }
 
@@ -550,6 +631,7 @@ impl Emit<'_, '_, '_> {
                 scalars.iter().map(zero).collect()
             }
             Op::ExtInst => self.extended(inst),
+            Op::FunctionCall if self.is_of_the_kernel(inst) => self.call(inst),
             Op::FunctionCall => crate::library::declared::call(self, inst, self.body),
             op => Err(Error::unsupported(read::name(op))),
         }
@@ -616,48 +698,6 @@ impl Emit<'_, '_, '_> {
             e.line = Some(format!("{file}:{}:{}", l.line, l.column));
         }
         self.errors.push(e);
-    }
-
-    /// Lays out the variables of the work-group and of the work-items.
-    fn variables(&mut self) {
-        let used = self.used();
-        self.slm_bytes = self.behind_null(StorageClass::Workgroup);
-        for data in self.m.globals.values() {
-            if data.class == StorageClass::Workgroup && used[data.id] {
-                let (size, align) = (self.m.types.size(data.ty), self.m.types.align(data.ty));
-                let at = u64::from(self.slm_bytes).next_multiple_of(align.clamp(1, 4096));
-                match at.checked_add(size).filter(|end| *end <= 64 << 10) {
-                    Some(end) => {
-                        self.slm.insert(data.id, at as u32);
-                        self.slm_bytes = end as u32;
-                    }
-                    None => {
-                        self.slm.insert(data.id, 0);
-                        let e = Error::limit("more than 64 KiB of local memory");
-                        self.error(e, data.at, 0, Some(data.id));
-                    }
-                }
-            }
-        }
-        if self.slm_bytes > 0 {
-            self.b.set_slm_bytes(self.slm_bytes);
-        }
-        self.private_variables();
-    }
-
-    /// What the body names.
-    fn used(&self) -> SecondaryMap<Id, bool> {
-        let mut used = SecondaryMap::new();
-        for b in &self.g.order {
-            let data = &self.body.blocks[*b];
-            for inst in &data.insts {
-                self.body.for_each_use(inst, |id| used[id] = true);
-            }
-            for (_, arg) in data.phis.iter().flat_map(|p| &p.args) {
-                used[*arg] = true;
-            }
-        }
-        used
     }
 }
 

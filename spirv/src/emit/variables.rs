@@ -1,4 +1,4 @@
-//! Variables of the program and private ones: their places, and what constant data holds.
+//! Variables of the program: their places, and what constant data holds.
 
 use super::Emit;
 use crate::error::Error;
@@ -6,8 +6,8 @@ use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
-use gantry_codegen::ir::{self, MAX_SCRATCH, Scalar, Value};
-use spirv::{Op, StorageClass};
+use gantry_codegen::ir::{self, Scalar, Value};
+use spirv::StorageClass;
 
 impl Emit<'_, '_, '_> {
     /// A variable of the module as a pointer.
@@ -18,7 +18,7 @@ impl Emit<'_, '_, '_> {
         let data = self.m.globals.get(g);
         let data = data.ok_or_else(|| Error::internal("no variable"))?;
         match data.class {
-            StorageClass::Workgroup => match self.slm.get(&id).copied() {
+            StorageClass::Workgroup => match self.room.slm.get(&id).copied() {
                 Some(at) => Ok(self.number(Scalar::I32, u64::from(at))),
                 None => Err(Error::internal("a local variable without its place")),
             },
@@ -107,98 +107,6 @@ impl Emit<'_, '_, '_> {
             Some(there) => there,
             None => self.module.data.push(ir::Data::string(name, text)),
         })
-    }
-
-    /// Lays out the private variables.
-    pub(super) fn private_variables(&mut self) {
-        let mut all: Vec<(Id, Ty, u32, u32)> = Vec::new();
-        // Pointers that come of no variable need some place, too.
-        let mut any = false;
-        for (id, ty) in &self.body.params {
-            // Only structures by value are such.
-            if let Type::Pointer(StorageClass::Function, _) = self.m.types.kind(*ty) {
-                all.push((*id, *ty, 0, 0));
-            }
-        }
-        for b in &self.g.order {
-            for inst in &self.body.blocks[*b].insts {
-                self.body.for_each_use(inst, |id| {
-                    let ty = self.body.type_of(self.m, id);
-                    any |= self.held(id).is_none()
-                        && matches!(
-                            ty.map(|t| self.m.types.kind(t)),
-                            Some(Type::Pointer(
-                                StorageClass::Function | StorageClass::Private,
-                                _
-                            ))
-                        );
-                });
-                if let (Op::Variable, Some(id), Some(ty)) =
-                    (inst.op, inst.id.expand(), inst.ty.expand())
-                    && self.held(id).is_none()
-                {
-                    all.push((id, ty, inst.at, inst.line));
-                }
-            }
-        }
-        // Behind what is of the call that a call is in: calls that are not in each other have the same room.
-        all.sort_by_key(|v| self.body.call_of(v.0));
-        let mut all = all.into_iter().peekable();
-        let mut ends = vec![0u64; self.body.call_count()];
-        let first = u64::from(self.behind_null(StorageClass::Function));
-        let (mut kernel, mut end) = (first, first);
-        for call in [None].into_iter().chain((0..ends.len()).map(Some)) {
-            if let Some(n) = call {
-                let within = self.body.within(n).and_then(|w| ends.get(w));
-                end = within.copied().unwrap_or(kernel);
-            }
-            while let Some((id, ty, word, line)) = all.next_if(|v| self.body.call_of(v.0) == call) {
-                let Some(ty) = self.m.pointee(ty) else {
-                    continue;
-                };
-                let (size, align) = (self.m.types.size(ty), self.m.types.align(ty));
-                let at = end.next_multiple_of(align.clamp(1, 4096));
-                let most = u64::from(MAX_SCRATCH / self.simd);
-                match at.checked_add(size).filter(|end| *end <= most) {
-                    Some(new) => {
-                        self.private.insert(id, at as u32);
-                        end = new;
-                    }
-                    None => {
-                        self.private.insert(id, 0);
-                        let what = format!("more than {most} bytes of private memory");
-                        self.error(Error::limit(what), word, line, Some(id));
-                    }
-                }
-            }
-            match call {
-                None => kernel = end,
-                Some(n) => ends[n] = end,
-            }
-            self.private_bytes = self.private_bytes.max(end as u32);
-        }
-        if any {
-            self.private_bytes = self.private_bytes.max(1);
-        }
-        if self.private_bytes > 0 {
-            self.private_bytes = self.private_bytes.next_multiple_of(64);
-            let all = self
-                .private_bytes
-                .saturating_mul(self.simd)
-                .min(MAX_SCRATCH);
-            self.b.set_scratch_bytes(all);
-        }
-    }
-
-    /// The address of a private variable in each work-item's part.
-    pub(super) fn private_pointer(&mut self, id: Id) -> Result<Value, Error> {
-        let at = self.private.get(&id).copied();
-        let at =
-            at.ok_or_else(|| Error::malformed("a private variable that is no pointer to a type"))?;
-        let own = (0..i64::from(self.simd))
-            .map(|l| i64::from(at) + l * i64::from(self.private_bytes))
-            .collect::<Vec<_>>();
-        Ok(self.b.ins().ints(Scalar::I32, &own))
     }
 }
 

@@ -15,7 +15,7 @@ impl Emit<'_, '_, '_> {
         let class = StorageClass::Workgroup;
         let mut all = self.m.globals.values();
         let asked =
-            all.any(|d| d.class == class && d.init.is_some() && self.slm.contains_key(&d.id));
+            all.any(|d| d.class == class && d.init.is_some() && self.room.slm.contains_key(&d.id));
         if !asked || self.slm_bytes == 0 {
             return;
         }

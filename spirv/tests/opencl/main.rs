@@ -2,7 +2,8 @@
 //! code generator, on the simulator, with the same expected results.
 //!
 //! What is refused is in `refused.txt`, a line a kernel with its reasons; `GANTRY_BLESS=1` with the test `skl` writes it anew. `GANTRY_KERNEL=name`
-//! runs the launches whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width.
+//! runs the launches whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width. `GANTRY_INLINE=never` keeps
+//! all functions that can be called.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,7 +34,7 @@ mod source;
 mod specs;
 
 use case::Case;
-use gantry_codegen::{CompileOptions, compile};
+use gantry_codegen::{CompileOptions, Inline, compile};
 use gantry_spirv::{Options, Simd, translate};
 use kernels::Device;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,11 +57,15 @@ fn zebin(
     device: &str,
     width: Option<u32>,
 ) -> Result<(Vec<u8>, u32), String> {
+    let inline = std::env::var("GANTRY_INLINE").unwrap_or("auto".to_owned());
+    let inline = Inline::from_name(&inline).expect("GANTRY_INLINE is auto, all or never");
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
+    target.inline = inline;
     let options = Options {
         simd: width.map_or(Simd::Auto, Simd::Width),
         target: Some(target.clone()),
         kernel: Some(kernel.to_owned()),
+        inline,
         ..Options::default()
     };
     let translated = translate(words, &options).map_err(|e| e.to_string())?;

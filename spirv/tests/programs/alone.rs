@@ -18,6 +18,8 @@ pub struct Memory {
 struct Frame {
     vars: Vec<Value>,
     arrays: Vec<Vec<u8>>,
+    /// The array that it was given.
+    array: Vec<u8>,
     /// What each block gave last.
     given: Vec<Vec<Value>>,
 }
@@ -142,6 +144,7 @@ impl Frame {
                 .iter()
                 .map(|(ty, n)| vec![0; (ty.size() * n) as usize])
                 .collect(),
+            array: Vec::new(),
             given: vec![Vec::new(); body.blocks.len()],
         }
     }
@@ -261,14 +264,20 @@ impl Machine<'_> {
                 *c = new as u32;
                 Value::new()
             }
-            What::Call(n) => {
+            What::Call(n, given) => {
                 let callee = &self.p.functions[*n];
                 let mut vars: Vec<Value> = args.clone();
                 for (ty, _) in callee.vars.iter().skip(2) {
                     vars.push((0..ty.count).map(|_| 0).collect());
                 }
                 let mut frame = Frame::new(callee, vars);
+                let array = match given {
+                    true => &mut f.array,
+                    false => f.arrays.last_mut()?,
+                };
+                frame.array = std::mem::take(array);
                 self.blocks(callee, &mut frame, 0)?;
+                *array = frame.array;
                 frame.vars.swap_remove(2)
             }
             What::Set(n) => {
@@ -288,7 +297,7 @@ impl Machine<'_> {
         let base = match p.space {
             Space::Global => self.item * SLICE,
             Space::Local => self.place * LOCAL,
-            Space::Array(_) => 0,
+            Space::Array(_) | Space::Given => 0,
             Space::Table => return (offset % (4 * TABLE)) as usize,
         };
         (base + offset) as usize
@@ -298,6 +307,7 @@ impl Machine<'_> {
         match p.space {
             Space::Local => &mut self.memory.local,
             Space::Array(n) => &mut f.arrays[n],
+            Space::Given => &mut f.array,
             _ => &mut self.memory.own,
         }
     }

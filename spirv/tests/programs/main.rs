@@ -13,7 +13,7 @@ mod program;
 mod types;
 mod words;
 
-use gantry_codegen::{CodegenError, CompileOptions, Target, compile};
+use gantry_codegen::{CodegenError, CompileOptions, Inline, Target, compile};
 use gantry_isa_gen::legal;
 use gantry_isa_gen::text::list;
 use gantry_runtime::{Arg, Device, Grid, SimOptions};
@@ -27,6 +27,8 @@ use std::collections::BTreeMap;
 struct Job {
     target: Target,
     width: u32,
+    /// Which functions stay such, in SPIR-V and in the IR.
+    inline: [Inline; 2],
     /// What is in the buffer at first.
     own: Vec<u8>,
 }
@@ -47,11 +49,13 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
     let words = words::words(p, job.target.features().native_f64);
     let options = Options {
         simd: Simd::Width(job.width),
+        inline: job.inline[0],
         ..Options::default()
     };
     let t = translate(&words, &options).map_err(|e| format!("translate: {e}"))?;
     let mut options = CompileOptions::new(job.target.clone());
     options.check = true;
+    options.inline = job.inline[1];
     let compiled = match compile(&t.module, &options) {
         Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
         other => other.map_err(|e| format!("compile: {e}"))?,
@@ -200,7 +204,17 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
         let p = make::program(&mut r, limits);
         let bytes = p.group * p.groups * SLICE / 8;
         let own = (0..bytes).flat_map(|_| r.bits().to_le_bytes()).collect();
-        let job = Job { target, width, own };
+        let inline = match r.below(4) {
+            0 => [Inline::Auto; 2],
+            1 => [Inline::Never, Inline::Auto],
+            _ => [Inline::Never; 2],
+        };
+        let job = Job {
+            target,
+            width,
+            inline,
+            own,
+        };
         match judge(&p, &job) {
             Ok(Outcome::Equal) => equal += 1,
             Ok(Outcome::Endless) => {
@@ -251,6 +265,12 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
             .entry(format!("target {}", job.target.name()))
             .or_default() += 1;
         *seen.entry(format!("SIMD{width}")).or_default() += 1;
+        let kept = match inline {
+            [Inline::Never, Inline::Never] => "called in hardware",
+            [Inline::Never, _] => "called in the IR",
+            _ => "inlined",
+        };
+        *seen.entry(format!("functions {kept}")).or_default() += 1;
     }
     for (what, count) in &seen {
         println!("{count:8} {what}");

@@ -1,7 +1,8 @@
 //! Random programs: `make.rs` draws what `program.rs` says there is.
 
 use crate::program::{
-    Arg, Block, Body, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, reach,
+    Arg, Block, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What,
+    reach,
 };
 use crate::types::{Kind, Ty, U32};
 use smallvec::smallvec;
@@ -323,6 +324,7 @@ impl Make<'_> {
             2 => Space::Local,
             3 | 4 if !self.arrays.is_empty() => Space::Array(self.r.below(self.arrays.len())),
             5 if self.in_kernel => Space::Table,
+            5 => Space::Given,
             _ => Space::Global,
         };
         let space = match space {
@@ -337,6 +339,10 @@ impl Make<'_> {
                 let (of, count) = self.arrays[n];
                 *ty = of;
                 (count * of.size(), true)
+            }
+            Space::Given => {
+                *ty = U32;
+                (GIVEN * 4, true)
             }
             Space::Table => {
                 *ty = U32;
@@ -548,7 +554,8 @@ impl Make<'_> {
                 let (n, of) = self.callable[self.r.below(self.callable.len())];
                 ty = of;
                 let args = vec![self.value(U32), self.value(U32)];
-                self.push(ty, What::Call(n), args)
+                let given = !self.in_kernel && self.r.one_in(2);
+                self.push(ty, What::Call(n, given), args)
             }
         };
         Some((arg, ty))
@@ -656,6 +663,9 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         let count = m.r.of(&[2, 4, 8, 16]);
         m.arrays.push((ty, if ty.size() > 16 { 2 } else { count }));
     }
+    if !m.callable.is_empty() {
+        m.arrays.push((U32, GIVEN));
+    }
     // The graphs, and what joins them.
     let mut blocks: Vec<Block> = Vec::new();
     let phases = if kernel.is_some() {
@@ -718,7 +728,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
 pub fn program(r: &mut Rng, limits: Limits) -> Program {
     let mut functions: Vec<Body> = Vec::new();
     let mut callable = Vec::new();
-    let many = r.below(3);
+    let many = r.below(4);
     for n in (0..many).rev() {
         let f = body(r, limits, callable.clone(), None);
         callable.push((n, f.vars[2].0));

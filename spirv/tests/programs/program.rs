@@ -28,6 +28,8 @@ pub enum Space {
     Local,
     /// A private array of the body.
     Array(usize),
+    /// The private array of numbers that a function is given.
+    Given,
     /// The program's table of numbers.
     Table,
 }
@@ -69,7 +71,8 @@ pub enum What {
     Atomic(Op, Place),
     /// On a counter that all share, whose results nobody looks at.
     Shared(usize),
-    Call(usize),
+    /// With the last array of the body, or what that was given.
+    Call(usize, bool),
     Set(usize),
 }
 
@@ -110,7 +113,7 @@ pub enum Way {
 pub struct Body {
     /// The first is the counter, which one may not tell work-items apart by, the second a number of the work-item's.
     pub vars: Vec<(Ty, Way)>,
-    /// Private arrays: of what, how many. They begin as zeros.
+    /// Private arrays: of what, how many. They begin as zeros. The last one is what functions are given.
     pub arrays: Vec<(Ty, u32)>,
     pub blocks: Vec<Block>,
 }
@@ -118,7 +121,7 @@ pub struct Body {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub kernel: Body,
-    /// Each may call those behind it. They take a counter, a number, and give their third variable.
+    /// Each may call those behind it. They take a counter, a number and an array, and give their third variable.
     pub functions: Vec<Body>,
     pub table: Vec<u32>,
     pub counters: Vec<Op>,
@@ -138,6 +141,8 @@ pub const SLICE: u32 = 256;
 pub const LOCAL: u32 = 32;
 /// The elements of the table.
 pub const TABLE: u32 = 16;
+/// The numbers of an array that functions are given.
+pub const GIVEN: u32 = 8;
 
 pub fn targets(t: &Term) -> Vec<usize> {
     let mut all = match t {
@@ -291,7 +296,8 @@ impl Inst {
             What::Extract(_) => "extract".to_owned(),
             What::Insert(_) => "insert".to_owned(),
             What::Set(_) => "set".to_owned(),
-            What::Call(_) => "call".to_owned(),
+            What::Call(_, false) => "call".to_owned(),
+            What::Call(_, true) => "call with what was given".to_owned(),
             other => format!("{other:?}").to_lowercase(),
         }
     }

@@ -1,7 +1,8 @@
 //! Programs as SPIR-V.
 
 use crate::program::{
-    Arg, Body, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, reach, targets,
+    Arg, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What, reach,
+    targets,
 };
 use crate::types::{Kind, Ty, U32, Value};
 use rspirv::binary::Assemble;
@@ -19,9 +20,12 @@ struct Words<'p> {
     table: Word,
     counters: Word,
     functions: Vec<Word>,
+    arrays: Vec<((Ty, u32), Word)>,
     /// The work-item's slices of the buffer and of the group's memory.
     base: Word,
     local: Word,
+    /// The array that the function is given.
+    given: Word,
     /// Which work-item of the group, and the group's memory.
     here: Word,
     room: Word,
@@ -74,8 +78,10 @@ pub fn words(p: &Program, doubles: bool) -> Vec<u32> {
         table: 0,
         counters: 0,
         functions: Vec::new(),
+        arrays: Vec::new(),
         base: 0,
         local: 0,
+        given: 0,
         here: 0,
         room: 0,
     };
@@ -108,6 +114,17 @@ impl Words<'_> {
             1 => one,
             n => self.b.type_vector(one, n),
         }
+    }
+
+    /// One type for all arrays of so many, so that what is given is what is taken.
+    fn array(&mut self, ty: Ty, count: u32) -> Word {
+        if let Some((_, word)) = self.arrays.iter().find(|a| a.0 == (ty, count)) {
+            return *word;
+        }
+        let (of, length) = (self.ty(ty), self.u32(count));
+        let word = self.b.type_array(of, length);
+        self.arrays.push(((ty, count), word));
+        word
     }
 
     fn pointer(&mut self, class: StorageClass, ty: Ty) -> Word {
@@ -217,14 +234,17 @@ impl Words<'_> {
         self.room = room;
         self.b
             .decorate(room, Decoration::Alignment, vec![number(64)]);
+        let given = self.array(U32, GIVEN);
+        let given = self.b.type_pointer(None, StorageClass::Function, given);
         self.functions = p.functions.iter().map(|_| self.b.id()).collect();
         for (f, body) in self.functions.clone().into_iter().zip(&p.functions) {
             let gives = self.ty(body.vars[2].0);
-            let ty = self.b.type_function(gives, vec![bytes, int, int]);
+            let ty = self.b.type_function(gives, vec![bytes, int, int, given]);
             let none = FunctionControl::NONE;
             self.b.begin_function(gives, Some(f), none, ty).unwrap();
             self.base = self.b.function_parameter(bytes).unwrap();
             let args = [(); 2].map(|()| self.b.function_parameter(int).unwrap());
+            self.given = self.b.function_parameter(given).unwrap();
             self.b.begin_block(None).unwrap();
             let mut f = self.frame(body);
             for (n, (ty, _)) in body.vars.iter().enumerate() {
@@ -346,9 +366,7 @@ impl Words<'_> {
         }
         let mut arrays = Vec::new();
         for (n, (ty, count)) in body.arrays.iter().enumerate() {
-            let of = self.ty(*ty);
-            let count = self.u32(*count);
-            let of = self.b.type_array(of, count);
+            let of = self.array(*ty, *count);
             let ptr = self.b.type_pointer(None, own, of);
             let zeros = self.b.constant_null(of);
             // As an initializer, or stored.
@@ -609,9 +627,13 @@ impl Words<'_> {
                 let at = self.op(Op::InBoundsPtrAccessChain, Some(ints), chain);
                 self.atomic(self.p.counters[*n], ty, at, &args)
             }
-            What::Call(n) => {
+            What::Call(n, given) => {
                 let mut words = vec![id(self.functions[*n]), id(self.base)];
                 words.extend(args.iter().map(|a| id(*a)));
+                words.push(id(match given {
+                    true => self.given,
+                    false => *f.arrays.last().unwrap(),
+                }));
                 self.op(Op::FunctionCall, Some(t), words)
             }
             What::Set(n) => {
@@ -651,11 +673,12 @@ impl Words<'_> {
             Space::Global => (StorageClass::CrossWorkgroup, self.base),
             Space::Local => (StorageClass::Workgroup, self.local),
             Space::Array(n) => (StorageClass::Function, f.arrays[n]),
+            Space::Given => (StorageClass::Function, self.given),
             Space::Table => (StorageClass::UniformConstant, self.table),
         };
         let ptr = self.pointer(class, ty);
         let at = match p.space {
-            Space::Array(_) | Space::Table => {
+            Space::Array(_) | Space::Given | Space::Table => {
                 let chain = vec![id(base), id(index)];
                 self.op(Op::InBoundsAccessChain, Some(ptr), chain)
             }

@@ -100,6 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         kernel: args.kernel.clone(),
         robust: args.robust,
         target: Some(options.clone()),
+        inline: options.inline,
         ..spirv::Options::default()
     };
     let module = input::module(&args.file, &spirv)?;

@@ -299,7 +299,8 @@ fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
     insts.push(MInst::Jump);
     let routine = [load(2), load(3), load(4), load(5), mad, read(2), back];
     let first = [(32, Place::Fixed(0)), (8, ANY)];
-    let long = [(LONG * 32, ANY); 4];
+    let grf = Target::from_name("skl").unwrap().grf().bytes;
+    let long = [(LONG * grf, ANY); 4];
     let all = first.into_iter().chain(long).chain(kept.map(|_| (64, ANY)));
     let vregs: Vec<_> = all.collect();
     let code = code(

@@ -1,0 +1,73 @@
+//! A kernel and the functions that it calls, each as far as emission wants it, callers first.
+
+use crate::arrays::{self, Arrays};
+use crate::body::Body;
+use crate::calls::Plan;
+use crate::cfg::Graph;
+use crate::cfg::script::Script;
+use crate::error::Error;
+use crate::module::{Func, Module};
+use crate::uniform::{self, Uniformity};
+use crate::{cfg, flatten, globals, promote};
+use cranelift_entity::SecondaryMap;
+use gantry_codegen::Inline;
+use std::collections::BTreeSet;
+
+/// A kernel, or a function that it calls.
+pub(crate) struct Part {
+    pub func: Func,
+    pub is_kernel: bool,
+    pub body: Body,
+    pub graph: Graph,
+    pub script: Script,
+    pub uniform: Uniformity,
+    pub arrays: Arrays,
+    /// The numbers of the parameters that have a lane for each channel, from low to high.
+    pub divergent: Vec<u32>,
+}
+
+impl Part {
+    /// Whether channels leave some loop one after the other.
+    pub fn parts_channels(&self) -> bool {
+        self.graph.loops.keys().any(|l| self.uniform.loops[l])
+    }
+}
+
+/// The parts of a kernel: it comes first.
+///
+/// # Errors
+/// What is no valid SPIR-V, or larger than the limits.
+pub(crate) fn parts(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Vec<Part>, Error> {
+    let plan = Plan::new(m, kernel, inline)?;
+    let mut insts = 0;
+    let mut passed: SecondaryMap<Func, BTreeSet<u32>> = SecondaryMap::new();
+    let mut out = Vec::new();
+    for func in [kernel].iter().chain(plan.order()).copied() {
+        let divergent: Vec<u32> = passed[func].iter().copied().collect();
+
+        let mut body = flatten::flatten(m, &plan, func, &mut insts)?;
+        globals::own(m, &mut body);
+        cfg::reduce::reduce(m, &mut body)?;
+        promote::promote(m, &mut body);
+        let graph = Graph::new(&mut body)?;
+        cfg::uses::check(m, &body, &graph)?;
+        let script = Script::new(&body, &graph);
+        let uniform = uniform::analyse(m, &body, &graph, &script, &divergent);
+        let arrays = arrays::find(m, &body, &graph, &uniform);
+
+        for (callee, n) in &uniform.passed {
+            passed[*callee].insert(*n);
+        }
+        out.push(Part {
+            func,
+            is_kernel: func == kernel,
+            body,
+            graph,
+            script,
+            uniform,
+            arrays,
+            divergent,
+        });
+    }
+    Ok(out)
+}
