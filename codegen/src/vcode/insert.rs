@@ -102,7 +102,7 @@ pub(crate) fn with(
         vregs: code.vregs.clone(),
         flags: code.flags.clone(),
         labels: code.labels.clone(),
-        fired: code.fired.clone(),
+        fired: code.fired,
     };
     shift(&mut out, &new);
     (out, moved)
