@@ -7,8 +7,14 @@ use crate::result::CodegenError;
 use crate::vcode::{Access, VCode, VReg};
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
-/// Per register its ranges; what ends where; how much that is.
-type Followed = (Vec<Ranges>, Vec<(u32, VReg)>, Load);
+/// What following some registers came to.
+struct Followed {
+    /// Of each of them.
+    ranges: Vec<Ranges>,
+    /// Instructions and the registers whose value ends there.
+    kills: Vec<(u32, VReg)>,
+    load: Load,
+}
 
 /// Where registers of `of` live. `None`: too much lives.
 fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> Option<Followed> {
@@ -30,7 +36,12 @@ fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> O
             Err(Stop::Load | Stop::Long) => return None,
         }
     }
-    Some((ranges, walk.kills, walk.load))
+    let (kills, load) = (walk.kills, walk.load);
+    Some(Followed {
+        ranges,
+        kills,
+        load,
+    })
 }
 
 impl Liveness {
@@ -67,14 +78,14 @@ impl Liveness {
             .collect();
         let simple = self.abandoned.is_empty() && code.routines.len() < 2;
         let now = follow(code, &occurrences, &followed, bytes).filter(|_| simple);
-        let (Some(now), Some((_, _, load))) = (now, follow(before, &old, &known, bytes)) else {
+        let (Some(now), Some(then)) = (now, follow(before, &old, &known, bytes)) else {
             return Ok((within(name, code, bytes)?, occurrences));
         };
-        let (their_ranges, mut kills, their_load) = now;
+        let mut kills = now.kills;
         let mut ranges: Vec<Ranges> = Vec::with_capacity(code.vregs.len());
         let block_of = before.block_of();
         let place = |i: u32| moved.get(i as usize).copied().unwrap_or(0);
-        let mut theirs = their_ranges.into_iter();
+        let mut theirs = now.ranges.into_iter();
         for r in code.vregs.keys() {
             if named.contains(r) {
                 ranges.push(theirs.next().unwrap_or_default());
@@ -108,7 +119,7 @@ impl Liveness {
             let last = data.end.checked_sub(1).and_then(|n| demand.get_mut(n));
             if let (Some(d), true) = (last, data.start < data.end) {
                 let n = block.index();
-                d.left = (was + their_load.bytes[n]).saturating_sub(load.bytes[n]);
+                d.left = (was + now.load.bytes[n]).saturating_sub(then.load.bytes[n]);
             }
         }
         let live = Liveness {
