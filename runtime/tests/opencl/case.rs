@@ -233,6 +233,8 @@ pub struct Case {
     pub only: Option<u32>,
     /// Where it is not run, though it is meant to be.
     pub skips: Vec<Skip>,
+    /// Where Intel's compiler makes something else of it: its binaries are not run there, ours are.
+    pub theirs: Option<Skip>,
     rng: Rng,
 }
 
@@ -257,6 +259,7 @@ impl Case {
             prints: false,
             only: None,
             skips: Vec::new(),
+            theirs: None,
             rng: Rng(seed),
         }
     }
@@ -411,6 +414,22 @@ impl Case {
             reason,
         });
         self
+    }
+
+    /// What Intel's compiler makes of it does something else on some devices.
+    pub fn theirs(mut self, devices: &'static [&'static str], reason: &'static str) -> Case {
+        self.theirs = Some(Skip {
+            devices,
+            widths: &[],
+            reason,
+        });
+        self
+    }
+
+    /// Why Intel's binary is not run on a device at a width.
+    pub fn skipped_theirs(&self, device: &str, width: u32) -> Option<&'static str> {
+        let theirs = self.theirs.filter(|s| s.devices.contains(&device));
+        theirs.map(|s| s.reason).or(self.skipped(device, width))
     }
 
     /// Why it is not run on a device at a width.

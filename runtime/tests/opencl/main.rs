@@ -67,7 +67,7 @@ fn device(device: &'static Device) {
         let module = simulated::load(&zebin.bytes);
         let meant = |c: &&&Case| c.file == zebin.file && c.only.is_none_or(|w| w == zebin.width);
         for case in asked.iter().filter(meant) {
-            if let Some(reason) = case.skipped(device.name, zebin.width) {
+            if let Some(reason) = case.skipped_theirs(device.name, zebin.width) {
                 let (n, names) = row.skipped.entry(reason).or_default();
                 *n += 1;
                 names.insert(case.kernel);

@@ -141,7 +141,7 @@ fn main() {
     let cases: Vec<&Case> = all
         .iter()
         .filter(|c| c.name().contains(&asked.kernel))
-        .filter(|c| c.skipped(device.name, 16).is_none())
+        .filter(|c| c.skipped_theirs(device.name, 16).is_none())
         .filter(|c| c.only.is_none_or(|w| Some(w) == asked.simd.or(Some(16))))
         // What pocl prints is asked of the tests' own program.
         .filter(|c| !c.prints)
