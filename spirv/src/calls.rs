@@ -16,6 +16,7 @@ use gantry_codegen::Inline;
 use spirv::{
     BuiltIn, Decoration, FunctionParameterAttribute as Attribute, Op, OpenclStd100Op, StorageClass,
 };
+use std::collections::BTreeSet;
 
 /// The most instructions of a kernel that has no calls.
 const MOST_INLINED: usize = 60_000;
@@ -212,17 +213,55 @@ fn may_return(m: &Module<'_>, func: Func, returns: &SecondaryMap<Func, bool>) ->
     false
 }
 
+/// Whether a parameter is a pointer to a copy that is the function's own.
+pub(crate) fn is_by_value(m: &Module<'_>, param: Id) -> bool {
+    let by_value = Attribute::ByVal as u32;
+    let mut all = m.decorations(param);
+    all.any(|d| d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value))
+}
+
+/// Whether a function may do more than read through a parameter: what only loads, copies from there, and pointers for them are made of it, it does not.
+pub(crate) fn may_write(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
+    let mut pointers = BTreeSet::from([param.as_u32()]);
+    let insts = data
+        .blocks
+        .iter()
+        .map(|b| m.stream.insts.get(b.insts.clone()));
+    for inst in insts.flatten().flatten() {
+        let words = m.stream.operands(inst);
+        let used = |n: usize| words.get(n).is_some_and(|w| pointers.contains(w));
+        let reads = match inst.op {
+            Op::Load => used(0).then_some(0),
+            Op::CopyMemory | Op::CopyMemorySized => used(1).then_some(1),
+            Op::AccessChain
+            | Op::InBoundsAccessChain
+            | Op::PtrAccessChain
+            | Op::InBoundsPtrAccessChain
+            | Op::Bitcast
+            | Op::CopyObject => used(0).then_some(0),
+            _ => None,
+        };
+        let mut others = false;
+        let _ = read::for_each_id(inst.op, words, false, |n| {
+            others |= Some(n) != reads && used(n);
+        });
+        if others {
+            return true;
+        }
+        let follows = !matches!(inst.op, Op::Load | Op::CopyMemory | Op::CopyMemorySized);
+        if let (Some(_), true, Some(id)) = (reads, follows, inst.id.expand()) {
+            pointers.insert(id.as_u32());
+        }
+    }
+    false
+}
+
 /// Whether what a function takes and gives says all that must be known of it.
 fn may_be_called(m: &Module<'_>, func: Func) -> bool {
     let Some(data) = m.funcs.get(func) else {
         return false;
     };
     let plain = |ty: Ty| m.types.scalars(ty).iter().all(|(t, _)| is_plain(m, *t));
-    let copied = |id: Id| {
-        let by_value = Attribute::ByVal as u32;
-        let mut all = m.decorations(id);
-        all.any(|d| d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value))
-    };
     let types = data.params.iter().map(|p| p.1);
     let types = types.chain((*m.types.kind(data.result) != Type::Void).then_some(data.result));
     let types: Vec<Ty> = types.collect();
@@ -238,7 +277,7 @@ fn may_be_called(m: &Module<'_>, func: Func) -> bool {
         && types.iter().all(few)
         && types.iter().all(|t| plain(*t))
         && types.iter().map(|t| leaf(*t)).sum::<u64>() <= MOST_BYTES
-        && !data.params.iter().any(|p| copied(p.0))
+        && !data.params.iter().any(|p| is_by_value(m, p.0))
 }
 
 /// Whether a scalar is a value that says all that is known of it.

@@ -9,10 +9,10 @@ use crate::calls::{self, Plan};
 use crate::error::Error;
 use crate::library;
 use crate::module::types::{Ty, Type};
-use crate::module::{BlockDef, Def, Func, Module};
+use crate::module::{BlockDef, Def, Func, FuncData, Module};
 use crate::read::{self, Id, Inst};
 use cranelift_entity::{EntityRef, SecondaryMap};
-use spirv::Op;
+use spirv::{Op, StorageClass};
 
 /// The most instructions of a kernel with all that it calls.
 pub(crate) const MOST_INSTS: usize = 500_000;
@@ -344,6 +344,7 @@ impl Flatten<'_, '_> {
             ret: Some(next),
             returned: Vec::new(),
         };
+        self.copy_values(data, &mut inner, (at, inst.at, line));
         let first = Block::new(self.body.blocks.len());
         self.function(&mut inner)?;
         let block = &mut self.body.blocks[at];
@@ -360,6 +361,33 @@ impl Flatten<'_, '_> {
             self.body.blocks[next].phis.push(phi);
         }
         Ok(next)
+    }
+
+    /// What a function gets by value and may write is a copy of its own.
+    fn copy_values(
+        &mut self,
+        data: &FuncData,
+        inner: &mut Frame,
+        (at, word, line): (Block, u32, u32),
+    ) {
+        for (n, (param, ty)) in data.params.iter().enumerate() {
+            if !calls::is_by_value(self.m, *param) || !calls::may_write(self.m, data, *param) {
+                continue;
+            }
+            let Some(arg) = inner.args.get_mut(n) else {
+                continue;
+            };
+            let own = self.body.fresh(*ty);
+            let words = [own, *arg].map(|id| id.as_u32());
+            let from = (word, line);
+            let class = [StorageClass::Function as u32];
+            let var = self
+                .body
+                .inst(Op::Variable, from, Some(*ty), Some(own), &class);
+            let copy = self.body.inst(Op::CopyMemory, from, None, None, &words);
+            self.body.blocks[at].insts.extend([var, copy]);
+            *arg = own;
+        }
     }
 
     fn terminator(

@@ -1,12 +1,13 @@
 //! A kernel's arguments, as OpenCL passes them.
 
 use super::{Emit, Leaves};
+use crate::calls::is_by_value;
 use crate::error::Error;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use crate::{Argument, ArgumentKind};
 use gantry_codegen::ir::{self, Region, Scalar};
-use spirv::{Decoration, FunctionParameterAttribute as Attribute, StorageClass};
+use spirv::StorageClass;
 
 impl Emit<'_, '_, '_> {
     pub(super) fn arguments(&mut self) -> Vec<Argument> {
@@ -40,18 +41,12 @@ impl Emit<'_, '_, '_> {
                 let v = self.b.slm_param();
                 Ok((Leaves::from_slice(&[v]), ArgumentKind::Local))
             }
-            Type::Pointer(StorageClass::Function, _) => {
-                let by_value = self.m.decorations(id).any(|d| {
-                    let by_value = Attribute::ByVal as u32;
-                    d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value)
-                });
-                match by_value {
-                    true => self.by_value(id, ty),
-                    false => Err(Error::unsupported(
-                        "a private pointer as an argument of a kernel",
-                    )),
-                }
-            }
+            Type::Pointer(StorageClass::Function, _) => match is_by_value(self.m, id) {
+                true => self.by_value(id, ty),
+                false => Err(Error::unsupported(
+                    "a private pointer as an argument of a kernel",
+                )),
+            },
             Type::Int(_) | Type::Float(_) => {
                 let ty = ir::Type::scalar_of(self.scalar(ty)?);
                 let v = self.b.param(ty);
