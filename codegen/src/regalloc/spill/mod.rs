@@ -408,10 +408,15 @@ fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32])
     out
 }
 
-/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes: with it, what messages of scratch want.
+/// The instruction that wants most of the file for itself, and what lives then whatever is spilled, in bytes: with it, what messages of scratch want. At the
+/// first one that is all that lives: nothing was stored before it.
 pub(super) fn alone(code: &VCode, live: &Liveness) -> (usize, u32) {
     let stays = staying(code);
-    let all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
+    let mut all = wanted_alone(code, &stays, &staying_bytes(code, live, &stays));
+    let begins = liveness::demand(code, &live.ranges);
+    if let (Some(first), Some(begins)) = (all.first_mut(), begins.first()) {
+        *first = (*first).max(begins.peak());
+    }
     let most = all.into_iter().enumerate().max_by_key(|x| (x.1, x.0));
     let (at, bytes) = most.unwrap_or((0, 0));
     (at, bytes + spare(code))
