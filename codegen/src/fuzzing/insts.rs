@@ -165,23 +165,26 @@ impl Gen<'_, '_, '_> {
             Opcode::PrintfBuffer => {
                 self.b.ins().printf_buffer(Type::scalar_of(Scalar::I64));
             }
-            Opcode::Cycles => {
-                self.b.ins().cycles(Type::scalar_of(Scalar::I64));
-            }
-            Opcode::HwThreadId => {
-                self.b.ins().hw_thread_id(Type::scalar_of(Scalar::I32));
-            }
-            Opcode::EuId => {
-                self.b.ins().eu_id(Type::scalar_of(Scalar::I32));
-            }
-            Opcode::EuThreadId => {
-                self.b.ins().eu_thread_id(Type::scalar_of(Scalar::I32));
-            }
-            Opcode::SubsliceId => {
-                self.b.ins().subslice_id(Type::scalar_of(Scalar::I32));
-            }
-            Opcode::SliceId => {
-                self.b.ins().slice_id(Type::scalar_of(Scalar::I32));
+            Opcode::Cycles
+            | Opcode::HwThreadId
+            | Opcode::EuId
+            | Opcode::EuThreadId
+            | Opcode::SubsliceId
+            | Opcode::SliceId => {
+                let of = match opcode {
+                    Opcode::Cycles => Scalar::I64,
+                    _ => Scalar::I32,
+                };
+                let ty = Type::scalar_of(of);
+                let results = self.b.ins().raw(InstData::Nullary { opcode }, Some(ty));
+                if self.memory {
+                    // None of its bits: it is needed, and that is the same everywhere.
+                    let zero = self.b.ins().iconst(ty, 0);
+                    for v in results {
+                        let none = self.b.ins().band(v, zero);
+                        self.show(none);
+                    }
+                }
             }
             Opcode::DispatchMask => {
                 let ty = Type::clamped(Scalar::B1, self.simd);
