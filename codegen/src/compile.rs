@@ -5,6 +5,7 @@ use crate::emit::Code;
 use crate::fired::Fired;
 use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
+use crate::opt::{OptLevel, PassSet, PassStats};
 use crate::pipeline::{self, Stage};
 use crate::regalloc::baseline::Allocator;
 use crate::regalloc::phases::Phases;
@@ -31,6 +32,10 @@ pub struct CompileOptions {
     pub simd_cf: SimdCf,
     /// Which calls of subroutines are replaced by what they call.
     pub inline: Inline,
+    /// How much is done to make code better.
+    pub opt: OptLevel,
+    /// Passes of that level that are left out: for comparisons, and to find what is at fault.
+    pub without: PassSet,
     /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for tests of spilling, and for code of which more
     /// threads fit. Without room for all values, the others are in scratch.
     pub grfs: Option<u32>,
@@ -53,6 +58,8 @@ impl CompileOptions {
             dump: Vec::new(),
             simd_cf: SimdCf::default(),
             inline: Inline::default(),
+            opt: OptLevel::default(),
+            without: PassSet::default(),
             grfs: None,
             report: false,
             allocator: Allocator::default(),
@@ -121,6 +128,8 @@ pub struct KernelStats {
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.
     pub fired: Fired,
+    /// What each pass of the optimizer did.
+    pub passes: Vec<PassStats>,
     /// What keeps SIMD control flow off the mask stack: rules that are broken, and where. None where all is on it, or was not asked to be.
     pub simd_cf: Vec<Finding>,
 }

@@ -9,6 +9,7 @@ use crate::ir::{
     ArgFact, ArgKind, Block, BlockCall, Constant, Data, FuncKind, Function, Inst, InstData,
     MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
+use crate::opt::{Pass, PassSet};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use sha2::{Digest, Sha256};
@@ -140,6 +141,8 @@ impl Writer {
             report: _,
             simd_cf,
             inline,
+            opt,
+            without,
             grfs,
             allocator,
             by_channel,
@@ -149,6 +152,11 @@ impl Writer {
         self.u32(target.family());
         self.str(simd_cf.name());
         self.str(inline.name());
+        let passes: Vec<Pass> = PassSet::of(*opt).without(*without).iter().collect();
+        self.len(passes.len());
+        for pass in passes {
+            self.str(pass.name());
+        }
         self.u32(grfs.unwrap_or(u32::MAX));
         self.str(allocator.name());
         self.u8(u8::from(*by_channel));

@@ -4,6 +4,7 @@
 //!  ir::Function
 //!      | verify
 //!      | inline     small subroutines become part of their callers
+//!      | opt        values numbered, folded, rewritten, placed
 //!      | expand     what the target lacks, by what it has
 //!      | lower      ISLE rules: bales
 //!      | sends      payloads and descriptors
@@ -25,6 +26,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
+use crate::opt::{PassSet, PassStats, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Room, allocate, checker, local};
@@ -35,6 +37,7 @@ use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::lowered::LoweredFunction;
 use crate::vcode::{MInst, VCode, display, verify};
+use crate::verifier;
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -45,6 +48,8 @@ pub enum Stage {
     Verify,
     /// Subroutines are part of the kernel.
     Inline,
+    /// Optimized.
+    Opt,
     /// What the target lacks is rewritten.
     Expand,
     /// Bales and logical sends.
@@ -65,9 +70,10 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 11] = [
         Stage::Verify,
         Stage::Inline,
+        Stage::Opt,
         Stage::Expand,
         Stage::Lower,
         Stage::Sends,
@@ -83,6 +89,7 @@ impl Stage {
         match self {
             Stage::Verify => "verify",
             Stage::Inline => "inline",
+            Stage::Opt => "opt",
             Stage::Expand => "expand",
             Stage::Lower => "lower",
             Stage::Sends => "sends",
@@ -120,6 +127,20 @@ impl Form for &Function {
 impl Form for Group<'_> {
     fn text(&self) -> String {
         self.to_string()
+    }
+}
+
+/// Functions of a module, optimized, and what was done.
+impl Form for (&Module, Group<'_>, Vec<PassStats>) {
+    fn text(&self) -> String {
+        self.1.to_string()
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        for func in self.1.functions() {
+            verifier::verify(self.0, func).map_err(|e| e.to_string())?;
+        }
+        Ok(())
     }
 }
 
@@ -280,6 +301,12 @@ fn measure(
     let file = target.grf().size();
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
+    let passes = PassSet::of(options.opt).without(options.without);
+    let (_, group, stats) = stages.run(Stage::Opt, || {
+        let (group, stats) = optimize(module, group, target, passes)?;
+        Ok((module, group, stats))
+    })?;
+    stages.stats.passes = stats;
     let float = func.float_controls();
     let group = stages.run(Stage::Expand, || {
         group.map(|f| expand(module, f, float, target))

@@ -4,7 +4,7 @@ use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
-use gantry_codegen::{Allocator, CompileOptions, Inline, SimdCf};
+use gantry_codegen::{Allocator, CompileOptions, Inline, OptLevel, SimdCf};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
@@ -18,6 +18,8 @@ pub struct Way {
     pub simd_cf: SimdCf,
     /// Which calls are replaced.
     pub inline: Inline,
+    /// How much is done to make code better.
+    pub opt: OptLevel,
     /// How many registers values may be in, where not all.
     pub grfs: Option<u32>,
     /// How registers get their places.
@@ -33,7 +35,11 @@ impl Way {
                 insts.any(|&i| opcodes.contains(&f.dfg.data(i).opcode()))
             })
         };
-        let mut out = vec![Way::default()];
+        let at = |opt| Way {
+            opt,
+            ..Way::default()
+        };
+        let mut out: Vec<Way> = OptLevel::ALL.map(at).into();
         if has(&[Opcode::DispatchMask, Opcode::Goto, Opcode::Join]) {
             out.push(Way {
                 simd_cf: SimdCf::Flags,
@@ -53,7 +59,7 @@ impl Way {
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (cf, inline) = (self.simd_cf.name(), self.inline.name());
-        write!(f, "masks {cf}, inline {inline}")?;
+        write!(f, "masks {cf}, inline {inline}, -O{}", self.opt.name())?;
         if let Some(n) = self.grfs {
             write!(f, ", {n} registers")?;
         }
@@ -130,6 +136,7 @@ impl Runner for Simulator {
         options.check = true;
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;
+        options.opt = way.opt;
         options.grfs = way.grfs;
         options.allocator = way.allocator;
         let compiled = compile_checked(module, &options)?;

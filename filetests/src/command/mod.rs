@@ -47,10 +47,11 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 15] = [
+pub const COMMANDS: [&dyn Command; 16] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
+    &stage::OPT,
     &stage::EXPAND,
     &stage::LOWER,
     &stage::SENDS,

@@ -3,10 +3,11 @@
 use super::{Command, Outcome, compile_checked, parse};
 use crate::file::{Test, TestFile};
 use crate::{Options, expect};
-use gantry_codegen::{CompileOptions, Inline, SimdCf, Stage};
+use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
 
 /// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
-/// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered. With an `; error:` the compiler must
+/// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered,
+/// `O0` to `O2` how much is optimized: without them nothing, but by `test opt`. With an `; error:` the compiler must
 /// refuse the file with that text.
 pub(super) struct StageTest {
     name: &'static str,
@@ -18,6 +19,7 @@ const fn of(name: &'static str, stage: Stage) -> StageTest {
 }
 
 pub(super) const INLINE: StageTest = of("inline", Stage::Inline);
+pub(super) const OPT: StageTest = of("opt", Stage::Opt);
 pub(super) const EXPAND: StageTest = of("expand", Stage::Expand);
 pub(super) const SENDS: StageTest = of("sends", Stage::Sends);
 pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
@@ -33,7 +35,15 @@ impl Command for StageTest {
     }
 
     fn options(&self) -> &'static [&'static str] {
-        &["precise-output", "flags", "mask-stack", "calls"]
+        &[
+            "precise-output",
+            "flags",
+            "mask-stack",
+            "calls",
+            "O0",
+            "O1",
+            "O2",
+        ]
     }
 
     fn directives(&self) -> &'static [&'static str] {
@@ -48,6 +58,16 @@ impl Command for StageTest {
         compile_options.check = true;
         if let Some(way) = SimdCf::ALL.into_iter().find(|w| test.has(w.name())) {
             compile_options.simd_cf = way;
+        }
+        // The stages behind are tested with what the file says, not with what the optimizer makes of it.
+        compile_options.opt = match self.stage {
+            Stage::Opt => OptLevel::O2,
+            _ => OptLevel::O0,
+        };
+        for level in OptLevel::ALL {
+            if test.has(&format!("O{}", level.name())) {
+                compile_options.opt = level;
+            }
         }
         if test.has("calls") {
             compile_options.inline = Inline::Never;

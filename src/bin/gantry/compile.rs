@@ -6,7 +6,7 @@ use gantry::Zebin;
 use gantry::codegen::ir::Module;
 use gantry::codegen::report::{AllocationReport, Held};
 use gantry::codegen::{
-    CacheKey, CompileOptions, Compiled, Inline, KernelStats, SimdCf, Stage, listing,
+    CacheKey, CompileOptions, Compiled, Inline, KernelStats, OptLevel, Pass, SimdCf, Stage, listing,
 };
 use gantry::spirv::{self, Simd};
 use serde_json::{Map, Value, json};
@@ -42,6 +42,12 @@ pub(crate) struct Args {
     /// Which calls of subroutines are replaced by what they call: auto, all, or never
     #[arg(long, value_name = "CALLS", default_value = "auto")]
     inline: String,
+    /// How much is done to make code better: 0, 1 or 2
+    #[arg(short = 'O', long = "opt-level", value_name = "LEVEL", default_value = OptLevel::default().name())]
+    opt: String,
+    /// Passes of the optimizer that are left out
+    #[arg(long, value_name = "PASS")]
+    without: Vec<String>,
     /// Registers of a thread that values may be in, from r0 on, where not all of the target's
     #[arg(long, value_name = "N")]
     grfs: Option<u32>,
@@ -54,7 +60,7 @@ pub(crate) struct Args {
     /// Draw where values are, over the program: a picture (PNG), of the only kernel
     #[arg(long, value_name = "PNG", conflicts_with = "cache")]
     regalloc_map: Option<PathBuf>,
-    /// Print the result of a stage to standard error: verify, inline, lower, legalize, flags, liveness, regalloc or emit
+    /// Print the result of a stage to standard error: verify, inline, opt, expand, lower, sends, legalize, flags, liveness, regalloc or emit
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
 }
@@ -90,6 +96,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let names = Inline::ALL.map(Inline::name).join(", ");
         Failure::new(format!("nothing called `{}`: {names}", args.inline))
     })?;
+    options.opt = OptLevel::from_name(&args.opt)
+        .ok_or_else(|| Failure::new(format!("no level `{}`: 0, 1 or 2", args.opt)))?;
+    for name in &args.without {
+        options.without.insert(Pass::from_name(name).ok_or_else(|| {
+            let names = Pass::ALL.map(Pass::name).join(", ");
+            Failure::new(format!("no pass `{name}`: {names}"))
+        })?);
+    }
     options.grfs = args.grfs;
     options.report = args.stats || args.regalloc_map.is_some();
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Liveness) {
@@ -275,9 +289,16 @@ fn stats(module: &Module, name: &str, s: &KernelStats) -> Value {
     let stages: Map<String, Value> = (s.stages.iter())
         .map(|(stage, time)| ((*stage).to_owned(), json!(time.as_secs_f64())))
         .collect();
+    let passes: Map<String, Value> = (s.passes.iter())
+        .map(|p| {
+            let did = json!({ "changes": p.changes, "seconds": p.time.as_secs_f64() });
+            (p.pass.name().to_owned(), did)
+        })
+        .collect();
     json!({
         "kernel": name,
         "compile_seconds": stages,
+        "passes": passes,
         "instructions": s.instructions,
         "bytes": s.bytes,
         "grf_bytes_demand": s.grf_bytes_demand,

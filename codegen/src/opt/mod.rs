@@ -1,0 +1,93 @@
+//! The optimizer: passes over the IR of a function group.
+//!
+//! ```text
+//!  ir::Function
+//!  ir::Function
+//! ```
+//!
+//! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more work for a function than a limit in its header
+//! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
+
+mod passes;
+
+pub use passes::{OptLevel, Pass, PassSet, PassStats};
+
+use crate::inline::Group;
+use crate::ir::{FloatControls, Function, Module};
+use crate::result::CodegenError;
+use crate::target::Target;
+use std::time::{Duration, Instant};
+
+/// What a pass may ask besides the function.
+pub(crate) struct Facts<'a> {
+    /// The function's module.
+    pub module: &'a Module,
+    /// How the kernel's floats are rounded, and which denormals are kept.
+    pub float: FloatControls,
+    /// What is compiled for.
+    pub target: &'a Target,
+    /// What is on.
+    pub passes: PassSet,
+}
+
+/// Counts of what passes did, by pass.
+#[derive(Default)]
+pub(crate) struct Counts {
+    stats: Vec<PassStats>,
+}
+
+impl Counts {
+    /// Adds to a pass's counts.
+    pub(crate) fn add(&mut self, pass: Pass, changes: u32, time: Duration) {
+        match self.stats.iter_mut().find(|s| s.pass == pass) {
+            Some(s) => {
+                s.changes = s.changes.saturating_add(changes);
+                s.time += time;
+            }
+            None => self.stats.push(PassStats {
+                pass,
+                changes,
+                time,
+            }),
+        }
+    }
+}
+
+/// A pass: what it does to a function, and to how much of it.
+type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
+
+/// The passes in the order in which they run.
+const SEQUENCE: [(Pass, Run); 0] = [];
+
+/// The group, each function optimized; and what was done.
+///
+/// # Errors
+/// None: a pass that cannot do something leaves it.
+pub(crate) fn optimize<'f>(
+    module: &Module,
+    group: Group<'f>,
+    target: &Target,
+    passes: PassSet,
+) -> Result<(Group<'f>, Vec<PassStats>), CodegenError> {
+    let mut counts = Counts::default();
+    if passes == PassSet::default() {
+        return Ok((group, counts.stats));
+    }
+    let facts = Facts {
+        module,
+        float: group.kernel.float_controls(),
+        target,
+        passes,
+    };
+    let group = group.map(|mut func| {
+        for (pass, run) in SEQUENCE {
+            if passes.contains(pass) {
+                let start = Instant::now();
+                let changes = run(func.to_mut(), &facts, &mut counts);
+                counts.add(pass, changes, start.elapsed());
+            }
+        }
+        Ok(func)
+    })?;
+    Ok((group, counts.stats))
+}

@@ -1,0 +1,142 @@
+//! Levels, passes, and what a pass did.
+
+use std::fmt;
+use std::time::Duration;
+
+/// How much is done to make code better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum OptLevel {
+    /// Nothing: each operation is compiled as it stands.
+    O0,
+    /// What pays at once, for hosts that compile when they draw.
+    O1,
+    /// All there is.
+    #[default]
+    O2,
+}
+
+impl OptLevel {
+    /// Every level.
+    pub const ALL: [OptLevel; 3] = [OptLevel::O0, OptLevel::O1, OptLevel::O2];
+
+    /// The name, as `-O` takes it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OptLevel::O0 => "0",
+            OptLevel::O1 => "1",
+            OptLevel::O2 => "2",
+        }
+    }
+
+    /// The level of a name.
+    pub fn from_name(name: &str) -> Option<OptLevel> {
+        OptLevel::ALL.into_iter().find(|l| l.name() == name)
+    }
+}
+
+macro_rules! passes {
+    ($($(#[doc = $doc:literal])* $variant:ident $name:literal $level:ident,)*) => {
+        /// A pass of the optimizer, or a part of one that can be turned off by itself.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Pass {
+            $($(#[doc = $doc])* $variant,)*
+        }
+
+        impl Pass {
+            /// Every pass.
+            pub const ALL: [Pass; [$($name),*].len()] = [$(Pass::$variant),*];
+
+            /// The name, as `--without` takes it.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Pass::$variant => $name,)*
+                }
+            }
+
+            /// The lowest level that it is part of.
+            pub const fn level(self) -> OptLevel {
+                match self {
+                    $(Pass::$variant => OptLevel::$level,)*
+                }
+            }
+        }
+    };
+}
+
+passes! {
+    /// Values computed once, constants folded, values placed where they cost least.
+    Egraph "egraph" O1,
+    /// The algebraic rules of the e-graph.
+    Rules "rules" O1,
+    /// What a loop computes again and again, computed before it; part of the e-graph's elaboration.
+    Invariants "invariants" O1,
+}
+
+impl Pass {
+    /// The pass of a name.
+    pub fn from_name(name: &str) -> Option<Pass> {
+        Pass::ALL.into_iter().find(|p| p.name() == name)
+    }
+}
+
+/// A set of passes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct PassSet(u64);
+
+impl PassSet {
+    /// The passes of a level.
+    pub fn of(level: OptLevel) -> PassSet {
+        let mut out = PassSet::default();
+        for pass in Pass::ALL {
+            if level != OptLevel::O0 && pass.level() <= level {
+                out.insert(pass);
+            }
+        }
+        out
+    }
+
+    /// Adds one.
+    pub fn insert(&mut self, pass: Pass) {
+        self.0 |= 1 << pass as u32;
+    }
+
+    /// Whether one is in it.
+    pub fn contains(self, pass: Pass) -> bool {
+        self.0 >> (pass as u32) & 1 == 1
+    }
+
+    /// What is in it and not in another.
+    pub fn without(self, other: PassSet) -> PassSet {
+        PassSet(self.0 & !other.0)
+    }
+
+    /// Those in it, in order.
+    pub fn iter(self) -> impl Iterator<Item = Pass> {
+        Pass::ALL.into_iter().filter(move |p| self.contains(*p))
+    }
+}
+
+impl FromIterator<Pass> for PassSet {
+    fn from_iter<I: IntoIterator<Item = Pass>>(passes: I) -> PassSet {
+        let mut out = PassSet::default();
+        passes.into_iter().for_each(|p| out.insert(p));
+        out
+    }
+}
+
+impl fmt::Debug for PassSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+/// What a pass did to a kernel and its subroutines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassStats {
+    /// The pass.
+    pub pass: Pass,
+    /// How often it changed something.
+    pub changes: u32,
+    /// Its time; none for a part of another pass.
+    pub time: Duration,
+}
