@@ -2,16 +2,21 @@
 //!
 //! ```text
 //!  ir::Function
+//!      | egraph      values numbered, folded and rewritten by rules; placed where they cost least
 //!  ir::Function
 //! ```
 //!
 //! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more work for a function than a limit in its header
 //! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
 
+mod blocks;
+mod egraph;
+mod loops;
 mod passes;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
+use crate::fired::Fired;
 use crate::inline::Group;
 use crate::ir::{FloatControls, Function, Module};
 use crate::result::CodegenError;
@@ -34,9 +39,16 @@ pub(crate) struct Facts<'a> {
 #[derive(Default)]
 pub(crate) struct Counts {
     stats: Vec<PassStats>,
+    /// Rules that matched.
+    pub fired: Fired,
 }
 
 impl Counts {
+    /// What each pass did.
+    pub(crate) fn passes(&self) -> &[PassStats] {
+        &self.stats
+    }
+
     /// Adds to a pass's counts.
     pub(crate) fn add(&mut self, pass: Pass, changes: u32, time: Duration) {
         match self.stats.iter_mut().find(|s| s.pass == pass) {
@@ -57,7 +69,7 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 0] = [];
+const SEQUENCE: [(Pass, Run); 1] = [(Pass::Egraph, egraph::run)];
 
 /// The group, each function optimized; and what was done.
 ///
@@ -68,10 +80,10 @@ pub(crate) fn optimize<'f>(
     group: Group<'f>,
     target: &Target,
     passes: PassSet,
-) -> Result<(Group<'f>, Vec<PassStats>), CodegenError> {
+) -> Result<(Group<'f>, Counts), CodegenError> {
     let mut counts = Counts::default();
     if passes == PassSet::default() {
-        return Ok((group, counts.stats));
+        return Ok((group, counts));
     }
     let facts = Facts {
         module,
@@ -89,5 +101,5 @@ pub(crate) fn optimize<'f>(
         }
         Ok(func)
     })?;
-    Ok((group, counts.stats))
+    Ok((group, counts))
 }
