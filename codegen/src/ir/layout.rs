@@ -30,6 +30,13 @@ impl Layout {
         self.blocks.retain(|&b| keep(b));
     }
 
+    /// Puts blocks before another one; at the end where that is not there.
+    pub fn insert_before(&mut self, block: Block, blocks: &[Block]) {
+        let at = self.blocks.iter().position(|&b| b == block);
+        let at = at.unwrap_or(self.blocks.len());
+        self.blocks.splice(at..at, blocks.iter().copied());
+    }
+
     /// The blocks in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks

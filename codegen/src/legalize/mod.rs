@@ -178,6 +178,19 @@ impl Legalizer<'_> {
         {
             return bale;
         }
+        let mut bale = bale;
+        if bale.operation.select.is_some() {
+            // There is one predicate: what it chooses is written elsewhere, and moved.
+            let bytes = bale.lanes * bale.dst.ty.bytes();
+            let chosen = View::contiguous(VirtReg::Grf(self.temp(bytes)), bale.lanes, bale.dst.ty);
+            self.bale(&Bale {
+                mask: None,
+                dst: chosen,
+                starts: true,
+                ..bale
+            });
+            bale = self.moved(&bale, chosen);
+        }
         let lanes = (bale.channel + bale.lanes).next_multiple_of(8);
         let zero = self.temp(4);
         let ty = Type::Ud;
@@ -264,10 +277,12 @@ impl Legalizer<'_> {
             }
         }
         let offset = channel_offset(bale, p);
-        if bale.mask == Some(VFlag::EXEC) {
+        let exec = bale.mask == Some(VFlag::EXEC);
+        if exec {
             inst.no_mask = false;
             inst.offset = offset.unwrap_or_default();
-        } else if let Some(mask) = bale.mask.or(o.select) {
+        }
+        if let Some(mask) = bale.mask.filter(|_| !exec).or(o.select) {
             let (flag, at) = match offset {
                 Some(at) => (mask, at),
                 None => {

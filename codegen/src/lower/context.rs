@@ -1,9 +1,6 @@
 //! What the rules call: views, sources, operations, and the emission of bales.
 
-use super::facts::{
-    fits_word, float_conditions, int_conditions, is_operation, negated, ones, read_in_place,
-    sign_extend, view_src,
-};
+use super::facts::{fits_word, is_operation, negated, ones, read_in_place, sign_extend, view_src};
 use super::flags::Compare;
 use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
@@ -470,11 +467,37 @@ impl Context for Lower<'_> {
     }
 
     fn compare_int(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {
-        self.compare(inst, int_conditions(cc), a, b, None);
+        self.compare(inst, Compare::Int(cc), a, b, None);
+    }
+
+    fn compare_bits(&mut self, inst: Inst, cc: IntCC, a: BaleSrc, b: BaleSrc) -> Unit {
+        self.compare(inst, Compare::Bits(cc), a, b, None);
+    }
+
+    fn tested(&mut self, v: Value) -> Option<Inst> {
+        let inst = self.sinkable(v)?;
+        matches!(self.scalar(v), Scalar::I16 | Scalar::I32).then_some(inst)
+    }
+
+    fn equality(&mut self, cc: IntCC) -> Option<Unit> {
+        matches!(cc, IntCC::Equal | IntCC::NotEqual).then_some(())
+    }
+
+    fn simd_goto_bits(
+        &mut self,
+        inst: Inst,
+        em: Value,
+        rm: Value,
+        stays: bool,
+        cc: IntCC,
+        a: BaleSrc,
+        b: BaleSrc,
+    ) -> Unit {
+        self.lower_goto_compare(inst, [em, rm], stays, Compare::Bits(cc), a, b);
     }
 
     fn compare_float(&mut self, inst: Inst, cc: FloatCC, a: BaleSrc, b: BaleSrc) -> Unit {
-        self.compare(inst, float_conditions(cc), a, b, None);
+        self.compare(inst, Compare::Float(cc), a, b, None);
     }
 
     fn compare_int_under(
@@ -486,7 +509,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.compare(inst, int_conditions(cc), a, b, Some((mask, inverse)));
+        self.compare(inst, Compare::Int(cc), a, b, Some((mask, inverse)));
     }
 
     fn compare_float_under(
@@ -498,7 +521,7 @@ impl Context for Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) -> Unit {
-        self.compare(inst, float_conditions(cc), a, b, Some((mask, inverse)));
+        self.compare(inst, Compare::Float(cc), a, b, Some((mask, inverse)));
     }
 
     fn sinkable_compare(&mut self, v: Value) -> Option<Inst> {

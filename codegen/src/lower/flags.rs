@@ -19,6 +19,29 @@ use gantry_isa_gen::{Cond, CondMod, Dst, Op, RegRef, Src, Type};
 pub(super) enum Compare {
     Int(IntCC),
     Float(FloatCC),
+    /// Of the common bits with zero, for equality.
+    Bits(IntCC),
+}
+
+impl Compare {
+    /// The hardware's condition, and the one for swapped operands.
+    fn conditions(self) -> (Cond, Cond) {
+        match self {
+            Compare::Int(cc) | Compare::Bits(cc) => int_conditions(cc),
+            Compare::Float(cc) => float_conditions(cc),
+        }
+    }
+
+    /// The one that is true where this is false: NaNs make an order and its opposite both false, but not equal and unequal.
+    fn inverse(self) -> Option<Compare> {
+        Some(match self {
+            Compare::Int(cc) => Compare::Int(cc.inverse()),
+            Compare::Bits(cc) => Compare::Bits(cc.inverse()),
+            Compare::Float(FloatCC::Equal) => Compare::Float(FloatCC::NotEqual),
+            Compare::Float(FloatCC::NotEqual) => Compare::Float(FloatCC::Equal),
+            Compare::Float(_) => return None,
+        })
+    }
 }
 
 impl Lower<'_> {
@@ -69,13 +92,13 @@ impl Lower<'_> {
     pub(super) fn compare(
         &mut self,
         inst: Inst,
-        conds: (Cond, Cond),
+        by: Compare,
         a: BaleSrc,
         b: BaleSrc,
         under: Option<(Value, bool)>,
     ) {
         if let Some((out, lanes)) = self.result_flag(inst, 0) {
-            self.compare_to(out, lanes, conds, a, b, under);
+            self.compare_to(out, lanes, by, a, b, under);
         }
     }
 
@@ -83,12 +106,13 @@ impl Lower<'_> {
         &mut self,
         out: VFlag,
         lanes: u32,
-        (cond, swapped): (Cond, Cond),
+        by: Compare,
         a: BaleSrc,
         b: BaleSrc,
         under: Option<(Value, bool)>,
     ) {
         let under = under.map(|(v, inverse)| (self.flag(v), inverse));
+        let (cond, swapped) = by.conditions();
         let (cond, a, b) = match (a, b) {
             (BaleSrc::Imm(..), BaleSrc::View(..)) => (swapped, b, a),
             (BaleSrc::Imm(..), _) => (cond, self.force_reg(a), b),
@@ -105,7 +129,11 @@ impl Lower<'_> {
             Type::Ub => Type::Uw,
             t => t,
         };
-        let operation = Operation::new(Op::Cmp, ty, &[a, b]);
+        let op = match by {
+            Compare::Bits(_) => Op::And,
+            _ => Op::Cmp,
+        };
+        let operation = Operation::new(op, ty, &[a, b]);
         let null = View::contiguous(VirtReg::NULL, lanes, ty);
         self.code.push(Lowered::Bale(Bale {
             flag: Some((cond, out)),
@@ -328,45 +356,30 @@ impl Lower<'_> {
         a: BaleSrc,
         b: BaleSrc,
     ) {
-        let conds = match by {
-            Compare::Int(cc) => int_conditions(cc),
-            Compare::Float(cc) => float_conditions(cc),
-        };
         if self.controls(inst) {
             let lanes = self.ty(em).lanes();
             let flag = self.temp_flag(lanes);
-            self.compare_to(flag, lanes, conds, a, b, None);
+            self.compare_to(flag, lanes, by, a, b, None);
             return self.leave(inst, Some((flag, stays)));
         }
-        // NaNs make an order and its opposite both false, but not equal and unequal.
-        let opposite = match by {
-            _ if stays => Some(conds),
-            Compare::Int(cc) => Some(int_conditions(cc.inverse())),
-            Compare::Float(FloatCC::Equal) => Some(float_conditions(FloatCC::NotEqual)),
-            Compare::Float(FloatCC::NotEqual) => Some(float_conditions(FloatCC::Equal)),
-            Compare::Float(_) => None,
+        let opposite = match stays {
+            true => Some(by),
+            false => by.inverse(),
         };
         match opposite {
-            Some(conds) => self.compare(inst, conds, a, b, Some((em, false))),
-            None => self.lower_goto_staying(inst, em, conds, a, b),
+            Some(by) => self.compare(inst, by, a, b, Some((em, false))),
+            None => self.lower_goto_staying(inst, em, by, a, b),
         }
         self.lower_goto_rest(inst, em, rm);
     }
 
     /// `new_em = em ^ (em & compare)`, where the compare cannot be turned round.
-    fn lower_goto_staying(
-        &mut self,
-        inst: Inst,
-        em: Value,
-        conds: (Cond, Cond),
-        a: BaleSrc,
-        b: BaleSrc,
-    ) {
+    fn lower_goto_staying(&mut self, inst: Inst, em: Value, by: Compare, a: BaleSrc, b: BaleSrc) {
         let Some((new_em, lanes)) = self.result_flag(inst, 0) else {
             return;
         };
         let leaving = self.temp_flag(lanes);
-        self.compare_to(leaving, lanes, conds, a, b, Some((em, false)));
+        self.compare_to(leaving, lanes, by, a, b, Some((em, false)));
         let ty = flag_type(lanes);
         let em = self.flag(em);
         let (em, leaving) = (flag_src(em, ty), flag_src(leaving, ty));

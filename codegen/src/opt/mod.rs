@@ -3,6 +3,10 @@
 //! ```text
 //!  ir::Function
 //!      | egraph      values numbered, folded and rewritten by rules; placed where they cost least
+//!      | unroll      loops of few iterations, known in number
+//!      | rotate      loops that begin with their condition
+//!      | tidy        blocks that only one jumps to, parameters that are always the same
+//!      | egraph      what the others left
 //!  ir::Function
 //! ```
 //!
@@ -10,17 +14,21 @@
 //! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
 
 mod blocks;
+mod copy;
 mod egraph;
 mod loops;
 mod passes;
+mod rotate;
+mod unroll;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
 use crate::fired::Fired;
-use crate::inline::Group;
-use crate::ir::{FloatControls, Function, Module};
+use crate::inline::{Group, calls};
+use crate::ir::{FloatControls, FuncRef, Function, InstData, Module};
 use crate::result::CodegenError;
 use crate::target::Target;
+use cranelift_entity::EntitySet;
 use std::time::{Duration, Instant};
 
 /// What a pass may ask besides the function.
@@ -69,7 +77,13 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 1] = [(Pass::Egraph, egraph::run)];
+const SEQUENCE: [(Pass, Run); 5] = [
+    (Pass::Egraph, egraph::run),
+    (Pass::Unroll, unroll::run),
+    (Pass::Rotate, rotate::run),
+    (Pass::Tidy, blocks::tidy),
+    (Pass::Egraph, egraph::run),
+];
 
 /// The group, each function optimized; and what was done.
 ///
@@ -91,15 +105,42 @@ pub(crate) fn optimize<'f>(
         target,
         passes,
     };
-    let group = group.map(|mut func| {
+    let mut group = group.map(|mut func| {
+        // Whether anything changed since the e-graph was made.
+        let mut changed = true;
         for (pass, run) in SEQUENCE {
-            if passes.contains(pass) {
+            if passes.contains(pass) && (changed || pass != Pass::Egraph) {
                 let start = Instant::now();
                 let changes = run(func.to_mut(), &facts, &mut counts);
                 counts.add(pass, changes, start.elapsed());
+                changed = pass != Pass::Egraph && (changed || changes > 0);
             }
         }
         Ok(func)
     })?;
+    drop_uncalled(&mut group);
     Ok((group, counts))
+}
+
+/// Takes subroutines out that nothing calls any longer.
+fn drop_uncalled(group: &mut Group<'_>) {
+    let mut called: EntitySet<FuncRef> = EntitySet::new();
+    fn mark(func: &Function, called: &mut EntitySet<FuncRef>) {
+        for inst in calls(func) {
+            if let InstData::Call { func, .. } = *func.dfg.data(inst) {
+                called.insert(func);
+            }
+        }
+    }
+    mark(&group.kernel, &mut called);
+    // Each stands before those that call it.
+    let mut keep = vec![false; group.subroutines.len()];
+    for (keep, (name, func)) in keep.iter_mut().zip(&group.subroutines).rev() {
+        *keep = called.contains(*name);
+        if *keep {
+            mark(func, &mut called);
+        }
+    }
+    let mut keep = keep.into_iter();
+    group.subroutines.retain(|_| keep.next().unwrap_or(true));
 }

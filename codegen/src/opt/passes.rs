@@ -70,6 +70,12 @@ passes! {
     Rules "rules" O1,
     /// What a loop computes again and again, computed before it; part of the e-graph's elaboration.
     Invariants "invariants" O1,
+    /// Loops of few iterations made straight.
+    Unroll "unroll" O2,
+    /// Loops that begin with their condition made to end with it.
+    Rotate "rotate" O1,
+    /// Blocks merged, branches by constants and parameters that are always the same taken out.
+    Tidy "tidy" O1,
 }
 
 impl Pass {

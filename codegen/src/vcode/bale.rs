@@ -236,10 +236,11 @@ impl fmt::Display for BaleSrc {
 impl fmt::Display for Bale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let o = &self.operation;
-        match self.mask.or(o.select) {
-            Some(VFlag::EXEC) => f.write_str("(exec) ")?,
-            Some(m) => write!(f, "({m}) ")?,
-            None => {}
+        for mask in [self.mask, o.select].into_iter().flatten() {
+            match mask {
+                VFlag::EXEC => f.write_str("(exec) ")?,
+                m => write!(f, "({m}) ")?,
+            }
         }
         if let Some((m, inverse)) = self.under {
             write!(f, "({}{m}) ", if inverse { "~" } else { "" })?;

@@ -1,0 +1,95 @@
+//! Copies of instructions, with other operands.
+
+use crate::ir::{Block, BlockCall, Cases, Function, Inst, InstData, Opcode, Type, Value};
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use smallvec::SmallVec;
+
+/// What stands for values and blocks in a copy; those that are not here stand for themselves.
+#[derive(Default)]
+pub(super) struct Copied {
+    pub values: SecondaryMap<Value, PackedOption<Value>>,
+    pub blocks: SecondaryMap<Block, PackedOption<Block>>,
+}
+
+impl Copied {
+    /// What stands for a value.
+    pub fn value(&self, v: Value) -> Value {
+        self.values[v].expand().unwrap_or(v)
+    }
+
+    /// Appends a copy of an instruction to a block; its results stand for the original's.
+    pub fn inst(&mut self, func: &mut Function, inst: Inst, to: Block) {
+        let mut data = own_lists(func, *func.dfg.data(inst));
+        data.map_args(&mut func.dfg, |v| self.value(v));
+        let types: SmallVec<[Type; 3]> = func
+            .dfg
+            .results(inst)
+            .iter()
+            .map(|&v| func.dfg.ty(v))
+            .collect();
+        let copy = func.dfg.make_inst(data, &types);
+        let loc = func.srclocs[inst];
+        func.set_srcloc(copy, loc);
+        let (dests, _) = func.dfg.destinations_mut(copy);
+        for dest in dests {
+            dest.block = self.blocks[dest.block].expand().unwrap_or(dest.block);
+        }
+        for n in 0..types.len() {
+            let (old, new) = (func.dfg.results(inst)[n], func.dfg.results(copy)[n]);
+            self.values[old] = new.into();
+        }
+        func.layout.append_inst(to, copy);
+    }
+}
+
+/// The same data with lists of its own, that can be changed without changing the original's.
+fn own_lists(func: &mut Function, mut data: InstData) -> InstData {
+    let pool = &mut func.dfg.pool;
+    let mut own = |dest: &mut BlockCall| dest.args = dest.args.deep_clone(pool);
+    match &mut data {
+        InstData::Jump { dest, .. } => own(dest),
+        InstData::Brif { dests, .. } => dests.iter_mut().for_each(own),
+        InstData::Call { args, .. }
+        | InstData::Return { args, .. }
+        | InstData::Printf { args, .. } => {
+            *args = args.deep_clone(pool);
+        }
+        InstData::Switch { cases, .. } => {
+            let old = func.dfg.cases(*cases);
+            let (values, dests) = (old.values.clone(), old.dests.clone());
+            let pool = &mut func.dfg.pool;
+            let dests = dests.into_iter().map(|mut d| {
+                d.args = d.args.deep_clone(pool);
+                d
+            });
+            let dests = dests.collect();
+            *cases = func.dfg.make_cases(Cases { values, dests });
+        }
+        _ => {}
+    }
+    data
+}
+
+/// The arguments of the jump that ends a block.
+pub(super) fn jump_args(func: &Function, block: Block) -> SmallVec<[Value; 8]> {
+    match func.layout.terminator(block).map(|i| func.dfg.data(i)) {
+        Some(InstData::Jump { dest, .. }) => dest.args.as_slice(&func.dfg.pool).into(),
+        _ => SmallVec::new(),
+    }
+}
+
+/// Appends to a block a jump to one destination of a copied branch.
+pub(super) fn branch(func: &mut Function, copied: &mut Copied, end: Inst, to: usize, from: Block) {
+    let Some(mut dest) = func.dfg.destinations(end).get(to).copied() else {
+        return;
+    };
+    dest.args = dest.args.deep_clone(&mut func.dfg.pool);
+    dest.block = copied.blocks[dest.block].expand().unwrap_or(dest.block);
+    let opcode = Opcode::Jump;
+    let jump = func.dfg.make_inst(InstData::Jump { opcode, dest }, &[]);
+    func.dfg.map_args(jump, |v| copied.value(v));
+    let loc = func.srclocs[end];
+    func.set_srcloc(jump, loc);
+    func.layout.append_inst(from, jump);
+}

@@ -1,0 +1,259 @@
+//! Loops of few iterations, known in number, become straight.
+//!
+//! The loop is left at its header alone, by a compare of a number with a constant; the number begins as a constant, and the one jump back adds a constant to
+//! it. Then the iterations are copies of the loop's blocks one behind the other, and the number is a constant in each.
+//!
+//! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become. Inner loops
+//! go first; what is around them is looked at again, once for each loop.
+
+use super::copy::{Copied, branch, jump_args};
+use super::loops::{Loop, Loops};
+use super::{Counts, Facts};
+use crate::interp::Lanes;
+use crate::interp::pure::evaluate;
+use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
+use gantry_isa_gen::sem::FpMode;
+
+/// Iterations.
+const ITERATIONS: u32 = 64;
+/// Instructions of the copies of one loop.
+const LOOP: usize = 512;
+/// Instructions of the copies of all loops of a function.
+const FUNCTION: usize = 4096;
+/// Loops that are looked at in a function.
+const LOOPS: usize = 64;
+
+/// A loop that can be made straight.
+struct Counted {
+    header: Block,
+    /// The one block that jumps into it, and the one that jumps back.
+    before: Block,
+    latch: Block,
+    /// Where the header branches to in the loop, and to leave it.
+    body: usize,
+    exit: usize,
+    /// Its blocks in an order in which definitions come before uses, the header first.
+    blocks: Vec<Block>,
+    iterations: u32,
+}
+
+/// The pass. Gives how many loops are straight.
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
+    let mut left = FUNCTION;
+    let mut done = 0;
+    for _ in 0..LOOPS {
+        let cfg = ControlFlow::new(func);
+        let loops = Loops::new(func, &cfg);
+        let Some(counted) = find(func, &cfg, &loops, left, &facts.float.mode()) else {
+            break;
+        };
+        left = left.saturating_sub(size(func, &counted.blocks) * counted.iterations as usize);
+        unroll(func, &counted);
+        super::blocks::remove_unreachable(func, &ControlFlow::new(func));
+        done += 1;
+    }
+    done
+}
+
+fn size(func: &Function, blocks: &[Block]) -> usize {
+    let insts = blocks.iter().flat_map(|&b| func.layout.insts(b));
+    insts
+        .filter(|&&i| !matches!(func.dfg.data(i), InstData::Imm { .. }))
+        .count()
+}
+
+/// The first loop without loops in it that can be made straight.
+fn find(
+    func: &Function,
+    cfg: &ControlFlow,
+    loops: &Loops,
+    left: usize,
+    mode: &FpMode,
+) -> Option<Counted> {
+    let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); loops.loops.len()];
+    for &block in cfg.order() {
+        if let Some(l) = loops.of(block) {
+            blocks[l.as_u32() as usize].push(block);
+        }
+    }
+    let mut inner: Vec<bool> = vec![true; loops.loops.len()];
+    for data in loops.loops.values() {
+        if let Some(up) = data.parent.expand() {
+            inner[up.as_u32() as usize] = false;
+        }
+    }
+    let mut all = loops.loops.keys().filter(|l| inner[l.as_u32() as usize]);
+    all.find_map(|l| {
+        let blocks = std::mem::take(&mut blocks[l.as_u32() as usize]);
+        counted(func, cfg, loops, l, blocks, left, mode)
+    })
+}
+
+fn counted(
+    func: &Function,
+    cfg: &ControlFlow,
+    loops: &Loops,
+    this: Loop,
+    blocks: Vec<Block>,
+    left: usize,
+    mode: &FpMode,
+) -> Option<Counted> {
+    let header = loops.loops[this].header;
+    let inside = |b: Block| loops.of(b) == Some(this);
+    let &[(a, _), (b, _)] = cfg.preds(header) else {
+        return None;
+    };
+    let (before, latch) = match (inside(a), inside(b)) {
+        (false, true) => (a, b),
+        (true, false) => (b, a),
+        _ => return None,
+    };
+    let jump = |b: Block| match *func.dfg.data(func.layout.terminator(b)?) {
+        InstData::Jump { dest, .. } => Some(dest.args.as_slice(&func.dfg.pool)),
+        _ => None,
+    };
+    let (first, next) = (jump(before)?, jump(latch)?);
+    let end = func.layout.terminator(header)?;
+    let InstData::Brif { cond, dests, .. } = *func.dfg.data(end) else {
+        return None;
+    };
+    let (body, exit) = match (inside(dests[0].block), inside(dests[1].block)) {
+        (true, false) => (0, 1),
+        (false, true) => (1, 0),
+        _ => return None,
+    };
+    // It is left there alone, and what it leads to is reached from nowhere else.
+    let leaves = |b: &Block| {
+        let end = func.layout.terminator(*b);
+        let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
+        *b != header && dests.iter().any(|d| !inside(d.block))
+    };
+    // Cycles that are no loops would have uses before definitions.
+    let place = |b: Block| blocks.iter().position(|&o| o == b);
+    let back = |(n, b): (usize, &Block)| {
+        let end = func.layout.terminator(*b);
+        let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
+        let mut places = dests.iter().filter_map(|d| place(d.block));
+        places.any(|to| to != 0 && to <= n)
+    };
+    if size(func, &blocks) > LOOP || blocks.iter().enumerate().any(back) || latch == header {
+        return None;
+    }
+    if blocks.iter().any(leaves) || cfg.preds(dests[exit].block).len() != 1 {
+        return None;
+    }
+    let InstData::IntCompare { args, .. } = *func.dfg.data(func.dfg.def_inst(cond)?) else {
+        return None;
+    };
+    let params = func.dfg.block_params(header);
+    let number = params.iter().position(|&p| p == args[0])?;
+    let start = constant(func, *first.get(number)?)?;
+    let step = match *func.dfg.data(func.dfg.def_inst(*next.get(number)?)?) {
+        InstData::Binary {
+            opcode: Opcode::Iadd,
+            args: [x, step],
+        } if x == args[0] => constant(func, step)?,
+        _ => return None,
+    };
+    let bound = constant(func, args[1])?;
+    let compare = func.dfg.data(func.dfg.def_inst(cond)?);
+    let ty = func.dfg.ty(args[0]);
+    let mask = ty.scalar().mask();
+    let mut number = start;
+    let mut iterations = 0;
+    let size = size(func, &blocks);
+    loop {
+        let (x, y): (Lanes, Lanes) = (vec![number], vec![bound]);
+        let value = |v: Value| if v == args[0] { &x } else { &y };
+        let holds = evaluate(&func.dfg, func.dfg.ty(cond), compare, value, mode).ok()?;
+        if (holds.first()?.first()? == &1) != (body == 0) {
+            break;
+        }
+        number = number.wrapping_add(step) & mask;
+        iterations += 1;
+        let all = size * iterations as usize;
+        if iterations > ITERATIONS || all > LOOP || all > left {
+            return None;
+        }
+    }
+    Some(Counted {
+        header,
+        before,
+        latch,
+        body,
+        exit,
+        blocks,
+        iterations,
+    })
+}
+
+/// The bits of a constant of one lane.
+fn constant(func: &Function, v: Value) -> Option<u64> {
+    match *func.dfg.data(func.dfg.def_inst(v)?) {
+        InstData::Imm {
+            opcode: Opcode::Iconst,
+            bits,
+        } if func.dfg.ty(v).lanes() == 1 => Some(bits),
+        _ => None,
+    }
+}
+
+fn unroll(func: &mut Function, l: &Counted) {
+    let mut from = l.before;
+    let mut copied = Copied::default();
+    let mut order = Vec::new();
+    let params = func.dfg.block_params(l.header).to_vec();
+    for n in 0..=l.iterations {
+        // What the header's parameters are, from the jump at the end of what was copied last.
+        let args = jump_args(func, from);
+        let mut next = Copied::default();
+        for (&p, arg) in params.iter().zip(args) {
+            next.values[p] = arg.into();
+        }
+        copied = next;
+        func.layout.insts_mut(from).pop();
+        let head = func.layout.insts(l.header).to_vec();
+        let Some((&end, head)) = head.split_last() else {
+            return;
+        };
+        if n == l.iterations {
+            for &inst in head {
+                copied.inst(func, inst, from);
+            }
+            branch(func, &mut copied, end, l.exit, from);
+            break;
+        }
+        for &block in &l.blocks[1..] {
+            let copy = func.dfg.make_block();
+            order.push(copy);
+            for &p in &func.dfg.block_params(block).to_vec() {
+                let ty = func.dfg.ty(p);
+                copied.values[p] = func.dfg.append_block_param(copy, ty).into();
+            }
+            copied.blocks[block] = copy.into();
+        }
+        for &inst in head {
+            copied.inst(func, inst, from);
+        }
+        branch(func, &mut copied, end, l.body, from);
+        for &block in &l.blocks[1..] {
+            let copy = copied.blocks[block].expand().unwrap_or(block);
+            for inst in func.layout.insts(block).to_vec() {
+                copied.inst(func, inst, copy);
+            }
+        }
+        from = copied.blocks[l.latch].expand().unwrap_or(l.latch);
+    }
+    func.layout.insert_before(l.header, &order);
+    // What is behind the loop reads what its header had in the end.
+    let all = func.layout.blocks().to_vec();
+    for block in all {
+        if l.blocks.contains(&block) || order.contains(&block) {
+            continue;
+        }
+        for inst in func.layout.insts(block).to_vec() {
+            func.dfg.map_args(inst, |v| copied.value(v));
+        }
+    }
+    func.labels.map_values(|v| Some(copied.value(v)));
+}
