@@ -45,6 +45,17 @@ pub struct Code {
 }
 
 impl Code {
+    /// What it takes by the model of [`isa::perf::cycles`].
+    pub fn cycles(&self, platform: isa::Platform) -> isa::perf::Cycles {
+        let mut at = 0;
+        let insts = self.insts.iter().map(|i| {
+            let here = at;
+            at += NATIVE as u32;
+            (here, i)
+        });
+        isa::perf::cycles(platform, insts)
+    }
+
     /// Where the instruction at an offset comes from.
     pub fn source_loc(&self, offset: u64) -> SourceLoc {
         let after = self.locations.partition_point(|l| l.offset <= offset);

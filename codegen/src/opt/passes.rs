@@ -70,6 +70,10 @@ passes! {
     Rules "rules" O1,
     /// What a loop computes again and again, computed before it; part of the e-graph's elaboration.
     Invariants "invariants" O1,
+    /// Loads early in their blocks, before allocation.
+    Raise "raise" O1,
+    /// Instructions in an order that hides latencies, after allocation.
+    Schedule "schedule" O2,
 }
 
 impl Pass {
