@@ -42,7 +42,7 @@ use crate::vcode::lowered::LoweredFunction;
 use crate::vcode::{MInst, VCode, display, verify};
 use crate::verifier;
 use std::fmt::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -497,9 +497,9 @@ pub(crate) fn run(
             })
         })?
         .after;
-    let schedules = PassSet::of(options.opt)
-        .without(options.without)
-        .contains(Pass::Schedule);
+    let passes = PassSet::of(options.opt).without(options.without);
+    let schedules = passes.contains(Pass::Schedule);
+    let compacts = passes.contains(Pass::Compact);
     let mut moved = 0;
     let Scheduled(code, live, alloc) = stages.run(Stage::Schedule, || {
         if !schedules {
@@ -516,10 +516,17 @@ pub(crate) fn run(
     })?;
     stages.pass(Pass::Schedule, schedules, moved);
     let (_, _, out) = stages.run(Stage::Emit, || {
-        let out = emit(name, &code, &live, &alloc, target, options.check)?;
+        let out = emit(name, &code, &live, &alloc, target, compacts, options.check)?;
         Ok((module, target, out))
     })?;
     let mut stats = stages.stats;
+    if compacts {
+        stats.passes.push(PassStats {
+            pass: Pass::Compact,
+            changes: out.compacted,
+            time: Duration::ZERO,
+        });
+    }
     stats.instructions = out.insts.len();
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = demand;

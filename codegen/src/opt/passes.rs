@@ -74,6 +74,8 @@ passes! {
     Raise "raise" O1,
     /// Instructions in an order that hides latencies, after allocation.
     Schedule "schedule" O2,
+    /// Instructions in their compact form, as they are emitted.
+    Compact "compact" O1,
 }
 
 impl Pass {
