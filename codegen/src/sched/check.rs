@@ -51,7 +51,13 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
         let mut read = 0;
         let mut writes: Vec<Range<u32>> = Vec::new();
         spans.each(m, |r, bytes, named| {
-            let address = matches!(m, MInst::LoadAddress { base, .. } if *base == r);
+            // Of the base only the place is asked for.
+            let address = match m {
+                MInst::LoadAddress { base, index, .. } => {
+                    *base == r && index.is_none_or(|(i, _)| i != r)
+                }
+                _ => false,
+            };
             if !says || address && !self.space.values {
                 return;
             }
@@ -155,7 +161,16 @@ pub(crate) fn verify(
             }
         }
         if was.history != is.history {
-            return Err(format!("{block} does not leave what it left"));
+            let file = was.history.file.iter();
+            let byte = file.filter(|(b, h)| is.history.file.get(b) != Some(h));
+            let byte = byte.map(|(b, _)| *b).min();
+            let other = was.history.other.iter();
+            let unit = other.filter(|(u, h)| is.history.other.get(u) != Some(h));
+            let unit = unit.map(|(u, _)| *u).min();
+            let now = order.from.get(data.start..data.end);
+            return Err(format!(
+                "{block} does not leave what it left: byte {byte:?} of the file, unit {unit:?}; its order is {now:?}"
+            ));
         }
     }
     Ok(())

@@ -73,6 +73,11 @@ impl Graph {
             }
             same
         });
+        self.index(units);
+    }
+
+    /// Finds edges by where they start, and how far it is from each unit.
+    fn index(&mut self, units: &Units) {
         self.starts.clear();
         self.starts.resize(units.len() + 1, 0);
         self.waits.clear();
@@ -93,6 +98,20 @@ impl Graph {
             let behind = self.after(n).map(|(to, cycles)| cycles.saturating_add(self.way(to)));
             self.way[n] = behind.max().unwrap_or(0).max(own);
         }
+    }
+
+    /// How many dependences there are.
+    #[cfg(test)]
+    pub(super) fn edges(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Forgets one dependence: who waited for whom.
+    #[cfg(test)]
+    pub(super) fn forget(&mut self, n: usize, units: &Units) -> (usize, usize) {
+        let e = self.edges.remove(n);
+        self.index(units);
+        (e.from as usize, e.to as usize)
     }
 
     /// Adds what a unit waits for.

@@ -10,7 +10,7 @@ use std::collections::BinaryHeap;
 /// Who goes first.
 pub(super) trait Policy {
     /// Those with a rank go before others, the lowest first; all others as they came.
-    fn rank(&self, n: usize) -> Option<u32>;
+    fn rank(&self, graph: &Graph, n: usize) -> Option<u32>;
 
     /// Whether there is room for one with a rank. If not, others go before it, as they came.
     fn fits(&self, _n: usize) -> bool {
@@ -68,7 +68,7 @@ impl List {
                 self.wait(units, n, clock);
             }
         }
-        while let Some(n) = self.next(clock, policy) {
+        while let Some(n) = self.next(graph, clock, policy) {
             self.done[n] = true;
             self.order.push(n as u32);
             units.issue(n, clock);
@@ -87,13 +87,13 @@ impl List {
         self.later.push(Reverse((units.earliest(n, clock), n as u32)));
     }
 
-    fn next(&mut self, clock: &Clock, policy: &impl Policy) -> Option<usize> {
+    fn next(&mut self, graph: &Graph, clock: &Clock, policy: &impl Policy) -> Option<usize> {
         let done = |n: u32| self.done.get(n as usize).copied().unwrap_or(false);
         while let Some((cycle, n)) = top(&mut self.later, |t| done(t.1))
             && cycle <= clock.now()
         {
             self.later.pop();
-            match policy.rank(n as usize) {
+            match policy.rank(graph, n as usize) {
                 Some(rank) => self.ranked.push(Reverse((rank, n))),
                 None => self.others.push(Reverse(n)),
             }

@@ -90,13 +90,11 @@ impl Order {
 }
 
 /// Instructions with the longest way to the end of their block first.
-struct Longest<'a> {
-    graph: &'a Graph,
-}
+struct Longest;
 
-impl Policy for Longest<'_> {
-    fn rank(&self, n: usize) -> Option<u32> {
-        Some(u32::MAX - self.graph.way(n))
+impl Policy for Longest {
+    fn rank(&self, graph: &Graph, n: usize) -> Option<u32> {
+        Some(u32::MAX - graph.way(n))
     }
 }
 
@@ -109,18 +107,28 @@ pub(crate) fn schedule(code: &VCode, alloc: &Allocation, target: &Target) -> Ord
         size: |r: VReg| code.vregs[r].bytes,
         values: !code.labels.is_empty(),
     };
+    ordered(code, &space, &mut Longest, |_, _| {})
+}
+
+/// An order of allocated code by a policy. `edit`: what is done to the dependences of each segment before.
+fn ordered<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
+    code: &VCode,
+    space: &Space<A, S>,
+    policy: &mut impl Policy,
+    mut edit: impl FnMut(&mut Graph, &Units),
+) -> Order {
     let mut order = Order::new(code);
     let mut units = Units::default();
-    let mut graph = Graph::new(space.chunks(target.grf().size()));
+    let mut graph = Graph::new(space.chunks(code.grf.size()));
     let mut clock = Clock::default();
     let mut list = List::default();
     for data in code.blocks.values() {
         clock.reset();
         let mut at = data.start;
         while at < data.end {
-            at = units.segment(code, &space, at..data.end, false);
+            at = units.segment(code, space, at..data.end, false);
             graph.build(&units);
-            let policy = &mut Longest { graph: &graph };
+            edit(&mut graph, &units);
             list.run(&units, &graph, &mut clock, policy);
             list.order(&units, &mut order);
             units.fixed(&mut clock, &mut order);
@@ -267,7 +275,7 @@ struct Raise<'a, 'b> {
 }
 
 impl Policy for Raise<'_, '_> {
-    fn rank(&self, n: usize) -> Option<u32> {
+    fn rank(&self, _: &Graph, n: usize) -> Option<u32> {
         let needed = self.needed.get(n).copied().unwrap_or(false);
         needed.then_some(n as u32)
     }

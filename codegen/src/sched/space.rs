@@ -2,7 +2,7 @@
 
 use crate::vcode::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::perf::{self, Access, Freedom, Store};
-use gantry_isa_gen::{Platform, Type};
+use gantry_isa_gen::{Dst, Platform, Src, Type};
 
 /// Some bytes (or units) of a chunk, read or written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,9 +93,25 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
             MInst::Op { ref inst, .. } => {
                 let mut anywhere = false;
                 let grf = |r: VirtReg| match r {
-                    VirtReg::Grf(r) => Some((self.address)(r)),
+                    VirtReg::Grf(r) => {
+                        let start = (self.address)(r);
+                        Some(start..start + (self.size)(r))
+                    }
                     VirtReg::Flag(_) | VirtReg::Phys(_) => None,
                 };
+                // What a macro leaves of its registers is nobody's.
+                for s in &inst.srcs {
+                    if let Src::Macro { at, .. } = s
+                        && let VirtReg::Grf(r) = at.reg
+                    {
+                        f(&all(r, false));
+                    }
+                }
+                if let Dst::Macro { at, .. } = inst.dst
+                    && let VirtReg::Grf(r) = at.reg
+                {
+                    f(&all(r, true));
+                }
                 let freedom = perf::accesses(self.platform, inst, grf, |a| {
                     if is_anywhere(&a) {
                         anywhere = true;

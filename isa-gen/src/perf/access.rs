@@ -7,6 +7,7 @@ use crate::op::{MathFn, Op};
 use crate::platform::Platform;
 use crate::reg::{Arf, Reg, RegRef, Register};
 use crate::region::Region;
+use std::ops::Range;
 
 /// Where something is that instructions read and write.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -66,13 +67,13 @@ pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Messag
 }
 
 /// Calls `f` with all that an instruction reads and writes, and says whether it may change places with others. `grf`: the byte address of a general
-/// register; `None` for others.
+/// register, and where what it is part of ends, beyond which nothing of it is; `None` for others.
 ///
 /// What it does to memory is told by its descriptors. A fixed instruction may have accesses that are not told.
 pub fn accesses<R: Register>(
     platform: Platform,
     inst: &Inst<R>,
-    grf: impl Fn(R) -> Option<u32>,
+    grf: impl Fn(R) -> Option<Range<u32>>,
     f: impl FnMut(Access),
 ) -> Freedom {
     let mut walk = Walk {
@@ -112,15 +113,16 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     /// So many bytes of a register, or, if that is not known, all from there on.
     fn register<R: Register>(&mut self, at: RegRef<R>, bytes: Option<u32>, write: bool)
     where
-        G: Fn(R) -> Option<u32>,
+        G: Fn(R) -> Option<Range<u32>>,
     {
         let sub = u32::from(at.sub);
         if bytes == Some(0) {
             return;
         }
-        if let Some(address) = (self.grf)(at.reg) {
-            let end = bytes.map_or(u32::MAX, |b| address + sub + b);
-            return self.on(Store::Grf, address + sub, end, write);
+        if let Some(Range { start, end }) = (self.grf)(at.reg) {
+            let from = (start + sub).min(end);
+            let to = bytes.map_or(end, |b| from.saturating_add(b).min(end));
+            return self.on(Store::Grf, from, to, write);
         }
         match at.reg.as_phys() {
             Some(Reg::Arf(Arf::Null, _)) => {}
@@ -144,7 +146,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         inst: &Inst<R>,
         bytes: impl Fn(usize) -> Option<Option<u32>>,
     ) where
-        G: Fn(R) -> Option<u32>,
+        G: Fn(R) -> Option<Range<u32>>,
     {
         let packed = |size: u32| Some(dst_span_bytes(1, inst.exec, size));
         for (n, s) in inst.srcs.iter().enumerate() {
@@ -182,7 +184,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     /// The payloads of a send, its response, and what its message does.
     fn message<R: Register>(&mut self, platform: Platform, inst: &Inst<R>)
     where
-        G: Fn(R) -> Option<u32>,
+        G: Fn(R) -> Option<Range<u32>>,
     {
         let message = message(platform, inst);
         let size = platform.features().grf_bytes;
@@ -196,7 +198,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             }
         }
         let header = match inst.srcs[0] {
-            Src::Direct { at, .. } if at.sub == 0 => (self.grf)(at.reg),
+            Src::Direct { at, .. } if at.sub == 0 => (self.grf)(at.reg).map(|r| r.start),
             _ => None,
         };
         let known = message.is_some_and(|m| self.memory(&m.op, header == Some(0)));
@@ -206,7 +208,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     /// Predicate and flag modifier.
     fn flags<R: Register>(&mut self, inst: &Inst<R>)
     where
-        G: Fn(R) -> Option<u32>,
+        G: Fn(R) -> Option<Range<u32>>,
     {
         if let Some(p) = inst.pred {
             match p.ctrl {
@@ -229,7 +231,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     /// The bytes of a flag that an instruction's channels have bits in. `group`: how many channels of a predicate are taken together.
     fn flag_bits<R: Register>(&mut self, inst: &Inst<R>, flag: RegRef<R>, group: u32, write: bool)
     where
-        G: Fn(R) -> Option<u32>,
+        G: Fn(R) -> Option<Range<u32>>,
     {
         let first = u32::from(flag.sub) * 8 + inst.offset.channels();
         let end = first + inst.exec.channels().max(group);

@@ -61,7 +61,7 @@ impl Slot {
 /// let mut clock = Clock::default();
 /// for i in &program.insts {
 ///     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-///     let grf = |r| if let Reg::Grf(n) = r { Some(u32::from(n) * 32) } else { None };
+///     let grf = |r| if let Reg::Grf(n) = r { Some(u32::from(n) * 32..4096) } else { None };
 ///     accesses(platform, &i.inst, grf, |a| {
 ///         let slots = if a.write { &mut writes } else { &mut reads };
 ///         slots.extend(Slot::of(&a, 32));

@@ -55,7 +55,7 @@ pub fn cycles<'a>(
     let depths = depths(&code);
     let grf_bytes = platform.features().grf_bytes;
     let grf = |r: Reg| match r {
-        Reg::Grf(n) => Some(u32::from(n) * grf_bytes),
+        Reg::Grf(n) => Some(u32::from(n) * grf_bytes..u32::MAX),
         Reg::Arf(..) => None,
     };
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
