@@ -115,25 +115,44 @@ fn compilations_compared() {
     };
     let (plain, best) = (compile("0"), compile("2"));
     let same = gantry(["compare", &plain, &plain, "--fail-on-worse"]).ok();
-    assert!(same.contains("instructions: 0 better, 0 worse, 2 the same"), "{same}");
+    assert!(
+        same.contains("instructions: 0 better, 0 worse, 2 the same"),
+        "{same}"
+    );
     assert!(same.contains("ratios 1.0000"), "{same}");
     // What is better one way is worse the other way.
     let better = gantry(["compare", &plain, &best]).ok();
-    assert!(better.contains("saxpy32: ") && better.contains("better"), "{better}");
+    assert!(
+        better.contains("saxpy32: ") && better.contains("better"),
+        "{better}"
+    );
     assert!(better.contains("bytes: 2 better, 0 worse"), "{better}");
     let worse = gantry(["compare", &best, &plain]).ok();
     assert!(worse.contains("bytes: 0 better, 2 worse"), "{worse}");
     let error = gantry(["compare", &best, &plain, "--fail-on-worse"]).fails();
     assert!(error.contains("some kernel got worse"), "{error}");
-    let args = ["compare", &best, &plain, "--fail-on-worse", "--tolerance", "10000"];
+    let args = [
+        "compare",
+        &best,
+        &plain,
+        "--fail-on-worse",
+        "--tolerance",
+        "10000",
+    ];
     gantry(args).ok();
 
     // By hand: a ratio of one half and one of two make one; a width is better if it is more; who is gone is missed.
     let line = |name: &str, bytes: u32, width: u32| {
         format!("{{\"kernel\": \"{name}\", \"bytes\": {bytes}, \"simd_width\": {width}}}\n")
     };
-    let a = dir.write("a.json", &(line("x", 10, 8) + &line("y", 10, 16) + &line("z", 1, 1)));
-    let b = dir.write("b.json", &(line("x", 5, 16) + &line("y", 20, 8) + &line("w", 1, 1)));
+    let a = dir.write(
+        "a.json",
+        &(line("x", 10, 8) + &line("y", 10, 16) + &line("z", 1, 1)),
+    );
+    let b = dir.write(
+        "b.json",
+        &(line("x", 5, 16) + &line("y", 20, 8) + &line("w", 1, 1)),
+    );
     let out = gantry(["compare", &a, &b]).ok();
     let want = "x: bytes 10 -> 5 (-50.0%) better, SIMD width 8 -> 16 (+100.0%) better\n\
         y: bytes 10 -> 20 (+100.0%) worse, SIMD width 16 -> 8 (-50.0%) worse\n\
@@ -144,7 +163,10 @@ fn compilations_compared() {
     assert_eq!(out, want);
     let bad = dir.write("bad.json", "{\"kernel\": \"x\"}\n[1]\n");
     let error = gantry(["compare", &a, &bad]).fails();
-    assert!(error.contains("bad.json: line 2: no JSON object"), "{error}");
+    assert!(
+        error.contains("bad.json: line 2: no JSON object"),
+        "{error}"
+    );
 }
 
 /// What is spilled, for what, and the picture of it.

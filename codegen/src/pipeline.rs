@@ -336,12 +336,13 @@ fn room<'a>(options: &'a CompileOptions, payload: &Payload) -> Room<'a> {
     }
 }
 
-/// The stages up to liveness, with a context's memory; `verify` checks the IR.
+/// The stages up to liveness, with a context's memory; `verify` checks the IR. `raises`: loads come early where that is asked for.
 fn measure(
     stages: &mut Stages<'_>,
     context: &mut Context,
     module: &Module,
     func: &Function,
+    raises: bool,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<Measured, CodegenError> {
     let (name, options) = (stages.name, stages.options);
@@ -380,7 +381,7 @@ fn measure(
     let limit = room(options, &payload)
         .grfs
         .saturating_mul(target.grf().bytes);
-    let raises = passes.contains(Pass::Raise) && options.allocator == Allocator::Bytes;
+    let raises = raises && passes.contains(Pass::Raise) && options.allocator == Allocator::Bytes;
     let mut raised = 0;
     let Raised(mut code, mut known) = stages.run(Stage::Raise, || {
         if !raises || !sched::has_loads(&code) {
@@ -435,7 +436,7 @@ pub(crate) fn demand(
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<Demand, CodegenError> {
     let mut stages = Stages::new(func, options);
-    let measured = measure(&mut stages, context, module, func, verify)?;
+    let measured = measure(&mut stages, context, module, func, false, verify)?;
     let room = room(options, &measured.payload);
     context.insts = measured.code.insts;
     Ok(Demand {
@@ -461,7 +462,7 @@ pub(crate) fn run(
         barrier,
         findings,
         shared,
-    } = measure(&mut stages, context, module, func, verify)?;
+    } = measure(&mut stages, context, module, func, true, verify)?;
     let name = stages.name;
     let room = room(options, &payload);
     let demand = live.peak().1;

@@ -13,9 +13,11 @@ const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
 
 /// A line a file: its name, and for each target the sums over its kernels; a `-` where the target has not what the file needs.
 fn figures(root: &Path) -> String {
-    let mut out = "; instructions, bytes of code, bytes of registers live at once, modelled cycles: ".to_owned()
-        + &TARGETS.join(" | ")
-        + "\n";
+    let mut out =
+        "; instructions, bytes of code, bytes of registers live at once, modelled cycles: "
+            .to_owned()
+            + &TARGETS.join(" | ")
+            + "\n";
     for path in files(root).unwrap() {
         let name = path.strip_prefix(root).unwrap().display().to_string();
         let source = std::fs::read_to_string(&path).unwrap();
@@ -52,7 +54,11 @@ fn figures(root: &Path) -> String {
 fn means(before: &str, now: &str) -> String {
     let numbers = |text: &str| -> HashMap<String, Vec<f64>> {
         let lines = text.lines().filter_map(|l| l.split_once(": "));
-        let numbers = |s: &str| s.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let numbers = |s: &str| {
+            s.split_whitespace()
+                .filter_map(|n| n.parse().ok())
+                .collect()
+        };
         let all = lines.flat_map(|(name, columns)| {
             let columns = columns.split(" | ").enumerate();
             columns.map(move |(n, c)| (format!("{name} {n}"), numbers(c)))

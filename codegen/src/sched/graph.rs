@@ -9,8 +9,8 @@ type Entry = (u64, u32);
 /// Who last wrote the bytes of a chunk, and who has read them since.
 #[derive(Default)]
 struct Chunk {
-    writes: SmallVec<[Entry; 2]>,
-    reads: SmallVec<[Entry; 4]>,
+    writes: SmallVec<[Entry; 1]>,
+    reads: SmallVec<[Entry; 2]>,
 }
 
 /// One waits for another, for so many cycles from when that is issued.
@@ -29,8 +29,13 @@ pub(super) struct Graph {
     chunks: Vec<Chunk>,
     /// Chunks that are not empty.
     used: Vec<u32>,
+    /// In the order of those that wait.
     edges: Vec<Edge>,
-    /// Per unit, where its edges start; one more at the end.
+    /// Per unit, the last edge from it.
+    last: Vec<u32>,
+    /// Edges in the order of those that are waited for.
+    sorted: Vec<Edge>,
+    /// Per unit, where its edges start in that order; one more at the end.
     starts: Vec<u32>,
     /// Per unit, on how many edges it waits.
     waits: Vec<u32>,
@@ -46,6 +51,8 @@ impl Graph {
             chunks: all,
             used: Vec::new(),
             edges: Vec::new(),
+            last: Vec::new(),
+            sorted: Vec::new(),
             starts: Vec::new(),
             waits: Vec::new(),
             way: Vec::new(),
@@ -62,17 +69,11 @@ impl Graph {
         }
         self.used.clear();
         self.edges.clear();
+        self.last.clear();
+        self.last.resize(units.len(), u32::MAX);
         for n in 0..units.len() {
             self.unit(units, n);
         }
-        self.edges.sort_unstable_by_key(|e| (e.from, e.to));
-        self.edges.dedup_by(|next, kept| {
-            let same = (next.from, next.to) == (kept.from, kept.to);
-            if same {
-                kept.cycles = kept.cycles.max(next.cycles);
-            }
-            same
-        });
         self.index(units);
     }
 
@@ -83,7 +84,7 @@ impl Graph {
         self.waits.clear();
         self.waits.resize(units.len(), 0);
         for e in &self.edges {
-            self.starts[e.from as usize + 1] += 1;
+            self.starts[e.from as usize] += 1;
             self.waits[e.to as usize] += 1;
         }
         let mut sum = 0;
@@ -91,11 +92,21 @@ impl Graph {
             sum += *s;
             *s = sum;
         }
+        self.sorted.clear();
+        self.sorted.extend_from_slice(&self.edges);
+        // From the last: those from one unit end where those of the next one start, and each start moves to where the first of them is.
+        for e in self.edges.iter().rev() {
+            let end = &mut self.starts[e.from as usize];
+            *end -= 1;
+            self.sorted[*end as usize] = *e;
+        }
         self.way.clear();
         self.way.resize(units.len(), 0);
         for n in (0..units.len()).rev() {
             let own = units.timing(n).map_or(0, |t| t.issue);
-            let behind = self.after(n).map(|(to, cycles)| cycles.saturating_add(self.way(to)));
+            let behind = self
+                .after(n)
+                .map(|(to, cycles)| cycles.saturating_add(self.way(to)));
             self.way[n] = behind.max().unwrap_or(0).max(own);
         }
     }
@@ -117,7 +128,7 @@ impl Graph {
     /// Adds what a unit waits for.
     fn unit(&mut self, units: &Units, n: usize) {
         let to = n as u32;
-        let edges = &mut self.edges;
+        let (edges, last) = (&mut self.edges, &mut self.last);
         let mut edge = |from: u32, write_to_read: bool| {
             if from == to {
                 return;
@@ -126,7 +137,15 @@ impl Graph {
             let cycles = units.timing(from as usize).map_or(0, |t| {
                 t.issue + if write_to_read { t.result } else { t.read }
             });
-            edges.push(Edge { from, to, cycles });
+            // One for each that it waits for.
+            let last = &mut last[from as usize];
+            match edges.get_mut(*last as usize).filter(|e| e.to == to) {
+                Some(e) => e.cycles = e.cycles.max(cycles),
+                None => {
+                    *last = edges.len() as u32;
+                    edges.push(Edge { from, to, cycles });
+                }
+            }
         };
         for t in units.touches(n).iter().filter(|t| !t.write) {
             let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
@@ -176,7 +195,7 @@ impl Graph {
             Some(&[from, to]) => from as usize..to as usize,
             _ => 0..0,
         };
-        let edges = self.edges.get(range).unwrap_or(&[]).iter();
+        let edges = self.sorted.get(range).unwrap_or(&[]).iter();
         edges.map(|e| (e.to as usize, e.cycles))
     }
 

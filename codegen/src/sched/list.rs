@@ -84,7 +84,8 @@ impl List {
 
     /// All that it waits for has been issued.
     fn wait(&mut self, units: &Units, n: usize, clock: &Clock) {
-        self.later.push(Reverse((units.earliest(n, clock), n as u32)));
+        self.later
+            .push(Reverse((units.earliest(n, clock), n as u32)));
     }
 
     fn next(&mut self, graph: &Graph, clock: &Clock, policy: &impl Policy) -> Option<usize> {

@@ -63,8 +63,6 @@ impl Order {
         if self.moved == 0 {
             return;
         }
-        let at = |n: &u32| code.insts.get(*n as usize).copied();
-        let insts: Vec<MInst> = self.from.iter().filter_map(at).collect();
         if code.locs.runs().next().is_some() {
             let mut locs = SrcLocs::default();
             for (to, &from) in self.from.iter().enumerate() {
@@ -72,7 +70,23 @@ impl Order {
             }
             code.locs = locs;
         }
-        code.insts = insts;
+        // In place, ring by ring: each takes what the next one has.
+        let mut done = vec![false; self.from.len()];
+        let next = |n: usize| self.from.get(n).map_or(n, |f| *f as usize);
+        for first in 0..self.from.len() {
+            let Some(&kept) = code.insts.get(first) else {
+                break;
+            };
+            let mut to = first;
+            while !std::mem::replace(&mut done[to], true) {
+                let from = next(to);
+                code.insts[to] = match from == first {
+                    true => kept,
+                    false => code.insts[from],
+                };
+                to = from;
+            }
+        }
     }
 
     /// Takes it back.
@@ -228,7 +242,9 @@ impl Pressure<'_> {
     fn leaves(&self, r: VReg) -> bool {
         let ranges: &[Range] = &self.live.ranges[r];
         let n = ranges.partition_point(|x| x.end < self.end);
-        ranges.get(n).is_some_and(|x| x.start < self.end && x.end >= self.end)
+        ranges
+            .get(n)
+            .is_some_and(|x| x.start < self.end && x.end >= self.end)
     }
 
     /// The most bytes that live while an instruction runs, if it runs now.
@@ -331,15 +347,23 @@ pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) 
         let mut at = data.start;
         while at < data.end {
             at = units.segment(code, &space, at..data.end, true);
-            graph.build(&units);
-            graph.needed(|n| units.loads(n), &mut needed);
-            let policy = &mut Raise {
-                units: &units,
-                pressure: &mut pressure,
-                needed: &needed,
-            };
-            list.run(&units, &graph, &mut clock, policy);
-            list.order(&units, &mut order);
+            if (0..units.len()).any(|n| units.loads(n)) {
+                graph.build(&units);
+                graph.needed(|n| units.loads(n), &mut needed);
+                let policy = &mut Raise {
+                    units: &units,
+                    pressure: &mut pressure,
+                    needed: &needed,
+                };
+                list.run(&units, &graph, &mut clock, policy);
+                list.order(&units, &mut order);
+            } else {
+                for n in 0..units.len() {
+                    units.issue(n, &mut clock);
+                    pressure.run(units.insts(code, n));
+                    units.places(n).for_each(|at| order.push(at));
+                }
+            }
             pressure.run(units.fixed_inst(code));
             units.fixed(&mut clock, &mut order);
         }

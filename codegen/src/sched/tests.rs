@@ -45,7 +45,10 @@ fn allocated(seed: u64) -> Option<(Machine, Allocated)> {
 fn cases() -> std::ops::Range<u64> {
     let first = number("GANTRY_SEED", 1);
     let cases = number("GANTRY_CASES", 1500);
-    eprintln!("seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)", first + cases - 1);
+    eprintln!(
+        "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
+        first + cases - 1
+    );
     first..first + cases
 }
 
@@ -60,7 +63,10 @@ fn random_machine_functions_keep_what_they_mean() {
         };
         let raise = raise_loads("k", m.code.clone(), &m.target, file, true);
         let (code, live, n) = raise.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        assert!(live.peak().1 <= before.peak().1.max(file / 4 * QUARTERS), "seed {seed}");
+        assert!(
+            live.peak().1 <= before.peak().1.max(file / 4 * QUARTERS),
+            "seed {seed}"
+        );
         assert!(liveness("k", &code).unwrap().same(&live), "seed {seed}");
         crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         raised += n;
@@ -93,9 +99,8 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
             size: |r: VReg| code.vregs[r].bytes,
             values: false,
         };
-        let check = |order: &Order| {
-            check::verify(code, order, &m.target, |r| done.alloc.address[r], false)
-        };
+        let check =
+            |order: &Order| check::verify(code, order, &m.target, |r| done.alloc.address[r], false);
         let mut edges = 0;
         let order = ordered(code, &space, &mut Any::new(seed), |g, _| edges += g.edges());
         check(&order).unwrap_or_else(|e| panic!("seed {seed}: {e}"));

@@ -67,7 +67,9 @@ fn continues(before: &MInst, m: &MInst) -> bool {
 fn together(code: &VCode, at: usize, end: usize, pieces: bool) -> (Range<usize>, bool) {
     let inst = |n: usize| code.insts.get(n).filter(|_| n < end);
     let mut to = at + 1;
-    while matches!(inst(to), Some(MInst::Touch { .. })) && matches!(inst(at), Some(MInst::Op { .. })) {
+    while matches!(inst(to), Some(MInst::Touch { .. }))
+        && matches!(inst(at), Some(MInst::Op { .. }))
+    {
         to += 1;
     }
     // What is said before a call of the registers that its routine reads stands right before it.
@@ -89,7 +91,10 @@ fn together(code: &VCode, at: usize, end: usize, pieces: bool) -> (Range<usize>,
 /// What copies and other things take that become instructions of the ALU, of so many bytes.
 fn simple(platform: gantry_isa_gen::Platform, grfs: u32) -> Timing {
     let exec = gantry_isa_gen::ExecSize::S1;
-    let one = perf::timing(platform, &Inst::<VirtReg>::new(gantry_isa_gen::Op::Mov, exec));
+    let one = perf::timing(
+        platform,
+        &Inst::<VirtReg>::new(gantry_isa_gen::Op::Mov, exec),
+    );
     Timing {
         issue: one.issue * grfs,
         busy: one.busy * grfs,
@@ -173,9 +178,7 @@ impl Units {
                     let grfs = (space.size)(*dst).div_ceil(space.grf);
                     Some(simple(space.platform, grfs))
                 }
-                MInst::LoadAddress { .. } | MInst::Symbol { .. } => {
-                    Some(simple(space.platform, 1))
-                }
+                MInst::LoadAddress { .. } | MInst::Symbol { .. } => Some(simple(space.platform, 1)),
                 MInst::Start { .. } | MInst::Touch { .. } => None,
                 _ => Some(Timing {
                     unit: Unit::None,

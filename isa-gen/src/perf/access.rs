@@ -188,9 +188,8 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     {
         let message = message(platform, inst);
         let size = platform.features().grf_bytes;
-        let lengths = message.map(|m| {
-            [m.src0_grfs, m.src1_grfs, m.response_grfs].map(|n| u32::from(n) * size)
-        });
+        let lengths = message
+            .map(|m| [m.src0_grfs, m.src1_grfs, m.response_grfs].map(|n| u32::from(n) * size));
         self.operands(inst, |n| Some(lengths.and_then(|l| l.get(n).copied())));
         for d in inst.send.iter().flat_map(|s| [s.ex, s.desc]) {
             if let Desc::Reg(at) = d {

@@ -37,7 +37,13 @@ pub fn isa_tables() -> Result<String, WriteError> {
     Ok(w.finish())
 }
 
-pub(super) fn plain_enum(w: &mut Writer, doc: &str, name: &str, vis: &str, items: &[(String, String)]) {
+pub(super) fn plain_enum(
+    w: &mut Writer,
+    doc: &str,
+    name: &str,
+    vis: &str,
+    items: &[(String, String)],
+) {
     w.line(format!("/// {doc}"));
     w.line("#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]");
     w.line(format!("{vis} enum {name} {{"));

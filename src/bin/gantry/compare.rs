@@ -60,9 +60,8 @@ fn read(path: &Path) -> Result<Kernels, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file(path, e))?;
     let mut out = Kernels::new();
     for (n, line) in text.lines().enumerate().filter(|l| !l.1.trim().is_empty()) {
-        let wrong = |what: &dyn std::fmt::Display| {
-            Failure::file(path, format!("line {}: {what}", n + 1))
-        };
+        let wrong =
+            |what: &dyn std::fmt::Display| Failure::file(path, format!("line {}: {what}", n + 1));
         let value: Value = serde_json::from_str(line).map_err(|e| wrong(&e))?;
         // A line about the cache is of no kernel.
         let Some(name) = value.get("kernel") else {
@@ -71,7 +70,9 @@ fn read(path: &Path) -> Result<Kernels, Failure> {
             }
             return Err(wrong(&"no JSON object"));
         };
-        let name = name.as_str().ok_or_else(|| wrong(&"a kernel without a name"))?;
+        let name = name
+            .as_str()
+            .ok_or_else(|| wrong(&"a kernel without a name"))?;
         let mut nth = 0;
         while out.contains_key(&(name.to_owned(), nth)) {
             nth += 1;
