@@ -6,16 +6,17 @@ use super::{Access, Store, Timing, Unit};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(u32);
 
+/// The first flag register's slot, behind those of the accumulators and the address register.
+const FLAGS_FROM: u32 = 2;
 /// Flag registers.
 const FLAGS: u32 = 2;
 /// Cycles for which the port is in use that branches and messages of all threads are issued by.
 const PORT: u32 = 2;
 /// The first GRF's.
-const GRFS: u32 = 2 + FLAGS;
+const GRFS: u32 = FLAGS_FROM + FLAGS;
 
 impl Slot {
     const ACC: Slot = Slot(0);
-    const ADDRESS: Slot = Slot(1);
 
     /// The slots of an access, for GRFs of so many bytes; none for memory. What may be any GRF counts as none.
     pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
@@ -23,7 +24,10 @@ impl Slot {
         let (first, last) = match access.store {
             Store::Acc => (0, 0),
             Store::Address => (1, 1),
-            Store::Flag => (2 + access.start / 4, 2 + (last / 4).min(FLAGS - 1)),
+            Store::Flag => {
+                let n = |at: u32| FLAGS_FROM + (at / 4).min(FLAGS - 1);
+                (n(access.start), n(last))
+            }
             Store::Grf if access.end == u32::MAX => (1, 0),
             Store::Grf => (GRFS + access.start / grf, GRFS + last / grf),
             Store::Global | Store::Slm | Store::Scratch => (1, 0),
@@ -33,12 +37,9 @@ impl Slot {
 
     /// Cycles until an instruction has written it.
     pub fn latency(self, timing: &Timing) -> u32 {
-        match self.0 {
-            n if self == Slot::ACC || self == Slot::ADDRESS => match n {
-                0 => timing.acc,
-                _ => timing.result,
-            },
-            n if n < GRFS => timing.flag,
+        match self {
+            Slot::ACC => timing.acc,
+            Slot(n) if (FLAGS_FROM..GRFS).contains(&n) => timing.flag,
             _ => timing.result,
         }
     }
