@@ -97,11 +97,86 @@ fn figures_of_a_compilation() {
         );
         let a = &k["allocation"];
         assert_eq!(a["peak"]["bytes"], k["grf_bytes_demand"]);
-        assert!(a["used_bytes"].as_u64() >= a["live_bytes"].as_u64(), "{a}");
+        // What is written over a source that dies there lives in the same bytes.
+        let bytes = |name: &str| a[name].as_u64().unwrap();
+        let (used, live) = (bytes("used_bytes"), bytes("live_bytes"));
+        assert!(used > 0 && used <= bytes("file_bytes"), "{a}");
+        assert_eq!(bytes("fragmentation_bytes"), used.saturating_sub(live));
+        for name in ["cycles", "cycles_of_threads"] {
+            assert!(
+                k[name].as_u64() >= k["instructions"].as_u64(),
+                "{name}: {k}"
+            );
+        }
         let most = a["demand_curve"]["bytes"].as_array().unwrap();
         let most = most.iter().filter_map(Value::as_u64).max();
         assert_eq!(most, a["peak"]["bytes"].as_u64());
     }
+}
+
+/// Figures of two compilations beside each other.
+#[test]
+fn compilations_compared() {
+    let dir = Scratch::new();
+    let zebin = dir.text("k.zebin");
+    let compile = |level: &str| {
+        let out = gantry(["compile", &saxpy(), "-o", &zebin, "-O", level, "--stats"]).ok();
+        dir.write(&format!("O{level}.json"), &out)
+    };
+    let (plain, best) = (compile("0"), compile("2"));
+    let same = gantry(["compare", &plain, &plain, "--fail-on-worse"]).ok();
+    assert!(
+        same.contains("instructions: 0 better, 0 worse, 2 the same"),
+        "{same}"
+    );
+    assert!(same.contains("ratios 1.0000"), "{same}");
+    // What is better one way is worse the other way.
+    let better = gantry(["compare", &plain, &best]).ok();
+    assert!(
+        better.contains("saxpy32: ") && better.contains("better"),
+        "{better}"
+    );
+    assert!(better.contains("bytes: 2 better, 0 worse"), "{better}");
+    let worse = gantry(["compare", &best, &plain]).ok();
+    assert!(worse.contains("bytes: 0 better, 2 worse"), "{worse}");
+    let error = gantry(["compare", &best, &plain, "--fail-on-worse"]).fails();
+    assert!(error.contains("some kernel got worse"), "{error}");
+    let args = [
+        "compare",
+        &best,
+        &plain,
+        "--fail-on-worse",
+        "--tolerance",
+        "10000",
+    ];
+    gantry(args).ok();
+
+    // By hand: a ratio of one half and one of two make one; a width is better if it is more; who is gone is missed.
+    let line = |name: &str, bytes: u32, width: u32| {
+        format!("{{\"kernel\": \"{name}\", \"bytes\": {bytes}, \"simd_width\": {width}}}\n")
+    };
+    let a = dir.write(
+        "a.json",
+        &(line("x", 10, 8) + &line("y", 10, 16) + &line("z", 1, 1)),
+    );
+    let b = dir.write(
+        "b.json",
+        &(line("x", 5, 16) + &line("y", 20, 8) + &line("w", 1, 1)),
+    );
+    let out = gantry(["compare", &a, &b]).ok();
+    let want = "x: bytes 10 -> 5 (-50.0%) better, SIMD width 8 -> 16 (+100.0%) better\n\
+        y: bytes 10 -> 20 (+100.0%) worse, SIMD width 16 -> 8 (-50.0%) worse\n\
+        z: gone\n\
+        w: new\n\
+        bytes: 1 better, 1 worse, 0 the same, geometric mean of the ratios 1.0000\n\
+        SIMD width: 1 better, 1 worse, 0 the same, geometric mean of the ratios 1.0000\n";
+    assert_eq!(out, want);
+    let bad = dir.write("bad.json", "{\"kernel\": \"x\"}\n[1]\n");
+    let error = gantry(["compare", &a, &bad]).fails();
+    assert!(
+        error.contains("bad.json: line 2: no JSON object"),
+        "{error}"
+    );
 }
 
 /// What is spilled, for what, and the picture of it.

@@ -18,6 +18,7 @@ use crate::target::abi::Payload;
 use crate::verifier::{self, ModuleVerifier};
 use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
+use gantry_isa_gen::perf::Cycles;
 use gantry_isa_gen::{DeviceInfo, text};
 use std::time::Duration;
 
@@ -124,6 +125,8 @@ pub struct KernelStats {
     pub splits: u32,
     /// What allocation came to, if that was asked for.
     pub report: Option<Box<AllocationReport>>,
+    /// Modelled time, if a report was asked for.
+    pub cycles: Option<Cycles>,
     /// SIMD width of the dispatch.
     pub simd_width: u32,
     /// The lowering rules and repairs that had a part in it.

@@ -26,6 +26,7 @@ mod pipeline;
 mod printf;
 mod regalloc;
 mod result;
+mod sched;
 mod sends;
 mod simdcf;
 mod target;

@@ -10,8 +10,10 @@
 //!      | sends      payloads and descriptors
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
+//!      | raise      loads early in their blocks
 //!      | liveness   ranges and demand in bytes
 //!      | regalloc   byte addresses in the GRF file
+//!      | schedule   an order that hides latencies
 //!      | emit       instructions, branch distances, bytes
 //!   zebin
 //! ```
@@ -26,11 +28,12 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
-use crate::opt::{Counts, PassSet, optimize};
+use crate::opt::{Counts, Pass, PassSet, PassStats, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
-use crate::regalloc::{Allocated, Room, allocate, checker, local};
+use crate::regalloc::{Allocated, Allocation, Room, allocate, checker, local};
 use crate::result::CodegenError;
+use crate::sched;
 use crate::sends;
 use crate::simdcf::Finding;
 use crate::target::Target;
@@ -39,7 +42,7 @@ use crate::vcode::lowered::LoweredFunction;
 use crate::vcode::{MInst, VCode, display, verify};
 use crate::verifier;
 use std::fmt::Write;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A stage of the pipeline; its name is what `--print-after` takes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -60,17 +63,21 @@ pub enum Stage {
     Legalize,
     /// Flags physical.
     Flags,
+    /// Loads early.
+    Raise,
     /// Demand and kills.
     Liveness,
     /// Addresses in the GRF file.
     Regalloc,
+    /// Instructions in their last order.
+    Schedule,
     /// Physical instructions.
     Emit,
 }
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 11] = [
+    pub const ALL: [Stage; 13] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Opt,
@@ -79,8 +86,10 @@ impl Stage {
         Stage::Sends,
         Stage::Legalize,
         Stage::Flags,
+        Stage::Raise,
         Stage::Liveness,
         Stage::Regalloc,
+        Stage::Schedule,
         Stage::Emit,
     ];
 
@@ -95,8 +104,10 @@ impl Stage {
             Stage::Sends => "sends",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
+            Stage::Raise => "raise",
             Stage::Liveness => "liveness",
             Stage::Regalloc => "regalloc",
+            Stage::Schedule => "schedule",
             Stage::Emit => "emit",
         }
     }
@@ -198,6 +209,32 @@ impl Form for (&VCode, Liveness) {
     }
 }
 
+/// Machine code with its loads early, and, if it was looked at, what lives where in it.
+struct Raised(VCode, Option<Liveness>);
+
+impl Form for Raised {
+    fn text(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        verify::code(&self.0, false)
+    }
+}
+
+/// Machine code in its last order, and its places.
+struct Scheduled(VCode, Liveness, Allocation);
+
+impl Form for Scheduled {
+    fn text(&self) -> String {
+        display::with_allocation(&self.0, &self.2)
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        verify::code(&self.0, false)
+    }
+}
+
 /// What was allocated, and, where that is checked, what it was before.
 struct Placed<'a> {
     before: Option<(VCode, Liveness)>,
@@ -255,6 +292,17 @@ impl Stages<'_> {
         }
         Ok(out)
     }
+
+    /// Notes what the stage that was last did, which is a pass.
+    fn pass(&mut self, pass: Pass, on: bool, changes: u32) {
+        if let (true, Some(&(_, time))) = (on, self.stats.stages.last()) {
+            self.stats.passes.push(PassStats {
+                pass,
+                changes,
+                time,
+            });
+        }
+    }
 }
 
 fn has_barrier(func: &Function) -> bool {
@@ -288,12 +336,13 @@ fn room<'a>(options: &'a CompileOptions, payload: &Payload) -> Room<'a> {
     }
 }
 
-/// The stages up to liveness, with a context's memory; `verify` checks the IR.
+/// The stages up to liveness, with a context's memory; `verify` checks the IR. `raises`: loads come early where that is asked for.
 fn measure(
     stages: &mut Stages<'_>,
     context: &mut Context,
     module: &Module,
     func: &Function,
+    raises: bool,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<Measured, CodegenError> {
     let (name, options) = (stages.name, stages.options);
@@ -332,9 +381,23 @@ fn measure(
     let limit = room(options, &payload)
         .grfs
         .saturating_mul(target.grf().bytes);
+    let raises = raises && passes.contains(Pass::Raise) && options.allocator == Allocator::Bytes;
+    let mut raised = 0;
+    let Raised(mut code, mut known) = stages.run(Stage::Raise, || {
+        if !raises || !sched::has_loads(&code) {
+            return Ok(Raised(code, None));
+        }
+        let (code, live, moved) = sched::raise_loads(name, code, target, limit, options.check)?;
+        raised = moved;
+        Ok(Raised(code, Some(live)))
+    })?;
+    stages.pass(Pass::Raise, raises, raised);
     let mut shared = 0;
     let (_, live) = stages.run(Stage::Liveness, || {
-        let mut live = liveness(name, &code)?;
+        let mut live = match known.take() {
+            Some(live) => live,
+            None => liveness(name, &code)?,
+        };
         if by_channel {
             shared = local::share(&mut code, &live, target, limit);
         }
@@ -373,7 +436,7 @@ pub(crate) fn demand(
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<Demand, CodegenError> {
     let mut stages = Stages::new(func, options);
-    let measured = measure(&mut stages, context, module, func, verify)?;
+    let measured = measure(&mut stages, context, module, func, false, verify)?;
     let room = room(options, &measured.payload);
     context.insts = measured.code.insts;
     Ok(Demand {
@@ -399,7 +462,7 @@ pub(crate) fn run(
         barrier,
         findings,
         shared,
-    } = measure(&mut stages, context, module, func, verify)?;
+    } = measure(&mut stages, context, module, func, true, verify)?;
     let name = stages.name;
     let room = room(options, &payload);
     let demand = live.peak().1;
@@ -435,11 +498,36 @@ pub(crate) fn run(
             })
         })?
         .after;
+    let passes = PassSet::of(options.opt).without(options.without);
+    let schedules = passes.contains(Pass::Schedule);
+    let compacts = passes.contains(Pass::Compact);
+    let mut moved = 0;
+    let Scheduled(code, live, alloc) = stages.run(Stage::Schedule, || {
+        if !schedules {
+            return Ok(Scheduled(code, live, alloc));
+        }
+        let (code, order) = sched::reorder(name, code, &alloc, target, options.check)?;
+        moved = order;
+        // What a debugger is told goes by what lives.
+        let live = match code.labels.is_empty() {
+            true => live,
+            false => liveness(name, &code)?,
+        };
+        Ok(Scheduled(code, live, alloc))
+    })?;
+    stages.pass(Pass::Schedule, schedules, moved);
     let (_, _, out) = stages.run(Stage::Emit, || {
-        let out = emit(name, &code, &live, &alloc, target, options.check)?;
+        let out = emit(name, &code, &live, &alloc, target, compacts, options.check)?;
         Ok((module, target, out))
     })?;
     let mut stats = stages.stats;
+    if compacts {
+        stats.passes.push(PassStats {
+            pass: Pass::Compact,
+            changes: out.compacted,
+            time: Duration::ZERO,
+        });
+    }
     stats.instructions = out.insts.len();
     stats.bytes = out.bytes.len();
     stats.grf_bytes_demand = demand;
@@ -453,6 +541,9 @@ pub(crate) fn run(
     stats.splits = splits;
     stats.phases = phases;
     stats.report = report;
+    if options.report {
+        stats.cycles = Some(out.cycles(target.platform()));
+    }
     stats.simd_width = payload.simd;
     stats.fired.extend(&code.fired);
     stats.simd_cf = findings;

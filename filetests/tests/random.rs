@@ -34,7 +34,7 @@ fn grfs() -> Option<u32> {
 
 /// Seeds that a worker takes at once.
 const CHUNK: u64 = 500;
-/// Bytes of an instruction, none of which is compacted.
+/// Bytes of an instruction that is not compact: so all are judged here, and compaction in `compaction.rs`.
 const INST_BYTES: usize = 16;
 /// Instructions of a platform that are remembered; those beyond are judged each time.
 const MOST_JUDGED: usize = 6_000_000;
@@ -63,18 +63,16 @@ struct Found {
 struct Judged(Mutex<HashSet<u128>>);
 
 impl Judged {
-    /// The instructions of a kernel that were not judged before. Branches go to their own place: where they lead, the simulator judges.
+    /// The instructions of a kernel that were not judged before, in their own form. Branches go to their own place: where they lead, the simulator judges.
     fn fresh(&self, platform: Platform, code: &Code) -> Vec<u8> {
         let mut seen = self.0.lock().unwrap();
         let mut out = Vec::new();
-        for (inst, word) in code.insts.iter().zip(code.bytes.chunks_exact(INST_BYTES)) {
-            let mut key = u128::from_le_bytes(word.try_into().unwrap());
+        for inst in &code.insts {
             let mut here = *inst;
-            let targets = here.srcs.iter_mut().filter(|s| matches!(s, Src::Target(_)));
-            if targets.map(|s| *s = Src::Target(Target::Rel(0))).count() > 0 {
-                let word = encode(platform, &here).unwrap();
-                key = u128::from_le_bytes(word.as_slice().try_into().unwrap());
+            for s in here.srcs.iter_mut().filter(|s| matches!(s, Src::Target(_))) {
+                *s = Src::Target(Target::Rel(0));
             }
+            let key = u128::from_le_bytes(encode(platform, &here).unwrap());
             let new = match seen.len() < MOST_JUDGED {
                 true => seen.insert(key),
                 false => !seen.contains(&key),

@@ -28,6 +28,7 @@ pub mod legal;
 pub mod message;
 mod names;
 pub mod op;
+pub mod perf;
 pub mod platform;
 pub mod printf;
 pub mod reg;

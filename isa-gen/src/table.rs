@@ -7,6 +7,7 @@ use crate::compact::table::{
     ImmPlace,
 };
 use crate::inst::SyncFn;
+use crate::perf::{ClassTimes, Unit};
 use crate::platform::{COLUMNS, Platform};
 use crate::swsb::{Pipe, TokenKind};
 use crate::types::Type;

@@ -2,7 +2,7 @@
 //! Rust and ISLE for the build scripts of `gantry-isa-gen` and `gantry-codegen`.
 //!
 //! A fact lives here once: [`instructions`] has one row per instruction with a column per generation, [`layout`] says
-//! which bits hold which field, [`compact`] has the tables of the 64-bit form, and [`mod@write`] prints all of it as
+//! which bits hold which field, [`compact`] has the tables of the 64-bit form, [`timing`] how long instructions take, and [`mod@write`] prints all of it as
 //! Rust constants. Adding a generation is adding columns. `cargo run -p gantry-meta` prints every row.
 
 pub mod compact;
@@ -12,6 +12,7 @@ pub mod instructions;
 pub mod ir;
 pub mod layout;
 pub mod row;
+pub mod timing;
 pub mod types;
 pub mod write;
 

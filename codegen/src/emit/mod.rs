@@ -3,6 +3,7 @@
 //! Copies between different places become moves; terminators become `jmpi`, or nothing where control falls through;
 //! branch targets become distances in bytes. Blocks that only jump are left out. The mask stack's instructions are in `simdcf`.
 
+mod bytes;
 mod labels;
 mod simdcf;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use crate::target::{GrfFile, Target};
 use crate::vcode::operand::{dst, imm, scalar, uniform};
 use crate::vcode::srclocs::SrcLocs;
 use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
+use bytes::Encoded;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{
@@ -36,6 +38,8 @@ pub struct Code {
     pub insts: Vec<isa::Inst<Reg>>,
     /// Their bytes.
     pub bytes: Vec<u8>,
+    /// How many of them are in their compact form, which their options say.
+    pub compacted: u32,
     /// Addresses that the loader fills in.
     pub relocations: Vec<Relocation>,
     /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where the IR has no source locations.
@@ -45,6 +49,17 @@ pub struct Code {
 }
 
 impl Code {
+    /// What it takes by the model of [`isa::perf::cycles`].
+    pub fn cycles(&self, platform: isa::Platform) -> isa::perf::Cycles {
+        let mut at = 0;
+        let insts = self.insts.iter().map(|i| {
+            let here = at;
+            at += bytes::size(i);
+            (here, i)
+        });
+        isa::perf::cycles(platform, insts)
+    }
+
     /// Where the instruction at an offset comes from.
     pub fn source_loc(&self, offset: u64) -> SourceLoc {
         let after = self.locations.partition_point(|l| l.offset <= offset);
@@ -146,7 +161,7 @@ fn behind(
     out
 }
 
-/// Emits a function. `check`: every instruction also passes the legality rules.
+/// Emits a function. `compact`: instructions in their compact form where they have one. `check`: every instruction also passes the legality rules.
 ///
 /// # Errors
 /// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
@@ -156,6 +171,7 @@ pub fn emit(
     live: &Liveness,
     alloc: &Allocation,
     target: &Target,
+    compact: bool,
     check: bool,
 ) -> Result<Code, CodegenError> {
     let fail = |i: usize, m: &MInst, what: String| {
@@ -176,13 +192,12 @@ pub fn emit(
     let mut locs = SrcLocs::default();
     let mut from = code.locs.cursor();
     // Where the code of each machine instruction begins, if anybody asks.
-    let mut places = Vec::new();
-    let offset = |n: usize| n as u64 * NATIVE as u64;
+    let mut places: Vec<u32> = Vec::new();
     for (b, data) in &code.blocks {
         e.starts.push(e.out.len() as i32);
         e.masks.close();
         if !code.labels.is_empty() {
-            places.resize(data.start, offset(e.out.len()));
+            places.resize(data.start, e.out.len() as u32);
         }
         if e.goal(b) != b {
             continue;
@@ -191,15 +206,40 @@ pub fn emit(
             let m = &code.insts[i];
             locs.push(e.out.len(), from.at(i));
             if !code.labels.is_empty() {
-                places.push(offset(e.out.len()));
+                places.push(e.out.len() as u32);
             }
             e.inst(b, m).map_err(|what| fail(i, m, what))?;
         }
     }
+    let Emitter {
+        out: mut insts,
+        starts,
+        masks,
+        symbols,
+        ..
+    } = e;
+    masks
+        .finish(&mut insts, &starts, target.features().goto_on_true)
+        .map_err(|what| CodegenError::internal(name, what))?;
+    for (i, inst) in insts.iter_mut().enumerate() {
+        for s in &mut inst.srcs {
+            if let Src::Target(BranchTarget::Label(b)) = *s {
+                let to = starts.get(b as usize).copied().unwrap_or_default();
+                *s = Src::Target(BranchTarget::Rel((to - i as i32) * NATIVE));
+            }
+        }
+    }
+    let fixed: Vec<usize> = symbols.iter().map(|s| s.0).collect();
     let platform = target.platform();
-    let relocations = e.symbols.iter().map(|&(i, data, part)| Relocation {
+    let Encoded {
+        bytes,
+        offsets,
+        compacted,
+    } = bytes::encode(name, platform, &mut insts, &fixed, compact, check)?;
+    let offset = |n: usize| u64::from(offsets.get(n).copied().unwrap_or(0));
+    let relocations = symbols.iter().map(|&(i, data, part)| Relocation {
         // The immediate is the upper half of the instruction, or the upper half of that.
-        offset: i as u64 * NATIVE as u64
+        offset: offset(i)
             + match part {
                 SymbolPart::Whole => 8,
                 SymbolPart::Low | SymbolPart::High => 12,
@@ -208,51 +248,22 @@ pub fn emit(
         part,
     });
     let relocations = relocations.collect();
-    let Emitter {
-        out: mut insts,
-        starts,
-        masks,
-        ..
-    } = e;
-    masks
-        .finish(&mut insts, &starts, target.features().goto_on_true)
-        .map_err(|what| CodegenError::internal(name, what))?;
-    let mut bytes = Vec::with_capacity(insts.len() * 16);
-    for (i, inst) in insts.iter_mut().enumerate() {
-        for s in &mut inst.srcs {
-            if let Src::Target(BranchTarget::Label(b)) = *s {
-                let to = starts.get(b as usize).copied().unwrap_or_default();
-                *s = Src::Target(BranchTarget::Rel((to - i as i32) * NATIVE));
-            }
-        }
-        if check && let Some(finding) = isa::legal::check(platform, inst).first() {
-            return Err(CodegenError::internal(
-                name,
-                format!(
-                    "instruction {i} is not legal: {finding}: {}",
-                    isa::text::print_inst(platform, inst, &|_| String::new()).trim()
-                ),
-            ));
-        }
-        let encoded = isa::encode::encode(platform, inst).map_err(|e| {
-            CodegenError::internal(name, format!("instruction {i} ({inst:?}): {e}"))
-        })?;
-        bytes.extend_from_slice(&encoded);
-    }
     let runs = locs.runs().filter(|(n, _)| *n < insts.len());
     let locations = runs.map(|(n, loc)| Located {
         offset: offset(n),
         loc,
     });
     if !code.labels.is_empty() {
-        places.resize(code.insts.len() + 1, offset(insts.len()));
+        places.resize(code.insts.len() + 1, insts.len() as u32);
     }
+    let places: Vec<u64> = places.iter().map(|n| offset(*n as usize)).collect();
     Ok(Code {
         labels: labels::ranges(code, live, alloc, &places),
         locations: locations.collect(),
         insts,
         bytes,
         relocations,
+        compacted,
     })
 }
 

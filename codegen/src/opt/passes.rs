@@ -76,6 +76,12 @@ passes! {
     Rotate "rotate" O1,
     /// Blocks merged, branches by constants and parameters that are always the same taken out.
     Tidy "tidy" O1,
+    /// Loads early in their blocks, before allocation.
+    Raise "raise" O1,
+    /// Instructions in an order that hides latencies, after allocation.
+    Schedule "schedule" O2,
+    /// Instructions in their compact form, as they are emitted.
+    Compact "compact" O1,
 }
 
 impl Pass {

@@ -19,7 +19,7 @@ pub(crate) mod local;
 mod loops;
 mod loosen;
 #[cfg(test)]
-mod machine;
+pub(crate) mod machine;
 pub mod map;
 mod overlay;
 pub mod phases;

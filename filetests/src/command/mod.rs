@@ -47,7 +47,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 16] = [
+pub const COMMANDS: [&dyn Command; 18] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -57,8 +57,10 @@ pub const COMMANDS: [&dyn Command; 16] = [
     &stage::SENDS,
     &stage::LEGALIZE,
     &stage::FLAGS,
+    &stage::RAISE,
     &stage::LIVENESS,
     &stage::REGALLOC,
+    &stage::SCHEDULE,
     &stage::COMPILE,
     &run::Run,
     &asm::Asm,

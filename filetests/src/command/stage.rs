@@ -7,7 +7,7 @@ use gantry_codegen::{CompileOptions, Inline, OptLevel, SimdCf, Stage};
 
 /// Compiles, with the checkers on, and looks at the dump of one stage: each `; check:` text is in it in order, no `; not:`
 /// text is, and with `precise-output` it is the section of the command's name. `flags` and `mask-stack` say how SIMD control flow is lowered,
-/// `O0` to `O2` how much is optimized: without them nothing, but by `test opt`. With an `; error:` the compiler must
+/// `O0` to `O2` how much is optimized: without them nothing, but by the tests of stages that optimize. With an `; error:` the compiler must
 /// refuse the file with that text.
 pub(super) struct StageTest {
     name: &'static str,
@@ -25,8 +25,10 @@ pub(super) const SENDS: StageTest = of("sends", Stage::Sends);
 pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
 pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
 pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);
+pub(super) const RAISE: StageTest = of("raise", Stage::Raise);
 pub(super) const LIVENESS: StageTest = of("liveness", Stage::Liveness);
 pub(super) const REGALLOC: StageTest = of("regalloc", Stage::Regalloc);
+pub(super) const SCHEDULE: StageTest = of("schedule", Stage::Schedule);
 pub(super) const COMPILE: StageTest = of("compile", Stage::Emit);
 
 impl Command for StageTest {
@@ -61,7 +63,7 @@ impl Command for StageTest {
         }
         // The stages behind are tested with what the file says, not with what the optimizer makes of it.
         compile_options.opt = match self.stage {
-            Stage::Opt => OptLevel::O2,
+            Stage::Opt | Stage::Raise | Stage::Schedule => OptLevel::O2,
             _ => OptLevel::O0,
         };
         for level in OptLevel::ALL {

@@ -9,6 +9,8 @@ use crate::swsb::Pipe;
 pub struct Features {
     /// Bytes in a GRF.
     pub grf_bytes: u32,
+    /// Threads that an EU runs at once (in the normal mode).
+    pub eu_threads: u32,
     /// GRFs of a thread in the normal mode.
     pub grf_count: u32,
     /// GRFs of a thread in the large mode; the same where there is none.
@@ -146,6 +148,7 @@ impl Platform {
 
 const GEN7P5: Features = Features {
     grf_bytes: 32,
+    eu_threads: 7,
     grf_count: 128,
     grf_count_large: 128,
     grf_names: 128,

@@ -2,7 +2,7 @@
 
 use super::compact::Compact;
 use super::layouts::Layouts;
-use super::{Writer, xe};
+use super::{Writer, timing, xe};
 use crate::format::Format;
 use crate::generation::Generation;
 use crate::instructions;
@@ -22,6 +22,7 @@ pub fn isa_tables() -> Result<String, WriteError> {
     ops(&mut w, &rows);
     names(&mut w, &rows);
     math(&mut w)?;
+    timing::write(&mut w)?;
     let layouts = Layouts::write(&mut w)?;
     let compact = Compact::write(&mut w)?;
     w.line("/// Native layouts and compact forms, by platform.");
@@ -36,7 +37,13 @@ pub fn isa_tables() -> Result<String, WriteError> {
     Ok(w.finish())
 }
 
-fn plain_enum(w: &mut Writer, doc: &str, name: &str, vis: &str, items: &[(String, String)]) {
+pub(super) fn plain_enum(
+    w: &mut Writer,
+    doc: &str,
+    name: &str,
+    vis: &str,
+    items: &[(String, String)],
+) {
     w.line(format!("/// {doc}"));
     w.line("#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]");
     w.line(format!("{vis} enum {name} {{"));

@@ -6,6 +6,7 @@ use std::panic::Location;
 mod compact;
 mod isa;
 mod layouts;
+mod timing;
 mod xe;
 
 pub use isa::{WriteError, isa_tables};

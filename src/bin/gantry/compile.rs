@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// Draw where values are, over the program: a picture (PNG), of the only kernel
     #[arg(long, value_name = "PNG", conflicts_with = "cache")]
     regalloc_map: Option<PathBuf>,
-    /// Print the result of a stage to standard error: verify, inline, opt, expand, lower, sends, legalize, flags, liveness, regalloc or emit
+    /// Print the result of a stage to standard error: verify, inline, opt, expand, lower, sends, legalize, flags, raise, liveness, regalloc, schedule or emit
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
 }
@@ -148,8 +148,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     if args.stats {
+        let threads = options.target.features().eu_threads;
         for k in &compiled.kernels {
-            print(&format!("{}\n", stats(&module, &k.name, &k.stats)))?;
+            print(&format!("{}\n", stats(&module, &k.name, &k.stats, threads)))?;
         }
     }
     Ok(())
@@ -164,9 +165,10 @@ fn from_cache(
     let zebin = input::cached(&input::cache(dir)?, module, options)?;
     binary(args, "zebin", &zebin)?;
     if args.stats {
+        let threads = options.target.features().eu_threads;
         if let Zebin::Compiled { compiled, .. } = &zebin {
             for k in &compiled.kernels {
-                print(&format!("{}\n", stats(module, &k.name, &k.stats)))?;
+                print(&format!("{}\n", stats(module, &k.name, &k.stats, threads)))?;
             }
         }
         let line = json!({
@@ -285,7 +287,8 @@ fn allocation(module: &Module, r: &AllocationReport, s: &KernelStats) -> Value {
     })
 }
 
-fn stats(module: &Module, name: &str, s: &KernelStats) -> Value {
+/// Figures of a kernel, for EUs of so many threads.
+fn stats(module: &Module, name: &str, s: &KernelStats, threads: u32) -> Value {
     let stages: Map<String, Value> = (s.stages.iter())
         .map(|(stage, time)| ((*stage).to_owned(), json!(time.as_secs_f64())))
         .collect();
@@ -311,6 +314,8 @@ fn stats(module: &Module, name: &str, s: &KernelStats) -> Value {
         "moves": s.moves,
         "splits": s.splits,
         "allocation": s.report.as_ref().map(|r| allocation(module, r, s)),
+        "cycles": s.cycles.map(|c| c.alone),
+        "cycles_of_threads": s.cycles.map(|c| c.of_threads(threads)),
         "simd_width": s.simd_width,
         "simd_cf_by_flags": s.simd_cf.iter().map(ToString::to_string).collect::<Vec<_>>(),
     })

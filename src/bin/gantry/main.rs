@@ -3,6 +3,7 @@
 mod args;
 mod asm;
 mod bindings;
+mod compare;
 mod compile;
 mod devices;
 mod disasm;
@@ -30,6 +31,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Compile(compile::Args),
+    Compare(compare::Args),
     Asm(asm::Args),
     Disasm(disasm::Args),
     Validate(validate::Args),
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
     };
     let result = match cli.command {
         Command::Compile(a) => compile::run(&a),
+        Command::Compare(a) => compare::run(&a),
         Command::Asm(a) => asm::run(&a),
         Command::Disasm(a) => disasm::run(&a),
         Command::Validate(a) => validate::run(&a),

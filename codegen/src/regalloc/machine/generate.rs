@@ -12,13 +12,13 @@ use gantry_isa_gen::{Arf, ExecSize, Reg};
 use smallvec::{SmallVec, smallvec};
 
 /// A machine function, and the room that it is to have.
-pub(in super::super) struct Machine {
-    pub(in super::super) code: VCode,
-    pub(in super::super) target: Target,
+pub(crate) struct Machine {
+    pub(crate) code: VCode,
+    pub(crate) target: Target,
     /// GRFs that values may be in.
-    pub(in super::super) grfs: u32,
+    pub(crate) grfs: u32,
     /// Bytes of scratch that the kernel has of its own.
-    pub(in super::super) scratch: u32,
+    pub(crate) scratch: u32,
 }
 
 /// How large registers are.
@@ -80,7 +80,7 @@ const FILES: [(u32, u32); 9] = [
 ];
 
 /// The function of a seed.
-pub(in super::super) fn machine(seed: u64, seen: &mut Seen) -> Machine {
+pub(crate) fn machine(seed: u64, seen: &mut Seen) -> Machine {
     let rng = &mut Rng::new(seed);
     let n = rng.below(3) as usize;
     seen.add([Feature::Bdw, Feature::Skl, Feature::Icllp][n]);

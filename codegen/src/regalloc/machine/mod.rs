@@ -9,8 +9,8 @@ mod lives;
 mod ops;
 mod seen;
 
-pub(super) use generate::{Machine, machine};
-pub(super) use seen::Seen;
+pub(crate) use generate::{Machine, machine};
+pub(crate) use seen::Seen;
 
 use super::replay::{Pair, Replay};
 use super::{Allocated, Room, allocate, checker};
@@ -23,7 +23,7 @@ use seen::Feature;
 use std::collections::BTreeSet;
 
 /// A number from the environment.
-pub(super) fn number(name: &str, default: u64) -> u64 {
+pub(crate) fn number(name: &str, default: u64) -> u64 {
     let value = std::env::var(name).ok();
     value.map_or(default, |s| s.parse().expect("a number"))
 }

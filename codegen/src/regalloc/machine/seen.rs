@@ -6,7 +6,7 @@ macro_rules! features {
     ($($name:ident = $text:literal,)*) => {
         /// Something that random machine functions must show.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(in super::super) enum Feature {
+        pub(crate) enum Feature {
             $($name,)*
         }
 
@@ -113,7 +113,7 @@ features! {
 }
 
 /// How often each feature was there.
-pub(in super::super) struct Seen([u64; NAMES.len()]);
+pub(crate) struct Seen([u64; NAMES.len()]);
 
 impl Default for Seen {
     fn default() -> Self {

@@ -1,0 +1,115 @@
+//! Instructions as bytes: each in its compact form where it has one, branches by the distances that come of it.
+
+use super::NATIVE;
+use crate::result::CodegenError;
+use gantry_isa_gen::{self as isa, Inst, InstOpts, Platform, Reg, Src, Target};
+
+/// Bytes of an instruction in its compact form.
+const COMPACT: u32 = 8;
+
+/// Code as bytes.
+pub(super) struct Encoded {
+    pub(super) bytes: Vec<u8>,
+    /// Where each instruction begins, and behind the last where the code ends.
+    pub(super) offsets: Vec<u32>,
+    /// How many are compact.
+    pub(super) compacted: u32,
+}
+
+/// The bytes of an instruction.
+pub(super) fn size<R: Copy>(inst: &Inst<R>) -> u32 {
+    match inst.opts.contains(InstOpts::COMPACTED) {
+        true => COMPACT,
+        false => NATIVE as u32,
+    }
+}
+
+/// Whether control may go elsewhere. Such instructions stay as they are, as Intel's assembler has them: how far they go depends on how long others are.
+fn goes_elsewhere(inst: &Inst<Reg>) -> bool {
+    inst.srcs.iter().any(|s| matches!(s, Src::Target(_)))
+}
+
+/// Encodes instructions whose targets are as far as if none were compact, and says in their options which are. `compact`: where an instruction has a compact form,
+/// but for those at `fixed`, in order, in which the loader writes. `check`: every instruction also passes the legality rules.
+///
+/// # Errors
+/// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
+pub(super) fn encode(
+    name: &str,
+    platform: Platform,
+    insts: &mut [Inst<Reg>],
+    fixed: &[usize],
+    compact: bool,
+    check: bool,
+) -> Result<Encoded, CodegenError> {
+    let mut out = Encoded {
+        bytes: Vec::with_capacity(insts.len() * NATIVE as usize),
+        offsets: Vec::with_capacity(insts.len() + 1),
+        compacted: 0,
+    };
+    let mut branches = Vec::new();
+    let mut fixed = fixed.iter().peekable();
+    for (i, inst) in insts.iter_mut().enumerate() {
+        out.offsets.push(out.bytes.len() as u32);
+        let stays = fixed.next_if(|f| **f == i).is_some();
+        if goes_elsewhere(inst) {
+            branches.push(i);
+            out.bytes.resize(out.bytes.len() + NATIVE as usize, 0);
+            continue;
+        }
+        let native = native(name, platform, i, inst, check)?;
+        let short = match compact && !stays {
+            true => isa::compact::compact(platform, &native),
+            false => None,
+        };
+        match short {
+            Some(short) => {
+                inst.opts |= InstOpts::COMPACTED;
+                out.bytes.extend_from_slice(&short);
+                out.compacted += 1;
+            }
+            None => out.bytes.extend_from_slice(&native),
+        }
+    }
+    out.offsets.push(out.bytes.len() as u32);
+    for i in branches {
+        let Some(inst) = insts.get_mut(i) else {
+            continue;
+        };
+        let here = i64::from(out.offsets[i]);
+        for s in &mut inst.srcs {
+            if let Src::Target(Target::Rel(by)) = *s {
+                let to = (i as i64 + i64::from(by / NATIVE)).max(0) as usize;
+                let to = out.offsets.get(to).copied().unwrap_or(0);
+                *s = Src::Target(Target::Rel((i64::from(to) - here) as i32));
+            }
+        }
+        let native = native(name, platform, i, inst, check)?;
+        let at = here as usize;
+        if let Some(bytes) = out.bytes.get_mut(at..at + native.len()) {
+            bytes.copy_from_slice(&native);
+        }
+    }
+    Ok(out)
+}
+
+/// An instruction's own form.
+fn native(
+    name: &str,
+    platform: Platform,
+    i: usize,
+    inst: &Inst<Reg>,
+    check: bool,
+) -> Result<[u8; 16], CodegenError> {
+    if check && let Some(finding) = isa::legal::check(platform, inst).first() {
+        return Err(CodegenError::internal(
+            name,
+            format!(
+                "instruction {i} is not legal: {finding}: {}",
+                isa::text::print_inst(platform, inst, &|_| String::new()).trim()
+            ),
+        ));
+    }
+    isa::encode::encode(platform, inst)
+        .map_err(|e| CodegenError::internal(name, format!("instruction {i} ({inst:?}): {e}")))
+}

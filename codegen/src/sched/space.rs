@@ -1,0 +1,216 @@
+//! What instructions read and write, in chunks of everything that has a state.
+
+use crate::vcode::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
+use gantry_isa_gen::perf::{self, Access, Freedom, Store};
+use gantry_isa_gen::{Dst, Platform, Src, Type};
+
+/// Some bytes (or units) of a chunk, read or written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Touch {
+    /// Which chunk.
+    pub(super) chunk: u32,
+    /// A bit for each of its bytes.
+    pub(super) mask: u64,
+    /// Written, perhaps in part only; else read.
+    pub(super) write: bool,
+}
+
+/// Bits of a mask.
+const BITS: u32 = u64::BITS;
+const ACC: u32 = 0;
+const ADDRESS: u32 = 1;
+const FLAG: u32 = 2;
+const GLOBAL: u32 = 3;
+const SLM: u32 = 4;
+const SCRATCH: u32 = 5;
+/// Chunks of scratch, of 64 hwords each, that messages reach.
+const SCRATCHES: u32 = 4096 / BITS;
+const GRFS: u32 = SCRATCH + SCRATCHES;
+
+/// Where registers are, and what instructions do to them.
+pub(super) struct Space<A, S> {
+    pub(super) platform: Platform,
+    /// Bytes of a GRF: those of a chunk of the file.
+    pub(super) grf: u32,
+    /// Byte address of a register.
+    pub(super) address: A,
+    /// Bytes of a register.
+    pub(super) size: S,
+    /// Whether what begins a register's value comes before all else that writes it: where somebody still asks what lives.
+    pub(super) values: bool,
+}
+
+/// Whether an access is of general registers that an address register names.
+fn is_anywhere(a: &Access) -> bool {
+    a.store == Store::Grf && a.end == u32::MAX
+}
+
+impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
+    /// How many chunks there are, for a file of so many bytes.
+    pub(super) fn chunks(&self, file: u32) -> usize {
+        (GRFS + file.div_ceil(self.grf)) as usize
+    }
+
+    /// Calls `f` with what an access is of.
+    fn split(&self, a: &Access, mut f: impl FnMut(Touch)) {
+        let (base, unit) = match a.store {
+            Store::Acc => (ACC, BITS),
+            Store::Address => (ADDRESS, BITS),
+            Store::Flag => (FLAG, BITS),
+            Store::Global => (GLOBAL, BITS),
+            Store::Slm => (SLM, BITS),
+            Store::Scratch => (SCRATCH, BITS),
+            Store::Grf => (GRFS, self.grf),
+        };
+        let mut at = a.start;
+        while at < a.end {
+            let (n, first) = (at / unit, at % unit);
+            let last = (a.end - n * unit).min(unit);
+            let ones = u64::MAX >> (BITS - (last - first));
+            f(Touch {
+                chunk: base + n,
+                mask: ones << first,
+                write: a.write,
+            });
+            at = (n + 1) * unit;
+        }
+    }
+
+    fn bytes(&self, r: VReg, from: u32, bytes: u32, write: bool) -> Access {
+        let start = (self.address)(r) + from;
+        Access {
+            store: Store::Grf,
+            start,
+            end: start + bytes,
+            write,
+        }
+    }
+
+    /// Calls `f` with all that an instruction reads and writes. `told`: what it reaches by an address register is told by others.
+    pub(super) fn each(&self, m: &MInst, told: bool, mut f: impl FnMut(&Access)) -> Freedom {
+        let all = |r: VReg, write: bool| self.bytes(r, 0, (self.size)(r), write);
+        match *m {
+            MInst::Op { ref inst, .. } => {
+                let mut anywhere = false;
+                let grf = |r: VirtReg| match r {
+                    VirtReg::Grf(r) => {
+                        let start = (self.address)(r);
+                        Some(start..start + (self.size)(r))
+                    }
+                    VirtReg::Flag(_) | VirtReg::Phys(_) => None,
+                };
+                // What a macro leaves of its registers is nobody's.
+                for s in &inst.srcs {
+                    if let Src::Macro { at, .. } = s
+                        && let VirtReg::Grf(r) = at.reg
+                    {
+                        f(&all(r, false));
+                    }
+                }
+                if let Dst::Macro { at, .. } = inst.dst
+                    && let VirtReg::Grf(r) = at.reg
+                {
+                    f(&all(r, true));
+                }
+                let freedom = perf::accesses(self.platform, inst, grf, |a| {
+                    if is_anywhere(&a) {
+                        anywhere = true;
+                        return;
+                    }
+                    f(&a);
+                    // The thread's header is another's register from here on: what it says of scratch is no more what it said.
+                    if a.store == Store::Grf && a.write && a.start < self.grf {
+                        f(&Access {
+                            store: Store::Scratch,
+                            start: 0,
+                            end: SCRATCHES * BITS,
+                            write: true,
+                        });
+                    }
+                });
+                match anywhere && !told {
+                    true => Freedom::Fixed,
+                    false => freedom,
+                }
+            }
+            MInst::Start { .. } => Freedom::Free,
+            MInst::Copy { dst, src } if (self.address)(dst) == (self.address)(src) => Freedom::Free,
+            MInst::Copy { dst, src } => {
+                f(&all(src, false));
+                f(&all(dst, true));
+                Freedom::Free
+            }
+            MInst::LoadAddress {
+                sub, count, index, ..
+            } => {
+                let words = count.channels() * Type::Uw.bytes();
+                if let Some((r, _)) = index {
+                    f(&all(r, false));
+                }
+                let start = u32::from(sub) * Type::Uw.bytes();
+                f(&Access {
+                    store: Store::Address,
+                    start,
+                    end: start + words,
+                    write: true,
+                });
+                Freedom::Free
+            }
+            MInst::Symbol { dst, part, .. } => {
+                let low = Type::Ud.bytes();
+                let (from, bytes) = match part {
+                    SymbolPart::Whole => (0, 2 * low),
+                    SymbolPart::Low => (0, low),
+                    SymbolPart::High => (low, low),
+                };
+                f(&self.bytes(dst, from, bytes, true));
+                Freedom::Free
+            }
+            MInst::Touch { reg, write } => {
+                f(&all(reg, false));
+                if write {
+                    f(&all(reg, true));
+                }
+                Freedom::Free
+            }
+            MInst::Jump
+            | MInst::Branch { .. }
+            | MInst::Leave { .. }
+            | MInst::Join { .. }
+            | MInst::BranchExec { .. }
+            | MInst::Call { .. }
+            | MInst::Return { .. }
+            | MInst::EndThread { .. } => {
+                m.for_each_vreg(|r, named| f(&all(r, named != Named::Use)));
+                if let MInst::Branch { .. } | MInst::Leave { .. } = m {
+                    f(&Access {
+                        store: Store::Flag,
+                        start: 0,
+                        end: 8,
+                        write: false,
+                    });
+                }
+                Freedom::Fixed
+            }
+        }
+    }
+
+    /// Calls `f` with the registers that an instruction names for the sake of what lives, as if it read or wrote all of them.
+    pub(super) fn named(&self, m: &MInst, mut f: impl FnMut(&Access)) {
+        if !self.values {
+            return;
+        }
+        let simple = !matches!(m, MInst::Op { .. });
+        m.for_each_vreg(|r, named| {
+            let write = named == Named::Def;
+            if write || simple && named == Named::Use {
+                f(&self.bytes(r, 0, (self.size)(r), write));
+            }
+        });
+    }
+
+    /// Adds what an access is of.
+    pub(super) fn touches(&self, a: &Access, out: &mut Vec<Touch>) {
+        self.split(a, |t| out.push(t));
+    }
+}

@@ -1,0 +1,144 @@
+//! Orders of random machine functions, by any policy, keep what code means; and what does not, the check finds.
+
+use super::*;
+use crate::fuzzing::Rng;
+use crate::regalloc::machine::{Machine, Seen, machine, number};
+use crate::regalloc::{Allocated, Room, allocate};
+
+/// Any order that dependences allow, one as likely as another.
+struct Any(Vec<u32>);
+
+impl Policy for Any {
+    fn rank(&self, _: &Graph, n: usize) -> Option<u32> {
+        Some(self.0[n % self.0.len()])
+    }
+}
+
+impl Any {
+    fn new(seed: u64) -> Any {
+        let mut rng = Rng::new(seed);
+        Any((0..1021).map(|_| rng.below(1 << 20)).collect())
+    }
+}
+
+/// A machine function, for a file as its platform has it: what messages say of GRFs is of those.
+fn function(seed: u64) -> Option<Machine> {
+    let m = machine(seed, &mut Seen::default());
+    (m.code.grf.bytes == m.target.features().grf_bytes).then_some(m)
+}
+
+/// A machine function and its places, if it has some.
+fn allocated(seed: u64) -> Option<(Machine, Allocated)> {
+    let m = function(seed)?;
+    let live = liveness("k", &m.code).ok()?;
+    let room = Room {
+        target: &m.target,
+        grfs: m.grfs,
+        scratch: m.scratch,
+        report: false,
+    };
+    let map = &mut Default::default();
+    let done = allocate("k", m.code.clone(), live, room, map).ok()?;
+    Some((m, done))
+}
+
+fn cases() -> std::ops::Range<u64> {
+    let first = number("GANTRY_SEED", 1);
+    let cases = number("GANTRY_CASES", 1500);
+    eprintln!(
+        "seeds {first} to {} (GANTRY_SEED, GANTRY_CASES)",
+        first + cases - 1
+    );
+    first..first + cases
+}
+
+#[test]
+fn random_machine_functions_keep_what_they_mean() {
+    let (mut raised, mut moved) = (0, 0);
+    for seed in cases() {
+        let Some(m) = function(seed) else { continue };
+        let file = m.grfs * m.code.grf.bytes;
+        let Ok(before) = liveness("k", &m.code) else {
+            continue;
+        };
+        let raise = raise_loads("k", m.code.clone(), &m.target, file, true);
+        let (code, live, n) = raise.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(
+            live.peak().1 <= before.peak().1.max(file / 4 * QUARTERS),
+            "seed {seed}"
+        );
+        assert!(liveness("k", &code).unwrap().same(&live), "seed {seed}");
+        crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        raised += n;
+        let Some((m, done)) = allocated(seed) else {
+            continue;
+        };
+        let text = crate::vcode::display::with_allocation(&done.code, &done.alloc);
+        let last = reorder("k", done.code, &done.alloc, &m.target, true);
+        let (code, n) = last.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
+        crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        moved += n;
+    }
+    eprintln!("{raised} instructions raised, {moved} moved");
+    assert!(raised > 1000 && moved > 1000);
+}
+
+/// Any order goes that dependences allow; one dependence less, and if what waited for it comes before it, the check finds it.
+#[test]
+fn every_dependence_is_needed_and_every_broken_one_found() {
+    let (mut kept, mut broken) = (0, 0);
+    for seed in cases() {
+        let Some((m, done)) = allocated(seed) else {
+            continue;
+        };
+        let code = &done.code;
+        let space = Space {
+            platform: m.target.platform(),
+            grf: m.target.grf().bytes,
+            address: |r: VReg| done.alloc.address[r],
+            size: |r: VReg| code.vregs[r].bytes,
+            values: false,
+        };
+        let check =
+            |order: &Order| check::verify(code, order, &m.target, |r| done.alloc.address[r], false);
+        let mut edges = 0;
+        let order = ordered(code, &space, &mut Any::new(seed), |g, _| edges += g.edges());
+        check(&order).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        if edges == 0 {
+            continue;
+        }
+        let mut rng = Rng::new(!seed);
+        for way in 0..8 {
+            let lost = rng.below(edges as u32) as usize;
+            let (mut first, mut pair) = (0, None);
+            let order = ordered(code, &space, &mut Any::new(seed ^ way << 40), |g, units| {
+                if (first..first + g.edges()).contains(&lost) {
+                    let all = g.edges();
+                    let (from, to) = g.forget(lost - first, units);
+                    pair = Some((units.places(from).start, units.places(to).start));
+                    first += all;
+                } else {
+                    first += g.edges();
+                }
+            });
+            let Some((from, to)) = pair else { continue };
+            let place = |n: usize| order.from.iter().position(|&x| x as usize == n);
+            match place(to) < place(from) {
+                true => {
+                    assert!(
+                        check(&order).is_err(),
+                        "seed {seed}: {to} came before {from}\n{}",
+                        crate::vcode::display::with_allocation(code, &done.alloc)
+                    );
+                    broken += 1;
+                }
+                false => {
+                    check(&order).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                    kept += 1;
+                }
+            }
+        }
+    }
+    eprintln!("{broken} broken dependences found, {kept} kept all the same");
+    assert!(broken > 500);
+}

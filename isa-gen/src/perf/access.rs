@@ -1,0 +1,325 @@
+//! What an instruction reads and writes, as far as its text tells: what an earlier instruction must have done before it may run.
+
+use crate::inst::{Desc, Dst, Inst, InstOpts, PredCtrl, Src, Subfn};
+use crate::legal::geometry::{dst_span_bytes, span_bytes};
+use crate::message::{AddrModel, Dir, Message, MsgOp, SendBits, Surface};
+use crate::op::{MathFn, Op};
+use crate::platform::Platform;
+use crate::reg::{Arf, Reg, RegRef, Register};
+use crate::region::Region;
+use std::ops::Range;
+
+/// Where something is that instructions read and write.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Store {
+    /// General registers, in bytes. Up to `u32::MAX` where an address register says which.
+    Grf,
+    /// Accumulators, those of the math macros too: one, wherever in them.
+    Acc,
+    /// Flag registers, in bytes: four each.
+    Flag,
+    /// The address register, in bytes.
+    Address,
+    /// Memory that other threads see, of any kind: one, wherever in it.
+    Global,
+    /// Shared local memory: one, wherever in it.
+    Slm,
+    /// The thread's scratch, in hwords behind what the header says.
+    Scratch,
+}
+
+/// What is read or written of a store: from `start` up to, not including, `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// Of what.
+    pub store: Store,
+    /// The first.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+    /// Written, perhaps in part only; else read.
+    pub write: bool,
+}
+
+/// Whether an instruction may change places with others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Freedom {
+    /// With all that its accesses do not forbid.
+    Free,
+    /// With none: it waits, branches, changes how others run or depends on when it runs.
+    Fixed,
+}
+
+/// Hwords of scratch that messages reach.
+const SCRATCH: u32 = 4096;
+
+/// The message of a send whose descriptors are known.
+pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Message> {
+    let descs = inst.send.as_ref()?;
+    let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
+        return None;
+    };
+    // What of an instruction says something of its message is not in its registers.
+    let mut shell: Inst<Reg> = Inst::new(inst.op, inst.exec);
+    (shell.subfn, shell.opts) = (inst.subfn, inst.opts);
+    let bits = SendBits::of(platform, &shell, ex, desc);
+    Message::read(platform, &bits).ok()
+}
+
+/// Calls `f` with all that an instruction reads and writes, and says whether it may change places with others. `grf`: the byte address of a general
+/// register, and where what it is part of ends, beyond which nothing of it is; `None` for others.
+///
+/// What it does to memory is told by its descriptors. A fixed instruction may have accesses that are not told.
+pub fn accesses<R: Register>(
+    platform: Platform,
+    inst: &Inst<R>,
+    grf: impl Fn(R) -> Option<Range<u32>>,
+    f: impl FnMut(Access),
+) -> Freedom {
+    let mut walk = Walk {
+        grf,
+        f,
+        fixed: is_fixed(inst),
+    };
+    match inst.op.is_send() {
+        true => walk.message(platform, inst),
+        false => walk.operands(inst, |_| None),
+    }
+    walk.flags(inst);
+    walk.accumulator(inst);
+    match walk.fixed {
+        true => Freedom::Fixed,
+        false => Freedom::Free,
+    }
+}
+
+/// Tells accesses of one instruction.
+struct Walk<G, F> {
+    grf: G,
+    f: F,
+    fixed: bool,
+}
+
+impl<G, F: FnMut(Access)> Walk<G, F> {
+    fn on(&mut self, store: Store, start: u32, end: u32, write: bool) {
+        (self.f)(Access {
+            store,
+            start,
+            end,
+            write,
+        });
+    }
+
+    /// So many bytes of a register, or, if that is not known, all from there on.
+    fn register<R: Register>(&mut self, at: RegRef<R>, bytes: Option<u32>, write: bool)
+    where
+        G: Fn(R) -> Option<Range<u32>>,
+    {
+        let sub = u32::from(at.sub);
+        if bytes == Some(0) {
+            return;
+        }
+        if let Some(Range { start, end }) = (self.grf)(at.reg) {
+            let from = (start + sub).min(end);
+            let to = bytes.map_or(end, |b| from.saturating_add(b).min(end));
+            return self.on(Store::Grf, from, to, write);
+        }
+        match at.reg.as_phys() {
+            Some(Reg::Arf(Arf::Null, _)) => {}
+            Some(Reg::Arf(Arf::Acc, _)) => self.on(Store::Acc, 0, 1, write),
+            Some(Reg::Arf(Arf::Flag, n)) => {
+                let start = u32::from(n) * 4 + sub;
+                self.on(Store::Flag, start, start + bytes.unwrap_or(4), write);
+            }
+            Some(Reg::Arf(Arf::Address, _)) => {
+                self.on(Store::Address, sub, sub + bytes.unwrap_or(32), write);
+            }
+            // What a thread is dispatched with, and which channels run: only what is fixed changes it.
+            Some(Reg::Arf(Arf::ChannelEnable | Arf::State, _)) if !write => {}
+            _ => self.fixed = true,
+        }
+    }
+
+    /// Sources and destination. `bytes`: of source 0 or 1, or, as 2, of the destination, where regions do not say it.
+    fn operands<R: Register>(
+        &mut self,
+        inst: &Inst<R>,
+        bytes: impl Fn(usize) -> Option<Option<u32>>,
+    ) where
+        G: Fn(R) -> Option<Range<u32>>,
+    {
+        let packed = |size: u32| Some(dst_span_bytes(1, inst.exec, size));
+        for (n, s) in inst.srcs.iter().enumerate() {
+            match *s {
+                Src::Direct { at, region, ty, .. } => {
+                    let own = || span_bytes(region, inst.exec, ty.bytes());
+                    self.register(at, bytes(n).unwrap_or_else(own), false);
+                }
+                Src::Macro { at, ty, .. } => self.register(at, packed(ty.bytes()), false),
+                Src::Indirect { addr, region, .. } => {
+                    let words = match region {
+                        Region::VxH { .. } => None,
+                        _ => Some(2),
+                    };
+                    self.register(addr, words, false);
+                    self.on(Store::Grf, 0, u32::MAX, false);
+                }
+                Src::None | Src::Imm { .. } | Src::Target(_) => {}
+            }
+        }
+        match inst.dst {
+            Dst::Direct { at, hs, ty } => {
+                let own = || Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes()));
+                self.register(at, bytes(2).unwrap_or_else(own), true);
+            }
+            Dst::Macro { at, ty, .. } => self.register(at, packed(ty.bytes()), true),
+            Dst::Indirect { addr, .. } => {
+                self.register(addr, Some(2), false);
+                self.on(Store::Grf, 0, u32::MAX, true);
+            }
+            Dst::None => {}
+        }
+    }
+
+    /// The payloads of a send, its response, and what its message does.
+    fn message<R: Register>(&mut self, platform: Platform, inst: &Inst<R>)
+    where
+        G: Fn(R) -> Option<Range<u32>>,
+    {
+        let message = message(platform, inst);
+        let size = platform.features().grf_bytes;
+        let lengths = message
+            .map(|m| [m.src0_grfs, m.src1_grfs, m.response_grfs].map(|n| u32::from(n) * size));
+        self.operands(inst, |n| Some(lengths.and_then(|l| l.get(n).copied())));
+        for d in inst.send.iter().flat_map(|s| [s.ex, s.desc]) {
+            if let Desc::Reg(at) = d {
+                self.register(at, Some(4), false);
+            }
+        }
+        let header = match inst.srcs[0] {
+            Src::Direct { at, .. } if at.sub == 0 => (self.grf)(at.reg).map(|r| r.start),
+            _ => None,
+        };
+        let known = message.is_some_and(|m| self.memory(&m.op, header == Some(0)));
+        self.fixed |= !known;
+    }
+
+    /// Predicate and flag modifier.
+    fn flags<R: Register>(&mut self, inst: &Inst<R>)
+    where
+        G: Fn(R) -> Option<Range<u32>>,
+    {
+        if let Some(p) = inst.pred {
+            match p.ctrl {
+                PredCtrl::AnyV | PredCtrl::AllV => self.on(Store::Flag, 0, 8, false),
+                PredCtrl::AnyH(n) | PredCtrl::AllH(n) => {
+                    self.flag_bits(inst, p.flag, n.into(), false);
+                }
+                PredCtrl::Sequential => self.flag_bits(inst, p.flag, 1, false),
+                PredCtrl::Any | PredCtrl::All => self.flag_bits(inst, p.flag, 32, false),
+            }
+        }
+        // A selection with a condition writes none.
+        if let Some(c) = inst.cond
+            && !matches!(inst.op, Op::Sel | Op::Csel)
+        {
+            self.flag_bits(inst, c.flag, 1, true);
+        }
+    }
+
+    /// The bytes of a flag that an instruction's channels have bits in. `group`: how many channels of a predicate are taken together.
+    fn flag_bits<R: Register>(&mut self, inst: &Inst<R>, flag: RegRef<R>, group: u32, write: bool)
+    where
+        G: Fn(R) -> Option<Range<u32>>,
+    {
+        let first = u32::from(flag.sub) * 8 + inst.offset.channels();
+        let end = first + inst.exec.channels().max(group);
+        if end > 32 {
+            // They wrap within the register.
+            return self.register(RegRef::new(flag.reg, 0), Some(4), write);
+        }
+        let (from, to) = (first / 8, end.div_ceil(8));
+        self.register(RegRef::new(flag.reg, from as u16), Some(to - from), write);
+    }
+
+    /// The accumulator of an instruction that does not name it.
+    fn accumulator<R: Register>(&mut self, inst: &Inst<R>) {
+        let op = inst.op;
+        let macros = inst.srcs.iter().any(|s| matches!(s, Src::Macro { .. }));
+        if macros || matches!(op, Op::Mac | Op::Mach | Op::Macl | Op::Sada2) {
+            self.on(Store::Acc, 0, 1, false);
+        }
+        if matches!(inst.dst, Dst::Macro { .. })
+            || matches!(op, Op::Addc | Op::Subb | Op::Mach | Op::Macl)
+            || inst.opts.contains(InstOpts::ACC_WR_EN)
+        {
+            self.on(Store::Acc, 0, 1, true);
+        }
+    }
+
+    /// What a message does to memory; `false` if that is not known well enough to move it. `own`: its header is the thread's own.
+    fn memory(&mut self, op: &MsgOp, own: bool) -> bool {
+        let (addr, write) = match *op {
+            MsgOp::Untyped { dir, addr, .. }
+            | MsgOp::ByteScattered { dir, addr, .. }
+            | MsgOp::DwordScattered { dir, addr, .. }
+            | MsgOp::QwordScattered { dir, addr, .. }
+            | MsgOp::Block { dir, addr, .. } => (addr, dir == Dir::Write),
+            MsgOp::Atomic { addr, .. }
+            | MsgOp::FloatAtomic { addr, .. }
+            | MsgOp::HalfAtomic { addr, .. }
+            | MsgOp::SizedFloatAtomic { addr, .. } => (addr, true),
+            MsgOp::Scratch {
+                dir, count, offset, ..
+            } => {
+                let (start, end) = match own {
+                    true => (offset.into(), u32::from(offset) + u32::from(count)),
+                    false => (0, SCRATCH),
+                };
+                self.on(Store::Scratch, start, end.min(SCRATCH), dir == Dir::Write);
+                return true;
+            }
+            MsgOp::Typed { dir, .. } | MsgOp::MediaBlock { dir, .. } => {
+                self.on(Store::Global, 0, 1, dir == Dir::Write);
+                return true;
+            }
+            MsgOp::TypedAtomic { .. } | MsgOp::CounterAtomic { .. } => {
+                self.on(Store::Global, 0, 1, true);
+                return true;
+            }
+            MsgOp::Sample(_) => {
+                self.on(Store::Global, 0, 1, false);
+                return true;
+            }
+            _ => return false,
+        };
+        match addr {
+            AddrModel::A32(Surface::Slm) => self.on(Store::Slm, 0, 1, write),
+            AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => {
+                self.on(Store::Scratch, 0, SCRATCH, write);
+                self.on(Store::Global, 0, 1, write);
+            }
+            _ => self.on(Store::Global, 0, 1, write),
+        }
+        true
+    }
+}
+
+/// Whether an instruction is one that nothing may pass, whatever its operands.
+fn is_fixed<R: Copy>(inst: &Inst<R>) -> bool {
+    let opts = InstOpts::ATOMIC
+        | InstOpts::SWITCH
+        | InstOpts::NO_DD_CLR
+        | InstOpts::NO_DD_CHK
+        | InstOpts::EOT
+        | InstOpts::BREAKPOINT
+        | InstOpts::NO_SRC_DEP_SET
+        | InstOpts::SERIALIZE
+        | InstOpts::NO_PREEMPT;
+    inst.opts.intersects(opts)
+        || inst.op.format().is_branch()
+        || matches!(inst.op, Op::Wait | Op::Sync | Op::Nop | Op::Illegal)
+        // They have operands that regions do not tell.
+        || matches!(inst.op, Op::Dpas | Op::Dpasw | Op::Pln | Op::Line)
+        || inst.subfn == Subfn::Math(MathFn::Idiv)
+}

@@ -1,0 +1,168 @@
+//! Modelled time of a thread.
+
+use super::{Access, Store, Timing, Unit};
+
+/// A register as the hardware waits for it: a whole GRF, a flag register, the accumulators, the address register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot(u32);
+
+/// The first flag register's slot, behind those of the accumulators and the address register.
+const FLAGS_FROM: u32 = 2;
+/// Flag registers.
+const FLAGS: u32 = 2;
+/// Cycles for which the port is in use that branches and messages of all threads are issued by.
+const PORT: u32 = 2;
+/// The first GRF's.
+const GRFS: u32 = FLAGS_FROM + FLAGS;
+
+impl Slot {
+    const ACC: Slot = Slot(0);
+
+    /// The slots of an access, for GRFs of so many bytes; none for memory. What may be any GRF counts as none.
+    pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
+        let last = access.end.max(access.start + 1) - 1;
+        let (first, last) = match access.store {
+            Store::Acc => (0, 0),
+            Store::Address => (1, 1),
+            Store::Flag => {
+                let n = |at: u32| FLAGS_FROM + (at / 4).min(FLAGS - 1);
+                (n(access.start), n(last))
+            }
+            Store::Grf if access.end == u32::MAX => (1, 0),
+            Store::Grf => (GRFS + access.start / grf, GRFS + last / grf),
+            Store::Global | Store::Slm | Store::Scratch => (1, 0),
+        };
+        (first..=last).map(Slot)
+    }
+
+    /// Cycles until an instruction has written it.
+    pub fn latency(self, timing: &Timing) -> u32 {
+        match self {
+            Slot::ACC => timing.acc,
+            Slot(n) if (FLAGS_FROM..GRFS).contains(&n) => timing.flag,
+            _ => timing.result,
+        }
+    }
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// When the instructions of one thread run that nothing else disturbs.
+///
+/// ```
+/// use gantry_isa_gen::perf::{Clock, Slot, accesses, timing};
+/// use gantry_isa_gen::{Platform, Reg, text};
+/// let platform = Platform::from_name("skl").ok_or("no such platform")?;
+/// let program = text::assemble(
+///     platform,
+///     "add (8|M0) r5.0<1>:f r6.0<8;8,1>:f 1.5:f\nadd (8|M0) r7.0<1>:f r5.0<8;8,1>:f 1.5:f\n",
+/// )?;
+/// let mut clock = Clock::default();
+/// for i in &program.insts {
+///     let (mut reads, mut writes) = (Vec::new(), Vec::new());
+///     let grf = |r| if let Reg::Grf(n) = r { Some(u32::from(n) * 32..4096) } else { None };
+///     accesses(platform, &i.inst, grf, |a| {
+///         let slots = if a.write { &mut writes } else { &mut reads };
+///         slots.extend(Slot::of(&a, 32));
+///     });
+///     clock.issue(&timing(platform, &i.inst), reads, writes);
+/// }
+/// // The second waits for the first.
+/// assert_eq!(clock.now(), 2 + 8 + 2);
+/// assert_eq!(clock.busy(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    /// When the next instruction may be issued.
+    now: u32,
+    /// When the ALU and the math box are free.
+    free: [u32; 2],
+    /// How long they were in use, and the port by which all else is issued.
+    used: [u32; 3],
+    /// When each slot is written, and when it has been read.
+    ready: Vec<[u32; 2]>,
+}
+
+impl Clock {
+    /// The same as a new one, but for its memory.
+    pub fn reset(&mut self) {
+        self.now = 0;
+        self.free = [0; 2];
+        self.used = [0; 3];
+        self.ready.clear();
+    }
+
+    /// The cycle in which the next instruction may be issued.
+    pub fn now(&self) -> u32 {
+        self.now
+    }
+
+    /// Cycles in which the unit that was used most was used: what all threads of an EU share.
+    pub fn busy(&self) -> u32 {
+        self.used.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The cycle in which the last result is there.
+    pub fn done(&self) -> u32 {
+        let ready = self.ready.iter().map(|r| r[0]);
+        ready.max().unwrap_or(0).max(self.now)
+    }
+
+    fn slot(&self, slot: Slot) -> [u32; 2] {
+        self.ready.get(slot.index()).copied().unwrap_or_default()
+    }
+
+    /// The cycle from which on an instruction with these accesses waits for nothing.
+    pub fn earliest(
+        &self,
+        reads: impl IntoIterator<Item = Slot>,
+        writes: impl IntoIterator<Item = Slot>,
+    ) -> u32 {
+        let read = reads.into_iter().map(|s| self.slot(s)[0]);
+        let written = writes.into_iter().map(|s| {
+            let [written, read] = self.slot(s);
+            written.max(read)
+        });
+        read.chain(written).max().unwrap_or(0)
+    }
+
+    fn at(&mut self, slot: Slot) -> &mut [u32; 2] {
+        if self.ready.len() <= slot.index() {
+            self.ready.resize(slot.index() + 1, [0; 2]);
+        }
+        &mut self.ready[slot.index()]
+    }
+
+    /// Issues an instruction.
+    pub fn issue<I: IntoIterator<Item = Slot>>(&mut self, timing: &Timing, reads: I, writes: I)
+    where
+        I::IntoIter: Clone,
+    {
+        let (reads, writes) = (reads.into_iter(), writes.into_iter());
+        let from = self.now.max(self.earliest(reads.clone(), writes.clone()));
+        self.now = from.saturating_add(timing.issue);
+        let unit = match timing.unit {
+            Unit::Alu => Some(0),
+            Unit::Math => Some(1),
+            Unit::None => None,
+        };
+        if let Some(n) = unit {
+            self.now = self.now.max(self.free[n]);
+            self.free[n] = self.now.saturating_add(timing.busy);
+            self.used[n] += timing.busy;
+        } else {
+            self.used[2] += timing.issue.min(PORT);
+        }
+        let now = self.now;
+        for slot in reads {
+            let read = &mut self.at(slot)[1];
+            *read = (*read).max(now + timing.read);
+        }
+        for slot in writes {
+            self.at(slot)[0] = now.saturating_add(slot.latency(timing));
+        }
+    }
+}

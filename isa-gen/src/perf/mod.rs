@@ -1,0 +1,188 @@
+//! How long instructions take: what a scheduler hides, and what modelled times count.
+//!
+//! The model is that of an in-order thread. It issues an instruction when what it reads and writes is free of earlier instructions, then the unit
+//! that executes it takes it when it is free itself. [`timing`] says what an instruction takes, [`accesses`] what it reads and writes, and a
+//! [`Clock`] puts instructions one behind the other; [`cycles()`] does so with a kernel. The figures are in `gantry-meta`'s `timing.rs`, with their sources.
+
+mod access;
+mod clock;
+mod cycles;
+
+pub use crate::table::Class;
+pub use access::{Access, Freedom, Store, accesses, message};
+pub use clock::{Clock, Slot};
+pub use cycles::{Cycles, cycles};
+
+use crate::inst::{Dst, Inst, Src, Subfn};
+use crate::legal::geometry::dst_span_bytes;
+use crate::message::{MsgOp, Surface};
+use crate::op::{MathFn, Op};
+use crate::platform::Platform;
+use crate::reg::Register;
+use crate::table::TIMES;
+use crate::types::Type;
+
+/// The unit that executes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Unit {
+    /// The ALU.
+    Alu,
+    /// The math box.
+    Math,
+    /// None that a thread waits for.
+    None,
+}
+
+/// What a class takes on a platform: a row of the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ClassTimes {
+    pub(crate) unit: Unit,
+    /// A constant part, and one for each GRF of the destination.
+    pub(crate) issue: [u8; 2],
+    /// A constant part, and one for each GRF that is executed.
+    pub(crate) busy: [u8; 2],
+    pub(crate) read: u16,
+    pub(crate) result: u16,
+    pub(crate) acc: u16,
+    pub(crate) flag: u16,
+}
+
+/// What one instruction takes, in cycles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Which unit executes it.
+    pub unit: Unit,
+    /// Until the thread issues its next instruction.
+    pub issue: u32,
+    /// Until the unit takes its next instruction.
+    pub busy: u32,
+    /// Until its sources have been read.
+    pub read: u32,
+    /// Until its destination is written.
+    pub result: u32,
+    /// Until an accumulator that it writes is.
+    pub acc: u32,
+    /// Until a flag that it writes is.
+    pub flag: u32,
+}
+
+/// What an instruction is timed as.
+pub fn class<R: Register>(platform: Platform, inst: &Inst<R>) -> Class {
+    if inst.op.is_send() {
+        return message(platform, inst).map_or(Class::Message, |m| class_of_message(&m.op));
+    }
+    if inst.op.format().is_branch() {
+        return Class::Branch;
+    }
+    match inst.op {
+        Op::Math => match inst.subfn {
+            Subfn::Math(MathFn::Pow | MathFn::Fdiv) => Class::Pow,
+            Subfn::Math(MathFn::Idiv | MathFn::Iqot | MathFn::Irem) => Class::Divide,
+            _ => Class::Math,
+        },
+        Op::Dp4 | Op::Dph | Op::Dp3 | Op::Dp2 | Op::Line | Op::Pln | Op::Lrp => Class::Dot,
+        Op::Dpas | Op::Dpasw => Class::Systolic,
+        Op::Wait | Op::Sync => Class::Branch,
+        Op::Mul | Op::Mad if is_long_product(inst) => Class::Wide,
+        _ if execution_bytes(inst) > 4 => Class::Wide,
+        _ => Class::Alu,
+    }
+}
+
+fn class_of_message(op: &MsgOp) -> Class {
+    let slm = |s: Surface| s == Surface::Slm;
+    match *op {
+        MsgOp::Atomic { addr, .. }
+        | MsgOp::FloatAtomic { addr, .. }
+        | MsgOp::HalfAtomic { addr, .. }
+        | MsgOp::SizedFloatAtomic { addr, .. }
+            if slm(addr.surface()) =>
+        {
+            Class::Slm
+        }
+        MsgOp::Atomic { .. }
+        | MsgOp::FloatAtomic { .. }
+        | MsgOp::HalfAtomic { .. }
+        | MsgOp::SizedFloatAtomic { .. }
+        | MsgOp::TypedAtomic { .. }
+        | MsgOp::CounterAtomic { .. } => Class::Atomic,
+        MsgOp::Untyped { addr, .. }
+        | MsgOp::ByteScattered { addr, .. }
+        | MsgOp::DwordScattered { addr, .. }
+        | MsgOp::QwordScattered { addr, .. }
+        | MsgOp::Block { addr, .. }
+            if slm(addr.surface()) =>
+        {
+            Class::Slm
+        }
+        MsgOp::Untyped { .. }
+        | MsgOp::ByteScattered { .. }
+        | MsgOp::DwordScattered { .. }
+        | MsgOp::QwordScattered { .. }
+        | MsgOp::Lsc(_) => Class::Scattered,
+        MsgOp::Block { .. } | MsgOp::Scratch { .. } | MsgOp::LscBlock2d { .. } => Class::Block,
+        MsgOp::Typed { .. } | MsgOp::MediaBlock { .. } => Class::Typed,
+        MsgOp::Sample(_) => Class::Sample,
+        MsgOp::Fence { .. } | MsgOp::LscFence { .. } => Class::Fence,
+        _ => Class::Message,
+    }
+}
+
+fn types<R: Copy>(inst: &Inst<R>) -> impl Iterator<Item = Type> + '_ {
+    inst.srcs.iter().filter_map(|s| match *s {
+        Src::Direct { ty, .. }
+        | Src::Indirect { ty, .. }
+        | Src::Macro { ty, .. }
+        | Src::Imm { ty, .. } => Some(ty),
+        Src::None | Src::Target(_) => None,
+    })
+}
+
+/// Bytes of an element as it is executed: the widest of the sources, or, without any, of the destination.
+fn execution_bytes<R: Copy>(inst: &Inst<R>) -> u32 {
+    let own = match inst.dst {
+        Dst::Direct { ty, .. } | Dst::Indirect { ty, .. } | Dst::Macro { ty, .. } => ty.bytes(),
+        Dst::None => 0,
+    };
+    types(inst).map(Type::bytes).max().unwrap_or(own)
+}
+
+/// Whether integers are multiplied that are both doublewords: half of the ALU's rate.
+fn is_long_product<R: Copy>(inst: &Inst<R>) -> bool {
+    let mut factors = inst.srcs.iter().filter_map(|s| match *s {
+        Src::Direct { ty, .. } | Src::Indirect { ty, .. } | Src::Imm { ty, .. } => Some(ty),
+        _ => None,
+    });
+    let last = match inst.op {
+        Op::Mad => factors.nth(1).zip(factors.next()),
+        _ => factors.next().zip(factors.next()),
+    };
+    last.is_some_and(|(a, b)| [a, b].iter().all(|t| !t.is_float() && t.bytes() == 4))
+}
+
+/// What an instruction takes on a platform.
+pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
+    let class = class(platform, inst);
+    let times = &TIMES[platform.column()][class as usize];
+    let grf = platform.features().grf_bytes;
+    let written = match inst.dst {
+        Dst::Direct { hs, ty, .. } | Dst::Indirect { hs, ty, .. } => {
+            dst_span_bytes(hs.into(), inst.exec, ty.bytes())
+        }
+        Dst::Macro { ty, .. } => dst_span_bytes(1, inst.exec, ty.bytes()),
+        Dst::None => 1,
+    };
+    let executed = inst.exec.channels() * execution_bytes(inst);
+    let sum = |[one, each]: [u8; 2], bytes: u32| {
+        u32::from(one) + u32::from(each) * bytes.max(1).div_ceil(grf)
+    };
+    Timing {
+        unit: times.unit,
+        issue: sum(times.issue, written),
+        busy: sum(times.busy, executed),
+        read: times.read.into(),
+        result: times.result.into(),
+        acc: times.acc.into(),
+        flag: times.flag.into(),
+    }
+}
