@@ -26,7 +26,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
-use crate::opt::{PassSet, PassStats, optimize};
+use crate::opt::{PassStats, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Room, allocate, checker, local};
@@ -301,7 +301,7 @@ fn measure(
     let file = target.grf().size();
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
-    let passes = PassSet::of(options.opt).without(options.without);
+    let passes = options.passes();
     let (_, group, stats) = stages.run(Stage::Opt, || {
         let (group, stats) = optimize(module, group, target, passes)?;
         Ok((module, group, stats))

@@ -12,6 +12,7 @@ mod passes;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
+use crate::address;
 use crate::inline::Group;
 use crate::ir::{FloatControls, Function, Module};
 use crate::result::CodegenError;
@@ -57,7 +58,7 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 0] = [];
+const SEQUENCE: [(Pass, Run); 1] = [(Pass::Surfaces, address::surfaces)];
 
 /// The group, each function optimized; and what was done.
 ///

@@ -70,6 +70,8 @@ passes! {
     Rules "rules" O1,
     /// What a loop computes again and again, computed before it; part of the e-graph's elaboration.
     Invariants "invariants" O1,
+    /// Buffers accessed as surfaces, by 32-bit offsets.
+    Surfaces "surfaces" O1,
 }
 
 impl Pass {

@@ -1,0 +1,11 @@
+//! Addresses: which memory an access goes to, by how wide numbers, in how many messages.
+//!
+//! Passes of the optimizer (`opt`), a file a pass, and what they share: who uses a value (`uses.rs`), which argument an address is in (`based.rs`),
+//! the low halves of 64-bit values (`halves.rs`). They leave arithmetic that is there twice, or of constants, for the e-graph behind them.
+
+mod based;
+mod halves;
+mod surfaces;
+mod uses;
+
+pub(crate) use surfaces::surfaces;
