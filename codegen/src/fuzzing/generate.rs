@@ -297,6 +297,9 @@ impl Gen<'_, '_, '_> {
         }
         let inner = budget / 4;
         for _ in 0..budget {
+            if self.options.neighbours && self.rng.one_in(16) {
+                self.neighbours();
+            }
             match self.rng.below(41) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),

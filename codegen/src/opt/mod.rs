@@ -58,7 +58,13 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 1] = [(Pass::Surfaces, address::surfaces)];
+const SEQUENCE: [(Pass, Run); 5] = [
+    (Pass::Surfaces, address::surfaces),
+    (Pass::Forward, address::forward),
+    (Pass::DeadStores, address::dead_stores),
+    (Pass::MergeLoads, address::merge_loads),
+    (Pass::MergeStores, address::merge_stores),
+];
 
 /// The group, each function optimized; and what was done.
 ///
