@@ -30,8 +30,8 @@ pub enum Outcome {
 pub struct Agreed {
     /// The IR.
     pub module: Module,
-    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; and with
-    /// flags, every subroutine called.
+    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline, buffers as
+    /// surfaces; and with flags, every subroutine called, buffers by addresses.
     pub ways: [Compiled; 2],
 }
 
@@ -76,11 +76,16 @@ pub fn case(
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let mut ways = Vec::new();
-    for (simd_cf, inline) in [(SimdCf::Auto, Inline::Auto), (SimdCf::Flags, Inline::Never)] {
+    let ways_to_compile = [
+        (SimdCf::Auto, Inline::Auto, false),
+        (SimdCf::Flags, Inline::Never, true),
+    ];
+    for (simd_cf, inline, large_buffers) in ways_to_compile {
         let options = CompileOptions {
             check: true,
             simd_cf,
             inline,
+            large_buffers,
             grfs,
             ..CompileOptions::new(target.clone())
         };

@@ -64,10 +64,15 @@ impl Gen<'_, '_, '_> {
 
     /// Offsets as addresses behind a base, or in a memory of offsets.
     pub(super) fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
+        let lanes = self.b.ty(offset).lanes();
+        if matches!(space, Space::Surface(_)) {
+            let start = self.surface;
+            let start = self.b.splat(start, lanes);
+            return self.b.ins().iadd(start, offset);
+        }
         if space != Space::Global {
             return offset;
         }
-        let lanes = self.b.ty(offset).lanes();
         let wide = self
             .b
             .ins()
