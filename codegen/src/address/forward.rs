@@ -18,7 +18,6 @@ use crate::ir::{
 use crate::opt::{Counts, Facts};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use std::rc::Rc;
 
 /// Places that are remembered.
 const KNOWN: usize = 16;
@@ -26,7 +25,7 @@ const KNOWN: usize = 16;
 /// A place, and what is there.
 #[derive(Clone, Debug)]
 struct Known {
-    place: Rc<Place>,
+    place: Place,
     value: Value,
 }
 
@@ -93,7 +92,6 @@ fn step(
         if known.len() >= KNOWN {
             known.remove(0);
         }
-        let place = Rc::new(place);
         known.push(Known { place, value });
     }
     false

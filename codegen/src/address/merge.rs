@@ -46,21 +46,20 @@ fn merge(func: &mut Function, target: &Target, writes: bool) -> u32 {
     let cfg = ControlFlow::new(func);
     let mut sums = Sums::default();
     let mut changed = 0;
+    let mut groups = Groups {
+        target,
+        writes,
+        open: Vec::new(),
+        done: Vec::new(),
+        free: Vec::new(),
+    };
     for &block in cfg.order() {
-        let mut groups = Groups {
-            target,
-            writes,
-            open: Vec::new(),
-            done: Vec::new(),
-        };
-        let insts: BlockInsts = func.layout.insts(block).iter().copied().collect();
-        for (at, &inst) in insts.iter().enumerate() {
+        for (at, &inst) in func.layout.insts(block).iter().enumerate() {
             groups.meet(func, at, inst, &mut sums);
         }
-        groups.done.append(&mut groups.open);
-        let done = std::mem::take(&mut groups.done);
+        groups.close(|_| true);
         let mut edits = Edits::default();
-        for group in done {
+        for group in std::mem::take(&mut groups.done) {
             for run in group.runs(writes) {
                 changed += match writes {
                     true => edits.store(func, &run),
@@ -127,7 +126,7 @@ impl Member {
 }
 
 /// Accesses that may become one, and those between that others which join have to be apart from.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Group {
     members: Vec<Member>,
     between: Vec<Place>,
@@ -149,6 +148,8 @@ struct Groups<'t> {
     writes: bool,
     open: Vec<Group>,
     done: Vec<Group>,
+    /// Groups that came to nothing, whose memory the next ones take.
+    free: Vec<Group>,
 }
 
 impl Groups<'_> {
@@ -202,15 +203,25 @@ impl Groups<'_> {
             }
             (Some(m), None) => {
                 if self.open.len() >= OPEN {
-                    self.done.push(self.open.remove(0));
+                    self.end(0);
                 }
-                self.open.push(Group {
-                    members: vec![m],
-                    between: Vec::new(),
-                });
+                let mut group = self.free.pop().unwrap_or_default();
+                group.members.push(m);
+                self.open.push(group);
             }
             (None, _) => {}
         }
+    }
+
+    /// Lets nobody join a group any more.
+    fn end(&mut self, n: usize) {
+        let mut group = self.open.remove(n);
+        if group.members.len() > 1 {
+            return self.done.push(group);
+        }
+        group.members.clear();
+        group.between.clear();
+        self.free.push(group);
     }
 
     /// Lets nobody join some groups any more.
@@ -218,7 +229,7 @@ impl Groups<'_> {
         let mut n = 0;
         while let Some(g) = self.open.get(n) {
             match which(g) {
-                true => self.done.push(self.open.remove(n)),
+                true => self.end(n),
                 false => n += 1,
             }
         }

@@ -22,6 +22,7 @@ use crate::ir::{
 use crate::opt::{Counts, Facts};
 use crate::target::Target;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::SmallVec;
 
 /// The most surfaces of a kernel, images included: entries of the data port's cache of surface states, behind which Intel's compiler stops too
 /// (IGC, `StatelessToStateful.hpp`).
@@ -150,7 +151,7 @@ impl Plan {
             for inst in std::mem::take(func.layout.insts_mut(block)) {
                 changed += u32::from(self.instruction(func, inst, bases, &halves));
                 out.push(inst);
-                for v in func.dfg.results(inst).to_vec() {
+                for v in results(func, inst) {
                     halves.make(func, v, &mut out);
                 }
             }
@@ -173,8 +174,9 @@ impl Plan {
             for v in func.dfg.block_params(block).to_vec() {
                 retype(func, v);
             }
-            for inst in func.layout.insts(block).to_vec() {
-                for v in func.dfg.results(inst).to_vec() {
+            for at in 0..func.layout.insts(block).len() {
+                let inst = func.layout.insts(block)[at];
+                for v in results(func, inst) {
                     retype(func, v);
                 }
             }
@@ -221,7 +223,7 @@ impl Plan {
             func.dfg.map_args(inst, |v| halves.of(v));
             return false;
         }
-        let params: Vec<Vec<Value>> = func
+        let params: SmallVec<[Vec<Value>; 2]> = func
             .dfg
             .destinations(inst)
             .iter()
@@ -252,6 +254,11 @@ impl Plan {
         }
         becomes.is_some() && space == Space::Global
     }
+}
+
+/// The results of an instruction.
+fn results(func: &Function, inst: Inst) -> SmallVec<[Value; 3]> {
+    func.dfg.results(inst).iter().copied().collect()
 }
 
 /// Whether an access is of neighbours at one address.
