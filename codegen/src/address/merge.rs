@@ -74,7 +74,7 @@ fn merge(func: &mut Function, target: &Target, writes: bool) -> u32 {
 
 /// What lanes that are off have in what a load gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Off {
+pub(super) enum Off {
     /// No lane is off, or it does not matter.
     Any,
     /// These bits.
@@ -369,7 +369,7 @@ impl Effect {
 }
 
 /// What lanes that are off get of a load: `None` where that is a value that is not known.
-fn off_lanes(func: &Function, data: &InstData) -> Option<Off> {
+pub(super) fn off_lanes(func: &Function, data: &InstData) -> Option<Off> {
     let InstData::Load { old, .. } = *data else {
         return Some(Off::Any);
     };
@@ -471,11 +471,12 @@ impl Edits {
     }
 
     fn try_store(&mut self, func: &mut Function, run: &Run) -> Option<u32> {
-        let (near, last) = run.members.iter().max_by_key(|(_, m)| m.at)?;
+        let (_, last) = run.members.iter().max_by_key(|(_, m)| m.at)?;
+        // All addresses are there by then: that of the first bytes.
+        let (_, first) = run.members.first()?;
+        let (addr, offset) = (first.place.addr, first.place.offset);
         let ty = run.ty(&last.place, false)?;
         let mem = run.mem(ty.scalar())?;
-        let offset = i64::from(last.place.offset) + run.start - near;
-        let offset = i32::try_from(offset).ok()?;
         let place = (last.at, last.inst);
         let opcode = Opcode::Undef;
         let mut whole = self.put(func, place, InstData::Nullary { opcode }, ty)?;
@@ -504,7 +505,7 @@ impl Edits {
         *func.dfg.data_mut(last.inst) = InstData::Store {
             opcode: Opcode::Store,
             mem,
-            args: [whole, last.place.addr],
+            args: [whole, addr],
             offset,
             mask: last.place.mask.into(),
         };

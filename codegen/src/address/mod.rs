@@ -7,6 +7,7 @@ mod based;
 mod forward;
 mod halves;
 mod merge;
+mod pack;
 mod places;
 mod sums;
 mod surfaces;
@@ -14,4 +15,5 @@ mod uses;
 
 pub(crate) use forward::{dead_stores, forward};
 pub(crate) use merge::{loads as merge_loads, stores as merge_stores};
+pub(crate) use pack::pack;
 pub(crate) use surfaces::surfaces;

@@ -58,8 +58,9 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 5] = [
+const SEQUENCE: [(Pass, Run); 6] = [
     (Pass::Surfaces, address::surfaces),
+    (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
     (Pass::DeadStores, address::dead_stores),
     (Pass::MergeLoads, address::merge_loads),

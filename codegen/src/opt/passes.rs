@@ -72,6 +72,8 @@ passes! {
     Invariants "invariants" O1,
     /// Buffers accessed as surfaces, by 32-bit offsets.
     Surfaces "surfaces" O1,
+    /// Accesses of several bytes or words a lane as of dwords.
+    Pack "pack" O1,
     /// Loads of what was loaded or stored before.
     Forward "forward" O1,
     /// Stores that nobody can read.
