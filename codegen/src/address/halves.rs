@@ -72,9 +72,13 @@ impl Halves {
                 }
                 InstData::Unary { opcode, arg }
             }
-            (Some(InstData::Binary { opcode, args }), None)
-                if matches!(opcode, Opcode::SmulWide | Opcode::UmulWide) =>
-            {
+            (
+                Some(InstData::Binary {
+                    opcode: Opcode::SmulWide | Opcode::UmulWide,
+                    args,
+                }),
+                None,
+            ) => {
                 let opcode = Opcode::Imul;
                 InstData::Binary { opcode, args }
             }

@@ -310,7 +310,7 @@ impl Run {
                     all.max().unwrap_or(0)
                 });
                 // The most that is whole owords.
-                let whole = ends.enumerate().filter(|(_, e)| e % OWORD == 0).last();
+                let whole = ends.enumerate().rfind(|(_, e)| e % OWORD == 0);
                 let (count, bytes) = whole.map_or((0, 0), |(n, e)| (n + 1, e));
                 self.members.truncate(count);
                 self.bytes = bytes;
@@ -364,7 +364,7 @@ impl Run {
 impl Effect {
     /// Whether an access may not be moved over it.
     fn stops_place(self, place: &Place) -> bool {
-        self.stops(place.mem) && !(place.mem.constant && !place.writes)
+        self.stops(place.mem) && (place.writes || !place.mem.constant)
     }
 }
 
@@ -378,7 +378,9 @@ pub(super) fn off_lanes(func: &Function, data: &InstData) -> Option<Off> {
     };
     match *func.dfg.data(func.dfg.def_inst(old)?) {
         InstData::Imm { bits, .. } => Some(Off::Bits(bits)),
-        InstData::Nullary { opcode } if opcode == Opcode::Undef => Some(Off::Any),
+        InstData::Nullary {
+            opcode: Opcode::Undef,
+        } => Some(Off::Any),
         _ => None,
     }
 }

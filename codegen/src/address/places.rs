@@ -176,9 +176,10 @@ fn range(func: &Function, v: Value) -> (i128, u128) {
     }
     let of = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
     match of {
-        Some(&InstData::Unary { opcode, arg }) if opcode == Opcode::Uextend => {
-            (i128::from(func.dfg.ty(arg).scalar().mask()), 1)
-        }
+        Some(&InstData::Unary {
+            opcode: Opcode::Uextend,
+            arg,
+        }) => (i128::from(func.dfg.ty(arg).scalar().mask()), 1),
         _ => (all, 1),
     }
 }

@@ -147,7 +147,10 @@ impl Sums {
         let mut operand = |v: Value| self.number(func, v, depth);
         match *data {
             InstData::Imm { bits, .. } => Some(Sum::number(bits)),
-            InstData::Unary { opcode, arg } if opcode == Opcode::Ineg => {
+            InstData::Unary {
+                opcode: Opcode::Ineg,
+                arg,
+            } => {
                 let a = operand(arg);
                 Some(Sum::default().plus(&self.all[a], u64::MAX))
             }
@@ -169,7 +172,10 @@ impl Sums {
                     }
                 }
             }
-            InstData::Ternary { opcode, args } if opcode == Opcode::Imad => {
+            InstData::Ternary {
+                opcode: Opcode::Imad,
+                args,
+            } => {
                 let [a, b, c] = args.map(operand);
                 let (a, b, c) = (&self.all[a], &self.all[b], &self.all[c]);
                 Some(c.plus(&product(a, b)?, 1))
