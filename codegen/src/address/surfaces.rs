@@ -7,7 +7,7 @@
 //! "StatelessToStateful".) Who has larger buffers says so (`CompileOptions::large_buffers`).
 //!
 //! Pointers that are stored, compared, passed to subroutines or mixed with others stay as they are. So do, on targets with 64-bit arithmetic, those
-//! that quadwords are accessed through alone: by address a lane's is one message's, by offset two dwords that are to be put together.
+//! that mostly quadwords are accessed through (`gain`).
 //!
 //! Needs: IR that verifies. Makes: the same with fewer `ptr` and more `surface` arguments; the numbers of surfaces are those of the arguments in their
 //! order. Work: linear.
@@ -27,6 +27,9 @@ use smallvec::SmallVec;
 /// The most surfaces of a kernel, images included: entries of the data port's cache of surface states, behind which Intel's compiler stops too
 /// (IGC, `StatelessToStateful.hpp`).
 const MOST: usize = 32;
+
+/// Bytes of a quadword.
+const QUADWORD: u32 = 8;
 
 /// Makes surfaces of pointer arguments; gives how many accesses are by offsets now.
 pub(crate) fn surfaces(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
@@ -86,17 +89,14 @@ struct Plan {
 impl Plan {
     /// The arguments that may and should be surfaces; `None` without any.
     fn new(func: &Function, cfg: &ControlFlow, bases: &Bases, target: &Target) -> Option<Plan> {
-        let f = target.features();
-        let quadwords = !f.native_i64 || f.restricted_64bit;
-        // Of each argument, whether some access is better by offsets.
-        let mut pays = vec![false; func.sig.params.len()];
+        // Of each argument, by how many accesses more are better by offsets than by addresses.
+        let mut pays = vec![0i32; func.sig.params.len()];
         for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
-            let data = func.dfg.data(inst);
-            if let Some((_, addr)) = access(data)
+            if let Some((_, addr)) = access(func.dfg.data(inst))
                 && let Base::Arg(n) = bases.of(addr)
                 && let Some(pays) = pays.get_mut(usize::from(n))
             {
-                *pays |= quadwords || element(func, inst) < 8 || is_block(data.opcode());
+                *pays = pays.saturating_add(gain(func, inst, target));
             }
         }
         let there = func.count(ArgKind::Surface) + func.images().count();
@@ -110,7 +110,7 @@ impl Plan {
         for (n, p) in func.sig.params.iter().enumerate() {
             match p.kind {
                 ArgKind::Surface => plan.renumbered.push(next),
-                ArgKind::Ptr if pays[n] && room > 0 && !bases.escaped(n as u16) => {
+                ArgKind::Ptr if pays[n] > 0 && room > 0 && !bases.escaped(n as u16) => {
                     plan.becomes[n] = Some(next);
                     room -= 1;
                     any = true;
@@ -261,18 +261,26 @@ fn results(func: &Function, inst: Inst) -> SmallVec<[Value; 3]> {
     func.dfg.results(inst).iter().copied().collect()
 }
 
-/// Whether an access is of neighbours at one address.
-fn is_block(opcode: Opcode) -> bool {
-    matches!(opcode, Opcode::Bload | Opcode::Bstore)
-}
-
-/// Bytes of an element that an access is of.
-fn element(func: &Function, inst: Inst) -> u32 {
-    let data = match *func.dfg.data(inst) {
+/// What an access gains by an offset in place of an address: quadwords a lane are one message's by address, and two dwords that are to be put together by
+/// offset, which costs more than the address where there is 64-bit arithmetic.
+fn gain(func: &Function, inst: Inst, target: &Target) -> i32 {
+    let data = func.dfg.data(inst);
+    let of = match *data {
         InstData::Store { args, .. } => Some(args[0]),
         _ => func.dfg.first_result(inst),
     };
-    data.map_or(0, |v| func.dfg.ty(v).scalar().bytes())
+    let ty = of.map(|v| func.dfg.ty(v));
+    let quadwords = ty.is_some_and(|ty| {
+        let block = matches!(data.opcode(), Opcode::Bload | Opcode::Bstore);
+        // Whole owords are moved as they are.
+        ty.scalar().bytes() == QUADWORD && !(block && ty.bytes().is_multiple_of(2 * QUADWORD))
+    });
+    let f = target.features();
+    match (quadwords, f.native_i64, f.restricted_64bit) {
+        (false, ..) | (true, false, _) => 1,
+        (true, true, true) => 0,
+        (true, true, false) => -2,
+    }
 }
 
 /// The memory and the address of an access.
