@@ -61,15 +61,13 @@ fn renumbers(kernel: &Function, module: &Module) -> bool {
                 InstData::Send { .. } => return false,
                 InstData::Load { mem, .. }
                 | InstData::Store { mem, .. }
-                | InstData::Atomic { mem, .. } => {
-                    if !own && matches!(mem.space, Space::Surface(_)) {
-                        return false;
-                    }
+                | InstData::Atomic { mem, .. }
+                    if !own && matches!(mem.space, Space::Surface(_)) =>
+                {
+                    return false;
                 }
-                InstData::Call { func: callee, .. } => {
-                    if seen.insert(callee) {
-                        work.extend(module.functions.get(callee));
-                    }
+                InstData::Call { func: callee, .. } if seen.insert(callee) => {
+                    work.extend(module.functions.get(callee));
                 }
                 _ => {}
             }
