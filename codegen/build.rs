@@ -14,24 +14,105 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::write(out.join("builder.rs"), ir::builder(&rows))?;
     let opcodes = out.join("opcodes.isle");
     std::fs::write(&opcodes, ir::isle(&rows))?;
-    let mut inputs = vec![opcodes];
-    for name in ["prelude", "root", "int", "float", "convert"] {
-        inputs.push(PathBuf::from(format!("src/lower/isle/{name}.isle")));
-    }
-    println!("cargo:rerun-if-changed=src/lower/isle");
+    let values = out.join("values.isle");
+    std::fs::write(&values, ir::values(&rows))?;
     println!("cargo:rerun-if-changed=build.rs");
-    let options = cranelift_isle::codegen::CodegenOptions {
-        exclude_global_allow_pragmas: true,
-        ..Default::default()
-    };
     println!("cargo:rustc-env=GANTRY_CODEGEN_SOURCES={}", fingerprint()?);
-    let code =
-        cranelift_isle::compile::from_files(&inputs, &options).map_err(|e| format!("{e}"))?;
-    let (code, rules) = marked(&code)?;
-    std::fs::write(out.join("lower.rs"), code)?;
-    std::fs::write(out.join("rules.rs"), rules)?;
+    let lower = Rules {
+        name: "lower",
+        files: &["prelude", "root", "int", "float", "convert"],
+        table: "RULES",
+        doc: "The lowering rules that can match: file and line.",
+    };
+    let inputs = lower.compile(opcodes, &out)?;
     std::fs::write(out.join("operations.rs"), operations(&inputs, &rows)?)?;
+    let opt = Rules {
+        name: "opt",
+        files: &[
+            "prelude", "arith", "bits", "compare", "select", "region", "convert",
+        ],
+        table: "OPT_RULES",
+        doc: "The optimizer's rules that can match: file and line.",
+    };
+    opt.compile(values, &out)?;
     Ok(())
+}
+
+/// Rules of a room, `src/NAME/isle`.
+struct Rules {
+    name: &'static str,
+    files: &'static [&'static str],
+    /// The name of the table of their places, and what it says.
+    table: &'static str,
+    doc: &'static str,
+}
+
+impl Rules {
+    /// Compiles them, with what the opcodes are to them, to `NAME.rs` and `NAME_rules.rs`. Gives the files.
+    fn compile(
+        &self,
+        opcodes: PathBuf,
+        out: &Path,
+    ) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
+        let dir = format!("src/{}/isle", self.name);
+        let mut inputs = vec![opcodes, PathBuf::from("src/isle/ir.isle")];
+        let files = self.files.iter();
+        inputs.extend(files.map(|f| PathBuf::from(format!("{dir}/{f}.isle"))));
+        println!("cargo:rerun-if-changed={dir}");
+        println!("cargo:rerun-if-changed=src/isle");
+        let options = cranelift_isle::codegen::CodegenOptions {
+            exclude_global_allow_pragmas: true,
+            ..Default::default()
+        };
+        let code =
+            cranelift_isle::compile::from_files(&inputs, &options).map_err(|e| format!("{e}"))?;
+        let (code, rules) = self.marked(&code)?;
+        std::fs::write(out.join(format!("{}.rs", self.name)), code)?;
+        std::fs::write(out.join(format!("{}_rules.rs", self.name)), rules)?;
+        Ok(inputs)
+    }
+
+    /// The compiled rules with a call of `fired` where each rule has matched, and the table that gives the calls' numbers a place in the sources. ISLE
+    /// marks those places by a comment.
+    fn marked(&self, code: &str) -> Result<(String, String), String> {
+        let mut out = String::with_capacity(code.len() * 9 / 8);
+        let mut rules: Vec<(&str, u32)> = Vec::new();
+        for line in code.lines() {
+            out.push_str(line);
+            out.push('\n');
+            let Some(at) = line.trim_start().strip_prefix("// Rule at ") else {
+                continue;
+            };
+            let place = at.trim_end_matches('.').split_once(" line ");
+            // ISLE counts lines from 0.
+            let Some((file, Ok(n))) = place.map(|(file, n)| (file, n.parse().map(|n: u32| n + 1)))
+            else {
+                return Err(format!("not a rule's place: {line}"));
+            };
+            let name = file.rsplit('/').next().unwrap_or(file);
+            // Not those that only make what they are named by.
+            if name == "values.isle" {
+                continue;
+            }
+            let known = rules.iter().position(|r| *r == (name, n));
+            let number = known.unwrap_or(rules.len());
+            if known.is_none() {
+                rules.push((name, n));
+            }
+            out.push_str(&format!("C::fired(ctx, {number});\n"));
+        }
+        if rules.is_empty() {
+            return Err("the compiled rules do not say where they are from".to_string());
+        }
+        let rows: String = rules.iter().map(|r| format!("    {r:?},\n")).collect();
+        let table = format!(
+            "/// {}\npub const {}: [(&str, u32); {}] = [\n{rows}];\n",
+            self.doc,
+            self.table,
+            rules.len()
+        );
+        Ok((out, table))
+    }
 }
 
 /// The opcodes that a rule of the term `operation` begins with, as a function.
@@ -58,43 +139,6 @@ fn operations(inputs: &[PathBuf], rows: &[ir::Row]) -> Result<String, Box<dyn st
         "/// Whether rules make an operation of an opcode.\nconst fn has_operation(op: Opcode) -> bool {{\n    matches!(op, {})\n}}\n",
         arms.join(" | ")
     ))
-}
-
-/// The compiled rules with a call of `fired` where each rule has matched, and the table that gives the calls' numbers a place in the sources. ISLE
-/// marks those places by a comment.
-fn marked(code: &str) -> Result<(String, String), String> {
-    let mut out = String::with_capacity(code.len() * 9 / 8);
-    let mut rules: Vec<(&str, u32)> = Vec::new();
-    for line in code.lines() {
-        out.push_str(line);
-        out.push('\n');
-        let Some(at) = line.trim_start().strip_prefix("// Rule at ") else {
-            continue;
-        };
-        let place = at.trim_end_matches('.').split_once(" line ");
-        // ISLE counts lines from 0.
-        let Some((file, Ok(n))) = place.map(|(file, n)| (file, n.parse().map(|n: u32| n + 1)))
-        else {
-            return Err(format!("not a rule's place: {line}"));
-        };
-        let name = file.rsplit('/').next().unwrap_or(file);
-        let known = rules.iter().position(|r| *r == (name, n));
-        let number = known.unwrap_or(rules.len());
-        if known.is_none() {
-            rules.push((name, n));
-        }
-        out.push_str(&format!("C::fired(ctx, {number});\n"));
-    }
-    if rules.is_empty() {
-        return Err("the compiled rules do not say where they are from".to_string());
-    }
-    let rows: String = rules.iter().map(|r| format!("    {r:?},\n")).collect();
-    let doc = "/// The lowering rules that can match: file and line.";
-    let table = format!(
-        "{doc}\npub const RULES: [(&str, u32); {}] = [\n{rows}];\n",
-        rules.len()
-    );
-    Ok((out, table))
 }
 
 /// A number of the sources that decide what is compiled to what: those of this package and, in the workspace, of those that it is built on. So keys of

@@ -1,9 +1,12 @@
-//! Which lowering rules and which repairs of the legalizer had a part in a compiled kernel: what a test generator is measured by.
+//! Which rules of the optimizer and of lowering, and which repairs of the legalizer had a part in a compiled kernel: what a test generator is measured by.
 
-include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+include!(concat!(env!("OUT_DIR"), "/lower_rules.rs"));
+include!(concat!(env!("OUT_DIR"), "/opt_rules.rs"));
 
 /// Words of a set of rules.
 const WORDS: usize = RULES.len().div_ceil(64);
+/// Words of a set of the optimizer's.
+const OPT_WORDS: usize = OPT_RULES.len().div_ceil(64);
 
 /// What the legalizer did to a bale that no width can execute as it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,10 +104,11 @@ impl Repair {
     ];
 }
 
-/// A set of lowering rules and repairs.
+/// A set of rules and repairs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fired {
     rules: [u64; WORDS],
+    opt: [u64; OPT_WORDS],
     repairs: u64,
 }
 
@@ -112,6 +116,7 @@ impl Default for Fired {
     fn default() -> Fired {
         Fired {
             rules: [0; WORDS],
+            opt: [0; OPT_WORDS],
             repairs: 0,
         }
     }
@@ -125,6 +130,13 @@ impl Fired {
         }
     }
 
+    /// Adds a rule of the optimizer by its place in [`OPT_RULES`].
+    pub(crate) fn opt_rule(&mut self, n: u32) {
+        if let Some(word) = self.opt.get_mut(n as usize / 64) {
+            *word |= 1 << (n % 64);
+        }
+    }
+
     /// Adds a repair.
     pub(crate) fn repair(&mut self, r: Repair) {
         self.repairs |= 1 << r as u8;
@@ -132,21 +144,29 @@ impl Fired {
 
     /// Adds all of another set.
     pub fn extend(&mut self, other: &Fired) {
-        for (a, b) in self.rules.iter_mut().zip(&other.rules) {
+        let rules = self.rules.iter_mut().zip(&other.rules);
+        for (a, b) in rules.chain(self.opt.iter_mut().zip(&other.opt)) {
             *a |= b;
         }
         self.repairs |= other.repairs;
     }
 
-    /// Whether a rule is in the set, by its place in [`RULES`].
+    /// Whether a lowering rule is in the set, by its place in [`RULES`].
     pub fn has_rule(&self, n: usize) -> bool {
-        self.rules
-            .get(n / 64)
-            .is_some_and(|w| w >> (n % 64) & 1 == 1)
+        has(&self.rules, n)
+    }
+
+    /// Whether a rule of the optimizer is in the set, by its place in [`OPT_RULES`].
+    pub fn has_opt_rule(&self, n: usize) -> bool {
+        has(&self.opt, n)
     }
 
     /// Whether a repair is in the set.
     pub fn has_repair(&self, r: Repair) -> bool {
         self.repairs >> r as u8 & 1 == 1
     }
+}
+
+fn has(words: &[u64], n: usize) -> bool {
+    words.get(n / 64).is_some_and(|w| w >> (n % 64) & 1 == 1)
 }

@@ -26,7 +26,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
-use crate::opt::{PassStats, optimize};
+use crate::opt::{Counts, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Room, allocate, checker, local};
@@ -131,7 +131,7 @@ impl Form for Group<'_> {
 }
 
 /// Functions of a module, optimized, and what was done.
-impl Form for (&Module, Group<'_>, Vec<PassStats>) {
+impl Form for (&Module, Group<'_>, Counts) {
     fn text(&self) -> String {
         self.1.to_string()
     }
@@ -302,11 +302,12 @@ fn measure(
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
     let passes = options.passes();
-    let (_, group, stats) = stages.run(Stage::Opt, || {
-        let (group, stats) = optimize(module, group, target, passes)?;
-        Ok((module, group, stats))
+    let (_, group, counts) = stages.run(Stage::Opt, || {
+        let (group, counts) = optimize(module, group, target, passes)?;
+        Ok((module, group, counts))
     })?;
-    stages.stats.passes = stats;
+    stages.stats.passes = counts.passes().to_vec();
+    stages.stats.fired = counts.fired;
     let float = func.float_controls();
     let group = stages.run(Stage::Expand, || {
         group.map(|f| expand(module, f, float, target))
@@ -453,7 +454,7 @@ pub(crate) fn run(
     stats.phases = phases;
     stats.report = report;
     stats.simd_width = payload.simd;
-    stats.fired = code.fired;
+    stats.fired.extend(&code.fired);
     stats.simd_cf = findings;
     let dumps = stages.dumps;
     context.insts = code.insts;

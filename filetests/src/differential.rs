@@ -11,7 +11,7 @@ use gantry_codegen::interp::{
 };
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Scalar, Type};
 use gantry_codegen::text::parse;
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, SimdCf, Target, compile};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, SimdCf, Target, compile};
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
 };
@@ -30,9 +30,9 @@ pub enum Outcome {
 pub struct Agreed {
     /// The IR.
     pub module: Module,
-    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline, buffers as
-    /// surfaces; and with flags, every subroutine called, buffers by addresses.
-    pub ways: [Compiled; 2],
+    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; and with
+    /// flags, every subroutine called.
+    pub ways: [Compiled; 3],
 }
 
 /// The targets that differential tests run on: those of `GANTRY_TARGETS` (`skl,icllp`), or one of every platform, since products of one platform
@@ -76,20 +76,27 @@ pub fn case(
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let mut ways = Vec::new();
-    let ways_to_compile = [
-        (SimdCf::Auto, Inline::Auto, false),
-        (SimdCf::Flags, Inline::Never, true),
-    ];
-    for (simd_cf, inline, large_buffers) in ways_to_compile {
+    // As it stands both ways; and optimized, by turns each way and at each level, and now and then with buffers by addresses.
+    let optimized = match seed % 4 {
+        0 => (SimdCf::Auto, Inline::Auto, OptLevel::O1),
+        1 => (SimdCf::Flags, Inline::Never, OptLevel::O2),
+        _ => (SimdCf::Auto, Inline::Auto, OptLevel::O2),
+    };
+    for (simd_cf, inline, opt) in [
+        (SimdCf::Auto, Inline::Auto, OptLevel::O0),
+        (SimdCf::Flags, Inline::Never, OptLevel::O0),
+        optimized,
+    ] {
         let options = CompileOptions {
             check: true,
             simd_cf,
             inline,
-            large_buffers,
+            opt,
+            large_buffers: seed.is_multiple_of(5),
             grfs,
             ..CompileOptions::new(target.clone())
         };
-        let by = |e: String| format!("{}: {e}", simd_cf.name());
+        let by = |e: String| format!("{}, -O{}: {e}", simd_cf.name(), opt.name());
         let compiled = match compile(&m, &options) {
             Err(CodegenError::OutOfRegisters { alone: true, .. }) => return Ok(Outcome::TooLarge),
             other => other.map_err(|e| by(e.to_string()))?,

@@ -259,7 +259,7 @@ mod tests {
         for (line, said) in [
             (
                 "compile precise",
-                "`test compile` has no option `precise`; there are precise-output, flags, mask-stack, calls",
+                "`test compile` has no option `precise`; there are precise-output, flags, mask-stack, calls, O0, O1, O2",
             ),
             (
                 "verifier precise-output",

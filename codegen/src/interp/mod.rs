@@ -28,7 +28,7 @@ mod host;
 mod image;
 mod memory;
 mod print;
-mod pure;
+pub(crate) mod pure;
 #[cfg(test)]
 mod reference;
 mod thread;

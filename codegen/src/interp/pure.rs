@@ -2,8 +2,7 @@
 
 use super::memory::from_le;
 use super::{Lanes, alu};
-use crate::ir::{Function, Inst, InstData, Opcode, Region, Scalar, Type, Value};
-use cranelift_entity::SecondaryMap;
+use crate::ir::{DataFlowGraph, InstData, Opcode, Region, Scalar, Type, Value};
 use gantry_isa_gen::sem::FpMode;
 
 pub(super) fn lane_of(lanes: &[u64], lane: usize) -> Result<u64, String> {
@@ -59,19 +58,15 @@ fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
     Some(x)
 }
 
-/// The results of an operation that only computes. `mode`: how its floats are rounded and which denormals it keeps.
-pub(super) fn evaluate(
-    func: &Function,
-    inst: Inst,
+/// The results of an operation that only computes, the first of type `to`, from what its operands are. `mode`: how its floats are rounded and which
+/// denormals it keeps.
+pub(crate) fn evaluate<'v>(
+    dfg: &DataFlowGraph,
+    to: Type,
     data: &InstData,
-    values: &SecondaryMap<Value, Lanes>,
+    values: impl Fn(Value) -> &'v Lanes,
     mode: &FpMode,
 ) -> Result<Vec<Lanes>, String> {
-    let dfg = &func.dfg;
-    let to = dfg
-        .first_result(inst)
-        .map(|v| dfg.ty(v))
-        .ok_or("no result")?;
     let none = || format!("`{}` has no meaning here", data.opcode());
     let lanes = |f: &mut dyn FnMut(usize) -> Result<u64, String>| -> Result<Lanes, String> {
         (0..to.lanes() as usize).map(f).collect()
@@ -83,7 +78,7 @@ pub(super) fn evaluate(
         }
         InstData::ImmVec { constant, .. } => dfg.constant(constant).to_vec(),
         InstData::Unary { opcode, arg } => {
-            let (from, x) = (dfg.ty(arg), &values[arg]);
+            let (from, x) = (dfg.ty(arg), values(arg));
             match opcode {
                 Opcode::Any => vec![u64::from(x.contains(&1))],
                 Opcode::All => vec![u64::from(x.iter().all(|&b| b == 1))],
@@ -105,7 +100,7 @@ pub(super) fn evaluate(
             opcode: Opcode::Join,
             args: [em, rm],
         } => {
-            let new = lanes(&mut |l| Ok(lane_of(&values[em], l)? | lane_of(&values[rm], l)?))?;
+            let new = lanes(&mut |l| Ok(lane_of(values(em), l)? | lane_of(values(rm), l)?))?;
             let empty = u64::from(!new.contains(&1));
             return Ok(vec![new, vec![empty]]);
         }
@@ -113,7 +108,7 @@ pub(super) fn evaluate(
             opcode: Opcode::Shuffle,
             args: [v, by],
         } => {
-            let (from, by) = (&values[v], &values[by]);
+            let (from, by) = (values(v), values(by));
             let last = from.len().saturating_sub(1);
             let at = |n: u64| usize::try_from(n).map_or(last, |n| n.min(last));
             lanes(&mut |l| lane_of(from, at(lane_of(by, l)?)))?
@@ -122,7 +117,7 @@ pub(super) fn evaluate(
             opcode,
             args: [a, b],
         } => {
-            let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
+            let (t, x, y) = (dfg.ty(a).scalar(), values(a), values(b));
             let first = alu::binary(opcode, t, to.scalar(), x, y, mode).ok_or_else(none)?;
             if matches!(opcode, Opcode::Iaddc | Opcode::Isubb) {
                 return Ok(vec![first, alu::carry(opcode, t, x, y)]);
@@ -133,7 +128,7 @@ pub(super) fn evaluate(
             opcode: Opcode::Goto,
             args: [em, rm, cond],
         } => {
-            let at = |v: Value, l: usize| lane_of(&values[v], l);
+            let at = |v: Value, l: usize| lane_of(values(v), l);
             let stay = lanes(&mut |l| Ok(at(em, l)? & !at(cond, l)? & 1))?;
             let left = lanes(&mut |l| Ok(at(rm, l)? | at(em, l)? & at(cond, l)?))?;
             let empty = u64::from(!stay.contains(&1));
@@ -142,27 +137,27 @@ pub(super) fn evaluate(
         InstData::Ternary {
             opcode: Opcode::Select,
             args: [mask, a, b],
-        } => lanes(&mut |l| match lane_of(&values[mask], l)? {
-            1 => lane_of(&values[a], l),
-            _ => lane_of(&values[b], l),
+        } => lanes(&mut |l| match lane_of(values(mask), l)? {
+            1 => lane_of(values(a), l),
+            _ => lane_of(values(b), l),
         })?,
         InstData::Ternary {
             opcode,
             args: [a, b, c],
         } => {
-            let lanes = [a, b, c].map(|v| values[v].as_slice());
+            let lanes = [a, b, c].map(|v| values(v).as_slice());
             alu::ternary(opcode, dfg.ty(a).scalar(), lanes, mode).ok_or_else(none)?
         }
         InstData::IntCompare {
             cond, args: [a, b], ..
         } => {
-            let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
+            let (t, x, y) = (dfg.ty(a).scalar(), values(a), values(b));
             alu::int_compare(cond, t, x, y).ok_or_else(none)?
         }
         InstData::FloatCompare {
             cond, args: [a, b], ..
         } => {
-            let (t, x, y) = (dfg.ty(a).scalar(), &values[a], &values[b]);
+            let (t, x, y) = (dfg.ty(a).scalar(), values(a), values(b));
             alu::float_compare(cond, t, x, y, mode).ok_or_else(none)?
         }
         InstData::RdRegion {
@@ -171,9 +166,9 @@ pub(super) fn evaluate(
             index,
             ..
         } => {
-            let index = index.expand().map(|v| &values[v]);
+            let index = index.expand().map(|v| values(v));
             let size = to.scalar().bytes();
-            lanes(&mut |l| lane_of(&values[arg], element(region, l, index, size)?))?
+            lanes(&mut |l| lane_of(values(arg), element(region, l, index, size)?))?
         }
         InstData::WrRegion {
             args: [old, new],
@@ -182,10 +177,10 @@ pub(super) fn evaluate(
             mask,
             ..
         } => {
-            let index = index.expand().map(|v| &values[v]);
-            let mut out = values[old].clone();
-            for (l, &bits) in values[new].iter().enumerate() {
-                let on = mask.expand().is_none_or(|m| values[m].get(l) == Some(&1));
+            let index = index.expand().map(|v| values(v));
+            let mut out = values(old).clone();
+            for (l, &bits) in values(new).iter().enumerate() {
+                let on = mask.expand().is_none_or(|m| values(m).get(l) == Some(&1));
                 if on {
                     let at = element(region, l, index, to.scalar().bytes())?;
                     lane_of(&out, at)?;
@@ -195,15 +190,15 @@ pub(super) fn evaluate(
             out
         }
         InstData::RdPred { arg, offset, .. } => {
-            lanes(&mut |l| lane_of(&values[arg], l + usize::from(offset)))?
+            lanes(&mut |l| lane_of(values(arg), l + usize::from(offset)))?
         }
         InstData::WrPred {
             args: [old, new],
             offset,
             ..
         } => {
-            let mut out = values[old].clone();
-            for (l, &b) in values[new].iter().enumerate() {
+            let mut out = values(old).clone();
+            for (l, &b) in values(new).iter().enumerate() {
                 *out.get_mut(l + usize::from(offset)).ok_or_else(none)? = b;
             }
             out

@@ -338,7 +338,12 @@ impl<'a> Thread<'a> {
                 }
                 vec![out]
             }
-            ref pure => evaluate(frame.func, inst, pure, &frame.values, &self.mode)?,
+            ref pure => {
+                let dfg = &frame.func.dfg;
+                let result = dfg.first_result(inst).ok_or("no result")?;
+                let values = |v| &frame.values[v];
+                evaluate(dfg, dfg.ty(result), pure, values, &self.mode)?
+            }
         };
         let frame = self.frame()?;
         for (&v, lanes) in frame.func.dfg.results(inst).iter().zip(results) {

@@ -25,6 +25,11 @@ impl Layout {
         self.insts[block].push(inst);
     }
 
+    /// Keeps the blocks that `keep` wants.
+    pub fn retain_blocks(&mut self, mut keep: impl FnMut(Block) -> bool) {
+        self.blocks.retain(|&b| keep(b));
+    }
+
     /// The blocks in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks

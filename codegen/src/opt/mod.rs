@@ -2,17 +2,22 @@
 //!
 //! ```text
 //!  ir::Function
+//!      | egraph      values numbered, folded and rewritten by rules; placed where they cost least
 //!  ir::Function
 //! ```
 //!
 //! Every pass can be left out (`CompileOptions::without`), counts what it changed, and does no more work for a function than a limit in its header
 //! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
 
+mod blocks;
+mod egraph;
+mod loops;
 mod passes;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
 use crate::address;
+use crate::fired::Fired;
 use crate::inline::Group;
 use crate::ir::{FloatControls, Function, Module};
 use crate::result::CodegenError;
@@ -35,9 +40,16 @@ pub(crate) struct Facts<'a> {
 #[derive(Default)]
 pub(crate) struct Counts {
     stats: Vec<PassStats>,
+    /// Rules that matched.
+    pub fired: Fired,
 }
 
 impl Counts {
+    /// What each pass did.
+    pub(crate) fn passes(&self) -> &[PassStats] {
+        &self.stats
+    }
+
     /// Adds to a pass's counts.
     pub(crate) fn add(&mut self, pass: Pass, changes: u32, time: Duration) {
         match self.stats.iter_mut().find(|s| s.pass == pass) {
@@ -58,13 +70,15 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 6] = [
+const SEQUENCE: [(Pass, Run); 8] = [
+    (Pass::Egraph, egraph::run),
     (Pass::Surfaces, address::surfaces),
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
     (Pass::DeadStores, address::dead_stores),
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),
+    (Pass::Egraph, egraph::run),
 ];
 
 /// The group, each function optimized; and what was done.
@@ -76,10 +90,10 @@ pub(crate) fn optimize<'f>(
     group: Group<'f>,
     target: &Target,
     passes: PassSet,
-) -> Result<(Group<'f>, Vec<PassStats>), CodegenError> {
+) -> Result<(Group<'f>, Counts), CodegenError> {
     let mut counts = Counts::default();
     if passes == PassSet::default() {
-        return Ok((group, counts.stats));
+        return Ok((group, counts));
     }
     let facts = Facts {
         module,
@@ -97,5 +111,5 @@ pub(crate) fn optimize<'f>(
         }
         Ok(func)
     })?;
-    Ok((group, counts.stats))
+    Ok((group, counts))
 }

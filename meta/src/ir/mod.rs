@@ -11,7 +11,7 @@ mod subgroup;
 mod write;
 
 pub use row::{Class, Format, Out, Row};
-pub use write::{builder, isle, rust};
+pub use write::{builder, isle, rust, values};
 
 /// Every row, in the order of the `Opcode` enum.
 ///

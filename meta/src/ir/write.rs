@@ -149,6 +149,53 @@ pub fn isle(rows: &[Row]) -> String {
     out
 }
 
+/// The variables of a pattern's name, and how the operands of the formats that only compute are put together.
+fn built(format: Format) -> Option<&'static str> {
+    Some(match format {
+        Format::Binary => "(make_pair a b)",
+        Format::Ternary => "(make_triple a b c)",
+        Format::IntCompare | Format::FloatCompare => "cond (make_pair a b)",
+        Format::WrRegion => "(make_pair a b) region index mask",
+        Format::WrPred => "(make_pair a b) offset",
+        Format::Nullary | Format::Imm | Format::ImmVec | Format::Launch => fields(format)?.1,
+        Format::Unary | Format::RdRegion | Format::RdPred => fields(format)?.1,
+        _ => return None,
+    })
+}
+
+/// The ISLE `Opcode` type, and for each opcode with one result that only computes a term that is both an extractor of a value of an e-graph and its
+/// constructor: `(fadd ty a b)`, the result's type first.
+pub fn values(rows: &[Row]) -> String {
+    let mut out = String::from("(type Opcode extern (enum");
+    for r in rows {
+        let _ = write!(out, " {}", r.variant());
+    }
+    out.push_str("))\n");
+    for r in rows {
+        let one = match r.out {
+            Out::None | Out::Two => false,
+            Out::Special => matches!(r.name, "select" | "shuffle"),
+            Out::Same | Out::Ctrl | Out::Lane | Out::Lanes | Out::One => true,
+        };
+        let (Some((params, pattern)), Some(built), true, false) =
+            (fields(r.format), built(r.format), one, r.effect)
+        else {
+            continue;
+        };
+        let types: Vec<_> = params.iter().map(|(_, t)| *t).collect();
+        let names: Vec<_> = params.iter().map(|(n, _)| *n).collect();
+        let (name, types, names) = (r.name, types.join(" "), names.join(" "));
+        let data = format!("InstData.{} (Opcode.{})", r.format.name(), r.variant());
+        let _ = writeln!(out, "(decl {name} (Type {types}) Value)");
+        let _ = writeln!(
+            out,
+            "(extractor ({name} ty {names}) (node ty ({data} {pattern})))"
+        );
+        let _ = writeln!(out, "(rule ({name} ty {names}) (make ty ({data} {built})))");
+    }
+    out
+}
+
 /// Methods of the instruction builder for the opcodes whose operands are plain values: `fadd(a, b)`; those with a type
 /// in text take it first: `sextend(ty, a)`.
 pub fn builder(rows: &[Row]) -> String {

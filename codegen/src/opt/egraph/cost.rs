@@ -1,0 +1,79 @@
+//! What nodes cost: about four units for an instruction of two GRFs.
+
+use crate::ir::{DataFlowGraph, InstData, Opcode, Scalar, Type};
+
+/// Units of an instruction.
+const INST: u32 = 4;
+/// Bytes that an instruction writes at most.
+const BYTES: u32 = 64;
+
+/// The cost of an operation by itself, without its operands.
+pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData) -> u32 {
+    // The widest lanes, as they say how many channels fit an instruction.
+    let mut widest = ty;
+    data.for_each_arg(dfg, |v| {
+        if dfg.ty(v).bytes() > widest.bytes() && dfg.ty(v).lanes() <= ty.lanes() {
+            widest = dfg.ty(v);
+        }
+    });
+    let insts = widest.bytes().div_ceil(BYTES).max(1);
+    let wide = widest.scalar() == Scalar::I64;
+    match data {
+        // Mostly part of an instruction.
+        InstData::Imm { .. } | InstData::Symbol { .. } => 1,
+        InstData::ImmVec { constant, .. } => packed(dfg.constant(*constant)),
+        InstData::Nullary { .. } | InstData::Launch { .. } | InstData::ArgQuery { .. } => 1,
+        InstData::RdRegion { index, .. } => match index.is_some() {
+            true => INST * insts,
+            // A view, where an instruction can read it.
+            false => 1,
+        },
+        InstData::RdPred { .. } => 1,
+        _ => INST * insts * weight(data.opcode(), wide) + free(data.opcode()),
+    }
+}
+
+/// A constant per lane: eight lanes an instruction, where lanes have few bits.
+fn packed(lanes: &[u64]) -> u32 {
+    let few = lanes.iter().all(|&l| l < 16);
+    INST * (lanes.len() as u32).div_ceil(if few { 8 } else { 1 })
+}
+
+/// What is part of the instruction that reads it.
+fn free(opcode: Opcode) -> u32 {
+    u32::from(weight(opcode, false) == 0)
+}
+
+/// Instructions of one operation.
+fn weight(opcode: Opcode, wide: bool) -> u32 {
+    match opcode {
+        Opcode::Bitcast
+        | Opcode::Ireduce
+        | Opcode::Sextend
+        | Opcode::Uextend
+        | Opcode::Fneg
+        | Opcode::Fabs
+        | Opcode::Ineg
+        | Opcode::Fsat => 0,
+        Opcode::Imul if wide => 6,
+        Opcode::Imul | Opcode::Imad => 2,
+        Opcode::Smulh | Opcode::Umulh if wide => 20,
+        Opcode::Smulh | Opcode::Umulh => 3,
+        Opcode::SmulWide | Opcode::UmulWide => 1,
+        Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem if wide => 100,
+        Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem => 12,
+        Opcode::FdivRn | Opcode::FsqrtRn => 40,
+        Opcode::Fdiv
+        | Opcode::Fpow
+        | Opcode::Finv
+        | Opcode::Fsqrt
+        | Opcode::Frsqrt
+        | Opcode::Fexp2
+        | Opcode::Flog2
+        | Opcode::Fsin
+        | Opcode::Fcos => 4,
+        Opcode::Shuffle => 8,
+        op if op.among_lanes().is_some() => 8,
+        _ => 1,
+    }
+}

@@ -1,0 +1,407 @@
+//! Puts the chosen nodes of an e-graph back into blocks.
+//!
+//! Blocks are visited down the dominator tree. What only computes is put where the program had it, so that what was close together stays so, if
+//! anything needs it and it is not there already; operands that were not there are put before it. With [`Pass::Invariants`] what a
+//! loop does not change goes to the end of the block before the loop, up to [`HOISTED`] of the register file for each loop; predicates, of
+//! which flags have few, stay where they are.
+
+use super::{EGraph, Pass, taken};
+use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
+use crate::opt::Facts;
+use crate::opt::loops::{Loop, Loops};
+use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::SmallVec;
+
+/// The part of the register file that values moved out of one loop may take: one of so many.
+const HOISTED: u32 = 4;
+
+/// Where a value was put.
+#[derive(Clone, Copy)]
+struct Place {
+    value: Value,
+    /// Loops around it.
+    depth: u32,
+}
+
+impl Default for Place {
+    fn default() -> Place {
+        Place {
+            value: Value::reserved_value(),
+            depth: 0,
+        }
+    }
+}
+
+/// A block of the dominator tree whose dominated blocks are being visited.
+struct Scope {
+    block: Block,
+    /// What was put here, to be forgotten at its end.
+    put: Vec<Value>,
+}
+
+struct Elaborator<'g, 'a> {
+    graph: EGraph<'a>,
+    facts: &'g Facts<'a>,
+    loops: Loops,
+    /// The node that each is, where it is in sight.
+    places: SecondaryMap<Value, Place>,
+    /// Nodes whose own instruction stands somewhere.
+    used: EntitySet<Value>,
+    /// The node that a copy is of.
+    copied: SecondaryMap<Value, PackedOption<Value>>,
+    scopes: Vec<Scope>,
+    /// Bytes moved out of each loop.
+    hoisted: SecondaryMap<Loop, u32>,
+    count: u32,
+    block: Block,
+}
+
+/// A step of putting a node.
+enum Step {
+    Operands(Value),
+    Put(Value),
+}
+
+/// Gives how many nodes were moved out of loops.
+pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u32 {
+    let Some(entry) = graph.func.layout.entry() else {
+        return 0;
+    };
+    let mut old = taken(graph.func, cfg);
+    let needed = needed(&graph, cfg, &old);
+    let loops = Loops::new(graph.func, cfg);
+    let mut children: SecondaryMap<Block, SmallVec<[Block; 2]>> = SecondaryMap::new();
+    for &block in cfg.order() {
+        if let Some(up) = cfg.idom(block) {
+            children[up].push(block);
+        }
+    }
+    let mut e = Elaborator {
+        graph,
+        facts,
+        loops,
+        places: SecondaryMap::new(),
+        used: EntitySet::new(),
+        copied: SecondaryMap::new(),
+        scopes: Vec::new(),
+        hoisted: SecondaryMap::new(),
+        count: 0,
+        block: entry,
+    };
+    // A block, or the end of the one that was begun last.
+    let mut work = vec![Some(entry)];
+    while let Some(next) = work.pop() {
+        let Some(block) = next else {
+            let scope = e.scopes.pop();
+            for v in scope.into_iter().flat_map(|s| s.put) {
+                e.places[v] = Place::default();
+            }
+            continue;
+        };
+        e.block = block;
+        e.scopes.push(Scope {
+            block,
+            put: Vec::new(),
+        });
+        for inst in std::mem::take(&mut old[block]) {
+            e.inst(inst, &needed);
+        }
+        work.push(None);
+        work.extend(children[block].iter().rev().map(|&b| Some(b)));
+    }
+    e.finish(cfg)
+}
+
+/// The nodes, and the results of others, that something depends on that has an effect.
+fn needed(
+    graph: &EGraph<'_>,
+    cfg: &ControlFlow,
+    old: &SecondaryMap<Block, BlockInsts>,
+) -> EntitySet<Value> {
+    let mut out = EntitySet::with_capacity(graph.func.dfg.num_values());
+    let mut work: Vec<Value> = Vec::new();
+    let dfg = &graph.func.dfg;
+    for &block in cfg.order() {
+        for &inst in &old[block] {
+            if dfg.data(inst).opcode().info().effect {
+                dfg.data(inst).for_each_arg(dfg, |v| work.push(v));
+            }
+        }
+    }
+    while let Some(v) = work.pop() {
+        let v = graph.best_of(v).value;
+        if out.insert(v)
+            && let Some(inst) = dfg.def_inst(v)
+        {
+            // Several results are needed where one is.
+            for &other in dfg.results(inst) {
+                out.insert(other);
+            }
+            dfg.data(inst).for_each_arg(dfg, |a| work.push(a));
+        }
+    }
+    out
+}
+
+impl Elaborator<'_, '_> {
+    /// Puts an instruction of the program, if anything needs it.
+    fn inst(&mut self, inst: Inst, needed: &EntitySet<Value>) {
+        let dfg = &self.graph.func.dfg;
+        let data = dfg.data(inst);
+        let result = dfg.first_result(inst);
+        if let (true, Some(result)) = (super::is_node(data), result) {
+            let class = self.graph.class[result].expand().unwrap_or(result);
+            if needed.contains(self.graph.best_of(class).value) {
+                self.value(class);
+            }
+            return;
+        }
+        if !data.opcode().info().effect && !result.is_some_and(|r| needed.contains(r)) {
+            return;
+        }
+        let mut args: SmallVec<[Value; 8]> = SmallVec::new();
+        data.for_each_arg(dfg, |v| args.push(v));
+        // Of two ways each would have to be written.
+        let jumps = matches!(data, InstData::Jump { .. });
+        for v in &mut args {
+            *v = match jumps {
+                true => self.written(*v),
+                false => self.value(*v),
+            };
+        }
+        let mut args = args.into_iter();
+        let dfg = &mut self.graph.func.dfg;
+        dfg.map_args(inst, |v| args.next().unwrap_or(v));
+        let depth = self.loops.depth(self.block);
+        for &value in self.graph.func.dfg.results(inst) {
+            self.places[value] = Place { value, depth };
+        }
+        self.graph.func.layout.append_inst(self.block, inst);
+    }
+
+    /// The value of a class that something is to be written over: a constant is made for it alone, where that is, since it would be copied there
+    /// otherwise.
+    fn written(&mut self, class: Value) -> Value {
+        let node = self.graph.best_of(class).value;
+        let func = &mut *self.graph.func;
+        let constant = func.dfg.def_inst(node).map(|i| *func.dfg.data(i));
+        let Some(data @ InstData::Imm { .. }) = constant else {
+            return self.value(class);
+        };
+        let copy = func.dfg.make_inst(data, &[func.dfg.ty(node)]);
+        func.layout.append_inst(self.block, copy);
+        let value = func.dfg.first_result(copy).unwrap_or(node);
+        self.copied[value] = node.into();
+        value
+    }
+
+    /// The value of a class in the block that is being written.
+    fn value(&mut self, class: Value) -> Value {
+        let node = self.graph.best_of(class).value;
+        if let Some(place) = self.place(node) {
+            return place.value;
+        }
+        let mut work: SmallVec<[Step; 16]> = SmallVec::new();
+        work.push(Step::Operands(node));
+        while let Some(step) = work.pop() {
+            match step {
+                Step::Operands(node) => {
+                    if self.place(node).is_some() {
+                        continue;
+                    }
+                    work.push(Step::Put(node));
+                    let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
+                    let dfg = &self.graph.func.dfg;
+                    if let Some(inst) = dfg.def_inst(node) {
+                        dfg.data(inst).for_each_arg(dfg, |v| operands.push(v));
+                    }
+                    // The first operand is put first.
+                    for v in operands.into_iter().rev() {
+                        let node = self.node(v);
+                        if self.place(node).is_none() {
+                            work.push(Step::Operands(node));
+                        }
+                    }
+                }
+                Step::Put(node) => self.put(node),
+            }
+        }
+        self.place(node).map_or(node, |p| p.value)
+    }
+
+    /// The node that an operand is: of a class, or, in an instruction that was put already, of what was put for it.
+    fn node(&self, v: Value) -> Value {
+        let v = self.copied[v].expand().unwrap_or(v);
+        self.graph.best_of(v).value
+    }
+
+    /// Where a node is, as far as it can be seen from here; what is no node is where it always was.
+    fn place(&self, node: Value) -> Option<Place> {
+        let dfg = &self.graph.func.dfg;
+        let at = |block: Block| Place {
+            value: node,
+            depth: self.loops.depth(block),
+        };
+        match dfg.def(node) {
+            ValueDef::Param(block, _) => Some(at(block)),
+            ValueDef::Result(..) => {
+                let place = self.places[node];
+                (!place.value.is_reserved_value()).then_some(place)
+            }
+        }
+    }
+
+    /// Puts a node whose operands are put.
+    fn put(&mut self, node: Value) {
+        let dfg = &self.graph.func.dfg;
+        let Some(inst) = dfg.def_inst(node) else {
+            return;
+        };
+        if self.place(node).is_some() {
+            return;
+        }
+        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
+        let mut deepest = 0;
+        let data = *dfg.data(inst);
+        data.for_each_arg(dfg, |v| {
+            let place = self.place(self.node(v));
+            if let Some(place) = place {
+                args.push(place.value);
+                deepest = deepest.max(place.depth);
+            } else {
+                args.push(v);
+            }
+        });
+        let (scope, depth) = self.scope_for(node, &data, deepest);
+        let at = self.scopes[scope].block;
+        let func = &mut *self.graph.func;
+        let mut new = data;
+        let mut args = args.into_iter();
+        new.map_args(&mut func.dfg, |v| args.next().unwrap_or(v));
+        let first = self.used.insert(node);
+        let (inst, value) = match first {
+            true => {
+                *func.dfg.data_mut(inst) = new;
+                (inst, node)
+            }
+            false => {
+                let ty = func.dfg.ty(node);
+                let loc = func.srclocs[inst];
+                let copy = func.dfg.make_inst(new, &[ty]);
+                func.set_srcloc(copy, loc);
+                let value = func.dfg.first_result(copy).unwrap_or(node);
+                self.copied[value] = node.into();
+                (copy, value)
+            }
+        };
+        // What is written over is a constant of its own.
+        if let InstData::WrRegion { args, .. } = data {
+            let old = self.node(args[0]);
+            let func = &mut *self.graph.func;
+            if let Some(own) = func.dfg.def_inst(old)
+                && let imm @ InstData::Imm { .. } = *func.dfg.data(own)
+            {
+                let copy = func.dfg.make_inst(imm, &[func.dfg.ty(old)]);
+                let fresh = func.dfg.first_result(copy).unwrap_or(old);
+                self.copied[fresh] = old.into();
+                let mut first = true;
+                func.dfg
+                    .map_args(inst, |v| match std::mem::take(&mut first) {
+                        true => fresh,
+                        false => v,
+                    });
+                self.append(at, copy);
+            }
+        }
+        self.append(at, inst);
+        self.places[node] = Place { value, depth };
+        self.scopes[scope].put.push(node);
+    }
+
+    /// Puts an instruction at the end of what is written of a block; of one that is ended before the branch.
+    fn append(&mut self, at: Block, inst: Inst) {
+        let insts = self.graph.func.layout.insts_mut(at);
+        match at == self.block {
+            true => insts.push(inst),
+            false => insts.insert(insts.len().saturating_sub(1), inst),
+        }
+    }
+
+    /// The scope in whose block a node is put, and how many loops that is in.
+    fn scope_for(&mut self, node: Value, data: &InstData, deepest: u32) -> (usize, u32) {
+        let here = self.scopes.len() - 1;
+        let mut depth = self.loops.depth(self.block);
+        let ty = self.graph.ty(node);
+        let stays = ty.is_pred()
+            || !self.facts.passes.contains(Pass::Invariants)
+            // An index out of bounds is an error where nobody meant to read.
+            || matches!(data, InstData::RdRegion { index, .. } | InstData::WrRegion { index, .. } if index.is_some());
+        let mut scope = here;
+        let mut around = self.loops.of(self.block);
+        while let (false, Some(this)) = (stays || deepest >= depth, around) {
+            let header = self.loops.loops[this].header;
+            let up = self.loops.loops[this].parent.expand();
+            // The block before the loop: the scope around its header's.
+            let Some(before) = self.scope_before(header, scope) else {
+                break;
+            };
+            let most = self.facts.target.grf().size() / HOISTED;
+            let bytes = self.hoisted[this] + ty.bytes();
+            if self.loops.of(self.scopes[before].block) != up || bytes > most {
+                break;
+            }
+            self.hoisted[this] = bytes;
+            self.count += 1;
+            scope = before;
+            depth -= 1;
+            around = up;
+        }
+        (scope, depth)
+    }
+
+    /// The scope around that of a block, which is one of those up to `from`.
+    fn scope_before(&self, header: Block, from: usize) -> Option<usize> {
+        let at = (0..=from).rev().find(|&n| self.scopes[n].block == header)?;
+        at.checked_sub(1)
+    }
+
+    /// Takes out what was put and is not needed, names values anew; gives how many nodes were moved out of loops.
+    fn finish(self, cfg: &ControlFlow) -> u32 {
+        let func = self.graph.func;
+        let mut used: EntitySet<Value> = EntitySet::with_capacity(func.dfg.num_values());
+        for &block in cfg.order().iter().rev() {
+            let mut insts = std::mem::take(func.layout.insts_mut(block));
+            let dfg = &func.dfg;
+            let mut kept: SmallVec<[bool; 32]> = SmallVec::new();
+            for &inst in insts.iter().rev() {
+                let data = dfg.data(inst);
+                let wanted = dfg.results(inst).iter().any(|&r| used.contains(r));
+                let keep = data.opcode().info().effect || wanted;
+                if keep {
+                    data.for_each_arg(dfg, |v| {
+                        used.insert(v);
+                    });
+                }
+                kept.push(keep);
+            }
+            let mut kept = kept.into_iter().rev();
+            insts.retain(|_| kept.next().unwrap_or(true));
+            *func.layout.insts_mut(block) = insts;
+        }
+        let (class, best) = (&self.graph.class, &self.graph.best);
+        let dfg = &func.dfg;
+        func.labels.map_values(|v| {
+            let class = class[v].expand().unwrap_or(v);
+            let node = match best[class].value.is_reserved_value() {
+                true => class,
+                false => best[class].value,
+            };
+            match dfg.def(node) {
+                ValueDef::Param(..) => Some(node),
+                ValueDef::Result(..) => used.contains(node).then_some(node),
+            }
+        });
+        self.count
+    }
+}

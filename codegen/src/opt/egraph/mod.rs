@@ -1,0 +1,547 @@
+//! The e-graph: an acyclic one, as Cranelift's.
+//!
+//! Blocks are visited in reverse postorder. Each operation that only computes is a *node*, known by its type, opcode and operands: the same again is the
+//! same value. What all operands' constants make is computed (by the interpreter's own `evaluate`, and so by isa-gen's semantics). The rules in
+//! `../isle` say what else a node is equal to; what they make are nodes too. A value's *class* is the node that it was, and what that is equal
+//! to; a rule's pattern matches any node of a class. Costs are known as soon as a class is, since operands come first: the cheapest
+//! node is the one that is chosen.
+//!
+//! An alternative needs nothing that the node itself does not need, so it can be computed wherever that can.
+//!
+//! Then `elaborate` puts chosen nodes back, each where the program had it, or where something first asks for it, or before the loops that it does not depend
+//! on; what is there already, in a block that dominates, is not computed again.
+//!
+//! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the other, [`ALTERNATIVES`] nodes a class.
+
+mod cost;
+mod elaborate;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use super::{Counts, Facts, Pass};
+use crate::fired::Fired;
+use crate::interp::Lanes;
+use crate::interp::pure::evaluate;
+use crate::ir::opcode::Out;
+use crate::ir::{
+    BlockInsts, Constant, ControlFlow, Function, Inst, InstData, Opcode, Region, Scalar, SourceLoc,
+    Type, Value,
+};
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use smallvec::{SmallVec, smallvec};
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::time::Duration;
+
+/// Nodes that rules may make, for each instruction of the function.
+const MADE_PER_INST: usize = 4;
+/// How deep rules may be applied to what rules made.
+const DEPTH: u32 = 5;
+/// Nodes of a class that patterns are matched against.
+const ALTERNATIVES: usize = 4;
+/// Lanes of a constant that folding makes: more are left to the hardware.
+const FOLDED_LANES: u32 = 64;
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<rustc_hash::FxHasher>>;
+
+/// The cheapest way to a value.
+#[derive(Clone, Copy)]
+struct Best {
+    /// In units of [`cost`], operands included.
+    cost: u32,
+    /// The node's value.
+    value: Value,
+}
+
+impl Default for Best {
+    fn default() -> Best {
+        Best {
+            cost: 0,
+            value: Value::reserved_value(),
+        }
+    }
+}
+
+struct EGraph<'a> {
+    func: &'a mut Function,
+    facts: &'a Facts<'a>,
+    /// What stands for a value of the program; nothing for those that stand for themselves.
+    class: SecondaryMap<Value, PackedOption<Value>>,
+    /// What else a node is equal to.
+    alternatives: SecondaryMap<Value, SmallVec<[Value; 2]>>,
+    /// The cheapest of a class; nothing where the class is a value that is no node.
+    best: SecondaryMap<Value, Best>,
+    nodes: Map<(Type, InstData), Value>,
+    /// Constants with a value per lane, by their lanes, and those that values are.
+    constants: Map<Vec<u64>, Constant>,
+    lanes: SecondaryMap<Value, PackedOption<Constant>>,
+    /// Where the instruction that is looked at comes from.
+    loc: SourceLoc,
+    /// How deep rules are in rules.
+    depth: u32,
+    /// Nodes that rules may still make.
+    budget: usize,
+    rules: bool,
+    fired: Fired,
+    /// What was found again, folded, replaced by a rule.
+    changes: u32,
+    replaced: u32,
+}
+
+/// Whether an instruction is a node: it has one result, which depends on its operands alone, and may be computed anywhere.
+pub(super) fn is_node(data: &InstData) -> bool {
+    let opcode = data.opcode();
+    let info = opcode.info();
+    if info.effect {
+        return false;
+    }
+    match data {
+        // What channels run under has its order; and what nobody wrote is in as many places as ask for it.
+        InstData::Nullary { opcode } => !matches!(opcode, Opcode::DispatchMask | Opcode::Undef),
+        InstData::Imm { .. }
+        | InstData::ImmVec { .. }
+        | InstData::Launch { .. }
+        | InstData::Unary { .. }
+        | InstData::IntCompare { .. }
+        | InstData::FloatCompare { .. }
+        | InstData::RdRegion { .. }
+        | InstData::WrRegion { .. }
+        | InstData::RdPred { .. }
+        | InstData::WrPred { .. }
+        | InstData::ArgQuery { .. }
+        | InstData::Symbol { .. } => true,
+        InstData::Binary { .. } | InstData::Ternary { .. } => {
+            info.out != Out::Two && !matches!(opcode, Opcode::Goto | Opcode::Join)
+        }
+        _ => false,
+    }
+}
+
+/// The pass.
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -> u32 {
+    let cfg = ControlFlow::new(func);
+    super::blocks::remove_unreachable(func, &cfg);
+    let mut graph = EGraph::new(func, facts);
+    graph.build(&cfg);
+    let (changes, replaced) = (graph.changes, graph.replaced);
+    counts.fired.extend(&graph.fired);
+    let hoisted = elaborate::run(graph, &cfg, facts);
+    if facts.passes.contains(Pass::Rules) {
+        counts.add(Pass::Rules, replaced, Duration::ZERO);
+    }
+    if facts.passes.contains(Pass::Invariants) {
+        counts.add(Pass::Invariants, hoisted, Duration::ZERO);
+    }
+    changes
+}
+
+impl<'a> EGraph<'a> {
+    fn new(func: &'a mut Function, facts: &'a Facts<'a>) -> EGraph<'a> {
+        let count = func.dfg.num_insts();
+        EGraph {
+            class: SecondaryMap::with_capacity(func.dfg.num_values()),
+            alternatives: SecondaryMap::new(),
+            best: SecondaryMap::with_capacity(func.dfg.num_values()),
+            nodes: Map::with_capacity_and_hasher(count, BuildHasherDefault::default()),
+            constants: Map::default(),
+            lanes: SecondaryMap::new(),
+            loc: SourceLoc::NONE,
+            depth: 0,
+            budget: 64 + count.saturating_mul(MADE_PER_INST),
+            rules: facts.passes.contains(Pass::Rules),
+            fired: Fired::default(),
+            changes: 0,
+            replaced: 0,
+            func,
+            facts,
+        }
+    }
+
+    /// Makes nodes of all that only computes; the operands of the rest are classes.
+    fn build(&mut self, cfg: &ControlFlow) {
+        for &block in cfg.order() {
+            for n in 0..self.func.layout.insts(block).len() {
+                let inst = self.func.layout.insts(block)[n];
+                self.loc = self.func.srclocs[inst];
+                let class = &self.class;
+                self.func
+                    .dfg
+                    .map_args(inst, |v| class[v].expand().unwrap_or(v));
+                let data = *self.func.dfg.data(inst);
+                if let (true, Some(result)) = (is_node(&data), self.func.dfg.first_result(inst)) {
+                    let ty = self.func.dfg.ty(result);
+                    let class = self.node(ty, data, Some((inst, result)));
+                    if class != result {
+                        self.class[result] = class.into();
+                        self.changes += 1;
+                    }
+                }
+            }
+        }
+        // Operands of what comes before their definitions in the order: of branches back.
+        for &block in cfg.order() {
+            if let Some(inst) = self.func.layout.terminator(block) {
+                let class = &self.class;
+                self.func
+                    .dfg
+                    .map_args(inst, |v| class[v].expand().unwrap_or(v));
+            }
+        }
+    }
+
+    fn ty(&self, v: Value) -> Type {
+        self.func.dfg.ty(v)
+    }
+
+    /// The class of a node: an instruction of the program, or a new one.
+    fn node(&mut self, ty: Type, data: InstData, original: Option<(Inst, Value)>) -> Value {
+        let data = self.canonical(data);
+        if let Some(&there) = self.nodes.get(&(ty, data)) {
+            return there;
+        }
+        let this = match original {
+            Some((inst, result)) => {
+                *self.func.dfg.data_mut(inst) = data;
+                result
+            }
+            None => {
+                self.budget = self.budget.saturating_sub(1);
+                let inst = self.func.dfg.make_inst(data, &[ty]);
+                self.func.set_srcloc(inst, self.loc);
+                let result = self.func.dfg.first_result(inst);
+                result.unwrap_or(Value::reserved_value())
+            }
+        };
+        let mut cost = cost::of(&self.func.dfg, ty, &data);
+        data.for_each_arg(&self.func.dfg, |v| {
+            cost = cost.saturating_add(self.best[v].cost);
+        });
+        self.best[this] = Best { cost, value: this };
+        if let InstData::ImmVec { constant, .. } = data {
+            self.lanes[this] = constant.into();
+        }
+        let class = self.equal(this, ty, &data);
+        if class != this {
+            self.replaced += 1;
+        }
+        self.nodes.insert((ty, data), class);
+        class
+    }
+
+    /// Finds what a new node is equal to. Gives what stands for it: another value where that is better in every way.
+    fn equal(&mut self, this: Value, ty: Type, data: &InstData) -> Value {
+        if let Some(folded) = self.fold(ty, data)
+            && self.add(this, folded)
+        {
+            return folded;
+        }
+        if !self.rules || self.depth >= DEPTH || self.budget == 0 {
+            return this;
+        }
+        self.depth += 1;
+        let made = self.func.dfg.num_values();
+        let mut found: SmallVec<[Value; 8]> = SmallVec::new();
+        rules::simplify(self, this, &mut found);
+        found.extend(self.uniform(ty, data));
+        self.depth -= 1;
+        for other in found {
+            let known = other.as_u32() < made as u32;
+            let cheaper = self.best[other].cost < self.best[this].cost;
+            if self.add(this, other) || known && cheaper {
+                return other;
+            }
+        }
+        this
+    }
+
+    /// Adds an alternative to a node; whether it is a constant, and nothing else has to be known.
+    fn add(&mut self, this: Value, other: Value) -> bool {
+        if other == this {
+            return false;
+        }
+        if self.immediate(other).is_some() {
+            return true;
+        }
+        if self.lanes[this].is_none() {
+            self.lanes[this] = self.lanes[other];
+        }
+        if self.alternatives[this].len() < ALTERNATIVES {
+            self.alternatives[this].push(other);
+        }
+        let best = self.best_of(other);
+        if best.cost <= self.best[this].cost {
+            self.best[this] = best;
+        }
+        false
+    }
+
+    /// The cheapest way to a class; of what is no node that itself, which costs nothing.
+    fn best_of(&self, class: Value) -> Best {
+        let best = self.best[class];
+        match best.value.is_reserved_value() {
+            true => Best {
+                cost: 0,
+                value: class,
+            },
+            false => best,
+        }
+    }
+
+    /// The data of a class's own node.
+    fn data(&self, class: Value) -> Option<&InstData> {
+        let inst = self.func.dfg.def_inst(class)?;
+        let data = self.func.dfg.data(inst);
+        is_node(data).then_some(data)
+    }
+
+    /// Type and data of the first nodes of a class.
+    fn members(&self, class: Value) -> SmallVec<[(Type, InstData); ALTERNATIVES]> {
+        let mut out = SmallVec::new();
+        let mut work: SmallVec<[Value; 8]> = smallvec![class];
+        while let Some(v) = work.pop() {
+            if let Some(&data) = self.data(v)
+                && out.len() < ALTERNATIVES
+            {
+                out.push((self.ty(v), data));
+                work.extend(self.alternatives[v].iter().rev().copied());
+            }
+        }
+        out
+    }
+
+    /// The bits of every lane, of a class that is an immediate; of a predicate all of its lanes.
+    fn immediate(&self, class: Value) -> Option<u64> {
+        match self.data(class) {
+            Some(&InstData::Imm { bits, .. }) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The lanes of a class that is a constant.
+    fn constant(&self, class: Value) -> Option<Lanes> {
+        let ty = self.ty(class);
+        if let Some(bits) = self.immediate(class) {
+            let lanes = 0..ty.lanes();
+            return Some(match ty.is_pred() {
+                true => lanes.map(|l| bits >> l & 1).collect(),
+                false => lanes.map(|_| bits).collect(),
+            });
+        }
+        let constant = self.lanes[class].expand()?;
+        Some(self.func.dfg.constant(constant).to_vec())
+    }
+
+    /// The value that a node has whose operands are all constants.
+    fn fold(&mut self, ty: Type, data: &InstData) -> Option<Value> {
+        if matches!(data, InstData::Imm { .. } | InstData::ImmVec { .. })
+            || ty.lanes() > FOLDED_LANES
+        {
+            return None;
+        }
+        let mut args: SmallVec<[(Value, Lanes); 3]> = SmallVec::new();
+        let mut all = true;
+        data.for_each_arg(&self.func.dfg, |v| {
+            all = all && self.ty(v).lanes() <= FOLDED_LANES;
+            match all.then(|| self.constant(v)).flatten() {
+                Some(lanes) => args.push((v, lanes)),
+                None => all = false,
+            }
+        });
+        if !all || args.is_empty() {
+            return None;
+        }
+        let none = Lanes::new();
+        let value = |v: Value| {
+            let known = args.iter().find(|(a, _)| *a == v);
+            known.map_or(&none, |(_, lanes)| lanes)
+        };
+        let mode = self.facts.float.mode();
+        let lanes = evaluate(&self.func.dfg, ty, data, value, &mode).ok()?;
+        let lanes = lanes.into_iter().next()?;
+        Some(self.make_constant(ty, lanes))
+    }
+
+    /// A constant with these lanes.
+    fn make_constant(&mut self, ty: Type, mut lanes: Lanes) -> Value {
+        let mask = ty.scalar().mask();
+        lanes.iter_mut().for_each(|l| *l &= mask);
+        let data = match (ty.scalar(), lanes.first()) {
+            (Scalar::B1, _) => InstData::Imm {
+                opcode: Opcode::Bconst,
+                bits: lanes.iter().rev().fold(0, |v, b| v << 1 | b & 1),
+            },
+            (scalar, Some(&bits)) if lanes.iter().all(|&l| l == bits) => InstData::Imm {
+                opcode: match scalar.is_float() {
+                    true => Opcode::Fconst,
+                    false => Opcode::Iconst,
+                },
+                bits,
+            },
+            _ => InstData::ImmVec {
+                opcode: Opcode::Vconst,
+                constant: self.shared(lanes),
+            },
+        };
+        self.node(ty, data, None)
+    }
+
+    /// The constant with these lanes: the same for the same lanes.
+    fn shared(&mut self, lanes: Vec<u64>) -> Constant {
+        if let Some(&known) = self.constants.get(&lanes) {
+            return known;
+        }
+        let constant = self.func.dfg.make_constant(lanes.clone());
+        self.constants.insert(lanes, constant);
+        constant
+    }
+
+    /// The same data in the one form that is looked for: a constant stands behind, constants of the same lanes are one.
+    fn canonical(&mut self, mut data: InstData) -> InstData {
+        match &mut data {
+            InstData::Binary { opcode, args } if commutes(*opcode) => self.constant_last(args),
+            InstData::IntCompare { cond, args, .. } => {
+                let [a, b] = *args;
+                self.constant_last(args);
+                if *args != [a, b] {
+                    *cond = rules::exchanged(*cond);
+                }
+            }
+            InstData::Ternary {
+                opcode: Opcode::Imad,
+                args,
+            } => {
+                let mut factors = [args[0], args[1]];
+                self.constant_last(&mut factors);
+                (args[0], args[1]) = (factors[0], factors[1]);
+            }
+            InstData::ImmVec { constant, .. } => {
+                *constant = self.shared(self.func.dfg.constant(*constant).to_vec());
+            }
+            _ => {}
+        }
+        data
+    }
+
+    fn constant_last(&self, args: &mut [Value; 2]) {
+        let known = |v: Value| self.immediate(v).is_some() || self.lanes[v].is_some();
+        if known(args[0]) && !known(args[1]) {
+            args.swap(0, 1);
+        }
+    }
+
+    /// An operation on vectors that have the same in every lane, as one on a lane, in every lane.
+    fn uniform(&mut self, ty: Type, data: &InstData) -> Option<Value> {
+        if ty.lanes() == 1 || ty.is_pred() || !by_lane(data) {
+            return None;
+        }
+        let mut args: SmallVec<[Value; 3]> = SmallVec::new();
+        data.for_each_arg(&self.func.dfg, |v| args.push(v));
+        let mut data = *data;
+        let lanes: Option<SmallVec<[Value; 3]>> = args.iter().map(|&v| self.lane(v)).collect();
+        let mut lanes = lanes?.into_iter();
+        data.map_args(&mut self.func.dfg, |v| lanes.next().unwrap_or(v));
+        let one = self.node(ty.by(1), data, None);
+        let region = InstData::RdRegion {
+            opcode: Opcode::Rdregion,
+            arg: one,
+            region: Region::scalar(0),
+            index: None.into(),
+        };
+        Some(self.node(ty, region, None))
+    }
+
+    /// The one lane of a vector that has the same in every lane.
+    fn lane(&mut self, v: Value) -> Option<Value> {
+        let ty = self.ty(v).by(1);
+        if ty.is_pred() {
+            return None;
+        }
+        if let Some(bits) = self.immediate(v) {
+            let opcode = match ty.scalar().is_float() {
+                true => Opcode::Fconst,
+                false => Opcode::Iconst,
+            };
+            return Some(self.node(ty, InstData::Imm { opcode, bits }, None));
+        }
+        for (of, data) in self.members(v) {
+            let InstData::RdRegion {
+                arg, region, index, ..
+            } = data
+            else {
+                continue;
+            };
+            if index.is_some() || (0..of.lanes()).any(|l| region.element(l) != 0) {
+                continue;
+            }
+            if self.ty(arg).lanes() == 1 {
+                return Some(arg);
+            }
+            let region = InstData::RdRegion {
+                opcode: Opcode::Rdregion,
+                arg,
+                region: Region::scalar(region.offset),
+                index: None.into(),
+            };
+            return Some(self.node(ty, region, None));
+        }
+        None
+    }
+}
+
+/// Whether the order of an operation's operands is all the same.
+fn commutes(opcode: Opcode) -> bool {
+    matches!(
+        opcode,
+        Opcode::Iadd
+            | Opcode::Imul
+            | Opcode::Band
+            | Opcode::Bor
+            | Opcode::Bxor
+            | Opcode::Smin
+            | Opcode::Smax
+            | Opcode::Umin
+            | Opcode::Umax
+            | Opcode::SaddSat
+            | Opcode::UaddSat
+            | Opcode::Smulh
+            | Opcode::Umulh
+            | Opcode::SmulWide
+            | Opcode::UmulWide
+            | Opcode::Savg
+            | Opcode::Uavg
+            | Opcode::Shadd
+            | Opcode::Uhadd
+    )
+}
+
+/// Whether each lane of the result is made of the same lanes of the operands alone.
+fn by_lane(data: &InstData) -> bool {
+    let opcode = data.opcode();
+    let format = matches!(
+        data,
+        InstData::Unary { .. } | InstData::Binary { .. } | InstData::Ternary { .. }
+    );
+    format
+        && opcode.among_lanes().is_none()
+        && !matches!(
+            opcode,
+            Opcode::Bitcast
+                | Opcode::Select
+                | Opcode::Shuffle
+                | Opcode::Any
+                | Opcode::All
+                | Opcode::PredToBits
+                | Opcode::BitsToPred
+        )
+}
+
+/// The instructions of each block, taken out of the layout.
+fn taken(func: &mut Function, cfg: &ControlFlow) -> SecondaryMap<crate::ir::Block, BlockInsts> {
+    let mut out = SecondaryMap::new();
+    for &block in cfg.order() {
+        out[block] = std::mem::take(func.layout.insts_mut(block));
+    }
+    out
+}

@@ -1,0 +1,469 @@
+//! What the rules of `../isle` call.
+
+use super::{ALTERNATIVES, EGraph};
+use crate::ir::{InstData, IntCC, Region, Scalar, Type, Value};
+use gantry_isa_gen as isa;
+use generated::rules::{Context, ContextIterWrapper, constructor_simplify};
+use generated::{OptValue, Unit, ValueArray2, ValueArray3};
+use smallvec::SmallVec;
+
+/// The rules, compiled.
+#[allow(
+    dead_code,
+    unreachable_patterns,
+    unused_imports,
+    unused_variables,
+    irrefutable_let_patterns,
+    clippy::all,
+    missing_docs,
+    non_snake_case,
+    non_camel_case_types,
+    reason = "generated code"
+)]
+pub(super) mod generated {
+    use super::Magic;
+    use crate::ir::{
+        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC,
+        FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Type, Value,
+    };
+    pub(super) type Unit = ();
+    pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
+    pub(super) type OptValueArray2 = [OptValue; 2];
+    pub(super) type Descs = [u32; 2];
+    pub(super) type OptValueArray4 = [OptValue; 4];
+    pub(super) type ValueArray2 = [Value; 2];
+    pub(super) type ValueArray3 = [Value; 3];
+    pub(super) type BlockCall2 = [BlockCall; 2];
+    pub(super) type ValueList = crate::ir::instructions::ValueList;
+    const EQ: IntCC = IntCC::Equal;
+    const NE: IntCC = IntCC::NotEqual;
+    const SLT: IntCC = IntCC::SignedLessThan;
+    const SLE: IntCC = IntCC::SignedLessThanOrEqual;
+    const SGT: IntCC = IntCC::SignedGreaterThan;
+    const SGE: IntCC = IntCC::SignedGreaterThanOrEqual;
+    const ULT: IntCC = IntCC::UnsignedLessThan;
+    const ULE: IntCC = IntCC::UnsignedLessThanOrEqual;
+    const UGT: IntCC = IntCC::UnsignedGreaterThan;
+    const UGE: IntCC = IntCC::UnsignedGreaterThanOrEqual;
+    const FEQ: FloatCC = FloatCC::Equal;
+    const FNE: FloatCC = FloatCC::NotEqual;
+    /// The most values that a rule's term may have at once.
+    const MAX_ISLE_RETURNS: usize = 8;
+    type ConstructorVec<T> = smallvec::SmallVec<[T; MAX_ISLE_RETURNS]>;
+    pub(super) mod rules {
+        extern crate alloc;
+        use super::*;
+        include!(concat!(env!("OUT_DIR"), "/opt.rs"));
+    }
+}
+
+impl<A: smallvec::Array> generated::rules::Length for SmallVec<A> {
+    fn len(&self) -> usize {
+        SmallVec::len(self)
+    }
+}
+
+/// How a division by a constant is a multiplication.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Magic {
+    multiplier: u64,
+    shift: u64,
+    /// The multiplier has a bit that a lane has not.
+    more: bool,
+}
+
+/// Adds to `found` what the rules say a value is equal to.
+pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[Value; 8]>) {
+    constructor_simplify(graph, v, found);
+}
+
+/// The condition for operands in the other order.
+pub(super) fn exchanged(cond: IntCC) -> IntCC {
+    match cond {
+        IntCC::Equal | IntCC::NotEqual => cond,
+        IntCC::SignedLessThan => IntCC::SignedGreaterThan,
+        IntCC::SignedLessThanOrEqual => IntCC::SignedGreaterThanOrEqual,
+        IntCC::SignedGreaterThan => IntCC::SignedLessThan,
+        IntCC::SignedGreaterThanOrEqual => IntCC::SignedLessThanOrEqual,
+        IntCC::UnsignedLessThan => IntCC::UnsignedGreaterThan,
+        IntCC::UnsignedLessThanOrEqual => IntCC::UnsignedGreaterThanOrEqual,
+        IntCC::UnsignedGreaterThan => IntCC::UnsignedLessThan,
+        IntCC::UnsignedGreaterThanOrEqual => IntCC::UnsignedLessThanOrEqual,
+    }
+}
+
+/// The most lanes of which regions are looked at one by one.
+const REGION_LANES: u32 = 128;
+
+/// The elements of a value that a region has, in order; `None` where those are not whole elements, or too many.
+fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
+    let size = ty.scalar().bytes();
+    let offset = u32::from(region.offset);
+    if ty.lanes() > REGION_LANES || size == 0 || !offset.is_multiple_of(size) {
+        return None;
+    }
+    let lanes = 0..ty.lanes();
+    Some(lanes.map(|l| region.element(l) + offset / size).collect())
+}
+
+/// A region that has these elements, of so many bytes, in order; `None` where there is none.
+fn region_of(elements: &[u32], size: u32) -> Option<Region> {
+    let first = *elements.first()?;
+    let step =
+        |a: usize, b: usize| -> Option<u32> { elements.get(b)?.checked_sub(*elements.get(a)?) };
+    let offset = u16::try_from(first * size).ok()?;
+    let fits = |n: u32| u16::try_from(n).ok();
+    let all = |region: &Region| {
+        let mut lanes = (0u32..).zip(elements);
+        lanes.all(|(l, &e)| region.element(l) + first == e)
+    };
+    let n = elements.len();
+    if n == 1 {
+        return Some(Region::scalar(offset));
+    }
+    // A row is as long as the first distance lasts.
+    let within = step(0, 1)?;
+    let mut width = 2;
+    while width < n && step(width - 1, width) == Some(within) {
+        width += 1;
+    }
+    for (width, h) in [(width, within), (1, 0)] {
+        let v = match width < n {
+            true => step(0, width)?,
+            false => within * width as u32,
+        };
+        let region = Region::new(fits(v)?, fits(width as u32)?, fits(h)?, offset);
+        if all(&region) {
+            return Some(region);
+        }
+    }
+    None
+}
+
+/// Multiplier and shift of an unsigned division of 32 bits by what is no power of two (Hacker's Delight, figure 10-2).
+fn unsigned_magic(d: u32) -> Magic {
+    // The smallest p with 2^p > nc * (d - 1 - (2^p - 1) mod d).
+    let d = u128::from(d);
+    let nc = (1u128 << 32) - 1 - ((1u128 << 32) - d) % d;
+    let mut p = 32;
+    while (1u128 << p) <= nc * (d - 1 - ((1u128 << p) - 1) % d) {
+        p += 1;
+    }
+    let m = ((1u128 << p) + d - 1 - ((1u128 << p) - 1) % d) / d;
+    Magic {
+        multiplier: (m & 0xffff_ffff) as u64,
+        shift: p as u64 - 32,
+        more: m >> 32 != 0,
+    }
+}
+
+/// The same of a signed one by a positive number (Hacker's Delight, figure 10-1).
+fn signed_magic(d: u32) -> Magic {
+    let d = u128::from(d);
+    let t = 1u128 << 31;
+    let nc = t - 1 - t % d;
+    let mut p = 32;
+    while (1u128 << p) <= nc * (d - (1u128 << p) % d) {
+        p += 1;
+    }
+    let m = ((1u128 << p) + d - (1u128 << p) % d) / d;
+    Magic {
+        multiplier: (m & 0xffff_ffff) as u64,
+        shift: p as u64 - 32,
+        more: m >> 31 != 0,
+    }
+}
+
+fn then(condition: bool) -> Option<()> {
+    condition.then_some(())
+}
+
+/// A number as wide as a lane.
+fn cut(ty: Type, bits: u64) -> u64 {
+    bits & ty.scalar().mask()
+}
+
+/// The signed number that a lane is.
+fn signed(ty: Type, bits: u64) -> i64 {
+    let unused = 64 - ty.scalar().bits();
+    ((bits << unused) as i64) >> unused
+}
+
+impl Context for EGraph<'_> {
+    type node_returns = ContextIterWrapper<SmallVec<[(Type, InstData); ALTERNATIVES]>, Self>;
+
+    fn fired(&mut self, rule: u32) {
+        self.fired.opt_rule(rule);
+    }
+
+    fn node(&mut self, v: Value, returns: &mut Self::node_returns) {
+        returns.extend(self.members(v));
+    }
+
+    fn make(&mut self, ty: Type, data: &InstData) -> Value {
+        EGraph::node(self, ty, *data, None)
+    }
+
+    fn make_pair(&mut self, a: Value, b: Value) -> ValueArray2 {
+        [a, b]
+    }
+
+    fn make_triple(&mut self, a: Value, b: Value, c: Value) -> ValueArray3 {
+        [a, b, c]
+    }
+
+    fn pair(&mut self, a: ValueArray2) -> (Value, Value) {
+        (a[0], a[1])
+    }
+
+    fn triple(&mut self, a: ValueArray3) -> (Value, Value, Value) {
+        (a[0], a[1], a[2])
+    }
+
+    fn no_value(&mut self, v: OptValue) -> Option<()> {
+        then(v.is_none())
+    }
+
+    fn some_value(&mut self, v: OptValue) -> Option<Value> {
+        v.expand()
+    }
+
+    fn none(&mut self) -> OptValue {
+        OptValue::default()
+    }
+
+    fn type_of(&mut self, v: Value) -> Type {
+        self.ty(v)
+    }
+
+    fn lane_bits(&mut self, ty: Type) -> u64 {
+        u64::from(ty.scalar().bits())
+    }
+
+    fn lane_mask(&mut self, ty: Type) -> u64 {
+        ty.scalar().mask()
+    }
+
+    fn lane_add(&mut self, ty: Type, a: u64, b: u64) -> u64 {
+        cut(ty, a.wrapping_add(b))
+    }
+
+    fn lane_sub(&mut self, ty: Type, a: u64, b: u64) -> u64 {
+        cut(ty, a.wrapping_sub(b))
+    }
+
+    fn lane_mul(&mut self, ty: Type, a: u64, b: u64) -> u64 {
+        cut(ty, a.wrapping_mul(b))
+    }
+
+    fn lane_shl(&mut self, ty: Type, a: u64, by: u64) -> u64 {
+        cut(ty, a.checked_shl(by as u32).unwrap_or(0))
+    }
+
+    fn lane_shr(&mut self, ty: Type, a: u64, by: u64) -> u64 {
+        cut(ty, a).checked_shr(by as u32).unwrap_or(0)
+    }
+
+    fn lane_neg(&mut self, ty: Type, a: u64) -> u64 {
+        cut(ty, a.wrapping_neg())
+    }
+
+    fn bits_and(&mut self, a: u64, b: u64) -> u64 {
+        a & b
+    }
+
+    fn bits_or(&mut self, a: u64, b: u64) -> u64 {
+        a | b
+    }
+
+    fn bits_xor(&mut self, a: u64, b: u64) -> u64 {
+        a ^ b
+    }
+
+    fn full(&mut self, ty: Type) -> u64 {
+        u64::MAX >> (64 - ty.lanes().clamp(1, 64))
+    }
+
+    fn equal(&mut self, a: u64, b: u64) -> Option<Unit> {
+        then(a == b)
+    }
+
+    fn not_zero(&mut self, a: u64) -> Option<Unit> {
+        then(a != 0)
+    }
+
+    fn less(&mut self, a: u64, b: u64) -> Option<Unit> {
+        then(a < b)
+    }
+
+    fn sum_less(&mut self, a: u64, b: u64, limit: u64) -> Option<u64> {
+        (a < limit && b < limit && a + b < limit).then(|| a + b)
+    }
+
+    fn log2(&mut self, ty: Type, a: u64) -> Option<u64> {
+        let positive = signed(ty, a) > 0 && a.is_power_of_two();
+        positive.then(|| u64::from(a.trailing_zeros()))
+    }
+
+    fn is_width(&mut self, ty: Type, bits: u64) -> Option<Unit> {
+        then(u64::from(ty.scalar().bits()) == bits)
+    }
+
+    fn narrower(&mut self, a: Type, b: Type) -> Option<Unit> {
+        then(a.scalar().bits() < b.scalar().bits())
+    }
+
+    fn same_type(&mut self, a: Type, b: Type) -> Option<Unit> {
+        then(a == b)
+    }
+
+    fn different(&mut self, a: Value, b: Value) -> Option<Unit> {
+        then(a != b)
+    }
+
+    fn narrows(&mut self, from: Type, to: Type) -> Option<Unit> {
+        then(from.scalar() == Scalar::I64 && to.scalar() == Scalar::I32)
+    }
+
+    fn has_rotate(&mut self) -> Option<Unit> {
+        let platform = self.facts.target.platform();
+        then(isa::Op::Rol.info(platform).is_some())
+    }
+
+    fn lanes_like(&mut self, ty: Type, like: Type) -> Option<Type> {
+        Type::new(ty.scalar(), like.lanes())
+    }
+
+    fn int_type(&mut self, bits: u64, like: Type) -> Option<Type> {
+        let ints = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
+        let scalar = ints.into_iter().find(|s| u64::from(s.bits()) == bits)?;
+        like.with_scalar(scalar)
+    }
+
+    fn twice(&mut self, ty: Type) -> Option<Type> {
+        Type::new(ty.scalar(), ty.lanes() * 2)
+    }
+
+    fn every_second(&mut self, offset: u64) -> Region {
+        Region::new(2, 1, 0, offset as u16)
+    }
+
+    fn lanes_of_one(&mut self) -> Type {
+        Type::scalar_of(Scalar::B1)
+    }
+
+    fn unsigned_magic(&mut self, ty: Type, d: u64) -> Option<Magic> {
+        let fits = ty.scalar() == Scalar::I32 && d > 2 && !d.is_power_of_two();
+        fits.then(|| unsigned_magic(d as u32))
+    }
+
+    fn signed_magic(&mut self, ty: Type, d: u64) -> Option<Magic> {
+        let fits = ty.scalar() == Scalar::I32 && signed(ty, d) > 2 && !d.is_power_of_two();
+        fits.then(|| signed_magic(d as u32))
+    }
+
+    fn multiplier(&mut self, m: Magic) -> u64 {
+        m.multiplier
+    }
+
+    fn shift(&mut self, m: Magic) -> u64 {
+        m.shift
+    }
+
+    fn one_bit_more(&mut self, m: Magic) -> Option<Unit> {
+        then(m.more)
+    }
+
+    fn no_bit_more(&mut self, m: Magic) -> Option<Unit> {
+        then(!m.more)
+    }
+
+    fn of_itself(&mut self, ty: Type, cond: IntCC) -> u64 {
+        let holds = matches!(
+            cond,
+            IntCC::Equal
+                | IntCC::SignedLessThanOrEqual
+                | IntCC::SignedGreaterThanOrEqual
+                | IntCC::UnsignedLessThanOrEqual
+                | IntCC::UnsignedGreaterThanOrEqual
+        );
+        match holds {
+            true => self.full(ty),
+            false => 0,
+        }
+    }
+
+    fn opposite(&mut self, cond: IntCC) -> IntCC {
+        cond.inverse()
+    }
+
+    fn is_equality(&mut self, cond: IntCC) -> Option<Unit> {
+        then(matches!(cond, IntCC::Equal | IntCC::NotEqual))
+    }
+
+    fn unsigned_condition(&mut self, cond: IntCC) -> Option<IntCC> {
+        Some(match cond {
+            IntCC::SignedLessThan => IntCC::UnsignedLessThan,
+            IntCC::SignedLessThanOrEqual => IntCC::UnsignedLessThanOrEqual,
+            IntCC::SignedGreaterThan => IntCC::UnsignedGreaterThan,
+            IntCC::SignedGreaterThanOrEqual => IntCC::UnsignedGreaterThanOrEqual,
+            other => other,
+        })
+    }
+
+    fn narrowed_signed(&mut self, from: Type, to: Type, k: u64) -> Option<u64> {
+        let narrow = cut(to, k);
+        (signed(to, narrow) == signed(from, k)).then_some(narrow)
+    }
+
+    fn narrowed_unsigned(&mut self, _: Type, to: Type, k: u64) -> Option<u64> {
+        (cut(to, k) == k).then_some(k)
+    }
+
+    fn low_part(&mut self, ty: Type, k: u64) -> Option<u64> {
+        (!ty.is_pred()).then(|| cut(ty, k))
+    }
+
+    fn whole(&mut self, ty: Type, of: Type, region: Region) -> Option<Unit> {
+        let elements = elements(ty, &region)?;
+        let in_order = (0u32..).zip(&elements).all(|(n, &e)| n == e);
+        then(ty == of && in_order)
+    }
+
+    fn composed(
+        &mut self,
+        ty: Type,
+        outer: Region,
+        between: Type,
+        inner: Region,
+    ) -> Option<Region> {
+        let inner = elements(between, &inner)?;
+        let outer = elements(ty, &outer)?;
+        let of = |&e: &u32| inner.get(e as usize).copied();
+        let both: Option<SmallVec<[u32; 32]>> = outer.iter().map(of).collect();
+        region_of(&both?, ty.scalar().bytes())
+    }
+
+    fn within(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Region> {
+        let written = elements(of, &at)?;
+        let read = elements(ty, &region)?;
+        // Where something is written twice, the last counts.
+        let lane = |e: &u32| written.iter().rposition(|w| w == e).map(|n| n as u32);
+        let lanes: Option<SmallVec<[u32; 32]>> = read.iter().map(lane).collect();
+        region_of(&lanes?, ty.scalar().bytes())
+    }
+
+    fn apart(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Unit> {
+        let written = elements(of, &at)?;
+        let read = elements(ty, &region)?;
+        then(!read.iter().any(|e| written.contains(e)))
+    }
+
+    fn writable(&mut self, region: Region) -> Option<Unit> {
+        let rows = u32::from(region.hstride) * (u32::from(region.width) - 1);
+        then(
+            region.hstride > 0 && u32::from(region.vstride) > rows
+                || region.width == 1 && region.vstride > 0,
+        )
+    }
+}

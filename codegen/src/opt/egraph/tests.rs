@@ -1,0 +1,518 @@
+//! Every rule of `../isle`: instances of its own pattern, and the value of all that the rules make of them.
+//!
+//! ISLE's own parser reads the rules. An instance of a pattern has random types, operands and constants, as far as the pattern leaves
+//! them open; where the rule has conditions, instances are drawn until they hold.
+
+use super::*;
+use crate::fired::OPT_RULES;
+use crate::fuzzing::Rng;
+use crate::ir::opcode::{Format, Info};
+use crate::ir::{FloatCC, FuncKind, IntCC, Module, Param, Signature};
+use crate::opt::{OptLevel, PassSet};
+use crate::target::Target;
+use crate::verifier;
+use cranelift_isle::ast::{Def, Pattern, Rule};
+use std::collections::BTreeMap;
+
+/// What a pattern's variable is bound to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Bound {
+    Value(Value),
+    Type(Type),
+    Bits(u64),
+    Region(Region),
+    Option(PackedOption<Value>),
+    Cond(IntCC),
+    FloatCond(FloatCC),
+}
+
+/// An instance being made.
+struct Maker<'r> {
+    rng: &'r mut Rng,
+    func: Function,
+    bound: BTreeMap<String, Bound>,
+    insts: Vec<Inst>,
+}
+
+const INTS: [Scalar; 4] = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64];
+const FLOATS: [Scalar; 2] = [Scalar::F16, Scalar::F32];
+
+impl Maker<'_> {
+    /// A value of no known origin.
+    fn leaf(&mut self, ty: Type) -> Value {
+        let block = self.func.layout.entry().unwrap();
+        let kind = crate::ir::ArgKind::Value;
+        self.func.sig.params.push(Param { ty, kind });
+        self.func.dfg.append_block_param(block, ty)
+    }
+
+    fn lookup(&self, p: &Pattern) -> Option<Bound> {
+        match p {
+            Pattern::Var { var, .. } | Pattern::BindPattern { var, .. } => {
+                self.bound.get(&var.0).copied()
+            }
+            _ => None,
+        }
+    }
+
+    fn bind(&mut self, p: &Pattern, to: Bound) {
+        match p {
+            Pattern::Var { var, .. } => {
+                self.bound.insert(var.0.clone(), to);
+            }
+            Pattern::BindPattern { var, subpat, .. } => {
+                self.bound.insert(var.0.clone(), to);
+                self.bind(subpat, to);
+            }
+            _ => {}
+        }
+    }
+
+    /// A value that a pattern matches.
+    fn value(&mut self, p: &Pattern, ty: Type) -> Option<Value> {
+        match p {
+            Pattern::Wildcard { .. } => Some(self.leaf(ty)),
+            Pattern::Var { var, .. } => match self.bound.get(&var.0) {
+                Some(Bound::Value(v)) => (self.func.dfg.ty(*v) == ty).then_some(*v),
+                Some(_) => None,
+                None => {
+                    let v = self.leaf(ty);
+                    self.bind(p, Bound::Value(v));
+                    Some(v)
+                }
+            },
+            Pattern::BindPattern { var, subpat, .. } => {
+                let v = self.value(subpat, ty)?;
+                self.bound.insert(var.0.clone(), Bound::Value(v));
+                Some(v)
+            }
+            Pattern::Term { sym, args, .. } => self.operation(&sym.0, args, ty),
+            _ => None,
+        }
+    }
+
+    fn operation(&mut self, name: &str, args: &[Pattern], ty: Type) -> Option<Value> {
+        let info = Opcode::from_name(name)?.info();
+        let opcode = info.opcode;
+        let (of, rest) = args.split_first()?;
+        match self.lookup(of) {
+            Some(Bound::Type(known)) if known != ty => return None,
+            _ => self.bind(of, Bound::Type(ty)),
+        }
+        let data = match info.format {
+            Format::Imm => InstData::Imm {
+                opcode,
+                bits: self.bits(&rest[0], ty)?,
+            },
+            Format::Unary => {
+                let from = self.from(info, ty)?;
+                let arg = self.value(&rest[0], from)?;
+                InstData::Unary { opcode, arg }
+            }
+            Format::Binary => {
+                let from = self.from(info, ty)?;
+                let args = [self.value(&rest[0], from)?, self.value(&rest[1], from)?];
+                InstData::Binary { opcode, args }
+            }
+            Format::Ternary if opcode == Opcode::Select => {
+                let mask = self.value(&rest[0], ty.with_scalar(Scalar::B1)?)?;
+                let args = [mask, self.value(&rest[1], ty)?, self.value(&rest[2], ty)?];
+                InstData::Ternary { opcode, args }
+            }
+            Format::Ternary => {
+                let mut args = [Value::from_u32(0); 3];
+                for (arg, p) in args.iter_mut().zip(rest) {
+                    *arg = self.value(p, ty)?;
+                }
+                InstData::Ternary { opcode, args }
+            }
+            Format::IntCompare => {
+                let cond = self.cond(&rest[0])?;
+                let from = ty.with_scalar(self.rng.pick(&INTS)?)?;
+                let from = self.known(rest, from);
+                let args = [self.value(&rest[1], from)?, self.value(&rest[2], from)?];
+                InstData::IntCompare { opcode, cond, args }
+            }
+            Format::FloatCompare => {
+                let Pattern::ConstPrim { val, .. } = &rest[0] else {
+                    return None;
+                };
+                let cond = match val.0.as_str() {
+                    "$FEQ" | "FEQ" => FloatCC::Equal,
+                    _ => FloatCC::NotEqual,
+                };
+                let from = ty.with_scalar(self.rng.pick(&FLOATS)?)?;
+                let args = [self.value(&rest[1], from)?, self.value(&rest[2], from)?];
+                InstData::FloatCompare { opcode, cond, args }
+            }
+            Format::RdRegion => {
+                let lanes = 1 + self.rng.below(40);
+                let mut from = ty.by(lanes);
+                if let Some(Bound::Value(v)) = self.lookup(&rest[0]) {
+                    from = self.func.dfg.ty(v);
+                }
+                if self.rng.one_in(3) {
+                    from = ty;
+                }
+                let arg = self.value(&rest[0], from)?;
+                let from = self.func.dfg.ty(arg);
+                InstData::RdRegion {
+                    opcode,
+                    arg,
+                    region: self.region(&rest[1], ty, from)?,
+                    index: self.option(&rest[2], ty)?,
+                }
+            }
+            Format::WrRegion => {
+                let lanes = 1 + self.rng.below(ty.lanes());
+                let lanes = if self.rng.one_in(3) {
+                    ty.lanes()
+                } else {
+                    lanes
+                };
+                let new = ty.by(lanes);
+                let old = self.value(&rest[0], ty)?;
+                let new = match self.lookup(&rest[1]) {
+                    Some(Bound::Value(v)) => self.func.dfg.ty(v),
+                    _ => new,
+                };
+                let new = self.value(&rest[1], new)?;
+                let from = self.func.dfg.ty(new);
+                InstData::WrRegion {
+                    opcode,
+                    args: [old, new],
+                    region: self.region(&rest[2], from, ty)?,
+                    index: self.option(&rest[3], from)?,
+                    mask: self.option(&rest[4], from)?,
+                }
+            }
+            Format::RdPred => InstData::RdPred {
+                opcode,
+                arg: self.value(&rest[0], ty)?,
+                offset: self.bits(&rest[1], ty)? as u8,
+            },
+            Format::WrPred => InstData::WrPred {
+                opcode,
+                args: [self.value(&rest[0], ty)?, self.value(&rest[1], ty)?],
+                offset: self.bits(&rest[2], ty)? as u8,
+            },
+            _ => return None,
+        };
+        let inst = self.func.dfg.make_inst(data, &[ty]);
+        self.insts.push(inst);
+        self.func.dfg.first_result(inst)
+    }
+
+    /// The type that operands of a compare have: that of a constant's type pattern, where it is bound.
+    fn known(&self, rest: &[Pattern], or: Type) -> Type {
+        for p in &rest[1..] {
+            if let Some(Bound::Value(v)) = self.lookup(p) {
+                return self.func.dfg.ty(v);
+            }
+        }
+        or
+    }
+
+    /// The type of an operation's operands.
+    fn from(&mut self, info: &Info, ty: Type) -> Option<Type> {
+        let wider = |s: &Scalar| s.bits() > ty.scalar().bits();
+        let narrower = |s: &Scalar| s.bits() < ty.scalar().bits();
+        let some = |list: Vec<Scalar>, rng: &mut Rng| ty.with_scalar(rng.pick(&list)?);
+        match info.opcode {
+            Opcode::Sextend | Opcode::Uextend => {
+                some(INTS.into_iter().filter(narrower).collect(), self.rng)
+            }
+            Opcode::Ireduce => some(INTS.into_iter().filter(wider).collect(), self.rng),
+            Opcode::SmulWide | Opcode::UmulWide => {
+                let half = |s: &Scalar| s.bits() * 2 == ty.scalar().bits();
+                some(INTS.into_iter().filter(half).collect(), self.rng)
+            }
+            Opcode::Bitcast => {
+                let scalar = self.rng.pick(&INTS)?;
+                match ty.bytes() % scalar.bytes() {
+                    0 => Type::new(scalar, ty.bytes() / scalar.bytes()),
+                    _ => None,
+                }
+            }
+            Opcode::Any | Opcode::All => Type::new(Scalar::B1, 32),
+            Opcode::BitsToPred => Some(Type::scalar_of(Scalar::I32)),
+            _ => Some(ty),
+        }
+    }
+
+    /// A number that a pattern matches, mostly one that something happens at.
+    fn bits(&mut self, p: &Pattern, ty: Type) -> Option<u64> {
+        let mask = match ty.is_pred() {
+            true => u64::MAX >> (64 - ty.lanes()),
+            false => ty.scalar().mask(),
+        };
+        match p {
+            Pattern::ConstInt { val, .. } => Some(*val as u64),
+            Pattern::Wildcard { .. } => Some(self.rng.bits() & mask),
+            Pattern::Var { .. } => {
+                if let Some(Bound::Bits(known)) = self.lookup(p) {
+                    return Some(known);
+                }
+                let width = u64::from(ty.scalar().bits());
+                let any = self.rng.bits();
+                let bits = match self.rng.below(8) {
+                    0 => any % (width + 1),
+                    1 => 1 << (any % width),
+                    2 => mask,
+                    3 => mask >> (any % width),
+                    4 => (1 << (any % width)) - 1,
+                    5 => any % 16,
+                    6 => mask - any % 4,
+                    _ => any,
+                } & mask;
+                // Two numbers of one rule often have to do with each other.
+                let other = self.bound.values().find_map(|b| match b {
+                    Bound::Bits(k) => Some(*k),
+                    _ => None,
+                });
+                let bits = match (other, self.rng.below(4)) {
+                    (Some(k), 0) => width.wrapping_sub(k) & mask,
+                    (Some(k), 1) => mask.checked_shr(k as u32).unwrap_or(0),
+                    _ => bits,
+                };
+                self.bind(p, Bound::Bits(bits));
+                Some(bits)
+            }
+            _ => None,
+        }
+    }
+
+    fn cond(&mut self, p: &Pattern) -> Option<IntCC> {
+        match p {
+            Pattern::ConstPrim { val, .. } => {
+                let name = val.0.trim_start_matches('$').to_lowercase();
+                IntCC::ALL.into_iter().find(|c| c.name() == name)
+            }
+            _ => {
+                if let Some(Bound::Cond(known)) = self.lookup(p) {
+                    return Some(known);
+                }
+                let cond = self.rng.pick(&IntCC::ALL)?;
+                self.bind(p, Bound::Cond(cond));
+                Some(cond)
+            }
+        }
+    }
+
+    /// A region with the lanes of one type in another.
+    fn region(&mut self, p: &Pattern, lanes: Type, of: Type) -> Option<Region> {
+        if let Some(Bound::Region(known)) = self.lookup(p) {
+            return Some(known);
+        }
+        let size = lanes.scalar().bytes();
+        if size == 0 {
+            return None;
+        }
+        let n = lanes.lanes() as u16;
+        let mut small = |most: u32| self.rng.below(most + 1) as u16;
+        let region = match small(5) {
+            0 => Region::contiguous(n, 0),
+            1 => Region::contiguous(n, small(8) * size as u16),
+            2 => Region::scalar(small(8) * size as u16),
+            3 => Region::new(small(4), 1, 0, small(4) * size as u16),
+            _ => Region::new(small(9), 1 + small(8), small(3), small(4) * size as u16),
+        };
+        let last = region.last_element(lanes.lanes()) + u32::from(region.offset) / size;
+        if last >= of.lanes() {
+            return None;
+        }
+        self.bind(p, Bound::Region(region));
+        Some(region)
+    }
+
+    fn option(&mut self, p: &Pattern, lanes: Type) -> Option<PackedOption<Value>> {
+        match p {
+            Pattern::Term { sym, .. } if sym.0 == "no_value" => Some(None.into()),
+            Pattern::Wildcard { .. } if self.rng.one_in(2) => {
+                Some(self.leaf(lanes.with_scalar(Scalar::B1)?).into())
+            }
+            Pattern::Wildcard { .. } => Some(None.into()),
+            _ => None,
+        }
+    }
+}
+
+/// The rules whose pattern is matched against values.
+fn rules() -> Vec<((&'static str, u32), Rule)> {
+    let mut out = Vec::new();
+    for (name, line) in OPT_RULES {
+        let path = format!("{}/src/opt/isle/{name}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let lexer = cranelift_isle::lexer::Lexer::new(0, &text).unwrap();
+        for def in cranelift_isle::parser::parse(lexer).unwrap() {
+            if let Def::Rule(rule) = def {
+                let at = text[..rule.pos.offset].matches('\n').count() as u32 + 1;
+                let of_values = matches!(rule.pattern.root_term(), Some(t) if t.0 == "simplify");
+                if at == line && of_values {
+                    out.push(((name, line), rule));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The lanes of a value, from those of the function's parameters.
+fn lanes_of(
+    func: &Function,
+    params: &BTreeMap<Value, Lanes>,
+    v: Value,
+    facts: &Facts<'_>,
+) -> Option<Lanes> {
+    if let Some(lanes) = params.get(&v) {
+        return Some(lanes.clone());
+    }
+    let inst = func.dfg.def_inst(v)?;
+    let data = *func.dfg.data(inst);
+    let mut args: BTreeMap<Value, Lanes> = BTreeMap::new();
+    let mut all = true;
+    data.for_each_arg(&func.dfg, |a| match lanes_of(func, params, a, facts) {
+        Some(lanes) => {
+            args.insert(a, lanes);
+        }
+        None => all = false,
+    });
+    let get = |a: Value| &args[&a];
+    let ty = func.dfg.ty(v);
+    let lanes = all.then(|| evaluate(&func.dfg, ty, &data, get, &facts.float.mode()).ok())??;
+    let mask = ty.scalar().mask();
+    Some(
+        lanes
+            .into_iter()
+            .next()?
+            .into_iter()
+            .map(|l| l & mask)
+            .collect(),
+    )
+}
+
+/// Draws instances of a rule; gives how often it had a part in what was judged.
+fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32) -> u32 {
+    let module = Module::default();
+    let mut hits = 0;
+    for _ in 0..enough * 2000 {
+        let target = rng.pick(&["skl", "bdw", "icllp"]).unwrap();
+        let target = Target::from_name(target).unwrap();
+        let mut float = crate::ir::FloatControls::default();
+        float.flush_f32 = rng.one_in(2);
+        float.flush_f16 = rng.one_in(2);
+        let facts = Facts {
+            module: &module,
+            float,
+            target: &target,
+            passes: PassSet::of(OptLevel::O2),
+        };
+        let mut func = Function::new("f", FuncKind::Subroutine, Signature::default());
+        let block = func.dfg.make_block();
+        func.layout.append_block(block);
+        let mut maker = Maker {
+            rng,
+            func,
+            bound: BTreeMap::new(),
+            insts: Vec::new(),
+        };
+        let scalars = [INTS.as_slice(), &FLOATS, &[Scalar::B1]].concat();
+        let scalar = maker.rng.pick(&scalars).unwrap();
+        let lanes = maker.rng.pick(&[1, 1, 2, 5, 8, 16, 20]).unwrap();
+        let ty = Type::clamped(scalar, lanes);
+        let Pattern::Term { args, .. } = &rule.pattern else {
+            return 0;
+        };
+        let Some(root) = maker.value(&args[0], ty) else {
+            continue;
+        };
+        let (mut func, insts) = (maker.func, maker.insts);
+        for inst in insts {
+            func.layout.append_inst(block, inst);
+        }
+        let (opcode, args) = (Opcode::Return, Default::default());
+        let end = func.dfg.make_inst(InstData::Return { opcode, args }, &[]);
+        func.layout.append_inst(block, end);
+        if !verifier::errors(&module, &func).is_empty() {
+            continue;
+        }
+        let params: Vec<Value> = func.dfg.block_params(block).to_vec();
+        let cfg = ControlFlow::new(&func);
+        let mut graph = EGraph::new(&mut func, &facts);
+        // The instance stays as it is; rules then see it, and what they make of it.
+        graph.rules = false;
+        graph.build(&cfg);
+        graph.rules = true;
+        let root = graph.class[root].expand().unwrap_or(root);
+        let mut found = SmallVec::new();
+        graph.depth = 1;
+        rules::simplify(&mut graph, root, &mut found);
+        if !graph.fired.has_opt_rule(number) {
+            continue;
+        }
+        hits += 1;
+        for _ in 0..4 {
+            let mut given = BTreeMap::new();
+            for &p in &params {
+                let ty = graph.ty(p);
+                let mask = ty.scalar().mask();
+                let mut lane = || match rng.below(4) {
+                    0 => 0,
+                    1 => mask,
+                    2 => rng.bits() % 5,
+                    _ => rng.bits(),
+                };
+                let lanes = (0..ty.lanes()).map(|_| lane() & mask).collect();
+                given.insert(p, lanes);
+            }
+            let Some(before) = lanes_of(graph.func, &given, root, &facts) else {
+                continue;
+            };
+            for &other in &found {
+                assert_eq!(
+                    graph.ty(other),
+                    graph.ty(root),
+                    "{at:?}: the type\n{}",
+                    graph.func
+                );
+                let after = lanes_of(graph.func, &given, other, &facts);
+                assert_eq!(
+                    Some(&before),
+                    after.as_ref(),
+                    "{at:?}: {given:?}\n{}",
+                    graph.func
+                );
+            }
+        }
+        if hits >= enough {
+            break;
+        }
+    }
+    hits
+}
+
+#[test]
+fn every_rule_keeps_values() {
+    let seed = std::env::var("GANTRY_SEED")
+        .ok()
+        .and_then(|s| s.parse().ok());
+    let seed = seed.unwrap_or(1);
+    println!("GANTRY_SEED={seed}");
+    let mut rng = Rng::new(seed);
+    let of_values = rules();
+    let (mut least, mut never) = (u32::MAX, Vec::new());
+    for (at, rule) in &of_values {
+        let number = OPT_RULES.iter().position(|r| r == at).unwrap();
+        let hits = judge(rule, *at, number, &mut rng, 100);
+        least = least.min(hits);
+        if hits == 0 {
+            never.push(*at);
+        }
+    }
+    println!(
+        "{} rules of values of {} in all, each at least {least} times",
+        of_values.len(),
+        OPT_RULES.len()
+    );
+    assert!(never.is_empty(), "no instance of {never:?}");
+}
