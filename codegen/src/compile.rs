@@ -5,7 +5,7 @@ use crate::emit::Code;
 use crate::fired::Fired;
 use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
-use crate::opt::{OptLevel, PassSet, PassStats};
+use crate::opt::{OptLevel, Pass, PassSet, PassStats};
 use crate::pipeline::{self, Stage};
 use crate::regalloc::baseline::Allocator;
 use crate::regalloc::phases::Phases;
@@ -37,6 +37,9 @@ pub struct CompileOptions {
     pub opt: OptLevel,
     /// Passes of that level that are left out: for comparisons, and to find what is at fault.
     pub without: PassSet,
+    /// Buffers may be larger than 4 GiB, or accesses through a `ptr` argument go outside of its buffer: then none becomes a surface
+    /// (`-cl-intel-greater-than-4GB-buffer-required` of Intel's compiler).
+    pub large_buffers: bool,
     /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for tests of spilling, and for code of which more
     /// threads fit. Without room for all values, the others are in scratch.
     pub grfs: Option<u32>,
@@ -61,11 +64,21 @@ impl CompileOptions {
             inline: Inline::default(),
             opt: OptLevel::default(),
             without: PassSet::default(),
+            large_buffers: false,
             grfs: None,
             report: false,
             allocator: Allocator::default(),
             by_channel: true,
             check: cfg!(debug_assertions),
+        }
+    }
+
+    /// The passes of the optimizer that these options come to.
+    pub(crate) fn passes(&self) -> PassSet {
+        let passes = PassSet::of(self.opt).without(self.without);
+        match self.large_buffers {
+            true => passes.without(PassSet::from_iter([Pass::Surfaces])),
+            false => passes,
         }
     }
 

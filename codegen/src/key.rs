@@ -9,7 +9,7 @@ use crate::ir::{
     ArgFact, ArgKind, Block, BlockCall, Constant, Data, FuncKind, Function, Inst, InstData,
     MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
-use crate::opt::{Pass, PassSet};
+use crate::opt::Pass;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use sha2::{Digest, Sha256};
@@ -141,8 +141,9 @@ impl Writer {
             report: _,
             simd_cf,
             inline,
-            opt,
-            without,
+            opt: _,
+            without: _,
+            large_buffers: _,
             grfs,
             allocator,
             by_channel,
@@ -152,7 +153,8 @@ impl Writer {
         self.u32(target.family());
         self.str(simd_cf.name());
         self.str(inline.name());
-        let passes: Vec<Pass> = PassSet::of(*opt).without(*without).iter().collect();
+        // Of levels, and of what buffers are, nothing but the passes that run.
+        let passes: Vec<Pass> = options.passes().iter().collect();
         self.len(passes.len());
         for pass in passes {
             self.str(pass.name());

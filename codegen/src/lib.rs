@@ -4,6 +4,7 @@
 //! [builder], its [verifier] and its [interpreter](interp); [`compile()`] with its [`CompileOptions`], and what comes of it; [`CacheKey`].
 //! The stages in between are private; `docs/pipeline.md` tells of them.
 
+mod address;
 pub mod builder;
 mod compile;
 mod context;

@@ -28,7 +28,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
-use crate::opt::{Counts, Pass, PassSet, PassStats, optimize};
+use crate::opt::{Counts, Pass, PassStats, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Allocation, Room, allocate, checker, local};
@@ -350,7 +350,7 @@ fn measure(
     let file = target.grf().size();
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
-    let passes = PassSet::of(options.opt).without(options.without);
+    let passes = options.passes();
     let (_, group, counts) = stages.run(Stage::Opt, || {
         let (group, counts) = optimize(module, group, target, passes)?;
         Ok((module, group, counts))
@@ -498,7 +498,7 @@ pub(crate) fn run(
             })
         })?
         .after;
-    let passes = PassSet::of(options.opt).without(options.without);
+    let passes = options.passes();
     let schedules = passes.contains(Pass::Schedule);
     let compacts = passes.contains(Pass::Compact);
     let mut moved = 0;

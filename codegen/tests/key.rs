@@ -5,7 +5,8 @@ use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::{Dim, Function, InstData, Module, scalars};
 use gantry_codegen::{
-    Allocator, CacheKey, CompileOptions, Inline, SimdCf, Stage, Target, VERSION, text,
+    Allocator, CacheKey, CompileOptions, Inline, OptLevel, Pass, PassSet, SimdCf, Stage, Target,
+    VERSION, text,
 };
 use std::collections::HashMap;
 use std::process::Command;
@@ -59,6 +60,9 @@ fn every_option_counts_but_dumps() {
                             dump: Vec::new(),
                             simd_cf,
                             inline,
+                            opt: OptLevel::default(),
+                            without: PassSet::default(),
+                            large_buffers: false,
                             grfs,
                             report: false,
                             allocator,
@@ -73,6 +77,22 @@ fn every_option_counts_but_dumps() {
         }
     }
     assert!(all.contains_key(&key(&base)));
+    // Of the optimizer the passes that run count, whatever says which.
+    let large = CompileOptions {
+        large_buffers: true,
+        ..base.clone()
+    };
+    let without = CompileOptions {
+        without: PassSet::from_iter([Pass::Surfaces]),
+        ..base.clone()
+    };
+    let none = CompileOptions {
+        opt: OptLevel::O0,
+        ..base.clone()
+    };
+    assert_eq!(key(&large), key(&without));
+    assert!(!all.contains_key(&key(&large)) && !all.contains_key(&key(&none)));
+    assert_ne!(key(&large), key(&none));
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub struct Coverage {
     pub functions: u64,
     /// Kernels in which values that different channels hold share registers, and such registers.
     pub shared: (u64, u64),
+    /// By pass of the optimizer: kernels that it changed, and changes.
+    passes: BTreeMap<&'static str, (u64, u64)>,
     opcodes: BTreeMap<&'static str, BTreeMap<Scalar, u64>>,
     fired: Fired,
     control: Control,
@@ -39,6 +41,11 @@ impl Coverage {
             self.fired.extend(&kernel.stats.fired);
             self.shared.0 += u64::from(kernel.stats.shared > 0);
             self.shared.1 += u64::from(kernel.stats.shared);
+            for s in &kernel.stats.passes {
+                let (kernels, changes) = self.passes.entry(s.pass.name()).or_default();
+                *kernels += u64::from(s.changes > 0);
+                *changes += u64::from(s.changes);
+            }
         }
         self.control.add(&agreed.ways[0]);
         self.functions += agreed.module.functions.len() as u64;
@@ -64,6 +71,11 @@ impl Coverage {
         self.functions += other.functions;
         self.shared.0 += other.shared.0;
         self.shared.1 += other.shared.1;
+        for (name, other) in &other.passes {
+            let (kernels, changes) = self.passes.entry(name).or_default();
+            *kernels += other.0;
+            *changes += other.1;
+        }
         self.fired.extend(&other.fired);
         self.control.extend(&other.control);
         for (name, types) in &other.opcodes {
@@ -132,6 +144,9 @@ impl fmt::Display for Coverage {
             if !p.never.is_empty() {
                 writeln!(f, "    never: {}", p.never.join(" "))?;
             }
+        }
+        for (name, (kernels, changes)) in &self.passes {
+            writeln!(f, "{name}: {changes} changes in {kernels} kernels")?;
         }
         writeln!(f, "{}", self.control)?;
         let (kernels, shared) = self.shared;

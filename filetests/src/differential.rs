@@ -76,7 +76,7 @@ pub fn case(
     let input = fuzzing::input(seed);
     let expected = interpret(&m, &input)?;
     let mut ways = Vec::new();
-    // As it stands both ways; and optimized, by turns each way and at each level.
+    // As it stands both ways; and optimized, by turns each way and at each level, and now and then with buffers by addresses.
     let optimized = match seed % 4 {
         0 => (SimdCf::Auto, Inline::Auto, OptLevel::O1),
         1 => (SimdCf::Flags, Inline::Never, OptLevel::O2),
@@ -92,6 +92,7 @@ pub fn case(
             simd_cf,
             inline,
             opt,
+            large_buffers: seed.is_multiple_of(5),
             grfs,
             ..CompileOptions::new(target.clone())
         };

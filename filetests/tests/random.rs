@@ -140,6 +140,7 @@ fn interpreter_simulator_and_assembler_agree() {
     println!("GANTRY_SEED={first}");
     let integers = Options {
         floats: false,
+        neighbours: true,
         size: 25,
         ..Options::runnable()
     };

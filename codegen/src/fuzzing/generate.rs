@@ -23,6 +23,8 @@ pub(super) struct State<'o> {
     /// Addresses of the buffers.
     pub(super) input: Value,
     pub(super) output: Value,
+    /// Where in its surface the bound buffer begins.
+    pub(super) surface: Value,
     /// The first byte of the output that nothing is stored to.
     pub(super) out_used: u32,
     /// The same of local memory's and of the surface's upper half.
@@ -157,7 +159,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         b.param(Type::scalar_of(Scalar::I32)),
         b.param(Type::scalar_of(Scalar::F32)),
     ];
-    b.surface_param();
+    let surface = b.surface_param();
     b.image_param(ImageShape::D2, ImageAccess::Read);
     b.image_param(ImageShape::D2, ImageAccess::Write);
     b.sampler_param();
@@ -174,6 +176,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         memory: true,
         input,
         output,
+        surface,
         out_used: 0,
         slm_used: 0,
         surface_used: 0,
@@ -236,6 +239,7 @@ fn subroutine(
         memory: false,
         input: zero,
         output: zero,
+        surface: zero,
         out_used: super::OUT_BYTES,
         slm_used: SHARED_BYTES,
         surface_used: SHARED_BYTES,
@@ -297,6 +301,9 @@ impl Gen<'_, '_, '_> {
         }
         let inner = budget / 4;
         for _ in 0..budget {
+            if self.options.neighbours && self.rng.one_in(16) {
+                self.neighbours();
+            }
             match self.rng.below(41) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),

@@ -63,11 +63,16 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Offsets as addresses behind a base, or in a memory of offsets.
-    fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
+    pub(super) fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
+        let lanes = self.b.ty(offset).lanes();
+        if matches!(space, Space::Surface(_)) {
+            let start = self.surface;
+            let start = self.b.splat(start, lanes);
+            return self.b.ins().iadd(start, offset);
+        }
         if space != Space::Global {
             return offset;
         }
-        let lanes = self.b.ty(offset).lanes();
         let wide = self
             .b
             .ins()
@@ -79,22 +84,7 @@ impl Gen<'_, '_, '_> {
     /// Addresses of different elements of `bytes` bytes for so many lanes, in room that nothing else is written to.
     fn write_addresses(&mut self, space: Space, lanes: u32, bytes: u32) -> Option<Value> {
         let all = lanes * bytes;
-        let first = match space {
-            Space::Global => self.out_room(Type::clamped(Scalar::I8, all))?,
-            Space::Slm | Space::Surface(_) | Space::Scratch => {
-                let used = match space {
-                    Space::Slm => &mut self.slm_used,
-                    Space::Scratch => &mut self.scratch_used,
-                    _ => &mut self.surface_used,
-                };
-                let at = used.next_multiple_of(8);
-                if at + all > HALF {
-                    return None;
-                }
-                *used = at + all;
-                HALF + at
-            }
-        };
+        let first = self.room(space, all)?;
         let at: Vec<i64> = (0..lanes).map(|l| i64::from(first + l * bytes)).collect();
         let offset = self.b.ins().ints(Scalar::I32, &at);
         Some(self.based(space, offset, self.output))

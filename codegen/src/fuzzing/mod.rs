@@ -4,6 +4,7 @@ mod generate;
 mod images;
 mod insts;
 mod memory;
+mod neighbours;
 mod operands;
 mod places;
 pub mod shapes;
@@ -63,6 +64,8 @@ pub struct Options {
     pub doubles: bool,
     /// Whether there are atomics of floats.
     pub float_atomics: bool,
+    /// Whether there are accesses beside each other.
+    pub neighbours: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -93,6 +96,7 @@ impl Options {
             floats: true,
             doubles: true,
             float_atomics: true,
+            neighbours: false,
             without: Vec::new(),
             size: 60,
         }
@@ -106,6 +110,7 @@ impl Options {
             floats: true,
             doubles: true,
             float_atomics: true,
+            neighbours: false,
             without: Vec::new(),
             size: 40,
         }

@@ -242,6 +242,11 @@ impl DataFlowGraph {
         self.values[v].ty
     }
 
+    /// Gives a value another type. What defines and what uses it is then to be rewritten.
+    pub(crate) fn set_type(&mut self, v: Value, ty: Type) {
+        self.values[v].ty = ty;
+    }
+
     /// What defines a value.
     pub fn def(&self, v: Value) -> ValueDef {
         self.values[v].def

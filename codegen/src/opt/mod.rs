@@ -6,7 +6,9 @@
 //!      | unroll      loops of few iterations, known in number
 //!      | rotate      loops that begin with their condition
 //!      | tidy        blocks that only one jumps to, parameters that are always the same
-//!      | egraph      what the others left
+//!      | egraph      what these left
+//!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
+//!      | egraph      what these left
 //!  ir::Function
 //! ```
 //!
@@ -23,6 +25,7 @@ mod unroll;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
 
+use crate::address;
 use crate::fired::Fired;
 use crate::inline::{Group, calls};
 use crate::ir::{FloatControls, FuncRef, Function, InstData, Module};
@@ -77,11 +80,18 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 5] = [
+const SEQUENCE: [(Pass, Run); 12] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
     (Pass::Tidy, blocks::tidy),
+    (Pass::Egraph, egraph::run),
+    (Pass::Surfaces, address::surfaces),
+    (Pass::Pack, address::pack),
+    (Pass::Forward, address::forward),
+    (Pass::DeadStores, address::dead_stores),
+    (Pass::MergeLoads, address::merge_loads),
+    (Pass::MergeStores, address::merge_stores),
     (Pass::Egraph, egraph::run),
 ];
 

@@ -82,6 +82,18 @@ passes! {
     Schedule "schedule" O2,
     /// Instructions in their compact form, as they are emitted.
     Compact "compact" O1,
+    /// Buffers accessed as surfaces, by 32-bit offsets.
+    Surfaces "surfaces" O1,
+    /// Accesses of several bytes or words a lane as of dwords.
+    Pack "pack" O1,
+    /// Loads of what was loaded or stored before.
+    Forward "forward" O1,
+    /// Stores that nobody can read.
+    DeadStores "dead-stores" O1,
+    /// Loads of neighbours as one.
+    MergeLoads "merge-loads" O1,
+    /// Stores to neighbours as one.
+    MergeStores "merge-stores" O1,
 }
 
 impl Pass {

@@ -14,6 +14,8 @@ use gantry_isa_gen::{ExecSize, Op, Type};
 const OWORD: u32 = 16;
 /// Owords of the longest block message.
 const LONGEST: u32 = 8;
+/// Where in the header of an oword message its 32-bit offset is, in bytes.
+const OFFSET_PLACE: u32 = 8;
 /// Bytes of a hword, in which scratch is counted.
 pub(super) const HWORD: u32 = 32;
 /// Hwords of the longest scratch message (PRM, "Scratch Block").
@@ -96,8 +98,9 @@ impl Sends<'_> {
         }
     }
 
-    /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in bytes for reads, in owords for writes,
-    /// and where the thread's scratch begins is in dword 5, as in the thread header.
+    /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in bytes for reads, in owords for writes;
+    /// where it is no surface's, where the thread's scratch begins is in dword 5, as in the thread header. (The rest of a surface's header is not
+    /// looked at: Intel's compiler, `translateVISAOwordLoadInst`, writes that dword alone.)
     fn oword_header(&mut self, b: &Block, done: u32, to: VReg) {
         let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
         let (_, ty) = model(b.mem.space);
@@ -110,12 +113,15 @@ impl Sends<'_> {
             let at = View::scalar(VirtReg::Grf(to), 0, ty);
             return self.out.bale_at(at, true, 1, o);
         }
-        let dwords = self.out.grf.bytes / Type::Ud.bytes();
-        let thread = at(b.header, 0, dwords, Type::Ud).plain();
-        let copy = Operation::new(Op::Mov, Type::Ud, &[thread]);
-        self.out.bale(to, dwords, copy);
-        let place = View::scalar(VirtReg::Grf(to), 8, ty);
-        self.out.bale_at(place, false, 1, o);
+        let surface = matches!(b.mem.space, Space::Surface(_));
+        if !surface {
+            let dwords = self.out.grf.bytes / Type::Ud.bytes();
+            let thread = at(b.header, 0, dwords, Type::Ud).plain();
+            let copy = Operation::new(Op::Mov, Type::Ud, &[thread]);
+            self.out.bale(to, dwords, copy);
+        }
+        let place = View::scalar(VirtReg::Grf(to), OFFSET_PLACE, ty);
+        self.out.bale_at(place, surface, 1, o);
         if b.dir == Dir::Write {
             let place = View {
                 ty: Type::Ud,
@@ -211,6 +217,10 @@ impl Sends<'_> {
                 let (from, head, n) = match b.mem.space {
                     Space::Global => {
                         let scalar = |r| View::scalar(VirtReg::Grf(r), 0, Type::Q);
+                        (scalar(header), scalar(t), 1)
+                    }
+                    Space::Surface(_) => {
+                        let scalar = |r| View::scalar(VirtReg::Grf(r), OFFSET_PLACE, Type::Ud);
                         (scalar(header), scalar(t), 1)
                     }
                     _ => {

@@ -13,8 +13,8 @@ const STATE_BYTES: u32 = 64;
 pub(super) enum Surface {
     /// Nothing: reads are 0, writes vanish.
     Null,
-    /// A buffer; the surface begins and ends with it.
-    Buffer(Arc<Block>),
+    /// A buffer, with which the surface ends, behind so many bytes that nothing is in.
+    Buffer(Arc<Block>, u32),
     /// An image.
     Image(Box<SimImage>),
     /// The scratch of the thread that sends the message (Xe-HP and later).
@@ -27,7 +27,7 @@ impl Surface {
         match self {
             Surface::Image(i) => Ok(Some(i)),
             Surface::Null => Ok(None),
-            Surface::Buffer(_) | Surface::Scratch => {
+            Surface::Buffer(..) | Surface::Scratch => {
                 Err(format!("{what} to a buffer, which has no format"))
             }
         }

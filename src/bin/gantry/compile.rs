@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Passes of the optimizer that are left out
     #[arg(long, value_name = "PASS")]
     without: Vec<String>,
+    /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, none as a surface
+    #[arg(long)]
+    large_buffers: bool,
     /// Registers of a thread that values may be in, from r0 on, where not all of the target's
     #[arg(long, value_name = "N")]
     grfs: Option<u32>,
@@ -104,6 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             Failure::new(format!("no pass `{name}`: {names}"))
         })?);
     }
+    options.large_buffers = args.large_buffers;
     options.grfs = args.grfs;
     options.report = args.stats || args.regalloc_map.is_some();
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Liveness) {

@@ -21,9 +21,7 @@ enum Bound {
     Type(Type),
     Bits(u64),
     Region(Region),
-    Option(PackedOption<Value>),
     Cond(IntCC),
-    FloatCond(FloatCC),
 }
 
 /// An instance being made.

@@ -53,7 +53,7 @@ pub(super) fn fill(
                 AddrMode::Stateless => address(index).to_le_bytes().to_vec(),
                 AddrMode::Slm => (static_slm + locals.offset(*index)).to_le_bytes().to_vec(),
                 AddrMode::Bindless => states
-                    .bindless(arg(index), memory, platform)
+                    .bindless(request, *index, memory, platform)
                     .to_le_bytes()
                     .to_vec(),
             },
@@ -65,8 +65,7 @@ pub(super) fn fill(
                 _ => continue,
             },
             PayloadKind::BufferAddress { index } => address(index).to_le_bytes().to_vec(),
-            // The surface begins at the buffer.
-            PayloadKind::BufferOffset { .. } => vec![0; 4],
+            PayloadKind::BufferOffset { .. } => states::FRONT.to_le_bytes().to_vec(),
             PayloadKind::EnqueuedLocalSize => triple(&request.local),
             PayloadKind::GroupCount => triple(&groups),
             PayloadKind::GlobalSize => triple(&request.global),

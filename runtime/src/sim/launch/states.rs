@@ -7,7 +7,7 @@ use super::super::surface::{Surface, Surfaces, bindless_handle};
 use crate::backend::Request;
 use crate::image::{AddressMode, FilterMode, Image, ImageType, Sampler};
 use crate::launch::Arg;
-use crate::zebin::{ImageFact, SamplerFact, SamplerSource};
+use crate::zebin::{ImageFact, PayloadArg, PayloadKind, SamplerFact, SamplerSource};
 use gantry_isa_gen::Platform;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ impl States {
         let arg = |index: u32| request.args.get(index as usize);
         let mut surfaces = Surfaces::default();
         for (bti, index) in &request.kernel.bindings {
-            surfaces.bind(*bti as usize, surface(arg(*index), memory));
+            surfaces.bind(*bti as usize, surface(request, *index, memory));
         }
         let mut samplers = Samplers::default();
         for e in &request.kernel.samplers {
@@ -41,13 +41,17 @@ impl States {
     /// A state of its own for a bindless argument: its offset as messages of the platform take it.
     pub(super) fn bindless(
         &mut self,
-        arg: Option<&Arg>,
+        request: &Request<'_>,
+        index: u32,
         memory: &[Mapped],
         platform: Platform,
     ) -> u32 {
-        match sampler_arg(arg) {
+        match sampler_arg(request.args.get(index as usize)) {
             Some(s) => self.samplers.add(s),
-            None => bindless_handle(platform, self.surfaces.add(surface(arg, memory))),
+            None => {
+                let state = self.surfaces.add(surface(request, index, memory));
+                bindless_handle(platform, state)
+            }
         }
     }
 
@@ -77,13 +81,25 @@ fn block_at(address: u64, memory: &[Mapped]) -> Option<Arc<Block>> {
 
 /// The surface of a module's data.
 fn data_surface(base: u64, memory: &[Mapped]) -> Surface {
-    block_at(base, memory).map_or(Surface::Null, Surface::Buffer)
+    block_at(base, memory).map_or(Surface::Null, |b| Surface::Buffer(b, 0))
 }
 
+/// Where a buffer begins in its surface, for kernels that ask where, in bytes. A driver's surface is that of the allocation which the buffer is a part of; this
+/// one's first bytes are nobody's, so that a kernel which does not add them finds nothing.
+pub(super) const FRONT: u32 = 256;
+
 /// The surface that an argument is.
-fn surface(arg: Option<&Arg>, memory: &[Mapped]) -> Surface {
-    match arg {
-        Some(Arg::Buffer(b)) => block_at(b.device_address(), memory).map(Surface::Buffer),
+fn surface(request: &Request<'_>, index: u32, memory: &[Mapped]) -> Surface {
+    let asks =
+        |p: &PayloadArg| matches!(p.kind, PayloadKind::BufferOffset { index: n } if n == index);
+    let front = match request.kernel.payload.iter().any(asks) {
+        true => FRONT,
+        false => 0,
+    };
+    match request.args.get(index as usize) {
+        Some(Arg::Buffer(b)) => {
+            block_at(b.device_address(), memory).map(|b| Surface::Buffer(b, front))
+        }
         Some(Arg::Image(i)) => block_at(i.texels.device_address(), memory)
             .map(|b| Surface::Image(Box::new(SimImage::new(i, b)))),
         _ => None,

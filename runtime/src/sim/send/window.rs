@@ -77,8 +77,8 @@ impl Place {
 pub(super) enum Window<'g> {
     /// Virtual addresses.
     Flat(&'g Group<'g>),
-    /// A buffer of a surface state: accesses outside read 0 or vanish.
-    Surface(&'g Block),
+    /// A buffer of a surface state, and the address of its first byte: accesses outside read 0 or vanish.
+    Surface(&'g Block, u64),
     /// No buffer at all: as outside one.
     Null,
     /// SLM.
@@ -137,9 +137,9 @@ impl<'g> Window<'g> {
             place => place.state(group)?,
         };
         Ok(match state {
-            State::Buffer(block) => Window::Surface(block),
+            State::Buffer(block, front) => Window::Surface(block, u64::from(*front)),
             // An untyped message sees an image's bytes.
-            State::Image(image) => Window::Surface(&image.block),
+            State::Image(image) => Window::Surface(&image.block, 0),
             State::Null => Window::Null,
             State::Scratch => Window::Area(group.scratch()),
         })
@@ -150,7 +150,11 @@ impl<'g> Window<'g> {
     pub(super) fn extent(&self, address: u64, n: u64) -> Option<Extent<'g>> {
         let (area, keep) = match *self {
             Window::Flat(group) => (group.area(address & VIRTUAL, n)?, VIRTUAL),
-            Window::Surface(b) => (Area::whole(b), u64::MAX),
+            Window::Surface(b, first) => {
+                let mut area = Area::whole(b);
+                area.first = first;
+                (area, u64::MAX)
+            }
             Window::Area(a) => (a, u64::MAX),
             Window::Slm(b) => (Area::whole(b), SLM),
             Window::Null => return None,
@@ -174,7 +178,10 @@ impl<'g> Window<'g> {
     ) -> Result<Option<(&'g Block, u64)>, String> {
         match *self {
             Window::Flat(group) => group.global(address, n, what).map(Some),
-            Window::Surface(block) => Ok(block.holds(address, n).then_some((block, address))),
+            Window::Surface(block, first) => {
+                let at = address.checked_sub(first);
+                Ok(at.filter(|&at| block.holds(at, n)).map(|at| (block, at)))
+            }
             Window::Null => Ok(None),
             Window::Slm(slm) => {
                 let address = address & SLM;

@@ -1,0 +1,51 @@
+//! Who uses a value.
+
+use crate::ir::{Block, Function, Inst, Value};
+use cranelift_entity::SecondaryMap;
+
+/// The instructions that use each value, those in blocks that can be reached: one for each operand.
+#[derive(Debug, Default)]
+pub(super) struct Uses {
+    users: Vec<Inst>,
+    /// Where each value's begin and end.
+    at: SecondaryMap<Value, (u32, u32)>,
+}
+
+impl Uses {
+    /// Of the instructions of some blocks.
+    pub(super) fn new(func: &Function, blocks: &[Block]) -> Uses {
+        let mut uses = Uses::default();
+        let dfg = &func.dfg;
+        let insts = || blocks.iter().flat_map(|&b| func.layout.insts(b));
+        let mut all = 0u32;
+        for &inst in insts() {
+            dfg.data(inst).for_each_arg(dfg, |v| {
+                uses.at[v].1 += 1;
+                all += 1;
+            });
+        }
+        let mut sum = 0;
+        for place in uses.at.values_mut() {
+            let count = place.1;
+            *place = (sum, sum);
+            sum += count;
+        }
+        uses.users = vec![Inst::from_u32(0); all as usize];
+        for &inst in insts() {
+            dfg.data(inst).for_each_arg(dfg, |v| {
+                let end = &mut uses.at[v].1;
+                if let Some(user) = uses.users.get_mut(*end as usize) {
+                    *user = inst;
+                }
+                *end += 1;
+            });
+        }
+        uses
+    }
+
+    /// A value's users, in the order of the blocks; one that has it twice, twice.
+    pub(super) fn of(&self, v: Value) -> &[Inst] {
+        let (from, to) = self.at[v];
+        self.users.get(from as usize..to as usize).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,174 @@
+//! Random accesses beside each other: to elements of the same few rows, in any order, some of which meet.
+
+use super::SHARED_BYTES;
+use super::generate::Gen;
+use crate::ir::{MemFlags, Opcode, Scalar, Space, Type, Value};
+
+/// Elements behind all rows that are accessed too.
+const SLACK: u32 = 8;
+
+/// A piece of memory that nobody else uses: for each lane a row of elements.
+struct Rows {
+    mem: MemFlags,
+    scalar: Scalar,
+    /// Elements of a row.
+    stride: u32,
+    /// An address a lane: those of the rows, in some order.
+    lanes: Value,
+    /// The address where they begin.
+    first: Value,
+}
+
+impl Gen<'_, '_, '_> {
+    /// A few loads and stores of one piece of memory.
+    pub(super) fn neighbours(&mut self) {
+        if !self.memory {
+            return;
+        }
+        let Some(rows) = self.rows() else { return };
+        let mask = self.value(Type::clamped(Scalar::B1, self.b.ty(rows.lanes).lanes()));
+        let mut begin = 0;
+        for n in 0..4 + self.rng.below(8) {
+            // Mostly one behind the other, as compilers write them.
+            let at = match self.rng.below(4) {
+                0 => self.rng.below(rows.stride + SLACK / 2),
+                _ => (begin + n) % (rows.stride + SLACK / 2),
+            };
+            if self.rng.one_in(6) {
+                begin = self.rng.below(4);
+            }
+            let offset = (at * rows.scalar.bytes()) as i32;
+            match self.rng.below(16) {
+                0 => self.fence(),
+                1 => self.instruction(Opcode::Iadd),
+                2..5 => self.one_load(&rows, offset),
+                5 => self.one_store(&rows, offset),
+                6..11 => self.lanes_load(&rows, offset, mask),
+                _ => self.lanes_store(&rows, offset, mask),
+            }
+        }
+        let all = self.rows_type(&rows);
+        let v = self.b.ins().bload_from(rows.mem, all, rows.first, 0);
+        self.pool.push(v);
+    }
+
+    fn rows_type(&self, rows: &Rows) -> Type {
+        let lanes = self.b.ty(rows.lanes).lanes();
+        Type::clamped(rows.scalar, lanes * rows.stride + SLACK)
+    }
+
+    /// Memory for rows, filled.
+    fn rows(&mut self) -> Option<Rows> {
+        let space = match self.rng.below(6) {
+            0 => Space::Slm,
+            1 => Space::Surface(0),
+            2 if self.scratch => Space::Scratch,
+            _ => Space::Global,
+        };
+        let scalars = [
+            Scalar::I32,
+            Scalar::I32,
+            Scalar::I32,
+            Scalar::I64,
+            Scalar::I8,
+        ];
+        let scalar = self.rng.pick(&scalars)?;
+        let lanes = self.rng.pick(&[16, 8, 8, 16, 4, 1])?;
+        let stride = self.rng.pick(&[1, 2, 3, 4, 4, 4, 5])?;
+        let size = scalar.bytes();
+        let elements = lanes * stride + SLACK;
+        // What begins one element later is within it too.
+        let at = self.room(space, (elements + 1) * size)?;
+        let i32 = Type::scalar_of(Scalar::I32);
+        let later = match self.rng.one_in(2) {
+            true => {
+                let any = self.value(i32);
+                let one = self.b.ins().iconst(i32, 1);
+                self.b.ins().band(any, one)
+            }
+            false => self.b.ins().iconst(i32, 0),
+        };
+        let each = self.b.ins().iconst(i32, i64::from(size));
+        let later = self.b.ins().imul(later, each);
+        let at = self.b.ins().iconst(i32, i64::from(at));
+        let first = self.b.ins().iadd(at, later);
+        let wide = Type::clamped(Scalar::I32, lanes);
+        let numbers: Vec<i64> = (0..i64::from(lanes)).collect();
+        let mut order = self.b.ins().ints(Scalar::I32, &numbers);
+        if self.rng.one_in(2) {
+            // Another order of the same lanes, not known before it runs.
+            let any = self.value(i32);
+            let most = self.b.ins().iconst(i32, i64::from(lanes - 1));
+            let swap = self.b.ins().band(any, most);
+            let swap = self.b.splat(swap, lanes);
+            order = self.b.ins().bxor(order, swap);
+        }
+        let row = self.b.ins().iconst(wide, i64::from(stride * size));
+        let rows = self.b.ins().imul(order, row);
+        let starts = self.b.splat(first, lanes);
+        let offsets = self.b.ins().iadd(starts, rows);
+        let mem = MemFlags::of(space);
+        let output = self.output;
+        let rows = Rows {
+            mem,
+            scalar,
+            stride,
+            lanes: self.based(space, offsets, output),
+            first: self.based(space, first, output),
+        };
+        let ty = self.rows_type(&rows);
+        let v = self.value(ty);
+        self.b.ins().bstore_to(mem, v, rows.first, 0);
+        Some(rows)
+    }
+
+    fn one_load(&mut self, rows: &Rows, offset: i32) {
+        let count = self.rng.pick(&[1, 1, 1, 2, 4]).unwrap_or(1);
+        let ty = Type::clamped(rows.scalar, count);
+        let v = self.b.ins().bload_from(rows.mem, ty, rows.first, offset);
+        self.pool.push(v);
+    }
+
+    fn one_store(&mut self, rows: &Rows, offset: i32) {
+        let v = self.value(Type::scalar_of(rows.scalar));
+        self.b.ins().bstore_to(rows.mem, v, rows.first, offset);
+    }
+
+    /// Mostly under one mask; lanes that are off have a constant or some value.
+    fn lanes_load(&mut self, rows: &Rows, offset: i32, mask: Value) {
+        let ty = Type::clamped(rows.scalar, self.b.ty(rows.lanes).lanes());
+        let masked = match self.rng.below(4) {
+            0 => Some((mask, self.value(ty))),
+            1 => Some((mask, self.b.ins().iconst(ty, 7))),
+            _ => None,
+        };
+        let v = self
+            .b
+            .ins()
+            .load_from(rows.mem, ty, rows.lanes, offset, masked);
+        self.pool.push(v);
+    }
+
+    fn lanes_store(&mut self, rows: &Rows, offset: i32, mask: Value) {
+        let v = self.value(Type::clamped(rows.scalar, self.b.ty(rows.lanes).lanes()));
+        let mask = self.rng.one_in(3).then_some(mask);
+        self.b.ins().store_to(rows.mem, v, rows.lanes, offset, mask);
+    }
+
+    /// So many bytes in room that nothing else is written to: where they begin.
+    pub(super) fn room(&mut self, space: Space, all: u32) -> Option<u32> {
+        const HALF: u32 = SHARED_BYTES / 2;
+        let used = match space {
+            Space::Global => return self.out_room(Type::clamped(Scalar::I8, all)),
+            Space::Slm => &mut self.slm_used,
+            Space::Scratch => &mut self.scratch_used,
+            Space::Surface(_) => &mut self.surface_used,
+        };
+        let at = used.next_multiple_of(8);
+        if at + all > HALF {
+            return None;
+        }
+        *used = at + all;
+        Some(HALF + at)
+    }
+}
