@@ -42,6 +42,8 @@ fn launch(kernel: &str, args: &[&str]) -> Outcome {
         &path,
         "--device",
         "sim",
+        // A surface takes what is out of bounds.
+        "--large-buffers",
         "--kernel",
         kernel,
         "--instruction-limit",

@@ -8,11 +8,18 @@ use gantry_codegen::ir::{
     FuncRef, Function, IntCC, Module, SourceFile, SourceLoc, Value, scalars::*,
 };
 use gantry_codegen::verifier::{verify, verify_module};
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, compile, text};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, compile, text};
+
+/// Instructions stay in the order of the program.
+fn as_it_stands() -> CompileOptions {
+    CompileOptions {
+        opt: OptLevel::O0,
+        ..CompileOptions::for_target("skl").unwrap()
+    }
+}
 
 fn compiled(source: &str) -> Compiled {
-    let options = CompileOptions::for_target("skl").unwrap();
-    compile(&text::parse(source).unwrap().module, &options).unwrap()
+    compile(&text::parse(source).unwrap().module, &as_it_stands()).unwrap()
 }
 
 /// A loop that adds up to `n`, with a location a line and labels for its variables.

@@ -62,7 +62,9 @@ fn renumbers(kernel: &Function, module: &Module) -> bool {
                 InstData::Load { mem, .. }
                 | InstData::Store { mem, .. }
                 | InstData::Atomic { mem, .. }
-                    if !own && matches!(mem.space, Space::Surface(_)) =>
+                    // One that the kernel lacks is an error, and not the first that it would get.
+                    if let Space::Surface(n) = mem.space
+                        && (!own || usize::from(n) >= kernel.count(ArgKind::Surface)) =>
                 {
                     return false;
                 }

@@ -166,7 +166,7 @@ pub(crate) fn evaluate<'v>(
             index,
             ..
         } => {
-            let index = index.expand().map(|v| values(v));
+            let index = index.expand().map(&values);
             let size = to.scalar().bytes();
             lanes(&mut |l| lane_of(values(arg), element(region, l, index, size)?))?
         }
@@ -177,7 +177,7 @@ pub(crate) fn evaluate<'v>(
             mask,
             ..
         } => {
-            let index = index.expand().map(|v| values(v));
+            let index = index.expand().map(&values);
             let mut out = values(old).clone();
             for (l, &bits) in values(new).iter().enumerate() {
                 let on = mask.expand().is_none_or(|m| values(m).get(l) == Some(&1));

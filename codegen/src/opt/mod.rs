@@ -28,7 +28,7 @@ pub use passes::{OptLevel, Pass, PassSet, PassStats};
 use crate::address;
 use crate::fired::Fired;
 use crate::inline::{Group, calls};
-use crate::ir::{FloatControls, FuncRef, Function, InstData, Module};
+use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
 use crate::result::CodegenError;
 use crate::target::Target;
 use cranelift_entity::EntitySet;
@@ -126,6 +126,9 @@ pub(crate) fn optimize<'f>(
                 changed = pass != Pass::Egraph && (changed || changes > 0);
             }
         }
+        if passes.contains(Pass::Egraph) || changed {
+            keep_defined_labels(func.to_mut());
+        }
         Ok(func)
     })?;
     drop_uncalled(&mut group);
@@ -153,4 +156,20 @@ fn drop_uncalled(group: &mut Group<'_>) {
     }
     let mut keep = keep.into_iter();
     group.subroutines.retain(|_| keep.next().unwrap_or(true));
+}
+
+/// Takes labels off values that nothing defines any longer.
+fn keep_defined_labels(func: &mut Function) {
+    if func.labels.is_empty() {
+        return;
+    }
+    let mut defined: EntitySet<Value> = EntitySet::new();
+    for &block in func.layout.blocks() {
+        let insts = func.layout.insts(block);
+        let results = insts.iter().flat_map(|&i| func.dfg.results(i));
+        for &v in func.dfg.block_params(block).iter().chain(results) {
+            defined.insert(v);
+        }
+    }
+    func.labels.map_values(|v| defined.contains(v).then_some(v));
 }

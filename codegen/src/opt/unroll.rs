@@ -19,7 +19,7 @@ const ITERATIONS: u32 = 64;
 /// Instructions of the copies of one loop.
 const LOOP: usize = 512;
 /// Instructions of the copies of all loops of a function.
-const FUNCTION: usize = 4096;
+const FUNCTION: usize = 4000;
 /// Loops that are looked at in a function.
 const LOOPS: usize = 64;
 

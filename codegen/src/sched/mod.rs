@@ -308,7 +308,13 @@ impl Policy for Raise<'_, '_> {
 }
 
 /// An order for code before its allocation in which loads come early, while no more than `limit` bytes live. Needs code whose flags have their places.
-pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) -> Order {
+pub(crate) fn raise(
+    code: &VCode,
+    live: &Liveness,
+    target: &Target,
+    limit: u32,
+    least: usize,
+) -> Order {
     let joined = Joined::new(code);
     let space = Space {
         platform: target.platform(),
@@ -338,7 +344,7 @@ pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) 
         let peak = peak.iter().map(|d| d.peak()).max().unwrap_or(0);
         let loads = code.insts.get(insts.clone()).unwrap_or(&[]).iter();
         let loads = loads.filter(|m| units::is_message(m)).count();
-        if loads < 2 || peak > limit {
+        if loads < least || peak > limit {
             insts.for_each(|n| order.push(n));
             continue;
         }
@@ -371,9 +377,12 @@ pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) 
     order
 }
 
+/// Messages of a block from which on loads are raised in it.
+pub(crate) const LOADS: usize = 2;
+
 /// Whether raising loads may change anything.
 pub(crate) fn has_loads(code: &VCode) -> bool {
-    code.insts.iter().filter(|m| units::is_message(m)).count() > 1
+    code.insts.iter().filter(|m| units::is_message(m)).count() >= LOADS
 }
 
 /// The part of the file that raised loads may fill: in quarters. The rest is for what does not fit into the holes between them.
@@ -388,11 +397,12 @@ pub(crate) fn raise_loads(
     mut code: VCode,
     target: &Target,
     file: u32,
+    least: usize,
     check: bool,
 ) -> Result<(VCode, Liveness, u32), CodegenError> {
     let live = liveness(name, &code)?;
     let limit = file / 4 * QUARTERS;
-    let order = raise(&code, &live, target, limit);
+    let order = raise(&code, &live, target, limit, least);
     if order.moved == 0 {
         return Ok((code, live, 0));
     }

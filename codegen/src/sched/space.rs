@@ -23,8 +23,8 @@ const FLAG: u32 = 2;
 const GLOBAL: u32 = 3;
 const SLM: u32 = 4;
 const SCRATCH: u32 = 5;
-/// Chunks of scratch, of 64 hwords each, that messages reach.
-const SCRATCHES: u32 = 4096 / BITS;
+/// Chunks of scratch, of 64 hwords each, that messages reach: 12 bits of hwords.
+const SCRATCHES: u32 = (1 << 12) / BITS;
 const GRFS: u32 = SCRATCH + SCRATCHES;
 
 /// Where registers are, and what instructions do to them.

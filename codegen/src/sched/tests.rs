@@ -61,7 +61,7 @@ fn random_machine_functions_keep_what_they_mean() {
         let Ok(before) = liveness("k", &m.code) else {
             continue;
         };
-        let raise = raise_loads("k", m.code.clone(), &m.target, file, true);
+        let raise = raise_loads("k", m.code.clone(), &m.target, file, 0, true);
         let (code, live, n) = raise.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert!(
             live.peak().1 <= before.peak().1.max(file / 4 * QUARTERS),

@@ -99,8 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let names = Inline::ALL.map(Inline::name).join(", ");
         Failure::new(format!("nothing called `{}`: {names}", args.inline))
     })?;
-    options.opt = OptLevel::from_name(&args.opt)
-        .ok_or_else(|| Failure::new(format!("no level `{}`: 0, 1 or 2", args.opt)))?;
+    options.opt = input::opt_level(&args.opt)?;
     for name in &args.without {
         options.without.insert(Pass::from_name(name).ok_or_else(|| {
             let names = Pass::ALL.map(Pass::name).join(", ");

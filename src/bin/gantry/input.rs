@@ -3,7 +3,7 @@
 use crate::Failure;
 use gantry::Zebin;
 use gantry::codegen::verifier::verify_parsed;
-use gantry::codegen::{CompileOptions, Compiled, Context, compile, ir, text};
+use gantry::codegen::{CompileOptions, Compiled, Context, OptLevel, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
 use gantry::runtime::{CodeCache, zebin};
@@ -116,6 +116,11 @@ pub(crate) fn kernels(
     text::parse(&without_header(&source))
         .and_then(|p| verify_parsed(&p).map(|()| (p.module, Vec::new())))
         .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
+}
+
+/// A level of the optimizer.
+pub(crate) fn opt_level(name: &str) -> Result<OptLevel, Failure> {
+    OptLevel::from_name(name).ok_or_else(|| Failure::new(format!("no level `{name}`: 0, 1 or 2")))
 }
 
 /// Compiles a module that came from a file.

@@ -3,7 +3,7 @@
 use crate::args::{ArgForm, make};
 use crate::bindings::{self, Bound};
 use crate::{Failure, input, seen};
-use gantry::codegen::CompileOptions;
+use gantry::codegen::{CompileOptions, OptLevel};
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
 use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
@@ -49,6 +49,12 @@ pub(crate) struct Args {
     /// The product that IR text, SPIR-V and WGSL are compiled for
     #[arg(long, default_value = "skl")]
     target: String,
+    /// How much is done to make code better: 0, 1 or 2
+    #[arg(short = 'O', long = "opt-level", value_name = "LEVEL", default_value = OptLevel::default().name())]
+    opt: String,
+    /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, and what is out of bounds is a fault. Surfaces read zeros there
+    #[arg(long)]
+    large_buffers: bool,
     /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; kernels that require a sub-group size have that
     #[arg(long, value_parser = input::simd, default_value = "auto")]
     simd: Simd,
@@ -191,7 +197,9 @@ fn zebin(args: &Args) -> Result<Zebin, Failure> {
     if !input::is_gir(&args.file) && !input::is_spirv(&args.file) {
         return Ok((input::read(&args.file)?, None, Vec::new()));
     }
-    let options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
+    let mut options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
+    options.opt = input::opt_level(&args.opt)?;
+    options.large_buffers = args.large_buffers;
     let spirv = spirv::Options {
         simd: args.simd,
         kernel: args.kernel.clone(),

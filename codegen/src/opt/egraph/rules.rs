@@ -93,7 +93,7 @@ pub(super) fn exchanged(cond: IntCC) -> IntCC {
 }
 
 /// The most lanes of which regions are looked at one by one.
-const REGION_LANES: u32 = 128;
+const REGION_LANES: u32 = 64;
 
 /// The elements of a value that a region has, in order; `None` where those are not whole elements, or too many.
 fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
@@ -118,7 +118,7 @@ fn region_of(elements: &[u32], size: u32) -> Option<Region> {
         lanes.all(|(l, &e)| region.element(l) + first == e)
     };
     let n = elements.len();
-    if n == 1 {
+    if elements.iter().all(|&e| e == first) {
         return Some(Region::scalar(offset));
     }
     // A row is as long as the first distance lasts.

@@ -396,9 +396,11 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
     for _ in 0..enough * 2000 {
         let target = rng.pick(&["skl", "bdw", "icllp"]).unwrap();
         let target = Target::from_name(target).unwrap();
-        let mut float = crate::ir::FloatControls::default();
-        float.flush_f32 = rng.one_in(2);
-        float.flush_f16 = rng.one_in(2);
+        let float = crate::ir::FloatControls {
+            flush_f32: rng.one_in(2),
+            flush_f16: rng.one_in(2),
+            ..Default::default()
+        };
         let facts = Facts {
             module: &module,
             float,
