@@ -387,8 +387,7 @@ fn measure(
         if !raises || !sched::has_loads(&code) {
             return Ok(Raised(code, None));
         }
-        let (code, live, moved) =
-            sched::raise_loads(name, code, target, limit, sched::LOADS, options.check)?;
+        let (code, live, moved) = sched::raise_loads(name, code, target, limit, options.check)?;
         raised = moved;
         Ok(Raised(code, Some(live)))
     })?;

@@ -308,13 +308,7 @@ impl Policy for Raise<'_, '_> {
 }
 
 /// An order for code before its allocation in which loads come early, while no more than `limit` bytes live. Needs code whose flags have their places.
-pub(crate) fn raise(
-    code: &VCode,
-    live: &Liveness,
-    target: &Target,
-    limit: u32,
-    least: usize,
-) -> Order {
+pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) -> Order {
     let joined = Joined::new(code);
     let space = Space {
         platform: target.platform(),
@@ -344,7 +338,7 @@ pub(crate) fn raise(
         let peak = peak.iter().map(|d| d.peak()).max().unwrap_or(0);
         let loads = code.insts.get(insts.clone()).unwrap_or(&[]).iter();
         let loads = loads.filter(|m| units::is_message(m)).count();
-        if loads < least || peak > limit {
+        if loads < LOADS || peak > limit {
             insts.for_each(|n| order.push(n));
             continue;
         }
@@ -397,12 +391,11 @@ pub(crate) fn raise_loads(
     mut code: VCode,
     target: &Target,
     file: u32,
-    least: usize,
     check: bool,
 ) -> Result<(VCode, Liveness, u32), CodegenError> {
     let live = liveness(name, &code)?;
     let limit = file / 4 * QUARTERS;
-    let order = raise(&code, &live, target, limit, least);
+    let order = raise(&code, &live, target, limit);
     if order.moved == 0 {
         return Ok((code, live, 0));
     }

@@ -25,7 +25,7 @@ const SLM: u32 = 4;
 const SCRATCH: u32 = 5;
 /// Chunks of scratch, of 64 hwords each, that messages reach: 12 bits of hwords.
 const SCRATCHES: u32 = (1 << 12) / BITS;
-const GRFS: u32 = SCRATCH + SCRATCHES;
+const FILE: u32 = SCRATCH + SCRATCHES;
 
 /// Where registers are, and what instructions do to them.
 pub(super) struct Space<A, S> {
@@ -48,7 +48,7 @@ fn is_anywhere(a: &Access) -> bool {
 impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
     /// How many chunks there are, for a file of so many bytes.
     pub(super) fn chunks(&self, file: u32) -> usize {
-        (GRFS + file.div_ceil(self.grf)) as usize
+        (FILE + file.div_ceil(self.grf)) as usize
     }
 
     /// Calls `f` with what an access is of.
@@ -60,7 +60,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
             Store::Global => (GLOBAL, BITS),
             Store::Slm => (SLM, BITS),
             Store::Scratch => (SCRATCH, BITS),
-            Store::Grf => (GRFS, self.grf),
+            Store::Grf => (FILE, self.grf),
         };
         let mut at = a.start;
         while at < a.end {

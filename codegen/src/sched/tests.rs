@@ -54,22 +54,8 @@ fn cases() -> std::ops::Range<u64> {
 
 #[test]
 fn random_machine_functions_keep_what_they_mean() {
-    let (mut raised, mut moved) = (0, 0);
+    let mut moved = 0;
     for seed in cases() {
-        let Some(m) = function(seed) else { continue };
-        let file = m.grfs * m.code.grf.bytes;
-        let Ok(before) = liveness("k", &m.code) else {
-            continue;
-        };
-        let raise = raise_loads("k", m.code.clone(), &m.target, file, 0, true);
-        let (code, live, n) = raise.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        assert!(
-            live.peak().1 <= before.peak().1.max(file / 4 * QUARTERS),
-            "seed {seed}"
-        );
-        assert!(liveness("k", &code).unwrap().same(&live), "seed {seed}");
-        crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        raised += n;
         let Some((m, done)) = allocated(seed) else {
             continue;
         };
@@ -79,8 +65,8 @@ fn random_machine_functions_keep_what_they_mean() {
         crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         moved += n;
     }
-    eprintln!("{raised} instructions raised, {moved} moved");
-    assert!(raised > 1000 && moved > 1000);
+    eprintln!("{moved} instructions moved");
+    assert!(moved > 1000);
 }
 
 /// Any order goes that dependences allow; one dependence less, and if what waited for it comes before it, the check finds it.
