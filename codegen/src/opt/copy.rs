@@ -1,21 +1,25 @@
 //! Copies of instructions, with other operands.
 
 use crate::ir::{Block, BlockCall, Cases, Function, Inst, InstData, Opcode, Type, Value};
-use cranelift_entity::SecondaryMap;
-use cranelift_entity::packed_option::PackedOption;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What stands for values and blocks in a copy; those that are not here stand for themselves.
 #[derive(Default)]
 pub(super) struct Copied {
-    pub values: SecondaryMap<Value, PackedOption<Value>>,
-    pub blocks: SecondaryMap<Block, PackedOption<Block>>,
+    pub values: FxHashMap<Value, Value>,
+    pub blocks: FxHashMap<Block, Block>,
 }
 
 impl Copied {
     /// What stands for a value.
     pub fn value(&self, v: Value) -> Value {
-        self.values[v].expand().unwrap_or(v)
+        self.values.get(&v).copied().unwrap_or(v)
+    }
+
+    /// What stands for a block.
+    pub fn block(&self, b: Block) -> Block {
+        self.blocks.get(&b).copied().unwrap_or(b)
     }
 
     /// Appends a copy of an instruction to a block; its results stand for the original's.
@@ -33,11 +37,11 @@ impl Copied {
         func.set_srcloc(copy, loc);
         let (dests, _) = func.dfg.destinations_mut(copy);
         for dest in dests {
-            dest.block = self.blocks[dest.block].expand().unwrap_or(dest.block);
+            dest.block = self.block(dest.block);
         }
         for n in 0..types.len() {
             let (old, new) = (func.dfg.results(inst)[n], func.dfg.results(copy)[n]);
-            self.values[old] = new.into();
+            self.values.insert(old, new);
         }
         func.layout.append_inst(to, copy);
     }
@@ -85,7 +89,7 @@ pub(super) fn branch(func: &mut Function, copied: &mut Copied, end: Inst, to: us
         return;
     };
     dest.args = dest.args.deep_clone(&mut func.dfg.pool);
-    dest.block = copied.blocks[dest.block].expand().unwrap_or(dest.block);
+    dest.block = copied.block(dest.block);
     let opcode = Opcode::Jump;
     let jump = func.dfg.make_inst(InstData::Jump { opcode, dest }, &[]);
     func.dfg.map_args(jump, |v| copied.value(v));

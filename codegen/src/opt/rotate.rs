@@ -17,8 +17,8 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 const COMPUTES: usize = 4;
 /// Blocks that jump to one.
 const JUMPS: usize = 2;
-/// Loops of a function.
-const LOOPS: usize = 1024;
+/// Loops of a function: each asks who uses what its condition computes.
+const LOOPS: usize = 64;
 
 /// The pass. Gives how many loops end with their condition now.
 pub(super) fn run(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
@@ -132,7 +132,7 @@ fn rotate(
     for &from in jumps {
         let mut copied = Copied::default();
         for (&p, arg) in params.iter().zip(jump_args(func, from)) {
-            copied.values[p] = arg.into();
+            copied.values.insert(p, arg);
         }
         func.layout.insts_mut(from).pop();
         for &inst in head.iter().chain([&end]) {

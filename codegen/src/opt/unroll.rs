@@ -12,6 +12,7 @@ use super::{Counts, Facts};
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
+use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
 
 /// Iterations.
@@ -128,6 +129,9 @@ fn counted(
         let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
         *b != header && dests.iter().any(|d| !inside(d.block))
     };
+    if size(func, &blocks) > LOOP || blocks.len() > LOOP {
+        return None;
+    }
     // Cycles that are no loops would have uses before definitions.
     let place = |b: Block| blocks.iter().position(|&o| o == b);
     let back = |(n, b): (usize, &Block)| {
@@ -136,7 +140,7 @@ fn counted(
         let mut places = dests.iter().filter_map(|d| place(d.block));
         places.any(|to| to != 0 && to <= n)
     };
-    if size(func, &blocks) > LOOP || blocks.iter().enumerate().any(back) || latch == header {
+    if latch == header || blocks.iter().enumerate().any(back) {
         return None;
     }
     if blocks.iter().any(leaves) || cfg.preds(dests[exit].block).len() != 1 {
@@ -208,7 +212,7 @@ fn unroll(func: &mut Function, l: &Counted) {
         let args = jump_args(func, from);
         let mut next = Copied::default();
         for (&p, arg) in params.iter().zip(args) {
-            next.values[p] = arg.into();
+            next.values.insert(p, arg);
         }
         copied = next;
         func.layout.insts_mut(from).pop();
@@ -228,27 +232,31 @@ fn unroll(func: &mut Function, l: &Counted) {
             order.push(copy);
             for &p in &func.dfg.block_params(block).to_vec() {
                 let ty = func.dfg.ty(p);
-                copied.values[p] = func.dfg.append_block_param(copy, ty).into();
+                let param = func.dfg.append_block_param(copy, ty);
+                copied.values.insert(p, param);
             }
-            copied.blocks[block] = copy.into();
+            copied.blocks.insert(block, copy);
         }
         for &inst in head {
             copied.inst(func, inst, from);
         }
         branch(func, &mut copied, end, l.body, from);
         for &block in &l.blocks[1..] {
-            let copy = copied.blocks[block].expand().unwrap_or(block);
+            let copy = copied.block(block);
             for inst in func.layout.insts(block).to_vec() {
                 copied.inst(func, inst, copy);
             }
         }
-        from = copied.blocks[l.latch].expand().unwrap_or(l.latch);
+        from = copied.block(l.latch);
     }
     func.layout.insert_before(l.header, &order);
     // What is behind the loop reads what its header had in the end.
-    let all = func.layout.blocks().to_vec();
-    for block in all {
-        if l.blocks.contains(&block) || order.contains(&block) {
+    let mut own: EntitySet<Block> = EntitySet::new();
+    for &block in l.blocks.iter().chain(&order) {
+        own.insert(block);
+    }
+    for block in func.layout.blocks().to_vec() {
+        if own.contains(block) {
             continue;
         }
         for inst in func.layout.insts(block).to_vec() {
