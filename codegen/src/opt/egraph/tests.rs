@@ -260,7 +260,7 @@ impl Maker<'_> {
                     3 => mask >> (any % width),
                     4 => (1 << (any % width)) - 1,
                     5 => any % 16,
-                    6 => mask - any % 4,
+                    6 => mask.wrapping_sub(any % 4),
                     _ => any,
                 } & mask;
                 // Two numbers of one rule often have to do with each other.
