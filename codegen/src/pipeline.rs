@@ -37,7 +37,7 @@ use crate::sched;
 use crate::sends;
 use crate::simdcf::Finding;
 use crate::target::Target;
-use crate::target::abi::Payload;
+use crate::target::abi::{Payload, has_what_is_asked};
 use crate::vcode::lowered::LoweredFunction;
 use crate::vcode::{MInst, VCode, display, verify};
 use crate::verifier;
@@ -349,7 +349,11 @@ fn measure(
     let target = &options.target;
     let file = target.grf().size();
     stages.run(Stage::Verify, || verify().map(|()| func))?;
-    let group = stages.run(Stage::Inline, || group(module, func, options.inline))?;
+    let group = stages.run(Stage::Inline, || {
+        let group = group(module, func, options.inline)?;
+        has_what_is_asked(&group.kernel, group.functions())?;
+        Ok(group)
+    })?;
     let passes = options.passes();
     let (_, group, counts) = stages.run(Stage::Opt, || {
         let (group, counts) = optimize(module, group, target, passes)?;

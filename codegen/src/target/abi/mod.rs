@@ -7,6 +7,7 @@ mod before_xe;
 mod payload;
 
 pub(crate) use payload::PACKED_IDS;
+pub(crate) use payload::has_what_is_asked;
 pub use payload::{LaunchFact, Payload, Slot};
 
 use gantry_isa_gen::Platform;

@@ -133,14 +133,6 @@ impl Payload {
             let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
             for &inst in insts {
                 let data = f.dfg.data(inst);
-                if let Some(what) = func.lacks(data) {
-                    return Err(CodegenError::Unsupported {
-                        function: f.name.clone(),
-                        what: format!("what %{} does not have ({what})", func.name),
-                        at: Some(data.opcode().name().to_string()),
-                        origin: f.srclocs[inst].into(),
-                    });
-                }
                 match *data {
                     InstData::Launch { opcode, .. } => {
                         local_ids |= opcode == Opcode::LocalId;
@@ -260,4 +252,26 @@ impl Payload {
             0
         }
     }
+}
+
+/// Refuses a kernel whose functions ask for what it lacks: an argument by its number, or scratch.
+pub(crate) fn has_what_is_asked<'f>(
+    kernel: &Function,
+    functions: impl Iterator<Item = &'f Function>,
+) -> Result<(), CodegenError> {
+    for f in functions {
+        let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));
+        for &inst in insts {
+            let data = f.dfg.data(inst);
+            if let Some(what) = kernel.lacks(data) {
+                return Err(CodegenError::Unsupported {
+                    function: f.name.clone(),
+                    what: format!("what %{} does not have ({what})", kernel.name),
+                    at: Some(data.opcode().name().to_string()),
+                    origin: f.srclocs[inst].into(),
+                });
+            }
+        }
+    }
+    Ok(())
 }
