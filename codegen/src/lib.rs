@@ -7,7 +7,9 @@
 mod address;
 pub mod builder;
 mod compile;
+mod constants;
 mod context;
+mod dominators;
 mod emit;
 mod expand;
 #[doc(hidden)]

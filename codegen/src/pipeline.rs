@@ -10,6 +10,7 @@
 //!      | sends      payloads and descriptors
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
+//!      | constants  registers made of immediates, shared
 //!      | raise      loads early in their blocks
 //!      | liveness   ranges and demand in bytes
 //!      | regalloc   byte addresses in the GRF file
@@ -19,6 +20,7 @@
 //! ```
 
 use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
+use crate::constants;
 use crate::context::Context;
 use crate::emit::{Code, emit};
 use crate::expand::expand;
@@ -63,6 +65,8 @@ pub enum Stage {
     Legalize,
     /// Flags physical.
     Flags,
+    /// Registers made of immediates shared.
+    Constants,
     /// Loads early.
     Raise,
     /// Demand and kills.
@@ -77,7 +81,7 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 13] = [
+    pub const ALL: [Stage; 14] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Opt,
@@ -86,6 +90,7 @@ impl Stage {
         Stage::Sends,
         Stage::Legalize,
         Stage::Flags,
+        Stage::Constants,
         Stage::Raise,
         Stage::Liveness,
         Stage::Regalloc,
@@ -104,6 +109,7 @@ impl Stage {
             Stage::Sends => "sends",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
+            Stage::Constants => "constants",
             Stage::Raise => "raise",
             Stage::Liveness => "liveness",
             Stage::Regalloc => "regalloc",
@@ -386,6 +392,15 @@ fn measure(
         .grfs
         .saturating_mul(target.grf().bytes);
     let raises = raises && passes.contains(Pass::Raise) && options.allocator == Allocator::Bytes;
+    let shares = passes.contains(Pass::Constants);
+    let mut fewer = 0;
+    let FlagsPlaced(code) = stages.run(Stage::Constants, || {
+        if shares {
+            fewer = constants::share(&mut code, target);
+        }
+        Ok(FlagsPlaced(code))
+    })?;
+    stages.pass(Pass::Constants, shares, fewer);
     let mut raised = 0;
     let Raised(mut code, mut known) = stages.run(Stage::Raise, || {
         if !raises || !sched::has_loads(&code) {

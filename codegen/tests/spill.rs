@@ -180,7 +180,7 @@ fn what_fits_moves_and_is_not_spilled() {
     const SEED: u64 = 5000;
     eprintln!("seeds from {SEED}");
     let (mut moved, mut spilled, mut calls) = (0, [0; 2], 0);
-    for seed in SEED..SEED + 120 {
+    for seed in SEED..SEED + 360 {
         let target = ["bdw", "skl", "icllp"][seed as usize % 3];
         let kind = Options {
             size: 25,
@@ -219,5 +219,5 @@ fn what_fits_moves_and_is_not_spilled() {
         }
     }
     eprintln!("{moved} moved values, {calls} of them call, {spilled:?} spilled");
-    assert!(moved > 3 && spilled[0] < 8 && spilled[1] < 3);
+    assert!(moved > 6 && spilled[0] < 24 && spilled[1] < 9);
 }

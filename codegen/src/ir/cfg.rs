@@ -2,6 +2,7 @@
 
 use super::entities::{Block, Inst};
 use super::function::Function;
+use crate::dominators::immediate_dominators;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 /// The control-flow graph of a function, as it was when this was made. Branches to blocks that do not exist are left out.
@@ -15,39 +16,6 @@ pub struct ControlFlow {
     /// Position in `order`, from 1; 0 for unreachable blocks.
     number: SecondaryMap<Block, u32>,
     idom: SecondaryMap<Block, PackedOption<Block>>,
-}
-
-/// No vertex.
-const NONE: u32 = u32::MAX;
-
-/// The forest of vertices that the search for dominators has been at, by preorder number.
-struct Forest {
-    above: Vec<u32>,
-    /// Of the path from the vertex up to, not including, the root: the vertex whose semidominator is smallest.
-    best: Vec<u32>,
-    path: Vec<u32>,
-}
-
-impl Forest {
-    fn best(&mut self, semi: &[u32], v: u32) -> u32 {
-        let mut at = v;
-        while self.above[at as usize] != NONE {
-            self.path.push(at);
-            at = self.above[at as usize];
-        }
-        // From the root down, so that what is above is compressed already.
-        let root = at;
-        let mut above = self.path.pop();
-        while let (Some(up), Some(v)) = (above, self.path.pop()) {
-            let best = self.best[up as usize];
-            if semi[best as usize] < semi[self.best[v as usize] as usize] {
-                self.best[v as usize] = best;
-            }
-            self.above[v as usize] = root;
-            above = Some(v);
-        }
-        self.best[v as usize]
-    }
 }
 
 impl ControlFlow {
@@ -117,49 +85,22 @@ impl ControlFlow {
         tree
     }
 
-    /// Immediate dominators (Lengauer, Tarjan: "A Fast Algorithm for Finding Dominators in a Flowgraph", with path compression
-    /// alone: at worst a logarithm more than linear, however deep the function is).
+    /// Immediate dominators, from the tree of the walk.
     fn dominate(&mut self, tree: &[(Block, u32)]) {
-        let count = tree.len();
         let mut preorder: SecondaryMap<Block, u32> = SecondaryMap::new();
         for (n, &(block, _)) in tree.iter().enumerate() {
             preorder[block] = n as u32;
         }
-        // By preorder number: semidominator, dominator so far, the forest's parent and the best vertex on the path to it.
-        let mut semi: Vec<u32> = (0..count as u32).collect();
-        let mut idom = vec![0u32; count];
-        let mut forest = Forest {
-            above: vec![NONE; count],
-            best: semi.clone(),
-            path: Vec::new(),
-        };
-        // Vertices by their semidominator, as linked lists.
-        let mut bucket = vec![NONE; count];
-        let mut next = vec![NONE; count];
-        for w in (1..count).rev() {
-            let (block, parent) = tree[w];
-            for &(pred, _) in self.preds(block) {
-                if self.number[pred] == 0 {
-                    continue;
+        let parents: Vec<u32> = tree.iter().map(|t| t.1).collect();
+        let idom = immediate_dominators(&parents, |w, f| {
+            for &(pred, _) in self.preds(tree[w].0) {
+                if self.is_reachable(pred) {
+                    f(preorder[pred]);
                 }
-                let u = forest.best(&semi, preorder[pred]);
-                semi[w] = semi[w].min(semi[u as usize]);
             }
-            next[w] = std::mem::replace(&mut bucket[semi[w] as usize], w as u32);
-            forest.above[w] = parent;
-            let mut v = std::mem::replace(&mut bucket[parent as usize], NONE);
-            while v != NONE {
-                let u = forest.best(&semi, v);
-                let below = semi[u as usize] < semi[v as usize];
-                idom[v as usize] = if below { u } else { parent };
-                v = next[v as usize];
-            }
-        }
-        for w in 1..count {
-            if idom[w] != semi[w] {
-                idom[w] = idom[idom[w] as usize];
-            }
-            self.idom[tree[w].0] = tree[idom[w] as usize].0.into();
+        });
+        for (&(block, _), up) in tree.iter().zip(idom).skip(1) {
+            self.idom[block] = tree[up as usize].0.into();
         }
     }
 

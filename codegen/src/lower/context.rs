@@ -245,6 +245,19 @@ impl Context for Lower<'_> {
         }
     }
 
+    fn long_vector(&mut self, v: Value) -> Option<()> {
+        let ty = self.ty(v);
+        (ty.lanes() > 1 && ty.scalar().bytes() == 8).then_some(())
+    }
+
+    fn lane_of_const(&mut self, v: Value, bits: u64) -> BaleSrc {
+        let ty = match self.scalar(v) {
+            Scalar::F64 => GenType::Df,
+            _ => GenType::Q,
+        };
+        self.force_reg(BaleSrc::Imm(bits, ty))
+    }
+
     fn op1(&mut self, ty: GenType, op: &Op, a: BaleSrc) -> Operation {
         Operation::new(*op, ty, &[a])
     }

@@ -16,7 +16,6 @@ mod chunks;
 mod corruptions;
 mod holes;
 pub(crate) mod local;
-mod loops;
 mod loosen;
 #[cfg(test)]
 pub(crate) mod machine;

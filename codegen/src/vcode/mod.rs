@@ -8,6 +8,7 @@ pub mod bale;
 pub mod display;
 pub(crate) mod insert;
 mod inst;
+pub(crate) mod loops;
 pub mod lowered;
 pub(crate) mod operand;
 pub(crate) mod parallel;

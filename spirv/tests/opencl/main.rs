@@ -163,11 +163,11 @@ fn device(device: &'static Device) {
     );
     let asked = |v: &str| std::env::var(v).is_ok_and(|v| !v.is_empty());
     let whole = !asked("GANTRY_KERNEL") && !asked("GANTRY_WIDTH");
-    listed(&refusals, device.name, whole && device.name == "skl");
+    listed(&refusals, whole && device.name == "skl");
 }
 
-/// What is refused is in the list, behind `only DEVICE: ` where that is one device's alone; and, where everything was asked for, nothing else is.
-fn listed(refusals: &BTreeSet<String>, device: &str, all: bool) {
+/// What is refused is in the list; and, where everything was asked for, nothing else is.
+fn listed(refusals: &BTreeSet<String>, all: bool) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/refused.txt");
     if all && std::env::var("GANTRY_BLESS").is_ok_and(|v| v == "1") {
         let lines: String = refusals.iter().map(|r| format!("{r}\n")).collect();
@@ -178,15 +178,13 @@ fn listed(refusals: &BTreeSet<String>, device: &str, all: bool) {
     let new: Vec<&String> = refusals
         .iter()
         .filter(|r| !list.contains(r.as_str()))
-        .filter(|r| !list.contains(format!("only {device}: {r}").as_str()))
         .collect();
     assert!(
         new.is_empty(),
         "refused, and not in {}: {new:#?}",
         path.display()
     );
-    let everywhere = list.iter().filter(|l| !l.starts_with("only "));
-    let gone = everywhere.filter(|l| all && !refusals.contains(**l));
+    let gone = list.iter().filter(|l| all && !refusals.contains(**l));
     let gone: Vec<_> = gone.collect();
     assert!(
         gone.is_empty(),

@@ -12,7 +12,7 @@ mod file;
 mod moves;
 
 use super::bundles::Bundles;
-use super::loops::Loops;
+use crate::vcode::loops::Loops;
 use crate::liveness::{Liveness, Occurrences};
 use crate::vcode::insert::{Inserted, insert_into, together};
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};

@@ -5,20 +5,20 @@ use cranelift_entity::EntityRef;
 
 /// A loop: what a branch back to its first block goes round, blocks that only happen to stand between included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Loop {
+pub(crate) struct Loop {
     /// The first block, to which control comes back.
-    pub(super) first: u32,
+    pub(crate) first: u32,
     /// The last block.
-    pub(super) last: u32,
+    pub(crate) last: u32,
     /// The loop around it.
-    pub(super) outer: Option<u32>,
+    pub(crate) outer: Option<u32>,
     /// How many loops a block of it is in, this one included.
-    pub(super) depth: u32,
+    pub(crate) depth: u32,
 }
 
 /// All loops of a function. One is in the other or they share nothing.
 #[derive(Debug, Default)]
-pub(super) struct Loops {
+pub(crate) struct Loops {
     /// By their first blocks, outer ones first.
     all: Vec<Loop>,
     /// Per block, the innermost one.
@@ -26,7 +26,7 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    pub(super) fn new(code: &VCode) -> Loops {
+    pub(crate) fn new(code: &VCode) -> Loops {
         let mut last = vec![None; code.blocks.len()];
         for (b, data) in &code.blocks {
             for head in data.succs.iter().filter(|s| **s <= b) {
@@ -71,23 +71,23 @@ impl Loops {
     }
 
     /// The innermost loop of a block.
-    pub(super) fn of(&self, block: VBlock) -> Option<Loop> {
+    pub(crate) fn of(&self, block: VBlock) -> Option<Loop> {
         let l = self.of.get(block.index()).copied().flatten()?;
         self.all.get(l as usize).copied()
     }
 
     /// The loop that begins at a block.
-    pub(super) fn at(&self, block: VBlock) -> Option<Loop> {
+    pub(crate) fn at(&self, block: VBlock) -> Option<Loop> {
         self.of(block).filter(|l| l.first == block.as_u32())
     }
 
     /// The loop around another.
-    pub(super) fn outer(&self, of: &Loop) -> Option<Loop> {
+    pub(crate) fn outer(&self, of: &Loop) -> Option<Loop> {
         self.all.get(of.outer? as usize).copied()
     }
 
     /// How many loops a block is in.
-    pub(super) fn depth(&self, block: VBlock) -> u32 {
+    pub(crate) fn depth(&self, block: VBlock) -> u32 {
         self.of(block).map_or(0, |l| l.depth)
     }
 }

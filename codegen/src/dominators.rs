@@ -1,0 +1,77 @@
+//! Dominators of a graph whose vertices are numbered in preorder of a walk from its root.
+
+/// No vertex.
+const NONE: u32 = u32::MAX;
+
+/// The forest of vertices that the search for dominators has been at, by preorder number.
+struct Forest {
+    above: Vec<u32>,
+    /// Of the path from the vertex up to, not including, the root: the vertex whose semidominator is smallest.
+    best: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Forest {
+    fn best(&mut self, semi: &[u32], v: u32) -> u32 {
+        let mut at = v;
+        while self.above[at as usize] != NONE {
+            self.path.push(at);
+            at = self.above[at as usize];
+        }
+        // From the root down, so that what is above is compressed already.
+        let root = at;
+        let mut above = self.path.pop();
+        while let (Some(up), Some(v)) = (above, self.path.pop()) {
+            let best = self.best[up as usize];
+            if semi[best as usize] < semi[self.best[v as usize] as usize] {
+                self.best[v as usize] = best;
+            }
+            self.above[v as usize] = root;
+            above = Some(v);
+        }
+        self.best[v as usize]
+    }
+}
+
+/// Each vertex's immediate dominator; the root's is itself (Lengauer, Tarjan: "A Fast Algorithm for Finding Dominators in a Flowgraph", with path
+/// compression alone: at worst a logarithm more than linear, however deep the graph is). `parents`: each vertex's parent in the tree of the walk. `preds`:
+/// calls with each predecessor of a vertex.
+pub(crate) fn immediate_dominators(
+    parents: &[u32],
+    preds: impl Fn(usize, &mut dyn FnMut(u32)),
+) -> Vec<u32> {
+    let count = parents.len();
+    // By preorder number: semidominator, dominator so far, the forest's parent and the best vertex on the path to it.
+    let mut semi: Vec<u32> = (0..count as u32).collect();
+    let mut idom = vec![0u32; count];
+    let mut forest = Forest {
+        above: vec![NONE; count],
+        best: semi.clone(),
+        path: Vec::new(),
+    };
+    // Vertices by their semidominator, as linked lists.
+    let mut bucket = vec![NONE; count];
+    let mut next = vec![NONE; count];
+    for w in (1..count).rev() {
+        let parent = parents[w];
+        preds(w, &mut |pred| {
+            let u = forest.best(&semi, pred);
+            semi[w] = semi[w].min(semi[u as usize]);
+        });
+        next[w] = std::mem::replace(&mut bucket[semi[w] as usize], w as u32);
+        forest.above[w] = parent;
+        let mut v = std::mem::replace(&mut bucket[parent as usize], NONE);
+        while v != NONE {
+            let u = forest.best(&semi, v);
+            let below = semi[u as usize] < semi[v as usize];
+            idom[v as usize] = if below { u } else { parent };
+            v = next[v as usize];
+        }
+    }
+    for w in 1..count {
+        if idom[w] != semi[w] {
+            idom[w] = idom[idom[w] as usize];
+        }
+    }
+    idom
+}
