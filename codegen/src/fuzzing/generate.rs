@@ -409,17 +409,37 @@ impl Gen<'_, '_, '_> {
         self.meet(&blocks, (end, merged), budget, depth);
     }
 
-    /// A loop of the whole thread with a few iterations.
+    /// A loop of the whole thread with a few iterations, counted at its end or at its beginning.
     fn uniform_loop(&mut self, budget: u32, depth: u32) {
         let i32 = Type::scalar_of(Scalar::I32);
         let ty = self.data_type();
         let start = self.value(ty);
         let carried = self.b.var(start);
-        let zero = self.b.ins().iconst(i32, 0);
-        let count = self.b.var(zero);
+        let first = self.rng.below(5) as i64 - 2;
+        let step = 1 + i64::from(self.rng.below(2));
+        let at_end = self.rng.one_in(2);
+        let rounds = i64::from(u32::from(at_end) + self.rng.below(3));
+        let count = self.b.ins().iconst(i32, first);
+        let count = self.b.var(count);
         let (head, end) = (self.b.create_block(), self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
+        let cc = match self.rng.one_in(2) {
+            true => IntCC::SignedLessThan,
+            false => IntCC::NotEqual,
+        };
+        let again = |g: &mut Self| {
+            let n = g.b.use_var(count);
+            let bound = g.b.ins().iconst(i32, first + step * rounds);
+            g.b.ins().icmp(cc, n, bound)
+        };
+        if !at_end {
+            let body = self.b.create_block();
+            let again = again(self);
+            self.b.ins().brif(again, body, &[], end, &[]);
+            self.b.seal_block(body);
+            self.b.switch_to_block(body);
+        }
         let before = self.pool.len();
         let v = self.b.use_var(carried);
         self.pool.push(v);
@@ -427,13 +447,16 @@ impl Gen<'_, '_, '_> {
         let v = self.value(ty);
         self.b.def_var_all_lanes(carried, v);
         self.pool.truncate(before);
-        let (n, one) = (self.b.use_var(count), self.b.ins().iconst(i32, 1));
-        let n = self.b.ins().iadd(n, one);
+        let (n, step) = (self.b.use_var(count), self.b.ins().iconst(i32, step));
+        let n = self.b.ins().iadd(n, step);
         self.b.def_var_all_lanes(count, n);
-        let rounds = 1 + self.rng.below(3);
-        let rounds = self.b.ins().iconst(i32, i64::from(rounds));
-        let again = self.b.ins().icmp(IntCC::SignedLessThan, n, rounds);
-        self.b.ins().brif(again, head, &[], end, &[]);
+        match at_end {
+            true => {
+                let again = again(self);
+                self.b.ins().brif(again, head, &[], end, &[]);
+            }
+            false => self.b.ins().jump(head, &[]),
+        }
         self.b.seal_block(head);
         self.b.seal_block(end);
         self.b.switch_to_block(end);

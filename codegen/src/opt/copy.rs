@@ -17,6 +17,14 @@ impl Copied {
         self.values.get(&v).copied().unwrap_or(v)
     }
 
+    /// What stands for a value, and for that, and so on.
+    pub fn followed(&self, mut v: Value) -> Value {
+        while let Some(&next) = self.values.get(&v) {
+            v = next;
+        }
+        v
+    }
+
     /// What stands for a block.
     pub fn block(&self, b: Block) -> Block {
         self.blocks.get(&b).copied().unwrap_or(b)

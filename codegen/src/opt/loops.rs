@@ -27,7 +27,7 @@ pub(super) struct Loops {
 }
 
 impl Loops {
-    /// Finds them, in time that grows with edges and with the depth of nests.
+    /// Finds them, in time that grows with edges and the logarithm of the depth of nests.
     pub fn new(func: &Function, cfg: &ControlFlow) -> Loops {
         let mut out = Loops {
             loops: PrimaryMap::new(),
@@ -37,6 +37,8 @@ impl Loops {
         let dominates = |a: Block, b: Block| {
             intervals[a].0 <= intervals[b].0 && intervals[b].1 <= intervals[a].1
         };
+        // By loop, one around it that is known by now: the outermost, after few steps.
+        let mut around: Vec<Loop> = Vec::new();
         // Inner loops have their headers later in the order: they are found first, and are one step for the loops around them.
         let mut stack = Vec::new();
         for &header in cfg.order().iter().rev() {
@@ -50,9 +52,9 @@ impl Loops {
                 parent: None.into(),
                 depth: 0,
             });
+            around.push(this);
             while let Some(block) = stack.pop() {
-                // The outermost loop around the block that is known by now.
-                let outer = out.outermost(block);
+                let outer = out.of(block).map(|l| outermost(&mut around, l));
                 let next = match outer {
                     Some(l) if l == this => continue,
                     None => {
@@ -61,6 +63,7 @@ impl Loops {
                     }
                     Some(inner) => {
                         out.loops[inner].parent = this.into();
+                        around[inner.as_u32() as usize] = this;
                         out.loops[inner].header
                     }
                 };
@@ -80,14 +83,6 @@ impl Loops {
         out
     }
 
-    fn outermost(&self, block: Block) -> Option<Loop> {
-        let mut at = self.innermost[block].expand()?;
-        while let Some(up) = self.loops[at].parent.expand() {
-            at = up;
-        }
-        Some(at)
-    }
-
     /// The innermost loop that a block is in.
     pub fn of(&self, block: Block) -> Option<Loop> {
         self.innermost[block].expand()
@@ -96,5 +91,18 @@ impl Loops {
     /// How many loops a block is in.
     pub fn depth(&self, block: Block) -> u32 {
         self.of(block).map_or(0, |l| self.loops[l].depth)
+    }
+}
+
+/// The outermost loop around one; the way there is halved for who asks next.
+fn outermost(around: &mut [Loop], of: Loop) -> Loop {
+    let mut at = of.as_u32() as usize;
+    loop {
+        let up = around[at].as_u32() as usize;
+        if up == at {
+            return Loop::from_u32(at as u32);
+        }
+        around[at] = around[up];
+        at = up;
     }
 }

@@ -3,8 +3,8 @@
 //! The loop is left at its header alone, by a compare of a number with a constant; the number begins as a constant, and the one jump back adds a constant to
 //! it. Then the iterations are copies of the loop's blocks one behind the other, and the number is a constant in each.
 //!
-//! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become. Inner loops
-//! go first; what is around them is looked at again, once for each loop.
+//! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become, in [`ROUNDS`] of at
+//! most [`LOOPS`]. Inner loops go first.
 
 use super::copy::{Copied, branch, jump_args};
 use super::loops::{Loop, Loops};
@@ -12,17 +12,18 @@ use super::{Counts, Facts};
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
-use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
 
 /// Iterations.
 const ITERATIONS: u32 = 64;
 /// Instructions of the copies of one loop.
-const LOOP: usize = 512;
+const LOOP: usize = 1536;
 /// Instructions of the copies of all loops of a function.
-const FUNCTION: usize = 4000;
-/// Loops that are looked at in a function.
-const LOOPS: usize = 64;
+const FUNCTION: usize = 4096;
+/// Times that a function is looked at: each makes inner loops straight, and then there are others.
+const ROUNDS: usize = 8;
+/// Loops that become straight at a time.
+const LOOPS: usize = 256;
 
 /// A loop that can be made straight.
 struct Counted {
@@ -36,22 +37,34 @@ struct Counted {
     /// Its blocks in an order in which definitions come before uses, the header first.
     blocks: Vec<Block>,
     iterations: u32,
+    /// Instructions of all of them.
+    all: usize,
 }
 
 /// The pass. Gives how many loops are straight.
 pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
     let mut left = FUNCTION;
     let mut done = 0;
-    for _ in 0..LOOPS {
+    for _ in 0..ROUNDS {
         let cfg = ControlFlow::new(func);
         let loops = Loops::new(func, &cfg);
-        let Some(counted) = find(func, &cfg, &loops, left, &facts.float.mode()) else {
+        let found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
+        if found.is_empty() {
             break;
-        };
-        left = left.saturating_sub(size(func, &counted.blocks) * counted.iterations as usize);
-        unroll(func, &counted);
+        }
+        // What is behind the loops reads what their headers had in the end.
+        let mut last = Copied::default();
+        for counted in &found {
+            unroll(func, counted, &mut last);
+        }
+        for block in func.layout.blocks().to_vec() {
+            for inst in func.layout.insts(block).to_vec() {
+                func.dfg.map_args(inst, |v| last.followed(v));
+            }
+        }
+        func.labels.map_values(|v| Some(last.followed(v)));
         super::blocks::remove_unreachable(func, &ControlFlow::new(func));
-        done += 1;
+        done += found.len() as u32;
     }
     done
 }
@@ -63,14 +76,14 @@ fn size(func: &Function, blocks: &[Block]) -> usize {
         .count()
 }
 
-/// The first loop without loops in it that can be made straight.
+/// Loops without loops in them that can be made straight, and so many instructions less that are left.
 fn find(
     func: &Function,
     cfg: &ControlFlow,
     loops: &Loops,
-    left: usize,
+    left: &mut usize,
     mode: &FpMode,
-) -> Option<Counted> {
+) -> Vec<Counted> {
     let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); loops.loops.len()];
     for &block in cfg.order() {
         if let Some(l) = loops.of(block) {
@@ -83,11 +96,14 @@ fn find(
             inner[up.as_u32() as usize] = false;
         }
     }
-    let mut all = loops.loops.keys().filter(|l| inner[l.as_u32() as usize]);
-    all.find_map(|l| {
+    let all = loops.loops.keys().filter(|l| inner[l.as_u32() as usize]);
+    let straight = all.filter_map(|l| {
         let blocks = std::mem::take(&mut blocks[l.as_u32() as usize]);
-        counted(func, cfg, loops, l, blocks, left, mode)
-    })
+        let found = counted(func, cfg, loops, l, blocks, *left, mode)?;
+        *left -= found.all;
+        Some(found)
+    });
+    straight.take(LOOPS).collect()
 }
 
 fn counted(
@@ -188,6 +204,7 @@ fn counted(
         exit,
         blocks,
         iterations,
+        all: size * iterations as usize,
     })
 }
 
@@ -202,7 +219,8 @@ fn constant(func: &Function, v: Value) -> Option<u64> {
     }
 }
 
-fn unroll(func: &mut Function, l: &Counted) {
+/// Copies a loop's iterations. `last`: gets what stands for the header's values behind the loop.
+fn unroll(func: &mut Function, l: &Counted, last: &mut Copied) {
     let mut from = l.before;
     let mut copied = Copied::default();
     let mut order = Vec::new();
@@ -250,18 +268,9 @@ fn unroll(func: &mut Function, l: &Counted) {
         from = copied.block(l.latch);
     }
     func.layout.insert_before(l.header, &order);
-    // What is behind the loop reads what its header had in the end.
-    let mut own: EntitySet<Block> = EntitySet::new();
-    for &block in l.blocks.iter().chain(&order) {
-        own.insert(block);
+    let head = func.layout.insts(l.header).iter();
+    let results = head.flat_map(|&i| func.dfg.results(i));
+    for &v in params.iter().chain(results) {
+        last.values.insert(v, copied.value(v));
     }
-    for block in func.layout.blocks().to_vec() {
-        if own.contains(block) {
-            continue;
-        }
-        for inst in func.layout.insts(block).to_vec() {
-            func.dfg.map_args(inst, |v| copied.value(v));
-        }
-    }
-    func.labels.map_values(|v| Some(copied.value(v)));
 }
