@@ -2,7 +2,8 @@
 //!
 //! Loads of a block whose addresses are constants apart in each lane become one: by lanes up to four dwords that follow on each other, as untyped messages have them; at one
 //! address a block of owords. The load stands where the first of them stood, if nothing between may write what those behind it read. Stores by lanes
-//! become one where the last of them stood, if nothing between may read or write where they write.
+//! become one where the last of them stood, if nothing between may read or write where they write. Bytes and words of a lane that follow on each other become
+//! a word or a dword, wherever in memory that is: their message takes any address.
 //!
 //! A block at one address may read bytes that nobody asked for: those between two that were, and of surfaces, which end where they end, those up to
 //! the message's size.
@@ -102,7 +103,7 @@ impl Member {
     fn merges(&self, target: &Target) -> bool {
         let p = &self.place;
         let size = p.ty.scalar().bytes();
-        let plain = !p.mem.volatile && p.mem.alignment(size) >= 4;
+        let plain = !p.mem.volatile && (self.narrow() || p.mem.alignment(size) >= 4);
         if self.block() {
             let reaches = matches!(p.mem.space, Space::Global | Space::Surface(_));
             return plain && reaches && size >= 4 && !p.writes;
@@ -110,13 +111,20 @@ impl Member {
         // As many as a message has, so that its data is the value as it is.
         let narrow = p.mem.space == Space::Global && !target.features().split_send;
         let channels = p.lanes == 8 || p.lanes == 16 && !narrow;
-        plain && size == 4 && channels
+        plain && size <= 4 && channels && p.ty.lanes() == p.lanes
+    }
+
+    /// Whether it is of bytes or words of lanes.
+    fn narrow(&self) -> bool {
+        !self.block() && self.place.ty.scalar().bytes() < DWORD as u32
     }
 
     /// Whether another access may be one with it.
     fn joins(&self, other: &Member) -> bool {
         let (p, q) = (&self.place, &other.place);
+        let size = |m: &Member| m.narrow().then_some(m.place.bytes);
         let alike = self.block() == other.block()
+            && size(self) == size(other)
             && p.mask == q.mask
             && p.lanes == q.lanes
             && p.mem.constant == q.mem.constant
@@ -251,7 +259,11 @@ impl Group {
             return Vec::new();
         };
         let block = first.block();
-        let most = if block { LONGEST } else { MOST_A_LANE };
+        let most = match (block, first.narrow()) {
+            (true, _) => LONGEST,
+            (false, true) => DWORD,
+            (false, false) => MOST_A_LANE,
+        };
         // Bytes between two accesses to a surface come for nothing.
         let hole = match (block, first.place.mem.space) {
             (true, Space::Surface(_)) => OWORD - DWORD,
@@ -298,6 +310,11 @@ impl Run {
             return;
         };
         match (block, first.place.mem.space) {
+            (false, _) if first.narrow() && self.bytes == DWORD - 1 => {
+                self.bytes -= 1;
+                let end = self.start + self.bytes;
+                self.members.retain(|(d, _)| *d < end);
+            }
             (false, _) => {}
             (true, Space::Surface(_)) => {
                 let owords = (self.bytes + OWORD - 1) / OWORD;
@@ -320,6 +337,12 @@ impl Run {
 
     /// The type of one element of all.
     fn scalar(&self) -> Scalar {
+        if self.members.iter().any(|(_, m)| m.narrow()) {
+            return match self.bytes {
+                DWORD => Scalar::I32,
+                _ => Scalar::I16,
+            };
+        }
         let mut all = self.members.iter().map(|(_, m)| m.place.ty.scalar());
         let first = all.next().unwrap_or(Scalar::I32);
         match all.all(|s| s == first) {
@@ -335,8 +358,20 @@ impl Run {
         Type::new(scalar, lanes * self.bytes as u32 / scalar.bytes().max(1))
     }
 
+    /// All that as elements of a member's size, if that is another.
+    fn elements(&self, first: &Place, whole: Type) -> Option<Type> {
+        let scalar = first.ty.scalar();
+        let each = whole.scalar().bytes() / scalar.bytes().max(1);
+        (each > 1).then(|| Type::clamped(scalar, whole.lanes() * each))
+    }
+
     /// Where in that a member's elements are.
     fn part(&self, d: i64, m: &Member, whole: Type) -> (Type, Region) {
+        if m.narrow() {
+            let each = self.bytes as u32 / m.place.bytes.max(1);
+            let region = Region::new(each as u16, 1, 0, (d - self.start) as u16);
+            return (whole.by(m.place.lanes), region);
+        }
         let scalar = whole.scalar();
         let ty = Type::clamped(scalar, m.place.ty.bytes() / scalar.bytes().max(1));
         let lanes = if m.block() {
@@ -429,6 +464,12 @@ impl Edits {
                 Some(self.put(func, place, InstData::Nullary { opcode }, ty)?)
             }
             (Some(_), Off::Bits(bits)) => {
+                // The element's bits in each part of a larger one.
+                let element = first.place.ty.scalar().mask();
+                let bits = match first.narrow() {
+                    true => (bits & element) * (ty.scalar().mask() / element),
+                    false => bits,
+                };
                 let opcode = match ty.scalar().is_float() {
                     true => Opcode::Fconst,
                     false => Opcode::Iconst,
@@ -444,9 +485,15 @@ impl Edits {
             mask: mask.into(),
             old: old.into(),
         };
-        let whole = self.put(func, place, data, ty)?;
+        let mut whole = self.put(func, place, data, ty)?;
+        let mut read = ty;
+        if let Some(elements) = run.elements(&first.place, ty).filter(|_| first.narrow()) {
+            let (opcode, arg) = (Opcode::Bitcast, whole);
+            whole = self.put(func, place, InstData::Unary { opcode, arg }, elements)?;
+            read = elements;
+        }
         for (d, m) in &run.members {
-            let (part, region) = run.part(*d, m, ty);
+            let (part, region) = run.part(*d, m, read);
             let opcode = Opcode::Rdregion;
             let (arg, index) = (whole, PackedOption::default());
             let data = InstData::RdRegion {
@@ -481,12 +528,14 @@ impl Edits {
         let mem = run.mem(ty.scalar())?;
         let place = (last.at, last.inst);
         let opcode = Opcode::Undef;
-        let mut whole = self.put(func, place, InstData::Nullary { opcode }, ty)?;
+        let elements = run.elements(&last.place, ty).filter(|_| last.narrow());
+        let written = elements.unwrap_or(ty);
+        let mut whole = self.put(func, place, InstData::Nullary { opcode }, written)?;
         for (d, m) in &run.members {
             let InstData::Store { args, .. } = *func.dfg.data(m.inst) else {
                 return None;
             };
-            let (part, region) = run.part(*d, m, ty);
+            let (part, region) = run.part(*d, m, written);
             let mut new = args[0];
             if part != m.place.ty {
                 let (opcode, arg) = (Opcode::Bitcast, new);
@@ -499,7 +548,11 @@ impl Edits {
                 index: PackedOption::default(),
                 mask: PackedOption::default(),
             };
-            whole = self.put(func, place, data, ty)?;
+            whole = self.put(func, place, data, written)?;
+        }
+        if elements.is_some() {
+            let (opcode, arg) = (Opcode::Bitcast, whole);
+            whole = self.put(func, place, InstData::Unary { opcode, arg }, ty)?;
         }
         for (_, m) in run.members.iter().filter(|(_, m)| m.at != last.at) {
             self.removed.push(m.at);

@@ -243,7 +243,10 @@ pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
         }
         let (bits, ty) = match b {
             Some(b) => (a.bits | b.bits << 32, Type::Uq),
-            None => (a.bits, [Type::Uw, Type::Ud, Type::Uq][(a.bytes / 4) as usize]),
+            None => (
+                a.bits,
+                [Type::Uw, Type::Ud, Type::Uq][(a.bytes / 4) as usize],
+            ),
         };
         let reg = code.vregs.push(VRegData::anywhere(ty.bytes(), code.grf));
         let inst = uniform(Op::Mov, grf_dst(reg, ty), [imm(bits, ty)]);
@@ -309,4 +312,3 @@ fn redirect(m: &mut MInst, to: &SecondaryMap<VReg, Option<(VReg, u16)>>) {
         }
     }
 }
-

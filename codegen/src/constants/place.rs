@@ -85,7 +85,10 @@ impl Tree {
             let (b, above) = (blocks[w] as usize, above as usize);
             up[b] = blocks[above];
             // Vertices come after what dominates them.
-            depth[b] = blocks.get(above).filter(|a| **a != NONE).map_or(1, |a| depth[*a as usize] + 1);
+            depth[b] = blocks
+                .get(above)
+                .filter(|a| **a != NONE)
+                .map_or(1, |a| depth[*a as usize] + 1);
         }
         Tree {
             up,

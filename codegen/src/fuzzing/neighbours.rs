@@ -71,6 +71,8 @@ impl Gen<'_, '_, '_> {
             Scalar::I32,
             Scalar::I64,
             Scalar::I8,
+            Scalar::I8,
+            Scalar::I16,
         ];
         let scalar = self.rng.pick(&scalars)?;
         let lanes = self.rng.pick(&[16, 8, 8, 16, 4, 1])?;

@@ -5,11 +5,11 @@
 //! A register's slot holds its value from a store on until the register is written again. Registers that are written in one block alone are stored
 //! where they were written, unless that is in a deeper loop, and once.
 
-use crate::vcode::loops::{Loop, Loops};
 use super::inside::Inside;
 use super::{Edit, Kind, Order};
 use crate::liveness::{Liveness, Occurrence, Occurrences};
 use crate::vcode::insert::together;
+use crate::vcode::loops::{Loop, Loops};
 use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;

@@ -12,9 +12,9 @@ mod file;
 mod moves;
 
 use super::bundles::Bundles;
-use crate::vcode::loops::Loops;
 use crate::liveness::{Liveness, Occurrences};
 use crate::vcode::insert::{Inserted, insert_into, together};
+use crate::vcode::loops::Loops;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use file::{Bytes, File, meet, places};
