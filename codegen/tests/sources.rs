@@ -5,10 +5,11 @@ use gantry_codegen::Located;
 use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
 use gantry_codegen::ir::{
-    FuncRef, Function, IntCC, Module, SourceFile, SourceLoc, Value, scalars::*,
+    FuncRef, Function, InstData, IntCC, Module, SourceFile, SourceLoc, Value, scalars::*,
 };
 use gantry_codegen::verifier::{verify, verify_module};
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, compile, text};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, compile, fuzzing, text};
+use std::collections::BTreeSet;
 
 /// Instructions stay in the order of the program.
 fn as_it_stands() -> CompileOptions {
@@ -292,4 +293,54 @@ fn labels_say_where_values_are() {
     let x = code.labels.iter().find(|l| l.name == "x").unwrap();
     assert_eq!(x.address, argument);
     assert_eq!(compiled(TWO).kernels[1].code.labels, []);
+}
+
+/// Whatever the optimizer moves, merges and makes anew: code comes from where its IR does, and what is done to memory is still told apart. Stores that become one
+/// have one location, and dead ones none.
+#[test]
+fn optimized_code_comes_from_where_its_ir_does() {
+    const SEED: u64 = 1;
+    eprintln!("seeds from {SEED}");
+    let (mut stores, mut found) = (0, 0);
+    for seed in SEED..SEED + 60 {
+        let target = ["skl", "icllp", "bdw"][seed as usize % 3];
+        let m = fuzzing::module(seed, &fuzzing::Options::runnable());
+        let options = CompileOptions {
+            check: true,
+            ..CompileOptions::for_target(target).unwrap()
+        };
+        let Ok(c) = compile(&m, &options) else {
+            continue;
+        };
+        let mut known = BTreeSet::from([place(SourceLoc::NONE)]);
+        let mut effects = BTreeSet::new();
+        for f in m.functions.values() {
+            for &inst in f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b)) {
+                let at = place(f.srclocs[inst]);
+                known.insert(at);
+                let effect = matches!(
+                    f.dfg.data(inst),
+                    InstData::Store { .. } | InstData::Atomic { .. }
+                );
+                if effect && at != place(SourceLoc::NONE) {
+                    effects.insert(at);
+                }
+            }
+        }
+        let mut told = BTreeSet::new();
+        for k in &c.kernels {
+            for l in &k.code.locations {
+                assert!(known.contains(&place(l.loc)), "seed {seed}: {:?}", l.loc);
+                told.insert(place(l.loc));
+            }
+        }
+        stores += effects.len();
+        found += effects.intersection(&told).count();
+    }
+    eprintln!("{found} of {stores} locations of stores and atomics are in the code");
+    assert!(stores > 300 && found * 10 > stores * 8);
+}
+
+fn place(loc: SourceLoc) -> (u32, u16) {
+    (loc.line(), loc.column())
 }

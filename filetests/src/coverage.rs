@@ -1,9 +1,9 @@
 //! What random kernels covered of the compiler: opcodes, lowering rules, repairs, and what became of SIMD control flow.
 
 use crate::differential::Outcome;
-use gantry_codegen::Compiled;
 use gantry_codegen::fired::{Fired, RULES, Repair};
 use gantry_codegen::ir::{Opcode, Scalar};
+use gantry_codegen::{Compiled, Pass};
 use gantry_isa_gen::Op;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -127,6 +127,13 @@ impl Part {
     /// The share that was covered.
     pub fn share(&self) -> f64 {
         1.0 - self.never.len() as f64 / self.all.max(1) as f64
+    }
+
+    /// The passes that never changed anything.
+    pub fn idle(&self) -> Vec<&'static str> {
+        let changes = |p: &Pass| self.passes.get(p.name()).map_or(0, |(_, changes)| *changes);
+        let idle = Pass::ALL.iter().filter(|p| changes(p) == 0);
+        idle.map(|p| p.name()).collect()
     }
 }
 

@@ -30,8 +30,8 @@ pub enum Outcome {
 pub struct Agreed {
     /// The IR.
     pub module: Module,
-    /// What became of it, each way: with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; and with
-    /// flags, every subroutine called.
+    /// What became of it, each way: as it stands, with SIMD control flow on the mask stack where it keeps to the rules, small subroutines inline; as it
+    /// stands with flags, every subroutine called; and optimized, at a level and in a way that the seed says.
     pub ways: [Compiled; 3],
 }
 

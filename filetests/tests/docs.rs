@@ -1,7 +1,7 @@
 //! What documents say of the tree: the files that they name exist, the test targets too, and lists are whole.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
-use gantry_codegen::Stage;
+use gantry_codegen::{Pass, Stage};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -76,6 +76,15 @@ fn the_pipeline_has_its_stages() {
     let rows = text.lines().filter_map(|l| l.strip_prefix("| `"));
     let rows: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();
     assert_eq!(rows, Stage::ALL.map(Stage::name));
+}
+
+#[test]
+fn the_optimizer_has_its_passes() {
+    let text = std::fs::read_to_string(root().join("docs/optimizer.md")).unwrap();
+    for pass in Pass::ALL {
+        let name = pass.name();
+        assert!(text.contains(&format!("`{name}`")), "{name}");
+    }
 }
 
 /// The fuzz targets, their manifest and their smoke tests are one list.

@@ -32,15 +32,7 @@ struct Case {
 
 impl Case {
     fn of(m: Machine) -> Option<Case> {
-        let live = liveness("k", &m.code).ok()?;
-        let room = Room {
-            target: &m.target,
-            grfs: m.grfs,
-            scratch: m.scratch,
-            report: false,
-        };
-        let map = &mut Default::default();
-        let good = allocate("k", m.code.clone(), live.clone(), room, map).ok()?;
+        let (live, good) = m.allocated()?;
         Some(Case {
             code: m.code,
             live,

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::fuzzing::Rng;
+use crate::regalloc::Allocated;
 use crate::regalloc::machine::{Machine, Seen, machine, number};
-use crate::regalloc::{Allocated, Room, allocate};
 
 /// Any order that dependences allow, one as likely as another.
 struct Any(Vec<u32>);
@@ -30,15 +30,7 @@ fn function(seed: u64) -> Option<Machine> {
 /// A machine function and its places, if it has some.
 fn allocated(seed: u64) -> Option<(Machine, Allocated)> {
     let m = function(seed)?;
-    let live = liveness("k", &m.code).ok()?;
-    let room = Room {
-        target: &m.target,
-        grfs: m.grfs,
-        scratch: m.scratch,
-        report: false,
-    };
-    let map = &mut Default::default();
-    let done = allocate("k", m.code.clone(), live, room, map).ok()?;
+    let (_, done) = m.allocated()?;
     Some((m, done))
 }
 

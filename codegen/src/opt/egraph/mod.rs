@@ -70,7 +70,7 @@ struct EGraph<'a> {
     /// What stands for a value of the program; nothing for those that stand for themselves.
     class: SecondaryMap<Value, PackedOption<Value>>,
     /// What else a node is equal to.
-    alternatives: SecondaryMap<Value, SmallVec<[Value; 2]>>,
+    alternatives: SecondaryMap<Value, SmallVec<[Value; ALTERNATIVES]>>,
     /// The cheapest of a class; nothing where the class is a value that is no node.
     best: SecondaryMap<Value, Best>,
     nodes: Map<(Type, InstData), Value>,
@@ -299,14 +299,14 @@ impl<'a> EGraph<'a> {
     /// Type and data of the first nodes of a class.
     fn members(&self, class: Value) -> SmallVec<[(Type, InstData); ALTERNATIVES]> {
         let mut out = SmallVec::new();
-        let mut work: SmallVec<[Value; 8]> = smallvec![class];
+        let mut work: SmallVec<[Value; ALTERNATIVES * ALTERNATIVES]> = smallvec![class];
         while let Some(v) = work.pop() {
-            if let Some(&data) = self.data(v)
-                && out.len() < ALTERNATIVES
-            {
-                out.push((self.ty(v), data));
-                work.extend(self.alternatives[v].iter().rev().copied());
+            let Some(&data) = self.data(v) else { continue };
+            out.push((self.ty(v), data));
+            if out.len() == ALTERNATIVES {
+                break;
             }
+            work.extend(self.alternatives[v].iter().rev().copied());
         }
         out
     }

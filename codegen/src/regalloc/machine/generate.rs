@@ -2,6 +2,10 @@
 
 use super::seen::{Feature, Seen};
 use crate::fuzzing::Rng;
+use crate::liveness::{Liveness, liveness};
+use crate::liveness::{Liveness, liveness};
+use crate::regalloc::{Allocated, Room, allocate};
+use crate::regalloc::{Allocated, Room, allocate};
 use crate::target::{GrfFile, Target};
 use crate::vcode::{
     BlockData, FlagTest, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData,
@@ -19,6 +23,26 @@ pub(crate) struct Machine {
     pub(crate) grfs: u32,
     /// Bytes of scratch that the kernel has of its own.
     pub(crate) scratch: u32,
+}
+
+impl Machine {
+    /// The registers and the scratch that its values may be in.
+    pub(crate) fn room(&self) -> Room<'_> {
+        Room {
+            target: &self.target,
+            grfs: self.grfs,
+            scratch: self.scratch,
+            report: false,
+        }
+    }
+
+    /// What lives where in it, and places for all that, if there are some.
+    pub(crate) fn allocated(&self) -> Option<(Liveness, Allocated)> {
+        let live = liveness("k", &self.code).ok()?;
+        let map = &mut Default::default();
+        let done = allocate("k", self.code.clone(), live.clone(), self.room(), map).ok()?;
+        Some((live, done))
+    }
 }
 
 /// How large registers are.

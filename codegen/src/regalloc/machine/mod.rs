@@ -136,14 +136,8 @@ fn run(seed: u64, replay: &mut Replay, seen: &mut Seen) -> Result<(), String> {
         seen.add(Feature::RefusedLoad);
         return Ok(());
     };
-    let room = Room {
-        target: &m.target,
-        grfs: m.grfs,
-        scratch: m.scratch,
-        report: false,
-    };
     let map = &mut Default::default();
-    let done = allocate("k", m.code.clone(), live.clone(), room, map);
+    let done = allocate("k", m.code.clone(), live.clone(), m.room(), map);
     let holes = seen.of(Feature::RefusedHoles);
     note(&m, &live, &done, seen);
     if seen.of(Feature::RefusedHoles) > holes {
