@@ -6,13 +6,13 @@
 
 use super::machine::{Machine, Seen, machine, number};
 use super::replay::{Pair, Replay};
-use super::{Allocated, Room, allocate, checker};
+use super::{Allocated, checker};
 use crate::flags::allocate_flags;
 use crate::fuzzing::{Options, Rng, module};
 use crate::inline::{Inline, group};
 use crate::ir::{FuncKind, Function, Module};
 use crate::legalize::legalize;
-use crate::liveness::{Liveness, Range, liveness};
+use crate::liveness::{Liveness, Range};
 use crate::lower::lower;
 use crate::target::Target;
 use crate::target::abi::Payload;

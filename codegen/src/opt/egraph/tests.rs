@@ -6,13 +6,14 @@
 use super::*;
 use crate::fired::OPT_RULES;
 use crate::fuzzing::Rng;
+use crate::ir::Block;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::{FloatCC, FuncKind, IntCC, Module, Param, Signature};
 use crate::opt::{OptLevel, PassSet};
 use crate::target::Target;
 use crate::verifier;
 use cranelift_isle::ast::{Def, Pattern, Rule};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a pattern's variable is bound to.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -484,11 +485,40 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
                 );
             }
         }
+        let made = written(graph.func, block, &found);
+        let errors = verifier::errors(&module, made);
+        assert!(errors.is_empty(), "{at:?}: {errors:?}\n{made}");
         if hits >= enough {
             break;
         }
     }
     hits
+}
+
+/// The function with what some values are made of, and nothing else.
+fn written<'f>(func: &'f mut Function, block: Block, values: &[Value]) -> &'f Function {
+    let end = func.layout.insts(block).last().copied();
+    let (mut done, mut seen) = (Vec::new(), BTreeSet::new());
+    // Each value, and whether its operands are done.
+    let mut work: Vec<(Value, bool)> = values.iter().map(|&v| (v, false)).collect();
+    while let Some((v, ready)) = work.pop() {
+        let Some(inst) = func.dfg.def_inst(v) else {
+            continue;
+        };
+        if ready {
+            done.push(inst);
+        } else if seen.insert(v) {
+            work.push((v, true));
+            func.dfg
+                .data(inst)
+                .for_each_arg(&func.dfg, |a| work.push((a, false)));
+        }
+    }
+    func.layout.insts_mut(block).clear();
+    for inst in done.into_iter().chain(end) {
+        func.layout.append_inst(block, inst);
+    }
+    func
 }
 
 #[test]

@@ -3,8 +3,6 @@
 use super::seen::{Feature, Seen};
 use crate::fuzzing::Rng;
 use crate::liveness::{Liveness, liveness};
-use crate::liveness::{Liveness, liveness};
-use crate::regalloc::{Allocated, Room, allocate};
 use crate::regalloc::{Allocated, Room, allocate};
 use crate::target::{GrfFile, Target};
 use crate::vcode::{

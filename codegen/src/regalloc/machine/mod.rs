@@ -13,7 +13,7 @@ pub(crate) use generate::{Machine, machine};
 pub(crate) use seen::Seen;
 
 use super::replay::{Pair, Replay};
-use super::{Allocated, Room, allocate, checker};
+use super::{Allocated, allocate, checker};
 use crate::liveness::{Liveness, liveness, within};
 use crate::result::CodegenError;
 use crate::vcode::{MInst, Routine, VCode, VReg, display, routines, verify};
