@@ -30,7 +30,7 @@ use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
-use crate::opt::{Counts, Pass, PassStats, optimize};
+use crate::opt::{Counts, Pass, PassSet, PassStats, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Allocation, Room, allocate, checker, local};
@@ -277,6 +277,8 @@ struct Stages<'a> {
     options: &'a CompileOptions,
     stats: KernelStats,
     dumps: Vec<(Stage, String)>,
+    /// How long the stage took that was last.
+    last: Duration,
 }
 
 impl Stages<'_> {
@@ -287,8 +289,15 @@ impl Stages<'_> {
     ) -> Result<T, CodegenError> {
         let start = Instant::now();
         let out = f()?;
-        self.stats.stages.push((stage.name(), start.elapsed()));
+        let took = start.elapsed();
+        self.last = took;
+        // What is done again is shown as it was the last time.
+        match self.stats.stages.iter_mut().find(|s| s.0 == stage.name()) {
+            Some((_, all)) => *all += took,
+            None => self.stats.stages.push((stage.name(), took)),
+        }
         if self.options.dump.contains(&stage) {
+            self.dumps.retain(|(s, _)| *s != stage);
             self.dumps.push((stage, out.text()));
         }
         if self.options.check {
@@ -301,11 +310,11 @@ impl Stages<'_> {
 
     /// Notes what the stage that was last did, which is a pass.
     fn pass(&mut self, pass: Pass, on: bool, changes: u32) {
-        if let (true, Some(&(_, time))) = (on, self.stats.stages.last()) {
+        if on {
             self.stats.passes.push(PassStats {
                 pass,
                 changes,
-                time,
+                time: self.last,
             });
         }
     }
@@ -329,6 +338,8 @@ struct Measured {
     findings: Vec<Finding>,
     /// Registers that share places with those of other channels.
     shared: u32,
+    /// Bytes of the registers that values may be in.
+    limit: u32,
 }
 
 /// The registers and scratch that a kernel's values may be in.
@@ -351,16 +362,36 @@ fn measure(
     raises: bool,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<Measured, CodegenError> {
+    stages.run(Stage::Verify, || verify().map(|()| func))?;
+    let passes = stages.options.passes();
+    let out = measure_with(stages, context, module, func, raises, passes)?;
+    let straight = |p: &PassStats| p.pass == Pass::Unroll && p.changes > 0;
+    if out.live.peak().1 <= out.limit || !stages.stats.passes.iter().any(straight) {
+        return Ok(out);
+    }
+    // Not for the price of spilling: loops stay.
+    context.insts = out.code.insts;
+    let rolled = passes.without(PassSet::from_iter([Pass::Unroll]));
+    measure_with(stages, context, module, func, raises, rolled)
+}
+
+/// The stages behind verification up to liveness, with some passes of the optimizer.
+fn measure_with(
+    stages: &mut Stages<'_>,
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    raises: bool,
+    passes: PassSet,
+) -> Result<Measured, CodegenError> {
     let (name, options) = (stages.name, stages.options);
     let target = &options.target;
     let file = target.grf().size();
-    stages.run(Stage::Verify, || verify().map(|()| func))?;
     let group = stages.run(Stage::Inline, || {
         let group = group(module, func, options.inline)?;
         has_what_is_asked(&group.kernel, group.functions())?;
         Ok(group)
     })?;
-    let passes = options.passes();
     let (_, group, counts) = stages.run(Stage::Opt, || {
         let (group, counts) = optimize(module, group, target, passes)?;
         Ok((module, group, counts))
@@ -432,6 +463,7 @@ fn measure(
         barrier,
         findings,
         shared,
+        limit,
     })
 }
 
@@ -442,6 +474,7 @@ impl<'a> Stages<'a> {
             options,
             stats: KernelStats::default(),
             dumps: Vec::new(),
+            last: Duration::ZERO,
         }
     }
 }
@@ -456,11 +489,10 @@ pub(crate) fn demand(
 ) -> Result<Demand, CodegenError> {
     let mut stages = Stages::new(func, options);
     let measured = measure(&mut stages, context, module, func, false, verify)?;
-    let room = room(options, &measured.payload);
     context.insts = measured.code.insts;
     Ok(Demand {
         bytes: measured.live.peak().1,
-        available: room.grfs.saturating_mul(options.target.grf().bytes),
+        available: measured.limit,
     })
 }
 
@@ -481,6 +513,7 @@ pub(crate) fn run(
         barrier,
         findings,
         shared,
+        ..
     } = measure(&mut stages, context, module, func, true, verify)?;
     let name = stages.name;
     let room = room(options, &payload);

@@ -27,6 +27,13 @@ pub struct Coverage {
 }
 
 impl Coverage {
+    /// The passes that never changed anything.
+    pub fn idle(&self) -> Vec<&'static str> {
+        let changes = |p: &Pass| self.passes.get(p.name()).map_or(0, |(_, changes)| *changes);
+        let idle = Pass::ALL.iter().filter(|p| changes(p) == 0);
+        idle.map(|p| p.name()).collect()
+    }
+
     /// Counts a case.
     pub fn add(&mut self, outcome: &Outcome) {
         let agreed = match outcome {
@@ -127,13 +134,6 @@ impl Part {
     /// The share that was covered.
     pub fn share(&self) -> f64 {
         1.0 - self.never.len() as f64 / self.all.max(1) as f64
-    }
-
-    /// The passes that never changed anything.
-    pub fn idle(&self) -> Vec<&'static str> {
-        let changes = |p: &Pass| self.passes.get(p.name()).map_or(0, |(_, changes)| *changes);
-        let idle = Pass::ALL.iter().filter(|p| changes(p) == 0);
-        idle.map(|p| p.name()).collect()
     }
 }
 

@@ -17,6 +17,7 @@ mod body;
 mod calls;
 mod cfg;
 mod check;
+mod contract;
 mod emit;
 mod error;
 mod flatten;
@@ -69,6 +70,8 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u64>,
     /// Whether shaders' accesses outside of arrays read zeros and write nothing, atomics included. Without it, they do for WGSL, which promises it.
     pub robust: Option<bool>,
+    /// Whether a product and the sum that it is a part of are rounded each by itself, where the module lets them be rounded once.
+    pub exact_sums: bool,
     /// Which functions stay functions: those whose copies would add too much to a large kernel, none, or all that can.
     pub inline: Inline,
 }
@@ -247,6 +250,7 @@ impl Kept {
             parts: &self.parts,
             room: &room,
             robust: options.robust.unwrap_or(false),
+            contracts: !options.exact_sums && !entry.modes.contraction_off,
         };
         let (arguments, bindings) = emit::kernel(&group, module, &mut function)?;
         Ok(Kernel {

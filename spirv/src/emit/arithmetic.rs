@@ -2,6 +2,7 @@
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
+use crate::contract::Fused;
 use crate::error::Error;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
 use spirv::Op;
@@ -81,7 +82,36 @@ pub(super) fn is_supported(op: Op) -> bool {
 }
 
 impl Emit<'_, '_, '_> {
+    /// A sum with a product, rounded once.
+    fn fused(&mut self, inst: &BInst, sum: Fused) -> Result<Leaves, Error> {
+        let addend = self.get(self.operand(inst, 1 - sum.product)?)?;
+        let factors = [self.get(sum.factors[0])?, self.get(sum.factors[1])?];
+        let differ = || Error::malformed("operands of several sizes");
+        let mut out = Leaves::new();
+        for (n, &c) in addend.iter().enumerate() {
+            // A scalar with a vector.
+            let leaf = |of: &Leaves| of.get(if of.len() == 1 { 0 } else { n }).copied();
+            let factor = |f: &Leaves| leaf(f).ok_or_else(differ);
+            let mut v = [factor(&factors[0])?, factor(&factors[1])?, c];
+            let scalar = self.b.ty(c).scalar();
+            if v.iter().any(|&v| self.b.ty(v).scalar() != scalar) || !scalar.is_float() {
+                return Err(wrong(inst.op));
+            }
+            self.even(&mut v);
+            let [mut a, b, mut c] = v;
+            if inst.op == Op::FSub {
+                let negated = if sum.product == 0 { &mut c } else { &mut a };
+                *negated = self.b.ins().fneg(*negated);
+            }
+            out.push(self.b.ins().fma(a, b, c));
+        }
+        Ok(out)
+    }
+
     pub(super) fn arithmetic(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        if let Some(sum) = inst.id.expand().and_then(|id| self.fused[id]) {
+            return self.fused(inst, sum);
+        }
         match inst.op {
             Op::Select => return self.select(inst),
             Op::Dot => return self.dot(inst),

@@ -33,6 +33,7 @@ use crate::arrays::Arrays;
 use crate::body::{BInst, Block, Body};
 use crate::cfg::Graph;
 use crate::cfg::script::Script;
+use crate::contract::{self, Sums};
 use crate::error::{Error, Errors};
 use crate::logical::{self as pointers, Places};
 use crate::module::constants::Constant;
@@ -72,6 +73,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     nulls: [bool; 2],
     /// Whether indices outside of arrays are looked for.
     robust: bool,
+    /// The sums that are rounded once with a product.
+    fused: Sums,
     /// What is known of pointers without addresses.
     places: Places,
     /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
@@ -173,6 +176,8 @@ pub(crate) struct Group<'a, 'm> {
     pub room: &'a Room,
     /// Whether indices outside of arrays are looked for.
     pub robust: bool,
+    /// Whether a product and the sum that it is a part of may be rounded once.
+    pub contracts: bool,
 }
 
 /// Builds a kernel into an empty function, and what it calls. `module` gets those, and their data.
@@ -263,6 +268,10 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             narrowed: Vec::new(),
             nulls: group.room.nulls,
             robust: group.robust && m.logical,
+            fused: match group.contracts {
+                true => contract::sums(m, &part.body),
+                false => Sums::default(),
+            },
             places: pointers::find(m, body, g),
             guards: BTreeMap::new(),
             guard: None,

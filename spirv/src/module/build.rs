@@ -242,8 +242,8 @@ impl Builder<'_, '_> {
             ExecutionMode::SubgroupSize => set(&|m| m.subgroup_size = Some(values[0])),
             ExecutionMode::DenormFlushToZero => set(&|m| m.flush[width(values[0])] = true),
             ExecutionMode::RoundingModeRTZ => set(&|m| m.toward_zero = true),
-            ExecutionMode::ContractionOff
-            | ExecutionMode::VecTypeHint
+            ExecutionMode::ContractionOff => set(&|m| m.contraction_off = true),
+            ExecutionMode::VecTypeHint
             | ExecutionMode::LocalSizeHint
             | ExecutionMode::LocalSizeHintId
             | ExecutionMode::DenormPreserve

@@ -95,6 +95,8 @@ pub(crate) struct Modes {
     /// By 16, 32 and 64 bits.
     pub flush: [bool; 3],
     pub toward_zero: bool,
+    /// Products and sums are rounded each by itself.
+    pub contraction_off: bool,
 }
 
 /// A block, as cut.

@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
+    /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
+    #[arg(long)]
+    exact_sums: bool,
     /// The product
     #[arg(long, default_value = "skl")]
     target: String,
@@ -116,6 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        exact_sums: args.exact_sums,
         target: Some(options.clone()),
         inline: options.inline,
         ..spirv::Options::default()

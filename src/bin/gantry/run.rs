@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
+    /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
+    #[arg(long)]
+    exact_sums: bool,
     /// Take compiled IR text from the cache in DIR if it is there, else compile and store it
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -204,6 +207,7 @@ fn zebin(args: &Args) -> Result<Zebin, Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        exact_sums: args.exact_sums,
         target: Some(options.clone()),
         ..spirv::Options::default()
     };

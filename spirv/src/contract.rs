@@ -1,0 +1,73 @@
+//! Contraction: a product and the sum that it is a part of, rounded once.
+//!
+//! OpenCL C and Vulkan allow that where neither the entry point (`ContractionOff`) nor an operation of the two (`NoContraction`) says otherwise. A product
+//! becomes part of a sum of its own block that is the only one to read it. The functions of the library are emitted as they stand: what they compute depends on every rounding.
+//!
+//! Needs a body. Makes: for sums, what they are the sum of. The work is linear.
+
+use crate::body::Body;
+use crate::module::Module;
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use spirv::{Decoration, Op};
+
+/// A sum or difference of a product and something else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fused {
+    /// The factors.
+    pub factors: [Id; 2],
+    /// Which operand of the sum the product is.
+    pub product: usize,
+}
+
+/// By the ids of sums.
+pub(crate) type Sums = SecondaryMap<Id, Option<Fused>>;
+
+/// The sums of a body that are rounded once.
+pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
+    let mut uses: SecondaryMap<Id, u32> = SecondaryMap::new();
+    for data in body.blocks.values() {
+        let phis = data.phis.iter().flat_map(|p| &p.args);
+        phis.for_each(|(_, id)| uses[*id] += 1);
+        for inst in &data.insts {
+            body.for_each_use(inst, |id| uses[id] += 1);
+        }
+        if let Some(id) = data.term.condition() {
+            uses[id] += 1;
+        }
+    }
+    let alone = |id: Id| {
+        let mut all = m.decorations(body.origin(id));
+        all.any(|d| d.0.is_none() && d.1 == Decoration::NoContraction)
+    };
+    let mut out = Sums::new();
+    let mut products: SecondaryMap<Id, Option<[Id; 2]>> = SecondaryMap::new();
+    for data in body.blocks.values() {
+        let mut here = Vec::new();
+        for inst in &data.insts {
+            let (Some(id), &[x, y]) = (inst.id.expand(), body.operands(inst)) else {
+                continue;
+            };
+            let operands = [x, y].map(Id::from_u32);
+            match inst.op {
+                Op::FMul | Op::VectorTimesScalar if uses[id] == 1 && !alone(id) => {
+                    products[id] = Some(operands);
+                    here.push(id);
+                }
+                Op::FAdd | Op::FSub if !alone(id) => {
+                    let fused = |product: usize| {
+                        let factors = products[operands[product]]?;
+                        Some(Fused { factors, product })
+                    };
+                    out[id] = fused(1).or_else(|| fused(0));
+                }
+                _ => {}
+            }
+        }
+        // Those of other blocks may be in loops that this one is not in.
+        for id in here {
+            products[id] = None;
+        }
+    }
+    out
+}
