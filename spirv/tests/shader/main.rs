@@ -589,3 +589,40 @@ OpFunctionEnd
     assert_eq!(t.kernels.len(), 1);
     assert_eq!(t.kernels[0].name, "compute");
 }
+
+/// A product of a sum alone is rounded with it: not where it is read twice, in another block, or said to be by itself.
+#[test]
+fn products_are_part_of_sums_where_that_is_allowed() {
+    let fused = |decorations: &str| {
+        let shader = Shader {
+            decorations: format!("{WORDS_DECORATIONS}{decorations}"),
+            types: WORDS.into(),
+            body: "
+%at = OpAccessChain %p_uint %b0 %0 %i
+%bits = OpLoad %uint %at
+%x = OpBitcast %float %bits
+%p = OpFMul %float %x %x
+%s = OpFAdd %float %p %x
+%q = OpFMul %float %s %s
+%t = OpFSub %float %x %q
+%twice = OpFMul %float %t %x
+%u = OpFAdd %float %twice %x
+%v = OpFSub %float %u %twice
+%far = OpFMul %float %v %v
+OpBranch %next
+%next = OpLabel
+%w = OpFAdd %float %far %v
+%out = OpBitcast %uint %w
+OpStore %at %out
+",
+            ..Shader::default()
+        };
+        let text = shader.translate(8).unwrap().module.to_string();
+        text.matches(" = fma ").count()
+    };
+    assert_eq!(fused(""), 2);
+    assert_eq!(fused("OpDecorate %p Deco.NoContraction\n"), 1);
+    assert_eq!(fused("OpDecorate %t Deco.NoContraction\n"), 1);
+    // ContractionOff.
+    assert_eq!(fused("OpExecutionMode %main 31\n"), 0);
+}
