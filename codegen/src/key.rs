@@ -218,8 +218,9 @@ impl Writer {
                     flush_f32,
                     flush_f64,
                     toward_zero,
+                    contract,
                 } = float;
-                for flag in [flush_f16, flush_f32, flush_f64, toward_zero] {
+                for flag in [flush_f16, flush_f32, flush_f64, toward_zero, contract] {
                     self.u8(u8::from(flag));
                 }
             }

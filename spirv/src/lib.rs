@@ -372,6 +372,8 @@ fn set_modes(entry: &Entry, function: &mut ir::Function) {
     }
     let [flush_f16, flush_f32, flush_f64] = entry.modes.flush;
     function.set_float_controls(ir::FloatControls {
+        // Sums are made of products where they may be; the library's have to stay as they are.
+        contract: false,
         flush_f16,
         flush_f32,
         flush_f64,

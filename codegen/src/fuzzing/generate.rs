@@ -151,6 +151,8 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
             flush_f32: rng.one_in(2),
             flush_f64: rng.one_in(2),
             toward_zero: rng.one_in(2),
+            // What it computes would not be what the interpreter does.
+            contract: false,
         });
     }
     let mut b = FunctionBuilder::new(&mut func);

@@ -73,6 +73,8 @@ pub struct FloatControls {
     pub flush_f64: bool,
     /// Results are rounded toward zero, not to nearest even.
     pub toward_zero: bool,
+    /// A product and the sum that it is a part of may be rounded once, as `fma` does: the optimizer's choice, of which the interpreter knows nothing.
+    pub contract: bool,
 }
 
 impl FloatControls {

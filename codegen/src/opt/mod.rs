@@ -16,6 +16,7 @@
 //! says. A pass needs IR that verifies and makes IR that verifies; source locations and labels of values that stay are kept.
 
 mod blocks;
+mod contract;
 mod copy;
 mod egraph;
 mod loops;
@@ -80,11 +81,12 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 12] = [
+const SEQUENCE: [(Pass, Run); 13] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
     (Pass::Tidy, blocks::tidy),
+    (Pass::Contract, contract::run),
     (Pass::Egraph, egraph::run),
     (Pass::Surfaces, address::surfaces),
     (Pass::Pack, address::pack),

@@ -76,6 +76,8 @@ passes! {
     Rotate "rotate" O1,
     /// Blocks merged, branches by constants and parameters that are always the same taken out.
     Tidy "tidy" O1,
+    /// Products made part of the sums that they are in, where the kernel allows it.
+    Contract "contract" O1,
     /// Constants in registers made once for all that want them, two at a time.
     Constants "constants" O1,
     /// Loads early in their blocks, before allocation.

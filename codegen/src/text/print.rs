@@ -103,6 +103,9 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         if float.toward_zero {
             f.write_str(" rounding(rtz)")?;
         }
+        if float.contract {
+            f.write_str(" sums(contract)")?;
+        }
     }
     if !func.samplers.is_empty() {
         let all: Vec<String> = func.samplers.iter().map(sampler).collect();

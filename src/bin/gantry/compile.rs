@@ -3,7 +3,7 @@
 use crate::{Failure, input, print, regalloc_map};
 use clap::ValueEnum;
 use gantry::Zebin;
-use gantry::codegen::ir::Module;
+use gantry::codegen::ir::{FloatControls, Module};
 use gantry::codegen::report::{AllocationReport, Held};
 use gantry::codegen::{
     CacheKey, CompileOptions, Compiled, Inline, KernelStats, OptLevel, Pass, SimdCf, Stage, listing,
@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, none as a surface
     #[arg(long)]
     large_buffers: bool,
+    /// All kernels of IR text say `sums(contract)`: a product and the sum that it is a part of may be rounded once
+    #[arg(long)]
+    contract: bool,
     /// Registers of a thread that values may be in, from r0 on, where not all of the target's
     #[arg(long, value_name = "N")]
     grfs: Option<u32>,
@@ -124,7 +127,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         inline: options.inline,
         ..spirv::Options::default()
     };
-    let module = input::module(&args.file, &spirv)?;
+    let mut module = input::module(&args.file, &spirv)?;
+    if args.contract && !input::is_spirv(&args.file) {
+        for func in module.functions.values_mut() {
+            let controls = func.float_controls();
+            func.set_float_controls(FloatControls {
+                contract: true,
+                ..controls
+            });
+        }
+    }
     if let Some(dir) = &args.cache {
         if args.emit != Emit::Zebin {
             return Err(Failure::new("--cache holds zebins: --emit zebin"));

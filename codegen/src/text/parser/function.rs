@@ -208,7 +208,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `denorms(f16 flush, f32 keep) rounding(rtz)`.
+    /// `denorms(f16 flush, f32 keep) rounding(rtz) sums(contract)`.
     fn float_controls(&mut self) -> Res<FloatControls> {
         let mut out = FloatControls::default();
         if self.eat_word("denorms") {
@@ -245,6 +245,14 @@ impl Parser<'_> {
             if !out.toward_zero && !self.eat_word("rte") {
                 return self.error(format!("expected `rte` or `rtz`, found {}", self.found()));
             }
+            self.expect(')')?;
+        }
+        if self.eat_word("sums") {
+            self.expect('(')?;
+            if !self.eat_word("contract") {
+                return self.error(format!("expected `contract`, found {}", self.found()));
+            }
+            out.contract = true;
             self.expect(')')?;
         }
         Ok(out)
