@@ -318,6 +318,7 @@ fn controls(toward_zero: bool, flush: bool) -> FloatControls {
         flush_f32: flush,
         flush_f64: flush,
         toward_zero,
+        contract: false,
     }
 }
 
