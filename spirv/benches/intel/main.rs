@@ -4,6 +4,9 @@
 //! driver, without a GPU, in a process of its own that reads all modules first (`driver.rs`), for the time, and by `ocloc` for the zebin. Where the
 //! source says no width, both choose theirs. Both zebins make the same launches on the simulator, held to the same expectations; what they execute is counted.
 //!
+//! `--count`: what is executed alone, without times and after one compile, so that nothing else on the machine matters; `--keep DIR`: modules and zebins stay
+//! there, and what Intel's compiler made of a module is not made again.
+//!
 //! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--rounds 5`: the fastest
 //! of so many compiles counts; `--write FILE` puts the table into a page, between its marks.
 #![allow(
@@ -54,7 +57,10 @@ struct Asked {
     simd: Option<u32>,
     /// Whether Intel's compiler is to take all buffers for larger than 4 GiB.
     a64: bool,
-    rounds: u32,
+    /// Of how many compiles the fastest counts; none are timed where only what is executed is asked for.
+    rounds: Option<u32>,
+    /// Where modules and zebins stay.
+    keep: Option<PathBuf>,
     write: Option<PathBuf>,
 }
 
@@ -80,7 +86,8 @@ fn asked() -> Asked {
         kernel: String::new(),
         simd: None,
         a64: false,
-        rounds: 5,
+        rounds: Some(5),
+        keep: None,
         write: None,
     };
     let mut args = std::env::args().skip(1);
@@ -93,7 +100,9 @@ fn asked() -> Asked {
             "--kernel" => asked.kernel = value(),
             "--simd" => asked.simd = Some(value().parse().expect("a number")),
             "--a64" => asked.a64 = true,
-            "--rounds" => asked.rounds = value().parse().expect("a number"),
+            "--rounds" => asked.rounds = Some(value().parse().expect("a number")),
+            "--count" => asked.rounds = None,
+            "--keep" => asked.keep = Some(value().into()),
             "--write" => asked.write = Some(value().into()),
             _ => panic!("what is {arg}?"),
         }
@@ -147,15 +156,20 @@ fn main() {
         .filter(|c| !c.prints)
         .collect();
     let kernels = kernels_of(device, &cases, asked.simd);
-    let dir = tempfile::tempdir().expect("a folder");
-    let times = driver::times(device.name, &kernels, asked.rounds, dir.path());
+    let passing = tempfile::tempdir().expect("a folder");
+    let dir = asked.keep.as_deref().unwrap_or(passing.path());
+    std::fs::create_dir_all(dir).expect("a folder");
+    let times = match asked.rounds {
+        Some(rounds) => driver::times(device.name, &kernels, rounds, passing.path()),
+        None => BTreeMap::new(),
+    };
     let mut rows = Vec::new();
     for (n, k) in kernels.iter().enumerate() {
         let mine = |c: &&&Case| (c.file, c.kernel) == (k.file, k.name);
         let cases: Vec<&Case> = cases.iter().filter(mine).copied().collect();
         let run = |made: Made| sides::run(&made.zebin, &cases, made.simd).map(|r| (made, r));
-        let ours = sides::ours(k, device.name, asked.rounds).and_then(run);
-        let theirs = sides::theirs(k, device.name, asked.a64, dir.path())
+        let ours = sides::ours(k, device.name, asked.rounds, dir).and_then(run);
+        let theirs = sides::theirs(k, device.name, asked.a64, dir)
             .map(|m| m.in_time(times.get(&n).copied()))
             .and_then(run);
         rows.push(Row {
@@ -168,6 +182,6 @@ fn main() {
     let text = table::text(&asked, &rows);
     print!("{text}");
     if let Some(page) = &asked.write {
-        table::write(page, &text);
+        table::write(page, &asked.target, &text);
     }
 }

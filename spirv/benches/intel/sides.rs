@@ -50,8 +50,8 @@ fn trimmed(code: &[u8]) -> usize {
     code.iter().rposition(|b| *b != 0).map_or(0, |n| n + 1)
 }
 
-/// Ours, from words to zebin.
-pub fn ours(k: &Kernel, device: &str, rounds: u32) -> Result<Made, String> {
+/// Ours, from words to zebin; the fastest of so many compiles, or one that is not timed.
+pub fn ours(k: &Kernel, device: &str, rounds: Option<u32>, dir: &Path) -> Result<Made, String> {
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     target.check = false;
     let options = Options {
@@ -62,27 +62,37 @@ pub fn ours(k: &Kernel, device: &str, rounds: u32) -> Result<Made, String> {
     let mut context = Context::new();
     let mut best = Duration::MAX;
     let mut zebin = Vec::new();
-    for _ in 0..rounds.max(1) * 4 {
+    for _ in 0..rounds.map_or(1, |r| r.max(1) * 4) {
         let start = Instant::now();
         let translated = translate(&k.words, &options).map_err(|e| e.to_string())?;
         let compiled = context.compile(&translated.module, &target);
         best = best.min(start.elapsed());
         zebin = compiled.map_err(|e| e.to_string())?.zebin;
     }
-    Made::of(zebin, k.name, Some(best))
+    let file = dir.join(format!("{}.{}.{device}.gantry.zebin", k.file, k.name));
+    std::fs::write(file, &zebin).map_err(|e| e.to_string())?;
+    Made::of(zebin, k.name, rounds.map(|_| best))
 }
 
 /// Intel's.
 pub fn theirs(k: &Kernel, device: &str, a64: bool, dir: &Path) -> Result<Made, String> {
-    let name = format!("{}.{}", k.file, k.name);
-    let file = dir.join(format!("{name}.spv"));
-    let bytes: Vec<u8> = k.words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
-    let options = match a64 {
-        true => "-cl-std=CL2.0 -cl-intel-greater-than-4GB-buffer-required",
-        false => "-cl-std=CL2.0",
+    let (options, kind) = match a64 {
+        true => (
+            "-cl-std=CL2.0 -cl-intel-greater-than-4GB-buffer-required",
+            ".a64",
+        ),
+        false => ("-cl-std=CL2.0", ""),
     };
+    let name = format!("{}.{}.{device}{kind}", k.file, k.name);
+    let file = dir.join(format!("{name}.spv"));
     let zebin = format!("{name}.zebin");
+    let bytes: Vec<u8> = k.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    if std::fs::read(&file).is_ok_and(|kept| kept == bytes)
+        && let Ok(kept) = std::fs::read(dir.join(&zebin))
+    {
+        return Made::of(kept, k.name, None);
+    }
+    std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
     let done = Command::new("ocloc")
         .args(["compile", "-q", "-spirv_input", "-device", device])
         .args(["-internal_options", ZEBIN, "-options", options])

@@ -5,9 +5,25 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// The marks in a page that the table stands between.
-const BEGIN: &str = "<!-- table: begin -->\n";
-const END: &str = "<!-- table: end -->\n";
+/// Why kernels execute more than [`MOST`] times what Intel's do: a line each, of its name and the reason. A product may have a line of its own: `name@product`.
+const REASONS: &str = include_str!("reasons.txt");
+/// The ratio of executed instructions above which a kernel has a reason.
+const MOST: f64 = 1.3;
+
+/// The marks in a page that a product's table stands between.
+fn marks(target: &str) -> [String; 2] {
+    ["begin", "end"].map(|m| format!("<!-- {target}: {m} -->\n"))
+}
+
+/// The reason that is known of a kernel.
+fn reason(name: &str, target: &str) -> Option<&'static str> {
+    let own = format!("{name}@{target}");
+    let of = |wanted: &str| {
+        let mut lines = REASONS.lines().filter_map(|l| l.split_once(": "));
+        lines.find(|l| l.0 == wanted).map(|l| l.1)
+    };
+    of(&own).or_else(|| of(name))
+}
 
 /// The geometric mean; 1 of nothing.
 fn mean(values: &[f64]) -> f64 {
@@ -53,6 +69,7 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     let mut all = Ratios::default();
     let mut table = String::new();
     let mut failed = Vec::new();
+    let mut above: Vec<(f64, String)> = Vec::new();
     for r in rows {
         let name = format!("{}.{}", r.file, r.kernel);
         let ((made, ran), (their_made, their_ran)) = match (&r.ours, &r.theirs) {
@@ -70,6 +87,9 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
         let ratio = |a: f64, b: f64| a / b.max(1e-9);
         let instructions = ratio(ran.instructions as f64, their_ran.instructions as f64);
         all.instructions.push(instructions);
+        if instructions > MOST {
+            above.push((instructions, name.clone()));
+        }
         if ran.sends > 0 && their_ran.sends > 0 {
             all.sends.push(ran.sends as f64 / their_ran.sends as f64);
         }
@@ -81,9 +101,9 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
         all.widths[at(made.simd)][at(their_made.simd)] += 1;
         all.scratch[0] += u64::from(made.scratch);
         all.scratch[1] += u64::from(their_made.scratch);
-        let _ = writeln!(
+        let _ = write!(
             table,
-            "| {name} | {} / {} | {} / {} | {instructions:.2} | {} / {} | {} / {} | {} / {} | {} / {} | {} / {} | {} |",
+            "| {name} | {} / {} | {} / {} | {instructions:.2} | {} / {} | {} / {} | {} / {} | {} / {} |",
             made.simd,
             their_made.simd,
             ran.instructions,
@@ -96,10 +116,17 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
             their_made.scratch,
             ran.scratch,
             their_ran.scratch,
-            millis(made.time),
-            millis(their_made.time),
-            time.map_or("–".to_owned(), |t| format!("{t:.0}")),
         );
+        if asked.rounds.is_some() {
+            let _ = write!(
+                table,
+                " {} / {} | {} |",
+                millis(made.time),
+                millis(their_made.time),
+                time.map_or("–".to_owned(), |t| format!("{t:.0}")),
+            );
+        }
+        table.push('\n');
     }
     let a64 = if asked.a64 {
         ", its buffers with 64-bit addresses"
@@ -108,8 +135,7 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     };
     let _ = writeln!(
         out,
-        "{} kernels on `{}`{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}. Scratch of a thread, summed: {} bytes, \
-         Intel's {}. Intel's compiler takes {:.0} times as long, in geometric mean; in the median {:.0} times.\n",
+        "{} kernels on `{}`{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}. Scratch of a thread, summed: {} bytes, Intel's {}.",
         all.instructions.len(),
         asked.target,
         mean(&all.instructions),
@@ -117,19 +143,38 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
         mean(&all.bytes),
         all.scratch[0],
         all.scratch[1],
-        mean(&all.times),
-        median(all.times.clone()),
     );
-    out.push_str("| width, ours | Intel's 8 | 16 | 32 |\n|---|---|---|---|\n");
+    if asked.rounds.is_some() {
+        let _ = writeln!(
+            out,
+            "Intel's compiler takes {:.0} times as long, in geometric mean; in the median {:.0} times.",
+            mean(&all.times),
+            median(all.times.clone()),
+        );
+    }
+    out.push_str("\n| width, ours | Intel's 8 | 16 | 32 |\n|---|---|---|---|\n");
     for (n, simd) in [8, 16, 32].into_iter().enumerate() {
         let [a, b, c] = all.widths[n];
         let _ = writeln!(out, "| {simd} | {a} | {b} | {c} |");
     }
-    out.push_str(
-        "\nOurs / Intel's:\n\n| kernel | width | executed | ratio | sends | bytes of code | scratch | scratch messages | ms to compile | times as fast |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+    let (heads, rule) = match asked.rounds {
+        Some(_) => (" ms to compile | times as fast |", "---|---|"),
+        None => ("", ""),
+    };
+    let _ = writeln!(
+        out,
+        "\nOurs / Intel's:\n\n| kernel | width | executed | ratio | sends | bytes of code | scratch | scratch messages |{heads}\n\
+         |---|---|---|---|---|---|---|---|{rule}",
     );
     out.push_str(&table);
+    if !above.is_empty() {
+        let _ = writeln!(out, "\n{} above {MOST}, and why:\n", above.len());
+        above.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (ratio, name) in &above {
+            let why = reason(name, &asked.target).unwrap_or("not looked into");
+            let _ = writeln!(out, "- `{name}` ({ratio:.2}): {why}");
+        }
+    }
     if !failed.is_empty() {
         out.push_str("\nNot compared:\n\n");
         failed.iter().for_each(|f| out.push_str(f));
@@ -137,10 +182,11 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     out
 }
 
-/// Puts the text into a page, between its marks.
-pub fn write(page: &Path, text: &str) {
+/// Puts the text into a page, between the product's marks.
+pub fn write(page: &Path, target: &str, text: &str) {
+    let [begin, end] = marks(target);
     let old = std::fs::read_to_string(page).unwrap();
-    let (head, rest) = old.split_once(BEGIN).expect("a mark where it begins");
-    let (_, tail) = rest.split_once(END).expect("a mark where it ends");
-    std::fs::write(page, format!("{head}{BEGIN}{text}{END}{tail}")).unwrap();
+    let (head, rest) = old.split_once(&begin).expect("a mark where it begins");
+    let (_, tail) = rest.split_once(&end).expect("a mark where it ends");
+    std::fs::write(page, format!("{head}{begin}{text}{end}{tail}")).unwrap();
 }
