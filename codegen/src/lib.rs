@@ -6,6 +6,7 @@
 
 mod address;
 pub mod builder;
+mod coalesce;
 mod compile;
 mod constants;
 mod context;

@@ -10,6 +10,7 @@
 //!      | sends      payloads and descriptors
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
+//!      | coalesce   moves to and from parts of registers, done without
 //!      | constants  registers made of immediates, shared
 //!      | raise      loads early in their blocks
 //!      | liveness   ranges and demand in bytes
@@ -19,6 +20,7 @@
 //!   zebin
 //! ```
 
+use crate::coalesce::coalesce;
 use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::constants;
 use crate::context::Context;
@@ -65,6 +67,8 @@ pub enum Stage {
     Legalize,
     /// Flags physical.
     Flags,
+    /// Moves to and from parts of registers done without.
+    Coalesce,
     /// Registers made of immediates shared.
     Constants,
     /// Loads early.
@@ -81,7 +85,7 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 14] = [
+    pub const ALL: [Stage; 15] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Opt,
@@ -90,6 +94,7 @@ impl Stage {
         Stage::Sends,
         Stage::Legalize,
         Stage::Flags,
+        Stage::Coalesce,
         Stage::Constants,
         Stage::Raise,
         Stage::Liveness,
@@ -109,6 +114,7 @@ impl Stage {
             Stage::Sends => "sends",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
+            Stage::Coalesce => "coalesce",
             Stage::Constants => "constants",
             Stage::Raise => "raise",
             Stage::Liveness => "liveness",
@@ -365,14 +371,20 @@ fn measure(
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let passes = stages.options.passes();
     let out = measure_with(stages, context, module, func, raises, passes)?;
-    let straight = |p: &PassStats| p.pass == Pass::Unroll && p.changes > 0;
-    if out.live.peak().1 <= out.limit || !stages.stats.passes.iter().any(straight) {
+    // Not for the price of spilling: loops stay, and payloads are filled where they are sent.
+    let did = |pass: &Pass| {
+        let mut all = stages.stats.passes.iter();
+        all.any(|p| p.pass == *pass && p.changes > 0)
+    };
+    let costs: PassSet = [Pass::Unroll, Pass::Coalesce]
+        .into_iter()
+        .filter(did)
+        .collect();
+    if out.live.peak().1 <= out.limit || costs == PassSet::default() {
         return Ok(out);
     }
-    // Not for the price of spilling: loops stay.
     context.insts = out.code.insts;
-    let rolled = passes.without(PassSet::from_iter([Pass::Unroll]));
-    measure_with(stages, context, module, func, raises, rolled)
+    measure_with(stages, context, module, func, raises, passes.without(costs))
 }
 
 /// The stages behind verification up to liveness, with some passes of the optimizer.
@@ -418,6 +430,15 @@ fn measure_with(
     if options.allocator == Allocator::Grfs {
         baseline::round(&mut code);
     }
+    let mut coalesced = 0;
+    let coalesces = passes.contains(Pass::Coalesce);
+    let FlagsPlaced(mut code) = stages.run(Stage::Coalesce, || {
+        if coalesces {
+            coalesced = coalesce(&mut code, target);
+        }
+        Ok(FlagsPlaced(code))
+    })?;
+    stages.pass(Pass::Coalesce, coalesces, coalesced);
     let by_channel = options.by_channel && options.allocator == Allocator::Bytes;
     let limit = room(options, &payload)
         .grfs

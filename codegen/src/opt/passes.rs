@@ -78,6 +78,8 @@ passes! {
     Tidy "tidy" O1,
     /// Products made part of the sums that they are in, where the kernel allows it.
     Contract "contract" O1,
+    /// Moves to and from parts of registers done without, before allocation.
+    Coalesce "coalesce" O1,
     /// Constants in registers made once for all that want them, two at a time.
     Constants "constants" O1,
     /// Loads early in their blocks, before allocation.

@@ -68,8 +68,13 @@ fn piece(pieces: &[Piece], sub: u16) -> Option<Piece> {
     pieces.get(n.checked_sub(1)?).copied()
 }
 
-/// Splits registers into pieces; whether any fell apart.
-pub(super) fn split(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) -> bool {
+/// Splits those registers that are wanted so into pieces; whether any fell apart.
+pub(crate) fn split(
+    code: &mut VCode,
+    origin: &mut Vec<u32>,
+    target: &Target,
+    wanted: impl Fn(VReg) -> bool,
+) -> bool {
     let grf = code.grf;
     let mut joints = Joints {
         first: SecondaryMap::new(),
@@ -79,7 +84,7 @@ pub(super) fn split(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) ->
     joints.first.resize(code.vregs.len());
     for (r, data) in &code.vregs {
         let n = grf.hold(data.bytes);
-        if n > 1 && data.place == Place::Any && data.align >= grf.bytes {
+        if n > 1 && data.place == Place::Any && data.align >= grf.bytes && wanted(r) {
             let first = joints.up.len() as u32;
             joints.first[r] = first + 1;
             joints.up.extend(first..first + n - 1);

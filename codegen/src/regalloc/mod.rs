@@ -11,7 +11,7 @@
 pub mod baseline;
 pub mod bundles;
 pub mod checker;
-mod chunks;
+pub(crate) mod chunks;
 #[cfg(test)]
 mod corruptions;
 mod holes;
@@ -236,7 +236,7 @@ pub fn allocate(
         let more = (bytes + 1..=bytes / 4 * 5).contains(&live.peak().1);
         let payload = more && loosen::payload(code, live, origin, room.target);
         let loosened = loosen::loosen(code, origin, room.target) || payload;
-        chunks::split(code, origin, room.target) || loosened
+        chunks::split(code, origin, room.target, |_| true) || loosened
     });
     if pieces {
         work.follow()?;

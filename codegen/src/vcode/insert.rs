@@ -148,6 +148,30 @@ fn shift(code: &mut VCode, new: &[Inserted]) {
     }
 }
 
+/// Takes instructions out, by their places. A block keeps what ends it.
+pub(crate) fn remove(code: &mut VCode, mut gone: impl FnMut(usize) -> bool) {
+    let mut kept = Vec::with_capacity(code.insts.len() + 1);
+    let mut count = 0;
+    for i in 0..code.insts.len() {
+        kept.push(count);
+        count += usize::from(!gone(i));
+    }
+    kept.push(count);
+    let at = |n: usize| kept.get(n).copied().unwrap_or(count);
+    for b in code.blocks.values_mut() {
+        (b.start, b.end) = (at(b.start), at(b.end));
+    }
+    let locs = std::mem::take(&mut code.locs);
+    for (first, loc) in locs.runs() {
+        code.locs.push(at(first), loc);
+    }
+    let mut n = 0;
+    code.insts.retain(|_| {
+        n += 1;
+        at(n) > at(n - 1)
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,7 +47,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 19] = [
+pub const COMMANDS: [&dyn Command; 20] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -57,6 +57,7 @@ pub const COMMANDS: [&dyn Command; 19] = [
     &stage::SENDS,
     &stage::LEGALIZE,
     &stage::FLAGS,
+    &stage::COALESCE,
     &stage::CONSTANTS,
     &stage::RAISE,
     &stage::LIVENESS,

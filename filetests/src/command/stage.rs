@@ -25,6 +25,7 @@ pub(super) const SENDS: StageTest = of("sends", Stage::Sends);
 pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
 pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
 pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);
+pub(super) const COALESCE: StageTest = of("coalesce", Stage::Coalesce);
 pub(super) const CONSTANTS: StageTest = of("constants", Stage::Constants);
 pub(super) const RAISE: StageTest = of("raise", Stage::Raise);
 pub(super) const LIVENESS: StageTest = of("liveness", Stage::Liveness);
@@ -64,7 +65,9 @@ impl Command for StageTest {
         }
         // The stages behind are tested with what the file says, not with what the optimizer makes of it.
         compile_options.opt = match self.stage {
-            Stage::Opt | Stage::Constants | Stage::Raise | Stage::Schedule => OptLevel::O2,
+            Stage::Opt | Stage::Coalesce | Stage::Constants | Stage::Raise | Stage::Schedule => {
+                OptLevel::O2
+            }
             _ => OptLevel::O0,
         };
         for level in OptLevel::ALL {

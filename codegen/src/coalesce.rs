@@ -1,0 +1,552 @@
+//! Moves to and from parts of registers, done without: what a message gives is read where it came, and what a message takes is made where it goes.
+//!
+//! Needs code whose flags have their places. Regalloc joins registers that whole copies connect. What it does not see is a register that is a part of another: a
+//! component of a message's answer, a part of a payload, half the lanes of either. Here a move of whole GRFs from register to register is taken out where
+//!
+//! - all that is written of its destination comes from one register, by moves a constant number of bytes apart, and that is written no more: the destination
+//!   is a name for that part of it;
+//! - or its destination is a register that is filled and then read, as payloads are, and its source lives in the same block alone: the source is made there.
+//!
+//! Registers that such moves connect fall into pieces first (`regalloc::chunks`), since half of one may go elsewhere than the other.
+//!
+//! A pass over the code for each of the two; each register's accesses are looked at a constant number of times for each move that it is in.
+
+use crate::regalloc::chunks;
+use crate::target::Target;
+use crate::vcode::insert::remove;
+use crate::vcode::operand::grf_dst;
+use crate::vcode::spans::Spans;
+use crate::vcode::{Access, MInst, Place, VCode, VReg, VirtReg};
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use gantry_isa_gen::{Dst, ExecSize, Inst, Op, RegRef, Region, Src, SrcMods, Type};
+use smallvec::SmallVec;
+
+/// How many instructions before its payload is filled a value may be made in it: what of a payload is not made yet takes room as well.
+const AHEAD: usize = 96;
+/// The most accesses of a register that is looked at.
+const ACCESSES: usize = 64;
+
+/// Bytes that go from one register to another as they are.
+#[derive(Clone, Copy)]
+struct Move {
+    to: VReg,
+    /// Bytes from the destination's start on.
+    at: u32,
+    from: VReg,
+    /// Bytes from the source's start on.
+    of: u32,
+    bytes: u32,
+}
+
+/// A write or a read of some bytes.
+#[derive(Clone, Copy)]
+struct Touched {
+    inst: usize,
+    start: u32,
+    end: u32,
+}
+
+/// What is done with a register.
+#[derive(Clone, Default)]
+struct Uses {
+    writes: SmallVec<[Touched; 4]>,
+    reads: SmallVec<[Touched; 4]>,
+    /// Where a value of it begins.
+    begins: SmallVec<[usize; 2]>,
+    /// Whether it has to stay as it is.
+    stays: bool,
+    /// Whether it is copied by what no one instruction can do: it may be another register, but no part of one.
+    whole: bool,
+}
+
+/// A register that is a part of another: which, and from which of its bytes on.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    of: PackedOption<VReg>,
+    at: u32,
+}
+
+struct Coalescer<'a> {
+    code: &'a mut VCode,
+    block: Vec<u32>,
+    uses: SecondaryMap<VReg, Uses>,
+    parts: SecondaryMap<VReg, Part>,
+    /// Registers that others are made in, and where their value begins now.
+    begins: SecondaryMap<VReg, Option<usize>>,
+    /// Reads of what is made in a register.
+    made: SecondaryMap<VReg, SmallVec<[Touched; 4]>>,
+    gone: Vec<bool>,
+    count: u32,
+}
+
+/// The bytes of a contiguous operand of so many elements; none of one that is not.
+fn packed(region: Region, exec: ExecSize) -> bool {
+    let n = exec.channels();
+    match region {
+        Region::Rect { vs, w, hs } => {
+            n == 1 || hs == 1 && (u32::from(w) == n || vs == w) || w == 1 && vs == 1
+        }
+        _ => false,
+    }
+}
+
+/// A plain move between registers of the GRF file, of bytes in a row.
+fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
+    let plain = inst.op == Op::Mov && inst.pred.is_none() && inst.cond.is_none() && !inst.sat;
+    let (
+        Dst::Direct { at: to, hs: 1, ty },
+        Src::Direct {
+            at: from,
+            region,
+            ty: of,
+            mods,
+        },
+    ) = (inst.dst, inst.srcs[0])
+    else {
+        return None;
+    };
+    let (VirtReg::Grf(d), VirtReg::Grf(s)) = (to.reg, from.reg) else {
+        return None;
+    };
+    let same = ty == of || ty.bytes() == of.bytes() && !ty.is_float() && !of.is_float();
+    let fits = plain && same && mods == Default::default() && packed(region, inst.exec);
+    fits.then(|| Move {
+        to: d,
+        at: to.sub.into(),
+        from: s,
+        of: from.sub.into(),
+        bytes: inst.exec.channels() * ty.bytes(),
+    })
+}
+
+/// The channels of a move that does what a copy of so many bytes does, if one can.
+fn copied(bytes: u32) -> Option<ExecSize> {
+    match bytes {
+        32 => Some(ExecSize::S8),
+        64 => Some(ExecSize::S16),
+        _ => None,
+    }
+}
+
+/// A move of doublewords in all channels, which may begin the destination's value.
+fn copy(exec: ExecSize, to: (VReg, u32), from: (VReg, u32), starts: bool) -> MInst {
+    let mut inst = Inst::new(Op::Mov, exec);
+    inst.no_mask = true;
+    inst.dst = grf_dst(to.0, Type::Ud);
+    if let Dst::Direct { at, .. } = &mut inst.dst {
+        at.sub = to.1 as u16;
+    }
+    inst.srcs[0] = Src::Direct {
+        at: RegRef::new(VirtReg::Grf(from.0), from.1 as u16),
+        region: Region::Rect { vs: 8, w: 8, hs: 1 },
+        ty: Type::Ud,
+        mods: SrcMods::default(),
+    };
+    MInst::Op {
+        inst,
+        starts,
+        keeps: None,
+    }
+}
+
+impl Move {
+    /// Whether it is of whole GRFs of so many bytes.
+    fn is_whole(&self, grf: u32) -> bool {
+        let whole = |n: u32| n.is_multiple_of(grf);
+        whole(self.at) && whole(self.of) && whole(self.bytes) && self.to != self.from
+    }
+}
+
+/// The registers that moves of whole GRFs connect, and those that copies connect with them.
+fn connected(code: &VCode) -> EntitySet<VReg> {
+    let grf = code.grf.bytes;
+    let mut up: SecondaryMap<VReg, PackedOption<VReg>> = SecondaryMap::new();
+    fn root(up: &mut SecondaryMap<VReg, PackedOption<VReg>>, mut r: VReg) -> VReg {
+        while let Some(next) = up[r].expand() {
+            if let Some(after) = up[next].expand() {
+                up[r] = after.into();
+            }
+            r = next;
+        }
+        r
+    }
+    for m in &code.insts {
+        if let MInst::Copy { dst, src } = *m {
+            let (a, b) = (root(&mut up, dst), root(&mut up, src));
+            if a != b {
+                up[a] = b.into();
+            }
+        }
+    }
+    let mut roots: EntitySet<VReg> = EntitySet::new();
+    for m in &code.insts {
+        if let MInst::Op { inst, .. } = m
+            && let Some(m) = moved(inst)
+            && m.is_whole(grf)
+        {
+            roots.insert(root(&mut up, m.to));
+            roots.insert(root(&mut up, m.from));
+        }
+    }
+    let mut out: EntitySet<VReg> = EntitySet::new();
+    if roots.is_empty() {
+        return out;
+    }
+    for r in code.vregs.keys() {
+        if roots.contains(root(&mut up, r)) {
+            out.insert(r);
+        }
+    }
+    out
+}
+
+/// The pass; gives how many moves went.
+pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
+    // What routines pass each other is not said by instructions alone.
+    if code.routines.len() > 1 {
+        return 0;
+    }
+    let wanted = connected(code);
+    if wanted.is_empty() {
+        return 0;
+    }
+    let mut origin = vec![0; code.insts.len()];
+    chunks::split(code, &mut origin, target, |r| wanted.contains(r));
+    let mut c = Coalescer {
+        block: code.block_of(),
+        uses: SecondaryMap::new(),
+        parts: SecondaryMap::new(),
+        begins: SecondaryMap::new(),
+        made: SecondaryMap::new(),
+        gone: vec![false; code.insts.len()],
+        count: 0,
+        code,
+    };
+    c.drop_copies_of_nothing();
+    c.look(target);
+    for i in 0..c.code.insts.len() {
+        c.forward(i);
+    }
+    for i in 0..c.code.insts.len() {
+        c.backward(i);
+    }
+    c.finish()
+}
+
+impl Coalescer<'_> {
+    /// Copies of what nobody wrote begin their destination, and write nothing.
+    fn drop_copies_of_nothing(&mut self) {
+        let mut writes: SecondaryMap<VReg, u32> = SecondaryMap::new();
+        for m in &self.code.insts {
+            m.for_each_vreg(|r, a| {
+                let begins = matches!(m, MInst::Start { .. });
+                writes[r] += u32::from(a != Access::Use && !begins);
+            });
+        }
+        for m in &mut self.code.insts {
+            if let MInst::Copy { dst, src } = *m
+                && writes[src] == 0
+                && self.code.vregs[src].place == Place::Any
+            {
+                *m = MInst::Start { dst };
+                writes[dst] -= 1;
+            }
+        }
+    }
+
+    fn look(&mut self, target: &Target) {
+        let code = &*self.code;
+        let spans = Spans {
+            platform: target.platform(),
+            grf: code.grf.bytes,
+            size: |r: VReg| code.vregs[r].bytes,
+        };
+        for (i, m) in code.insts.iter().enumerate() {
+            let plain = match m {
+                MInst::Op { inst, .. } => {
+                    let macros = |s: &Src<VirtReg>| matches!(s, Src::Macro { .. });
+                    !matches!(inst.dst, Dst::Macro { .. }) && !inst.srcs.iter().any(macros)
+                }
+                m => matches!(m, MInst::Start { .. } | MInst::Copy { .. }),
+            };
+            let whole = match m {
+                MInst::Copy { dst, .. } => copied(code.vregs[*dst].bytes).is_none(),
+                _ => false,
+            };
+            let begins = matches!(m, MInst::Start { .. });
+            spans.each(m, |r, bytes, access| {
+                let uses = &mut self.uses[r];
+                uses.whole |= whole;
+                uses.stays |= !plain || uses.writes.len() + uses.reads.len() > ACCESSES;
+                if access == Access::Def {
+                    uses.begins.push(i);
+                }
+                let touched = Touched {
+                    inst: i,
+                    start: bytes.start,
+                    end: bytes.end,
+                };
+                match access {
+                    Access::Use => uses.reads.push(touched),
+                    _ if !begins => uses.writes.push(touched),
+                    _ => {}
+                }
+            });
+        }
+    }
+
+    /// The move that an instruction is, of whole GRFs.
+    fn movement(&self, i: usize) -> Option<Move> {
+        let m = match *self.code.insts.get(i)? {
+            MInst::Op { ref inst, .. } => moved(inst)?,
+            MInst::Copy { dst, src } => Move {
+                to: dst,
+                at: 0,
+                from: src,
+                of: 0,
+                bytes: self.code.vregs[dst].bytes,
+            },
+            _ => return None,
+        };
+        m.is_whole(self.code.grf.bytes).then_some(m)
+    }
+
+    /// The register that one is a part of, itself if of none, and from which byte on.
+    fn part(&self, mut r: VReg) -> (VReg, u32) {
+        let mut at = 0;
+        while let Some(of) = self.parts[r].of.expand() {
+            at += self.parts[r].at;
+            r = of;
+        }
+        (r, at)
+    }
+
+    fn of_block(&self, i: usize) -> Option<u32> {
+        self.block.get(i).copied()
+    }
+
+    /// Whether a part fits a register, by its size and alignment.
+    fn fits(&self, part: VReg, of: VReg, at: u32) -> bool {
+        let whole = self.uses[part].whole;
+        let (part, of) = (self.code.vregs[part], self.code.vregs[of]);
+        (!whole || at == 0 && part.bytes == of.bytes)
+            && part.place == Place::Any
+            && at + part.bytes <= of.bytes
+            && of.align >= part.align
+            && at.is_multiple_of(part.align)
+    }
+
+    /// Whether no message reads a register besides what is read here: its two payloads lie apart.
+    fn sent_apart(&self, reads: &[Touched], from: VReg) -> bool {
+        reads.iter().all(|r| match self.code.insts.get(r.inst) {
+            Some(MInst::Op { inst, .. }) if inst.op.is_send() => {
+                inst.srcs.iter().all(|s| match s {
+                    Src::Direct { at, .. } => match at.reg {
+                        VirtReg::Grf(r) => self.part(r).0 != from,
+                        _ => true,
+                    },
+                    _ => true,
+                })
+            }
+            _ => true,
+        })
+    }
+
+    /// Where the instruction is the last that writes its destination, which then may be a name for what it was moved from.
+    fn forward(&mut self, i: usize) {
+        let Some(last) = self.movement(i) else {
+            return;
+        };
+        let to = last.to;
+        let uses = &self.uses[to];
+        let block = self.of_block(i);
+        if uses.stays
+            || self.parts[to].of.is_some()
+            || uses.writes.last().is_none_or(|w| w.inst != i)
+        {
+            return;
+        }
+        let (of, base) = self.part(last.from);
+        let Some(at) = (base + last.of).checked_sub(last.at) else {
+            return;
+        };
+        let from = &self.uses[of];
+        let first = uses.writes.first().map_or(i, |w| w.inst);
+        let same = |w: &Touched| {
+            self.movement(w.inst).is_some_and(|m| {
+                let (r, base) = self.part(m.from);
+                r == of && base + m.of == at + m.at
+            })
+        };
+        let ok = of != to
+            && !from.stays
+            && self.fits(to, of, at)
+            && self.of_block(first) == block
+            && uses.writes.iter().all(same)
+            // Nothing of what was there before is kept.
+            && matches!(*uses.begins, [b] if b <= first && self.of_block(b) == block)
+            && from.writes.iter().all(|w| w.inst < first && self.of_block(w.inst) == block)
+            && (from.writes.is_empty() || !from.begins.is_empty())
+            && uses.reads.iter().all(|r| r.inst > i || self.of_block(r.inst) != block)
+            && self.sent_apart(&uses.reads, of);
+        if !ok {
+            return;
+        }
+        for w in &uses.writes {
+            self.gone[w.inst] = true;
+            self.count += 1;
+        }
+        if let [b] = *uses.begins {
+            self.gone[b] = true;
+        }
+        // A move that goes reads nothing.
+        let gone: SmallVec<[usize; 4]> = uses.writes.iter().map(|w| w.inst).collect();
+        let reads = uses.reads.clone();
+        let from = &mut self.uses[of];
+        from.reads.retain(|r| !gone.contains(&r.inst));
+        from.reads.extend(reads.iter().map(|r| Touched {
+            inst: r.inst,
+            start: r.start + at,
+            end: r.end + at,
+        }));
+        self.parts[to] = Part { of: of.into(), at };
+    }
+
+    /// Makes what the instruction moves where it moves it to.
+    fn backward(&mut self, i: usize) {
+        if self.gone[i] {
+            return;
+        }
+        let Some(m) = self.movement(i) else {
+            return;
+        };
+        let (value, base) = self.part(m.from);
+        let (payload, at) = (m.to, m.at);
+        let (uses, whole) = (&self.uses[value], &self.uses[payload]);
+        let block = self.of_block(i);
+        let here = |t: &Touched| self.of_block(t.inst) == block;
+        let (Some(first), Some(&begin)) = (uses.begins.first(), whole.begins.first()) else {
+            return;
+        };
+        let begin_now = self.begins[payload].unwrap_or(begin);
+        let first_now = self.begins[value].unwrap_or(*first);
+        // What a copy begins, it begins whole.
+        let copy = |n: usize| matches!(self.code.insts.get(n), Some(MInst::Copy { .. }));
+        let is_value = value != payload
+            && base + m.of == 0
+            && m.bytes == self.code.vregs[value].bytes
+            && !uses.stays
+            && self.fits(value, payload, at)
+            && uses.begins.len() == 1
+            && self.of_block(*first) == block
+            && uses
+                .writes
+                .iter()
+                .all(|w| here(w) && w.inst < i && w.inst >= *first)
+            && uses.reads.iter().all(here)
+            && first_now + AHEAD >= i
+            && !copy(first_now)
+            && (begin_now == i || !copy(begin_now));
+        // What is not read behind it may be written over.
+        let read_before = uses
+            .reads
+            .iter()
+            .chain(&self.made[value])
+            .all(|r| r.inst <= i);
+        let written = whole.writes.last().map_or(0, |w| w.inst);
+        let is_payload = !whole.stays
+            && self.code.vregs[payload].place == Place::Any
+            && self.parts[payload].of.is_none()
+            && whole.begins.len() == 1
+            && self.of_block(begin) == block
+            && whole.writes.iter().all(|w| here(w) && w.inst >= begin)
+            && whole.reads.iter().all(|r| here(r) && r.inst > written)
+            && whole.writes.iter().all(|w| {
+                let behind = w.inst > i && read_before;
+                w.inst == i || behind || w.end <= at || w.start >= at + m.bytes
+            });
+        let apart = || {
+            self.sent_apart(&uses.reads, payload)
+                && self.sent_apart(&self.made[value], payload)
+                && self.sent_apart(&whole.reads, value)
+        };
+        if !is_value || !is_payload || !apart() {
+            return;
+        }
+        let last = begin_now.max(first_now);
+        self.unbegin(last);
+        self.begins[payload] = Some(begin_now.min(first_now));
+        self.gone[i] = true;
+        self.count += 1;
+        let reads = self.uses[value].reads.iter().chain(&self.made[value]);
+        let reads: SmallVec<[Touched; 4]> = reads.copied().collect();
+        self.made[payload].extend(reads);
+        self.parts[value] = Part {
+            of: payload.into(),
+            at,
+        };
+    }
+
+    /// The instruction begins a value of the register no longer: it is a part of one that has begun.
+    fn unbegin(&mut self, i: usize) {
+        match self.code.insts.get_mut(i) {
+            Some(MInst::Op { starts, .. }) => *starts = false,
+            Some(MInst::Start { .. }) => self.gone[i] = true,
+            _ => {}
+        }
+    }
+
+    /// Names registers anew, and takes out what went.
+    fn finish(self) -> u32 {
+        if self.count == 0 {
+            return 0;
+        }
+        let mut parts: SecondaryMap<VReg, (VReg, u32)> =
+            SecondaryMap::with_default((VReg::new(0), 0));
+        for r in self.code.vregs.keys() {
+            parts[r] = self.part(r);
+        }
+        let name = |reg: &mut VirtReg, sub: &mut u16| {
+            if let VirtReg::Grf(r) = reg {
+                let (of, at) = parts[*r];
+                *r = of;
+                *sub += at as u16;
+            }
+        };
+        for m in &mut self.code.insts {
+            match m {
+                MInst::Op { inst, .. } => {
+                    for s in &mut inst.srcs {
+                        if let Src::Direct { at, .. } = s {
+                            name(&mut at.reg, &mut at.sub);
+                        }
+                    }
+                    if let Dst::Direct { at, .. } = &mut inst.dst {
+                        name(&mut at.reg, &mut at.sub);
+                    }
+                }
+                MInst::Start { dst } => *dst = parts[*dst].0,
+                MInst::Copy { dst, src } => {
+                    let bytes = self.code.vregs[*dst].bytes;
+                    let ((d, da), (s, sa)) = (parts[*dst], parts[*src]);
+                    let whole = |r: VReg| self.code.vregs[r].bytes == bytes;
+                    *m = match (copied(bytes), whole(d) && whole(s)) {
+                        (Some(exec), false) => copy(exec, (d, da), (s, sa), d == *dst),
+                        _ => MInst::Copy { dst: d, src: s },
+                    };
+                }
+                _ => {}
+            }
+        }
+        let vregs = &self.code.vregs;
+        self.code.labels.retain_mut(|(_, r)| {
+            let (of, at) = parts[*r];
+            let kept = at == 0 && vregs[of].bytes == vregs[*r].bytes;
+            *r = of;
+            kept
+        });
+        remove(self.code, |i| self.gone.get(i).copied().unwrap_or(false));
+        self.count
+    }
+}
