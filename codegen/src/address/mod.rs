@@ -8,12 +8,13 @@ mod forward;
 mod halves;
 mod merge;
 mod pack;
+mod parts;
 mod places;
 mod sums;
 mod surfaces;
 mod uses;
 
-pub(crate) use forward::{dead_stores, forward};
+pub(crate) use forward::{dead_stores, drop_scratch, forward};
 pub(crate) use merge::{loads as merge_loads, stores as merge_stores};
 pub(crate) use pack::pack;
 pub(crate) use surfaces::surfaces;

@@ -5,7 +5,9 @@
 //! behind them do not meet (rows of 12 bytes; a power of two, where the sum may wrap around). Lanes may have any addresses: what holds is of each lane of the one and any lane of the other.
 
 use super::sums::{Sum, Sums};
-use crate::ir::{FenceSpaces, Function, Inst, InstData, MemFlags, Opcode, Space, Type, Value};
+use crate::ir::{
+    FenceSpaces, Function, Inst, InstData, MemFlags, Opcode, Space, Type, Value, ValueDef,
+};
 
 /// An access to memory by addresses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -106,7 +108,17 @@ impl Place {
             return false;
         }
         let lanes = || self.sum.lanes.iter().chain(&other.sum.lanes);
-        let step = step(func, self.mem.space.address().bits(), lanes);
+        self.apart_by(other, step(func, self.mem.space.address().bits(), lanes))
+    }
+
+    /// What lanes of this place and of one beside it are a multiple of apart, but for the constants.
+    pub(super) fn step(&self, func: &Function) -> i128 {
+        let lanes = || self.sum.lanes.iter().chain(&self.sum.lanes);
+        step(func, self.mem.space.address().bits(), lanes)
+    }
+
+    /// Whether no byte is of both, if all that lanes add is a multiple of some number.
+    pub(super) fn apart_by(&self, other: &Place, step: i128) -> bool {
         let distance = i128::from(self.distance(other)).rem_euclid(step);
         distance >= i128::from(self.bytes) && step - distance >= i128::from(other.bytes)
     }
@@ -181,6 +193,63 @@ fn range(func: &Function, v: Value) -> (i128, u128) {
             arg,
         }) => (i128::from(func.dfg.ty(arg).scalar().mask()), 1),
         _ => (all, 1),
+    }
+}
+
+/// How many operations a mask is followed through.
+const MASKS: u32 = 16;
+
+/// Whether all lanes of a mask are in another, by what it was made of.
+pub(super) fn within(func: &Function, mask: Value, of: Value) -> bool {
+    fn walk(func: &Function, m: Value, of: Value, left: &mut u32) -> bool {
+        if m == of {
+            return true;
+        }
+        let ValueDef::Result(inst, n) = func.dfg.def(m) else {
+            return false;
+        };
+        let Some(rest) = left.checked_sub(1) else {
+            return false;
+        };
+        *left = rest;
+        let mut is = |m: Value| walk(func, m, of, left);
+        match *func.dfg.data(inst) {
+            InstData::Imm { bits: 0, .. } => true,
+            // The channels that go on, and those that wait with the others.
+            InstData::Ternary {
+                opcode: Opcode::Goto,
+                args: [run, wait, _],
+            } => match n {
+                0 => is(run),
+                1 => is(run) && is(wait),
+                _ => false,
+            },
+            InstData::Binary {
+                opcode: Opcode::Join,
+                args: [run, wait],
+            } => n == 0 && is(run) && is(wait),
+            InstData::Binary {
+                opcode: Opcode::Band,
+                args: [a, b],
+            } => is(a) || is(b),
+            InstData::Binary {
+                opcode: Opcode::Bor,
+                args: [a, b],
+            } => is(a) && is(b),
+            _ => false,
+        }
+    }
+    walk(func, mask, of, &mut MASKS.clone())
+}
+
+impl Place {
+    /// Whether all lanes that take part in an access take part in this one.
+    pub(super) fn has_lanes_of(&self, other: &Place, func: &Function) -> bool {
+        match (self.mask, other.mask) {
+            (None, _) => true,
+            (Some(here), Some(there)) => within(func, there, here),
+            (Some(_), None) => false,
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 //!      | rotate      loops that begin with their condition
 //!      | tidy        blocks that only one jumps to, parameters that are always the same
 //!      | egraph      what these left
+//!      | tidy        what that left
 //!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
 //!      | egraph      what these left
 //!  ir::Function
@@ -81,13 +82,14 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 13] = [
+const SEQUENCE: [(Pass, Run); 14] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
     (Pass::Tidy, blocks::tidy),
     (Pass::Contract, contract::run),
     (Pass::Egraph, egraph::run),
+    (Pass::Tidy, blocks::tidy),
     (Pass::Surfaces, address::surfaces),
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
@@ -127,6 +129,9 @@ pub(crate) fn optimize<'f>(
                 counts.add(pass, changes, start.elapsed());
                 changed = pass != Pass::Egraph && (changed || changes > 0);
             }
+        }
+        if passes.contains(Pass::DeadStores) {
+            address::drop_scratch(func.to_mut());
         }
         if passes.contains(Pass::Egraph) || changed {
             keep_defined_labels(func.to_mut());
