@@ -33,10 +33,18 @@ pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData) -> u32 {
     }
 }
 
-/// A constant per lane: eight lanes an instruction, where lanes have few bits.
+/// A constant per lane: one or two instructions for eight lanes, where nibbles say what they are apart, else one for each.
 fn packed(lanes: &[u64]) -> u32 {
-    let few = lanes.iter().all(|&l| l < 16);
-    INST * (lanes.len() as u32).div_ceil(if few { 8 } else { 1 })
+    let chunk = |c: &[u64]| {
+        let (least, most) = (c.iter().min(), c.iter().max());
+        let apart = most.zip(least).map_or(0, |(a, b)| a - b);
+        match apart {
+            _ if most.is_some_and(|m| *m < 8) => 1,
+            0..16 if most.is_some_and(|m| *m < 1 << 15) => 2,
+            _ => c.len() as u32,
+        }
+    };
+    INST * lanes.chunks(8).map(chunk).sum::<u32>()
 }
 
 /// What is part of the instruction that reads it.

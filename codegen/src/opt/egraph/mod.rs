@@ -13,6 +13,7 @@
 //!
 //! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the other, [`ALTERNATIVES`] nodes a class.
 
+mod bits;
 mod cost;
 mod elaborate;
 mod rules;
@@ -77,6 +78,8 @@ struct EGraph<'a> {
     /// Constants with a value per lane, by their lanes, and those that values are.
     constants: Map<Vec<u64>, Constant>,
     lanes: SecondaryMap<Value, PackedOption<Constant>>,
+    /// Where the bits of doublewords come from that are shifted, masked or joined.
+    bits: Map<Value, bits::Bits>,
     /// Where the instruction that is looked at comes from.
     loc: SourceLoc,
     /// How deep rules are in rules.
@@ -147,6 +150,7 @@ impl<'a> EGraph<'a> {
             nodes: Map::with_capacity_and_hasher(count, BuildHasherDefault::default()),
             constants: Map::default(),
             lanes: SecondaryMap::new(),
+            bits: Map::default(),
             loc: SourceLoc::NONE,
             depth: 0,
             budget: 64 + count.saturating_mul(MADE_PER_INST),
@@ -245,6 +249,7 @@ impl<'a> EGraph<'a> {
         let mut found: SmallVec<[Value; 8]> = SmallVec::new();
         rules::simplify(self, this, &mut found);
         found.extend(self.uniform(ty, data));
+        found.extend(self.turned(this, ty, data));
         self.depth -= 1;
         for other in found {
             let known = other.as_u32() < made as u32;

@@ -1,7 +1,7 @@
 //! What the rules of `../isle` call.
 
 use super::{ALTERNATIVES, EGraph};
-use crate::ir::{InstData, IntCC, Region, Scalar, Type, Value};
+use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 use gantry_isa_gen as isa;
 use generated::rules::{Context, ContextIterWrapper, constructor_simplify};
 use generated::{OptValue, Unit, ValueArray2, ValueArray3};
@@ -104,6 +104,28 @@ fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
     }
     let lanes = 0..ty.lanes();
     Some(lanes.map(|l| region.element(l) + offset / size).collect())
+}
+
+/// The first element and the one behind the last, of a region of neighbours; `None` of any other.
+fn run(ty: Type, region: &Region) -> Option<(u32, u32)> {
+    let size = ty.scalar().bytes();
+    let (offset, lanes) = (u32::from(region.offset), ty.lanes());
+    if size == 0 || !offset.is_multiple_of(size) {
+        return None;
+    }
+    let rows = u32::from(region.width) >= lanes || region.vstride == region.width;
+    let neighbours = lanes == 1 || region.hstride == 1 && rows;
+    neighbours.then(|| (offset / size, offset / size + lanes))
+}
+
+/// Neighbours from an element on.
+fn neighbours(ty: Type, first: u32) -> Option<Region> {
+    let offset = u16::try_from(first * ty.scalar().bytes()).ok()?;
+    let lanes = u16::try_from(ty.lanes()).ok()?;
+    Some(match lanes {
+        1 => Region::scalar(offset),
+        _ => Region::contiguous(lanes, offset),
+    })
 }
 
 /// A region that has these elements, of so many bytes, in order; `None` where there is none.
@@ -330,6 +352,27 @@ impl Context for EGraph<'_> {
         then(isa::Op::Rol.info(platform).is_some())
     }
 
+    fn negative(&mut self, ty: Type, k: u64) -> Option<Unit> {
+        then(signed(ty, k) < 0)
+    }
+
+    fn one_lane(&mut self, ty: Type) -> Option<Unit> {
+        then(ty.lanes() == 1)
+    }
+
+    fn spread(&mut self, ty: Type, v: Value) -> Value {
+        let data = match self.data(v) {
+            Some(&data @ InstData::Imm { .. }) => data,
+            _ => InstData::RdRegion {
+                opcode: Opcode::Rdregion,
+                arg: v,
+                region: Region::scalar(0),
+                index: None.into(),
+            },
+        };
+        EGraph::node(self, ty, data, None)
+    }
+
     fn lanes_like(&mut self, ty: Type, like: Type) -> Option<Type> {
         Type::new(ty.scalar(), like.lanes())
     }
@@ -425,6 +468,9 @@ impl Context for EGraph<'_> {
     }
 
     fn whole(&mut self, ty: Type, of: Type, region: Region) -> Option<Unit> {
+        if let Some((first, _)) = run(ty, &region) {
+            return then(ty == of && first == 0);
+        }
         let elements = elements(ty, &region)?;
         let in_order = (0u32..).zip(&elements).all(|(n, &e)| n == e);
         then(ty == of && in_order)
@@ -437,6 +483,9 @@ impl Context for EGraph<'_> {
         between: Type,
         inner: Region,
     ) -> Option<Region> {
+        if let (Some((first, _)), Some((from, _))) = (run(between, &inner), run(ty, &outer)) {
+            return neighbours(ty, first + from);
+        }
         let inner = elements(between, &inner)?;
         let outer = elements(ty, &outer)?;
         let of = |&e: &u32| inner.get(e as usize).copied();
@@ -445,6 +494,10 @@ impl Context for EGraph<'_> {
     }
 
     fn within(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Region> {
+        if let (Some(w), Some(r)) = (run(of, &at), run(ty, &region)) {
+            let inside = w.0 <= r.0 && r.1 <= w.1;
+            return inside.then(|| neighbours(ty, r.0 - w.0)).flatten();
+        }
         let written = elements(of, &at)?;
         let read = elements(ty, &region)?;
         // Where something is written twice, the last counts.
@@ -454,6 +507,9 @@ impl Context for EGraph<'_> {
     }
 
     fn apart(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Unit> {
+        if let (Some(w), Some(r)) = (run(of, &at), run(ty, &region)) {
+            return then(r.1 <= w.0 || w.1 <= r.0);
+        }
         let written = elements(of, &at)?;
         let read = elements(ty, &region)?;
         then(!read.iter().any(|e| written.contains(e)))

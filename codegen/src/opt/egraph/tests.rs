@@ -133,12 +133,10 @@ impl Maker<'_> {
                 InstData::IntCompare { opcode, cond, args }
             }
             Format::FloatCompare => {
-                let Pattern::ConstPrim { val, .. } = &rest[0] else {
-                    return None;
-                };
-                let cond = match val.0.as_str() {
-                    "$FEQ" | "FEQ" => FloatCC::Equal,
-                    _ => FloatCC::NotEqual,
+                let cond = match &rest[0] {
+                    Pattern::ConstPrim { val, .. } if val.0.ends_with("FEQ") => FloatCC::Equal,
+                    Pattern::ConstPrim { .. } => FloatCC::NotEqual,
+                    _ => self.rng.pick(&FloatCC::ALL)?,
                 };
                 let from = ty.with_scalar(self.rng.pick(&FLOATS)?)?;
                 let args = [self.value(&rest[1], from)?, self.value(&rest[2], from)?];
@@ -235,6 +233,7 @@ impl Maker<'_> {
             }
             Opcode::Any | Opcode::All => Type::new(Scalar::B1, 32),
             Opcode::BitsToPred => Some(Type::scalar_of(Scalar::I32)),
+            Opcode::PredToBits => Some(Type::scalar_of(Scalar::B1)),
             _ => Some(ty),
         }
     }
