@@ -25,21 +25,44 @@ pub(super) fn rule(op: Opcode, t: Scalar) -> Option<Rule> {
     })
 }
 
-/// 24 bits are enough to round a quotient or root of 11 bits twice.
+/// 24 bits are enough to round a quotient or root of 11 bits twice. The math box's is some units of 24 bits off: what it leaves of the dividend, which is exact, says by how much, and
+/// with that added it is rounded as the exact one is: none of those is within 2^-26 of its size of where two singles part that round to different halves.
 fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
     let f32 = Type::clamped(Scalar::F32, ty.lanes());
     let args: [Value; 2] = e.args(inst);
-    let r = match op {
-        Opcode::FsqrtRn => {
-            let x = e.to(Opcode::Fpromote, f32, args[0]);
-            e.un(op, x)
+    let root = op == Opcode::FsqrtRn;
+    let a = e.to(Opcode::Fpromote, f32, args[0]);
+    let b = match root {
+        true => a,
+        false => e.to(Opcode::Fpromote, f32, args[1]),
+    };
+    // That the sum is rounded to nearest is part of it.
+    if e.float.toward_zero {
+        let r = match root {
+            true => e.un(op, a),
+            false => e.bin(op, a, b),
+        };
+        return smallvec![e.to(Opcode::FdemoteRte, ty, r)];
+    }
+    let (estimate, by, slope) = match root {
+        true => {
+            let (g, r) = (e.un(Opcode::Fsqrt, a), e.un(Opcode::Frsqrt, a));
+            let half = e.float(f32, 0.5);
+            (g, g, e.bin(Opcode::Fmul, r, half))
         }
-        _ => {
-            let [a, b] = args.map(|v| e.to(Opcode::Fpromote, f32, v));
-            e.bin(op, a, b)
+        false => {
+            let r = e.un(Opcode::Finv, b);
+            (e.bin(Opcode::Fmul, a, r), b, r)
         }
     };
+    let minus = e.un(Opcode::Fneg, estimate);
+    let rest = e.ter(Opcode::Fma, minus, by, a);
+    let better = e.ter(Opcode::Fma, rest, slope, estimate);
+    // Of zeros, infinities and NaNs the estimate is what is wanted.
+    let (size, zero) = (e.un(Opcode::Fabs, rest), e.float(f32, 0.0));
+    let off = e.fcmp(FloatCC::GreaterThan, size, zero);
+    let r = e.select(off, better, estimate);
     smallvec![e.to(Opcode::FdemoteRte, ty, r)]
 }
 

@@ -87,6 +87,13 @@ fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [v, by] = e.args(inst);
     let (of, lanes) = (e.ty(v), e.ty(by).lanes());
     let last = of.lanes() - 1;
+    if let Some(known) = numbers(e, by) {
+        let size = of.scalar().bytes();
+        let bytes = known
+            .into_iter()
+            .map(|n| n.min(last.into()) * u64::from(size));
+        return smallvec![known_shuffle(e, v, bytes.collect(), of.by(lanes))];
+    }
     // A number that a type cannot hold is not too large.
     let most = e.ty(by).scalar().mask();
     let by = match u64::from(last) < most {
@@ -111,6 +118,43 @@ fn shuffle(e: &mut Expander<'_>, inst: Inst) -> Results {
         index: index.into(),
     };
     smallvec![e.one(data, Some(of.by(lanes)))]
+}
+
+/// The lanes of a constant.
+fn numbers(e: &Expander<'_>, v: Value) -> Option<Vec<u64>> {
+    let lanes = e.ty(v).lanes() as usize;
+    match *e.func.dfg.data(e.func.dfg.def_inst(v)?) {
+        InstData::Imm { bits, .. } => Some(vec![bits; lanes]),
+        InstData::ImmVec { constant, .. } => Some(e.func.dfg.constant(constant).to_vec()),
+        _ => None,
+    }
+}
+
+/// Lanes from known bytes of a vector on: as a region, where those are a constant apart, else by an index for each.
+fn known_shuffle(e: &mut Expander<'_>, v: Value, bytes: Vec<u64>, ty: Type) -> Value {
+    let size = u64::from(ty.scalar().bytes());
+    let first = bytes.first().copied().unwrap_or(0);
+    let step = bytes.get(1).map_or(0, |b| b.wrapping_sub(first));
+    let mut lanes = (0..).zip(&bytes);
+    let even = lanes.all(|(n, &b)| b == first.wrapping_add(step.wrapping_mul(n)));
+    let (region, index) = match even && step < 1 << 15 {
+        true if step == 0 => (Region::scalar(first as u16), None),
+        true => (Region::new((step / size) as u16, 1, 0, first as u16), None),
+        false => {
+            let words = Type::clamped(Scalar::I16, ty.lanes());
+            let constant = e.func.dfg.make_constant(bytes);
+            let opcode = Opcode::Vconst;
+            let index = e.one(InstData::ImmVec { opcode, constant }, Some(words));
+            (Region::new(0, 1, 0, 0), Some(index))
+        }
+    };
+    let data = InstData::RdRegion {
+        opcode: Opcode::Rdregion,
+        arg: v,
+        region,
+        index: index.into(),
+    };
+    e.one(data, Some(ty))
 }
 
 fn simd(e: &Expander<'_>) -> u32 {

@@ -138,6 +138,11 @@ impl Context for Lower<'_> {
         }
     }
 
+    fn one_index(&mut self, index: OptValue) -> Option<()> {
+        let rows = index.expand().map_or(1, |v| self.ty(v).lanes());
+        (rows == 1).then_some(())
+    }
+
     fn region_view(&mut self, v: Value, r: Region, index: OptValue) -> View {
         let ty = gen_signed(self.scalar(v));
         let reg = VirtReg::Grf(self.reg(v));

@@ -127,24 +127,37 @@ impl Lower<'_> {
         let mut starts = true;
         for (n, chunk) in signed.chunks(8).enumerate() {
             let first = n as u32 * 8;
-            let base = chunk.first().copied().unwrap_or(0);
             let dst = View {
                 offset: first * ty.bytes(),
                 ..View::contiguous(VirtReg::Grf(out), chunk.len() as u32, ty)
             };
-            // Steps of nibbles from the first one: added to it as they are widened.
-            let steps: Vec<i64> = chunk.iter().map(|x| x.wrapping_sub(base)).collect();
-            let small = |xs: &[i64]| xs.iter().all(|x| (-8..8).contains(x));
-            let word = i16::try_from(base).is_ok();
             let n = chunk.len() as u32;
-            if ty.is_int() && ty.bytes() >= 2 && n > 1 && (small(chunk) || word && small(&steps)) {
-                let o = if small(chunk) {
-                    let words = self.packed(pack_nibbles(chunk)).plain();
-                    Operation::new(Op::Mov, ty, &[words])
-                } else {
-                    let words = self.packed(pack_nibbles(&steps)).plain();
-                    let base = BaleSrc::Imm(base as u64 & 0xffff, Type::W);
-                    Operation::new(Op::Add, ty, &[words, base])
+            if ty.is_int()
+                && ty.bytes() >= 2
+                && n > 1
+                && let Some(Nibbles { steps, shift, base }) = Nibbles::of(chunk)
+            {
+                let words = self.packed(pack_nibbles(&steps)).plain();
+                let mut ops: Vec<(Op, BaleSrc)> = Vec::new();
+                if shift > 0 {
+                    ops.push((Op::Shl, BaleSrc::Imm(shift.into(), Type::Uw)));
+                }
+                if base != 0 {
+                    ops.push((Op::Add, BaleSrc::Imm(base as u64 & 0xffff, Type::W)));
+                }
+                // What comes before the last is of words, and so are shifts for quadwords, which not all platforms shift.
+                let widens = ty.bytes() == 8 && base == 0;
+                let last = ops.pop_if(|_| !widens);
+                let mut words = words;
+                for (op, by) in ops {
+                    let made = self.temp(n * Type::W.bytes());
+                    let to = View::contiguous(VirtReg::Grf(made), n, Type::W);
+                    self.bale_at(to, true, n, Operation::new(op, Type::W, &[words, by]));
+                    words = to.plain();
+                }
+                let o = match last {
+                    Some((op, by)) => Operation::new(op, ty, &[words, by]),
+                    None => Operation::new(Op::Mov, ty, &[words]),
                 };
                 self.bale_at(dst, starts, n, o);
                 starts = false;
@@ -184,6 +197,50 @@ impl Lower<'_> {
             carry: Some(carry),
             ..Bale::new(lanes, Operation::new(op, Type::Ud, &srcs), sum, true)
         }));
+    }
+}
+
+/// Numbers that are nibbles, times a power of two, from a base on, all within words.
+struct Nibbles {
+    /// From -8 to 7.
+    steps: Vec<i64>,
+    shift: u32,
+    base: i64,
+}
+
+impl Nibbles {
+    fn of(xs: &[i64]) -> Option<Nibbles> {
+        let nibble = |x: &i64| (-8..8).contains(x);
+        let word = |x: i64| i16::try_from(x).is_ok();
+        let (least, most) = (*xs.iter().min()?, *xs.iter().max()?);
+        if xs.iter().all(nibble) {
+            return Some(Nibbles {
+                steps: xs.to_vec(),
+                shift: 0,
+                base: 0,
+            });
+        }
+        if !word(least) || !word(most) {
+            return None;
+        }
+        let first = *xs.first()?;
+        let all = xs.iter().fold(0, |all, x| all | (x - least));
+        let shift = all.trailing_zeros().min(15);
+        // From the first one on where that will do, so that like groups are alike; else from the middle.
+        let bases = [0, first, least + (8 << shift)];
+        bases.into_iter().find_map(|base| {
+            let unit = 1 << shift;
+            let fits = |x: &&i64| {
+                let step = *x - base;
+                step % unit == 0 && word(step) && nibble(&(step >> shift))
+            };
+            let all = word(base) && xs.iter().filter(fits).count() == xs.len();
+            all.then(|| Nibbles {
+                steps: xs.iter().map(|x| (x - base) >> shift).collect(),
+                shift,
+                base,
+            })
+        })
     }
 }
 
