@@ -233,13 +233,20 @@ impl Sends<'_> {
         let grf = self.out.grf;
         let size = t.ty.bytes();
         let row = grf.hold(part.simd.channels() * size);
-        let grfs = u32::from(header) + rows.len() as u32 * row;
+        // Of split sends the first payload is the header, which messages of a block share, or the first row where it is.
+        let (first, rows) = match header {
+            true if forms::splits(self.target) => (Some((self.shared_header(t), 0)), rows),
+            false => self.row_in_place(part, row, rows),
+            true => (None, rows),
+        };
+        let own_header = header && first.is_none();
+        let grfs = u32::from(own_header) + rows.len() as u32 * row;
         let payload = self.out.temp_grfs(grfs);
-        if header {
+        if own_header {
             self.texel_header(t, payload);
         }
         for (n, r) in rows.iter().enumerate() {
-            let place = (u32::from(header) + n as u32 * row) * grf.bytes;
+            let place = (u32::from(own_header) + n as u32 * row) * grf.bytes;
             let to = at(payload, place, part.lanes, Type::Ud);
             let src = match *r {
                 Row::Lanes(reg, from) => {
@@ -257,10 +264,18 @@ impl Sends<'_> {
         };
         let message = Message {
             header,
-            src0_grfs: grfs.min(255) as u8,
-            src1_grfs: 0,
+            src0_grfs: match first {
+                Some(_) if header => 1,
+                Some(_) => row as u8,
+                None => grfs.min(255) as u8,
+            },
+            src1_grfs: first.map_or(0, |_| grfs.min(255) as u8),
             response_grfs: back as u8,
             ..Message::new(self.target.platform(), op)
+        };
+        let (src0, src1) = match first {
+            Some(first) => (first, Some((payload, 0))),
+            None => ((payload, 0), None),
         };
         let dst: Option<Place> = match t.op {
             ImageOp::Store { .. } => None,
@@ -273,8 +288,8 @@ impl Sends<'_> {
                 }
                 let p = Payloads {
                     dst: Some((t.texels, 0)),
-                    src0: (payload, 0),
-                    src1: None,
+                    src0,
+                    src1,
                 };
                 return self.send_message(message, part, p, begins);
             }
@@ -286,11 +301,7 @@ impl Sends<'_> {
                 Some((r, 0))
             }
         };
-        let p = Payloads {
-            dst,
-            src0: (payload, 0),
-            src1: None,
-        };
+        let p = Payloads { dst, src0, src1 };
         self.send_message(message, part, p, dst.is_some());
         let Some((from, _)) = dst else {
             return;
@@ -314,6 +325,43 @@ impl Sends<'_> {
                     begins,
                 )
             }));
+        }
+    }
+
+    /// The header of messages like this one, made once a block.
+    fn shared_header(&mut self, t: &Texels) -> VReg {
+        let typed = matches!(t.op, ImageOp::LoadTyped { .. } | ImageOp::Store { .. });
+        let known = self.texel_headers[usize::from(typed)];
+        if let Some(header) = known {
+            return header;
+        }
+        let header = self.out.temp_grfs(1);
+        self.texel_header(t, header);
+        self.texel_headers[usize::from(typed)] = Some(header);
+        header
+    }
+
+    /// The first row where it lies, if a message can take it from there, and the others.
+    fn row_in_place<'r>(
+        &mut self,
+        part: &Part,
+        grfs: u32,
+        rows: &'r [Row],
+    ) -> (Option<Place>, &'r [Row]) {
+        let grf = self.out.grf.bytes;
+        match rows {
+            [Row::Lanes(reg, from), rest @ ..]
+                if forms::splits(self.target) && !rest.is_empty() =>
+            {
+                let at = from + part.first * Type::Ud.bytes();
+                let whole = part.lanes * Type::Ud.bytes() == grfs * grf;
+                if !whole || !at.is_multiple_of(grf) {
+                    return (None, rows);
+                }
+                self.at_grf(*reg);
+                (Some((*reg, at)), rest)
+            }
+            _ => (None, rows),
         }
     }
 

@@ -99,8 +99,10 @@ pub fn expand(
         },
         loc: SourceLoc::NONE,
         failed: None,
+        texel_headers: [None; 2],
     };
     for block in &blocks {
+        s.texel_headers = [None; 2];
         let mut from = block.locs.cursor();
         for n in block.code.start..block.code.end {
             let at = n as usize;
@@ -136,6 +138,8 @@ pub fn expand(
 /// The state of the stage.
 struct Sends<'a> {
     target: &'a Target,
+    /// The headers of the block's sampler messages, and of its typed ones, where they have one of their own.
+    texel_headers: [Option<VReg>; 2],
     out: Buffer,
     /// Where the item at hand comes from.
     loc: SourceLoc,
