@@ -14,6 +14,7 @@
 
 mod arrays;
 mod body;
+mod branches;
 mod calls;
 mod cfg;
 mod check;
@@ -70,6 +71,9 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u64>,
     /// Whether shaders' accesses outside of arrays read zeros and write nothing, atomics included. Without it, they do for WGSL, which promises it.
     pub robust: Option<bool>,
+    /// Whether quotients and square roots of singles are rounded correctly, as OpenCL's `-cl-fp32-correctly-rounded-divide-sqrt` has it. Without it they are the math
+    /// box's: OpenCL and WGSL allow 2.5 ulp of quotients and 3 of roots. Those of halves and doubles always are.
+    pub exact_division: bool,
     /// Whether a product and the sum that it is a part of are rounded each by itself, where the module lets them be rounded once.
     pub exact_sums: bool,
     /// Which functions stay functions: those whose copies would add too much to a large kernel, none, or all that can.
@@ -250,6 +254,7 @@ impl Kept {
             parts: &self.parts,
             room: &room,
             robust: options.robust.unwrap_or(false),
+            exact_division: options.exact_division,
             contracts: !options.exact_sums && !entry.modes.contraction_off,
         };
         let (arguments, bindings) = emit::kernel(&group, module, &mut function)?;

@@ -8,7 +8,7 @@ use crate::cfg::script::Script;
 use crate::error::Error;
 use crate::module::{Func, Module};
 use crate::uniform::{self, Uniformity};
-use crate::{cfg, flatten, globals, promote};
+use crate::{branches, cfg, flatten, globals, promote};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
 use std::collections::BTreeSet;
@@ -49,10 +49,15 @@ pub(crate) fn parts(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Vec<
         globals::own(m, &mut body);
         cfg::reduce::reduce(m, &mut body)?;
         promote::promote(m, &mut body);
-        let graph = Graph::new(&mut body)?;
+        let mut graph = Graph::new(&mut body)?;
         cfg::uses::check(m, &body, &graph)?;
-        let script = Script::new(&body, &graph);
-        let uniform = uniform::analyse(m, &body, &graph, &script, &divergent);
+        let mut script = Script::new(&body, &graph);
+        let mut uniform = uniform::analyse(m, &body, &graph, &script, &divergent);
+        if branches::shorten(m, &mut body, &uniform.divergent) {
+            graph = Graph::new(&mut body)?;
+            script = Script::new(&body, &graph);
+            uniform = uniform::analyse(m, &body, &graph, &script, &divergent);
+        }
         let arrays = arrays::find(m, &body, &graph, &uniform);
 
         for (callee, n) in &uniform.passed {

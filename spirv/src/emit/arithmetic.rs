@@ -370,7 +370,7 @@ impl Emit<'_, '_, '_> {
             FAdd => self.b.ins().fadd(a, b),
             FSub => self.b.ins().fsub(a, b),
             FMul | VectorTimesScalar => self.b.ins().fmul(a, b),
-            FDiv => self.b.ins().fdiv_rn(a, b),
+            FDiv => self.quotient(a, b),
             FRem | FMod => {
                 let q = self.b.ins().fdiv_rn(a, b);
                 let whole = match op {
@@ -392,6 +392,22 @@ impl Emit<'_, '_, '_> {
             }
             _ => return Err(wrong(op)),
         })
+    }
+
+    /// A quotient of floats: of singles the math box's, unless they are to be exact.
+    pub fn quotient(&mut self, a: Value, b: Value) -> Value {
+        match self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
+            true => self.b.ins().fdiv(a, b),
+            false => self.b.ins().fdiv_rn(a, b),
+        }
+    }
+
+    /// A square root, as [`Emit::quotient`].
+    pub fn root(&mut self, a: Value) -> Value {
+        match self.b.ty(a).scalar() == Scalar::F32 && !self.exact_division {
+            true => self.b.ins().fsqrt(a),
+            false => self.b.ins().fsqrt_rn(a),
+        }
     }
 
     fn dot(&mut self, inst: &BInst) -> Result<Leaves, Error> {

@@ -8,7 +8,7 @@ use crate::body::BInst;
 use crate::error::Error;
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
-    FenceSpaces, IntCC, MemFlags, Opcode, Scalar, Scope, Space, Value, scalars::I32,
+    FenceSpaces, IntCC, MemFlags, Opcode, Region, Scalar, Scope, Space, Value, scalars::I32,
 };
 use spirv::{GroupOperation, Op};
 
@@ -333,21 +333,18 @@ impl Emit<'_, '_, '_> {
     /// Of each lane the bits of those that are it, or before or behind it.
     pub(super) fn lane_mask(&mut self, which: spirv::BuiltIn) -> Value {
         use spirv::BuiltIn::*;
-        let all = u64::from(u32::MAX >> (32 - self.simd.clamp(1, 32)));
-        let masks: Vec<u64> = (0..self.simd)
-            .map(|l| {
-                let one = 1u64 << l;
-                all & match which {
-                    SubgroupEqMask => one,
-                    // As Intel's compiler has it, beyond the last lane too.
-                    SubgroupGeMask => return u64::from(u32::MAX) & !(one - 1),
-                    SubgroupGtMask => return u64::from(u32::MAX) & !(2 * one - 1),
-                    SubgroupLeMask => 2 * one - 1,
-                    _ => one - 1,
-                }
-            })
-            .collect();
-        self.b.ins().vconst(Scalar::I32, &masks)
+        let lane = self.b.iota(Scalar::I32, self.simd);
+        let one = self.same(lane, 1);
+        let own = self.b.ins().ishl(one, lane);
+        let twice = self.b.ins().iadd(own, own);
+        match which {
+            SubgroupEqMask => own,
+            // As Intel's compiler has it, beyond the last lane too.
+            SubgroupGeMask => self.b.ins().ineg(own),
+            SubgroupGtMask => self.b.ins().ineg(twice),
+            SubgroupLeMask => self.b.ins().isub(twice, one),
+            _ => self.b.ins().isub(own, one),
+        }
     }
 
     /// The number of the first lane that runs.
@@ -553,23 +550,27 @@ impl Emit<'_, '_, '_> {
         self.same(like, bits)
     }
 
-    /// Reductions of neighbouring lanes, by halves: what runs alone counts.
+    /// Reductions of neighbouring lanes, each step of half as many: what runs alone counts.
     fn clusters(&mut self, r: Reduction, v: Value, size: Option<u32>) -> Result<Value, Error> {
         let size = size.filter(|s| s.is_power_of_two() && *s <= self.simd);
         let size = size.ok_or_else(|| Error::unsupported("a cluster of this size"))?;
         let mask = self.b.exec_mask();
         let none = self.neutral(r, v);
         let mut v = self.choose(mask, v, none)?;
-        let lane = self.b.iota(Scalar::I32, self.simd);
-        let mut by = 1;
-        while by < size {
-            let n = self.same(lane, u64::from(by));
-            let other = self.b.ins().bxor(lane, n);
-            let w = self.b.ins().shuffle(v, other);
-            v = self.two(r, v, w);
-            by *= 2;
+        let ty = self.b.ty(v);
+        let bytes = ty.scalar().bytes() as u16;
+        for _ in 0..size.trailing_zeros() {
+            // Each second lane, and the ones behind them.
+            let half = self.lanes(ty.scalar(), self.b.ty(v).lanes() / 2);
+            let [a, b] = [0, bytes].map(|offset| {
+                let region = Region::new(2, 1, 0, offset);
+                self.b.ins().rdregion(half, v, region)
+            });
+            v = self.two(r, a, b);
         }
-        Ok(v)
+        // What a cluster has is each of its lanes'.
+        let region = Region::new(1, size as u16, 0, 0);
+        Ok(self.b.ins().rdregion(ty, v, region))
     }
 
     /// Where sub-groups leave what they have for each other.
@@ -710,11 +711,20 @@ impl Emit<'_, '_, '_> {
         let (scalar, count) = (self.scalar(ty)?, self.components(ty));
         let access = self.access(class, of, &[])?;
         let addr = self.block(pointer, &access)?;
+        // What cl_intel_subgroups asks of pointers for reads.
+        let mem = access
+            .mem
+            .aligned(access.mem.alignment(scalar.bytes()).max(4));
         let row = self.lanes(scalar, self.simd);
+        let whole = self.lanes(scalar, self.simd * count);
+        let all = self.b.ins().bload_from(mem, whole, addr, 0);
         let mut out = Leaves::new();
         for n in 0..count {
-            let at = (n * row.bytes()) as i32;
-            out.push(self.b.ins().bload_from(access.mem, row, addr, at));
+            let region = Region::contiguous(self.simd as u16, (n * row.bytes()) as u16);
+            out.push(match count {
+                1 => all,
+                _ => self.b.ins().rdregion(row, all, region),
+            });
         }
         Ok(out)
     }
@@ -725,11 +735,19 @@ impl Emit<'_, '_, '_> {
         let mut access = self.access(class, of, &[])?;
         access.mem.constant = false;
         let addr = self.block(pointer, &access)?;
-        for (n, v) in self.get(value)?.into_iter().enumerate() {
-            let v = self.b.splat(v, self.simd);
-            let at = (n as u32 * self.b.ty(v).bytes()) as i32;
-            self.b.ins().bstore_to(access.mem, v, addr, at);
+        let mut rows = Leaves::new();
+        for v in self.get(value)? {
+            rows.push(self.b.splat(v, self.simd));
         }
+        let Some(scalar) = rows.first().map(|v| self.b.ty(*v).scalar()) else {
+            return Ok(Leaves::new());
+        };
+        // What cl_intel_subgroups asks of pointers for writes.
+        let mem = access
+            .mem
+            .aligned(access.mem.alignment(scalar.bytes()).max(16));
+        let all = self.join(scalar, &rows, self.simd);
+        self.b.ins().bstore_to(mem, all, addr, 0);
         Ok(Leaves::new())
     }
 }

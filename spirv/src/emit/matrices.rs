@@ -197,7 +197,7 @@ impl Emit<'_, '_, '_> {
         let all = Self::square(m)?;
         let determinant = self.minor(m, &all, &all)?;
         let one = self.float(determinant, 1.0);
-        let over = self.b.ins().fdiv_rn(one, determinant);
+        let over = self.quotient(one, determinant);
         let mut out = Leaves::new();
         for column in &all {
             for row in &all {

@@ -73,6 +73,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     nulls: [bool; 2],
     /// Whether indices outside of arrays are looked for.
     robust: bool,
+    /// Whether quotients and roots of singles are rounded correctly.
+    exact_division: bool,
     /// The sums that are rounded once with a product.
     fused: Sums,
     /// What is known of pointers without addresses.
@@ -176,6 +178,8 @@ pub(crate) struct Group<'a, 'm> {
     pub room: &'a Room,
     /// Whether indices outside of arrays are looked for.
     pub robust: bool,
+    /// Whether quotients and roots of singles are rounded correctly.
+    pub exact_division: bool,
     /// Whether a product and the sum that it is a part of may be rounded once.
     pub contracts: bool,
 }
@@ -268,6 +272,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             narrowed: Vec::new(),
             nulls: group.room.nulls,
             robust: group.robust && m.logical,
+            exact_division: group.exact_division,
             fused: match group.contracts {
                 true => contract::sums(m, &part.body),
                 false => Sums::default(),

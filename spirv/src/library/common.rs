@@ -58,7 +58,7 @@ fn smoothstep(e: &mut E<'_, '_, '_>, from: Value, to: Value, a: Value) -> R {
     floats(e, &[from, to, a])?;
     let over = e.b.ins().fsub(a, from);
     let span = e.b.ins().fsub(to, from);
-    let t = e.b.ins().fdiv_rn(over, span);
+    let t = e.quotient(over, span);
     let t = e.b.ins().fsat(t);
     let (minus_two, three) = (e.float(a, -2.0), e.float(a, 3.0));
     let s = e.b.ins().fma(minus_two, t, three);

@@ -34,7 +34,7 @@ pub(super) fn find(which: Std) -> Option<Method> {
         Std::fma | Std::mad => {
             Three(|e, a, b, c| floats(e, &[a, b, c]).map(|()| e.b.ins().fma(a, b, c)))
         }
-        Std::sqrt => One(|e, a| e.want_float(a).map(|_| e.b.ins().fsqrt_rn(a))),
+        Std::sqrt => One(|e, a| e.want_float(a).map(|_| e.root(a))),
         Std::copysign => Two(copysign),
         Std::nextafter => Two(nextafter),
         Std::nan => All(|e, call| {

@@ -86,9 +86,9 @@ fn own(which: Glsl) -> Option<Method> {
         }),
         G::InverseSqrt => One(|e, a| {
             e.want_float(a)?;
-            let root = e.b.ins().fsqrt_rn(a);
+            let root = e.root(a);
             let one = e.float(a, 1.0);
-            Ok(e.b.ins().fdiv_rn(one, root))
+            Ok(e.quotient(one, root))
         }),
         G::FindILsb => One(|e, a| {
             e.want_int(a)?;
@@ -310,7 +310,7 @@ fn unpack(
             }
         };
         let by = e.float(x, most);
-        let x = e.b.ins().fdiv_rn(x, by);
+        let x = e.quotient(x, by);
         out.push(match signed {
             true => {
                 let least = e.float(x, -1.0);
@@ -452,7 +452,7 @@ fn refract(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let k = e.b.ins().fma(square, rest, one);
     let none = e.b.ins().fcmp(FloatCC::LessThan, k, zero);
     let k = e.b.ins().fmax(k, zero);
-    let root = e.b.ins().fsqrt_rn(k);
+    let root = e.root(k);
     let by = e.b.ins().fma(eta, d, root);
     let by = e.b.ins().fneg(by);
     let mut out = Leaves::new();

@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// Whether shaders read zeros and write nothing outside of arrays: on or off. Without it, on for WGSL, off for SPIR-V
     #[arg(long, value_name = "ON", value_parser = input::on_off)]
     robust: Option<bool>,
+    /// Quotients and square roots of singles in SPIR-V and WGSL are rounded correctly; without it they are the math box's
+    #[arg(long)]
+    exact_division: bool,
     /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
     #[arg(long)]
     exact_sums: bool,
@@ -122,6 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         simd: args.simd,
         kernel: args.kernel.clone(),
         robust: args.robust,
+        exact_division: args.exact_division,
         exact_sums: args.exact_sums,
         target: Some(options.clone()),
         inline: options.inline,

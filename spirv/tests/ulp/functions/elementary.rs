@@ -268,7 +268,7 @@ pub fn of_one() -> Vec<Function> {
             let v = dd::cbrt(x.abs());
             (if x < 0.0 { -v } else { v }).into()
         }),
-        one!(sqrt, limits(0.5, 0.5, 0.5), WIDE, libm::sqrt, |x| {
+        one!(sqrt, limits(0.5, 3.0, 0.5), WIDE, libm::sqrt, |x| {
             libm::sqrt(x).into()
         }),
         one!(
