@@ -22,7 +22,7 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 /// Places that are remembered.
-const KNOWN: usize = 128;
+const KNOWN: usize = 100;
 /// Those of all blocks' ends.
 const KEPT: usize = 1 << 16;
 
