@@ -119,6 +119,14 @@ impl<'a> Places<'a> {
         Some(tree.up[block as usize]).filter(|b| *b != NONE)
     }
 
+    /// Whether one block is reached by way of another alone, or is that.
+    fn dominated(&mut self, tree: &Tree, mut block: u32, by: u32) -> Option<bool> {
+        while tree.depth[block as usize] > tree.depth[by as usize] {
+            block = self.up(tree, block)?;
+        }
+        Some(block == by)
+    }
+
     /// The closest block that dominates two.
     fn common(&mut self, tree: &Tree, mut a: u32, mut b: u32) -> Option<u32> {
         while a != b {
@@ -162,15 +170,13 @@ impl<'a> Places<'a> {
                 last = m.block;
             }
         }
-        while let Some(around) = tree.loops.of(VBlock::from_u32(block)) {
-            let Some(before) = self.up(tree, around.first) else {
-                break;
-            };
-            // A loop that is entered in its midst.
-            if (around.first..=around.last).contains(&before) {
-                break;
+        let mut around = tree.loops.of(VBlock::from_u32(block));
+        while let Some(l) = around {
+            // What stands among a loop's blocks may be behind it, and not reached by way of its header.
+            around = tree.loops.outer(&l);
+            if self.dominated(tree, block, l.first)? {
+                block = self.up(tree, l.first)?;
             }
-            block = before;
         }
         let gain = often.checked_sub(tree.weight(block)).filter(|g| *g > 0)?;
         let data = &self.code.blocks[VBlock::from_u32(block)];
@@ -180,5 +186,72 @@ impl<'a> Places<'a> {
             None => data.end.checked_sub(1)? as u32,
         };
         Some((block, at, gain))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+    use crate::vcode::{BlockData, RoutineData, VReg};
+    use cranelift_entity::PrimaryMap;
+
+    /// Where a constant is made that two instructions want in each of some blocks, of those with these successors and two instructions each.
+    fn best(succs: &[&[usize]], wanted: &[u32]) -> Option<u32> {
+        let block = |(n, list): (usize, &&[usize])| BlockData {
+            start: 3 * n,
+            end: 3 * n + 3,
+            succs: list.iter().map(|&s| VBlock::new(s)).collect(),
+            ..BlockData::default()
+        };
+        let routine = RoutineData {
+            name: "k".to_owned(),
+            first: 0,
+            end: succs.len() as u32,
+        };
+        let mut code = VCode {
+            grf: Target::from_name("skl").unwrap().grf(),
+            insts: Vec::new(),
+            locs: Default::default(),
+            blocks: succs.iter().enumerate().map(block).collect(),
+            routines: PrimaryMap::from_iter([routine]),
+            vregs: PrimaryMap::new(),
+            flags: PrimaryMap::new(),
+            labels: Vec::new(),
+            fired: Default::default(),
+        };
+        code.compute_preds();
+        let made = |block: u32, n: u32| Made {
+            routine: 0,
+            block,
+            at: 3 * block + n,
+            reg: VReg::from_u32(2 * block + n),
+            bytes: 4,
+            bits: 1,
+        };
+        let group: Vec<Made> = wanted
+            .iter()
+            .flat_map(|&b| [made(b, 0), made(b, 1)])
+            .collect();
+        Some(Places::new(&code).best(&group)?.0)
+    }
+
+    #[test]
+    fn constants_are_made_before_their_loops() {
+        // 1 and 2 are a loop, in which 2 is one too.
+        let nest: &[&[usize]] = &[&[1], &[2], &[2, 3], &[1, 4], &[]];
+        assert_eq!(best(nest, &[2]), Some(0));
+        assert_eq!(best(nest, &[2, 4]), Some(0));
+        assert_eq!(best(nest, &[4]), Some(4));
+    }
+
+    /// The exit, 4, stands among the blocks of the loop of 3 and 5, and is reached past it too.
+    #[test]
+    fn what_only_stands_among_a_loop_is_not_in_it() {
+        let blocks: &[&[usize]] = &[&[1, 2], &[4], &[3], &[4, 5], &[], &[3]];
+        assert_eq!(best(blocks, &[4]), Some(4));
+        assert_eq!(best(blocks, &[5]), Some(2));
+        assert_eq!(best(blocks, &[4, 5]), Some(0));
     }
 }

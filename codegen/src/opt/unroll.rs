@@ -19,7 +19,7 @@ const ITERATIONS: u32 = 64;
 /// Instructions of the copies of one loop.
 const LOOP: usize = 1536;
 /// Instructions of the copies of all loops of a function.
-const FUNCTION: usize = 4096;
+const FUNCTION: usize = 4000;
 /// Times that a function is looked at: each makes inner loops straight, and then there are others.
 const ROUNDS: usize = 8;
 /// Loops that become straight at a time.
