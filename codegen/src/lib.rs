@@ -31,6 +31,7 @@ mod printf;
 mod regalloc;
 mod result;
 mod sched;
+mod scoreboard;
 mod sends;
 mod simdcf;
 mod target;

@@ -16,7 +16,9 @@
 //!      | liveness   ranges and demand in bytes
 //!      | regalloc   byte addresses in the GRF file
 //!      | schedule   an order that hides latencies
-//!      | emit       instructions, branch distances, bytes
+//!      | physical   instructions of the ISA crate, how far branches go
+//!      | scoreboard what each waits for, where code says it
+//!      | emit       bytes
 //!   zebin
 //! ```
 
@@ -24,7 +26,7 @@ use crate::coalesce::coalesce;
 use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::constants;
 use crate::context::Context;
-use crate::emit::{Code, emit};
+use crate::emit::{Code, Physical, emit, physical};
 use crate::expand::expand;
 use crate::flags::allocate_flags;
 use crate::inline::{Group, group};
@@ -38,6 +40,7 @@ use crate::regalloc::report::AllocationReport;
 use crate::regalloc::{Allocated, Allocation, Room, allocate, checker, local};
 use crate::result::CodegenError;
 use crate::sched;
+use crate::scoreboard;
 use crate::sends;
 use crate::simdcf::Finding;
 use crate::target::Target;
@@ -80,12 +83,16 @@ pub enum Stage {
     /// Instructions in their last order.
     Schedule,
     /// Physical instructions.
+    Physical,
+    /// What each waits for.
+    Scoreboard,
+    /// Bytes.
     Emit,
 }
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 15] = [
+    pub const ALL: [Stage; 17] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Opt,
@@ -100,6 +107,8 @@ impl Stage {
         Stage::Liveness,
         Stage::Regalloc,
         Stage::Schedule,
+        Stage::Physical,
+        Stage::Scoreboard,
         Stage::Emit,
     ];
 
@@ -120,6 +129,8 @@ impl Stage {
             Stage::Liveness => "liveness",
             Stage::Regalloc => "regalloc",
             Stage::Schedule => "schedule",
+            Stage::Physical => "physical",
+            Stage::Scoreboard => "scoreboard",
             Stage::Emit => "emit",
         }
     }
@@ -267,6 +278,13 @@ impl Form for Placed<'_> {
             Some((code, live)) => checker::check(code, live, &self.after, self.target, self.own),
             None => Ok(()),
         }
+    }
+}
+
+/// Physical instructions for a target.
+impl Form for (&Target, Physical) {
+    fn text(&self) -> String {
+        self.1.text(self.0)
     }
 }
 
@@ -589,8 +607,15 @@ pub(crate) fn run(
         Ok(Scheduled(code, live, alloc))
     })?;
     stages.pass(Pass::Schedule, schedules, moved);
+    let (_, physical) = stages.run(Stage::Physical, || {
+        Ok((target, physical(name, &code, &alloc, target)?))
+    })?;
+    let (_, physical) = stages.run(Stage::Scoreboard, || {
+        Ok((target, scoreboard::annotated(physical, target)))
+    })?;
     let (_, _, out) = stages.run(Stage::Emit, || {
-        let out = emit(name, &code, &live, &alloc, target, compacts, options.check)?;
+        let of = (&code, &live, &alloc);
+        let out = emit(name, physical, of, target, compacts, options.check)?;
         Ok((module, target, out))
     })?;
     let mut stats = stages.stats;

@@ -6,6 +6,7 @@ use crate::message::Sfid;
 use crate::op::Op;
 use crate::platform::{Features, Platform};
 use crate::reg::Register;
+use crate::table::PlatformTables;
 use crate::types::Type;
 use std::fmt;
 
@@ -187,6 +188,14 @@ impl Unit {
             _ => Unit::InOrder(types().next().map_or(Pipe::Int, |t| Pipe::of_type(f, t))),
         }
     }
+}
+
+/// The distances, by their pipe's name, that an annotation of an opcode has room for beside what it does with a token; none before Xe.
+pub fn pairs(platform: Platform, op: Op) -> impl Iterator<Item = (Pipe, TokenKind)> {
+    let tables = PlatformTables::of(platform).xe.as_ref();
+    let format = op.info(platform).map(|i| i.format);
+    let pairs = tables.zip(format).map(|(x, f)| x.swsb.pairs_of(f));
+    pairs.into_iter().flatten().map(|(pipe, kind, _)| (*pipe, *kind))
 }
 
 /// Whether an opcode changes the instruction pointer.

@@ -27,9 +27,11 @@ use gantry_isa_gen::{
     self as isa, Arf, Dst, ExecSize, Op, PredCtrl, Predicate, Reg, RegRef, Region, Src, SrcMods,
     Target as BranchTarget, Type,
 };
+use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Bytes of an instruction in its native form.
-const NATIVE: i32 = 16;
+pub(crate) const NATIVE: i32 = 16;
 
 /// A compiled function body.
 #[derive(Clone, Debug, Default)]
@@ -88,6 +90,98 @@ pub struct Relocation {
     pub part: SymbolPart,
 }
 
+/// Bytes of the register file that an instruction reaches through an address register.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Reach {
+    /// The instruction's number.
+    pub(crate) inst: usize,
+    /// The bytes.
+    pub(crate) bytes: Range<u32>,
+    /// Written; else read.
+    pub(crate) write: bool,
+}
+
+/// Physical instructions, and what stands beside them by their numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Physical {
+    /// The instructions; how far their targets are is counted in bytes as if none were compact.
+    pub(crate) insts: Vec<isa::Inst<Reg>>,
+    /// What they reach through addresses, in their order.
+    pub(crate) reaches: Vec<Reach>,
+    /// Instructions whose immediate is a part of an address.
+    symbols: Vec<(usize, DataRef, SymbolPart)>,
+    /// Where they come from.
+    locs: SrcLocs,
+    /// Where the code of each machine instruction begins, if anybody asks.
+    places: Vec<u32>,
+}
+
+impl Physical {
+    /// As text, each instruction with its number, which targets are.
+    pub(crate) fn text(&self, target: &Target) -> String {
+        let mut out = String::new();
+        for (n, inst) in self.insts.iter().enumerate() {
+            let label = |to: BranchTarget| match to {
+                BranchTarget::Rel(by) => (n as i64 + i64::from(by / NATIVE)).to_string(),
+                BranchTarget::Label(b) => format!("block{b}"),
+            };
+            let line = isa::text::print_inst(target.platform(), inst, &label);
+            let _ = writeln!(out, "{n:5}: {}", line.trim_end());
+        }
+        out
+    }
+
+    /// Puts instructions before others, given by number and in their order. What goes to one of those goes to what is before it.
+    pub(crate) fn insert(&mut self, more: Vec<(usize, isa::Inst<Reg>)>) {
+        if more.is_empty() {
+            return;
+        }
+        // Where each instruction begins, with what is before it, and one more.
+        let mut starts = Vec::with_capacity(self.insts.len() + 1);
+        let mut added = more.iter().peekable();
+        let mut before = 0;
+        for n in 0..=self.insts.len() {
+            starts.push(n + before);
+            while added.next_if(|(at, _)| *at == n).is_some() {
+                before += 1;
+            }
+        }
+        let start = |n: usize| starts.get(n).copied().unwrap_or(n + before);
+        // Where it stands itself.
+        let own = |n: usize| start(n + 1).saturating_sub(1);
+        let mut out = Vec::with_capacity(self.insts.len() + more.len());
+        let mut more = more.into_iter().peekable();
+        for (n, mut inst) in std::mem::take(&mut self.insts).into_iter().enumerate() {
+            while let Some((_, i)) = more.next_if(|(at, _)| *at == n) {
+                out.push(i);
+            }
+            for s in &mut inst.srcs {
+                if let Src::Target(BranchTarget::Rel(by)) = *s {
+                    let to = (n as i64 + i64::from(by / NATIVE)).max(0) as usize;
+                    let by = start(to) as i64 - own(n) as i64;
+                    *s = Src::Target(BranchTarget::Rel(by as i32 * NATIVE));
+                }
+            }
+            out.push(inst);
+        }
+        self.insts = out;
+        for r in &mut self.reaches {
+            r.inst = own(r.inst);
+        }
+        for s in &mut self.symbols {
+            s.0 = own(s.0);
+        }
+        let mut locs = SrcLocs::default();
+        for (n, loc) in self.locs.runs() {
+            locs.push(start(n), loc);
+        }
+        self.locs = locs;
+        for p in &mut self.places {
+            *p = start(*p as usize) as u32;
+        }
+    }
+}
+
 struct Emitter<'a> {
     code: &'a VCode,
     alloc: &'a Allocation,
@@ -97,8 +191,8 @@ struct Emitter<'a> {
     /// The next block that is emitted.
     behind: SecondaryMap<VBlock, PackedOption<VBlock>>,
     out: Vec<isa::Inst<Reg>>,
-    /// Instructions whose immediate is a part of an address.
     symbols: Vec<(usize, DataRef, SymbolPart)>,
+    reaches: Vec<Reach>,
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
     masks: simdcf::Masks,
@@ -161,19 +255,16 @@ fn behind(
     out
 }
 
-/// Emits a function. `compact`: instructions in their compact form where they have one. `check`: every instruction also passes the legality rules.
+/// Makes physical instructions of a function.
 ///
 /// # Errors
-/// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
-pub fn emit(
+/// Something has no place, which is a bug of the stages before.
+pub(crate) fn physical(
     name: &str,
     code: &VCode,
-    live: &Liveness,
     alloc: &Allocation,
     target: &Target,
-    compact: bool,
-    check: bool,
-) -> Result<Code, CodegenError> {
+) -> Result<Physical, CodegenError> {
     let fail = |i: usize, m: &MInst, what: String| {
         CodegenError::internal(name, format!("instruction {i} (`{m}`): {what}"))
     };
@@ -186,12 +277,12 @@ pub fn emit(
         goal,
         out: Vec::with_capacity(code.insts.len()),
         symbols: Vec::new(),
+        reaches: Vec::new(),
         starts: Vec::with_capacity(code.blocks.len()),
         masks: simdcf::Masks::default(),
     };
     let mut locs = SrcLocs::default();
     let mut from = code.locs.cursor();
-    // Where the code of each machine instruction begins, if anybody asks.
     let mut places: Vec<u32> = Vec::new();
     for (b, data) in &code.blocks {
         e.starts.push(e.out.len() as i32);
@@ -216,6 +307,7 @@ pub fn emit(
         starts,
         masks,
         symbols,
+        reaches,
         ..
     } = e;
     masks
@@ -229,6 +321,38 @@ pub fn emit(
             }
         }
     }
+    if !code.labels.is_empty() {
+        places.resize(code.insts.len() + 1, insts.len() as u32);
+    }
+    Ok(Physical {
+        insts,
+        reaches,
+        symbols,
+        locs,
+        places,
+    })
+}
+
+/// Emits physical instructions of a function. `compact`: instructions in their compact form where they have one. `check`: every instruction also passes the legality
+/// rules.
+///
+/// # Errors
+/// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
+pub(crate) fn emit(
+    name: &str,
+    physical: Physical,
+    (code, live, alloc): (&VCode, &Liveness, &Allocation),
+    target: &Target,
+    compact: bool,
+    check: bool,
+) -> Result<Code, CodegenError> {
+    let Physical {
+        mut insts,
+        symbols,
+        locs,
+        places,
+        ..
+    } = physical;
     let fixed: Vec<usize> = symbols.iter().map(|s| s.0).collect();
     let platform = target.platform();
     let Encoded {
@@ -253,9 +377,6 @@ pub fn emit(
         offset: offset(n),
         loc,
     });
-    if !code.labels.is_empty() {
-        places.resize(code.insts.len() + 1, insts.len() as u32);
-    }
     let places: Vec<u64> = places.iter().map(|n| offset(*n as usize)).collect();
     Ok(Code {
         labels: labels::ranges(code, live, alloc, &places),
@@ -323,7 +444,17 @@ impl Emitter<'_> {
                     self.out.push(inst);
                 }
             }
-            MInst::Start { .. } | MInst::Touch { .. } => {}
+            MInst::Start { .. } => {}
+            MInst::Touch { reg, write } => {
+                let start = self.address(reg, 0);
+                if let Some(inst) = self.out.len().checked_sub(1) {
+                    self.reaches.push(Reach {
+                        inst,
+                        bytes: start..start + self.code.vregs[reg].bytes,
+                        write,
+                    });
+                }
+            }
             MInst::Copy { dst, src } => {
                 let bytes = self.code.vregs[dst].bytes;
                 self.copy(self.address(dst, 0), self.address(src, 0), bytes)?;

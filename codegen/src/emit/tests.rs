@@ -55,7 +55,8 @@ fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
         alloc.address[r] = at;
     }
     let live = liveness("k", &code).unwrap();
-    let out = emit("k", &code, &live, &alloc, &target, false, true).unwrap();
+    let out = physical("k", &code, &alloc, &target).unwrap();
+    let out = emit("k", out, (&code, &live, &alloc), &target, false, true).unwrap();
     let mut insts = out.insts;
     insts.retain(|i| i.op == Op::Mov);
     insts

@@ -166,9 +166,9 @@ impl Legalizer<'_> {
         self.fired.repair(Repair::Mode);
         let mut plain = *bale;
         let mode = std::mem::take(&mut plain.operation.mode);
-        self.out.push(control(Op::Xor, mode));
+        self.out.push(control(self.target, Op::Xor, mode));
         self.bale(&plain);
-        self.out.push(control(Op::Xor, mode));
+        self.out.push(control(self.target, Op::Xor, mode));
     }
 
     /// Where a piece is off the grid of channel offsets, the execution mask as a flag.
@@ -270,9 +270,10 @@ impl Legalizer<'_> {
             }
         }
         if bale.is_ternary() {
+            let single = self.target.features().ternary_single_step;
             for (n, s) in inst.srcs.iter_mut().enumerate() {
                 if let Src::Direct { region, .. } = s {
-                    *region = ternary_region(n, *region);
+                    *region = ternary_region(n, *region, single);
                 }
             }
         }
@@ -584,11 +585,12 @@ fn channel_offset(bale: &Bale, p: Piece) -> Option<ChannelOffset> {
     ChannelOffset::new(first).filter(|_| reachable)
 }
 
-/// A region as three-source instructions spell it: all neighbours or one element.
-fn ternary_region(source: usize, region: Region) -> Region {
+/// A region as three-source instructions spell it: all neighbours or one element. `single`: rows of one element step by one.
+fn ternary_region(source: usize, region: Region, single: bool) -> Region {
     let step = u8::from(region != Region::SCALAR);
     match source {
         2 => Region::Scalar3 { hs: step },
+        _ if single => Region::Ternary { vs: step, hs: 0 },
         _ => Region::Ternary {
             vs: 2 * step,
             hs: step,

@@ -357,11 +357,13 @@ impl Lower<'_> {
         }
         let all = bits.iter().fold(0, |all, b| all | b);
         if keep != all {
-            self.emit(control(Op::And, !(all & !keep)));
+            let change = control(self.target, Op::And, !(all & !keep));
+            self.emit(change);
         }
         let set = keep | float.mode().round.cr0();
         if set != 0 {
-            self.emit(control(Op::Or, set));
+            let change = control(self.target, Op::Or, set);
+            self.emit(change);
         }
         self.place_local_pointers();
     }

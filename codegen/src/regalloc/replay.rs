@@ -6,13 +6,14 @@
 //! them does not matter. What writes more than a GRF works in halves in the file, as in [`crate::liveness`].
 
 use super::Allocated;
+use crate::sends::has_second;
 use crate::sends::spill::Scratch;
 use crate::target::Target;
 use crate::vcode::insert::NEW;
 use crate::vcode::{MInst, Place, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, element_offset, span_bytes};
 use gantry_isa_gen::message::{Dir, Message, MsgOp};
-use gantry_isa_gen::{Desc, Dst, Inst, Op, RegRef, Region, Src, Type};
+use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, perf};
 
 /// The token of what is undefined.
 const UNDEFINED: u64 = 0;
@@ -108,11 +109,7 @@ impl Pair<'_> {
     }
 
     fn decode(&self, inst: &Inst<VirtReg>) -> Option<Message> {
-        let descs = inst.send.as_ref()?;
-        let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
-            return None;
-        };
-        Message::decode(self.target.platform(), ex, desc).ok()
+        perf::message(self.target.platform(), inst)
     }
 
     fn header(&self) -> Option<VReg> {
@@ -667,10 +664,10 @@ impl Replay {
             Src::Direct { at, .. } => p.at(at),
             _ => None,
         };
-        let data = match (dir, inst.op, inst.dst) {
-            (Dir::Read, _, Dst::Direct { at, .. }) => p.at(at),
-            (Dir::Write, Op::Sends | Op::Sendsc, _) => src(1),
-            (Dir::Write, ..) => src(0).map(|at| at + p.before.grf.bytes),
+        let data = match (dir, inst.dst) {
+            (Dir::Read, Dst::Direct { at, .. }) => p.at(at),
+            (Dir::Write, _) if has_second(inst, VirtReg::NULL) => src(1),
+            (Dir::Write, _) => src(0).map(|at| at + p.before.grf.bytes),
             _ => None,
         };
         let (Some(data), Some(head), Some(header)) = (data, src(0), p.header()) else {

@@ -43,7 +43,8 @@ pub(super) fn typed_header(target: &Target) -> bool {
 
 /// Whether a send takes two payloads, addresses in the one and data in the other.
 pub(super) fn splits(target: &Target) -> bool {
-    target.features().split_send
+    let f = target.features();
+    f.split_send || f.unified_send
 }
 
 /// The caches that a fence of global memory flushes: bits of the descriptor (what Intel's compiler asks for).

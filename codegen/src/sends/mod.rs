@@ -10,6 +10,7 @@ mod atomic;
 mod block;
 mod forms;
 mod image;
+mod instruction;
 mod media;
 mod raw;
 mod scattered;
@@ -22,6 +23,7 @@ pub use image::{ImageOp, Texels};
 pub use media::Media;
 pub use raw::Raw;
 pub use scattered::Scattered;
+pub(crate) use instruction::has_second;
 pub(crate) use sync::end_thread;
 
 use crate::ir::{FenceSpaces, SourceLoc};
@@ -29,14 +31,11 @@ use crate::result::CodegenError;
 use crate::target::Target;
 use crate::vcode::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
 use crate::vcode::operand::{
-    flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar_src, uniform,
+    dst, flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar, scalar_src, uniform,
 };
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
-use gantry_isa_gen::message::{Message, MsgOp, Simd};
-use gantry_isa_gen::{
-    self as isa, ChannelOffset, Desc, Dst, ExecSize, Op, PredCtrl, Predicate, RegRef, Region,
-    SendDescs, Src, SrcMods, Type,
-};
+use gantry_isa_gen::message::{Message, MsgOp, SendBits, Simd};
+use gantry_isa_gen::{ChannelOffset, ExecSize, Op, PredCtrl, Predicate, RegRef, Type};
 
 /// What a thread asks of a shared function, over virtual registers.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -281,27 +280,18 @@ impl Sends<'_> {
 
     /// The same with lengths of its own.
     fn send_message(&mut self, message: Message, part: &Part, p: Payloads, starts: bool) {
-        let platform = self.target.platform();
-        match message.descs(platform) {
-            Ok((ex, desc)) => self.send_descs([ex, desc], part, p, starts),
+        match message.bits(self.target.platform()) {
+            Ok(bits) => self.send_bits(bits, part, p, starts),
             Err(e) => self.fail(e),
         }
     }
 
     /// The same with descriptors as they are.
-    fn send_descs(&mut self, [ex, desc]: [u32; 2], part: &Part, p: Payloads, starts: bool) {
-        let split = p.src1.is_some();
-        let null = (VirtReg::NULL, 0);
-        let place = |r: Option<Place>| r.map_or(null, |(r, at)| (VirtReg::Grf(r), at));
-        let src = |(reg, at): (VirtReg, u32)| Src::Direct {
-            at: RegRef::new(reg, at as u16),
-            region: Region::SCALAR,
-            ty: Type::Ud,
-            mods: SrcMods::default(),
-        };
-        let (dreg, dat) = place(p.dst);
-        let mut send = isa::Inst::new(if split { Op::Sends } else { Op::Send }, part.exec);
-        send.no_mask = true;
+    fn send_bits(&mut self, bits: SendBits, part: &Part, p: Payloads, starts: bool) {
+        let place = |(r, at): Place| RegRef::new(VirtReg::Grf(r), at as u16);
+        let null = VirtReg::NULL;
+        let mut send =
+            instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
         let pred = part.pred.filter(|f| *f != VFlag::EXEC);
         if part.pred.is_some() && pred.is_none() {
             let Some(offset) = ChannelOffset::new(part.first) else {
@@ -314,20 +304,13 @@ impl Sends<'_> {
             inverse: false,
             ctrl: PredCtrl::Sequential,
         });
-        send.dst = Dst::Direct {
-            at: RegRef::new(dreg, dat as u16),
-            hs: 1,
-            ty: Type::Ud,
-        };
-        send.srcs[0] = src((VirtReg::Grf(p.src0.0), p.src0.1));
-        if split {
-            send.srcs[1] = src(place(p.src1));
+        if let Some(to) = p.dst {
+            send.dst = dst(place(to), Type::Ud);
         }
-        send.send = Some(SendDescs {
-            ex: Desc::Imm(ex),
-            desc: Desc::Imm(desc),
-            src1_len: None,
-        });
+        send.srcs[0] = scalar(place(p.src0), Type::Ud);
+        if let Some(second) = p.src1 {
+            send.srcs[1] = scalar(place(second), Type::Ud);
+        }
         self.out.emit(MInst::Op {
             inst: send,
             starts: starts && part.pred.is_none(),

@@ -1,14 +1,12 @@
 //! Messages as the IR has them: lengths are checked against the descriptors, and the instruction by the rules of legality.
 
-use super::{Part, Payloads, Place, Sends, forms};
+use super::{Part, Payloads, Place, Sends, forms, instruction};
 use crate::vcode::bale::Operation;
 use crate::vcode::lowered::at;
+use crate::vcode::operand::{dst, scalar};
 use crate::vcode::{MInst, VFlag, VReg};
-use gantry_isa_gen::message::{Message, Simd};
-use gantry_isa_gen::{
-    self as isa, Desc, Dst, ExecSize, InstOpts, Op, Reg, RegRef, Region, SendDescs, Src, SrcMods,
-    Type,
-};
+use gantry_isa_gen::message::{Message, SendBits, Simd};
+use gantry_isa_gen::{self as isa, ExecSize, Op, Reg, RegRef, Type};
 
 /// A message as the IR has it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -38,6 +36,7 @@ impl Sends<'_> {
                 r.descs[0], r.descs[1]
             ));
         }
+        let bits = SendBits::of_descs(r.descs[0], r.descs[1]);
         let part = Part {
             first: 0,
             lanes: r.exec,
@@ -54,7 +53,7 @@ impl Sends<'_> {
                 src0,
                 src1,
             };
-            return self.send_descs(r.descs, &part, p, false);
+            return self.send_bits(bits, &part, p, false);
         };
         // Whole registers come back.
         let t = match self.holds(reply, 0, grf.hold(bytes) * grf.bytes) {
@@ -72,7 +71,7 @@ impl Sends<'_> {
             src0,
             src1,
         };
-        self.send_descs(r.descs, &part, p, true);
+        self.send_bits(bits, &part, p, true);
         if t != reply {
             let from = at(t, 0, bytes, Type::Ub).plain();
             let mov = Operation::new(Op::Mov, Type::Ub, &[from]);
@@ -121,38 +120,17 @@ impl Sends<'_> {
         }
         // Any places that do not overlap.
         let first = |n: u32| RegRef::new(Reg::Grf(n.min(self.out.grf.count - 1) as u8), 0);
-        let place = |at| Src::Direct {
-            at,
-            region: Region::SCALAR,
-            ty: Type::Ud,
-            mods: SrcMods::default(),
-        };
-        let null = RegRef::new(Reg::NULL, 0);
-        let mut inst = isa::Inst::new(
-            if r.second.is_some() {
-                Op::Sends
-            } else {
-                Op::Send
-            },
-            exec,
-        );
-        inst.no_mask = true;
-        inst.dst = Dst::Direct {
-            at: if r.reply.is_some() { first(1) } else { null },
-            hs: 1,
-            ty: Type::Ud,
-        };
-        let behind = 1 + u32::from(message.response_grfs);
-        inst.srcs[0] = place(first(behind));
-        if r.second.is_some() {
-            inst.srcs[1] = place(first(behind + u32::from(message.src0_grfs)));
+        let bits = SendBits::of_descs(ex, desc);
+        let second = r.second.is_some();
+        let mut inst = instruction::of_bits(self.target, bits, exec, Reg::NULL, second);
+        if r.reply.is_some() {
+            inst.dst = dst(first(1), Type::Ud);
         }
-        inst.send = Some(SendDescs {
-            ex: Desc::Imm(ex),
-            desc: Desc::Imm(desc),
-            src1_len: None,
-        });
-        inst.opts = InstOpts::default();
+        let behind = 1 + u32::from(message.response_grfs);
+        inst.srcs[0] = scalar(first(behind), Type::Ud);
+        if second {
+            inst.srcs[1] = scalar(first(behind + u32::from(message.src0_grfs)), Type::Ud);
+        }
         match isa::legal::check(platform, &inst).first() {
             Some(finding) => Err(finding.to_string()),
             None => Ok(()),

@@ -1,15 +1,13 @@
 //! Spilled registers: whole GRFs to and from the thread's scratch, by block messages of which the thread header is the header.
 
 use super::block::{HWORD, HWORD_OFFSETS, most_hwords};
-use super::{Dir, forms};
+use super::{Dir, forms, instruction};
 use crate::target::Target;
 use crate::vcode::operand::{dst, grf_dst, scalar, uniform};
 use crate::vcode::{MInst, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen::message::{Message, MessageError, MsgOp};
-use gantry_isa_gen::{
-    self as isa, Desc, Dst, ExecSize, Op, RegRef, Region, SendDescs, Src, SrcMods, Type,
-};
+use gantry_isa_gen::{ExecSize, Op, RegRef, Region, Src, SrcMods, Type};
 
 /// Writes the messages of spills and fills.
 pub(crate) struct Scratch<'a> {
@@ -93,28 +91,18 @@ impl Scratch<'_> {
             true => ExecSize::S16,
             false => ExecSize::S8,
         };
-        let op_name = if split { Op::Sends } else { Op::Send };
-        let mut send = isa::Inst::new(op_name, exec);
-        send.no_mask = true;
-        send.dst = Dst::null(VirtReg::NULL, Type::Ud);
-        send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(header), 0), Type::Ud);
-        let message = match (dir, split) {
-            (Dir::Read, _) => {
-                send.dst = dst(data, Type::Ud);
-                Message::new(platform, op)
-            }
-            (Dir::Write, true) => {
-                send.srcs[1] = scalar(data, Type::Ud);
-                Message::split(platform, op)
-            }
-            (Dir::Write, false) => Message::new(platform, op),
+        let message = match split {
+            true => Message::split(platform, op),
+            false => Message::new(platform, op),
         };
-        let (ex, desc) = message.descs(platform)?;
-        send.send = Some(SendDescs {
-            ex: Desc::Imm(ex),
-            desc: Desc::Imm(desc),
-            src1_len: None,
-        });
+        let mut send =
+            instruction::of_message(self.target, &message, exec, VirtReg::NULL, split)?;
+        send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(header), 0), Type::Ud);
+        match dir {
+            Dir::Read => send.dst = dst(data, Type::Ud),
+            Dir::Write if split => send.srcs[1] = scalar(data, Type::Ud),
+            Dir::Write => {}
+        }
         let (inst, keeps) = (send, None);
         self.out.push(MInst::Op {
             inst,

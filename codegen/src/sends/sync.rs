@@ -1,15 +1,13 @@
 //! Barriers, fences and the end of the thread.
 
-use super::{Part, Payloads, Sends, forms};
+use super::{Part, Payloads, Sends, forms, instruction};
 use crate::ir::FenceSpaces;
 use crate::target::Target;
 use crate::vcode::bale::{BaleSrc, Operation};
-use crate::vcode::operand::{dst, imm, scalar, scalar_src, uniform};
+use crate::vcode::operand::{dst, imm, scalar, scalar_src, synchronize, thread_switch, uniform};
 use crate::vcode::{MInst, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MessageError, MsgOp};
-use gantry_isa_gen::{
-    self as isa, Arf, Desc, Dst, ExecSize, InstOpts, Op, Reg, RegRef, SendDescs, Src, Type,
-};
+use gantry_isa_gen::{self as isa, Arf, Dst, ExecSize, Op, Reg, RegRef, Src, SyncFn, Type};
 
 /// The last instruction of a thread, with a copy of the thread header as its payload.
 ///
@@ -22,21 +20,9 @@ pub(crate) fn end_thread(
     let op = MsgOp::ThreadEnd {
         no_dereference: true,
     };
-    let (ex, desc) = Message::new(target.platform(), op).descs(target.platform())?;
-    let mut send = isa::Inst::new(Op::Send, ExecSize::S8);
-    send.no_mask = true;
-    send.dst = Dst::Direct {
-        at: RegRef::new(Reg::NULL, 0),
-        hs: 1,
-        ty: Type::Ud,
-    };
+    let message = Message::new(target.platform(), op);
+    let mut send = instruction::of_message(target, &message, ExecSize::S8, Reg::NULL, false)?;
     send.srcs[0] = scalar(payload, Type::Ud);
-    send.send = Some(SendDescs {
-        ex: Desc::Imm(ex),
-        desc: Desc::Imm(desc),
-        src1_len: None,
-    });
-    send.opts = InstOpts::EOT;
     Ok(send)
 }
 
@@ -63,9 +49,13 @@ impl Sends<'_> {
             src1: None,
         };
         self.send(MsgOp::Barrier, &Part::whole(ExecSize::S1), p, false);
-        let n0 = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Notification, 0)), 0);
-        self.out
-            .emit_op(uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)]));
+        self.out.emit_op(match self.target.features().swsb {
+            true => synchronize(SyncFn::Bar, VirtReg::NULL),
+            false => {
+                let n0 = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Notification, 0)), 0);
+                uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)])
+            }
+        });
     }
 
     /// Fences with a commit, and for each an instruction that waits for it. Where local memory lies in the L3 cache, one fence orders both.
@@ -96,7 +86,7 @@ impl Sends<'_> {
         let null = Dst::null(VirtReg::NULL, Type::Ud);
         let mut mov: isa::Inst<VirtReg> =
             uniform(Op::Mov, null, [scalar_src(t, 0, Type::Ud), Src::None]);
-        mov.opts = InstOpts::SWITCH;
+        mov.opts = thread_switch(self.target);
         self.out.emit_op(mov);
     }
 }

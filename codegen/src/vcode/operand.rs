@@ -1,8 +1,9 @@
 //! Short ways to write operands and one-channel instructions, for every stage that makes some.
 
+use crate::target::Target;
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::{
-    Arf, Dst, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Type,
+    Arf, Dst, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, Src, SrcMods, Subfn, SyncFn, Type,
 };
 
 /// The bits of a predicate's lanes.
@@ -74,13 +75,29 @@ pub(crate) fn uniform<R: Copy, const N: usize>(op: Op, dst: Dst<R>, srcs: [Src<R
     inst
 }
 
+/// The option of an instruction behind which a thread lets others run, where hardware tracks what instructions wait for; none where code says it.
+pub(crate) fn thread_switch(target: &Target) -> InstOpts {
+    match target.features().swsb {
+        true => InstOpts::default(),
+        false => InstOpts::SWITCH,
+    }
+}
+
+/// A `sync`.
+pub(crate) fn synchronize<R: Copy>(function: SyncFn, null: R) -> Inst<R> {
+    let mut inst = Inst::new(Op::Sync, ExecSize::S1);
+    inst.subfn = Subfn::Sync(function);
+    inst.srcs[0] = scalar(RegRef::new(null, 0), Type::Ub);
+    inst
+}
+
 /// A change of the control register: what of floating-point modes is in it takes effect at once.
-pub(crate) fn control(op: Op, bits: u32) -> MInst {
+pub(crate) fn control(target: &Target, op: Op, bits: u32) -> MInst {
     let at = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Control, 0)), 0);
     let ty = if bits >> 16 == 0 { Type::Uw } else { Type::Ud };
     let src = [scalar(at, Type::Ud), imm(bits.into(), ty)];
     let mut inst = uniform(op, dst(at, Type::Ud), src);
-    inst.opts = InstOpts::SWITCH;
+    inst.opts = thread_switch(target);
     begins(inst)
 }
 

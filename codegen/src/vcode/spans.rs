@@ -2,8 +2,7 @@
 
 use super::{Access, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
-use gantry_isa_gen::message::Message;
-use gantry_isa_gen::{Desc, Dst, Inst, Platform, Src, Type};
+use gantry_isa_gen::{Dst, Inst, Platform, Src, Type, perf};
 use std::ops::Range;
 
 /// What an instruction names of a register that has so many bytes, for a platform with GRFs of so many.
@@ -16,11 +15,7 @@ pub(crate) struct Spans<F> {
 
 /// GRFs of a message's payloads and of its response.
 fn lengths(platform: Platform, inst: &Inst<VirtReg>) -> Option<[u32; 3]> {
-    let descs = inst.send.as_ref()?;
-    let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
-        return None;
-    };
-    let m = Message::decode(platform, ex, desc).ok()?;
+    let m = perf::message(platform, inst)?;
     Some([m.src0_grfs, m.src1_grfs, m.response_grfs].map(u32::from))
 }
 

@@ -47,7 +47,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 20] = [
+pub const COMMANDS: [&dyn Command; 22] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -63,6 +63,8 @@ pub const COMMANDS: [&dyn Command; 20] = [
     &stage::LIVENESS,
     &stage::REGALLOC,
     &stage::SCHEDULE,
+    &stage::PHYSICAL,
+    &stage::SCOREBOARD,
     &stage::COMPILE,
     &run::Run,
     &asm::Asm,

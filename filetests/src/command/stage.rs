@@ -31,6 +31,8 @@ pub(super) const RAISE: StageTest = of("raise", Stage::Raise);
 pub(super) const LIVENESS: StageTest = of("liveness", Stage::Liveness);
 pub(super) const REGALLOC: StageTest = of("regalloc", Stage::Regalloc);
 pub(super) const SCHEDULE: StageTest = of("schedule", Stage::Schedule);
+pub(super) const PHYSICAL: StageTest = of("physical", Stage::Physical);
+pub(super) const SCOREBOARD: StageTest = of("scoreboard", Stage::Scoreboard);
 pub(super) const COMPILE: StageTest = of("compile", Stage::Emit);
 
 impl Command for StageTest {

@@ -241,7 +241,7 @@ fn ternary_exec(v: &View, out: &mut Sink<'_>) {
 }
 
 fn ternary_regions(v: &View, out: &mut Sink<'_>) {
-    let unit = if v.f.swsb { 1 } else { 2 };
+    let unit = if v.f.ternary_single_step { 1 } else { 2 };
     for s in v.srcs() {
         let Some(region) = s.region else { continue };
         let stride = |hs| matches!(hs, 0 | 1 | 2 | 4);

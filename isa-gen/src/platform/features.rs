@@ -62,6 +62,8 @@ pub struct Features {
     pub align16: bool,
     /// Whether three-source instructions are in the Align16 form.
     pub ternary_align16: bool,
+    /// Whether the rows of sources 0 and 1 of three may step by one element; if not, by two.
+    pub ternary_single_step: bool,
     /// Whether one element of such a source may be any word; if not, it starts at a doubleword.
     pub ternary_words: bool,
     /// Whether there is a split send of its own (`sends`).
@@ -174,6 +176,7 @@ const GEN7P5: Features = Features {
     lsc: false,
     align16: true,
     ternary_align16: true,
+    ternary_single_step: false,
     ternary_words: false,
     split_send: false,
     unified_send: false,
@@ -274,6 +277,7 @@ const XE_LP: Features = Features {
     swsb: true,
     sb_tokens: 16,
     dp4a: true,
+    ternary_single_step: true,
     split_send: false,
     no_preempt: false,
     unified_send: true,

@@ -21,8 +21,8 @@ use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
-use gantry_isa_gen::message::{Dir, Message, MsgOp};
-use gantry_isa_gen::{Desc, Dst, Inst, Op, Region, Src};
+use gantry_isa_gen::message::{Dir, MsgOp};
+use gantry_isa_gen::{Dst, Inst, Op, Region, Src, perf};
 use state::{Bytes, State};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -372,11 +372,7 @@ impl<'a> Checker<'a> {
 
     /// A message to or from scratch: where, and how many bytes.
     fn scratch(&self, inst: &Inst<VirtReg>) -> Option<(Dir, u32, u32)> {
-        let descs = inst.send.as_ref()?;
-        let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
-            return None;
-        };
-        let m = Message::decode(self.target.platform(), ex, desc).ok()?;
+        let m = perf::message(self.target.platform(), inst)?;
         match m.op {
             MsgOp::Scratch {
                 dir, count, offset, ..

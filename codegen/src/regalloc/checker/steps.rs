@@ -2,6 +2,7 @@
 
 use super::state::{Bytes, Set, State};
 use super::{Checker, Res, SCRATCH, constant_of, element};
+use crate::sends::has_second;
 use crate::vcode::{Access, MInst, VReg, VirtReg};
 use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::{Dst, Inst, Op, Src};
@@ -164,11 +165,13 @@ impl Checker<'_> {
             VirtReg::Grf(r) => Ok(self.place(r) + u32::from(at.sub)),
             _ => Err("has no data".to_owned()),
         };
-        let data = match (dir, inst.op, inst.dst, inst.srcs[0], inst.srcs[1]) {
-            (Dir::Read, _, Dst::Direct { at, .. }, _, _) => place(at)?,
-            (Dir::Write, Op::Sends | Op::Sendsc, _, _, Src::Direct { at, .. }) => place(at)?,
+        let data = match (dir, inst.dst, inst.srcs[0], inst.srcs[1]) {
+            (Dir::Read, Dst::Direct { at, .. }, _, _) => place(at)?,
+            (Dir::Write, _, _, Src::Direct { at, .. }) if has_second(inst, VirtReg::NULL) => {
+                place(at)?
+            }
             // Behind the header.
-            (Dir::Write, _, _, Src::Direct { at, .. }, _) => place(at)? + grf,
+            (Dir::Write, _, Src::Direct { at, .. }, _) => place(at)? + grf,
             _ => return Err("has no data".to_owned()),
         };
         if !data.is_multiple_of(grf) {

@@ -3,7 +3,9 @@
 
 use super::{Abi, Bits};
 
-pub(super) static GEN8: Abi = Abi {
+pub(super) static GEN8: Abi = GEN8_ABI;
+
+const GEN8_ABI: Abi = Abi {
     no_id_grfs: 1,
     local_id_bytes: 2,
     eot_grfs: 16,
@@ -17,11 +19,14 @@ pub(super) static GEN8: Abi = Abi {
     denormals: [0x40, 0x80, 0x400],
 };
 
-pub(super) static GEN11: Abi = Abi {
+pub(super) static GEN11: Abi = GEN11_ABI;
+
+/// What Xe-LP begins with.
+pub(super) const GEN11_ABI: Abi = Abi {
     barrier_mask: 0x7f00_0000,
     hw_thread: Bits::new(0, 10),
     eu: Bits::new(4, 4),
     subslice: Bits::new(8, 1),
     slice: Bits::new(12, 3),
-    ..GEN8
+    ..GEN8_ABI
 };

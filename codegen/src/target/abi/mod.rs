@@ -5,6 +5,7 @@
 
 mod before_xe;
 mod payload;
+mod xe;
 
 pub(crate) use payload::PACKED_IDS;
 pub(crate) use payload::has_what_is_asked;
@@ -62,6 +63,7 @@ impl Abi {
                 Some(&before_xe::GEN8)
             }
             Platform::Gen11 => Some(&before_xe::GEN11),
+            Platform::XeLp => Some(&xe::XE_LP),
             _ => None,
         }
     }

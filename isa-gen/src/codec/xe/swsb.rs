@@ -15,15 +15,17 @@ const NAME: &str = "swsb";
 const DISTANCE: u64 = 7;
 const KINDS: [TokenKind; 3] = [TokenKind::Set, TokenKind::Dst, TokenKind::Src];
 
-/// The combinations that an instruction has.
-#[inline]
-fn pairs(cx: &Cx) -> &'static [(Pipe, TokenKind, u16)] {
-    let [send, math, dpas, others] = &cx.x.swsb.pairs;
-    match cx.c.info.format {
-        Format::XeSend => send,
-        Format::Math => math,
-        Format::Dpas => dpas,
-        _ => others,
+impl SwsbTable {
+    /// The combinations that instructions of a format have.
+    #[inline]
+    pub(crate) fn pairs_of(&self, format: Format) -> &'static [(Pipe, TokenKind, u16)] {
+        let [send, math, dpas, others] = self.pairs;
+        match format {
+            Format::XeSend => send,
+            Format::Math => math,
+            Format::Dpas => dpas,
+            _ => others,
+        }
     }
 }
 
@@ -63,7 +65,7 @@ pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
             Ok(u64::from(base) | token(t, k)?)
         }
         (Some(d), Some(k)) => {
-            let (_, _, base) = pairs(cx)
+            let (_, _, base) = t.pairs_of(cx.c.info.format)
                 .iter()
                 .find(|(pipe, kind, _)| *pipe == d.pipe && *kind == k.kind)
                 .ok_or_else(|| {
@@ -105,7 +107,7 @@ pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeEr
     }
     let n = (bits >> t.token_bits & DISTANCE) as u8;
     let head = bits & !(low | DISTANCE << t.token_bits);
-    let (pipe, kind, _) = pairs(cx)
+    let (pipe, kind, _) = t.pairs_of(cx.c.info.format)
         .iter()
         .find(|(_, _, base)| u64::from(*base) == head && n != 0)
         .ok_or_else(|| DecodeError::field(Field::Swsb, bits))?;
