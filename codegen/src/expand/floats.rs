@@ -1,4 +1,4 @@
-//! Rounding of doubles, and conversions that are two steps.
+//! Rounding of doubles, conversions that are two steps, and quotients and powers where the math box makes none.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{FloatCC, Inst, IntCC, Opcode, Scalar, Type, Value};
@@ -20,6 +20,59 @@ pub(super) fn rule(op: Opcode, from: Scalar, to: Scalar) -> Option<Rule> {
         }
         _ => return None,
     })
+}
+
+/// The rule for what a math box without quotients and powers lacks.
+pub(super) fn without_math(op: Opcode, from: Scalar) -> Option<Rule> {
+    Some(match (op, from) {
+        (Opcode::Fdiv | Opcode::Fpow, Scalar::F16) => Rule::whole(in_singles),
+        (Opcode::Fdiv, _) => Rule::masked(quotient),
+        (Opcode::Fpow, _) => Rule::masked(power),
+        _ => return None,
+    })
+}
+
+fn in_singles(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let f32 = Type::clamped(Scalar::F32, ty.lanes());
+    let args: [Value; 2] = e.args(inst);
+    let [a, b] = args.map(|v| e.to(Opcode::Fpromote, f32, v));
+    let r = e.bin(op, a, b);
+    smallvec![e.to(Opcode::Fdemote, ty, r)]
+}
+
+/// The product with the reciprocal. That of a large divisor is none that the box makes, and that of a small one none that there is: those are made smaller and
+/// larger, and so is the product.
+fn quotient(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [a, b] = e.args(inst);
+    let ty = e.ty(a);
+    let (far, step) = (f64::from(96).exp2(), f64::from(64).exp2());
+    let magnitude = e.un(Opcode::Fabs, b);
+    let [most, least, one, down, up] =
+        [far, far.recip(), 1.0, step.recip(), step].map(|x| e.float(ty, x));
+    let large = e.fcmp(FloatCC::GreaterThan, magnitude, most);
+    let small = e.fcmp(FloatCC::LessThan, magnitude, least);
+    let scale = e.select(large, down, one);
+    let scale = e.select(small, up, scale);
+    let divisor = e.bin(Opcode::Fmul, b, scale);
+    let inverse = e.un(Opcode::Finv, divisor);
+    let product = e.bin(Opcode::Fmul, a, inverse);
+    smallvec![e.bin(Opcode::Fmul, product, scale)]
+}
+
+/// By logarithm and exponential; of 1, and to the power of 0, it is 1.
+fn power(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let [a, b] = e.args(inst);
+    let ty = e.ty(a);
+    let (zero, one) = (e.float(ty, 0.0), e.float(ty, 1.0));
+    let magnitude = e.un(Opcode::Fabs, a);
+    let log = e.un(Opcode::Flog2, magnitude);
+    let log = e.bin(Opcode::Fmul, log, b);
+    let power = e.un(Opcode::Fexp2, log);
+    let none = e.fcmp(FloatCC::Equal, b, zero);
+    let unit = e.fcmp(FloatCC::Equal, magnitude, one);
+    let trivial = e.bin(Opcode::Bor, none, unit);
+    smallvec![e.select(trivial, one, power)]
 }
 
 fn round_and_convert(e: &mut Expander<'_>, inst: Inst) -> Results {

@@ -191,6 +191,10 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
         .or_else(|| divide::rule(opcode, from))
         .or_else(|| floats::rule(opcode, from, to))
         .or_else(|| exact::rule(opcode, from))
+        .or_else(|| match f.math_div_pow {
+            true => None,
+            false => floats::without_math(opcode, from),
+        })
         .or_else(
             || match !f.native_i64 && (from == Scalar::I64 || to == Scalar::I64) {
                 true => wide::rule(opcode),

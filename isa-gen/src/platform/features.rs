@@ -44,6 +44,8 @@ pub struct Features {
     pub mul_32x32: bool,
     /// Whether the math box divides integers.
     pub math_int_div: bool,
+    /// Whether the math box divides floats and takes powers.
+    pub math_div_pow: bool,
     /// Whether there is `hf` arithmetic.
     pub half: bool,
     /// Whether there is `bf` arithmetic.
@@ -167,6 +169,7 @@ const GEN7P5: Features = Features {
     native_f64: true,
     mul_32x32: false,
     math_int_div: true,
+    math_div_pow: true,
     half: false,
     bfloat: false,
     add3: false,
@@ -276,6 +279,7 @@ const XE_LP: Features = Features {
     mme_base: 8,
     swsb: true,
     sb_tokens: 16,
+    math_div_pow: false,
     dp4a: true,
     ternary_single_step: true,
     split_send: false,
@@ -345,6 +349,14 @@ mod tests {
             assert_eq!(f.dpas, has(Op::Dpas), "{p}");
             assert_eq!(f.split_send, has(Op::Sends), "{p}");
             assert_eq!(f.swsb, has(Op::Sync), "{p}");
+            let math = |m: MathFn| m.info().is_some_and(|i| i.codes[p.column()].is_some());
+            for (feature, m) in [
+                (f.math_div_pow, MathFn::Fdiv),
+                (f.math_div_pow, MathFn::Pow),
+                (f.math_int_div, MathFn::Iqot),
+            ] {
+                assert_eq!(feature, math(m), "{p} {}", m.name());
+            }
         }
     }
 }
