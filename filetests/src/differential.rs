@@ -14,6 +14,7 @@ use gantry_codegen::text::parse;
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, SimdCf, Target, compile};
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
+    Watch,
 };
 
 /// What came of a case.
@@ -102,7 +103,8 @@ pub fn case(
             other => other.map_err(|e| by(e.to_string()))?,
         };
         check_code(&compiled, &options).map_err(by)?;
-        let got = simulate(&compiled.zebin, &input, simd(&m)).map_err(by)?;
+        let annotated = target.features().swsb;
+        let got = simulate(&compiled.zebin, &input, simd(&m), annotated).map_err(by)?;
         compare(&m, &expected.output, &got.output).map_err(by)?;
         if expected.printed != got.printed {
             let what = "what is printed differs\n";
@@ -226,7 +228,9 @@ fn interpret(m: &Module, input: &[u8]) -> Result<Left, String> {
     })
 }
 
-fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
+/// What a kernel leaves on the simulator. `annotated`: its annotations must cover every read and write.
+fn simulate(zebin: &[u8], input: &[u8], simd: u32, annotated: bool) -> Result<Left, String> {
+    let watch = Watch::new().hazards();
     let device = Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,
         ..SimOptions::default()
@@ -253,9 +257,11 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
         let sampler = gantry_runtime::Sampler::new(AddressMode::ClampToEdge, FilterMode::Nearest);
         let grid = gantry_runtime::Grid::new([simd, 1, 1]).group([simd, 1, 1]);
         let mut printed = String::new();
-        kernel
-            .launch(grid)
-            .printf(|text| printed += text)
+        let mut launch = kernel.launch(grid).printf(|text| printed += text);
+        if annotated {
+            launch = launch.watch(&watch);
+        }
+        launch
             .arg(&x)
             .arg(&y)
             .arg(5i32)
@@ -274,7 +280,11 @@ fn simulate(zebin: &[u8], input: &[u8], simd: u32) -> Result<Left, String> {
             printed,
         })
     };
-    run().map_err(|e| format!("simulator: {e}"))
+    let left = run().map_err(|e| format!("simulator: {e}"))?;
+    match watch.report().hazards.first() {
+        Some(h) => Err(format!("simulator: {h}")),
+        None => Ok(left),
+    }
 }
 
 /// The offsets in the output that blocks of floats are stored to.

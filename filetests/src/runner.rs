@@ -6,7 +6,7 @@ use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
 use gantry_codegen::{Allocator, CompileOptions, Inline, OptLevel, SimdCf};
 use gantry_runtime::{
-    AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid,
+    AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
 };
 use std::fmt;
@@ -167,6 +167,25 @@ pub fn simulate(zebin: &[u8], run: &Run) -> Result<(Ran, LaunchStats, u32), Stri
     };
     let (ran, stats) = loaded.launch(run, None).map_err(|e| e.to_string())?;
     Ok((ran, stats, scratch))
+}
+
+/// The hazards of a launch of a zebin whose code has software scoreboard annotations: what it does too early.
+///
+/// # Errors
+/// The zebin cannot be loaded, or the launch is refused or faults.
+pub fn hazards(zebin: &[u8], run: &Run) -> Result<Vec<Hazard>, String> {
+    let device = simulator();
+    let module = device.load(zebin).map_err(|e| e.to_string())?;
+    let loaded = Loaded {
+        device,
+        module,
+        annotated: true,
+    };
+    let watch = Watch::new().hazards();
+    loaded
+        .launch(run, Some(&watch))
+        .map_err(|e| e.to_string())?;
+    Ok(watch.report().hazards)
 }
 
 fn simulator() -> Device {

@@ -195,7 +195,10 @@ pub fn pairs(platform: Platform, op: Op) -> impl Iterator<Item = (Pipe, TokenKin
     let tables = PlatformTables::of(platform).xe.as_ref();
     let format = op.info(platform).map(|i| i.format);
     let pairs = tables.zip(format).map(|(x, f)| x.swsb.pairs_of(f));
-    pairs.into_iter().flatten().map(|(pipe, kind, _)| (*pipe, *kind))
+    pairs
+        .into_iter()
+        .flatten()
+        .map(|(pipe, kind, _)| (*pipe, *kind))
 }
 
 /// Whether an opcode changes the instruction pointer.

@@ -276,7 +276,7 @@ fn gain(func: &Function, inst: Inst, target: &Target) -> i32 {
         ty.scalar().bytes() == QUADWORD && !(block && ty.bytes().is_multiple_of(2 * QUADWORD))
     });
     let f = target.features();
-    match (quadwords, f.native_i64, f.restricted_64bit) {
+    match (quadwords, f.i64_alu, f.restricted_64bit) {
         (false, ..) | (true, false, _) => 1,
         (true, true, true) => 0,
         (true, true, false) => -2,

@@ -4,6 +4,7 @@
 //! branch targets become distances in bytes. Blocks that only jump are left out. The mask stack's instructions are in `simdcf`.
 
 mod bytes;
+mod errata;
 mod labels;
 mod simdcf;
 #[cfg(test)]
@@ -131,7 +132,8 @@ impl Physical {
         out
     }
 
-    /// Puts instructions before others, given by number and in their order. What goes to one of those goes to what is before it.
+    /// Puts instructions before others, given by number and in their order. What goes to one of those goes to what is before it; but channels that
+    /// leave for the end of a loop meet at the `while` itself.
     pub(crate) fn insert(&mut self, more: Vec<(usize, isa::Inst<Reg>)>) {
         if more.is_empty() {
             return;
@@ -149,6 +151,7 @@ impl Physical {
         let start = |n: usize| starts.get(n).copied().unwrap_or(n + before);
         // Where it stands itself.
         let own = |n: usize| start(n + 1).saturating_sub(1);
+        let ends: Vec<bool> = self.insts.iter().map(|i| i.op == Op::While).collect();
         let mut out = Vec::with_capacity(self.insts.len() + more.len());
         let mut more = more.into_iter().peekable();
         for (n, mut inst) in std::mem::take(&mut self.insts).into_iter().enumerate() {
@@ -158,7 +161,9 @@ impl Physical {
             for s in &mut inst.srcs {
                 if let Src::Target(BranchTarget::Rel(by)) = *s {
                     let to = (n as i64 + i64::from(by / NATIVE)).max(0) as usize;
-                    let by = start(to) as i64 - own(n) as i64;
+                    let leaves = inst.op != Op::Jmpi && ends.get(to) == Some(&true);
+                    let to = if leaves { own(to) } else { start(to) };
+                    let by = to as i64 - own(n) as i64;
                     *s = Src::Target(BranchTarget::Rel(by as i32 * NATIVE));
                 }
             }
@@ -324,13 +329,16 @@ pub(crate) fn physical(
     if !code.labels.is_empty() {
         places.resize(code.insts.len() + 1, insts.len() as u32);
     }
-    Ok(Physical {
+    let mut physical = Physical {
         insts,
         reaches,
         symbols,
         locs,
         places,
-    })
+    };
+    errata::apply(&mut physical, target)
+        .map_err(|e| CodegenError::internal(name, e.to_string()))?;
+    Ok(physical)
 }
 
 /// Emits physical instructions of a function. `compact`: instructions in their compact form where they have one. `check`: every instruction also passes the legality

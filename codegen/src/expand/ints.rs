@@ -17,7 +17,7 @@ pub(super) fn rule(op: Opcode, t: Scalar, target: &Target) -> Option<Rule> {
         Smulh | Umulh if narrow => Rule::whole(narrow_high),
         Smulh | Umulh if wide => Rule::long(wide_high),
         SmulWide | UmulWide if narrow => Rule::whole(extended_product),
-        SmulWide | UmulWide if !target.features().native_i64 => Rule::whole(product_of_halves),
+        SmulWide | UmulWide if !target.features().i64_alu => Rule::whole(product_of_halves),
         Sdp4a | Udp4a | Sudp4a => Rule::whole(dot),
         SaddSat | SsubSat if wide => Rule::masked(signed_clamp),
         UaddSat if wide => Rule::whole(unsigned_clamped_sum),

@@ -196,7 +196,7 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
             false => floats::without_math(opcode, from),
         })
         .or_else(
-            || match !f.native_i64 && (from == Scalar::I64 || to == Scalar::I64) {
+            || match !f.i64_alu && (from == Scalar::I64 || to == Scalar::I64) {
                 true => wide::rule(opcode),
                 false => None,
             },

@@ -85,7 +85,7 @@ impl Bale {
 impl Legalizer<'_> {
     /// The bale, or what is left of it after its operands went through temporaries. `None` if nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
-        let mut b = *bale;
+        let mut b = self.as_integers(*bale);
         let in_step = self.in_step(&b);
         if b.lanes == 0 || self.wide(&b, in_step) {
             return None;
@@ -101,7 +101,13 @@ impl Legalizer<'_> {
             return None;
         }
         if b.is_ternary() {
-            return self.ternary(b);
+            let b = self.ternary(b)?;
+            let b = match self.in_step(&b) {
+                true => b,
+                false => self.put_in_step(b)?,
+            };
+            self.keep_in_step(&b);
+            return Some(b);
         }
         if b.operation.op == Op::Mach && !self.is_packed(&b.dst, b.lanes, b.dst.ty.bytes()) {
             self.fired.repair(Repair::MachDestination);
@@ -153,6 +159,27 @@ impl Legalizer<'_> {
             flag: None,
             ..b
         }
+    }
+
+    /// Where floats lie in step, what copies their bits is a move of integers, which may lie anywhere.
+    fn as_integers(&self, mut b: Bale) -> Bale {
+        let o = &mut b.operation;
+        let moves = o.op == Op::Mov && !o.sat && b.flag.is_none();
+        if !self.target.features().regioning_in_step || !o.ty.is_float() || !moves {
+            return b;
+        }
+        let ty = match o.ty.bytes() {
+            2 => Type::Uw,
+            4 => Type::Ud,
+            _ => Type::Uq,
+        };
+        match &mut o.srcs[0] {
+            Some(BaleSrc::View(v, m)) if v.ty == o.ty && *m == SrcMods::default() => v.ty = ty,
+            Some(BaleSrc::Imm(_, t)) if *t == o.ty && b.dst.index.is_some() => *t = ty,
+            _ => return b,
+        }
+        (o.ty, b.dst.ty) = (ty, ty);
+        b
     }
 
     /// Where half and single floats meet, sources are direct.
@@ -390,13 +417,26 @@ impl Legalizer<'_> {
     /// Whether the platform wants a bale's operands in step.
     fn steps(&self, b: &Bale) -> bool {
         let o = &b.operation;
+        let f = self.target.features();
+        if f.regioning_in_step {
+            let narrows = o.op == Op::Mov && b.is_mixed_float();
+            return o.ty.is_float() && !narrows || b.has_quadwords();
+        }
         let dword = |s: &BaleSrc| s.ty().is_int() && s.ty().bytes() == 4;
         let product = o.op == Op::Mul && o.srcs.iter().flatten().all(dword);
-        self.target.features().restricted_64bit && !b.is_ternary() && (product || b.has_quadwords())
+        f.restricted_64bit && !b.is_ternary() && (product || b.has_quadwords())
     }
 
-    /// Whether the operands lie as the platform wants them of quadwords and products of doublewords: direct, a multiple of a quadword apart,
-    /// sources as the destination (PRM, "Register Region Restrictions" of Cherryview and Broxton).
+    /// Of what the distances of lanes in step are multiples, in bytes: of quadwords where those and products of doublewords alone are restricted.
+    fn step_unit(&self, b: &Bale) -> u32 {
+        match self.target.features().regioning_in_step {
+            true => b.operation.ty.bytes(),
+            false => 8,
+        }
+    }
+
+    /// Whether the operands lie as the platform wants them of quadwords and products of doublewords, or of floats and quadwords: direct, a multiple of
+    /// [`Self::step_unit`] apart, sources as the destination (PRM, "Register Region Restrictions" of Cherryview and Broxton, and of Xe-HP).
     fn in_step(&self, b: &Bale) -> bool {
         if !self.steps(b) {
             return true;
@@ -413,18 +453,21 @@ impl Legalizer<'_> {
 
     /// The distance of the destination's lanes in bytes, and where in its GRF the first one is; none where quadwords do not lie so.
     fn destination_step(&self, b: &Bale) -> Option<(u32, u32)> {
+        let unit = self.step_unit(b);
         if b.dst.reg == VirtReg::NULL {
-            return Some((8, 0));
+            return Some((unit, 0));
         }
         let to = Self::step(&b.dst, b.lanes)?;
-        (b.lanes == 1 || to.is_multiple_of(8)).then(|| (to, self.grf_offset(&b.dst)))
+        (b.lanes == 1 || to.is_multiple_of(unit)).then(|| (to, self.grf_offset(&b.dst)))
     }
 
     /// Whether a source's lanes are `to` bytes apart from byte `at` of a GRF on, as the destination's, or are one.
     fn source_in_step(&self, b: &Bale, v: &View, to: u32, at: u32) -> bool {
         let null = b.dst.reg == VirtReg::NULL;
+        let free = null && self.target.features().regioning_in_step;
         v.index.is_none()
             && (b.lanes == 1
+                || free
                 || Self::is_scalar(v, b.lanes)
                 || Self::step(v, b.lanes) == Some(to) && (null || self.grf_offset(v) == at))
     }
@@ -439,7 +482,9 @@ impl Legalizer<'_> {
             _ => None,
         });
         for v in sources.chain([&b.dst]) {
-            if let VirtReg::Grf(r) = v.reg {
+            if let VirtReg::Grf(r) = v.reg
+                && !matches!(self.vregs[r].place, Place::Fixed(_))
+            {
                 self.vregs[r].align = self.grf.bytes;
             }
         }
@@ -449,7 +494,16 @@ impl Legalizer<'_> {
     fn put_in_step(&mut self, mut b: Bale) -> Option<Bale> {
         let null = b.dst.reg == VirtReg::NULL;
         let step = self.destination_step(&b).filter(|_| b.dst.index.is_none());
-        let quad = step.filter(|(to, _)| null || *to == 8 || b.lanes == 1);
+        // As far apart as an element is that any source has, or its stride cannot be said.
+        let widest = b.operation.srcs.iter().flatten().map(|s| s.ty().bytes()).max();
+        let unit = self.step_unit(&b).max(widest.unwrap_or(0));
+        let narrowest = b.operation.srcs.iter().flatten().map(|s| s.ty().bytes()).min();
+        let most = 4 * narrowest.unwrap_or(unit);
+        let fits = |to: u32| match self.target.features().regioning_in_step {
+            true => to >= unit && to <= most,
+            false => to == 8,
+        };
+        let quad = step.filter(|(to, _)| null || fits(*to) || b.lanes == 1);
         let Some((to, at)) = quad else {
             self.fired.repair(Repair::StepDestination);
             let rest = self.through_temporary(b);
@@ -464,8 +518,8 @@ impl Legalizer<'_> {
                 continue;
             }
             self.fired.repair(Repair::StepSource);
-            let hs = 8 / v.ty.bytes();
-            let r = self.temp(at + b.lanes * 8);
+            let hs = to / v.ty.bytes();
+            let r = self.temp(at + b.lanes * to);
             let t = View {
                 reg: VirtReg::Grf(r),
                 offset: at,

@@ -53,7 +53,7 @@ impl Legalizer<'_> {
     fn lacks(&self, ty: Type) -> bool {
         let f = self.target.features();
         match ty {
-            Type::Q | Type::Uq => !f.native_i64,
+            Type::Q | Type::Uq => !f.i64_alu,
             Type::Df => !f.native_f64,
             _ => false,
         }

@@ -182,7 +182,7 @@ impl Lower<'_> {
         };
         let dst = self.reg(v);
         let f = self.target.features();
-        let parts: &[SymbolPart] = match f.native_i64 && !f.restricted_64bit {
+        let parts: &[SymbolPart] = match f.i64_alu && !f.restricted_64bit {
             true => &[SymbolPart::Whole],
             false => &[SymbolPart::Low, SymbolPart::High],
         };

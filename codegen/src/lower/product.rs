@@ -87,7 +87,7 @@ impl Lower<'_> {
         };
         let (a, b) = (self.force_reg(a), self.force_reg(b));
         let f = self.target.features();
-        if !f.native_i64 || !f.mul_32x32 || f.restricted_64bit {
+        if !f.i64_alu || !f.mul_32x32 || f.restricted_64bit {
             return Operation::new(Op::Mach, narrow, &[a, b]);
         }
         let p = self.temp(lanes * 8);

@@ -116,7 +116,9 @@ impl Facts {
     /// What an instruction reads and writes.
     pub(super) fn touches(&self, fact: &Fact) -> &[Touch] {
         let Range { start, end } = fact.touches;
-        self.touches.get(start as usize..end as usize).unwrap_or(&[])
+        self.touches
+            .get(start as usize..end as usize)
+            .unwrap_or(&[])
     }
 
     fn operands(&mut self, platform: Platform, inst: &Inst<Reg>, told: [bool; 2]) {

@@ -189,10 +189,8 @@ impl<'a> Assigned<'a> {
             .or_else(|| self.state.earliest(!free & every(self.last.len())))
             .unwrap_or(0);
         self.given += 1;
-        if let (Some(of), Some(last)) = (
-            self.of.get_mut(n),
-            self.last.get_mut(usize::from(chosen)),
-        ) {
+        if let (Some(of), Some(last)) = (self.of.get_mut(n), self.last.get_mut(usize::from(chosen)))
+        {
             (*of, *last) = (chosen, self.given);
         }
         chosen
@@ -206,8 +204,10 @@ fn every(tokens: usize) -> Tokens {
 
 /// What is open of a token is open everywhere.
 fn widen(opens: &mut Opens, chunks: usize) {
-    let mut kinds: Vec<(u8, bool, u8)> =
-        opens.iter().map(|o| (o.token, o.write, o.function)).collect();
+    let mut kinds: Vec<(u8, bool, u8)> = opens
+        .iter()
+        .map(|o| (o.token, o.write, o.function))
+        .collect();
     kinds.sort_unstable();
     kinds.dedup();
     opens.clear();
@@ -267,7 +267,10 @@ fn annotation(
             None
         }
     };
-    let Waits { mut ended, mut read } = waits;
+    let Waits {
+        mut ended,
+        mut read,
+    } = waits;
     let mut token = set.map(|sbid| Token {
         sbid,
         kind: TokenKind::Set,
@@ -315,7 +318,9 @@ fn annotation(
 }
 
 fn index_of(p: Pipe) -> u8 {
-    (0..PIPES as u8).find(|i| pipe(*i) == p).unwrap_or(u8::MAX >> 5)
+    (0..PIPES as u8)
+        .find(|i| pipe(*i) == p)
+        .unwrap_or(u8::MAX >> 5)
 }
 
 /// The one distance that waits for all of these.

@@ -129,7 +129,11 @@ impl State {
     pub(super) fn needs(&self, touches: &[Touch], function: Option<u8>) -> [Tokens; 2] {
         let (mut ended, mut read) = (0, 0);
         for t in touches {
-            let here = self.by_chunk.get(usize::from(t.chunk)).into_iter().flatten();
+            let here = self
+                .by_chunk
+                .get(usize::from(t.chunk))
+                .into_iter()
+                .flatten();
             for o in here.filter(|o| o.mask & t.mask != 0) {
                 if o.write {
                     ended |= 1 << o.token;

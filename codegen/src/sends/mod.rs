@@ -20,11 +20,11 @@ mod sync;
 pub use atomic::Atomic;
 pub use block::Block;
 pub use image::{ImageOp, Texels};
+pub(crate) use instruction::has_second;
 pub use media::Media;
 pub use raw::Raw;
 pub use scattered::Scattered;
-pub(crate) use instruction::has_second;
-pub(crate) use sync::end_thread;
+pub(crate) use sync::{end_fence, end_thread};
 
 use crate::ir::{FenceSpaces, SourceLoc};
 use crate::result::CodegenError;
@@ -290,8 +290,7 @@ impl Sends<'_> {
     fn send_bits(&mut self, bits: SendBits, part: &Part, p: Payloads, starts: bool) {
         let place = |(r, at): Place| RegRef::new(VirtReg::Grf(r), at as u16);
         let null = VirtReg::NULL;
-        let mut send =
-            instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
+        let mut send = instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
         let pred = part.pred.filter(|f| *f != VFlag::EXEC);
         if part.pred.is_some() && pred.is_none() {
             let Some(offset) = ChannelOffset::new(part.first) else {

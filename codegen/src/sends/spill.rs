@@ -95,8 +95,7 @@ impl Scratch<'_> {
             true => Message::split(platform, op),
             false => Message::new(platform, op),
         };
-        let mut send =
-            instruction::of_message(self.target, &message, exec, VirtReg::NULL, split)?;
+        let mut send = instruction::of_message(self.target, &message, exec, VirtReg::NULL, split)?;
         send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(header), 0), Type::Ud);
         match dir {
             Dir::Read => send.dst = dst(data, Type::Ud),

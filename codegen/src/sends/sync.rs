@@ -26,6 +26,30 @@ pub(crate) fn end_thread(
     Ok(send)
 }
 
+/// A fence of one kind of memory before the thread ends, and the instruction that waits for it. The thread header is its payload; the answer comes to
+/// a register that nobody else needs.
+///
+/// # Errors
+/// The platform lacks the message.
+pub(crate) fn end_fence(
+    target: &Target,
+    slm: bool,
+    header: RegRef<Reg>,
+    answer: RegRef<Reg>,
+) -> Result<[isa::Inst<Reg>; 2], MessageError> {
+    let op = MsgOp::Fence {
+        slm,
+        commit: true,
+        flush: 0,
+    };
+    let message = Message::new(target.platform(), op);
+    let mut send = instruction::of_message(target, &message, ExecSize::S8, Reg::NULL, false)?;
+    send.dst = dst(answer, Type::Ud);
+    send.srcs[0] = scalar(header, Type::Ud);
+    let null = Dst::null(Reg::NULL, Type::Ud);
+    Ok([send, uniform(Op::Mov, null, [scalar(answer, Type::Ud)])])
+}
+
 impl Sends<'_> {
     pub(super) fn barrier(&mut self, header: VReg) {
         let t = self.out.temp_grfs(1);

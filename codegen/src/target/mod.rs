@@ -5,6 +5,7 @@
 //! family, and the message forms of `sends`.
 
 pub mod abi;
+pub(crate) mod errata;
 
 use crate::result::CodegenError;
 use abi::Abi;

@@ -92,6 +92,10 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         if both {
             s.push_str("      has_fence_for_image_access: true\n");
         }
+        if target.features().fused_eus {
+            // Instructions without mask, and branches of one thread, are its own affair.
+            s.push_str("      require_disable_eufusion: true\n");
+        }
         if let Some([x, y, z]) = group_size {
             let _ = writeln!(
                 s,

@@ -7,6 +7,8 @@ use crate::swsb::Pipe;
 /// Facts about a platform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Features {
+    /// Whether two EUs run two threads in lockstep unless a kernel asks them not to (Intel's compiler, `hasFusedEU`).
+    pub fused_eus: bool,
     /// Bytes in a GRF.
     pub grf_bytes: u32,
     /// Threads that an EU runs at once (in the normal mode).
@@ -37,6 +39,9 @@ pub struct Features {
     pub float_atomics: bool,
     /// Whether the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
+    /// Whether sums, shifts and compares of quadwords are instructions of it (Intel's compiler makes them of doublewords on Xe-HP and Xe-HPG, which
+    /// move quadwords alone; Xe-HPC has some of them).
+    pub i64_alu: bool,
     /// Whether the ALU has `df`.
     pub native_f64: bool,
     /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
@@ -151,6 +156,7 @@ impl Platform {
 }
 
 const GEN7P5: Features = Features {
+    fused_eus: false,
     grf_bytes: 32,
     eu_threads: 7,
     grf_count: 128,
@@ -166,6 +172,7 @@ const GEN7P5: Features = Features {
     slm_in_l3: true,
     float_atomics: false,
     native_i64: false,
+    i64_alu: false,
     native_f64: true,
     mul_32x32: false,
     math_int_div: true,
@@ -215,6 +222,7 @@ const GEN7P5: Features = Features {
 const GEN8: Features = Features {
     branch_bytes: true,
     native_i64: true,
+    i64_alu: true,
     mul_32x32: true,
     half: true,
     branch_words: false,
@@ -267,6 +275,7 @@ const GEN11: Features = Features {
     slm_in_l3: false,
     mul_32x32: false,
     native_i64: false,
+    i64_alu: false,
     native_f64: false,
     align16: false,
     byte_src1: false,
@@ -274,6 +283,7 @@ const GEN11: Features = Features {
 };
 
 const XE_LP: Features = Features {
+    fused_eus: true,
     grf_names: 256,
     accumulators: 8,
     mme_base: 8,
@@ -318,6 +328,7 @@ const XE_HPG: Features = Features {
 };
 
 const XE_HPC: Features = Features {
+    fused_eus: false,
     grf_bytes: 64,
     serialize: false,
     indirect_reach: 1024,

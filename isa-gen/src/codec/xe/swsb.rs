@@ -65,7 +65,8 @@ pub(super) fn lower(cx: &Cx, i: &Inst<Reg>) -> Result<u64, EncodeError> {
             Ok(u64::from(base) | token(t, k)?)
         }
         (Some(d), Some(k)) => {
-            let (_, _, base) = t.pairs_of(cx.c.info.format)
+            let (_, _, base) = t
+                .pairs_of(cx.c.info.format)
                 .iter()
                 .find(|(pipe, kind, _)| *pipe == d.pipe && *kind == k.kind)
                 .ok_or_else(|| {
@@ -107,7 +108,8 @@ pub(super) fn lift(cx: &Cx, bits: u64, i: &mut Inst<Reg>) -> Result<(), DecodeEr
     }
     let n = (bits >> t.token_bits & DISTANCE) as u8;
     let head = bits & !(low | DISTANCE << t.token_bits);
-    let (pipe, kind, _) = t.pairs_of(cx.c.info.format)
+    let (pipe, kind, _) = t
+        .pairs_of(cx.c.info.format)
         .iter()
         .find(|(_, _, base)| u64::from(*base) == head && n != 0)
         .ok_or_else(|| DecodeError::field(Field::Swsb, bits))?;
