@@ -296,6 +296,7 @@ pub(crate) fn module_in(
             barrier: k.barrier,
             scratch: k.stats.spilled.scratch,
             text: &k.code.bytes,
+            entry: k.code.entry,
             relocations: &k.code.relocations,
             locations: &k.code.locations,
         })

@@ -26,7 +26,7 @@ use crate::coalesce::coalesce;
 use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::constants;
 use crate::context::Context;
-use crate::emit::{Code, Physical, emit, physical};
+use crate::emit::{Code, Physical, add_prologue, emit, physical};
 use crate::expand::expand;
 use crate::flags::allocate_flags;
 use crate::inline::{Group, group};
@@ -608,7 +608,9 @@ pub(crate) fn run(
     })?;
     stages.pass(Pass::Schedule, schedules, moved);
     let (_, physical) = stages.run(Stage::Physical, || {
-        Ok((target, physical(name, &code, &alloc, target)?))
+        let mut out = physical(name, &code, &alloc, target)?;
+        add_prologue(name, &mut out, &payload, target)?;
+        Ok((target, out))
     })?;
     let (_, physical) = stages.run(Stage::Scoreboard, || {
         Ok((target, scoreboard::annotated(physical, target)))

@@ -4,7 +4,7 @@ use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
-use gantry_codegen::{Allocator, CompileOptions, Inline, OptLevel, SimdCf};
+use gantry_codegen::{Allocator, CompileOptions, Inline, OptLevel, SimdCf, Target};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
@@ -132,7 +132,8 @@ impl Runner for Simulator {
         target: &str,
         way: Way,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
-        let mut options = CompileOptions::for_target(target).map_err(|e| e.to_string())?;
+        let target = Target::unfinished(target).ok_or(format!("no product `{target}`"))?;
+        let mut options = CompileOptions::new(target);
         options.check = true;
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;

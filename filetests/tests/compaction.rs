@@ -12,7 +12,7 @@ use gantry_isa_gen::fuzz::Oracle;
 use std::path::Path;
 
 /// A product of each generation.
-const TARGETS: [&str; 3] = ["bdw", "skl", "icllp"];
+const TARGETS: [&str; 4] = ["bdw", "skl", "icllp", "tgllp"];
 
 #[test]
 fn what_intels_assembler_compacts_is_compact() {

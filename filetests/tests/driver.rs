@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The products that the driver of Debian 12 has for Level Zero.
-const DRIVEN: [&str; 4] = ["skl", "kbl", "cfl", "icllp"];
+const DRIVEN: [&str; 5] = ["skl", "kbl", "cfl", "icllp", "tgllp"];
 const CHILD: &str = "GANTRY_DRIVER_CHILD";
 
 fn required() -> bool {
@@ -265,7 +265,7 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
     }
     let dir = tempfile::tempdir().unwrap();
     let module = gantry_codegen::text::parse(IR).unwrap().module;
-    for name in ["bdw", "skl", "bxt", "icllp"] {
+    for name in ["bdw", "skl", "bxt", "icllp", "tgllp"] {
         let mut theirs = described(&ocloc(dir.path(), name, OPENCL).unwrap());
         let target = Target::from_name(name).unwrap();
         // What is asked for and not used is asked for there too.
@@ -317,7 +317,7 @@ fn sections_are_what_they_are_in_what_intels_compiler_writes() {
     }
     let dir = tempfile::tempdir().unwrap();
     let module = gantry_codegen::text::parse(IR).unwrap().module;
-    for name in ["bdw", "skl", "bxt", "icllp"] {
+    for name in ["bdw", "skl", "bxt", "icllp", "tgllp"] {
         let (head, theirs) = sections(&ocloc(dir.path(), name, OPENCL).unwrap());
         let target = Target::from_name(name).unwrap();
         let zebin = compile(&module, &CompileOptions::new(target))

@@ -8,7 +8,7 @@ use gantry_filetests::{TestFile, files};
 use std::path::Path;
 
 /// A product of each family of code.
-const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
+const TARGETS: [&str; 5] = ["bdw", "skl", "bxt", "icllp", "tgllp"];
 
 /// Whether a kernel was refused since one of its instructions takes more than there is by itself, which spilling does not help, or since the kernel's own
 /// scratch leaves none for spilling.

@@ -6,6 +6,7 @@
 mod bytes;
 mod errata;
 mod labels;
+mod prologue;
 mod simdcf;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::sends;
+use crate::target::abi::Payload;
 use crate::target::{GrfFile, Target};
 use crate::vcode::operand::{dst, imm, scalar, uniform};
 use crate::vcode::srclocs::SrcLocs;
@@ -43,6 +45,8 @@ pub struct Code {
     pub bytes: Vec<u8>,
     /// How many of them are in their compact form, which their options say.
     pub compacted: u32,
+    /// Bytes from the start to where threads begin whose ids the hardware made: 0 where nothing is loaded before.
+    pub entry: u32,
     /// Addresses that the loader fills in.
     pub relocations: Vec<Relocation>,
     /// Where it comes from, in order: each entry is of the bytes up to the next one. Empty where the IR has no source locations.
@@ -115,9 +119,46 @@ pub(crate) struct Physical {
     locs: SrcLocs,
     /// Where the code of each machine instruction begins, if anybody asks.
     places: Vec<u32>,
+    /// The instruction that a thread begins with whose ids the hardware made.
+    entry: usize,
 }
 
+/// Bytes of which a place is a multiple that threads begin at.
+const ENTRY_UNIT: usize = 64;
+
 impl Physical {
+    /// Puts instructions before all others; threads whose ids the hardware made begin with that of number `entry`.
+    fn prepend(&mut self, mut more: Vec<isa::Inst<Reg>>, entry: usize) {
+        let by = more.len();
+        more.append(&mut self.insts);
+        self.insts = more;
+        for r in &mut self.reaches {
+            r.inst += by;
+        }
+        for s in &mut self.symbols {
+            s.0 += by;
+        }
+        let mut locs = SrcLocs::default();
+        for (n, loc) in self.locs.runs() {
+            locs.push(n + by, loc);
+        }
+        self.locs = locs;
+        for p in &mut self.places {
+            *p += by as u32;
+        }
+        self.entry = entry;
+    }
+
+    /// Puts instructions that do nothing before the entry, so that it is where threads may begin if those before it are not compact.
+    fn align_entry(&mut self) {
+        let entry = self.entry;
+        let unit = ENTRY_UNIT / NATIVE as usize;
+        let rest = (unit - entry % unit) % unit;
+        let nop = isa::Inst::new(Op::Nop, ExecSize::S1);
+        self.insert((0..rest).map(|_| (entry, nop)).collect());
+        self.entry = entry + rest;
+    }
+
     /// As text, each instruction with its number, which targets are.
     pub(crate) fn text(&self, target: &Target) -> String {
         let mut out = String::new();
@@ -170,6 +211,7 @@ impl Physical {
             out.push(inst);
         }
         self.insts = out;
+        self.entry = start(self.entry);
         for r in &mut self.reaches {
             r.inst = own(r.inst);
         }
@@ -335,10 +377,25 @@ pub(crate) fn physical(
         symbols,
         locs,
         places,
+        entry: 0,
     };
     errata::apply(&mut physical, target)
         .map_err(|e| CodegenError::internal(name, e.to_string()))?;
     Ok(physical)
+}
+
+/// Puts before a kernel's instructions those that load its payload, where its target wants some.
+///
+/// # Errors
+/// The platform lacks the message.
+pub(crate) fn add_prologue(
+    name: &str,
+    physical: &mut Physical,
+    payload: &Payload,
+    target: &Target,
+) -> Result<(), CodegenError> {
+    prologue::add(physical, payload, target)
+        .map_err(|e| CodegenError::internal(name, e.to_string()))
 }
 
 /// Emits physical instructions of a function. `compact`: instructions in their compact form where they have one. `check`: every instruction also passes the legality
@@ -348,20 +405,24 @@ pub(crate) fn physical(
 /// An instruction that the encoder or the legality check refuses, which is a bug of the stages before.
 pub(crate) fn emit(
     name: &str,
-    physical: Physical,
+    mut physical: Physical,
     (code, live, alloc): (&VCode, &Liveness, &Allocation),
     target: &Target,
     compact: bool,
     check: bool,
 ) -> Result<Code, CodegenError> {
+    physical.align_entry();
     let Physical {
         mut insts,
         symbols,
         locs,
         places,
+        entry,
         ..
     } = physical;
-    let fixed: Vec<usize> = symbols.iter().map(|s| s.0).collect();
+    // How far the entry is from the start is known then.
+    let fixed = (0..entry).chain(symbols.iter().map(|s| s.0));
+    let fixed: Vec<usize> = fixed.collect();
     let platform = target.platform();
     let Encoded {
         bytes,
@@ -393,6 +454,7 @@ pub(crate) fn emit(
         bytes,
         relocations,
         compacted,
+        entry: offset(entry) as u32,
     })
 }
 

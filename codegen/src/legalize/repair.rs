@@ -495,9 +495,21 @@ impl Legalizer<'_> {
         let null = b.dst.reg == VirtReg::NULL;
         let step = self.destination_step(&b).filter(|_| b.dst.index.is_none());
         // As far apart as an element is that any source has, or its stride cannot be said.
-        let widest = b.operation.srcs.iter().flatten().map(|s| s.ty().bytes()).max();
+        let widest = b
+            .operation
+            .srcs
+            .iter()
+            .flatten()
+            .map(|s| s.ty().bytes())
+            .max();
         let unit = self.step_unit(&b).max(widest.unwrap_or(0));
-        let narrowest = b.operation.srcs.iter().flatten().map(|s| s.ty().bytes()).min();
+        let narrowest = b
+            .operation
+            .srcs
+            .iter()
+            .flatten()
+            .map(|s| s.ty().bytes())
+            .min();
         let most = 4 * narrowest.unwrap_or(unit);
         let fits = |to: u32| match self.target.features().regioning_in_step {
             true => to >= unit && to <= most,

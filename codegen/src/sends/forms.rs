@@ -1,9 +1,14 @@
 //! What differs between platforms in how memory is reached: how many channels one message takes, whether data travels apart from addresses, which
 //! fences order what.
 
+use crate::ir::FenceSpaces;
 use crate::target::Target;
-use gantry_isa_gen::Platform;
-use gantry_isa_gen::message::AddrModel;
+use gantry_isa_gen::message::{
+    AddrModel, CacheOpt, GatewayOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscOp,
+    LscPort, LscScope, LscSurface, LscVector, MsgOp,
+};
+use gantry_isa_gen::{ExecSize, Platform};
+use smallvec::SmallVec;
 
 /// The most channels of a scattered message. With 64-bit addresses, before split sends, a message of 16 would not leave room for the data
 /// beside the addresses (Intel's compiler takes 8 on Gen8).
@@ -47,7 +52,93 @@ pub(super) fn splits(target: &Target) -> bool {
     f.split_send || f.unified_send
 }
 
-/// The caches that a fence of global memory flushes: bits of the descriptor (what Intel's compiler asks for).
-pub(super) fn global_flush(target: &Target) -> u8 {
-    u8::from(!target.features().slm_in_l3)
+/// The message that ends a thread: to the thread spawner, or, where that is gone, to the gateway.
+pub(super) fn thread_end(target: &Target) -> MsgOp {
+    let no_dereference = true;
+    match target.features().lsc {
+        true => MsgOp::Gateway(GatewayOp::ThreadEnd { no_dereference }),
+        false => MsgOp::ThreadEnd { no_dereference },
+    }
 }
+
+/// The fences that order accesses to some memories, and the channels of each. Where local memory lies in the L3 cache, one orders both; the load/store cache
+/// has one for each port (what Intel's compiler asks for).
+pub(super) fn fences(target: &Target, spaces: FenceSpaces) -> SmallVec<[(MsgOp, ExecSize); 3]> {
+    let f = target.features();
+    let mut out = SmallVec::new();
+    if f.lsc {
+        let fence = |port, op, scope| {
+            let backup = port == LscPort::Ugm;
+            let op = MsgOp::LscFence {
+                port,
+                op,
+                scope,
+                backup,
+            };
+            (op, ExecSize::S1)
+        };
+        if spaces.slm() {
+            out.push(fence(LscPort::Slm, LscFenceOp::None, LscScope::Group));
+        }
+        if spaces.global() {
+            for port in [LscPort::Ugm, LscPort::Tgm] {
+                out.push(fence(port, LscFenceOp::Evict, LscScope::Gpu));
+            }
+        }
+        return out;
+    }
+    let fence = |slm, flush| {
+        let commit = true;
+        (MsgOp::Fence { slm, commit, flush }, ExecSize::S8)
+    };
+    let one = f.slm_in_l3;
+    if spaces.slm() && !one {
+        out.push(fence(true, 0));
+    }
+    if spaces.global() || one {
+        out.push(fence(false, u8::from(!one)));
+    }
+    out
+}
+
+/// The fence after which what a thread wrote to a memory outlives it.
+pub(super) fn end_fence(target: &Target, slm: bool) -> (MsgOp, ExecSize) {
+    if !target.features().lsc {
+        let op = MsgOp::Fence {
+            slm,
+            commit: true,
+            flush: 0,
+        };
+        return (op, ExecSize::S8);
+    }
+    let port = if slm { LscPort::Slm } else { LscPort::Ugm };
+    let op = MsgOp::LscFence {
+        port,
+        op: LscFenceOp::None,
+        scope: LscScope::Local,
+        backup: port == LscPort::Ugm,
+    };
+    (op, ExecSize::S1)
+}
+
+/// A run of `n` dwords at a 32-bit offset of general state base, from registers' starts on; the offset is the payload's first dword.
+pub(crate) fn payload_load(n: u8) -> MsgOp {
+    MsgOp::Lsc(LscAccess {
+        port: LscPort::Ugm,
+        op: LscOp::Load,
+        data: LscData::D32,
+        vector: LscVector::Count {
+            n,
+            transposed: true,
+        },
+        addr: LscAddr::A32,
+        surface: LscSurface::Bti(STATELESS),
+        caching: LscCaching {
+            l1: CacheOpt::Cached,
+            l3: CacheOpt::Cached,
+        },
+    })
+}
+
+/// The entry of binding tables that is no surface.
+const STATELESS: u8 = 255;

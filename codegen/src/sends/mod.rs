@@ -24,7 +24,7 @@ pub(crate) use instruction::has_second;
 pub use media::Media;
 pub use raw::Raw;
 pub use scattered::Scattered;
-pub(crate) use sync::{end_fence, end_thread};
+pub(crate) use sync::{end_fence, end_thread, load_payload};
 
 use crate::ir::{FenceSpaces, SourceLoc};
 use crate::result::CodegenError;

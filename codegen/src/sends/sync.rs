@@ -3,6 +3,7 @@
 use super::{Part, Payloads, Sends, forms, instruction};
 use crate::ir::FenceSpaces;
 use crate::target::Target;
+use crate::target::abi::Barrier;
 use crate::vcode::bale::{BaleSrc, Operation};
 use crate::vcode::operand::{dst, imm, scalar, scalar_src, synchronize, thread_switch, uniform};
 use crate::vcode::{MInst, VReg, VirtReg};
@@ -17,12 +18,28 @@ pub(crate) fn end_thread(
     target: &Target,
     payload: RegRef<Reg>,
 ) -> Result<isa::Inst<Reg>, MessageError> {
-    let op = MsgOp::ThreadEnd {
-        no_dereference: true,
-    };
-    let message = Message::new(target.platform(), op);
+    let message = Message::new(target.platform(), forms::thread_end(target));
     let mut send = instruction::of_message(target, &message, ExecSize::S8, Reg::NULL, false)?;
     send.srcs[0] = scalar(payload, Type::Ud);
+    Ok(send)
+}
+
+/// A load of `n` dwords of the thread's payload to registers from `to` on; `offset` is where it has the offset in general state.
+///
+/// # Errors
+/// The platform lacks the message.
+pub(crate) fn load_payload(
+    target: &Target,
+    n: u8,
+    offset: RegRef<Reg>,
+    to: RegRef<Reg>,
+) -> Result<isa::Inst<Reg>, MessageError> {
+    let exec = ExecSize::S1;
+    let op = forms::payload_load(n);
+    let message = Message::split_for(target.platform(), op, exec.channels());
+    let mut send = instruction::of_message(target, &message, exec, Reg::NULL, false)?;
+    send.dst = dst(to, Type::Ud);
+    send.srcs[0] = scalar(offset, Type::Ud);
     Ok(send)
 }
 
@@ -37,13 +54,9 @@ pub(crate) fn end_fence(
     header: RegRef<Reg>,
     answer: RegRef<Reg>,
 ) -> Result<[isa::Inst<Reg>; 2], MessageError> {
-    let op = MsgOp::Fence {
-        slm,
-        commit: true,
-        flush: 0,
-    };
+    let (op, exec) = forms::end_fence(target, slm);
     let message = Message::new(target.platform(), op);
-    let mut send = instruction::of_message(target, &message, ExecSize::S8, Reg::NULL, false)?;
+    let mut send = instruction::of_message(target, &message, exec, Reg::NULL, false)?;
     send.dst = dst(answer, Type::Ud);
     send.srcs[0] = scalar(header, Type::Ud);
     let null = Dst::null(Reg::NULL, Type::Ud);
@@ -56,14 +69,22 @@ impl Sends<'_> {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let zero = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(0, Type::Ud)]);
         self.out.bale(t, dwords, zero);
-        // The barrier's id and count, from the thread header.
-        let mask = u64::from(self.target.abi().barrier_mask);
+        // From the thread header: the barrier's id and count, or the counts.
+        let to = |at, ty| dst(RegRef::new(VirtReg::Grf(t), at), ty);
+        let inst = match self.target.abi().barrier {
+            Barrier::Masked(mask) => {
+                let from = [scalar_src(header, 8, Type::Ud), imm(mask.into(), Type::Ud)];
+                uniform(Op::And, to(8, Type::Ud), from)
+            }
+            Barrier::Counted => {
+                let from = [scalar_src(header, 11, Type::Ub)];
+                let mut mov = uniform(Op::Mov, to(10, Type::Ub), from);
+                mov.exec = ExecSize::S2;
+                mov
+            }
+        };
         self.out.emit(MInst::Op {
-            inst: uniform(
-                Op::And,
-                dst(RegRef::new(VirtReg::Grf(t), 8), Type::Ud),
-                [scalar_src(header, 8, Type::Ud), imm(mask, Type::Ud)],
-            ),
+            inst,
             starts: false,
             keeps: None,
         });
@@ -82,31 +103,21 @@ impl Sends<'_> {
         });
     }
 
-    /// Fences with a commit, and for each an instruction that waits for it. Where local memory lies in the L3 cache, one fence orders both.
+    /// Fences with a commit, and for each an instruction that waits for it.
     pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces) {
-        let one = self.target.features().slm_in_l3;
-        if spaces.slm() && !one {
-            self.fence_of(header, true, 0);
-        }
-        if spaces.global() || one {
-            let flush = forms::global_flush(self.target);
-            self.fence_of(header, false, flush);
+        for (op, exec) in forms::fences(self.target, spaces) {
+            self.fence_of(header, op, exec);
         }
     }
 
-    fn fence_of(&mut self, header: VReg, slm: bool, flush: u8) {
+    fn fence_of(&mut self, header: VReg, op: MsgOp, exec: ExecSize) {
         let t = self.out.temp_grfs(1);
         let p = Payloads {
             dst: Some((t, 0)),
             src0: (header, 0),
             src1: None,
         };
-        let op = MsgOp::Fence {
-            slm,
-            commit: true,
-            flush,
-        };
-        self.send(op, &Part::whole(ExecSize::S8), p, true);
+        self.send(op, &Part::whole(exec), p, true);
         let null = Dst::null(VirtReg::NULL, Type::Ud);
         let mut mov: isa::Inst<VirtReg> =
             uniform(Op::Mov, null, [scalar_src(t, 0, Type::Ud), Src::None]);

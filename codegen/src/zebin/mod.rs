@@ -33,6 +33,9 @@ const ZE_INFO_VERSION: &str = "1.15";
 /// The driver prefetches past the end of a kernel; this many zero bytes stand there.
 const PADDING: usize = 128;
 
+/// Size of the entry of the cross-thread data where nothing else is there.
+pub(crate) const NO_CROSS_BYTES: u32 = 12;
+
 /// A compiled kernel for a zebin.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelImage<'a> {
@@ -46,6 +49,8 @@ pub struct KernelImage<'a> {
     pub scratch: u32,
     /// Code.
     pub text: &'a [u8],
+    /// Bytes of the code that threads skip whose ids the hardware made.
+    pub entry: u32,
     /// Addresses that the loader fills in.
     pub relocations: &'a [Relocation],
     /// Where the code comes from.
@@ -102,6 +107,9 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
                 "      required_work_group_size:\n        - {x}\n        - {y}\n        - {z}"
             );
         }
+        if k.entry > 0 {
+            let _ = writeln!(s, "      offset_to_skip_per_thread_data_load: {}", k.entry);
+        }
         let _ = writeln!(s, "      simd_size: {simd}");
         if slm_bytes > 0 {
             // What the host sizes lies behind it, aligned.
@@ -155,7 +163,10 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         }
         if k.payload.cross_is_empty() {
             // The driver wants one entry at least.
-            s.push_str("      - arg_type: local_size\n        offset: 0\n        size: 12\n");
+            let _ = writeln!(
+                s,
+                "      - arg_type: local_size\n        offset: 0\n        size: {NO_CROSS_BYTES}"
+            );
         }
         for n in &tables.surfaces {
             let _ = writeln!(

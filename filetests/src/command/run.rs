@@ -3,6 +3,7 @@
 
 use super::{Command, Outcome, parse};
 use crate::Options;
+use crate::differential;
 use crate::file::{Test, TestFile};
 use crate::launch::{self, Expect};
 use crate::runner::{Prepared, RUNNERS, Runner, Way};
@@ -35,7 +36,11 @@ impl Command for Run {
             }
             // The interpreter knows no targets; code is made and run for every product.
             let targets: Vec<Target> = match runner.compiles() {
-                true => Target::all().filter(|t| file.is_for(t)).collect(),
+                true => {
+                    let named = differential::named();
+                    let targets = named.unwrap_or_else(|| Target::all().collect());
+                    targets.into_iter().filter(|t| file.is_for(t)).collect()
+                }
                 false => Target::from_name(&file.target).into_iter().collect(),
             };
             let ways = match runner.compiles() {

@@ -49,7 +49,7 @@ pub struct DeviceInfo {
 }
 
 /// Every product known.
-pub static PRODUCTS: [Product; 19] = [
+pub static PRODUCTS: [Product; 21] = [
     Product {
         title: "Haswell",
         platform: Platform::Gen7p5,
@@ -168,7 +168,7 @@ pub static PRODUCTS: [Product; 19] = [
         title: "Tiger Lake",
         platform: Platform::XeLp,
         families: &[29],
-        names: &["tgl", "tgllp"],
+        names: &["tgllp", "tgl"],
         pci_ids: &[
             0x9a40, 0x9a49, 0x9a59, 0x9a60, 0x9a68, 0x9a70, 0x9a78, 0x9ac0, 0x9ac9, 0x9ad9, 0x9af8,
         ],
@@ -181,19 +181,32 @@ pub static PRODUCTS: [Product; 19] = [
         pci_ids: &[0x4c8a, 0x4c8b, 0x4c8c, 0x4c90, 0x4c9a],
     },
     Product {
-        title: "Alder Lake, Raptor Lake",
+        title: "Alder Lake S, Raptor Lake S",
         platform: Platform::XeLp,
-        families: &[31, 32, 33],
-        names: &[
-            "adl-s", "adl-p", "adl-n", "adls", "adlp", "adln", "rpl-s", "rpl-p", "rpl",
-        ],
+        families: &[31],
+        names: &["adl-s", "adls", "rpl-s"],
         pci_ids: &[
-            0x4626, 0x4628, 0x462a, 0x4680, 0x4682, 0x4688, 0x468a, 0x468b, 0x4690, 0x4692, 0x4693,
-            0x46a0, 0x46a1, 0x46a2, 0x46a3, 0x46a6, 0x46a8, 0x46aa, 0x46b0, 0x46b1, 0x46b2, 0x46b3,
-            0x46c0, 0x46c1, 0x46c2, 0x46c3, 0x46d0, 0x46d1, 0x46d2, 0xa720, 0xa721, 0xa780, 0xa781,
-            0xa782, 0xa783, 0xa788, 0xa789, 0xa78a, 0xa78b, 0xa7a0, 0xa7a1, 0xa7a8, 0xa7a9, 0xa7aa,
-            0xa7ab, 0xa7ac, 0xa7ad,
+            0x4680, 0x4682, 0x4688, 0x468a, 0x468b, 0x4690, 0x4692, 0x4693, 0xa780, 0xa781, 0xa782,
+            0xa783, 0xa788, 0xa789, 0xa78a, 0xa78b,
         ],
+    },
+    Product {
+        title: "Alder Lake P, Raptor Lake P",
+        platform: Platform::XeLp,
+        families: &[32],
+        names: &["adl-p", "adlp", "rpl-p", "rpl"],
+        pci_ids: &[
+            0x4626, 0x4628, 0x462a, 0x46a0, 0x46a1, 0x46a2, 0x46a3, 0x46a6, 0x46a8, 0x46aa, 0x46b0,
+            0x46b1, 0x46b2, 0x46b3, 0x46c0, 0x46c1, 0x46c2, 0x46c3, 0xa720, 0xa721, 0xa7a0, 0xa7a1,
+            0xa7a8, 0xa7a9, 0xa7aa, 0xa7ab, 0xa7ac, 0xa7ad,
+        ],
+    },
+    Product {
+        title: "Alder Lake N",
+        platform: Platform::XeLp,
+        families: &[33],
+        names: &["adl-n", "adln"],
+        pci_ids: &[0x46d0, 0x46d1, 0x46d2],
     },
     Product {
         title: "DG1, SG1",

@@ -1,15 +1,17 @@
 //! Gen8 to Gen11: `r0` is the thread header. Then, if the kernel reads local ids, whole registers of words for x, then y, then z; if not, one
 //! register that holds nothing. Then the cross-thread data.
 
-use super::{Abi, Bits};
+use super::{Abi, Barrier, Bits};
 
 pub(super) static GEN8: Abi = GEN8_ABI;
 
 const GEN8_ABI: Abi = Abi {
+    whole: true,
     no_id_grfs: 1,
     local_id_bytes: 2,
     eot_grfs: 16,
-    barrier_mask: 0x8f00_0000,
+    loads_payload: false,
+    barrier: Barrier::Masked(0x8f00_0000),
     scratch_mask: 0xffff_fc00,
     hw_thread: Bits::new(0, 9),
     eu: Bits::new(8, 4),
@@ -23,7 +25,7 @@ pub(super) static GEN11: Abi = GEN11_ABI;
 
 /// What Xe-LP begins with.
 pub(super) const GEN11_ABI: Abi = Abi {
-    barrier_mask: 0x7f00_0000,
+    barrier: Barrier::Masked(0x7f00_0000),
     hw_thread: Bits::new(0, 10),
     eu: Bits::new(4, 4),
     subslice: Bits::new(8, 1),

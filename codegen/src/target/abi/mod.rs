@@ -16,14 +16,18 @@ use gantry_isa_gen::Platform;
 /// The contract between a thread and who dispatches it.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Abi {
+    /// Whether there is all that kernels may ask for.
+    pub(crate) whole: bool,
     /// Registers before the cross-thread data where a kernel reads no local ids.
     pub(crate) no_id_grfs: u32,
     /// Whether the local ids of a dimension start at a register of their own.
     pub(crate) local_id_bytes: u32,
     /// The payload of a thread's last message lies in this many registers at the file's end (PRM, "End of Thread").
     pub(crate) eot_grfs: u32,
-    /// What dword 2 of a barrier message keeps of the thread header's.
-    pub(crate) barrier_mask: u32,
+    /// Whether ids and cross-thread data are in memory, where the kernel loads them from to where other threads find them.
+    pub(crate) loads_payload: bool,
+    /// What a barrier message says of the group, from the thread header.
+    pub(crate) barrier: Barrier,
     /// The bits of dword 5 of the thread header that say where the thread's scratch begins.
     pub(crate) scratch_mask: u32,
     /// The bits of dword 5 of the thread header that number the threads that run at a time.
@@ -38,6 +42,15 @@ pub struct Abi {
     pub(crate) slice: Bits,
     /// The bits of `cr0.0` that keep denormals of doubles, of singles and of halves.
     pub(crate) denormals: [u32; 3],
+}
+
+/// What a barrier message says of the group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Barrier {
+    /// Dword 2 is that of the thread header, these bits of it.
+    Masked(u32),
+    /// Bytes 10 and 11 are how many threads signal and how many wait, which is byte 11 of the thread header.
+    Counted,
 }
 
 /// Bits of a register.
@@ -64,6 +77,7 @@ impl Abi {
             }
             Platform::Gen11 => Some(&before_xe::GEN11),
             Platform::XeLp => Some(&xe::XE_LP),
+            Platform::XeHpg => Some(&xe::XE_HPG),
             _ => None,
         }
     }

@@ -86,6 +86,8 @@ pub struct Payload {
     pub facts: Vec<(LaunchFact, Slot)>,
     /// Bytes of the cross-thread data, a multiple of the GRF size.
     pub cross_bytes: u32,
+    /// Bytes of it that are arguments and facts.
+    pub cross_used: u32,
     /// The register file.
     grf: GrfFile,
     /// Registers of the local ids of one dimension, or of what stands for all of them.
@@ -180,6 +182,7 @@ impl Payload {
             args,
             facts,
             arg_facts,
+            cross_used: end,
             cross_bytes: end.next_multiple_of(grf.bytes).max(grf.bytes),
             grf,
             id_grfs: match local_ids {
@@ -187,7 +190,9 @@ impl Payload {
                 false => abi.no_id_grfs,
             },
         };
-        let fit = grf.size().saturating_sub(payload.cross_address());
+        // One register has the address that the payload is loaded from.
+        let address = u32::from(abi.loads_payload) * grf.bytes;
+        let fit = grf.size().saturating_sub(payload.cross_address() + address);
         if payload.cross_bytes > fit {
             let bytes = payload.cross_bytes;
             return Err(unsupported(&format!(
@@ -195,6 +200,11 @@ impl Payload {
             )));
         }
         Ok(payload)
+    }
+
+    /// Registers from the thread header on that hold the payload.
+    pub fn grfs(&self) -> u32 {
+        (self.cross_address() + self.cross_bytes) / self.grf.bytes
     }
 
     /// Whether the cross-thread data holds nothing.

@@ -1,6 +1,19 @@
-//! Xe-LP: as Gen11.
+//! Xe-LP: as Gen11. From Xe-HP on the payload is in memory, at the offset of general state base that `r0.0` holds: the cross-thread data, then ids of one
+//! thread after the other. The kernel loads it to where it is before Xe-HP (`emit::prologue`); the hardware makes local ids itself where it can, and then
+//! enters the kernel behind the instructions that load them.
 
-use super::Abi;
 use super::before_xe::GEN11_ABI;
+use super::{Abi, Barrier, Bits};
 
 pub(super) static XE_LP: Abi = GEN11_ABI;
+
+pub(super) static XE_HPG: Abi = XE_HPG_ABI;
+
+const XE_HPG_ABI: Abi = Abi {
+    whole: false,
+    no_id_grfs: 0,
+    loads_payload: true,
+    barrier: Barrier::Counted,
+    slice: Bits::new(11, 3),
+    ..GEN11_ABI
+};
