@@ -369,9 +369,12 @@ struct Measured {
 /// The registers and scratch that a kernel's values may be in.
 fn room<'a>(options: &'a CompileOptions, payload: &Payload) -> Room<'a> {
     let target = &options.target;
+    // The address of what is in scratch, and of the payload, is in the last one.
+    let kept = u32::from(target.features().lsc);
+    let most = target.grf().count - kept;
     Room {
         target,
-        grfs: options.grfs.unwrap_or(target.grf().count),
+        grfs: options.grfs.map_or(most, |n| n.min(most)),
         scratch: payload.scratch_bytes,
         report: options.report,
     }

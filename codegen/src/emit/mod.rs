@@ -510,7 +510,9 @@ impl Emitter<'_> {
         match *m {
             MInst::Op { ref inst, .. } => {
                 let inst = inst.map(|at, _| self.place(at))?;
-                if !moves_nothing(&inst) {
+                if let Some(all) = sends::spill::placed(self.target, &inst) {
+                    self.out.extend(all);
+                } else if !moves_nothing(&inst) {
                     self.out.push(inst);
                 }
             }

@@ -1,4 +1,4 @@
-//! Division of 64-bit integers, by an estimate of the reciprocal.
+//! Division of 64-bit integers, by an estimate of the reciprocal; and of 32-bit ones by one step of the same, where the math box has none.
 //!
 //! A single's reciprocal of the divisor `d`, made a little smaller than it is, gives `r <= 2^64 / d` with 20 good bits. Two steps of Newton's
 //! iteration in integers, `r += r * (2^64 - d * r) / 2^64`, leave `2^64 / d - r < 2`, so that the upper half of `n * r` is the quotient or
@@ -9,18 +9,57 @@ use crate::expand::wide::Pair;
 use crate::ir::{Inst, IntCC, Opcode, Scalar, Type, Value};
 use smallvec::smallvec;
 
-/// The rule for a division of 64-bit integers.
-pub(super) fn rule(op: Opcode, t: Scalar) -> Option<Rule> {
+/// The rule for a division of 64-bit integers, and of others where the math box divides none.
+pub(super) fn rule(op: Opcode, t: Scalar, math: bool) -> Option<Rule> {
     let quotient = matches!(
         op,
         Opcode::Sdiv | Opcode::Udiv | Opcode::Srem | Opcode::Urem
     );
-    (quotient && t == Scalar::I64).then(|| Rule::long(divide))
+    match t {
+        _ if !quotient => None,
+        Scalar::I64 => Some(Rule::long(divide)),
+        Scalar::I32 if !math => Some(Rule::masked(divide)),
+        Scalar::I8 | Scalar::I16 if !math => Some(Rule::whole(in_dwords)),
+        _ => None,
+    }
+}
+
+/// Bytes and words are divided as doublewords.
+fn in_dwords(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));
+    let i32 = Type::clamped(Scalar::I32, ty.lanes());
+    let extend = match op {
+        Opcode::Udiv | Opcode::Urem => Opcode::Uextend,
+        _ => Opcode::Sextend,
+    };
+    let args: [Value; 2] = e.args(inst);
+    let [n, d] = args.map(|v| e.to(extend, i32, v));
+    let r = e.bin(op, n, d);
+    smallvec![e.to(Opcode::Ireduce, ty, r)]
 }
 
 const TWO_32: f64 = 4_294_967_296.0;
 
 impl Expander<'_> {
+    /// At most `2^32 / d`, and less by a millionth at most where that is large.
+    fn reciprocal_32(&mut self, d: Value) -> Value {
+        let i32 = self.ty(d);
+        let f32 = Type::clamped(Scalar::F32, i32.lanes());
+        let whole = self.to(Opcode::FcvtFromUint, f32, d);
+        let inverse = self.un(Opcode::Finv, whole);
+        let most = self.float(f32, TWO_32 * (1.0 - 1.0 / 1_048_576.0));
+        let r = self.bin(Opcode::Fmul, inverse, most);
+        self.to(Opcode::FcvtToUint, i32, r)
+    }
+
+    /// The upper half of a product.
+    fn upper_half(&mut self, a: Value, b: Value) -> Value {
+        match self.ty(a).scalar() {
+            Scalar::I64 => self.umulh_64(a, b),
+            _ => self.bin(Opcode::Umulh, a, b),
+        }
+    }
+
     /// At most `2^64 / d`, and less by a millionth at most where that is large.
     fn reciprocal(&mut self, d: Value) -> Value {
         let p = self.split(d);
@@ -47,14 +86,18 @@ impl Expander<'_> {
     /// Quotient and remainder of numbers without signs. By 0 they are all ones, and the dividend.
     fn udivrem(&mut self, n: Value, d: Value) -> (Value, Value) {
         let ty = self.ty(n);
-        let mut r = self.reciprocal(d);
+        // Bits double with each step.
+        let (mut r, steps) = match ty.scalar() {
+            Scalar::I64 => (self.reciprocal(d), 2),
+            _ => (self.reciprocal_32(d), 1),
+        };
         let minus = self.un(Opcode::Ineg, d);
-        for _ in 0..2 {
+        for _ in 0..steps {
             let rest = self.bin(Opcode::Imul, minus, r);
-            let more = self.umulh_64(r, rest);
+            let more = self.upper_half(r, rest);
             r = self.bin(Opcode::Iadd, r, more);
         }
-        let mut q = self.umulh_64(n, r);
+        let mut q = self.upper_half(n, r);
         let product = self.bin(Opcode::Imul, d, q);
         let mut rest = self.bin(Opcode::Isub, n, product);
         let one = self.int(ty, 1);
@@ -92,7 +135,10 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
         true => e.bin(Opcode::Bxor, n, d),
         false => n,
     };
-    let sign = e.signs(sign);
+    let sign = match e.ty(sign).scalar() {
+        Scalar::I64 => e.signs(sign),
+        _ => e.shift(Opcode::Sshr, sign, 31),
+    };
     let flipped = e.bin(Opcode::Bxor, v, sign);
     smallvec![e.bin(Opcode::Isub, flipped, sign)]
 }

@@ -66,7 +66,7 @@ impl Expander<'_> {
     }
 
     /// A shift by a constant count.
-    fn shift(&mut self, op: Opcode, v: Value, count: u32) -> Value {
+    pub(super) fn shift(&mut self, op: Opcode, v: Value, count: u32) -> Value {
         let count = self.int(self.ty(v), count.into());
         self.bin(op, v, count)
     }

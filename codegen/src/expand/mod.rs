@@ -188,7 +188,7 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     }
     let (from, to) = (first?, result?);
     ints::rule(opcode, from, target)
-        .or_else(|| divide::rule(opcode, from))
+        .or_else(|| divide::rule(opcode, from, f.math_int_div))
         .or_else(|| floats::rule(opcode, from, to))
         .or_else(|| exact::rule(opcode, from))
         .or_else(|| match f.math_div_pow {

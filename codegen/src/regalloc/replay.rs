@@ -7,7 +7,7 @@
 
 use super::Allocated;
 use crate::sends::has_second;
-use crate::sends::spill::Scratch;
+use crate::sends::spill::{Scratch, slot};
 use crate::target::Target;
 use crate::vcode::insert::NEW;
 use crate::vcode::{MInst, Place, SymbolPart, VBlock, VCode, VReg, VirtReg};
@@ -653,13 +653,9 @@ impl Replay {
     }
 
     fn spill(&mut self, p: &Pair<'_>, inst: &Inst<VirtReg>) {
-        let Some(MsgOp::Scratch {
-            dir, count, offset, ..
-        }) = p.decode(inst).map(|m| m.op)
-        else {
+        let Some((dir, at, bytes)) = p.decode(inst).and_then(|m| slot(&m)) else {
             return self.fail(|| "is new, and no message of scratch".to_owned());
         };
-        let (at, bytes) = (u32::from(offset) * HWORD, u32::from(count) * HWORD);
         let src = |n: usize| match inst.srcs[n] {
             Src::Direct { at, .. } => p.at(at),
             _ => None,

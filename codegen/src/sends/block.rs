@@ -73,13 +73,16 @@ impl Sends<'_> {
             Some(at) if b.mem.space != Space::Global => 1 << at.trailing_zeros().min(12),
             _ => b.mem.alignment(size),
         };
-        let aligned = align >= wanted
+        // Scratch that is a surface has lanes alone.
+        let surface = b.mem.space == Space::Scratch && self.target.features().lsc;
+        let aligned = !surface
+            && align >= wanted
             && (b.offset as u32).is_multiple_of(wanted)
             && b.mem.space != Space::Slm;
         let mut done = 0;
         let mut starts = b.dir == Dir::Read;
         let most = most_hwords(self.target);
-        while b.lanes * size - done >= HWORD {
+        while !surface && b.lanes * size - done >= HWORD {
             let hwords = 1u32 << ((b.lanes * size - done) / HWORD).min(most).ilog2();
             let Some(at) = scratch_hwords(b, done, hwords) else {
                 break;

@@ -35,7 +35,9 @@ use crate::vcode::operand::{
 };
 use crate::vcode::{MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MsgOp, SendBits, Simd};
-use gantry_isa_gen::{ChannelOffset, ExecSize, Op, PredCtrl, Predicate, RegRef, Type};
+use gantry_isa_gen::{
+    Arf, ChannelOffset, Desc, ExecSize, InstOpts, Op, PredCtrl, Predicate, Reg, RegRef, Type,
+};
 
 /// What a thread asks of a shared function, over virtual registers.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -99,6 +101,7 @@ pub fn expand(
         loc: SourceLoc::NONE,
         failed: None,
         texel_headers: [None; 2],
+        surface: None,
     };
     for block in &blocks {
         s.texel_headers = [None; 2];
@@ -143,6 +146,8 @@ struct Sends<'a> {
     /// Where the item at hand comes from.
     loc: SourceLoc,
     failed: Option<(String, SourceLoc)>,
+    /// Where the state of the surface is, as an offset, that the messages at hand are of.
+    surface: Option<VReg>,
 }
 
 /// One message's share of an access by lanes.
@@ -270,7 +275,9 @@ impl Sends<'_> {
     fn send(&mut self, op: MsgOp, part: &Part, p: Payloads, starts: bool) {
         let platform = self.target.platform();
         let split = p.src1.is_some();
-        let message = if split {
+        let message = if let MsgOp::Lsc(_) = op {
+            Message::split_for(platform, op, part.exec.channels())
+        } else if split {
             Message::split(platform, op)
         } else {
             Message::new(platform, op)
@@ -309,6 +316,14 @@ impl Sends<'_> {
         send.srcs[0] = scalar(place(p.src0), Type::Ud);
         if let Some(second) = p.src1 {
             send.srcs[1] = scalar(place(second), Type::Ud);
+        }
+        if let (Some(surface), Some(descs)) = (self.surface, &mut send.send) {
+            let state = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Address, 0)), spill::STATE);
+            let from = scalar_src(surface, 0, Type::Ud);
+            self.out
+                .emit_op(uniform(Op::Mov, dst(state, Type::Ud), [from]));
+            descs.ex = Desc::Reg(state);
+            send.opts |= InstOpts::EX_BSO;
         }
         self.out.emit(MInst::Op {
             inst: send,

@@ -136,6 +136,11 @@ impl Sends<'_> {
     pub(super) fn scattered(&mut self, s: &Scattered) {
         let mut starts = !s.keeps;
         let (addr, _) = model(s.mem.space);
+        let mut own = *s;
+        if s.mem.space == Space::Scratch && self.target.features().lsc {
+            self.surface = own.base.take();
+        }
+        let s = &own;
         for part in self.parts(s.lanes, s.mask, forms::channels(self.target, addr)) {
             for (unit, within) in s.units() {
                 match s.dir {
@@ -156,6 +161,15 @@ impl Sends<'_> {
                     }
                 }
             }
+        }
+        self.surface = None;
+    }
+
+    /// The message of a unit; of scratch that is a surface of the load/store cache, one of that.
+    fn message_of(&self, s: &Scattered, unit: Unit, simd: Simd) -> Option<MsgOp> {
+        match self.surface {
+            Some(_) => forms::surface_access(s.dir, unit.bytes()),
+            None => Self::message(s, unit, simd),
         }
     }
 
@@ -295,7 +309,7 @@ impl Sends<'_> {
         src0: Place,
         starts: &mut bool,
     ) {
-        let Some(op) = Self::message(s, unit, part.simd) else {
+        let Some(op) = self.message_of(s, unit, part.simd) else {
             return self.fail("a message of more than four dwords");
         };
         let channels = part.simd.channels();
@@ -381,7 +395,7 @@ impl Sends<'_> {
 
     /// One scattered write; the data is in a payload of its own or behind the addresses.
     fn write(&mut self, s: &Scattered, part: &Part, unit: Unit, addr: Place, data: Option<Place>) {
-        let Some(op) = Self::message(s, unit, part.simd) else {
+        let Some(op) = self.message_of(s, unit, part.simd) else {
             return self.fail("a message of more than four dwords");
         };
         let p = Payloads {

@@ -6,8 +6,14 @@ use crate::target::Target;
 use crate::vcode::operand::{dst, grf_dst, scalar, uniform};
 use crate::vcode::{MInst, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
-use gantry_isa_gen::message::{Message, MessageError, MsgOp};
-use gantry_isa_gen::{ExecSize, Op, RegRef, Region, Src, SrcMods, Type};
+use gantry_isa_gen::message::{
+    LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort, LscSurface, LscVector, Message,
+    MessageError, MsgOp,
+};
+use gantry_isa_gen::{
+    Arf, Desc, ExecSize, Inst, InstOpts, Op, Reg, RegRef, Region, SendDescs, Src, SrcMods, Type,
+    perf,
+};
 
 /// Writes the messages of spills and fills.
 pub(crate) struct Scratch<'a> {
@@ -17,6 +23,98 @@ pub(crate) struct Scratch<'a> {
     pub(crate) vregs: &'a mut PrimaryMap<VReg, VRegData>,
     pub(crate) out: &'a mut Vec<MInst>,
 }
+
+/// The slot of a message to or from scratch: which way, where it begins, and its bytes.
+pub(crate) fn slot(message: &Message) -> Option<(Dir, u32, u32)> {
+    match message.op {
+        MsgOp::Scratch {
+            dir, count, offset, ..
+        } => Some((dir, u32::from(offset) * HWORD, u32::from(count) * HWORD)),
+        MsgOp::Lsc(a) => {
+            let LscSurface::Ss(at) = a.surface else {
+                return None;
+            };
+            let dir = match a.op {
+                LscOp::Load => Dir::Read,
+                _ => Dir::Write,
+            };
+            let bytes = a.vector.count() * Type::Ud.bytes();
+            Some((dir, (at >> SLOT_SHIFT) * HWORD, bytes))
+        }
+        _ => None,
+    }
+}
+
+/// Until its place is known, a message of the load/store cache has the thread header as its payload, and its slot in hwords where the offset of a surface's state goes,
+/// above so many bits.
+const SLOT_SHIFT: u32 = 6;
+
+/// The same message of the load/store cache.
+fn slot_message(dir: Dir, at: u32, bytes: u32) -> MsgOp {
+    MsgOp::Lsc(LscAccess {
+        port: LscPort::Ugm,
+        op: match dir {
+            Dir::Read => LscOp::Load,
+            Dir::Write => LscOp::Store,
+        },
+        data: LscData::D32,
+        vector: LscVector::Count {
+            n: (bytes / Type::Ud.bytes()) as u8,
+            transposed: true,
+        },
+        addr: LscAddr::A32,
+        surface: LscSurface::Ss((at / HWORD) << SLOT_SHIFT),
+        caching: LscCaching::DEFAULT,
+    })
+}
+
+/// What such a message becomes: the state of the thread's scratch goes to `a0.2`, its offset to the last register, which values are never in.
+pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 3]> {
+    let descs = inst
+        .send
+        .filter(|d| target.features().lsc && matches!(d.ex, Desc::Imm(_)))?;
+    let message = perf::message(target.platform(), inst)?;
+    let MsgOp::Lsc(LscAccess {
+        surface: LscSurface::Ss(_),
+        ..
+    }) = message.op
+    else {
+        return None;
+    };
+    let (_, at, _) = slot(&message)?;
+    let Src::Direct { at: header, .. } = inst.srcs[0] else {
+        return None;
+    };
+    let state = RegRef::new(Reg::Arf(Arf::Address, 0), STATE);
+    let base = RegRef::new(header.reg, header.sub + Scratch::BASE as u16);
+    let mask = Src::Imm {
+        ty: Type::Ud,
+        bits: target.abi().scratch_mask.into(),
+    };
+    let offset = RegRef::new(Reg::Grf((target.grf().count - 1) as u8), 0);
+    let bits = at.into();
+    let value = Src::Imm { ty: Type::Ud, bits };
+    let mut send = *inst;
+    send.srcs[0] = scalar(offset, Type::Ud);
+    send.opts |= InstOpts::EX_BSO;
+    send.send = Some(SendDescs {
+        ex: Desc::Reg(state),
+        src1_len: Some(message.src1_grfs),
+        ..descs
+    });
+    Some([
+        uniform(
+            Op::And,
+            dst(state, Type::Ud),
+            [scalar(base, Type::Ud), mask],
+        ),
+        uniform(Op::Mov, dst(offset, Type::Ud), [value]),
+        send,
+    ])
+}
+
+/// The byte of `a0` where the offset of a surface's state is for a message.
+pub(super) const STATE: u16 = 8;
 
 impl Scratch<'_> {
     /// Bytes in which messages count scratch.
@@ -51,6 +149,13 @@ impl Scratch<'_> {
             let hwords = 1 << rest.min(most_hwords(self.target)).ilog2();
             let n = hwords * HWORD / grf;
             let from = at + done * grf;
+            if self.target.features().lsc {
+                let op = slot_message(dir, from, hwords * HWORD);
+                self.message((dir, op), 0, (reg, offset + done * grf), n, starts)?;
+                starts = false;
+                done += n;
+                continue;
+            }
             let op = MsgOp::Scratch {
                 dir,
                 count: hwords as u8,
@@ -87,13 +192,15 @@ impl Scratch<'_> {
                 header
             }
         };
-        let exec = match grfs > 1 {
-            true => ExecSize::S16,
-            false => ExecSize::S8,
+        let exec = match op {
+            MsgOp::Lsc(_) => ExecSize::S1,
+            _ if grfs > 1 => ExecSize::S16,
+            _ => ExecSize::S8,
         };
-        let message = match split {
-            true => Message::split(platform, op),
-            false => Message::new(platform, op),
+        let message = match op {
+            MsgOp::Lsc(_) => Message::split_for(platform, op, exec.channels()),
+            _ if split => Message::split(platform, op),
+            _ => Message::new(platform, op),
         };
         let mut send = instruction::of_message(self.target, &message, exec, VirtReg::NULL, split)?;
         send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(header), 0), Type::Ud);

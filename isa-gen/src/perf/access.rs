@@ -1,8 +1,10 @@
 //! What an instruction reads and writes, as far as its text tells: what an earlier instruction must have done before it may run.
 
-use crate::inst::{Desc, Dst, Inst, InstOpts, PredCtrl, Src, Subfn};
+use crate::inst::{Desc, Dst, Inst, InstOpts, PredCtrl, SendDescs, Src, Subfn};
 use crate::legal::geometry::{dst_span_bytes, span_bytes};
-use crate::message::{AddrModel, Dir, Message, MsgOp, SendBits, Surface};
+use crate::message::{
+    AddrModel, Dir, LscKind, LscPort, LscSurface, Message, MsgOp, SendBits, Surface,
+};
 use crate::op::{MathFn, Op};
 use crate::platform::Platform;
 use crate::reg::{Arf, Reg, RegRef, Register};
@@ -56,12 +58,20 @@ const SCRATCH: u32 = 4096;
 /// The message of a send whose descriptors are known.
 pub fn message<R: Register>(platform: Platform, inst: &Inst<R>) -> Option<Message> {
     let descs = inst.send.as_ref()?;
-    let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
-        return None;
+    let (ex, desc) = match (descs.ex, descs.desc) {
+        (Desc::Imm(ex), Desc::Imm(desc)) => (ex, desc),
+        // Where a surface's state is, that does not say what is done with it.
+        (Desc::Reg(_), Desc::Imm(desc)) if inst.opts.contains(InstOpts::EX_BSO) => (0, desc),
+        _ => return None,
     };
     // What of an instruction says something of its message is not in its registers.
     let mut shell: Inst<Reg> = Inst::new(inst.op, inst.exec);
     (shell.subfn, shell.opts) = (inst.subfn, inst.opts);
+    shell.send = Some(SendDescs {
+        ex: Desc::Imm(ex),
+        desc: Desc::Imm(desc),
+        src1_len: descs.src1_len,
+    });
     let bits = SendBits::of(platform, &shell, ex, desc);
     Message::read(platform, &bits).ok()
 }
@@ -285,6 +295,19 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             }
             MsgOp::TypedAtomic { .. } | MsgOp::CounterAtomic { .. } => {
                 self.on(Store::Global, 0, 1, true);
+                return true;
+            }
+            MsgOp::Lsc(a) => {
+                let write = a.op.kind() != LscKind::Load;
+                match (a.port, a.surface) {
+                    (LscPort::Slm, _) => self.on(Store::Slm, 0, 1, write),
+                    // Scratch has a surface's state too.
+                    (_, LscSurface::Ss(_) | LscSurface::Bss(_)) => {
+                        self.on(Store::Scratch, 0, SCRATCH, write);
+                        self.on(Store::Global, 0, 1, write);
+                    }
+                    _ => self.on(Store::Global, 0, 1, write),
+                }
                 return true;
             }
             MsgOp::Sample(_) => {

@@ -13,7 +13,7 @@ mod steps;
 
 use super::Allocated;
 use crate::liveness::Liveness;
-use crate::sends::spill::Scratch;
+use crate::sends::spill::{Scratch, slot};
 use crate::target::Target;
 use crate::vcode::insert::NEW;
 use crate::vcode::routines;
@@ -21,7 +21,7 @@ use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
-use gantry_isa_gen::message::{Dir, MsgOp};
+use gantry_isa_gen::message::Dir;
 use gantry_isa_gen::{Dst, Inst, Op, Region, Src, perf};
 use state::{Bytes, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -373,17 +373,9 @@ impl<'a> Checker<'a> {
     /// A message to or from scratch: where, and how many bytes.
     fn scratch(&self, inst: &Inst<VirtReg>) -> Option<(Dir, u32, u32)> {
         let m = perf::message(self.target.platform(), inst)?;
-        match m.op {
-            MsgOp::Scratch {
-                dir, count, offset, ..
-            } => {
-                let bytes = |n: u32| n * Scratch::UNIT;
-                let (at, size) = (bytes(offset.into()), bytes(count.into()));
-                let window = self.window(inst) * Scratch::WINDOW;
-                Some((dir, SCRATCH + window + at, size))
-            }
-            _ => None,
-        }
+        let (dir, at, bytes) = slot(&m)?;
+        let window = self.window(inst) * Scratch::WINDOW;
+        Some((dir, SCRATCH + window + at, bytes))
     }
 
     fn spans<'v>(&self, code: &'v VCode) -> Spans<impl Fn(VReg) -> u32 + 'v> {
