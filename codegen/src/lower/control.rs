@@ -412,6 +412,16 @@ impl Lower<'_> {
                 imm(u64::from(mask), Type::Ud),
             ],
         ));
+        let shift = self.target.abi().scratch_shift;
+        if shift > 0 {
+            let srcs = [scalar_src(base, 0, Type::Ud), imm(shift.into(), Type::Uw)];
+            let inst = uniform(Op::Shr, grf_dst(base, Type::Ud), srcs);
+            self.emit(MInst::Op {
+                inst,
+                starts: false,
+                keeps: None,
+            });
+        }
     }
 
     /// Predicates of `undef`: any bits will do, but the flag allocator wants a definition.

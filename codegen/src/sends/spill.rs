@@ -68,8 +68,8 @@ fn slot_message(dir: Dir, at: u32, bytes: u32) -> MsgOp {
     })
 }
 
-/// What such a message becomes: the state of the thread's scratch goes to `a0.2`, its offset to the last register, which values are never in.
-pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 3]> {
+/// What such a message becomes: where the state of the surface is that is the thread's scratch goes to `a0.2`, the offset in that to the last register, which values are never in.
+pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]> {
     let descs = inst
         .send
         .filter(|d| target.features().lsc && matches!(d.ex, Desc::Imm(_)))?;
@@ -102,12 +102,15 @@ pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 3]
         src1_len: Some(message.src1_grfs),
         ..descs
     });
+    let shift = Src::Imm {
+        ty: Type::Uw,
+        bits: target.abi().scratch_shift.into(),
+    };
+    let masked = [scalar(base, Type::Ud), mask];
+    let shifted = [scalar(offset, Type::Ud), shift];
     Some([
-        uniform(
-            Op::And,
-            dst(state, Type::Ud),
-            [scalar(base, Type::Ud), mask],
-        ),
+        uniform(Op::And, dst(offset, Type::Ud), masked),
+        uniform(Op::Shr, dst(state, Type::Ud), shifted),
         uniform(Op::Mov, dst(offset, Type::Ud), [value]),
         send,
     ])
@@ -118,6 +121,7 @@ pub(super) const STATE: u16 = 8;
 
 impl Scratch<'_> {
     /// Bytes in which messages count scratch.
+    #[cfg(test)]
     pub(crate) const UNIT: u32 = HWORD;
     /// Bytes of scratch that messages reach from where their header says that it begins; behind them is the next window, which has a header of its own.
     pub(crate) const WINDOW: u32 = HWORD * HWORD_OFFSETS as u32;

@@ -13,6 +13,7 @@ const GEN8_ABI: Abi = Abi {
     loads_payload: false,
     barrier: Barrier::Masked(0x8f00_0000),
     scratch_mask: 0xffff_fc00,
+    scratch_shift: 0,
     hw_thread: Bits::new(0, 9),
     eu: Bits::new(8, 4),
     eu_thread: Bits::new(0, 3),

@@ -30,6 +30,8 @@ pub struct Abi {
     pub(crate) barrier: Barrier,
     /// The bits of dword 5 of the thread header that say where the thread's scratch begins.
     pub(crate) scratch_mask: u32,
+    /// By how many bits those are shifted down to be what messages want: the offset of a surface's state, or of scratch itself.
+    pub(crate) scratch_shift: u32,
     /// The bits of dword 5 of the thread header that number the threads that run at a time.
     pub(crate) hw_thread: Bits,
     /// The bits of `sr0.0` that say which EU of its subslice a thread runs on.

@@ -13,6 +13,7 @@ const XE_HPG_ABI: Abi = Abi {
     whole: false,
     no_id_grfs: 0,
     loads_payload: true,
+    scratch_shift: 4,
     barrier: Barrier::Counted,
     slice: Bits::new(11, 3),
     ..GEN11_ABI
