@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The products that the driver of Debian 12 has for Level Zero.
-const DRIVEN: [&str; 5] = ["skl", "kbl", "cfl", "icllp", "tgllp"];
+const DRIVEN: [&str; 6] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2"];
+/// What the driver wants to be told of a product's parts, where it has no default.
+const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
 const CHILD: &str = "GANTRY_DRIVER_CHILD";
 
 fn required() -> bool {
@@ -89,7 +91,9 @@ fn the_driver_takes_every_run_filetest() {
     }
     for name in DRIVEN {
         let dir = tempfile::tempdir().unwrap();
+        let parts = PARTS.iter().find(|p| p.0 == name);
         let out = Command::new(std::env::current_exe().unwrap())
+            .envs(parts.map(|p| ("HardwareInfoOverride", p.1)))
             .args([
                 "--exact",
                 "the_driver_takes_every_run_filetest",
@@ -265,7 +269,7 @@ fn images_samplers_scratch_and_data_are_described_as_intels_compiler_does() {
     }
     let dir = tempfile::tempdir().unwrap();
     let module = gantry_codegen::text::parse(IR).unwrap().module;
-    for name in ["bdw", "skl", "bxt", "icllp", "tgllp"] {
+    for name in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         let mut theirs = described(&ocloc(dir.path(), name, OPENCL).unwrap());
         let target = Target::from_name(name).unwrap();
         // What is asked for and not used is asked for there too.
@@ -317,7 +321,7 @@ fn sections_are_what_they_are_in_what_intels_compiler_writes() {
     }
     let dir = tempfile::tempdir().unwrap();
     let module = gantry_codegen::text::parse(IR).unwrap().module;
-    for name in ["bdw", "skl", "bxt", "icllp", "tgllp"] {
+    for name in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         let (head, theirs) = sections(&ocloc(dir.path(), name, OPENCL).unwrap());
         let target = Target::from_name(name).unwrap();
         let zebin = compile(&module, &CompileOptions::new(target))

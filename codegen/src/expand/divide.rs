@@ -52,6 +52,22 @@ impl Expander<'_> {
         self.to(Opcode::FcvtToUint, i32, r)
     }
 
+    /// What the math box gives by 0 where it divides: quotient and remainder are the largest number, of the dividend's sign if there are signs.
+    fn or_largest(&mut self, v: Value, d: Value, signed: Option<Value>) -> Value {
+        let ty = self.ty(v);
+        let largest = match signed {
+            None => self.int(ty, -1),
+            Some(n) => {
+                let sign = self.shift(Opcode::Sshr, n, 31);
+                let most = self.int(ty, i32::MAX.into());
+                self.bin(Opcode::Bxor, sign, most)
+            }
+        };
+        let zero = self.int(ty, 0);
+        let none = self.icmp(IntCC::Equal, d, zero);
+        self.select(none, largest, v)
+    }
+
     /// The upper half of a product.
     fn upper_half(&mut self, a: Value, b: Value) -> Value {
         match self.ty(a).scalar() {
@@ -83,7 +99,7 @@ impl Expander<'_> {
         self.join(Pair { low, high })
     }
 
-    /// Quotient and remainder of numbers without signs. By 0 they are all ones, and the dividend.
+    /// Quotient and remainder of numbers without signs. By 0 they are all ones, and the dividend, of 64 bits.
     fn udivrem(&mut self, n: Value, d: Value) -> (Value, Value) {
         let ty = self.ty(n);
         // Bits double with each step.
@@ -110,6 +126,9 @@ impl Expander<'_> {
             q = self.select(more, q1, q);
             rest = self.select(more, rest1, rest);
         }
+        if ty.scalar() != Scalar::I64 {
+            return (q, rest);
+        }
         let (zero, all) = (self.int(ty, 0), self.int(ty, -1));
         let none = self.icmp(IntCC::Equal, d, zero);
         (self.select(none, all, q), rest)
@@ -128,8 +147,9 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
     };
     let (q, r) = e.udivrem(a, b);
     let v = if quotient { q } else { r };
+    let wide = e.ty(n).scalar() == Scalar::I64;
     if unsigned {
-        return smallvec![v];
+        return smallvec![if wide { v } else { e.or_largest(v, d, None) }];
     }
     let sign = match quotient {
         true => e.bin(Opcode::Bxor, n, d),
@@ -140,5 +160,6 @@ fn divide(e: &mut Expander<'_>, inst: Inst) -> Results {
         _ => e.shift(Opcode::Sshr, sign, 31),
     };
     let flipped = e.bin(Opcode::Bxor, v, sign);
-    smallvec![e.bin(Opcode::Isub, flipped, sign)]
+    let v = e.bin(Opcode::Isub, flipped, sign);
+    smallvec![if wide { v } else { e.or_largest(v, d, Some(n)) }]
 }

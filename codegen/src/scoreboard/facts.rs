@@ -64,6 +64,8 @@ pub(super) struct Fact {
     pub(super) own: u8,
     /// It ends the thread.
     pub(super) ends: bool,
+    /// It surely executes: whatever channels run.
+    pub(super) sure: bool,
 }
 
 /// Of all instructions.
@@ -221,5 +223,6 @@ fn fact(platform: Platform, inst: &Inst<Reg>, touches: Range<u32>) -> Fact {
         serializes,
         own: types.fold(0, |all, t| all | bit(t)),
         ends: inst.opts.contains(InstOpts::EOT),
+        sure: inst.no_mask && inst.pred.is_none(),
     }
 }

@@ -168,7 +168,7 @@ impl<'a> Assigned<'a> {
             out.read |= 1 << t;
         }
         if let (Some(t), Some(f)) = (own, sets) {
-            self.state.set(t, f, touches, self.tracked);
+            self.state.set(t, (f, fact.sure), touches, self.tracked);
         }
         out
     }

@@ -66,8 +66,8 @@ pub(super) struct State {
     of_token: Vec<Vec<u16>>,
     /// When in this block a token was set, from 1; 0: before it.
     age: Vec<u32>,
-    /// For which function a token was set in this block.
-    function: Vec<u8>,
+    /// For which function a token was set in this block, if its instruction surely executes: one that no channel runs tells nothing of those before it.
+    function: Vec<Option<u8>>,
     now: u32,
 }
 
@@ -77,7 +77,7 @@ impl State {
             by_chunk: vec![SmallVec::new(); chunks],
             of_token: vec![Vec::new(); tokens],
             age: vec![0; tokens],
-            function: vec![0; tokens],
+            function: vec![None; tokens],
             now: 0,
         }
     }
@@ -168,9 +168,9 @@ impl State {
             return;
         };
         self.end(token, kind);
-        if age == 0 {
+        let Some(function) = function.filter(|_| age > 0) else {
             return;
-        }
+        };
         for earlier in 0..self.of_token.len() {
             if self.age[earlier] < age && !self.of_token[earlier].is_empty() {
                 self.close(earlier, |o| !o.write && o.function == function);
@@ -198,12 +198,18 @@ impl State {
     }
 
     /// A token is set for an instruction, which waits until its last one has ended. `file`: the first chunk that hardware tracks.
-    pub(super) fn set(&mut self, token: u8, function: u8, touches: &[Touch], file: u16) {
+    pub(super) fn set(
+        &mut self,
+        token: u8,
+        (function, sure): (u8, bool),
+        touches: &[Touch],
+        file: u16,
+    ) {
         self.wait(token, TokenKind::Dst);
         self.now += 1;
         let at = usize::from(token);
         if let (Some(age), Some(f)) = (self.age.get_mut(at), self.function.get_mut(at)) {
-            (*age, *f) = (self.now, function);
+            (*age, *f) = (self.now, sure.then_some(function));
         }
         for t in touches.iter().filter(|t| t.chunk < file) {
             self.add(Open {

@@ -89,8 +89,8 @@ fn messages_get_tokens_and_are_waited_for() {
 #[test]
 fn the_later_read_of_one_function_tells_of_the_earlier() {
     let code = "
-        send.dc1 (8|M0) null r2 r10 0x40 0x02026E01
-        send.dc1 (8|M0) null r3 r11 0x40 0x02026E01
+        (W) send.dc1 (8|M0) null r2 r10 0x40 0x02026E01
+        (W) send.dc1 (8|M0) null r3 r11 0x40 0x02026E01
         mov (8|M0) r3.0<1>:ud 0:ud
         mov (8|M0) r2.0<1>:ud 0:ud
     ";

@@ -210,4 +210,4 @@ macro_rules! devices {
     };
 }
 
-devices! { bdw skl bxt icllp tgllp }
+devices! { bdw skl bxt icllp tgllp dg2 }

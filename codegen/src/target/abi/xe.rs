@@ -10,7 +10,7 @@ pub(super) static XE_LP: Abi = GEN11_ABI;
 pub(super) static XE_HPG: Abi = XE_HPG_ABI;
 
 const XE_HPG_ABI: Abi = Abi {
-    whole: false,
+    whole: true,
     no_id_grfs: 0,
     loads_payload: true,
     scratch_shift: 4,
