@@ -71,8 +71,14 @@ fn fences(insts: &[Inst<Reg>], target: &Target) -> Result<Found, MessageError> {
         if !inst.opts.contains(InstOpts::EOT) {
             continue;
         }
-        for (answer, (_, space)) in (0u8..).zip(spaces.iter().filter(|s| s.0)) {
-            let answer = RegRef::new(Reg::Grf(answer), 0);
+        let Reg::Grf(payload) = header.reg else {
+            continue;
+        };
+        // Beside the payload, where values seldom are.
+        let beside = |n: u8| payload.checked_sub(n).unwrap_or(payload + n);
+        let wanted = spaces.iter().filter(|s| s.0);
+        for (answer, (_, space)) in (1u8..).zip(wanted) {
+            let answer = RegRef::new(Reg::Grf(beside(answer)), 0);
             let fence = sends::end_fence(target, *space == Surface::Slm, header, answer)?;
             out.extend(fence.map(|i| (n, i)));
         }

@@ -530,8 +530,12 @@ impl Legalizer<'_> {
                 continue;
             }
             self.fired.repair(Repair::StepSource);
-            let hs = to / v.ty.bytes();
-            let r = self.temp(at + b.lanes * to);
+            // One lane may be anywhere, and has a size of its own.
+            let (at, hs) = match b.lanes {
+                1 => (0, 1),
+                _ => (at, to / v.ty.bytes()),
+            };
+            let r = self.temp(at + b.lanes * hs * v.ty.bytes());
             let t = View {
                 reg: VirtReg::Grf(r),
                 offset: at,

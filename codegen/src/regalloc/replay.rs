@@ -17,8 +17,6 @@ use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, perf};
 
 /// The token of what is undefined.
 const UNDEFINED: u64 = 0;
-/// Bytes of the unit in which messages count scratch.
-const HWORD: u32 = 32;
 
 /// A number that looks like no other's.
 fn mix(n: u64) -> u64 {

@@ -39,7 +39,7 @@ impl Rules {
             match (e.write, n.write) {
                 (false, false) => false,
                 (true, false) => !tracked || message && e.chunk == self.address,
-                (_, true) => !same && !(tracked && self.one_pipe),
+                (_, true) => !(same || tracked && self.one_pipe),
             }
         };
         let before = facts.touches(earlier);

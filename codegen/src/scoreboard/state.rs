@@ -38,7 +38,8 @@ pub(super) fn join(to: &mut Opens, more: &[Open]) -> bool {
                     mask: x.mask | y.mask,
                     ..**x
                 });
-                (a.next(), b.next());
+                a.next();
+                b.next();
             }
             (Some(x), y) if y.is_none_or(|y| x.key() < y.key()) => {
                 out.push(**x);

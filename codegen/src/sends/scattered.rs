@@ -149,8 +149,14 @@ impl Sends<'_> {
                         self.read(s, &part, unit, within, src0, &mut starts);
                     }
                     Dir::Write if forms::splits(self.target) => {
-                        let src0 = self.addresses(s, &part, within);
+                        let mut src0 = self.addresses(s, &part, within);
                         let data = self.data_payload(s, &part, unit, within);
+                        // What is stored at its own address is two payloads all the same.
+                        if src0.0 == data.0 {
+                            let bytes = self.out.vregs[src0.0].bytes;
+                            src0 = (self.out.temp_grfs(self.out.grf.hold(bytes)), 0);
+                            self.addresses_to(s, &part, within, src0);
+                        }
                         self.write(s, &part, unit, src0, Some(data));
                     }
                     Dir::Write => {
