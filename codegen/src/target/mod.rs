@@ -189,9 +189,9 @@ mod tests {
             let found = Target::of_device(&info(None, Some(t.platform()))).unwrap();
             assert_eq!(found.platform(), t.platform());
         }
-        let dg2 = Product::from_name("dg2");
-        assert!(dg2.is_some());
-        for other in [info(dg2, None), info(None, None)] {
+        let pvc = Product::from_name("pvc");
+        assert!(pvc.is_some());
+        for other in [info(pvc, None), info(None, None)] {
             let e = Target::of_device(&other).unwrap_err().to_string();
             assert!(e.contains("a device") && e.contains("skl"), "{e}");
         }

@@ -11,8 +11,8 @@ use crate::target::Target;
 use crate::vcode::{MInst, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
-use gantry_isa_gen::message::{AddrModel, Dir, Message, MsgOp, Simd};
-use gantry_isa_gen::{Desc, Dst, Inst, Op, PredCtrl, Src};
+use gantry_isa_gen::message::{AddrModel, Dir, MsgOp, Simd};
+use gantry_isa_gen::{Dst, Inst, Op, PredCtrl, Src, perf};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -179,11 +179,10 @@ impl<'a> Lanes<'a> {
 
     /// What a message under the execution mask reads and writes, channel by channel; `None` of others.
     fn message(&self, inst: &Inst<VirtReg>) -> Option<SmallVec<[Part; 3]>> {
-        let descs = inst.send.filter(|_| !inst.no_mask)?;
-        let (Desc::Imm(ex), Desc::Imm(desc)) = (descs.ex, descs.desc) else {
+        if inst.no_mask {
             return None;
-        };
-        let m = Message::decode(self.target.platform(), ex, desc).ok()?;
+        }
+        let m = perf::message(self.target.platform(), inst)?;
         let (dir, addr, slot, count, simd) = match m.op {
             MsgOp::Untyped {
                 dir,
