@@ -12,7 +12,7 @@ use crate::target::Target;
 use crate::vcode::insert::NEW;
 use crate::vcode::{MInst, Place, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, element_offset, span_bytes};
-use gantry_isa_gen::message::{Dir, Message, MsgOp};
+use gantry_isa_gen::message::{Dir, Message};
 use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, perf};
 
 /// The token of what is undefined.

@@ -117,7 +117,7 @@ fn what_is_open_flows_round_a_loop() {
         (W&f0.0) jmpi L16
         mov (8|M0) r2.0<1>:ud 0:ud
     ";
-    assert_eq!(waits(LP, code), ["-", "$0.dst", "@2,$0", "-", "$0.src"]);
+    assert_eq!(waits(LP, code), ["-", "$0.dst", "@1,$0", "-", "$0.src"]);
 }
 
 #[test]
