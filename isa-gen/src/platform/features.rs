@@ -346,7 +346,7 @@ const XE_HPC: Features = Features {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Op;
+    use crate::{MathFn, Op};
 
     /// The features that say whether there is an opcode agree with the rows.
     #[test]
