@@ -3,10 +3,21 @@
 use crate::case::{Case, Judge};
 use crate::simulated::{self, Ran};
 use crate::{compare, reference};
-use gantry_runtime::{LaunchStats, Module};
+use gantry_runtime::{LaunchStats, Module, Watch};
 
 /// Launches a kernel on the simulator, and holds what it wrote and printed to what is expected. Gives what was executed.
 pub fn launch(case: &Case, module: &Module, width: u32) -> Result<LaunchStats, String> {
+    watched(case, module, width, None)
+}
+
+/// As [`launch`], with someone who looks.
+#[allow(dead_code, reason = "not every user looks")]
+pub fn watched(
+    case: &Case,
+    module: &Module,
+    width: u32,
+    watch: Option<&Watch>,
+) -> Result<LaunchStats, String> {
     let want = match case.judge {
         Judge::Pocl => reference::results(case)?,
         Judge::Here(f) => case.expected(f, width),
@@ -15,7 +26,7 @@ pub fn launch(case: &Case, module: &Module, width: u32) -> Result<LaunchStats, S
         contents: got,
         text,
         stats,
-    } = simulated::run(case, module)?;
+    } = simulated::launch(case, module, watch).map_err(|e| e.to_string())?;
     let judged = case
         .args
         .iter()

@@ -28,18 +28,13 @@ pub struct Ran {
     pub stats: LaunchStats,
 }
 
-/// Launches a kernel.
-pub fn run(case: &Case, module: &Module) -> Result<Ran, String> {
-    launch(case, module, None).map_err(|e| e.to_string())
-}
-
 /// What a launch may write.
 enum Memory {
     Buffer(Buffer),
     Image(Image),
 }
 
-/// As [`run`], with someone who looks.
+/// Launches a kernel, with someone who looks.
 pub fn launch(case: &Case, module: &Module, watch: Option<&Watch>) -> Result<Ran, Error> {
     let device = module.device();
     let mut memories = Vec::new();

@@ -1,7 +1,8 @@
 //! The launches that the runtime's tests make from Intel's binaries, from the SPIR-V that Intel's compiler is handed: through this crate and the
 //! code generator, on the simulator, with the same expected results.
 //!
-//! What is refused is in `refused.txt`, a line a kernel with its reasons; `GANTRY_BLESS=1` with the test `skl` writes it anew. `GANTRY_KERNEL=name`
+//! What is refused is in `refused.txt`, a line a device and kernel with its reasons; `GANTRY_BLESS=1` with `--test-threads=1` writes it anew. Where code says by
+//! annotations what waits for what, a launch that does something too early is wrong. `GANTRY_KERNEL=name`
 //! runs the launches whose name has `name` in it, `GANTRY_DEVICE=skl` those of a device, `GANTRY_WIDTH=16` those of a width. `GANTRY_INLINE=never` keeps
 //! all functions that can be called.
 #![allow(
@@ -35,6 +36,7 @@ mod specs;
 
 use case::Case;
 use gantry_codegen::{CompileOptions, Inline, compile};
+use gantry_runtime::Watch;
 use gantry_spirv::{Options, Simd, translate};
 use kernels::Device;
 use std::collections::{BTreeMap, BTreeSet};
@@ -127,8 +129,8 @@ fn device(device: &'static Device) {
                     Ok((_, simd)) if !meant(simd) => row.skipped += 1,
                     Ok((zebin, simd)) => {
                         *taken.entry(simd).or_default() += 1;
-                        match simulated::load(&zebin).and_then(|m| judge::launch(case, &m, simd)) {
-                            Ok(_) => row.equal += 1,
+                        match launch(case, &zebin, simd) {
+                            Ok(()) => row.equal += 1,
                             Err(e) => row.wrong.push(format!(
                                 "{} on {} SIMD{shown} ({simd}): {e}",
                                 case.name(),
@@ -163,28 +165,44 @@ fn device(device: &'static Device) {
     );
     let asked = |v: &str| std::env::var(v).is_ok_and(|v| !v.is_empty());
     let whole = !asked("GANTRY_KERNEL") && !asked("GANTRY_WIDTH");
-    listed(&refusals, whole && device.name == "skl");
+    listed(device.name, &refusals, whole);
 }
 
-/// What is refused is in the list; and, where everything was asked for, nothing else is.
-fn listed(refusals: &BTreeSet<String>, all: bool) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/refused.txt");
-    if all && std::env::var("GANTRY_BLESS").is_ok_and(|v| v == "1") {
-        let lines: String = refusals.iter().map(|r| format!("{r}\n")).collect();
-        std::fs::write(&path, lines).unwrap();
+/// Launches a kernel, and holds it to what is expected, and, where code is annotated, to doing nothing too early.
+fn launch(case: &Case, zebin: &[u8], simd: u32) -> Result<(), String> {
+    let module = simulated::load(zebin)?;
+    let watch = Watch::new().hazards();
+    judge::watched(case, &module, simd, Some(&watch))?;
+    match watch.report().hazards.first() {
+        Some(hazard) => Err(format!("too early: {hazard}")),
+        None => Ok(()),
     }
-    let list = std::fs::read_to_string(&path).unwrap_or_default();
-    let list: BTreeSet<&str> = list.lines().collect();
-    let new: Vec<&String> = refusals
-        .iter()
-        .filter(|r| !list.contains(r.as_str()))
-        .collect();
+}
+
+/// What is refused on a device is in the list; and, where everything was asked for, nothing else is.
+fn listed(device: &str, refusals: &BTreeSet<String>, all: bool) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/opencl/refused.txt");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let (own, others): (Vec<&str>, Vec<&str>) = text
+        .lines()
+        .partition(|l| l.split_once(' ').is_some_and(|(d, _)| d == device));
+    let refusals: BTreeSet<String> = refusals.iter().map(|r| format!("{device} {r}")).collect();
+    if all && std::env::var("GANTRY_BLESS").is_ok_and(|v| v == "1") {
+        let lines = others
+            .into_iter()
+            .chain(refusals.iter().map(String::as_str));
+        let lines: BTreeSet<&str> = lines.collect();
+        let lines: String = lines.iter().map(|r| format!("{r}\n")).collect();
+        return std::fs::write(&path, lines).unwrap();
+    }
+    let new = refusals.iter().filter(|r| !own.contains(&r.as_str()));
+    let new: Vec<&String> = new.collect();
     assert!(
         new.is_empty(),
         "refused, and not in {}: {new:#?}",
         path.display()
     );
-    let gone = list.iter().filter(|l| all && !refusals.contains(**l));
+    let gone = own.iter().filter(|l| all && !refusals.contains(**l));
     let gone: Vec<_> = gone.collect();
     assert!(
         gone.is_empty(),
