@@ -26,6 +26,8 @@ pub enum Repair {
     FactorOrder,
     /// A narrow factor widened beside an immediate of a dword.
     FactorWidened,
+    /// A narrow factor's modifier taken off it.
+    FactorPlain,
     /// A product of bytes, made in words.
     ByteProduct,
     /// A byte as source 1, widened.
@@ -72,7 +74,7 @@ pub enum Repair {
 
 impl Repair {
     /// Every repair, in order.
-    pub const ALL: [Repair; 28] = [
+    pub const ALL: [Repair; 29] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
@@ -80,6 +82,7 @@ impl Repair {
         Repair::ByteBesideWide,
         Repair::FactorOrder,
         Repair::FactorWidened,
+        Repair::FactorPlain,
         Repair::ByteProduct,
         Repair::ByteSource1,
         Repair::DwordByWord,

@@ -109,7 +109,7 @@ impl Member {
             return plain && reaches && size >= 4 && !p.writes;
         }
         // As many as a message has, so that its data is the value as it is.
-        let narrow = p.mem.space == Space::Global && !target.features().split_send;
+        let narrow = p.mem.space == Space::Global && !target.split_sends();
         let channels = p.lanes == 8 || p.lanes == 16 && !narrow;
         plain && size <= 4 && channels && p.ty.lanes() == p.lanes
     }

@@ -95,6 +95,7 @@ impl Legalizer<'_> {
         b = self.in_two_steps(b);
         b = self.widen_bytes(b);
         b = self.order_factors(b);
+        b = self.plain_factor(b);
         b = self.byte_product(b);
         b = self.byte_source1(b);
         if self.dword_product(&b) {
@@ -296,6 +297,32 @@ impl Legalizer<'_> {
                     o.srcs.swap(0, 1);
                     self.fired.repair(Repair::FactorOrder);
                 }
+            }
+        }
+        b
+    }
+
+    /// Where the narrower factor beside a dword takes no modifiers, the dword is negated in its stead, or a dword is made of it.
+    fn plain_factor(&mut self, mut b: Bale) -> Bale {
+        let o = &mut b.operation;
+        let (Op::Mul, Some(x), Some(BaleSrc::View(v, m))) = (o.op, o.srcs[0], o.srcs[1]) else {
+            return b;
+        };
+        let mixed = x.ty().is_int() && x.ty().bytes() == 4 && v.ty.is_int() && v.ty.bytes() < 4;
+        if self.target.features().mul_mixed_mods || !mixed || m == SrcMods::default() {
+            return b;
+        }
+        self.fired.repair(Repair::FactorPlain);
+        match x {
+            // Of the low half it is all one which factor is negative.
+            BaleSrc::View(w, n) if !m.abs && o.ty.bytes() <= 4 => {
+                let n = SrcMods { neg: !n.neg, ..n };
+                o.srcs[0] = Some(BaleSrc::View(w, n));
+                o.srcs[1] = Some(BaleSrc::View(v, SrcMods::default()));
+            }
+            _ => {
+                let v = self.copied(v, b.lanes, Type::D, b.lanes);
+                b.operation.srcs[1] = Some(BaleSrc::View(v, m));
             }
         }
         b

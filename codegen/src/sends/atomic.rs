@@ -124,7 +124,7 @@ impl Sends<'_> {
         let addr_bytes = grf.hold(channels * ty.bytes()) * grf.bytes;
         let each = grf.hold(channels * a.ty.bytes()) * grf.bytes;
         let data_bytes = each * operands.len() as u32;
-        let split = forms::splits(self.target) && !operands.is_empty();
+        let split = self.target.split_sends() && !operands.is_empty();
         let (addr, data) = match split {
             true => {
                 let (x, y) = (self.out.temp(addr_bytes), self.out.temp(data_bytes));

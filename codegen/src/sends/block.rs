@@ -1,7 +1,7 @@
 //! Block access: consecutive elements at one address.
 
 use super::scattered::model;
-use super::{Dir, Part, Payloads, Scattered, Sends, forms};
+use super::{Dir, Part, Payloads, Scattered, Sends};
 use crate::ir::{MemFlags, Space};
 use crate::target::Target;
 use crate::vcode::bale::{BaleSrc, Operation, View};
@@ -20,7 +20,7 @@ const OFFSET_PLACE: u32 = 8;
 pub(super) const HWORD: u32 = 32;
 /// Hwords of the longest scratch message (PRM, "Scratch Block").
 pub(super) fn most_hwords(target: &Target) -> u32 {
-    if forms::splits(target) { 8 } else { 4 }
+    if target.split_sends() { 8 } else { 4 }
 }
 /// The offset field of a scratch message has 12 bits.
 pub(super) const HWORD_OFFSETS: u64 = 4096;
@@ -206,7 +206,7 @@ impl Sends<'_> {
                 let mov = Operation::new(Op::Mov, Type::Ud, &[from]);
                 self.out.bale_at(own, starts, dwords, mov);
             }
-            (Dir::Write, true) if forms::splits(self.target) => {
+            (Dir::Write, true) if self.target.split_sends() => {
                 let p = Payloads {
                     dst: None,
                     src0,

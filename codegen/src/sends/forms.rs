@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// The most channels of a scattered message. With 64-bit addresses, before split sends, a message of 16 would not leave room for the data
 /// beside the addresses (Intel's compiler takes 8 on Gen8).
 pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
-    if addr.is_a64() && !splits(target) {
+    if addr.is_a64() && !target.split_sends() {
         8
     } else {
         16
@@ -33,23 +33,17 @@ pub(super) fn sampler_header(target: &Target) -> bool {
 /// Whether the sampler has messages for level 0 of their own. Without them the level is a parameter, which for loads stands behind the first
 /// coordinate.
 pub(super) fn level_zero(target: &Target) -> bool {
-    splits(target)
+    target.split_sends()
 }
 
 /// Whether loads of samples take 64 bits of where those are; else 32.
 pub(super) fn wide_samples(target: &Target) -> bool {
-    splits(target)
+    target.split_sends()
 }
 
 /// Whether typed messages have a header, whose last dword says which slots count.
 pub(super) fn typed_header(target: &Target) -> bool {
-    !splits(target)
-}
-
-/// Whether a send takes two payloads, addresses in the one and data in the other.
-pub(super) fn splits(target: &Target) -> bool {
-    let f = target.features();
-    f.split_send || f.unified_send
+    !target.split_sends()
 }
 
 /// The message that ends a thread: to the thread spawner, or, where that is gone, to the gateway.

@@ -235,7 +235,7 @@ impl Sends<'_> {
         let row = grf.hold(part.simd.channels() * size);
         // Of split sends the first payload is the header, which messages of a block share, or the first row where it is.
         let (first, rows) = match header {
-            true if forms::splits(self.target) => (Some((self.shared_header(t), 0)), rows),
+            true if self.target.split_sends() => (Some((self.shared_header(t), 0)), rows),
             false => self.row_in_place(part, row, rows),
             true => (None, rows),
         };
@@ -350,9 +350,7 @@ impl Sends<'_> {
     ) -> (Option<Place>, &'r [Row]) {
         let grf = self.out.grf.bytes;
         match rows {
-            [Row::Lanes(reg, from), rest @ ..]
-                if forms::splits(self.target) && !rest.is_empty() =>
-            {
+            [Row::Lanes(reg, from), rest @ ..] if self.target.split_sends() && !rest.is_empty() => {
                 let at = from + part.first * Type::Ud.bytes();
                 let whole = part.lanes * Type::Ud.bytes() == grfs * grf;
                 if !whole || !at.is_multiple_of(grf) {

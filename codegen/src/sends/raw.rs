@@ -1,6 +1,6 @@
 //! Messages as the IR has them: lengths are checked against the descriptors, and the instruction by the rules of legality.
 
-use super::{Part, Payloads, Place, Sends, forms, instruction};
+use super::{Part, Payloads, Place, Sends, instruction};
 use crate::vcode::bale::Operation;
 use crate::vcode::lowered::at;
 use crate::vcode::operand::{dst, scalar};
@@ -115,7 +115,7 @@ impl Sends<'_> {
                 ));
             }
         }
-        if r.second.is_some() && !forms::splits(self.target) {
+        if r.second.is_some() && !self.target.split_sends() {
             return Err("no message here has two payloads".to_owned());
         }
         // Any places that do not overlap.

@@ -148,7 +148,7 @@ impl Sends<'_> {
                         let src0 = self.addresses(s, &part, within);
                         self.read(s, &part, unit, within, src0, &mut starts);
                     }
-                    Dir::Write if forms::splits(self.target) => {
+                    Dir::Write if self.target.split_sends() => {
                         let mut src0 = self.addresses(s, &part, within);
                         let data = self.data_payload(s, &part, unit, within);
                         // What is stored at its own address is two payloads all the same.

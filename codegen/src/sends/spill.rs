@@ -1,7 +1,7 @@
 //! Spilled registers: whole GRFs to and from the thread's scratch, by block messages of which the thread header is the header.
 
 use super::block::{HWORD, HWORD_OFFSETS, most_hwords};
-use super::{Dir, forms, instruction};
+use super::{Dir, instruction};
 use crate::target::Target;
 use crate::vcode::operand::{dst, grf_dst, scalar, uniform};
 use crate::vcode::{MInst, VReg, VRegData, VirtReg};
@@ -185,7 +185,7 @@ impl Scratch<'_> {
     ) -> Result<(), MessageError> {
         let platform = self.target.platform();
         let data = RegRef::new(VirtReg::Grf(reg), offset as u16);
-        let split = dir == Dir::Write && forms::splits(self.target);
+        let split = dir == Dir::Write && self.target.split_sends();
         let header = match (dir, base) {
             (Dir::Write, _) if !split => self.payload((reg, offset), base, grfs),
             (_, 0) => self.header,

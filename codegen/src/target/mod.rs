@@ -144,6 +144,11 @@ impl Target {
         &self.features
     }
 
+    /// Whether a send takes two payloads, addresses in the one and data in the other.
+    pub fn split_sends(&self) -> bool {
+        self.features.split_send || self.features.unified_send
+    }
+
     /// The register file.
     pub fn grf(&self) -> GrfFile {
         self.grf
