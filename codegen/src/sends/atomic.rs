@@ -1,7 +1,7 @@
 //! Atomics: an operation on an element a lane.
 
 use super::scattered::model;
-use super::{Part, Payloads, Place, Sends, forms};
+use super::{Part, Payloads, Place, Sends, forms, lsc};
 use crate::ir::{AtomicOp, MemFlags};
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::lowered::{Lowered, at};
@@ -78,9 +78,12 @@ impl Sends<'_> {
     pub(super) fn atomic(&mut self, a: &Atomic) {
         let mut starts = !a.keeps;
         let (addr, _) = model(a.mem.space);
-        for part in self.parts(a.lanes, a.mask, forms::atomic_channels(addr)) {
+        for part in self.parts(a.lanes, a.mask, forms::atomic_channels(self.target, addr)) {
             let (src0, src1) = self.atomic_payload(a, &part);
-            let op = a.message(&part);
+            let op = match self.target.features().lsc {
+                true => lsc::atomic(a.op, a.mem, a.ty),
+                false => a.message(&part),
+            };
             let Some(out) = a.result else {
                 let p = Payloads {
                     dst: None,
@@ -91,9 +94,7 @@ impl Sends<'_> {
                 continue;
             };
             let bytes = a.ty.bytes();
-            let t = self
-                .out
-                .temp_grfs(self.out.grf.hold(part.simd.channels() * bytes));
+            let t = self.out.temp_grfs(self.out.grf.hold(part.channels * bytes));
             let p = Payloads {
                 dst: Some((t, 0)),
                 src0,
@@ -118,7 +119,7 @@ impl Sends<'_> {
     /// Addresses and operands: two payloads where sends are split and there are operands, else one.
     fn atomic_payload(&mut self, a: &Atomic, part: &Part) -> (Place, Option<Place>) {
         let grf = self.out.grf;
-        let channels = part.simd.channels();
+        let channels = part.channels;
         let (_, ty) = model(a.mem.space);
         let operands: Vec<VReg> = a.data.into_iter().flatten().collect();
         let addr_bytes = grf.hold(channels * ty.bytes()) * grf.bytes;

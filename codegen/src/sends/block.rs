@@ -1,7 +1,7 @@
 //! Block access: consecutive elements at one address.
 
 use super::scattered::model;
-use super::{Dir, Part, Payloads, Scattered, Sends};
+use super::{Dir, Part, Payloads, Scattered, Sends, lsc};
 use crate::ir::{MemFlags, Space};
 use crate::target::Target;
 use crate::vcode::bale::{BaleSrc, Operation, View};
@@ -73,16 +73,16 @@ impl Sends<'_> {
             Some(at) if b.mem.space != Space::Global => 1 << at.trailing_zeros().min(12),
             _ => b.mem.alignment(size),
         };
-        // Scratch that is a surface has lanes alone.
-        let surface = b.mem.space == Space::Scratch && self.target.features().lsc;
-        let aligned = !surface
-            && align >= wanted
+        if self.target.features().lsc {
+            return self.runs(b, align);
+        }
+        let aligned = align >= wanted
             && (b.offset as u32).is_multiple_of(wanted)
             && b.mem.space != Space::Slm;
         let mut done = 0;
         let mut starts = b.dir == Dir::Read;
         let most = most_hwords(self.target);
-        while !surface && b.lanes * size - done >= HWORD {
+        while b.lanes * size - done >= HWORD {
             let hwords = 1u32 << ((b.lanes * size - done) / HWORD).min(most).ilog2();
             let Some(at) = scratch_hwords(b, done, hwords) else {
                 break;
@@ -99,6 +99,56 @@ impl Sends<'_> {
         if first < b.lanes {
             self.elements(b, first, starts);
         }
+    }
+
+    /// The same by the load/store cache: runs of dwords where the address is aligned to them, in all spaces.
+    fn runs(&mut self, b: &Block, align: u32) {
+        let size = b.ty.bytes();
+        let (dword, all) = (Type::Ud.bytes(), b.lanes * size);
+        let mut own = *b;
+        if b.mem.space == Space::Scratch {
+            self.surface = own.base.take();
+        }
+        let aligned = align >= dword && (b.offset as u32).is_multiple_of(dword);
+        let mut done = 0;
+        let mut starts = b.dir == Dir::Read;
+        while aligned && all - done >= dword {
+            let offset = (b.offset as u32).wrapping_add(done);
+            let align = align.min(1 << offset.trailing_zeros().min(12));
+            let (op, bytes) = lsc::run(b.dir, b.mem, (all - done) / dword * dword, align);
+            let address = self.run_address(&own, done);
+            let starts = std::mem::replace(&mut starts, false);
+            self.block_message(b, op, ExecSize::S1, address, done, bytes, starts);
+            done += bytes;
+        }
+        self.surface = None;
+        let first = done / size;
+        if first < b.lanes {
+            self.elements(b, first, starts);
+        }
+    }
+
+    /// A register that begins with the address of what is `done` bytes behind a block's beginning.
+    fn run_address(&mut self, b: &Block, done: u32) -> VReg {
+        let (_, ty) = model(b.mem.space);
+        let to = self.out.temp_grfs(1);
+        let at = View::scalar(VirtReg::Grf(to), 0, ty);
+        let mut sum = View::scalar(VirtReg::Grf(b.addr), 0, ty).plain();
+        let mut starts = true;
+        let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
+        let base = b.base.map(|r| View::scalar(VirtReg::Grf(r), 0, ty).plain());
+        let add = (add != 0).then_some(BaleSrc::Imm(add, Type::D));
+        for by in base.into_iter().chain(add) {
+            let o = Operation::new(Op::Add, ty, &[sum, by]);
+            self.out
+                .bale_at(at, std::mem::replace(&mut starts, false), 1, o);
+            sum = at.plain();
+        }
+        if starts {
+            self.out
+                .bale_at(at, true, 1, Operation::new(Op::Mov, ty, &[sum]));
+        }
+        to
     }
 
     /// The header of an oword message: the address in it. Of 32-bit addresses it is in dword 2, in bytes for reads, in owords for writes;
@@ -151,7 +201,8 @@ impl Sends<'_> {
         };
         let header = self.out.temp_grfs(1);
         self.oword_header(b, done, header);
-        self.block_message(b, op, header, done, owords * OWORD, starts);
+        let exec = self.block_exec(owords * OWORD);
+        self.block_message(b, op, exec, header, done, owords * OWORD, starts);
     }
 
     /// One message of whole registers, for which the thread header is the header.
@@ -162,24 +213,34 @@ impl Sends<'_> {
             offset: at,
             dword_mode: false,
         };
-        self.block_message(b, op, b.header, done, hwords * HWORD, starts);
+        let exec = self.block_exec(hwords * HWORD);
+        self.block_message(b, op, exec, b.header, done, hwords * HWORD, starts);
+    }
+
+    /// Channels of the `send` of a block of so many bytes.
+    fn block_exec(&self, bytes: u32) -> ExecSize {
+        match bytes > self.out.grf.bytes {
+            true => ExecSize::S16,
+            false => ExecSize::S8,
+        }
     }
 
     /// A message of so many bytes of the data from a place on.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "a message and what of the data it moves"
+    )]
     fn block_message(
         &mut self,
         b: &Block,
         op: MsgOp,
+        exec: ExecSize,
         header: VReg,
         done: u32,
         bytes: u32,
         starts: bool,
     ) {
         let grf = self.out.grf;
-        let exec = match bytes > grf.bytes {
-            true => ExecSize::S16,
-            false => ExecSize::S8,
-        };
         let part = Part::whole(exec);
         let dwords = bytes / Type::Ud.bytes();
         let own = at(b.data, done, dwords, Type::Ud);
@@ -206,11 +267,18 @@ impl Sends<'_> {
                 let mov = Operation::new(Op::Mov, Type::Ud, &[from]);
                 self.out.bale_at(own, starts, dwords, mov);
             }
-            (Dir::Write, true) if self.target.split_sends() => {
+            (Dir::Write, _) if self.target.split_sends() => {
+                let mut data = (b.data, done);
+                if !direct {
+                    data = (self.out.temp_grfs(grf.hold(bytes)), 0);
+                    let to = at(data.0, 0, dwords, Type::Ud);
+                    let mov = Operation::new(Op::Mov, Type::Ud, &[own.plain()]);
+                    self.out.bale_at(to, true, dwords, mov);
+                }
                 let p = Payloads {
                     dst: None,
                     src0,
-                    src1: Some((b.data, done)),
+                    src1: Some(data),
                 };
                 self.send(op, &part, p, false);
             }

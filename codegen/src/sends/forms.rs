@@ -4,8 +4,8 @@
 use crate::ir::FenceSpaces;
 use crate::target::Target;
 use gantry_isa_gen::message::{
-    AddrModel, CacheOpt, Dir, GatewayOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp,
-    LscOp, LscPort, LscScope, LscSurface, LscVector, MsgOp,
+    AddrModel, CacheOpt, GatewayOp, LscAccess, LscAddr, LscCaching, LscData, LscFenceOp, LscOp,
+    LscPort, LscScope, LscSurface, LscVector, MsgOp,
 };
 use gantry_isa_gen::{ExecSize, Platform};
 use smallvec::SmallVec;
@@ -16,13 +16,16 @@ pub(super) fn channels(target: &Target, addr: AddrModel) -> u32 {
     if addr.is_a64() && !target.split_sends() {
         8
     } else {
-        16
+        target.grf().bytes / 2
     }
 }
 
 /// The most channels of an atomic (PRM, data port 1: A64 atomics are SIMD8).
-pub(super) fn atomic_channels(addr: AddrModel) -> u32 {
-    if addr.is_a64() { 8 } else { 16 }
+pub(super) fn atomic_channels(target: &Target, addr: AddrModel) -> u32 {
+    match addr.is_a64() && !target.features().lsc {
+        true => 8,
+        false => channels(target, addr),
+    }
 }
 
 /// Whether messages of the sampler have a header: on Gen9 alone Intel's compiler gives them one.
@@ -132,31 +135,6 @@ pub(crate) fn payload_load(n: u8) -> MsgOp {
             l3: CacheOpt::Cached,
         },
     })
-}
-
-/// One, two or four bytes of a lane, or up to four dwords, at a 32-bit offset of the surface whose state is named beside the message.
-pub(super) fn surface_access(dir: Dir, bytes: u32) -> Option<MsgOp> {
-    let (data, n) = match bytes {
-        1 => (LscData::D8U32, 1),
-        2 => (LscData::D16U32, 1),
-        n @ (4 | 8 | 12 | 16) => (LscData::D32, (n / 4) as u8),
-        _ => return None,
-    };
-    Some(MsgOp::Lsc(LscAccess {
-        port: LscPort::Ugm,
-        op: match dir {
-            Dir::Read => LscOp::Load,
-            Dir::Write => LscOp::Store,
-        },
-        data,
-        vector: LscVector::Count {
-            n,
-            transposed: false,
-        },
-        addr: LscAddr::A32,
-        surface: LscSurface::Ss(0),
-        caching: LscCaching::DEFAULT,
-    }))
 }
 
 /// The entry of binding tables that is no surface.

@@ -11,6 +11,7 @@ mod block;
 mod forms;
 mod image;
 mod instruction;
+mod lsc;
 mod media;
 mod raw;
 mod scattered;
@@ -157,8 +158,10 @@ struct Part {
     first: u32,
     /// Lanes.
     lanes: u32,
-    /// Channels of the message.
+    /// Channels of the message, where it is one that says them.
     simd: Simd,
+    /// Channels that payloads have room for: those of half a full message at least.
+    channels: u32,
     /// Channels of the instruction.
     exec: ExecSize,
     /// The lanes that take part, where not all channels do.
@@ -180,6 +183,7 @@ impl Part {
             first: 0,
             lanes: exec.channels(),
             simd: Simd::S8,
+            channels: exec.channels(),
             exec,
             pred: None,
         }
@@ -232,8 +236,9 @@ impl Sends<'_> {
             let pred = match mask {
                 None if whole => None,
                 None => {
-                    let f = self.out.temp_flag(16);
-                    self.out.const_flag(f, 16, lane_mask(n));
+                    let bits = n.clamp(16, 32);
+                    let f = self.out.temp_flag(bits);
+                    self.out.const_flag(f, bits, lane_mask(n));
                     Some(f)
                 }
                 Some(m) => Some(self.part_of_mask(m, lanes, first, n, whole)),
@@ -242,6 +247,9 @@ impl Sends<'_> {
                 first,
                 lanes: n,
                 simd,
+                channels: exec
+                    .channels()
+                    .max(self.target.grf().bytes / Type::Ud.bytes()),
                 exec,
                 pred,
             });
@@ -252,21 +260,22 @@ impl Sends<'_> {
 
     /// Lanes `first..first + n` of a mask as a flag of its own, clear above them.
     fn part_of_mask(&mut self, mask: VFlag, lanes: u32, first: u32, n: u32, whole: bool) -> VFlag {
-        if mask == VFlag::EXEC || first == 0 && whole && lanes <= 16 {
+        if mask == VFlag::EXEC || first == 0 && whole && (lanes <= 16 || lanes == n) {
             return mask;
         }
-        let ty = flag_type(lanes);
+        let bits = n.clamp(16, 32);
+        let (ty, own) = (flag_type(lanes), flag_type(bits));
         let r = self.out.temp(4);
         self.out.emit_op(uniform(
             Op::Shr,
             grf_dst(r, Type::Ud),
             [flag_src(mask, ty), imm(u64::from(first), Type::Uw)],
         ));
-        let f = self.out.temp_flag(16);
+        let f = self.out.temp_flag(bits);
         self.out.emit_op(uniform(
             Op::And,
-            flag_dst(f, Type::Uw),
-            [scalar_src(r, 0, Type::Uw), imm(lane_mask(n), Type::Uw)],
+            flag_dst(f, own),
+            [scalar_src(r, 0, own), imm(lane_mask(n), own)],
         ));
         f
     }
@@ -287,6 +296,14 @@ impl Sends<'_> {
 
     /// The same with lengths of its own.
     fn send_message(&mut self, message: Message, part: &Part, p: Payloads, starts: bool) {
+        // Without a destination nothing comes back.
+        let message = match p.dst {
+            Some(_) => message,
+            None => Message {
+                response_grfs: 0,
+                ..message
+            },
+        };
         match message.bits(self.target.platform()) {
             Ok(bits) => self.send_bits(bits, part, p, starts),
             Err(e) => self.fail(e),

@@ -41,6 +41,7 @@ impl Sends<'_> {
             first: 0,
             lanes: r.exec,
             simd: Simd::S8,
+            channels: exec.channels(),
             exec,
             pred: r.mask,
         };

@@ -1,7 +1,8 @@
 //! Scattered access: an address a lane, and one to four elements at each.
 
-use super::{Dir, Part, Payloads, Place, Sends, forms};
+use super::{Dir, Part, Payloads, Place, Sends, forms, lsc};
 use crate::ir::{MemFlags, Space};
+use crate::target::Target;
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::lowered::{Lowered, at};
 use crate::vcode::{self, MInst, VFlag, VReg, VirtReg};
@@ -38,13 +39,13 @@ pub struct Scattered {
 
 /// What one message moves of each lane.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Unit {
+pub(super) enum Unit {
     /// 1, 2 or 4 bytes, wherever they are, in a dword each.
     Bytes(u32),
     /// So many aligned dwords, one after the other in memory, all lanes' first ones first in the payload.
     Dwords(u32),
-    /// An aligned qword.
-    Qword,
+    /// So many aligned qwords, one after the other in memory.
+    Qwords(u32),
 }
 
 impl Unit {
@@ -53,7 +54,16 @@ impl Unit {
         match self {
             Unit::Bytes(n) => n,
             Unit::Dwords(n) => 4 * n,
-            Unit::Qword => 8,
+            Unit::Qwords(n) => 8 * n,
+        }
+    }
+
+    /// Bytes of what is in a slot of a payload.
+    fn piece(self) -> u32 {
+        match self {
+            Unit::Bytes(n) => n,
+            Unit::Dwords(_) => Type::Ud.bytes(),
+            Unit::Qwords(_) => Type::Uq.bytes(),
         }
     }
 
@@ -81,13 +91,17 @@ pub(super) fn model(space: Space) -> (AddrModel, Type) {
 
 impl Scattered {
     /// The messages of a lane's elements, each with the bytes before it.
-    fn units(&self) -> SmallVec<[(Unit, u32); 4]> {
+    fn units(&self, target: &Target) -> SmallVec<[(Unit, u32); 4]> {
         let size = self.ty.bytes();
         let align = self.mem.alignment(size);
         let all = size * self.count;
+        let (slm, cache) = (self.mem.space == Space::Slm, target.features().lsc);
         let step = match size {
-            8 if self.mem.space == Space::Global && align >= 8 => Unit::Qword,
+            8 if cache && align >= 8 => Unit::Qwords(MOST_DWORDS / 2),
+            8 if self.mem.space == Space::Global && align >= 8 => Unit::Qwords(1),
             4 | 8 if align >= 4 => Unit::Dwords(MOST_DWORDS),
+            // In local memory elements of the load/store cache are aligned.
+            n if slm && cache => Unit::Bytes(n.min(align)),
             n => Unit::Bytes(n.min(4)),
         };
         let mut out = SmallVec::new();
@@ -95,6 +109,7 @@ impl Scattered {
         while done < all {
             let unit = match step {
                 Unit::Dwords(n) => Unit::Dwords(n.min((all - done) / 4)),
+                Unit::Qwords(n) => Unit::Qwords(n.min((all - done) / 8)),
                 unit => unit,
             };
             out.push((unit, done));
@@ -103,22 +118,20 @@ impl Scattered {
         out
     }
 
-    /// The lanes of a part, of the dword (or the smaller element, or the qword) that lies `within` bytes behind each address.
+    /// The lanes of a part, of the dword (or what is smaller, or the qword) that lies `within` bytes behind each address.
     fn column(&self, part: &Part, within: u32, unit: Unit) -> View {
         let size = self.ty.bytes();
         let element = within / size;
         let place = (element * self.lanes + part.first) * size;
         let view = at(self.data, place, part.lanes, unsigned(size));
-        match unit {
-            Unit::Qword => view,
-            _ if size == 8 => {
-                let half = view.narrowed(Type::Ud);
-                View {
-                    offset: half.offset + within % size,
-                    ..half
-                }
-            }
-            _ => view,
+        let piece = unit.piece();
+        if piece >= size {
+            return view;
+        }
+        let part = view.narrowed(unsigned(piece));
+        View {
+            offset: part.offset + within % size,
+            ..part
         }
     }
 }
@@ -142,7 +155,7 @@ impl Sends<'_> {
         }
         let s = &own;
         for part in self.parts(s.lanes, s.mask, forms::channels(self.target, addr)) {
-            for (unit, within) in s.units() {
+            for (unit, within) in s.units(self.target) {
                 match s.dir {
                     Dir::Read => {
                         let src0 = self.addresses(s, &part, within);
@@ -171,11 +184,11 @@ impl Sends<'_> {
         self.surface = None;
     }
 
-    /// The message of a unit; of scratch that is a surface of the load/store cache, one of that.
+    /// The message of a unit.
     fn message_of(&self, s: &Scattered, unit: Unit, simd: Simd) -> Option<MsgOp> {
-        match self.surface {
-            Some(_) => forms::surface_access(s.dir, unit.bytes()),
-            None => Self::message(s, unit, simd),
+        match self.target.features().lsc {
+            true => Some(lsc::lanes(s.dir, s.mem, unit)),
+            false => Self::message(s, unit, simd),
         }
     }
 
@@ -183,7 +196,7 @@ impl Sends<'_> {
         let (addr, _) = model(s.mem.space);
         let dir = s.dir;
         Some(match unit {
-            Unit::Qword => MsgOp::QwordScattered {
+            Unit::Qwords(_) => MsgOp::QwordScattered {
                 dir,
                 addr,
                 count: 1,
@@ -214,7 +227,7 @@ impl Sends<'_> {
     /// A part's addresses as a payload: the value's own register where it already is one.
     fn addresses(&mut self, s: &Scattered, part: &Part, within: u32) -> Place {
         let (_, ty) = model(s.mem.space);
-        let needed = part.simd.channels() * ty.bytes();
+        let needed = part.channels * ty.bytes();
         let start = part.first * ty.bytes();
         if s.offset == 0 && within == 0 && s.base.is_none() && self.holds(s.addr, start, needed) {
             return (s.addr, start);
@@ -277,7 +290,7 @@ impl Sends<'_> {
     ) -> (Place, Place) {
         let (_, ty) = model(space);
         let grf = self.out.grf;
-        let channels = part.simd.channels();
+        let channels = part.channels;
         let addr = grf.hold(channels * ty.bytes());
         let data = grf.hold(channels * slots);
         let r = self.out.temp_grfs(addr + data);
@@ -297,8 +310,8 @@ impl Sends<'_> {
             Unit::Bytes(n) => n == 4 && s.ty.bytes() == 4,
             Unit::Dwords(1) => s.ty.bytes() == 4,
             // Several dwords a lane lie one behind the other only where one message has all lanes.
-            Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == part.simd.channels(),
-            Unit::Qword => true,
+            Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == part.channels,
+            Unit::Qwords(n) => n == 1 || s.lanes == part.channels,
         };
         let place = s.column(part, within, unit).offset;
         let aligned = place.is_multiple_of(self.out.grf.bytes);
@@ -318,7 +331,7 @@ impl Sends<'_> {
         let Some(op) = self.message_of(s, unit, part.simd) else {
             return self.fail("a message of more than four dwords");
         };
-        let channels = part.simd.channels();
+        let channels = part.channels;
         if let Some(place) = self.in_place(s, part, unit, within)
             && self.has_room(place, channels * unit.slots())
         {
@@ -350,7 +363,7 @@ impl Sends<'_> {
         }
         self.send(op, part, p, true);
         for (n, from) in Self::slots(t, 0, part, unit).into_iter().enumerate() {
-            let to = s.column(part, within + 4 * n as u32, unit);
+            let to = s.column(part, within + unit.piece() * n as u32, unit);
             let from = match to.ty.bytes() < from.ty.bytes() {
                 true => from.narrowed(to.ty),
                 false => from,
@@ -367,9 +380,11 @@ impl Sends<'_> {
 
     /// The lanes of each slot of a payload.
     fn slots(reg: VReg, start: u32, part: &Part, unit: Unit) -> SmallVec<[View; 4]> {
-        let channels = part.simd.channels();
+        let channels = part.channels;
         match unit {
-            Unit::Qword => SmallVec::from_elem(at(reg, start, part.lanes, Type::Uq), 1),
+            Unit::Qwords(n) => (0..n)
+                .map(|i| at(reg, start + i * channels * 8, part.lanes, Type::Uq))
+                .collect(),
             Unit::Bytes(_) => SmallVec::from_elem(at(reg, start, part.lanes, Type::Ud), 1),
             Unit::Dwords(n) => (0..n)
                 .map(|i| at(reg, start + i * channels * 4, part.lanes, Type::Ud))
@@ -379,7 +394,7 @@ impl Sends<'_> {
 
     /// A part's data as a payload: the value's own register where it already is one.
     fn data_payload(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Place {
-        let needed = part.simd.channels() * unit.slots();
+        let needed = part.channels * unit.slots();
         if let Some((reg, place)) = self.in_place(s, part, unit, within)
             && self.holds(reg, place, needed)
         {
@@ -393,7 +408,7 @@ impl Sends<'_> {
     /// A part's data, each element in a slot of a dword at least.
     fn data_to(&mut self, s: &Scattered, part: &Part, unit: Unit, within: u32, to: Place) {
         for (n, slot) in Self::slots(to.0, to.1, part, unit).into_iter().enumerate() {
-            let from = s.column(part, within + 4 * n as u32, unit);
+            let from = s.column(part, within + unit.piece() * n as u32, unit);
             let o = Operation::new(Op::Mov, slot.ty, &[from.plain()]);
             self.out.bale_at(slot, to.1 == 0 && n == 0, part.lanes, o);
         }
