@@ -32,6 +32,8 @@ pub enum Repair {
     ByteProduct,
     /// A byte as source 1, widened.
     ByteSource1,
+    /// A byte as the first factor, widened.
+    ByteFactor,
     /// A product of dwords by an immediate of a word.
     DwordByWord,
     /// A product of dwords by both words of the second factor.
@@ -74,7 +76,7 @@ pub enum Repair {
 
 impl Repair {
     /// Every repair, in order.
-    pub const ALL: [Repair; 29] = [
+    pub const ALL: [Repair; 30] = [
         Repair::Mode,
         Repair::DirectMixedFloat,
         Repair::HalfRounding,
@@ -85,6 +87,7 @@ impl Repair {
         Repair::FactorPlain,
         Repair::ByteProduct,
         Repair::ByteSource1,
+        Repair::ByteFactor,
         Repair::DwordByWord,
         Repair::DwordProduct,
         Repair::DwordModified,

@@ -27,6 +27,14 @@ pub(super) fn rule(op: Opcode) -> Option<Rule> {
     })
 }
 
+/// Whether an operation is one that the ALU has where it has sums of quadwords.
+pub(super) fn is_sum(op: Opcode) -> bool {
+    matches!(
+        op,
+        Opcode::Ishl | Opcode::Ushr | Opcode::Sshr | Opcode::Iabs
+    )
+}
+
 /// A 64-bit value's lower and upper halves.
 #[derive(Clone, Copy)]
 pub(super) struct Pair {

@@ -174,7 +174,7 @@ impl Legalizer<'_> {
     /// Where a piece is off the grid of channel offsets, the execution mask as a flag.
     fn reachable_mask(&mut self, bale: Bale, pieces: &[Piece]) -> Bale {
         if bale.mask != Some(VFlag::EXEC)
-            || pieces.iter().all(|p| channel_offset(&bale, *p).is_some())
+            || pieces.iter().all(|p| self.channel_offset(&bale, *p).is_some())
         {
             return bale;
         }
@@ -277,7 +277,7 @@ impl Legalizer<'_> {
                 }
             }
         }
-        let offset = channel_offset(bale, p);
+        let offset = self.channel_offset(bale, p);
         let exec = bale.mask == Some(VFlag::EXEC);
         if exec {
             inst.no_mask = false;
@@ -311,8 +311,9 @@ impl Legalizer<'_> {
         let starts = first && bale.starts;
         let Some((cond, out)) = bale.flag else {
             self.before(bale, p, &inst);
-            // `mach` gives the upper half where it writes the accumulator.
-            if bale.carry.is_some() || inst.op == Op::Mach {
+            // `mach` gives the upper half where it writes the accumulator. From Xe-HPC on those that write it say no more of it.
+            let says = inst.op.info(self.target.platform()).is_some_and(|i| i.acc);
+            if says && (bale.carry.is_some() || inst.op == Op::Mach) {
                 inst.opts |= InstOpts::ACC_WR_EN;
             }
             self.out.push(MInst::Op {
@@ -404,6 +405,14 @@ impl Legalizer<'_> {
 
     fn op<const N: usize>(&mut self, op: Op, dst: Dst<VirtReg>, srcs: [Src<VirtReg>; N]) {
         self.out.push(begins(uniform(op, dst, srcs)));
+    }
+
+    /// The channel offset of a piece. It has steps; bits between need a flag of their own.
+    fn channel_offset(&self, bale: &Bale, p: Piece) -> Option<ChannelOffset> {
+        let first = bale.channel + p.first;
+        let step = self.target.features().channel_step;
+        let reachable = first.is_multiple_of(step.max(p.lanes.min(32)));
+        ChannelOffset::new(first).filter(|_| reachable)
     }
 
     /// A piece's bits of a flag, moved to bit 0 of a flag of their own.
@@ -576,13 +585,6 @@ impl Legalizer<'_> {
             }
         }
     }
-}
-
-/// The channel offset of a piece. It reaches multiples of four; bits between need a flag of their own.
-fn channel_offset(bale: &Bale, p: Piece) -> Option<ChannelOffset> {
-    let first = bale.channel + p.first;
-    let reachable = first.is_multiple_of(4.max(p.lanes.min(32)));
-    ChannelOffset::new(first).filter(|_| reachable)
 }
 
 /// A region as three-source instructions spell it: all neighbours or one element. `single`: rows of one element step by one.

@@ -328,8 +328,17 @@ impl Legalizer<'_> {
         b
     }
 
-    /// Where source 1 cannot be of bytes, they are widened to words.
+    /// Where factors, or source 1, cannot be of bytes, they are widened to words.
     fn byte_source1(&mut self, mut b: Bale) -> Bale {
+        if b.operation.op == Op::Mul
+            && !self.target.features().byte_factors
+            && let Some(BaleSrc::View(v, m)) = b.operation.srcs[0]
+            && v.ty.bytes() == 1
+        {
+            self.fired.repair(Repair::ByteFactor);
+            let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
+            b.operation.srcs[0] = Some(BaleSrc::View(v, m));
+        }
         if self.target.features().byte_src1 || b.is_ternary() {
             return b;
         }
@@ -337,8 +346,7 @@ impl Legalizer<'_> {
             && v.ty.bytes() == 1
         {
             self.fired.repair(Repair::ByteSource1);
-            let ty = if v.ty.is_signed() { Type::W } else { Type::Uw };
-            let v = self.copied(v, b.lanes, ty, b.lanes);
+            let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
             b.operation.srcs[1] = Some(BaleSrc::View(v, m));
         }
         b
@@ -771,4 +779,9 @@ impl Legalizer<'_> {
 /// The dword type of a type's sign.
 fn dword(t: Type) -> Type {
     if t.is_signed() { Type::D } else { Type::Ud }
+}
+
+/// The word type of a type's sign.
+fn word(t: Type) -> Type {
+    if t.is_signed() { Type::W } else { Type::Uw }
 }

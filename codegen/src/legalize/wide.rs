@@ -66,11 +66,15 @@ impl Legalizer<'_> {
             return false;
         }
         let lacks = self.lacks(o.ty);
+        let sums = match o.ty {
+            Type::Df => !lacks,
+            _ => self.target.features().i64_sums,
+        };
         if b.is_bitwise() && (lacks || !in_step) {
             self.by_halves(b);
-        } else if lacks && o.op == Op::Add {
+        } else if !sums && o.op == Op::Add {
             self.sum(b);
-        } else if lacks && o.op == Op::Mov && o.ty.is_int() {
+        } else if !sums && o.op == Op::Mov && o.ty.is_int() {
             self.extension(b);
         } else {
             return false;

@@ -328,7 +328,7 @@ impl Lower<'_> {
                 }
                 _ => break,
             };
-            let Some(test) = FlagTest::of_lanes(self.ty(of).lanes(), all) else {
+            let Some(test) = FlagTest::of_lanes(self.target, self.ty(of).lanes(), all) else {
                 break;
             };
             let none = !matches!(dfg.data(inst), InstData::Unary { .. });

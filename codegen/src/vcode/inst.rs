@@ -3,6 +3,7 @@
 use super::{Routine, VFlag, VReg, VirtReg};
 use crate::ir::DataRef;
 use crate::simdcf::Point;
+use crate::target::Target;
 use gantry_isa_gen as isa;
 
 /// What a branch asks of a flag.
@@ -22,8 +23,8 @@ impl FlagTest {
     };
 
     /// Whether any (or all) of a flag's bits are set, for as many lanes as the hardware combines.
-    pub fn of_lanes(lanes: u32, all: bool) -> Option<FlagTest> {
-        if !matches!(lanes, 2 | 4 | 8 | 16 | 32) {
+    pub fn of_lanes(target: &Target, lanes: u32, all: bool) -> Option<FlagTest> {
+        if !target.features().flag_groups || !matches!(lanes, 2 | 4 | 8 | 16 | 32) {
             return None;
         }
         let n = lanes as u8;

@@ -9,6 +9,10 @@ use crate::swsb::Pipe;
 pub struct Features {
     /// Whether two EUs run two threads in lockstep unless a kernel asks them not to (Intel's compiler, `hasFusedEU`).
     pub fused_eus: bool,
+    /// Channel offsets are multiples of this many channels.
+    pub channel_step: u32,
+    /// Whether predicates combine flag bits by groups of so many channels (`any8h`); if not, by all channels of the instruction.
+    pub flag_groups: bool,
     /// Bytes in a GRF.
     pub grf_bytes: u32,
     /// Threads that an EU runs at once (in the normal mode).
@@ -42,11 +46,15 @@ pub struct Features {
     /// Whether sums, shifts and compares of quadwords are instructions of it (Intel's compiler makes them of doublewords on Xe-HP and Xe-HPG, which
     /// move quadwords alone; Xe-HPC has some of them).
     pub i64_alu: bool,
+    /// Whether sums and shifts of quadwords are instructions of it, though compares, choices and logic may not be.
+    pub i64_sums: bool,
     /// Whether the ALU has `df`.
     pub native_f64: bool,
     /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
     /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
+    /// Whether `mul` takes bytes.
+    pub byte_factors: bool,
     /// Whether the math box divides integers.
     pub math_int_div: bool,
     /// Whether the math box divides floats and takes powers.
@@ -157,6 +165,8 @@ impl Platform {
 
 const GEN7P5: Features = Features {
     fused_eus: false,
+    channel_step: 4,
+    flag_groups: true,
     grf_bytes: 32,
     eu_threads: 7,
     grf_count: 128,
@@ -173,8 +183,10 @@ const GEN7P5: Features = Features {
     float_atomics: false,
     native_i64: false,
     i64_alu: false,
+    i64_sums: false,
     native_f64: true,
     mul_32x32: false,
+    byte_factors: true,
     math_int_div: true,
     math_div_pow: true,
     half: false,
@@ -223,6 +235,7 @@ const GEN8: Features = Features {
     branch_bytes: true,
     native_i64: true,
     i64_alu: true,
+    i64_sums: true,
     mul_32x32: true,
     half: true,
     branch_words: false,
@@ -276,6 +289,7 @@ const GEN11: Features = Features {
     mul_32x32: false,
     native_i64: false,
     i64_alu: false,
+    i64_sums: false,
     native_f64: false,
     align16: false,
     byte_src1: false,
@@ -329,6 +343,10 @@ const XE_HPG: Features = Features {
 
 const XE_HPC: Features = Features {
     fused_eus: false,
+    channel_step: 8,
+    flag_groups: false,
+    byte_factors: false,
+    i64_sums: true,
     grf_bytes: 64,
     serialize: false,
     indirect_reach: 1024,

@@ -346,7 +346,8 @@ impl<'a> Lanes<'a> {
             }
             Dst::Indirect { .. } => made.push(Made::Lost),
         }
-        if inst.opts.contains(gantry_isa_gen::InstOpts::ACC_WR_EN) {
+        let carries = matches!(inst.op, Op::Addc | Op::Subb | Op::Mach);
+        if carries || inst.opts.contains(gantry_isa_gen::InstOpts::ACC_WR_EN) {
             made.push(Made::Lost);
         }
         let flags = nodes.write(inst);

@@ -80,6 +80,7 @@ impl Abi {
             Platform::Gen11 => Some(&before_xe::GEN11),
             Platform::XeLp => Some(&xe::XE_LP),
             Platform::XeHpg => Some(&xe::XE_HPG),
+            Platform::XeHpc => Some(&xe::XE_HPC),
             _ => None,
         }
     }

@@ -9,6 +9,11 @@ pub(super) static XE_LP: Abi = GEN11_ABI;
 
 pub(super) static XE_HPG: Abi = XE_HPG_ABI;
 
+pub(super) static XE_HPC: Abi = Abi {
+    whole: false,
+    ..XE_HPG_ABI
+};
+
 const XE_HPG_ABI: Abi = Abi {
     whole: true,
     no_id_grfs: 0,
