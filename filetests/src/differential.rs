@@ -9,6 +9,7 @@ use gantry_codegen::fuzzing::{self, IMAGE_SIDE, OUT_BYTES, Options, SHARED_BYTES
 use gantry_codegen::interp::{
     Addressing, Arg, Buffers, Component, Grid, Image, Sampler, lane_float, launch,
 };
+use gantry_codegen::ir::opcode::{Format, Info};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::text::parse;
 use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, SimdCf, Target, compile};
@@ -53,12 +54,17 @@ pub fn platforms() -> Vec<Target> {
     out
 }
 
-/// The options with what a target lacks by name left out: doubles where the ALU has none, quotients and powers where the math box makes none.
+/// The options with what a target lacks by name left out: doubles where the ALU has none, quotients and powers where the math box makes none, texels where
+/// there is no sampler.
 pub fn for_target(options: &Options, target: &Target) -> Options {
     let mut without = options.without.clone();
     if !target.features().math_div_pow {
         // They are near what the interpreter gives, not equal.
         without.extend([Opcode::Fdiv, Opcode::Fpow]);
+    }
+    if !target.features().sampler {
+        let texels = |i: &&Info| matches!(i.format, Format::Image | Format::Media);
+        without.extend(Opcode::all().iter().filter(texels).map(|i| i.opcode));
     }
     Options {
         without,

@@ -74,9 +74,11 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// Whether a target has every type that the file has: doubles are not everywhere.
+    /// Whether a target has all that the file has: doubles and images are not everywhere, and messages that a file spells itself are of the data port.
     pub fn is_for(&self, target: &Target) -> bool {
-        target.features().native_f64 || !self.body.contains("f64")
+        let f = target.features();
+        let needs = |what: &str, there: bool| there || !self.body.contains(what);
+        needs("f64", f.native_f64) && needs("image", f.sampler) && needs("send exec", f.sampler)
     }
 
     /// Reads a filetest.

@@ -30,7 +30,7 @@ fn spills(c: &Compiled) -> u32 {
 
 #[test]
 fn results_of_channels_that_left_are_where_others_go_on() {
-    for target in ["bdw", "skl", "bxt", "icllp", "tgllp"] {
+    for target in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         let (with, without) = (compiled(target, true, 128), compiled(target, false, 128));
         let [a, b] = [&with, &without].map(|c| &c.kernels[0].stats);
         println!(
@@ -57,7 +57,7 @@ fn what_shares_registers_does_the_same() {
     let run = Run::parse(line).unwrap();
     let expected = interpreter.prepare(&module, "skl", Way::default()).unwrap();
     let expected = expected.run(&run).unwrap();
-    for target in ["bdw", "skl", "bxt", "icllp", "tgllp"] {
+    for target in ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"] {
         for (by_channel, grfs) in [(true, 128), (true, 84), (true, 40), (false, 84)] {
             let c = compiled(target, by_channel, grfs);
             let got = simulate(&c.zebin, &run).unwrap();

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The products that the driver of Debian 12 has for Level Zero.
-const DRIVEN: [&str; 6] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2"];
+const DRIVEN: [&str; 7] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2", "pvc"];
 /// What the driver wants to be told of a product's parts, where it has no default.
 const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
 const CHILD: &str = "GANTRY_DRIVER_CHILD";

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// A product of each family of code.
-const TARGETS: [&str; 6] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2"];
+const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
 /// A line a file: its name, and for each target the sums over its kernels; a `-` where the target has not what the file needs.
 fn figures(root: &Path) -> String {

@@ -197,7 +197,7 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
         })
         .or_else(
             || match !f.i64_alu && (from == Scalar::I64 || to == Scalar::I64) {
-                true if f.i64_sums && wide::is_sum(opcode) => None,
+                true if f.i64_sums && wide::is_sum(opcode, from, to) => None,
                 true => wide::rule(opcode),
                 false => None,
             },

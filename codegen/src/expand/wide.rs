@@ -27,12 +27,14 @@ pub(super) fn rule(op: Opcode) -> Option<Rule> {
     })
 }
 
-/// Whether an operation is one that the ALU has where it has sums of quadwords.
-pub(super) fn is_sum(op: Opcode) -> bool {
-    matches!(
+/// Whether an operation is one that the ALU has where it has sums of quadwords: shifts, and moves between integers and doubles.
+pub(super) fn is_sum(op: Opcode, from: Scalar, to: Scalar) -> bool {
+    use Opcode::*;
+    let converts = !matches!(
         op,
-        Opcode::Ishl | Opcode::Ushr | Opcode::Sshr | Opcode::Iabs
-    )
+        SstruncSat | SutruncSat | UstruncSat | UutruncSat | Imul | Imad
+    ) && (from == Scalar::F64 || to == Scalar::F64);
+    converts || matches!(op, Ishl | Ushr | Sshr | Iabs)
 }
 
 /// A 64-bit value's lower and upper halves.

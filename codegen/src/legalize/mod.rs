@@ -174,7 +174,9 @@ impl Legalizer<'_> {
     /// Where a piece is off the grid of channel offsets, the execution mask as a flag.
     fn reachable_mask(&mut self, bale: Bale, pieces: &[Piece]) -> Bale {
         if bale.mask != Some(VFlag::EXEC)
-            || pieces.iter().all(|p| self.channel_offset(&bale, *p).is_some())
+            || pieces
+                .iter()
+                .all(|p| self.channel_offset(&bale, *p).is_some())
         {
             return bale;
         }

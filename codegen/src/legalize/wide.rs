@@ -70,7 +70,9 @@ impl Legalizer<'_> {
             Type::Df => !lacks,
             _ => self.target.features().i64_sums,
         };
-        if b.is_bitwise() && (lacks || !in_step) {
+        // A quadword as it is moves as one where sums are.
+        let whole = sums && o.op == Op::Mov;
+        if b.is_bitwise() && (lacks && !whole || !in_step) {
             self.by_halves(b);
         } else if !sums && o.op == Op::Add {
             self.sum(b);

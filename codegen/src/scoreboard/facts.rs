@@ -106,7 +106,7 @@ impl Facts {
             let mut told = [false; 2];
             while let Some(r) = reaches.next_if(|r| r.inst == n) {
                 told[usize::from(r.write)] = true;
-                out.bytes(f, r.bytes.start, r.bytes.end, r.write);
+                out.operand(f, inst, r.bytes.clone(), r.write);
             }
             out.operands(platform, inst, told);
             let end = out.touches.len() as u32;
@@ -132,9 +132,6 @@ impl Facts {
             }
             Reg::Arf(..) => None,
         };
-        // Where bytes are written by reading and writing their words, that is what is read and written.
-        let rewrites = f.byte_rmw && inst.dst.ty().is_some_and(|t| t.bytes() == 1);
-        let message = inst.op.is_send();
         let mut seen = Vec::new();
         perf::accesses(platform, inst, grf, |a| seen.push(a));
         for a in seen {
@@ -147,15 +144,10 @@ impl Facts {
             match store {
                 Store::Grf if end == u32::MAX => {
                     if !told[usize::from(write)] {
-                        self.bytes(f, 0, f.grf_count_large * f.grf_bytes, write);
+                        self.operand(f, inst, 0..f.grf_count_large * f.grf_bytes, write);
                     }
                 }
-                Store::Grf if rewrites && write && !message => {
-                    let (from, to) = (start & !1, end.next_multiple_of(2));
-                    self.bytes(f, from, to, false);
-                    self.bytes(f, from, to, true);
-                }
-                Store::Grf => self.bytes(f, start, end, write),
+                Store::Grf => self.operand(f, inst, start..end, write),
                 Store::Acc => self.behind(ACC, 0..1, write),
                 Store::Flag => self.behind(FLAGS, start..end, write),
                 Store::Address => self.behind(ADDRESS, start..end, write),
@@ -167,6 +159,17 @@ impl Facts {
 
     fn behind(&mut self, chunk: u16, bytes: Range<u32>, write: bool) {
         self.push(self.file + chunk, bytes.start, bytes.end, write);
+    }
+
+    /// Bytes of the file that are an operand. Where bytes are written by reading and writing their words, that is what is read and written.
+    fn operand(&mut self, f: &Features, inst: &Inst<Reg>, bytes: Range<u32>, write: bool) {
+        let Range { mut start, mut end } = bytes;
+        let byte = inst.dst.ty().is_some_and(|t| t.bytes() == 1);
+        if f.byte_rmw && write && byte && !inst.op.is_send() {
+            (start, end) = (start & !1, end.next_multiple_of(2));
+            self.bytes(f, start, end, false);
+        }
+        self.bytes(f, start, end, write);
     }
 
     /// Bytes of the file.

@@ -91,6 +91,9 @@ enum Row {
 
 impl Sends<'_> {
     pub(super) fn texels(&mut self, t: &Texels) {
+        if !self.target.features().sampler {
+            return self.fail("an image where there is no sampler");
+        }
         let mut starts = !t.keeps;
         let most = match t.op {
             ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => TYPED,

@@ -34,6 +34,9 @@ pub struct Media {
 
 impl Sends<'_> {
     pub(super) fn media(&mut self, m: &Media) {
+        if !self.target.features().sampler {
+            return self.fail("an image where there is no sampler");
+        }
         let pitch = m.width.next_power_of_two().max(LEAST_PITCH);
         let most = (MOST / pitch).min(MOST_ROWS);
         let rows = m.bytes / m.width.max(1);

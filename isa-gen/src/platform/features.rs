@@ -53,6 +53,8 @@ pub struct Features {
     /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
     /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
+    /// Whether there is a sampler, without which Intel's compiler reads no images.
+    pub sampler: bool,
     /// Whether `mul` takes bytes.
     pub byte_factors: bool,
     /// Whether the math box divides integers.
@@ -186,6 +188,7 @@ const GEN7P5: Features = Features {
     i64_sums: false,
     native_f64: true,
     mul_32x32: false,
+    sampler: true,
     byte_factors: true,
     math_int_div: true,
     math_div_pow: true,
@@ -345,6 +348,7 @@ const XE_HPC: Features = Features {
     fused_eus: false,
     channel_step: 8,
     flag_groups: false,
+    sampler: false,
     byte_factors: false,
     i64_sums: true,
     grf_bytes: 64,

@@ -228,4 +228,4 @@ macro_rules! devices {
     };
 }
 
-devices! { bdw skl bxt icllp tgllp dg2 }
+devices! { bdw skl bxt icllp tgllp dg2 pvc }

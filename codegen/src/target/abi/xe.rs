@@ -10,7 +10,7 @@ pub(super) static XE_LP: Abi = GEN11_ABI;
 pub(super) static XE_HPG: Abi = XE_HPG_ABI;
 
 pub(super) static XE_HPC: Abi = Abi {
-    whole: false,
+    whole: true,
     ..XE_HPG_ABI
 };
 
