@@ -194,9 +194,9 @@ mod tests {
             let found = Target::of_device(&info(None, Some(t.platform()))).unwrap();
             assert_eq!(found.platform(), t.platform());
         }
-        let pvc = Product::from_name("pvc");
-        assert!(pvc.is_some());
-        for other in [info(pvc, None), info(None, None)] {
+        let hsw = Product::from_name("hsw");
+        assert!(hsw.is_some());
+        for other in [info(hsw, None), info(None, None)] {
             let e = Target::of_device(&other).unwrap_err().to_string();
             assert!(e.contains("a device") && e.contains("skl"), "{e}");
         }
