@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::emit::Code;
 use crate::fired::Fired;
+use crate::grf_mode::GrfMode;
 use crate::inline::{Inline, calls};
 use crate::ir::{FuncKind, FuncRef, Function, InstData, Module};
 use crate::opt::{OptLevel, Pass, PassSet, PassStats};
@@ -43,6 +44,8 @@ pub struct CompileOptions {
     /// Registers of a thread that values may be in, from 0 on, where not all of the target's: for tests of spilling, and for code of which more
     /// threads fit. Without room for all values, the others are in scratch.
     pub grfs: Option<u32>,
+    /// How many registers threads have, where the platform leaves that to the kernel.
+    pub grf_mode: GrfMode,
     /// Whether [`KernelStats::report`] is made.
     pub report: bool,
     /// How registers get their places: anything but the default is for comparisons.
@@ -66,6 +69,7 @@ impl CompileOptions {
             without: PassSet::default(),
             large_buffers: false,
             grfs: None,
+            grf_mode: GrfMode::default(),
             report: false,
             allocator: Allocator::default(),
             by_channel: true,
@@ -161,6 +165,8 @@ pub struct CompiledKernel {
     pub payload: Payload,
     /// Whether threads of a group wait for each other.
     pub barrier: bool,
+    /// Registers of a thread.
+    pub grf_count: u32,
     /// Figures.
     pub stats: KernelStats,
     /// The dumps asked for, in pipeline order.
@@ -294,6 +300,7 @@ pub(crate) fn module_in(
             func,
             payload: &k.payload,
             barrier: k.barrier,
+            grf_count: k.grf_count,
             scratch: k.stats.spilled.scratch,
             text: &k.code.bytes,
             entry: k.code.entry,

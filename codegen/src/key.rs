@@ -145,6 +145,7 @@ impl Writer {
             without: _,
             large_buffers: _,
             grfs,
+            grf_mode,
             allocator,
             by_channel,
             check,
@@ -160,6 +161,7 @@ impl Writer {
             self.str(pass.name());
         }
         self.u32(grfs.unwrap_or(u32::MAX));
+        self.str(grf_mode.name());
         self.str(allocator.name());
         self.u8(u8::from(*by_channel));
         // Changes no code; but what was not checked is not given to who asks for checks.

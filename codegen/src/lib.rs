@@ -18,6 +18,7 @@ pub mod fired;
 mod flags;
 #[doc(hidden)]
 pub mod fuzzing;
+mod grf_mode;
 mod inline;
 pub mod interp;
 pub mod ir;
@@ -45,6 +46,7 @@ pub use compile::{
 };
 pub use context::Context;
 pub use emit::{Code, LabelRange, Located, Relocation};
+pub use grf_mode::GrfMode;
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
 pub use opt::{OptLevel, Pass, PassSet, PassStats};

@@ -29,6 +29,7 @@ use crate::context::Context;
 use crate::emit::{Code, Physical, add_prologue, emit, physical};
 use crate::expand::expand;
 use crate::flags::allocate_flags;
+use crate::grf_mode;
 use crate::inline::{Group, group};
 use crate::ir::{Function, Module, Opcode};
 use crate::legalize::legalize;
@@ -529,7 +530,8 @@ pub(crate) fn demand(
     options: &CompileOptions,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<Demand, CodegenError> {
-    let mut stages = Stages::new(func, options);
+    let options = grf_mode::first(options)?;
+    let mut stages = Stages::new(func, &options);
     let measured = measure(&mut stages, context, module, func, false, verify)?;
     context.insts = measured.code.insts;
     Ok(Demand {
@@ -538,8 +540,27 @@ pub(crate) fn demand(
     })
 }
 
-/// Compiles one kernel, with a context's memory; `verify` checks the IR.
+/// Compiles one kernel, with a context's memory; `verify` checks the IR. Where it may choose between register files, it is compiled for both.
 pub(crate) fn run(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<CompiledKernel, CodegenError> {
+    let first = grf_mode::first(options)?;
+    let kernel = one(context, module, func, &first, verify)?;
+    match grf_mode::second(options, &kernel) {
+        Some(second) => {
+            let large = one(context, module, func, &second, || Ok(()))?;
+            Ok(grf_mode::faster(options, kernel, large))
+        }
+        None => Ok(kernel),
+    }
+}
+
+/// Compiles one kernel for the target's register file.
+fn one(
     context: &mut Context,
     module: &Module,
     func: &Function,
@@ -657,6 +678,7 @@ pub(crate) fn run(
         code: out,
         payload,
         barrier,
+        grf_count: target.grf().count,
         stats,
         dumps,
     })

@@ -70,6 +70,12 @@ pub enum CodegenError {
         /// Where that is from.
         origin: Origin,
     },
+    /// Options that the target has not.
+    #[error("{what}")]
+    Options {
+        /// What is wrong with them.
+        what: String,
+    },
     /// What one instruction reads and writes, with what must stay in registers, takes more of them than there are. Everything else is spilled.
     #[error(
         "in %{function}: out of registers: {needed} bytes of registers are needed at once at instruction {at}{} (`{text}`{}){origin}, and {available} there are for values",

@@ -5,8 +5,8 @@ use gantry_codegen::builder::FunctionBuilder;
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::{Dim, Function, InstData, Module, scalars};
 use gantry_codegen::{
-    Allocator, CacheKey, CompileOptions, Inline, OptLevel, Pass, PassSet, SimdCf, Stage, Target,
-    VERSION, text,
+    Allocator, CacheKey, CompileOptions, GrfMode, Inline, OptLevel, Pass, PassSet, SimdCf, Stage,
+    Target, VERSION, text,
 };
 use std::collections::HashMap;
 use std::process::Command;
@@ -64,6 +64,7 @@ fn every_option_counts_but_dumps() {
                             without: PassSet::default(),
                             large_buffers: false,
                             grfs,
+                            grf_mode: GrfMode::default(),
                             report: false,
                             allocator,
                             by_channel,
@@ -90,6 +91,13 @@ fn every_option_counts_but_dumps() {
         opt: OptLevel::O0,
         ..base.clone()
     };
+    for grf_mode in GrfMode::ALL {
+        let o = CompileOptions {
+            grf_mode,
+            ..base.clone()
+        };
+        assert_eq!(key(&o) == key(&base), grf_mode == GrfMode::default());
+    }
     assert_eq!(key(&large), key(&without));
     assert!(!all.contains_key(&key(&large)) && !all.contains_key(&key(&none)));
     assert_ne!(key(&large), key(&none));

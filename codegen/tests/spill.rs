@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use gantry_codegen::fuzzing::{Options, module};
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, Inline, OptLevel, compile, text};
+use gantry_codegen::{
+    CodegenError, CompileOptions, Compiled, GrfMode, Inline, OptLevel, compile, text,
+};
 use std::fmt::Write;
 
 /// What is allocated is what the text says, not what the optimizer makes of it.
@@ -99,6 +101,37 @@ fn more_accumulators_than_the_file_holds_are_spilled() {
     assert!(spilled.fills > 0 && spilled.stores > 0, "{spilled:?}");
     // What does not fit, and not much more.
     assert!((4096..12288).contains(&spilled.bytes), "{spilled:?}");
+}
+
+#[test]
+fn kernels_that_would_spill_get_more_registers_where_there_are_some() {
+    let with = |columns, target: &str, grf_mode| {
+        let module = text::parse(&sgemm(8, columns)).unwrap().module;
+        let options = CompileOptions {
+            grf_mode,
+            ..as_it_stands(target)
+        };
+        compile(&module, &options)
+    };
+    // Registers are twice as long on the latter. Where all threads together are faster with a few spills each, there are no more.
+    for (target, columns, auto) in [("dg2", 10, 256), ("pvc", 16, 128)] {
+        for (mode, count) in [
+            (GrfMode::Standard, 128),
+            (GrfMode::Large, 256),
+            (GrfMode::Auto, auto),
+        ] {
+            let c = with(columns, target, mode).unwrap();
+            let spilled = c.kernels[0].stats.spilled.registers > 0;
+            assert_eq!(c.kernels[0].grf_count, count, "{target}, {mode:?}");
+            assert_eq!(spilled, count == 128, "{target}, {mode:?}");
+        }
+        let c = with(2, target, GrfMode::Auto).unwrap();
+        assert_eq!(c.kernels[0].grf_count, 128, "{target}");
+    }
+    let c = with(16, "skl", GrfMode::Auto).unwrap();
+    assert_eq!(c.kernels[0].grf_count, 128);
+    let e = with(2, "tgllp", GrfMode::Large).unwrap_err().to_string();
+    assert_eq!(e, "threads of `tgllp` have 128 registers");
 }
 
 fn pointers(count: usize) -> String {

@@ -12,7 +12,9 @@ use gantry_codegen::interp::{
 use gantry_codegen::ir::opcode::{Format, Info};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::text::parse;
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, OptLevel, SimdCf, Target, compile};
+use gantry_codegen::{
+    CodegenError, CompileOptions, Compiled, GrfMode, OptLevel, SimdCf, Target, compile,
+};
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
     Watch,
@@ -52,6 +54,14 @@ pub fn platforms() -> Vec<Target> {
     let mut out: Vec<Target> = Target::all().collect();
     out.dedup_by_key(|t| t.platform());
     out
+}
+
+/// What `GANTRY_GRF` says of how many registers threads have, on targets that have more for kernels that ask (`256`, `auto`).
+fn grf_mode(target: &Target) -> GrfMode {
+    let asked = std::env::var("GANTRY_GRF").ok();
+    let mode = asked.and_then(|m| GrfMode::from_name(&m));
+    let there = target.with_large_file().is_some();
+    mode.filter(|_| there).unwrap_or_default()
 }
 
 /// The options with what a target lacks by name left out: doubles where the ALU has none, quotients and powers where the math box makes none, texels where
@@ -110,6 +120,7 @@ pub fn case(
             simd_cf,
             inline,
             opt,
+            grf_mode: grf_mode(target),
             large_buffers: seed.is_multiple_of(5),
             grfs,
             ..CompileOptions::new(target.clone())

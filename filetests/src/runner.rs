@@ -4,7 +4,7 @@ use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
-use gantry_codegen::{Allocator, CompileOptions, Inline, OptLevel, SimdCf, Target};
+use gantry_codegen::{Allocator, CompileOptions, GrfMode, Inline, OptLevel, SimdCf, Target};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
@@ -22,6 +22,8 @@ pub struct Way {
     pub opt: OptLevel,
     /// How many registers values may be in, where not all.
     pub grfs: Option<u32>,
+    /// How many registers threads have.
+    pub grf_mode: GrfMode,
     /// How registers get their places.
     pub allocator: Allocator,
 }
@@ -137,6 +139,7 @@ impl Runner for Simulator {
         options.check = true;
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;
+        options.grf_mode = way.grf_mode;
         options.opt = way.opt;
         options.grfs = way.grfs;
         options.allocator = way.allocator;

@@ -154,6 +154,16 @@ impl Target {
         self.grf
     }
 
+    /// The same with the larger register file that kernels may ask for, if the platform has one.
+    pub fn with_large_file(&self) -> Option<Target> {
+        let count = self.features.grf_count_large;
+        let grf = GrfFile { count, ..self.grf };
+        (count > self.grf.count).then(|| Target {
+            grf,
+            ..self.clone()
+        })
+    }
+
     /// The same with another register file, for tests of what takes its shape from here.
     #[cfg(test)]
     pub(crate) fn with_file(self, grf: GrfFile) -> Target {

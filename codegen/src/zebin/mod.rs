@@ -45,6 +45,8 @@ pub struct KernelImage<'a> {
     pub payload: &'a Payload,
     /// Whether threads of a group wait for each other.
     pub barrier: bool,
+    /// Registers of a thread.
+    pub grf_count: u32,
     /// Scratch of a thread in bytes, that of spilled registers included.
     pub scratch: u32,
     /// Code.
@@ -92,7 +94,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         if k.barrier {
             s.push_str("      barrier_count: 1\n");
         }
-        let _ = writeln!(s, "      grf_count: {}", target.grf().count);
+        let _ = writeln!(s, "      grf_count: {}", k.grf_count);
         let both = k.func.images().any(|(_, a)| a == ImageAccess::ReadWrite);
         if both {
             s.push_str("      has_fence_for_image_access: true\n");

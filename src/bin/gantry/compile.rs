@@ -57,6 +57,9 @@ pub(crate) struct Args {
     /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, none as a surface
     #[arg(long)]
     large_buffers: bool,
+    /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has both
+    #[arg(long, value_name = "COUNT", default_value = "128")]
+    grf: String,
     /// All kernels of IR text say `sums(contract)`: a product and the sum that it is a part of may be rounded once
     #[arg(long)]
     contract: bool,
@@ -116,6 +119,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         })?);
     }
     options.large_buffers = args.large_buffers;
+    options.grf_mode = input::grf_mode(&args.grf)?;
     options.grfs = args.grfs;
     options.report = args.stats || args.regalloc_map.is_some();
     if args.emit == Emit::Mir && !options.dump.contains(&Stage::Liveness) {

@@ -3,7 +3,7 @@
 use crate::Failure;
 use gantry::Zebin;
 use gantry::codegen::verifier::verify_parsed;
-use gantry::codegen::{CompileOptions, Compiled, Context, OptLevel, compile, ir, text};
+use gantry::codegen::{CompileOptions, Compiled, Context, GrfMode, OptLevel, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
 use gantry::runtime::{CodeCache, zebin};
@@ -121,6 +121,12 @@ pub(crate) fn kernels(
 /// A level of the optimizer.
 pub(crate) fn opt_level(name: &str) -> Result<OptLevel, Failure> {
     OptLevel::from_name(name).ok_or_else(|| Failure::new(format!("no level `{name}`: 0, 1 or 2")))
+}
+
+/// How many registers threads have.
+pub(crate) fn grf_mode(name: &str) -> Result<GrfMode, Failure> {
+    let names = GrfMode::ALL.map(GrfMode::name).join(", ");
+    GrfMode::from_name(name).ok_or_else(|| Failure::new(format!("no `--grf {name}`: {names}")))
 }
 
 /// Compiles a module that came from a file.

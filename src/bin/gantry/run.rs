@@ -55,6 +55,9 @@ pub(crate) struct Args {
     /// Buffers may be larger than 4 GiB: all are accessed by 64-bit addresses, and what is out of bounds is a fault. Surfaces read zeros there
     #[arg(long)]
     large_buffers: bool,
+    /// Registers of a thread: 128, 256 with half as many threads, or auto, where the platform has both
+    #[arg(long, value_name = "COUNT", default_value = "128")]
+    grf: String,
     /// SIMD width of SPIR-V and WGSL: 8, 16, 32 or auto; kernels that require a sub-group size have that
     #[arg(long, value_parser = input::simd, default_value = "auto")]
     simd: Simd,
@@ -206,6 +209,7 @@ fn zebin(args: &Args) -> Result<Zebin, Failure> {
     let mut options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
     options.opt = input::opt_level(&args.opt)?;
     options.large_buffers = args.large_buffers;
+    options.grf_mode = input::grf_mode(&args.grf)?;
     let spirv = spirv::Options {
         simd: args.simd,
         kernel: args.kernel.clone(),
