@@ -233,6 +233,9 @@ fn models_agree() {
         }
         for runner in RUNNERS {
             for target in platforms() {
+                if !target.features().sampler && text.contains("image") {
+                    continue;
+                }
                 let prepared = runner
                     .prepare(&parsed.module, target.name(), Way::default())
                     .unwrap_or_else(|e| panic!("{}, {}: {e}", c.name, target.name()));

@@ -11,7 +11,7 @@ use crate::target::Target;
 use crate::vcode::{MInst, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
-use gantry_isa_gen::message::{AddrModel, Dir, MsgOp, Simd};
+use gantry_isa_gen::message::{AddrModel, Dir, LscAccess, LscKind, LscVector, MsgOp, Simd};
 use gantry_isa_gen::{Dst, Inst, Op, PredCtrl, Src, perf};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -183,41 +183,64 @@ impl<'a> Lanes<'a> {
             return None;
         }
         let m = perf::message(self.target.platform(), inst)?;
-        let (dir, addr, slot, count, simd) = match m.op {
+        let of = |addr: AddrModel, simd: Simd| (if addr.is_a64() { 8 } else { 4 }, simd.channels());
+        let (dir, (address, channels), slot, count) = match m.op {
             MsgOp::Untyped {
                 dir,
                 addr,
                 rgba,
                 simd,
-            } => (dir, addr, 4, rgba.count(), simd),
+            } => (dir, of(addr, simd), 4, rgba.count()),
             MsgOp::ByteScattered {
                 dir, addr, simd, ..
-            } => (dir, addr, 4, 1, simd),
+            } => (dir, of(addr, simd), 4, 1),
             MsgOp::DwordScattered {
                 dir,
                 addr,
                 count: 1,
                 simd,
                 ..
-            } => (dir, addr, 4, 1, simd),
+            } => (dir, of(addr, simd), 4, 1),
             MsgOp::QwordScattered {
                 dir,
                 addr,
                 count: 1,
                 simd,
-            } => (dir, addr, 8, 1, simd),
+            } => (dir, of(addr, simd), 8, 1),
+            MsgOp::Lsc(LscAccess {
+                op,
+                data,
+                vector:
+                    LscVector::Count {
+                        n,
+                        transposed: false,
+                    },
+                addr,
+                ..
+            }) => {
+                let dir = match op.kind() {
+                    LscKind::Load => Dir::Read,
+                    LscKind::Store => Dir::Write,
+                    LscKind::Atomic(_) | LscKind::Other => return None,
+                };
+                // Payloads have room for half of a full message at least.
+                let least = self.code.grf.bytes / 4;
+                let channels = inst.exec.channels().max(least);
+                let shape = (addr.width() / 8, channels);
+                (dir, shape, data.register_bits() / 8, n.into())
+            }
             _ => return None,
         };
-        if m.header || m.eot || inst.exec.channels() > simd.channels() {
+        if m.header || m.eot || inst.exec.channels() > channels {
             return None;
         }
-        self.parts(inst, (dir, addr, simd), slot, count)
+        self.parts(inst, (dir, address, channels), slot, count)
     }
 
     fn parts(
         &self,
         inst: &Inst<VirtReg>,
-        (dir, addr, simd): (Dir, AddrModel, Simd),
+        (dir, address, channels): (Dir, u32, u32),
         slot: u32,
         count: u32,
     ) -> Option<SmallVec<[Part; 3]>> {
@@ -228,8 +251,7 @@ impl<'a> Lanes<'a> {
             first: inst.offset.channels(),
             channels: inst.exec.channels(),
         };
-        let data =
-            |start: u32| (0..count).map(move |n| column(start + n * simd.channels() * slot, slot));
+        let data = |start: u32| (0..count).map(move |n| column(start + n * channels * slot, slot));
         let place = |s: &Src<VirtReg>| match *s {
             Src::Direct { at, .. } => match at.reg {
                 VirtReg::Grf(r) => Some((r, u32::from(at.sub))),
@@ -237,7 +259,6 @@ impl<'a> Lanes<'a> {
             },
             _ => None,
         };
-        let address = if addr.is_a64() { 8 } else { 4 };
         let (src0, start) = place(&inst.srcs[0])?;
         let mut parts = SmallVec::new();
         let mut first = Part {
@@ -252,7 +273,7 @@ impl<'a> Lanes<'a> {
                 columns: data(at).collect(),
             }),
             (Dir::Write, None, _) => {
-                let behind = (simd.channels() * address).next_multiple_of(grf);
+                let behind = (channels * address).next_multiple_of(grf);
                 first.columns.extend(data(start + behind));
             }
             (Dir::Read, None, Dst::Direct { at, .. }) => {
