@@ -21,7 +21,7 @@ pub(super) struct Halves {
 }
 
 /// A region of quadwords as one of their halves, each row and element in its place.
-pub(super) fn halved(region: Region) -> Region {
+pub(crate) fn halved(region: Region) -> Region {
     Region {
         offset: region.offset / 2,
         ..region
@@ -29,7 +29,7 @@ pub(super) fn halved(region: Region) -> Region {
 }
 
 /// The doublewords of as many lanes.
-pub(super) fn doublewords(ty: Type) -> Type {
+pub(crate) fn doublewords(ty: Type) -> Type {
     Type::clamped(Scalar::I32, ty.lanes())
 }
 

@@ -110,7 +110,7 @@ impl Member {
         }
         // As many as a message has, so that its data is the value as it is.
         let narrow = p.mem.space == Space::Global && !target.split_sends();
-        let channels = p.lanes == 8 || p.lanes == 16 && !narrow;
+        let channels = p.lanes == 8 || matches!(p.lanes, 16 | 32) && !narrow;
         plain && size <= 4 && channels && p.ty.lanes() == p.lanes
     }
 

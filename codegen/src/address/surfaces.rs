@@ -6,6 +6,9 @@
 //! modulo 2^32 is the whole one, of whatever sign the numbers are that are added. (Intel's compiler does the same, and adds the buffer's offset for the same reason:
 //! "StatelessToStateful".) Who has larger buffers says so (`CompileOptions::large_buffers`).
 //!
+//! Where no number that is added to a pointer can be negative (`ranges.rs`), the surface begins where the buffer does, and nothing is added: whoever binds it puts
+//! the pointer into the surface's state, as Intel's driver does. Surfaces begin at dwords, so that is for pointers that dwords are accessed through.
+//!
 //! Pointers that are stored, compared, passed to subroutines or mixed with others stay as they are. So do, on targets with 64-bit arithmetic, those
 //! that mostly quadwords are accessed through (`gain`).
 //!
@@ -14,6 +17,7 @@
 
 use super::based::{Base, Bases};
 use super::halves::{Halves, doublewords, halved};
+use super::ranges::Ranges;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     ArgKind, BlockInsts, ControlFlow, FuncKind, FuncRef, Function, Inst, InstData, Module, Opcode,
@@ -42,7 +46,38 @@ pub(crate) fn surfaces(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -
     let Some(plan) = Plan::new(func, &cfg, &bases, facts.target) else {
         return 0;
     };
-    plan.rewrite(func, &cfg, &bases)
+    let begins = plan.begins(func, &cfg, &bases);
+    let changed = plan.rewrite(func, &cfg, &bases);
+    at_begin(func, &begins);
+    changed
+}
+
+/// Puts zeros where arguments were read whose surfaces begin where their buffers do.
+fn at_begin(func: &mut Function, begins: &[bool]) {
+    let Some(entry) = func.layout.entry().filter(|_| begins.contains(&true)) else {
+        return;
+    };
+    let (opcode, bits) = (Opcode::Iconst, 0);
+    let zero = func
+        .dfg
+        .make_inst(InstData::Imm { opcode, bits }, &[scalars::I32]);
+    let Some(value) = func.dfg.first_result(zero) else {
+        return;
+    };
+    let params = func.dfg.block_params(entry).iter().zip(begins);
+    let mut begin: EntitySet<Value> = EntitySet::new();
+    for (&v, _) in params.filter(|(_, begins)| **begins) {
+        begin.insert(v);
+    }
+    for block in func.layout.blocks().to_vec() {
+        for inst in func.layout.insts(block).to_vec() {
+            let map = |v| if begin.contains(v) { value } else { v };
+            func.dfg.map_args(inst, map);
+        }
+    }
+    func.labels
+        .map_values(|v| (!begin.contains(v)).then_some(v));
+    func.layout.insts_mut(entry).insert(0, zero);
 }
 
 /// Whether nothing but the kernel's own accesses names surfaces by their numbers: no messages as they are, no subroutine that is called.
@@ -120,6 +155,45 @@ impl Plan {
             next = next.checked_add(1)?;
         }
         any.then_some(plan)
+    }
+
+    /// By argument: whether its surface begins where its buffer does, as all numbers that are added to it are positive.
+    fn begins(&self, func: &Function, cfg: &ControlFlow, bases: &Bases) -> Vec<bool> {
+        let mut ranges = Ranges::new(func, cfg);
+        let mut positive = vec![true; self.becomes.len()];
+        let mut dwords = vec![false; self.becomes.len()];
+        for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
+            let data = func.dfg.data(inst);
+            let (mem, addr, offset) = match *data {
+                InstData::Load {
+                    mem, addr, offset, ..
+                }
+                | InstData::Atomic {
+                    mem, addr, offset, ..
+                } => (mem, addr, offset),
+                InstData::Store {
+                    mem, args, offset, ..
+                } => (mem, args[1], offset),
+                _ => continue,
+            };
+            let Base::Arg(n) = bases.of(addr) else {
+                continue;
+            };
+            let n = usize::from(n);
+            if self.becomes.get(n).copied().flatten().is_none() {
+                continue;
+            }
+            let element = match *data {
+                InstData::Store { args, .. } => Some(args[0]),
+                _ => func.dfg.first_result(inst),
+            };
+            let size = element.map_or(1, |v| func.dfg.ty(v).scalar().bytes());
+            let least = ranges.of(addr).least.saturating_add(offset.into());
+            positive[n] &= least >= 0;
+            dwords[n] |= mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_of_dwords(addr);
+        }
+        let both = positive.iter().zip(&dwords).zip(&self.becomes);
+        both.map(|((p, d), b)| *p && *d && b.is_some()).collect()
     }
 
     /// The surface that an address is in from now on.

@@ -58,7 +58,7 @@ impl Expander<'_> {
     }
 
     /// The value of an integer constant.
-    fn constant(&self, v: Value) -> Option<u64> {
+    pub(super) fn constant(&self, v: Value) -> Option<u64> {
         match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
             InstData::Imm { bits, .. } => Some(bits),
             _ => None,

@@ -19,8 +19,8 @@ mod switch;
 mod wide;
 
 use crate::ir::{
-    BlockInsts, FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode, Region,
-    Scalar, SourceLoc, Type, Types, Value, result_types,
+    Block, BlockInsts, FloatCC, FloatControls, Function, Inst, InstData, IntCC, Module, Opcode,
+    Region, Scalar, Signature, SourceLoc, Type, Types, Value, result_types,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
@@ -86,33 +86,64 @@ pub fn expand<'f>(
     if !needed {
         return Ok(func);
     }
-    let mut e = Expander {
-        float,
-        func: func.into_owned(),
-        target,
-        out: BlockInsts::new(),
-        loc: SourceLoc::NONE,
-        replaced: SecondaryMap::new(),
-    };
+    let mut e = Expander::new(func.into_owned(), float, target);
     for block in e.func.layout.blocks().to_vec() {
         for inst in std::mem::take(e.func.layout.insts_mut(block)) {
             e.loc = e.func.srclocs[inst];
             match rule(&e.func, inst, target) {
                 None if e.switch(inst) || e.printf(module, inst) => {}
                 None => e.out.push(inst),
-                Some(rule) => {
-                    let new = e.rewrite(inst, rule);
-                    let old: Results = e.func.dfg.results(inst).iter().copied().collect();
-                    for (old, new) in old.into_iter().zip(new) {
-                        e.replaced[old] = new.into();
-                    }
-                }
+                Some(rule) => e.replace_inst(inst, rule),
             }
         }
         *e.func.layout.insts_mut(block) = std::mem::take(&mut e.out);
     }
     e.rename();
     Ok(Cow::Owned(e.func))
+}
+
+/// Rewrites what the target's ALU lacks of vectors of 64-bit integers, but quotients; gives how many instructions that were.
+pub(crate) fn quadwords(func: &mut Function, float: FloatControls, target: &Target) -> u32 {
+    let wanted = |func: &Function, inst: Inst| -> Option<Rule> {
+        let dfg = &func.dfg;
+        let (data, result) = (dfg.data(inst), dfg.first_result(inst)?);
+        let mut from = None;
+        data.for_each_arg(dfg, |v| from = from.or(Some(dfg.ty(v).scalar())));
+        let (from, to) = (from?, dfg.ty(result));
+        if to.lanes() == 1 || from != Scalar::I64 && to.scalar() != Scalar::I64 {
+            return None;
+        }
+        ints::rule(data.opcode(), from, target).or_else(|| wide::rule(data.opcode()))
+    };
+    let insts = |func: &Function, block| func.layout.insts(block).to_vec();
+    let blocks = func.layout.blocks().to_vec();
+    let any = |&b: &Block| {
+        insts(func, b)
+            .into_iter()
+            .any(|i| wanted(func, i).is_some())
+    };
+    if !blocks.iter().any(any) {
+        return 0;
+    }
+    let empty = Function::new("", func.kind, Signature::default());
+    let mut e = Expander::new(std::mem::replace(func, empty), float, target);
+    let mut done = 0;
+    for block in blocks {
+        for inst in std::mem::take(e.func.layout.insts_mut(block)) {
+            e.loc = e.func.srclocs[inst];
+            match wanted(&e.func, inst) {
+                None => e.out.push(inst),
+                Some(rule) => {
+                    e.replace_inst(inst, rule);
+                    done += 1;
+                }
+            }
+        }
+        *e.func.layout.insts_mut(block) = std::mem::take(&mut e.out);
+    }
+    e.rename();
+    *func = e.func;
+    done
 }
 
 /// Refuses what no rule rewrites.
@@ -227,7 +258,27 @@ struct Expander<'t> {
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-impl Expander<'_> {
+impl<'t> Expander<'t> {
+    fn new(func: Function, float: FloatControls, target: &'t Target) -> Self {
+        Expander {
+            float,
+            func,
+            target,
+            out: BlockInsts::new(),
+            loc: SourceLoc::NONE,
+            replaced: SecondaryMap::new(),
+        }
+    }
+
+    /// Rewrites an instruction: something else stands for its results from here on.
+    fn replace_inst(&mut self, inst: Inst, rule: Rule) {
+        let new = self.rewrite(inst, rule);
+        let old: Results = self.func.dfg.results(inst).iter().copied().collect();
+        for (old, new) in old.into_iter().zip(new) {
+            self.replaced[old] = new.into();
+        }
+    }
+
     /// What takes the place of an instruction's results: all at once, or as many lanes at a time as the rule is for.
     fn rewrite(&mut self, inst: Inst, rule: Rule) -> Results {
         let ty = self.result(inst);

@@ -186,8 +186,63 @@ impl Expander<'_> {
     }
 }
 
+/// A shift to the left by a constant: each half of what the bits come from.
+fn ishl_by(e: &mut Expander<'_>, a: Pair, by: u32) -> Pair {
+    let zero = e.int(e.ty(a.low), 0);
+    match by % 64 {
+        0 => a,
+        32 => Pair {
+            low: zero,
+            high: a.low,
+        },
+        n @ 33.. => Pair {
+            low: zero,
+            high: e.shift(Opcode::Ishl, a.low, n - 32),
+        },
+        n => {
+            let high = e.shift(Opcode::Ishl, a.high, n);
+            let over = e.shift(Opcode::Ushr, a.low, 32 - n);
+            Pair {
+                low: e.shift(Opcode::Ishl, a.low, n),
+                high: e.bin(Opcode::Bor, high, over),
+            }
+        }
+    }
+}
+
+/// A shift to the right by a constant.
+fn shr_by(e: &mut Expander<'_>, op: Opcode, a: Pair, by: u32) -> Pair {
+    let by = by % 64;
+    if by == 0 {
+        return a;
+    }
+    if by < 32 {
+        let low = e.shift(Opcode::Ushr, a.low, by);
+        let over = e.shift(Opcode::Ishl, a.high, 32 - by);
+        return Pair {
+            low: e.bin(Opcode::Bor, low, over),
+            high: e.shift(op, a.high, by),
+        };
+    }
+    Pair {
+        low: match by {
+            32 => a.high,
+            n => e.shift(op, a.high, n - 32),
+        },
+        high: match op {
+            Opcode::Sshr => e.shift(Opcode::Sshr, a.high, 31),
+            _ => e.int(e.ty(a.high), 0),
+        },
+    }
+}
+
 fn ishl(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [a, by] = e.args(inst);
+    if let Some(by) = e.constant(by) {
+        let a = e.split(a);
+        let shifted = ishl_by(e, a, (by % 64) as u32);
+        return smallvec![e.join(shifted)];
+    }
     let (a, n) = (e.split(a), e.count(by));
     let low = e.bin(Opcode::Ishl, a.low, n.few);
     let high = e.bin(Opcode::Ishl, a.high, n.few);
@@ -203,6 +258,11 @@ fn ishl(e: &mut Expander<'_>, inst: Inst) -> Results {
 fn shr(e: &mut Expander<'_>, inst: Inst) -> Results {
     let op = e.func.dfg.data(inst).opcode();
     let [a, by] = e.args(inst);
+    if let Some(by) = e.constant(by) {
+        let a = e.split(a);
+        let shifted = shr_by(e, op, a, (by % 64) as u32);
+        return smallvec![e.join(shifted)];
+    }
     let (a, n) = (e.split(a), e.count(by));
     let high = e.bin(op, a.high, n.few);
     let low = e.bin(Opcode::Ushr, a.low, n.few);

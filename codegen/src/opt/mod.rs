@@ -9,6 +9,7 @@
 //!      | egraph      what these left
 //!      | tidy        what that left
 //!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
+//!      | pairs       quadwords as two doublewords, where the ALU has none, before their accesses are merged
 //!      | egraph      what these left
 //!  ir::Function
 //! ```
@@ -21,6 +22,7 @@ mod contract;
 mod copy;
 mod egraph;
 mod loops;
+mod pairs;
 mod passes;
 mod rotate;
 mod unroll;
@@ -82,7 +84,7 @@ impl Counts {
 type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 14] = [
+const SEQUENCE: [(Pass, Run); 15] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
@@ -94,6 +96,7 @@ const SEQUENCE: [(Pass, Run); 14] = [
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
     (Pass::DeadStores, address::dead_stores),
+    (Pass::Pairs, pairs::run),
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),
     (Pass::Egraph, egraph::run),

@@ -122,6 +122,7 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         for (n, (kind, slot)) in k.payload.args.iter().enumerate() {
             let ty = match kind {
                 ArgKind::Image(..) | ArgKind::Sampler => continue,
+                ArgKind::Surface if slot.bytes == 0 => continue,
                 ArgKind::Value => "arg_byvalue",
                 ArgKind::Ptr | ArgKind::Slm => "arg_bypointer",
                 ArgKind::Surface => "buffer_offset",

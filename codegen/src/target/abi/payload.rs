@@ -2,7 +2,8 @@
 //! launch facts, as `.ze_info` lists them).
 
 use crate::ir::{
-    ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode,
+    ArgFact, ArgKind, Dim, FuncKind, Function, ImageAccess, ImageShape, InstData, Opcode, Value,
+    ValueDef,
 };
 use crate::result::{CodegenError, Origin};
 use crate::target::{GrfFile, Target};
@@ -99,6 +100,34 @@ const PACKED_ID_BYTES: u32 = 2;
 /// Bytes of all three.
 pub(crate) const PACKED_IDS: u32 = 3 * PACKED_ID_BYTES;
 
+/// By argument of a kernel: whether it is a surface where nothing reads where in that the buffer begins. Then it begins where the surface does: whoever
+/// launches the kernel sees that it does not ask (NEO, `KernelHw::setBufferSurfaceState`).
+fn unread_surfaces(func: &Function) -> Vec<bool> {
+    let mut unread: Vec<bool> = func
+        .sig
+        .params
+        .iter()
+        .map(|p| p.kind == ArgKind::Surface)
+        .collect();
+    let Some(entry) = func.layout.entry().filter(|_| unread.contains(&true)) else {
+        return unread;
+    };
+    let mut read = |v: Value| {
+        if let ValueDef::Param(block, n) = func.dfg.def(v)
+            && block == entry
+            && let Some(unread) = unread.get_mut(usize::from(n))
+        {
+            *unread = false;
+        }
+    };
+    for &block in func.layout.blocks() {
+        for &inst in func.layout.insts(block) {
+            func.dfg.data(inst).for_each_arg(&func.dfg, &mut read);
+        }
+    }
+    unread
+}
+
 impl Payload {
     /// Lays out the payload of a kernel; `functions`: it and those that it calls.
     ///
@@ -146,6 +175,7 @@ impl Payload {
                 }
             }
         }
+        let unread = unread_surfaces(func);
         used.sort();
         used.dedup();
         asked.sort();
@@ -161,9 +191,11 @@ impl Payload {
             .sig
             .params
             .iter()
-            .map(|p| match p.kind {
+            .enumerate()
+            .map(|(n, p)| match p.kind {
                 // In no register, but in tables.
                 ArgKind::Image(..) | ArgKind::Sampler => (p.kind, place(0)),
+                ArgKind::Surface if unread.get(n) == Some(&true) => (p.kind, place(0)),
                 _ => (p.kind, place(p.ty.bytes())),
             })
             .collect();
