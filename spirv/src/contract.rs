@@ -54,6 +54,11 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
                     products[id] = Some(operands);
                     here.push(id);
                 }
+                // A sum of products of its own, each of which but the first becomes part of it.
+                Op::Dot if !alone(id) => {
+                    let (factors, product) = (operands, 1);
+                    out[id] = Some(Fused { factors, product });
+                }
                 Op::FAdd | Op::FSub if !alone(id) => {
                     let fused = |product: usize| {
                         let factors = products[operands[product]]?;

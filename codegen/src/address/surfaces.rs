@@ -162,6 +162,7 @@ impl Plan {
         let mut ranges = Ranges::new(func, cfg);
         let mut positive = vec![true; self.becomes.len()];
         let mut dwords = vec![false; self.becomes.len()];
+        let mut added = vec![false; self.becomes.len()];
         for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
             let data = func.dfg.data(inst);
             let (mem, addr, offset) = match *data {
@@ -188,12 +189,14 @@ impl Plan {
                 _ => func.dfg.first_result(inst),
             };
             let size = element.map_or(1, |v| func.dfg.ty(v).scalar().bytes());
-            let least = ranges.of(addr).least.saturating_add(offset.into());
-            positive[n] &= least >= 0;
+            let range = ranges.of(addr);
+            positive[n] &= range.least.saturating_add(offset.into()) >= 0;
+            // At one place, by one lane: where the buffer begins is as good an address as another, and in a register.
+            added[n] |= range.least != range.most || func.dfg.ty(addr).lanes() > 1;
             dwords[n] |= mem.alignment(size) >= 4 && offset % 4 == 0 && ranges.is_of_dwords(addr);
         }
-        let both = positive.iter().zip(&dwords).zip(&self.becomes);
-        both.map(|((p, d), b)| *p && *d && b.is_some()).collect()
+        let begins = |n: usize| positive[n] && dwords[n] && added[n] && self.becomes[n].is_some();
+        (0..self.becomes.len()).map(begins).collect()
     }
 
     /// The surface that an address is in from now on.

@@ -476,6 +476,10 @@ impl Context for Lower<'_> {
         self.lower_mul_64(inst, a, b)
     }
 
+    fn size_word(&mut self, v: Value) -> Option<BaleSrc> {
+        self.size_as_word(v)
+    }
+
     fn mul_add(&mut self, inst: Inst, a: Value, b: Value, c: Value) -> Operation {
         self.lower_mul_add(inst, a, b, c)
     }

@@ -3,7 +3,7 @@
 use super::Lower;
 use super::facts::view_src;
 use super::generated::Context;
-use crate::ir::{Inst, Value};
+use crate::ir::{Inst, InstData, Opcode, Value};
 use crate::vcode::VirtReg;
 use crate::vcode::bale::{BaleSrc, Operation, View};
 use gantry_isa_gen::{Op, SrcMods, Type as GenType};
@@ -63,8 +63,13 @@ impl Lower<'_> {
         let product = if ty == GenType::Q {
             self.lower_mul_64(inst, a, b)
         } else {
+            let (a, b) = match self.size_as_word(a) {
+                Some(_) => (b, a),
+                None => (a, b),
+            };
+            let word = self.size_as_word(b);
             let (a, b) = (self.reg_view(a), self.reg_view(b));
-            let srcs = [view_src(a, ty), view_src(b, ty)];
+            let srcs = [view_src(a, ty), word.unwrap_or(view_src(b, ty))];
             Operation::new(Op::Mul, ty, &srcs)
         };
         let r = self.temp(lanes * ty.bytes());
@@ -76,6 +81,20 @@ impl Lower<'_> {
             ty,
             &[BaleSrc::View(sum, SrcMods::default()), view_src(c, ty)],
         )
+    }
+
+    /// The size of a work-group as a word, which it fits, where a product of doublewords is several instructions and one by a word is one.
+    pub(super) fn size_as_word(&mut self, v: Value) -> Option<BaleSrc> {
+        if self.target.features().mul_32x32 {
+            return None;
+        }
+        match *self.func.dfg.data(self.func.dfg.def_inst(v)?) {
+            InstData::Launch {
+                opcode: Opcode::LocalSize,
+                ..
+            } => Some(self.reg_view(v).narrowed(GenType::Uw).plain()),
+            _ => None,
+        }
     }
 
     /// The upper half of the 64-bit product of dwords: by quadwords, or by the accumulator where those are none or restricted.

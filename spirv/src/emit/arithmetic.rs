@@ -109,12 +109,13 @@ impl Emit<'_, '_, '_> {
     }
 
     pub(super) fn arithmetic(&mut self, inst: &BInst) -> Result<Leaves, Error> {
-        if let Some(sum) = inst.id.expand().and_then(|id| self.fused[id]) {
+        let sum = inst.id.expand().and_then(|id| self.fused[id]);
+        if let (Some(sum), Op::FAdd | Op::FSub) = (sum, inst.op) {
             return self.fused(inst, sum);
         }
         match inst.op {
+            Op::Dot => return self.dot(inst, sum.is_some()),
             Op::Select => return self.select(inst),
-            Op::Dot => return self.dot(inst),
             Op::Any | Op::All => {
                 let parts = self.get(self.operand(inst, 0)?)?;
                 let mut out: Option<Value> = None;
@@ -410,7 +411,8 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    fn dot(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+    /// The sum of products, each rounded by itself or `once` with the sum.
+    fn dot(&mut self, inst: &BInst, once: bool) -> Result<Leaves, Error> {
         let a = self.get(self.operand(inst, 0)?)?;
         let b = self.get(self.operand(inst, 1)?)?;
         let mut sum: Option<Value> = None;
@@ -423,6 +425,10 @@ impl Emit<'_, '_, '_> {
             }
             sum = Some(match sum {
                 None => self.b.ins().fmul(a, b),
+                // Halves side by side, as loads give them, are factors of `mul` and not of `mad`.
+                Some(_) if once && self.b.ty(a).scalar() != Scalar::F16 => {
+                    self.b.ins().fma(a, b, s)
+                }
                 Some(_) => {
                     let p = self.b.ins().fmul(a, b);
                     self.b.ins().fadd(s, p)

@@ -443,6 +443,11 @@ impl<'a> EGraph<'a> {
         }
         let mut args: SmallVec<[Value; 3]> = SmallVec::new();
         data.for_each_arg(&self.func.dfg, |v| args.push(v));
+        // The same bytes, of as many lanes, are the same in each.
+        let cast = data.opcode() == Opcode::Bitcast;
+        if cast && args.iter().any(|&v| self.ty(v).lanes() != ty.lanes()) {
+            return None;
+        }
         let mut data = *data;
         let lanes: Option<SmallVec<[Value; 3]>> = args.iter().map(|&v| self.lane(v)).collect();
         let mut lanes = lanes?.into_iter();
@@ -521,7 +526,7 @@ fn commutes(opcode: Opcode) -> bool {
     )
 }
 
-/// Whether each lane of the result is made of the same lanes of the operands alone.
+/// Whether each lane of the result is made of the same lanes of the operands alone; of a cast to as many lanes, too.
 fn by_lane(data: &InstData) -> bool {
     let opcode = data.opcode();
     let format = matches!(
@@ -532,8 +537,7 @@ fn by_lane(data: &InstData) -> bool {
         && opcode.among_lanes().is_none()
         && !matches!(
             opcode,
-            Opcode::Bitcast
-                | Opcode::Select
+            Opcode::Select
                 | Opcode::Shuffle
                 | Opcode::Any
                 | Opcode::All

@@ -9,7 +9,7 @@
 
 mod gain;
 
-use super::{Counts, Facts};
+use super::{Counts, Facts, Pass};
 use crate::address::{doublewords, halved};
 use crate::expand;
 use crate::ir::instructions::ValueList;
@@ -22,9 +22,13 @@ use cranelift_entity::packed_option::PackedOption;
 use gain::Sets;
 
 /// The pass. Gives how many values are pairs now.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -> u32 {
     if facts.target.features().i64_alu || !has_vectors(func) {
         return 0;
+    }
+    // What memory is known to hold may be the same in every lane, and no vector any longer.
+    if facts.passes.contains(Pass::Egraph) {
+        super::egraph::run(func, facts, counts);
     }
     super::blocks::remove_unreachable(func, &ControlFlow::new(func));
     let rewritten = expand::quadwords(func, facts.float, facts.target);
