@@ -231,6 +231,10 @@ impl Maker<'_> {
                     _ => None,
                 }
             }
+            Opcode::FcvtFromSint | Opcode::FcvtFromUint => match ty.scalar().is_float() {
+                true => some(INTS.to_vec(), self.rng),
+                false => None,
+            },
             Opcode::Any | Opcode::All => Type::new(Scalar::B1, 32),
             Opcode::BitsToPred => Some(Type::scalar_of(Scalar::I32)),
             Opcode::PredToBits => Some(Type::scalar_of(Scalar::B1)),
