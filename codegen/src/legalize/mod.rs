@@ -97,6 +97,7 @@ pub fn legalize(
         fired: l.fired,
     };
     routines::keep_payload(&mut code);
+    routines::keep_links(&mut code);
     code.compute_preds();
     Ok(code)
 }

@@ -48,6 +48,36 @@ pub(crate) fn keep_payload(code: &mut VCode) {
     insert(code, new);
 }
 
+/// Marks the way back as read where a routine begins that never returns. A call writes it where the routine's parameters live already; nothing else of
+/// the routine would say so.
+pub(crate) fn keep_links(code: &mut VCode) {
+    let mut returns: EntitySet<Routine> = EntitySet::new();
+    for routine in code.routines.keys() {
+        let insts = code.insts.get(code.routine_insts(routine)).unwrap_or(&[]);
+        if insts.iter().any(|m| matches!(m, MInst::Return { .. })) {
+            returns.insert(routine);
+        }
+    }
+    let mut new = Vec::new();
+    for &(at, routine) in &code.calls() {
+        if let Some(MInst::Call { link, .. }) = code.insts.get(at)
+            && returns.insert(routine)
+        {
+            new.push(Inserted {
+                at: code.routine_insts(routine).start,
+                after: false,
+                inst: MInst::Touch {
+                    reg: *link,
+                    write: false,
+                },
+            });
+        }
+    }
+    // Callees come behind their callers, but not in the order of their calls.
+    new.sort_by_key(|n| n.at);
+    insert(code, new);
+}
+
 /// For each routine those that run while it runs: itself, and what it calls, at any depth; in order.
 pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     let mut out: SecondaryMap<Routine, Vec<Routine>> = SecondaryMap::new();

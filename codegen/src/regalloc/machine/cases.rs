@@ -5,7 +5,8 @@ use crate::regalloc::{Allocated, Room, allocate, checker};
 use crate::target::Target;
 use crate::vcode::operand::begins;
 use crate::vcode::{
-    BlockData, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg, verify,
+    BlockData, MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VRegData, VirtReg,
+    routines, verify,
 };
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_isa_gen::{
@@ -310,4 +311,33 @@ fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
     );
     let out = allocated(&code).unwrap();
     assert!(out.spilled.registers > 0);
+}
+
+/// A call writes the way back while the routine's parameter is there; the routine never returns, and does not name it.
+#[test]
+fn the_way_back_of_what_never_returns_is_not_over_a_parameter() {
+    const S8: ExecSize = ExecSize::S8;
+    let call = MInst::Call {
+        routine: Routine::new(1),
+        link: r(2),
+        exec: S8,
+    };
+    let (reg, write) = (r(1), false);
+    let give = mov(Some(1), ZERO, S8, Type::Ud);
+    let read = mov(None, src(1, S8, Type::Ud), S8, Type::Ud);
+    let mut code = code(
+        &[(32, Place::Fixed(0)), (32, ANY), (8, ANY)],
+        &[
+            (
+                &[give, MInst::Touch { reg, write }, call, MInst::Jump],
+                &[1],
+            ),
+            (&[MInst::Jump], &[1]),
+            (&[read, MInst::Jump], &[2]),
+        ],
+        &[2, 1],
+    );
+    routines::keep_links(&mut code);
+    let out = allocated(&code).unwrap();
+    assert_ne!(out.alloc.address[r(1)], out.alloc.address[r(2)]);
 }

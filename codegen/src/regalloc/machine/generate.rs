@@ -225,6 +225,7 @@ impl Gen<'_> {
         };
         code.compute_preds();
         routines::keep_payload(&mut code);
+        routines::keep_links(&mut code);
         code
     }
 
@@ -405,18 +406,30 @@ impl Gen<'_> {
         match n {
             0 if self.rng.one_in(60) => {
                 self.seen.add(Feature::Endless);
-                let head = self.next();
-                let entry = self.end(MInst::Jump, &[]);
-                let body = self.next();
-                self.blocks[entry].succs = smallvec![VBlock::new(head.index() + 1)];
-                self.left = self.left.max(4);
-                self.op();
-                self.op();
-                self.end(MInst::Jump, &[body]);
+                self.endless();
             }
             0 => self.end_thread(),
+            _ if self.rng.one_in(25) => {
+                self.seen.add(Feature::NeverReturns);
+                match self.rng.one_in(3) {
+                    true => self.end_thread(),
+                    false => self.endless(),
+                }
+            }
             _ => self.return_from(n),
         }
+    }
+
+    /// A loop that nothing leaves.
+    fn endless(&mut self) {
+        let head = self.next();
+        let entry = self.end(MInst::Jump, &[]);
+        let body = self.next();
+        self.blocks[entry].succs = smallvec![VBlock::new(head.index() + 1)];
+        self.left = self.left.max(4);
+        self.op();
+        self.op();
+        self.end(MInst::Jump, &[body]);
     }
 
     fn end_thread(&mut self) {

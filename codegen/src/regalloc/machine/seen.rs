@@ -80,6 +80,7 @@ features! {
     CallOfCall = "call in a routine",
     Across = "value across a call",
     Returns = "routine of several returns",
+    NeverReturns = "routine that never returns",
     Bdw = "target: bdw",
     Skl = "target: skl",
     Icllp = "target: icllp",
