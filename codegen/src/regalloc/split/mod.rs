@@ -414,11 +414,12 @@ impl<'a> Scan<'a> {
             return None;
         }
         let (at, block) = (source.end as u32 - 1, to);
+        // What has left its place on the way leaves it to others.
         let mut taken = self.file.emptied();
-        for &(who, at) in exit.iter().chain(start) {
+        for &(who, at) in start {
             taken.put(who, &(at..at + self.bytes(who)));
         }
-        let moves = self.order(moves, taken)?;
+        let moves = self.order(moves, &taken)?;
         // Whoever of the bundle comes into the block.
         for m in moves {
             let mut members: Vec<VReg> = Vec::new();
@@ -441,13 +442,15 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// Moves in order, rings by way of what is not taken.
-    fn order(&self, moves: Vec<Move>, mut taken: File) -> Option<Vec<Move>> {
-        in_order(moves, |m| {
+    /// Moves in order, rings by way of what is not taken. `taken`: by what does not move, and in the end.
+    fn order(&self, moves: Vec<Move>, taken: &File) -> Option<Vec<Move>> {
+        in_order(moves, |m, left| {
+            let mut taken = taken.clone();
+            for l in left {
+                taken.put(l.who, &(l.from..l.from + l.bytes));
+            }
             let within = self.within(m.who);
-            let at = taken.find((m.bytes, self.align[m.who]), &within, &[])?;
-            taken.put(m.who, &(at..at + m.bytes));
-            Some(at)
+            taken.find((m.bytes, self.align[m.who]), &within, &[])
         })
     }
 
@@ -570,6 +573,9 @@ impl<'a> Scan<'a> {
     fn ordered(&self, goals: BTreeMap<VReg, u32>) -> Option<Vec<Move>> {
         let mut taken = self.file.clone();
         let mut moves = Vec::new();
+        for &who in goals.keys() {
+            taken.take(who, &self.place(who));
+        }
         for (who, to) in goals {
             let bytes = self.bytes(who);
             taken.put(who, &(to..to + bytes));
@@ -584,7 +590,7 @@ impl<'a> Scan<'a> {
         for d in &self.dying {
             taken.put(VReg::from_u32(0), d);
         }
-        self.order(moves, taken)
+        self.order(moves, &taken)
     }
 
     /// Packs everything anew before an instruction, so that a bundle has a place.

@@ -22,11 +22,11 @@ impl Move {
     }
 }
 
-/// Puts moves that happen at once in order. Where they go round in a ring, the smallest goes by a place that `free` finds, for a move, of what is taken
-/// neither before nor after.
+/// Puts moves that happen at once in order. Where they go round in a ring, the smallest goes by a place that `free` finds, for a move, beside what the moves
+/// that are left, itself among them, are still to take away.
 pub(super) fn in_order(
     mut all: Vec<Move>,
-    mut free: impl FnMut(&Move) -> Option<u32>,
+    mut free: impl FnMut(&Move, &[Move]) -> Option<u32>,
 ) -> Option<Vec<Move>> {
     all.retain(|m| m.from != m.to);
     let mut out = Vec::with_capacity(all.len());
@@ -51,7 +51,7 @@ pub(super) fn in_order(
             };
             let ring = all.iter().enumerate().filter(|(_, m)| in_way(m));
             let (n, m) = ring.min_by_key(|(_, m)| (m.bytes, m.from))?;
-            let at = free(m)?;
+            let at = free(m, &all)?;
             out.push(Move { to: at, ..*m });
             waits.push(m.who);
             all[n].from = at;
@@ -78,13 +78,13 @@ mod tests {
     #[test]
     fn a_ring_goes_by_a_free_place_once() {
         let all = vec![mv(0, 0, 64, 64), mv(1, 64, 128, 64), mv(2, 128, 0, 64)];
-        let out = in_order(all.clone(), |_| Some(512)).unwrap();
+        let out = in_order(all.clone(), |_, _| Some(512)).unwrap();
         assert_eq!(out.len(), 4);
-        assert_eq!(in_order(all, |_| None), None);
+        assert_eq!(in_order(all, |_, _| None), None);
         // A row of moves needs none.
         let row = vec![mv(0, 0, 64, 64), mv(1, 64, 128, 64)];
         assert_eq!(
-            in_order(row, |_| None),
+            in_order(row, |_, _| None),
             Some(vec![mv(1, 64, 128, 64), mv(0, 0, 64, 64)])
         );
     }
@@ -129,7 +129,7 @@ mod tests {
                 }
             }
             let mut temp = a.max(b).next_multiple_of(64);
-            let out = in_order(all.clone(), |m| {
+            let out = in_order(all.clone(), |m, _| {
                 temp += m.bytes.next_multiple_of(64);
                 rings += 1;
                 Some(temp - m.bytes.next_multiple_of(64))
