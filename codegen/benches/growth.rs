@@ -9,7 +9,7 @@
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
-use gantry_codegen::{CompileOptions, compile, text, verifier};
+use gantry_codegen::{CompileOptions, Phase, compile, text, verifier};
 use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
@@ -71,6 +71,10 @@ fn measure(shape: Shape, size: usize, with_text: bool) -> Res<()> {
         for k in &compiled.kernels {
             for (stage, time) in &k.stats.stages {
                 println!("{stage} {}", time.as_secs_f64());
+            }
+            for phase in Phase::ALL {
+                let time = k.stats.phases.time(phase);
+                println!("regalloc.{} {}", phase.name(), time.as_secs_f64());
             }
             println!("machine {}", k.stats.instructions);
         }

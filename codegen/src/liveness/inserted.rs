@@ -46,7 +46,7 @@ fn follow(code: &VCode, occurrences: &Occurrences, of: &[VReg], bytes: u32) -> O
 
 impl Liveness {
     /// Liveness of `code`, which is `before`, of which this is, with more instructions, and more registers. `moved`: per instruction that was there the
-    /// number that it has now. `named`: the registers that the new ones name, and all that are new; with them, where those occur.
+    /// number that it has now. `named`: the registers that the new ones name, and all that are new.
     ///
     /// # Errors
     /// As those of [`super::liveness`].
@@ -56,7 +56,7 @@ impl Liveness {
         (before, code): (&VCode, &VCode),
         moved: &[u32],
         mut named: EntitySet<VReg>,
-    ) -> Result<(Liveness, Occurrences), CodegenError> {
+    ) -> Result<Liveness, CodegenError> {
         let bytes = code.grf.size().saturating_mul(super::FILES);
         let old = self.occurrences(before);
         // What is made while the same register is read for the last time lives on without a gap, in which something may stand now.
@@ -79,7 +79,7 @@ impl Liveness {
         let simple = self.abandoned.is_empty() && code.routines.len() < 2;
         let now = follow(code, &occurrences, &followed, bytes).filter(|_| simple);
         let (Some(now), Some(then)) = (now, follow(before, &old, &known, bytes)) else {
-            return Ok((within(name, code, bytes)?, occurrences));
+            return within(name, code, bytes);
         };
         let mut kills = now.kills;
         let mut ranges: Vec<Ranges> = Vec::with_capacity(code.vregs.len());
@@ -130,6 +130,6 @@ impl Liveness {
             abandoned: Vec::new(),
             occurrences: None,
         };
-        Ok((live, occurrences))
+        Ok(live)
     }
 }

@@ -173,7 +173,7 @@ fn apply(
     code: &VCode,
     live: &Liveness,
     room: Room<'_>,
-    (edits, left): (&[Edit], Option<&BTreeMap<VReg, u32>>),
+    (edits, left): (&[Edit], Option<&SecondaryMap<VReg, Option<u32>>>),
     origin: &mut Vec<u32>,
 ) -> Result<(VCode, Liveness, Spilled), CodegenError> {
     let Room {
@@ -203,9 +203,9 @@ fn apply(
     };
     let mut values: BTreeMap<VReg, SpilledValue> = BTreeMap::new();
     if room.report {
-        let at = |r| left.and_then(|l| l.get(&r).copied());
+        let at = |r| left.and_then(|l| l[r]);
         let by = edits.iter().map(|e| (e.reg, at(e.reg)));
-        values.extend(by.map(|(r, at)| (r, value(code, live, (r, at), slots.get(&r), origin))));
+        values.extend(by.map(|(r, at)| (r, value(code, live, (r, at), slots[r], origin))));
     }
     let mut new: Vec<Inserted> = Vec::new();
     let mut insts: Vec<MInst> = Vec::new();
@@ -231,7 +231,7 @@ fn apply(
                     vregs: &mut vregs,
                     out: &mut insts,
                 };
-                let Some(&slot) = slots.get(&e.reg) else {
+                let Some(slot) = slots[e.reg] else {
                     // Never stored: no byte of it is defined.
                     new.push(Inserted {
                         at: e.at as usize,
@@ -277,9 +277,9 @@ fn apply(
     }
     let (mut out, moved) = insert::with(code, new, origin);
     out.vregs = vregs;
-    let (live, occurrences) = live.with_inserted(name, (code, &out), &moved, named)?;
+    let live = live.with_inserted(name, (code, &out), &moved, named)?;
     debug_assert!(liveness::liveness(name, &out).is_ok_and(|l| l.same(&live)));
-    let names = webs::split(&mut out, &live, &occurrences, &touched);
+    let names = webs::split(&mut out, &live, &touched);
     // Calls see what lives across them, which is not what it was.
     let live = match out.routines.len() {
         0 | 1 => live.renamed(&names),
@@ -294,7 +294,7 @@ fn value(
     code: &VCode,
     live: &Liveness,
     (r, left): (VReg, Option<u32>),
-    slot: Option<&u32>,
+    slot: Option<u32>,
     origin: &[u32],
 ) -> SpilledValue {
     let mut forced_by = Vec::new();
@@ -318,7 +318,7 @@ fn value(
     let life = ranges.map(|x| before(x.start)..before(x.end));
     SpilledValue {
         held: held(code, r),
-        slot: slot.copied(),
+        slot,
         fills: 0,
         stores: 0,
         remats: 0,
@@ -469,9 +469,9 @@ fn slots(
     live: &Liveness,
     stored: &BTreeSet<VReg>,
     scratch: u32,
-) -> (BTreeMap<VReg, u32>, u32) {
+) -> (SecondaryMap<VReg, Option<u32>>, u32) {
     let grf = code.grf.bytes;
-    let mut out = BTreeMap::new();
+    let mut out: SecondaryMap<VReg, Option<u32>> = SecondaryMap::with_capacity(code.vregs.len());
     let mut end = scratch.next_multiple_of(grf);
     let mut payload: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     // By where they begin to live; per size, slots and when they are free again.
@@ -487,7 +487,7 @@ fn slots(
                 end += bytes;
                 end - bytes
             });
-            out.insert(r, slot + at % grf);
+            out[r] = Some(slot + at % grf);
             continue;
         }
         let ranges = &live.ranges[r];
@@ -520,7 +520,7 @@ fn slots(
             }
         };
         list.insert((last, slot));
-        out.insert(r, slot);
+        out[r] = Some(slot);
     }
     (out, end)
 }

@@ -14,7 +14,7 @@ use crate::vcode::{Access, MInst, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How much further away what is behind a loop's end is than it stands, in instructions.
@@ -79,7 +79,7 @@ pub(super) struct Walk<'a> {
     pinned: SmallVec<[VReg; 4]>,
     pub(super) edits: Vec<Edit>,
     /// The instruction that a register first left the file for.
-    pub(super) left: BTreeMap<VReg, u32>,
+    pub(super) left: SecondaryMap<VReg, Option<u32>>,
 }
 
 impl<'a> Walk<'a> {
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
             count: SecondaryMap::new(),
             pinned: SmallVec::new(),
             edits: Vec::new(),
-            left: BTreeMap::new(),
+            left: SecondaryMap::with_capacity(code.vregs.len()),
         }
     }
 
@@ -537,7 +537,7 @@ impl<'a> Walk<'a> {
                 self.store(r, i, Order::Before);
             }
             self.take(r);
-            self.left.entry(r).or_insert(i);
+            self.left[r].get_or_insert(i);
         }
     }
 

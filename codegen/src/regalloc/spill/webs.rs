@@ -1,7 +1,8 @@
 //! The pieces of a register's life: where it has a value that comes from nowhere else in the file, it is a register of its own.
 
-use crate::liveness::{Liveness, Occurrences, Range};
+use crate::liveness::{Liveness, Range};
 use crate::vcode::{Access, Place, VBlock, VCode, VReg};
+use cranelift_entity::EntitySet;
 use std::collections::{BTreeMap, BTreeSet};
 
 fn find(up: &mut [u32], n: u32) -> u32 {
@@ -20,11 +21,10 @@ fn at(ranges: &[Range], point: u32) -> Option<usize> {
 }
 
 /// Makes a register of each piece of these registers. What is there when the thread starts keeps its name. Gives, per register with several pieces, the
-/// name of each of its ranges. `occurrences`: where they are.
+/// name of each of its ranges.
 pub(super) fn split(
     code: &mut VCode,
     live: &Liveness,
-    occurrences: &Occurrences,
     regs: &BTreeSet<VReg>,
 ) -> BTreeMap<VReg, Vec<VReg>> {
     let block_of = code.block_of();
@@ -91,28 +91,27 @@ pub(super) fn split(
     if names.is_empty() {
         return names;
     }
-    for (&r, list) in &names {
-        let ranges = &live.ranges[r];
-        let here = occurrences.of(r);
-        for same in here.chunk_by(|a, b| a.inst == b.inst) {
-            let Some(i) = same.first().map(|o| o.inst) else {
-                continue;
-            };
-            let Some(m) = code.insts.get_mut(i as usize) else {
-                continue;
-            };
-            m.map_vregs(|other, a| {
-                if other != r {
-                    return other;
-                }
-                // A value is read at the point, and there after it where it is written.
-                let n = match a {
-                    Access::Use => at(ranges, i * 2),
-                    Access::Def | Access::Modify => at(ranges, i * 2 + 1),
-                };
-                n.and_then(|n| list.get(n)).copied().unwrap_or(r)
-            });
+    let mut several: EntitySet<VReg> = EntitySet::new();
+    several.extend(names.keys().copied());
+    // In the code's order: register by register, each instruction would be out of the way of the one before.
+    for (i, m) in (0u32..).zip(&mut code.insts) {
+        let mut one = false;
+        m.for_each_vreg(|r, _| one |= several.contains(r));
+        if !one {
+            continue;
         }
+        m.map_vregs(|r, a| {
+            let Some(list) = names.get(&r) else {
+                return r;
+            };
+            // A value is read at the point, and there after it where it is written.
+            let ranges = &live.ranges[r];
+            let n = match a {
+                Access::Use => at(ranges, i * 2),
+                Access::Def | Access::Modify => at(ranges, i * 2 + 1),
+            };
+            n.and_then(|n| list.get(n)).copied().unwrap_or(r)
+        });
     }
     let labels: Vec<(String, VReg)> = code
         .labels
