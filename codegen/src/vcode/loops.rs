@@ -3,7 +3,7 @@
 use crate::vcode::{VBlock, VCode};
 use cranelift_entity::EntityRef;
 
-/// A loop: what a branch back to its first block goes round, blocks that only happen to stand between included.
+/// A loop: what a branch back to its first block goes round, from there to the last such branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Loop {
     /// The first block, to which control comes back.
@@ -67,7 +67,28 @@ impl Loops {
             }
             loops.of.push(inside.last().copied());
         }
+        loops.leave_out(code);
         loops
+    }
+
+    /// Takes blocks out of the loops that they only stand in: no way leads from them back to the first block, as none does from where a kernel ends.
+    fn leave_out(&mut self, code: &VCode) {
+        // Per block the first one that a branch back leads to on some way ahead.
+        let mut back = vec![u32::MAX; code.blocks.len()];
+        for (b, data) in code.blocks.iter().rev() {
+            let ahead = data.succs.iter().map(|s| match *s <= b {
+                true => s.as_u32(),
+                false => back[s.index()],
+            });
+            back[b.index()] = ahead.min().unwrap_or(u32::MAX);
+            let mut of = self.of[b.index()];
+            while let Some(l) = of.and_then(|l| self.all.get(l as usize))
+                && back[b.index()] > l.first
+            {
+                of = l.outer;
+            }
+            self.of[b.index()] = of;
+        }
     }
 
     /// The innermost loop of a block.
@@ -129,6 +150,14 @@ mod tests {
             [of(1), of(3), of(5)],
             [Some((1, 4)), Some((2, 3)), Some((5, 5))]
         );
+        // A block that stands in a loop, and leaves it for good, is not in it; one that goes on round the loop around is in that.
+        let l = loops(&[&[1], &[2, 4], &[3, 5], &[], &[6], &[1], &[]]);
+        let depth = |b| l.depth(VBlock::new(b));
+        assert_eq!([0, 1, 2, 3, 4, 5, 6].map(depth), [0, 1, 1, 0, 0, 1, 0]);
+        let l = loops(&[&[1], &[2], &[3, 4], &[1, 6], &[2], &[], &[]]);
+        let depth = |b| l.depth(VBlock::new(b));
+        assert_eq!([1, 2, 3, 4].map(depth), [1, 2, 2, 2]);
+        let l = loops(&[&[1], &[2], &[3, 4], &[2], &[1, 5], &[5, 6], &[]]);
         let inner = l.at(VBlock::new(2)).unwrap();
         assert_eq!(l.outer(&inner).map(|l| l.first), Some(1));
         assert!(l.at(VBlock::new(3)).is_none());
