@@ -24,6 +24,7 @@ fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
             Src::Direct { at, region, .. } => {
                 let one = match region {
                     Region::Rect { vs, hs, .. } => vs == 0 && hs == 0,
+                    Region::Ternary { vs, hs } => vs == 0 && hs == 0,
                     Region::Scalar3 { .. } => true,
                     _ => false,
                 };

@@ -112,6 +112,7 @@ fn one_element(m: &MInst, r: VReg) -> bool {
         && all.all(|s| match *s {
             Src::Direct { at, region, .. } if at.reg == VirtReg::Grf(r) => match region {
                 Region::Rect { vs, hs, .. } => (vs, hs, at.sub) == (0, 0, 0),
+                Region::Ternary { vs, hs } => (vs, hs, at.sub) == (0, 0, 0),
                 Region::Scalar3 { .. } => at.sub == 0,
                 _ => false,
             },
