@@ -38,7 +38,7 @@ use crate::lower::lower;
 use crate::opt::{Counts, Pass, PassSet, PassStats, optimize};
 use crate::regalloc::baseline::{self, Allocator};
 use crate::regalloc::report::AllocationReport;
-use crate::regalloc::{Allocated, Allocation, Room, allocate, checker, local};
+use crate::regalloc::{Allocated, Allocation, Room, allocate, checker, local, remake};
 use crate::result::CodegenError;
 use crate::sched;
 use crate::scoreboard;
@@ -491,6 +491,7 @@ fn measure_with(
             Some(live) => live,
             None => liveness(name, &code)?,
         };
+        live = remake::remake_to_fit(name, &mut code, live, limit)?;
         if by_channel {
             shared = local::share(&mut code, &live, target, limit);
         }

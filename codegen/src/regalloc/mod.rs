@@ -23,6 +23,7 @@ pub mod map;
 mod overlay;
 pub mod phases;
 mod place;
+pub(crate) mod remake;
 #[cfg(test)]
 mod replay;
 pub mod report;
