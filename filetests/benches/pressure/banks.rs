@@ -5,7 +5,7 @@
 
 use crate::{Asked, Res};
 use gantry_codegen::ir::Module;
-use gantry_codegen::{CompileOptions, compile, text};
+use gantry_codegen::{compile, text};
 use gantry_filetests::pressure::ir;
 use gantry_filetests::{TestFile, files};
 use gantry_isa_gen::{Arf, Dst, Inst, Op, Reg, Region, Src};
@@ -66,10 +66,8 @@ fn count(insts: &[Inst<Reg>]) -> [u32; 2] {
     out
 }
 
-fn line(name: &str, m: &Module, sum: &mut [u32; 4]) -> Res<()> {
-    let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
-    options.check = false;
-    let out = compile(m, &options).map_err(|e| e.to_string())?;
+fn line(asked: &Asked, name: &str, m: &Module, sum: &mut [u32; 4]) -> Res<()> {
+    let out = compile(m, &asked.options()?).map_err(|e| e.to_string())?;
     let [mut all, mut groups, mut conflicts, mut flags] = [0; 4];
     for k in &out.kernels {
         let [g, c] = count(&k.code.insts);
@@ -102,11 +100,11 @@ pub fn table(asked: &Asked) -> Res<()> {
         let source = std::fs::read_to_string(&path).map_err(|e| e.to_string())?;
         let file = TestFile::parse(&name, &source).map_err(|e| e.to_string())?;
         let module = text::parse(&file.body).map_err(|e| e.to_string())?.module;
-        line(&name, &module, &mut sum)?;
+        line(asked, &name, &module, &mut sum)?;
     }
     for k in &asked.kernels {
         let m = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
-        line(&k.name, &m, &mut sum)?;
+        line(asked, &k.name, &m, &mut sum)?;
     }
     let [all, groups, conflicts, flags] = sum;
     println!(

@@ -3,7 +3,7 @@
 use crate::{Asked, Res};
 use gantry_codegen::ir::Module;
 use gantry_codegen::report::AllocationReport;
-use gantry_codegen::{Allocator, CompileOptions, KernelStats, compile, text};
+use gantry_codegen::{Allocator, KernelStats, compile, text};
 use gantry_filetests::launch::Run;
 use gantry_filetests::pressure::ir;
 use gantry_filetests::runner::simulate;
@@ -53,8 +53,13 @@ fn small(report: &AllocationReport) -> usize {
     (most[2] * 100 / most[1].max(1)) as usize
 }
 
-fn compiled(m: &Module, allocator: Allocator, grfs: u32) -> Res<(Vec<u8>, KernelStats)> {
-    let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
+fn compiled(
+    asked: &Asked,
+    m: &Module,
+    allocator: Allocator,
+    grfs: u32,
+) -> Res<(Vec<u8>, KernelStats)> {
+    let mut options = asked.options()?;
     options.report = true;
     options.allocator = allocator;
     options.grfs = Some(grfs);
@@ -64,9 +69,9 @@ fn compiled(m: &Module, allocator: Allocator, grfs: u32) -> Res<(Vec<u8>, Kernel
 }
 
 /// The fewest GRFs that hold all.
-fn needed(m: &Module, allocator: Allocator, file: u32) -> Option<u32> {
+fn needed(asked: &Asked, m: &Module, allocator: Allocator, file: u32) -> Option<u32> {
     let holds = |n: u32| {
-        let made = compiled(m, allocator, n);
+        let made = compiled(asked, m, allocator, n);
         made.is_ok_and(|(_, s)| s.spilled.registers + s.spilled.remats == 0)
     };
     let (mut low, mut high) = (0, file);
@@ -83,10 +88,10 @@ fn needed(m: &Module, allocator: Allocator, file: u32) -> Option<u32> {
     Some(high)
 }
 
-fn measure(m: &Module, runs: &[Run], allocator: Allocator) -> Res<Row> {
+fn measure(asked: &Asked, m: &Module, runs: &[Run], allocator: Allocator) -> Res<Row> {
     const FILE: u32 = 128;
-    let (zebin, stats) = compiled(m, allocator, FILE)?;
-    let need = needed(m, allocator, FILE);
+    let (zebin, stats) = compiled(asked, m, allocator, FILE)?;
+    let need = needed(asked, m, allocator, FILE);
     let mut row = Row {
         bytes: need.map_or(stats.grf_bytes_demand, |n| n * 32),
         more: need.is_none(),
@@ -150,10 +155,17 @@ impl Sums {
 }
 
 /// Prints the row of a kernel.
-fn line(name: &str, m: &Module, runs: &[Run], sums: &mut Sums, few: &mut Sums) -> Res<()> {
+fn line(
+    asked: &Asked,
+    (name, m): (&str, &Module),
+    runs: &[Run],
+    sums: &mut Sums,
+    few: &mut Sums,
+) -> Res<()> {
     let mut rows = [Row::default(); 3];
     for (row, allocator) in rows.iter_mut().zip(Allocator::ALL) {
-        *row = measure(m, runs, allocator).map_err(|e| format!("{}: {e}", allocator.name()))?;
+        *row =
+            measure(asked, m, runs, allocator).map_err(|e| format!("{}: {e}", allocator.name()))?;
     }
     let cell = |r: &Row| {
         let more = if r.more { '>' } else { ' ' };
@@ -203,14 +215,14 @@ pub fn table(asked: &Asked) -> Res<()> {
             .filter_map(|l| l.strip_prefix("; run: "))
             .map(|l| Run::parse(l).map_err(|e| e.to_string()))
             .collect();
-        if let Err(e) = line(&name, &module, &runs?, &mut sums, &mut few) {
+        if let Err(e) = line(asked, (&name, &module), &runs?, &mut sums, &mut few) {
             println!("{name:<14} {e}");
         }
     }
     let mut pressed = Sums::default();
     for k in &asked.kernels {
         let m = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
-        if let Err(e) = line(&k.name, &m, &[k.launch()], &mut pressed, &mut few) {
+        if let Err(e) = line(asked, (&k.name, &m), &[k.launch()], &mut pressed, &mut few) {
             println!("{:<14} {e}", k.name);
         }
     }

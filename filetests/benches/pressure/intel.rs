@@ -1,7 +1,7 @@
 //! Beside Intel's compiler.
 
 use crate::{Asked, Res};
-use gantry_codegen::{CompileOptions, compile};
+use gantry_codegen::compile;
 use gantry_filetests::pressure::{Kernel, ir, opencl};
 use gantry_filetests::runner::{RUNNERS, Way, simulate};
 use gantry_runtime::LaunchStats;
@@ -49,7 +49,7 @@ pub fn ocloc(k: &Kernel, asked: &Asked, rounds: u32, dir: &Path) -> Res<(Vec<u8>
 /// A zebin of ours, the fastest of so many runs, and what registers come to: bytes live at once, registers in scratch.
 pub fn ours(k: &Kernel, asked: &Asked, rounds: u32) -> Res<(Vec<u8>, Duration, u32)> {
     let module = ir::module(&k.name, &k.program, !asked.wide).map_err(|e| e.to_string())?;
-    let options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
+    let options = asked.options()?;
     let mut best = Duration::MAX;
     let mut out = None;
     for _ in 0..rounds {

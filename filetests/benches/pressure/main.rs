@@ -1,9 +1,10 @@
 //! What register allocation comes to under pressure, as the tables of `docs/regalloc.md`:
 //!
-//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages|banks...] [--a64] [--kernels NAME,...] [--keep FOLDER]`
+//! `cargo bench -p gantry-filetests --bench pressure [-- intel|coarser|rising|stages|banks...] [-O 0|1|2] [--a64] [--kernels NAME,...] [--keep FOLDER]`
 //!
 //! `coarser`: beside allocation by whole GRFs and a linear scan. `intel`: beside Intel's compiler, both on the simulator. `rising`: time to compile more and more live values, of both. Both want `ocloc` on the path. `stages`: what a compile spends its time on, with the classics of the run corpus. `banks`: conflicts of register banks in their code.
 //! `--a64`: buffers have 64-bit addresses on both sides; without it they are surfaces of 32-bit addresses, as Intel's compiler has it by itself.
+//! Gantry's side is compiled at `-O`, of 2 by itself; Intel's at its own.
 //! `--keep` leaves OpenCL C, IR and zebins in a folder.
 
 mod banks;
@@ -12,6 +13,7 @@ mod intel;
 mod rising;
 mod stages;
 
+use gantry_codegen::{CompileOptions, OptLevel};
 use gantry_filetests::pressure::{Kernel, kernels};
 use std::path::PathBuf;
 
@@ -23,11 +25,22 @@ struct Asked {
     keep: Option<PathBuf>,
     /// Addresses of 64 bits on both sides, not of 32.
     wide: bool,
+    /// How much our side optimizes.
+    level: OptLevel,
     /// Only these.
     names: Option<Vec<String>>,
 }
 
 impl Asked {
+    /// How our side is compiled.
+    fn options(&self) -> Res<CompileOptions> {
+        let mut options = CompileOptions::for_target("skl").map_err(|e| e.to_string())?;
+        options.opt = self.level;
+        options.large_buffers = self.wide;
+        options.check = false;
+        Ok(options)
+    }
+
     fn is_for(&self, kernel: &str) -> bool {
         let names = self.names.as_ref();
         names.is_none_or(|n| n.iter().any(|n| n == kernel))
@@ -40,6 +53,7 @@ fn main() -> Res<()> {
         kernels: kernels(),
         keep: None,
         wide: false,
+        level: OptLevel::default(),
         names: None,
     };
     let mut args = std::env::args().skip(1);
@@ -53,6 +67,10 @@ fn main() -> Res<()> {
                 let mut kernels = std::mem::take(&mut asked.kernels);
                 kernels.retain(|k| asked.is_for(&k.name));
                 asked.kernels = kernels;
+            }
+            "-O" => {
+                let name = args.next().unwrap_or_default();
+                asked.level = OptLevel::from_name(&name).ok_or("-O takes 0, 1 or 2")?;
             }
             "--a64" => asked.wide = true,
             "--keep" => asked.keep = args.next().map(PathBuf::from),
