@@ -208,7 +208,10 @@ fn interpreter_simulator_and_assembler_agree() {
     if cases < 60 {
         return;
     }
-    assert_eq!(coverage.idle(), [""; 0], "passes that changed nothing");
+    // What costs registers is given up where there are few.
+    let mut idle = coverage.idle();
+    idle.retain(|p| grfs().is_none() || !["unroll", "coalesce"].contains(p));
+    assert_eq!(idle, [""; 0], "passes that changed nothing");
     for part in coverage.parts() {
         let never = part.never.join(" ");
         // What has no one meaning is not drawn; every other opcode is, always.
