@@ -23,7 +23,7 @@ use gain::Sets;
 
 /// The pass. Gives how many values are pairs now.
 pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -> u32 {
-    if facts.target.features().i64_alu || !has_vectors(func) {
+    if facts.target.features().i64_sums || !has_vectors(func) {
         return 0;
     }
     // What memory is known to hold may be the same in every lane, and no vector any longer.
