@@ -125,7 +125,7 @@ fn bad_input_is_one_clear_error() {
         (&["--input", "not.png"], "not.png: not a readable PNG"),
         (&["--input", "missing.png"], "missing.png: No such file"),
         (&["--device", "toaster"], "`toaster` is not a device"),
-        (&["--target", "pvc"], "no code generator for `pvc`"),
+        (&["--target", "hsw"], "no code generator for `hsw`"),
         (&["--size", "0", "4"], "--size takes"),
     ];
     for (args, message) in cases {
