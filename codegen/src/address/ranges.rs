@@ -203,7 +203,8 @@ impl<'f> Ranges<'f> {
             let most = match opcode {
                 Opcode::Ushr => most >> (k % u64::from(bits)),
                 Opcode::Udiv => most.checked_div(k).unwrap_or(u64::MAX),
-                _ => most.min(k.checked_sub(1).unwrap_or(u64::MAX)),
+                // A divisor of zero gives any value.
+                _ => k.checked_sub(1).map_or(u64::MAX, |k| most.min(k)),
             };
             return Range::within(0, most.into(), bits);
         }
