@@ -2,8 +2,8 @@
 //!
 //! Needs a body whose variables are promoted where they can be, and its uniformity. What is left is indexed by what no constant says. Such a variable is held
 //! in registers, as one vector with a part of all channels for each of its scalars, if those are of one kind, if nothing but loads and stores is made of
-//! it, and if there is room. A part that one index names is a region at a variable place (`rdregion`, `wrregion`); where each channel has its own, each part is
-//! looked at, so that there must be few.
+//! it, and if there is room. A part that one index names is a region at a variable place (`rdregion`, `wrregion`); so is what is loaded where each channel has its
+//! own index. A store by each channel's own index looks at each part, so that there must be few.
 
 use crate::body::{BInst, Body};
 use crate::cfg::Graph;
@@ -23,7 +23,7 @@ const ROOM: u32 = 2048;
 /// The most bytes of one of a channel: what would have room in the narrowest thread.
 const MOST_BYTES: u32 = ROOM / 8;
 
-/// The most parts that an access by each channel's own index looks at: more cost more than a message.
+/// The most parts that a store by each channel's own index looks at: more cost more than a message.
 const MOST_PARTS: u32 = 6;
 
 /// A variable.
@@ -33,6 +33,8 @@ pub(crate) struct Array {
     pub scalar: Scalar,
     /// How many they are.
     pub leaves: u32,
+    /// Whether each channel's own index leads to what is loaded: then it stays an array, however straight the code becomes.
+    by_channel: bool,
 }
 
 impl Array {
@@ -64,7 +66,13 @@ impl Arrays {
             let (Some(held), bytes) = (out.get_mut(n), bytes(&n)) else {
                 continue;
             };
-            *held = bytes <= room;
+            // Where loops become straight, what is loaded for them has room beside it.
+            let beside = if self.all.get(n).is_some_and(|a| a.by_channel) {
+                bytes
+            } else {
+                0
+            };
+            *held = bytes + beside <= room;
             room -= if *held { bytes } else { 0 };
         }
         out
@@ -177,7 +185,11 @@ impl Find<'_, '_> {
         });
         let scalar = kinds.next()??;
         let same = kinds.all(|k| k == Some(scalar));
-        let array = Array { scalar, leaves };
+        let array = Array {
+            scalar,
+            leaves,
+            by_channel: false,
+        };
         (same && array.bytes() <= MOST_BYTES).then_some(array)
     }
 
@@ -220,7 +232,14 @@ impl Find<'_, '_> {
                 let memory = words.get(if inst.op == Op::Load { 1 } else { 2 });
                 let volatile = memory.is_some_and(|m| m & 1 != 0);
                 let parts = first.map_or(u32::MAX, |p| self.parts(p));
-                let far = first.is_some_and(|p| self.varying[p]) && parts > MOST_PARTS;
+                let varying = first.is_some_and(|p| self.varying[p]);
+                let far = inst.op == Op::Store && varying && parts > MOST_PARTS;
+                let of = first
+                    .filter(|_| varying && parts > MOST_PARTS)
+                    .and_then(|p| self.of[p]);
+                if let Some((array, _)) = of.and_then(|n| self.found.get_mut(n as usize)) {
+                    array.by_channel = true;
+                }
                 usize::from(!volatile && !far)
             }
             Op::Bitcast | Op::CopyObject => {

@@ -2,7 +2,8 @@
 //!
 //! Needs a body with its script and its uniformity. A wide thread executes what is uniform once for more work-items, and there are fewer threads; but
 //! it goes through its loops until the last of its channels has left, and has as many registers as a narrow one. So a kernel with a loop that
-//! channels leave one after the other is of 16, as Intel's compiler has it mostly; any other is of 32; and one whose values do not fit is narrower.
+//! channels leave one after the other is of 16, as Intel's compiler has it mostly, but of 32 where registers have 64 bytes; any other is of 32; and one whose
+//! values do not fit is narrower.
 //!
 //! What lives at once is estimated here, in bytes that a thread takes and bytes that each of its channels takes: the leaves of values from where they are
 //! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
@@ -101,16 +102,20 @@ impl<'a> Judge<'a> {
 const TOGETHER: u64 = 56;
 
 /// The widths that are worth while for a kernel that requires none, the widest first.
-pub(crate) fn worthwhile(entry: &Entry, kept: &Kept) -> SmallVec<[u32; 3]> {
+///
+/// `grf_bytes`: of a register of what is compiled for.
+pub(crate) fn worthwhile(entry: &Entry, kept: &Kept, grf_bytes: u32) -> SmallVec<[u32; 3]> {
     let items = entry.modes.group_size.map_or(u64::MAX, |g| {
         g.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)))
     });
     // No group that does not fit where its threads can wait for each other.
     let together = |w: u32| items == u64::MAX || items.div_ceil(u64::from(w)) <= TOGETHER;
+    // Channels that wait for each other are those of an instruction: of so many doublewords as two registers have.
     let parted = kept.parts.iter().any(Part::parts_channels);
+    let waits = |w: u32| parted && w * 4 > 2 * grf_bytes;
     // No channels that no group fills.
     let useful = |w: u32| w == 8 || u64::from(w) < items.saturating_mul(2);
-    let fits = |w: &u32| useful(*w) && together(*w) && !(parted && *w == 32);
+    let fits = |w: &u32| useful(*w) && together(*w) && !waits(*w);
     let widths: SmallVec<[u32; 3]> = [32, 16, 8].into_iter().filter(fits).collect();
     match widths.is_empty() {
         true => SmallVec::from_slice(&[32]),

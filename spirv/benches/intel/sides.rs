@@ -3,6 +3,9 @@
 use crate::case::Case;
 use crate::{Kernel, judge, simulated};
 use gantry_codegen::{CompileOptions, Context};
+use gantry_isa_gen::perf::{self, Cycles};
+use gantry_isa_gen::{Inst, Platform, Reg, decode};
+use gantry_runtime::Watch;
 use gantry_runtime::zebin::Zebin;
 use gantry_spirv::{Options, translate};
 use std::path::Path;
@@ -20,6 +23,10 @@ pub struct Made {
     pub bytes: usize,
     /// Scratch of a thread, in bytes.
     pub scratch: u32,
+    /// What a thread takes by the model of `docs/scheduling.md`.
+    pub cycles: Cycles,
+    /// Threads of an EU.
+    pub threads: u32,
     /// The fastest compile.
     pub time: Option<Duration>,
 }
@@ -30,10 +37,14 @@ impl Made {
         let at = read.kernels.iter().position(|k| k.name == kernel);
         let at = at.ok_or_else(|| format!("no kernel {kernel} in the zebin"))?;
         let info = &read.kernels[at];
+        let code = read.code(&zebin, at).unwrap_or_default();
+        let code = &code[..trimmed(code)];
         Ok(Made {
             simd: info.env.simd_size,
             scratch: info.scratch_bytes(),
-            bytes: read.code(&zebin, at).map_or(0, trimmed),
+            bytes: code.len(),
+            cycles: cycles(read.platform, code),
+            threads: read.platform.features().eu_threads,
             zebin,
             time,
         })
@@ -48,6 +59,17 @@ impl Made {
 /// Bytes of code without the zeros behind it.
 fn trimmed(code: &[u8]) -> usize {
     code.iter().rposition(|b| *b != 0).map_or(0, |n| n + 1)
+}
+
+/// What code takes; what is no instruction ends it.
+fn cycles(platform: Platform, code: &[u8]) -> Cycles {
+    let mut insts: Vec<(u32, Inst<Reg>)> = Vec::new();
+    let mut at = 0;
+    while let Some(Ok(d)) = code.get(at..).map(|rest| decode::decode(platform, rest)) {
+        insts.push((at as u32, d.inst));
+        at += d.len;
+    }
+    perf::cycles(platform, insts.iter().map(|(at, inst)| (*at, inst)))
 }
 
 /// Ours, from words to zebin; the fastest of so many compiles, or one that is not timed.
@@ -111,7 +133,9 @@ pub fn theirs(k: &Kernel, device: &str, a64: bool, dir: &Path) -> Result<Made, S
 /// What was executed, over all launches of a kernel.
 #[derive(Clone, Copy, Default)]
 pub struct Ran {
+    /// Without those that only wait (`sync`).
     pub instructions: u64,
+    pub syncs: u64,
     pub sends: u64,
     /// Block messages of scratch: fills and spills, and private memory that is kept there so.
     pub scratch: u64,
@@ -121,11 +145,17 @@ pub struct Ran {
 pub fn run(zebin: &[u8], cases: &[&Case], simd: u32) -> Result<Ran, String> {
     let module = simulated::load(zebin)?;
     let mut out = Ran::default();
+    let watch = Watch::new().counts();
     for case in cases {
-        let stats = judge::launch(case, &module, simd).map_err(|e| format!("wrong: {e}"))?;
+        let stats = judge::watched(case, &module, simd, Some(&watch));
+        let stats = stats.map_err(|e| format!("wrong: {e}"))?;
         out.instructions += stats.instructions;
         out.sends += stats.sends;
         out.scratch += stats.scratch.reads + stats.scratch.writes;
     }
+    let totals = watch.report().by_opcode();
+    let syncs = totals.iter().filter(|t| t.name.starts_with("sync"));
+    out.syncs = syncs.map(|t| t.amount.executed).sum();
+    out.instructions -= out.syncs;
     Ok(out)
 }

@@ -1,5 +1,6 @@
 //! The table, and its means.
 
+use crate::sides::Made;
 use crate::{Asked, Row};
 use std::fmt::Write;
 use std::path::Path;
@@ -48,6 +49,10 @@ struct Ratios {
     instructions: Vec<f64>,
     sends: Vec<f64>,
     bytes: Vec<f64>,
+    /// Modelled, for a work-item: of a thread alone, and of as many as an EU has.
+    cycles: [Vec<f64>; 2],
+    /// Executed, ours and theirs.
+    syncs: [u64; 2],
     times: Vec<f64>,
     /// Kernels by our width and theirs.
     widths: [[u32; 3]; 3],
@@ -101,15 +106,27 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
         all.widths[at(made.simd)][at(their_made.simd)] += 1;
         all.scratch[0] += u64::from(made.scratch);
         all.scratch[1] += u64::from(their_made.scratch);
+        all.syncs[0] += ran.syncs;
+        all.syncs[1] += their_ran.syncs;
+        let cycles = |threads: u32| {
+            let of = |m: &Made| m.cycles.of_threads(threads) as f64 / f64::from(m.simd);
+            ratio(of(made), of(their_made))
+        };
+        all.cycles[0].push(cycles(1));
+        all.cycles[1].push(cycles(made.threads));
         let _ = write!(
             table,
-            "| {name} | {} / {} | {} / {} | {instructions:.2} | {} / {} | {} / {} | {} / {} | {} / {} |",
+            "| {name} | {} / {} | {} / {} | {instructions:.2} | {} / {} | {} / {} | {} / {} | {} / {} | {} / {} | {} / {} |",
             made.simd,
             their_made.simd,
             ran.instructions,
             their_ran.instructions,
+            ran.syncs,
+            their_ran.syncs,
             ran.sends,
             their_ran.sends,
+            made.cycles.alone,
+            their_made.cycles.alone,
             made.bytes,
             their_made.bytes,
             made.scratch,
@@ -135,14 +152,18 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     };
     let _ = writeln!(
         out,
-        "{} kernels on `{}`{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}. Scratch of a thread, summed: {} bytes, Intel's {}.",
+        "{} kernels on `{}`{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}; modelled cycles for a work-item, of a thread alone {:.2}, of those of an EU {:.2}. Scratch of a thread, summed: {} bytes, Intel's {}; `sync` executed: {}, Intel's {}.",
         all.instructions.len(),
         asked.target,
         mean(&all.instructions),
         mean(&all.sends),
         mean(&all.bytes),
+        mean(&all.cycles[0]),
+        mean(&all.cycles[1]),
         all.scratch[0],
         all.scratch[1],
+        all.syncs[0],
+        all.syncs[1],
     );
     if asked.rounds.is_some() {
         let _ = writeln!(
@@ -163,8 +184,8 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     };
     let _ = writeln!(
         out,
-        "\nOurs / Intel's:\n\n| kernel | width | executed | ratio | sends | bytes of code | scratch | scratch messages |{heads}\n\
-         |---|---|---|---|---|---|---|---|{rule}",
+        "\nOurs / Intel's:\n\n| kernel | width | executed | ratio | syncs | sends | cycles | bytes of code | scratch | scratch messages |{heads}\n\
+         |---|---|---|---|---|---|---|---|---|---|{rule}",
     );
     out.push_str(&table);
     if !above.is_empty() {

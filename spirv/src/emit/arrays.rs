@@ -13,6 +13,9 @@ use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
 use spirv::Op;
 use std::collections::BTreeMap;
 
+/// The most places that a load by each channel's own index looks at, one after the other: of more, each channel's address is made.
+const MOST_PLACES: u32 = 3;
+
 /// What is held.
 #[derive(Default)]
 pub(super) struct Held {
@@ -175,7 +178,11 @@ impl Emit<'_, '_, '_> {
             index: None,
         };
         if indexed {
-            let index = self.one(pointer)?;
+            let mut index = self.one(pointer)?;
+            if self.b.ty(index).lanes() > 1 {
+                // No index leads out of the variable, of which words hold all numbers: what does is held to the last one all the same.
+                index = self.resize(index, Scalar::I16, false);
+            }
             let by = self.same(index, u64::from(constant));
             let index = if constant == 0 {
                 index
@@ -219,6 +226,17 @@ impl Emit<'_, '_, '_> {
         let ty = self.lanes(part.scalar, self.simd);
         let mut out = Leaves::new();
         match part.index {
+            Some(index) if self.b.ty(index).lanes() > 1 && part.places > MOST_PLACES => {
+                let bytes = self.bytes_of(&part, index);
+                let lane = self.b.iota(Scalar::I16, self.simd);
+                let lane = self.times(lane, u64::from(part.scalar.bytes()));
+                let at = self.b.ins().iadd(bytes, lane);
+                for n in 0..leaves {
+                    let offset = n * self.simd * part.scalar.bytes();
+                    let region = Region::new(0, 1, 0, offset as u16);
+                    out.push(self.b.ins().rdregion_at(ty, all, region, at));
+                }
+            }
             Some(index) if self.b.ty(index).lanes() > 1 => {
                 for place in 0..part.places {
                     part.constant = place;

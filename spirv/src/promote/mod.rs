@@ -1,40 +1,33 @@
 //! Private variables that need no memory become values.
 //!
-//! Needs a body without calls. A variable of which only loads and stores are made, of all of it or of a part that constants name, is promoted:
-//! afterwards neither it nor those are there, and phis say what it is where control comes together. A phi that takes one value from everywhere is
+//! Needs a body without calls. A variable of which only loads, stores and copies are made, of all of it or of a part that constants name (`places.rs`), is
+//! promoted: afterwards neither it nor those are there, and phis say what it is where control comes together. A phi that takes one value from everywhere is
 //! that value. The others stay, and have their place in scratch.
+
+mod places;
 
 use crate::body::{BInst, Block, Body, Phi};
 use crate::cfg::numbered::Numbered;
 use crate::module::Module;
-use crate::module::types::{Ty, Type};
+use crate::module::types::Ty;
 use crate::read::Id;
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
-use spirv::{Op, StorageClass};
+use places::{As, Place};
+use spirv::Op;
 
 /// A variable that is promoted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Var(u32);
 entity_impl!(Var, "private");
 
-/// The most scalars of such a variable.
-const MOST_LEAVES: u32 = 64;
 /// In how many blocks variables may live, one by one: others stay in memory.
 const MOST_VISITS: usize = 32 << 20;
 /// How often phis are looked at for such as take one value. What is left is right, too.
 const MOST_ROUNDS: usize = 16;
 /// The most phis that are made.
 const MOST_PHIS: usize = 500_000;
-
-/// A pointer to a variable or a part of one.
-#[derive(Clone, Debug)]
-struct Place {
-    var: Var,
-    /// The numbers of the parts, outermost first.
-    path: Vec<u32>,
-}
 
 struct Promote<'a, 'm> {
     m: &'a Module<'m>,
@@ -83,14 +76,14 @@ impl Now {
 
 /// Promotes what can be.
 pub(crate) fn promote(m: &Module<'_>, body: &mut Body) {
+    let (vars, places) = places::find(m, body);
     let mut p = Promote {
         m,
         body,
-        vars: PrimaryMap::new(),
-        places: SecondaryMap::new(),
+        vars,
+        places,
         instead: SecondaryMap::new(),
     };
-    p.find();
     if !p.vars.is_empty() {
         p.rename();
         p.replace();
@@ -98,151 +91,6 @@ pub(crate) fn promote(m: &Module<'_>, body: &mut Body) {
 }
 
 impl Promote<'_, '_> {
-    /// Finds variables, and the pointers to them, none of which goes anywhere but to loads and stores.
-    fn find(&mut self) {
-        let mut found: SecondaryMap<Id, Option<Box<Place>>> = SecondaryMap::new();
-        let mut bad: SecondaryMap<Var, bool> = SecondaryMap::new();
-        let order = walk(self.body);
-        for b in &order {
-            for phi in &self.body.blocks[*b].phis {
-                // What a phi of a loop takes may be found later; it is no variable then that counts.
-                for (_, arg) in &phi.args {
-                    if let Some(place) = &found[*arg] {
-                        bad[place.var] = true;
-                    }
-                }
-            }
-            for inst in self.body.blocks[*b].insts.clone() {
-                self.look(&inst, &mut found, &mut bad);
-            }
-        }
-        // Phis that take a pointer from behind.
-        for phi in self.body.blocks.values().flat_map(|b| &b.phis) {
-            for (_, arg) in &phi.args {
-                if let Some(place) = &found[*arg] {
-                    bad[place.var] = true;
-                }
-            }
-        }
-        for (id, place) in found
-            .iter()
-            .filter_map(|(id, p)| p.as_ref().map(|p| (id, p)))
-        {
-            if !bad[place.var] {
-                self.places[id] = Some(place.clone());
-            }
-        }
-        if self.vars.keys().all(|v| bad[v]) {
-            self.vars.clear();
-        }
-    }
-
-    fn look(
-        &mut self,
-        inst: &BInst,
-        found: &mut SecondaryMap<Id, Option<Box<Place>>>,
-        bad: &mut SecondaryMap<Var, bool>,
-    ) {
-        let words: Vec<u32> = self.body.operands(inst).to_vec();
-        let operand = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
-        let ty = inst.ty.expand();
-        match inst.op {
-            Op::Variable => {
-                let of = ty.and_then(|t| match self.m.types.kind(t) {
-                    Type::Pointer(StorageClass::Function | StorageClass::Private, _) => {
-                        self.m.pointee(t)
-                    }
-                    _ => None,
-                });
-                let small = |t: &Ty| (1..=MOST_LEAVES).contains(&self.m.types.leaves(*t));
-                let of = of.filter(small);
-                if let (Some(of), Some(id)) = (of, inst.id.expand()) {
-                    let var = self.vars.push((of, operand(1)));
-                    let path = Vec::new();
-                    found[id] = Some(Box::new(Place { var, path }));
-                }
-                return;
-            }
-            Op::Load | Op::Store => {
-                let pointer = operand(0);
-                let place = pointer.and_then(|p| found[p].clone());
-                if let Some(place) = place {
-                    let memory = words.get(if inst.op == Op::Load { 1 } else { 2 });
-                    let volatile = memory.is_some_and(|m| m & 1 != 0);
-                    let of = self.part(&place);
-                    let value = match inst.op {
-                        Op::Load => ty,
-                        _ => operand(1).and_then(|v| self.body.type_of(self.m, v)),
-                    };
-                    if volatile || of.is_none() || of != value {
-                        bad[place.var] = true;
-                    }
-                }
-                // The pointer itself may be what is stored.
-                if let (Op::Store, Some(place)) =
-                    (inst.op, operand(1).and_then(|v| found[v].clone()))
-                {
-                    bad[place.var] = true;
-                }
-                return;
-            }
-            Op::LifetimeStart | Op::LifetimeStop => return,
-            Op::AccessChain
-            | Op::InBoundsAccessChain
-            | Op::PtrAccessChain
-            | Op::InBoundsPtrAccessChain => {
-                let place = operand(0).and_then(|p| found[p].clone());
-                if let (Some(mut place), Some(id)) = (place, inst.id.expand()) {
-                    let skip = match inst.op {
-                        Op::PtrAccessChain | Op::InBoundsPtrAccessChain => 2,
-                        _ => 1,
-                    };
-                    let indices = words.iter().skip(1).map(|w| self.m.bits(Id::from_u32(*w)));
-                    let indices: Option<Vec<u64>> = indices.collect();
-                    let known = indices.filter(|i| skip == 1 || i.first() == Some(&0));
-                    if let Some(known) = known {
-                        let small = |n: &u64| u32::try_from(*n).unwrap_or(u32::MAX);
-                        place.path.extend(known.iter().skip(skip - 1).map(small));
-                        let to = ty.and_then(|t| self.m.pointee(t));
-                        if self.part(&place).is_some() && self.part(&place) == to {
-                            found[id] = Some(place);
-                            return;
-                        }
-                    }
-                    bad[place.var] = true;
-                }
-            }
-            Op::Bitcast => {
-                // Only for what says how long it lives; anything else will be told by its use.
-                if let (Some(place), Some(id)) =
-                    (operand(0).and_then(|p| found[p].clone()), inst.id.expand())
-                {
-                    let path = vec![u32::MAX];
-                    let var = place.var;
-                    found[id] = Some(Box::new(Place { var, path }));
-                }
-                return;
-            }
-            _ => {}
-        }
-        let mut all = Vec::new();
-        self.body.for_each_use(inst, |id| all.push(id));
-        for id in all {
-            if let Some(place) = &found[id] {
-                bad[place.var] = true;
-            }
-        }
-    }
-
-    /// The type of a part.
-    fn part(&self, place: &Place) -> Option<Ty> {
-        let (mut ty, _) = *self.vars.get(place.var)?;
-        for n in &place.path {
-            ty = self.m.types.member(ty, u64::from(*n))?.0;
-        }
-        Some(ty)
-    }
-
     /// Gives every load its value, and phis to blocks where several come together.
     fn rename(&mut self) {
         let Some(entry) = self.body.entry.expand() else {
@@ -437,7 +285,26 @@ impl Promote<'_, '_> {
         match (inst.op, inst.id.expand(), operand(1)) {
             (Op::Load, Some(id), _) => {
                 let value = current(self, undefined);
-                if place.path.is_empty() {
+                let (path, ty) = (place.path, inst.ty.expand());
+                if let As::Four(_) = place.seen {
+                    // The fourth component is nothing.
+                    let three = match path.is_empty() {
+                        true => value,
+                        false => {
+                            let three = self.body.fresh(place.ty);
+                            let words: Vec<u32> =
+                                [value.as_u32()].into_iter().chain(path).collect();
+                            let part = (Op::CompositeExtract, Some(place.ty), Some(three));
+                            out.push(self.body.inst(part.0, at, part.1, part.2, &words));
+                            three
+                        }
+                    };
+                    let three = three.as_u32();
+                    let words = [three, three, 0, 1, 2, places::NOTHING];
+                    out.push(self.body.inst(Op::VectorShuffle, at, ty, Some(id), &words));
+                    return;
+                }
+                if path.is_empty() {
                     // What is stored before it is loaded from there is nothing.
                     let value = match self.last(value) == id {
                         true => self.undefined(var, undefined),
@@ -446,14 +313,23 @@ impl Promote<'_, '_> {
                     self.instead[id] = value.into();
                     return;
                 }
-                let words: Vec<u32> = [value.as_u32()].into_iter().chain(place.path).collect();
-                let ty = inst.ty.expand();
+                let words: Vec<u32> = [value.as_u32()].into_iter().chain(path).collect();
                 out.push(
                     self.body
                         .inst(Op::CompositeExtract, at, ty, Some(id), &words),
                 );
             }
             (Op::Store, _, Some(value)) => {
+                let value = match place.seen {
+                    As::Four(_) => {
+                        let three = self.body.fresh(place.ty);
+                        let (op, ty, id) = (Op::VectorShuffle, Some(place.ty), Some(three));
+                        let words = [value.as_u32(), value.as_u32(), 0, 1, 2];
+                        out.push(self.body.inst(op, at, ty, id, &words));
+                        three
+                    }
+                    _ => value,
+                };
                 let new = match place.path.is_empty() {
                     true => value,
                     false => {
@@ -570,11 +446,4 @@ impl Promote<'_, '_> {
     fn is_new(&self, id: Id) -> bool {
         self.m.def(id) == crate::module::Def::None
     }
-}
-
-/// Blocks that are reached, each before what only it leads to.
-fn walk(body: &Body) -> Vec<Block> {
-    body.entry
-        .expand()
-        .map_or(Vec::new(), |e| crate::cfg::order(e, body))
 }
