@@ -88,7 +88,7 @@ fn integer_operations_of_one_and_three_operands() {
     const TERNARY: &str = "imad ubfe sbfe bfi";
     for ty in INTS {
         let dword = if ty == "i32" {
-            " sdp4a udp4a sudp4a"
+            " sdp4a udp4a sudp4a sdp4a_sat udp4a_sat sudp4a_sat"
         } else {
             ""
         };

@@ -18,7 +18,9 @@ pub(super) fn rule(op: Opcode, t: Scalar, target: &Target) -> Option<Rule> {
         Smulh | Umulh if wide => Rule::long(wide_high),
         SmulWide | UmulWide if narrow => Rule::whole(extended_product),
         SmulWide | UmulWide if !target.features().i64_alu => Rule::whole(product_of_halves),
-        Sdp4a | Udp4a | Sudp4a => Rule::whole(dot),
+        Sdp4a | Udp4a | Sudp4a | Sdp4aSat | Udp4aSat | Sudp4aSat if !target.features().dp4a => {
+            Rule::whole(dot)
+        }
         SaddSat | SsubSat if wide => Rule::masked(signed_clamp),
         UaddSat if wide => Rule::whole(unsigned_clamped_sum),
         UsubSat if wide => Rule::whole(unsigned_clamped_difference),
@@ -63,6 +65,43 @@ impl Expander<'_> {
             InstData::Imm { bits, .. } => Some(bits),
             _ => None,
         }
+    }
+
+    /// A byte of each doubleword: what was put there, where four were put together, or a region of them.
+    fn byte_of(&mut self, dwords: Value, n: u16) -> Value {
+        let lanes = self.ty(dwords).lanes();
+        let ty = Type::clamped(Scalar::I8, lanes);
+        let def = |v| Some(*self.func.dfg.data(self.func.dfg.def_inst(v)?));
+        let mut whole = match def(dwords) {
+            Some(InstData::Unary {
+                opcode: Opcode::Bitcast,
+                arg,
+            }) => Some(arg),
+            _ => None,
+        };
+        for _ in 0..4 {
+            let Some(InstData::WrRegion {
+                args: [old, new],
+                region,
+                index,
+                mask,
+                ..
+            }) = whole.and_then(def)
+            else {
+                break;
+            };
+            let each = region == Region::new(4, 1, 0, region.offset);
+            if !each || self.ty(new) != ty || index.is_some() || mask.is_some() {
+                break;
+            }
+            if region.offset == n {
+                return new;
+            }
+            whole = Some(old);
+        }
+        let bytes = Type::clamped(Scalar::I8, 4 * lanes);
+        let all = self.to(Opcode::Bitcast, bytes, dwords);
+        self.region(ty, all, Region::new(4, 1, 0, n))
     }
 
     /// A shift by a constant count.
@@ -159,28 +198,36 @@ fn product_of_halves(e: &mut Expander<'_>, inst: Inst) -> Results {
 /// Four products of bytes, added up.
 fn dot(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (op, ty) = e.shape(inst);
-    let [a, b, mut sum] = e.args(inst);
-    let bytes = Type::clamped(Scalar::I8, 4 * ty.lanes());
-    let (a, b) = (
-        e.to(Opcode::Bitcast, bytes, a),
-        e.to(Opcode::Bitcast, bytes, b),
-    );
+    let [a, b, more] = e.args(inst);
     let (first, second) = match op {
-        Opcode::Sdp4a => (Opcode::Sextend, Opcode::Sextend),
-        Opcode::Udp4a => (Opcode::Uextend, Opcode::Uextend),
+        Opcode::Sdp4a | Opcode::Sdp4aSat => (Opcode::Sextend, Opcode::Sextend),
+        Opcode::Udp4a | Opcode::Udp4aSat => (Opcode::Uextend, Opcode::Uextend),
         _ => (Opcode::Sextend, Opcode::Uextend),
     };
+    let add = match op {
+        Opcode::Sdp4aSat | Opcode::Sudp4aSat => Opcode::SaddSat,
+        Opcode::Udp4aSat => Opcode::UaddSat,
+        _ => Opcode::Iadd,
+    };
+    // The products alone are far from the limits of a doubleword: only the last sum is clamped.
+    let mut sum = (add == Opcode::Iadd).then_some(more);
     for n in 0..4 {
-        let at = Region::new(4, 1, 0, n);
         let mut byte = |v, extend| {
-            let byte = e.region(bytes.by(ty.lanes()), v, at);
+            let byte = e.byte_of(v, n);
             e.to(extend, ty, byte)
         };
         let (x, y) = (byte(a, first), byte(b, second));
         let product = e.bin(Opcode::Imul, x, y);
-        sum = e.bin(Opcode::Iadd, sum, product);
+        sum = Some(match sum {
+            Some(sum) => e.bin(Opcode::Iadd, sum, product),
+            None => product,
+        });
     }
-    smallvec![sum]
+    let sum = sum.unwrap_or(more);
+    smallvec![match add {
+        Opcode::Iadd => sum,
+        _ => e.bin(add, sum, more),
+    }]
 }
 
 /// A sum overflows where its sign is neither operand's, a difference where it is not the first one's and the signs differ.

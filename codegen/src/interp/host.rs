@@ -138,10 +138,21 @@ fn four_bytes(a: u64, b: u64, a_signed: bool, b_signed: bool) -> i64 {
 pub(super) fn ternary(opcode: Opcode, t: Scalar, a: u64, b: u64, c: u64) -> Option<u64> {
     let (mask, bits) = (t.mask(), t.bits());
     let dot = |x: bool, y: bool| (c as i64).wrapping_add(four_bytes(a, b, x, y)) as u64 & mask;
+    // Of 32 bits.
+    let signed_dot = |y: bool| {
+        let sum = i64::from(c as u32 as i32) + four_bytes(a, b, true, y);
+        sum.clamp(i32::MIN.into(), i32::MAX.into()) as u64 & mask
+    };
     Some(match opcode {
         Opcode::Sdp4a => dot(true, true),
         Opcode::Udp4a => dot(false, false),
         Opcode::Sudp4a => dot(true, false),
+        Opcode::Sdp4aSat => signed_dot(true),
+        Opcode::Sudp4aSat => signed_dot(false),
+        Opcode::Udp4aSat => {
+            let sum = c as i64 + four_bytes(a, b, false, false);
+            sum.min(mask as i64) as u64
+        }
         Opcode::Bfi => {
             let first = a.trailing_zeros() % 64;
             a & (b << first) & mask | !a & c
@@ -232,6 +243,17 @@ mod tests {
             ter(Opcode::Sudp4a, Scalar::I32, a, b, 1 << 20),
             Some((1 << 20) - 128 + 6 + 254 - 128)
         );
+        let sat = |op, a, b, c| ter(op, Scalar::I32, a, b, c);
+        let (most, least) = (0x7fff_ffff, 0x8000_0000);
+        assert_eq!(sat(Opcode::Sdp4aSat, a, b, most), Some(most));
+        assert_eq!(sat(Opcode::Sdp4aSat, 0x80, 1, least + 127), Some(least));
+        assert_eq!(
+            sat(Opcode::Sudp4aSat, 0x80, 1, least + 129),
+            Some(least + 1)
+        );
+        assert_eq!(sat(Opcode::Sudp4aSat, 0x7f, 0xff, most - 9), Some(most));
+        assert_eq!(sat(Opcode::Udp4aSat, a, b, 0xffff_fff0), Some(0xffff_ffff));
+        assert_eq!(sat(Opcode::Udp4aSat, 1, 1, 0xffff_fffe), Some(0xffff_ffff));
     }
 
     #[test]

@@ -207,6 +207,44 @@ impl Emit<'_, '_, '_> {
         Ok(out)
     }
 
+    /// Four bytes as a doubleword: a vector of them, or a word that has them. None for what is no four bytes.
+    pub(crate) fn four_bytes(&mut self, id: read::Id) -> Result<Option<Value>, Error> {
+        let ty = self.type_of(id)?;
+        let packed = matches!(self.m.types.kind(ty), Type::Int(32));
+        let v = self.get(id)?;
+        let bytes = v.len() == 4 && v.iter().all(|&v| self.b.ty(v).scalar() == Scalar::I8);
+        Ok(match v.as_slice() {
+            [one] if packed => Some(*one),
+            all if bytes => self.bitcast(all, Scalar::I32, 1)?.first().copied(),
+            _ => None,
+        })
+    }
+
+    /// The sum of the products of four bytes each, and of a doubleword if there is one: then it may be clamped.
+    pub(crate) fn dot_of_bytes(
+        &mut self,
+        [a, b]: [Value; 2],
+        [sa, sb]: [bool; 2],
+        more: Option<Value>,
+        clamped: bool,
+    ) -> Value {
+        // There is one order of signs: the other is that of the operands.
+        let (a, b) = if sb && !sa { (b, a) } else { (a, b) };
+        let more = more.unwrap_or_else(|| self.same(a, 0));
+        let mut v = [a, b, more];
+        self.even(&mut v);
+        let [a, b, more] = v;
+        let ins = self.b.ins();
+        match (sa || sb, sa && sb, clamped) {
+            (true, true, false) => ins.sdp4a(a, b, more),
+            (true, false, false) => ins.sudp4a(a, b, more),
+            (false, _, false) => ins.udp4a(a, b, more),
+            (true, true, true) => ins.sdp4a_sat(a, b, more),
+            (true, false, true) => ins.sudp4a_sat(a, b, more),
+            (false, _, true) => ins.udp4a_sat(a, b, more),
+        }
+    }
+
     fn small_dot(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let (sa, sb) = match inst.op {
             Op::SDot | Op::SDotAccSat => (true, true),
@@ -218,7 +256,24 @@ impl Emit<'_, '_, '_> {
         if !to.is_int() {
             return Err(wrong(inst.op));
         }
+        let clamped = matches!(inst.op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat);
+        let more = match clamped {
+            true => {
+                let id = self.operand(inst, 2)?;
+                Some(self.one(id)?)
+            }
+            false => None,
+        };
+        if more.is_some_and(|v| self.b.ty(v).scalar() != to) {
+            return Err(wrong(inst.op));
+        }
         let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
+        if to == Scalar::I32
+            && let (Some(a), Some(b)) = (self.four_bytes(a)?, self.four_bytes(b)?)
+        {
+            let sum = self.dot_of_bytes([a, b], [sa, sb], more, clamped);
+            return Ok(Leaves::from_slice(&[sum]));
+        }
         let (a, b) = (self.small(a, sa, to)?, self.small(b, sb, to)?);
         let mut sum: Option<Value> = None;
         for (a, b) in a.iter().zip(&b) {
@@ -231,13 +286,9 @@ impl Emit<'_, '_, '_> {
             });
         }
         let mut sum = sum.ok_or_else(|| wrong(inst.op))?;
-        if matches!(inst.op, Op::SDotAccSat | Op::UDotAccSat | Op::SUDotAccSat) {
-            let more = self.operand(inst, 2)?;
-            let mut v = [sum, self.one(more)?];
+        if let Some(more) = more {
+            let mut v = [sum, more];
             self.even(&mut v);
-            if self.b.ty(v[0]) != self.b.ty(v[1]) {
-                return Err(wrong(inst.op));
-            }
             sum = match sa {
                 true => self.b.ins().sadd_sat(v[0], v[1]),
                 false => self.b.ins().uadd_sat(v[0], v[1]),

@@ -34,16 +34,56 @@ enum Function {
     NamedBarrier,
     /// A wait at one, with the memories to order.
     WaitNamed,
+    /// The sum of four products of bytes (whose operands have signs or not), and of a doubleword if there is a third operand.
+    Dot {
+        signs: [bool; 2],
+    },
 }
 
-/// A function by its name: that of C++, without the parameters' types.
+/// The parts of a name of C++: the function's own, and its parameters' types.
+fn parts(name: &str) -> Option<(&str, &str)> {
+    let rest = name.strip_prefix("_Z")?;
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let (length, rest) = rest.split_at(digits);
+    rest.split_at_checked(length.parse().ok()?)
+}
+
+/// A product of four bytes each: of vectors, which say by their types whether they have signs, or of words.
+fn dot(name: &str, types: &str) -> Option<Function> {
+    let words = name
+        .strip_prefix("dot_acc_sat_4x8packed_")
+        .or_else(|| name.strip_prefix("dot_4x8packed_"));
+    let signs = match (words, name) {
+        (Some("ss_int"), _) => [true, true],
+        (Some("su_int"), _) => [true, false],
+        (Some("us_int"), _) => [false, true],
+        (Some("uu_uint"), _) => [false, false],
+        (None, "dot" | "dot_acc_sat") => {
+            let vector = |types: &str| match types.get(..5) {
+                Some("Dv4_c") => Some(true),
+                Some("Dv4_h") => Some(false),
+                _ => None,
+            };
+            let first = vector(types)?;
+            let rest = types.get(5..)?;
+            let second = match rest.starts_with("S_") {
+                true => first,
+                false => vector(rest)?,
+            };
+            [first, second]
+        }
+        _ => return None,
+    };
+    Some(Function::Dot { signs })
+}
+
+/// A function by its name: that of C++, or a plain one.
 fn find(name: &str) -> Option<Function> {
-    let plain = name.strip_prefix("_Z").and_then(|rest| {
-        let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-        let (length, rest) = rest.split_at(digits);
-        rest.get(..length.parse().ok()?)
-    });
-    Some(match plain.unwrap_or(name) {
+    let (plain, types) = parts(name).unwrap_or((name, ""));
+    if plain.starts_with("dot") {
+        return dot(plain, types);
+    }
+    Some(match plain {
         "intel_bfi" => Function::InsertField,
         "intel_sbfe" => Function::SignedField,
         "intel_ubfe" => Function::UnsignedField,
@@ -92,7 +132,8 @@ pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
         Function::InsertField
         | Function::SignedField
         | Function::UnsignedField
-        | Function::ReverseBits => None,
+        | Function::ReverseBits
+        | Function::Dot { .. } => None,
         _ => Some(Spread::Uniform),
     }
 }
@@ -129,6 +170,16 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
                 return Err(wrong());
             };
             return e.exchange_float(pointer, expected, new);
+        }
+        Function::Dot { signs } => {
+            let (a, b, more) = match *args.as_slice() {
+                [a, b] => (a, b, None),
+                [a, b, _] => (a, b, Some(number(e, &args, 2)?)),
+                _ => return Err(wrong()),
+            };
+            let a = e.four_bytes(a)?.ok_or_else(wrong)?;
+            let b = e.four_bytes(b)?.ok_or_else(wrong)?;
+            e.dot_of_bytes([a, b], signs, more, more.is_some())
         }
         Function::Cycles => e.b.ins().cycles(I64),
         Function::HwThread => e.b.ins().hw_thread_id(I32),

@@ -16,6 +16,7 @@
 mod bits;
 mod cost;
 mod elaborate;
+mod parts;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -250,6 +251,7 @@ impl<'a> EGraph<'a> {
         rules::simplify(self, this, &mut found);
         found.extend(self.uniform(ty, data));
         found.extend(self.turned(this, ty, data));
+        found.extend(self.put_together(ty, data));
         self.depth -= 1;
         for other in found {
             let known = other.as_u32() < made as u32;

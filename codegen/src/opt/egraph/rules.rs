@@ -96,7 +96,7 @@ pub(super) fn exchanged(cond: IntCC) -> IntCC {
 const REGION_LANES: u32 = 64;
 
 /// The elements of a value that a region has, in order; `None` where those are not whole elements, or too many.
-fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
+pub(super) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
     let size = ty.scalar().bytes();
     let offset = u32::from(region.offset);
     if ty.lanes() > REGION_LANES || size == 0 || !offset.is_multiple_of(size) {
