@@ -80,6 +80,7 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
         without,
         doubles: options.doubles && target.features().native_f64,
         float_atomics: options.float_atomics && target.features().float_atomics,
+        word_atomics: options.word_atomics && target.features().word_atomics,
         ..options.clone()
     }
 }

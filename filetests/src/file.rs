@@ -74,11 +74,15 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// Whether a target has all that the file has: doubles and images are not everywhere, and messages that a file spells itself are of the data port.
+    /// Whether a target has all that the file has: doubles, images and atomics of words are not everywhere, and messages that a file spells itself are of the data port.
     pub fn is_for(&self, target: &Target) -> bool {
         let f = target.features();
         let needs = |what: &str, there: bool| there || !self.body.contains(what);
-        needs("f64", f.native_f64) && needs("image", f.sampler) && needs("send exec", f.sampler)
+        let words = ["atomic.i16", "atomic.f16"];
+        needs("f64", f.native_f64)
+            && needs("image", f.sampler)
+            && needs("send exec", f.sampler)
+            && words.into_iter().all(|w| needs(w, f.word_atomics))
     }
 
     /// Reads a filetest.

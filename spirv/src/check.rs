@@ -60,6 +60,7 @@ fn is_supported(c: Capability) -> bool {
             | AtomicFloat32AddEXT
             | AtomicFloat64AddEXT
             | AtomicFloat16MinMaxEXT
+            | AtomicFloat16AddEXT
             | AtomicFloat32MinMaxEXT
             | AtomicFloat64MinMaxEXT
             | Shader

@@ -149,6 +149,22 @@ pub(crate) fn quadwords(func: &mut Function, float: FloatControls, target: &Targ
 /// Refuses what no rule rewrites.
 fn lacks(func: &Function, inst: Inst, target: &Target) -> Result<(), CodegenError> {
     let data = func.dfg.data(inst);
+    let result = func.dfg.first_result(inst).map(|v| func.dfg.ty(v));
+    if let (InstData::Atomic { op, .. }, Some(ty)) = (data, result)
+        && ty.scalar().bits() == 16
+        && !target.features().word_atomics
+    {
+        return Err(CodegenError::Unsupported {
+            function: func.name.clone(),
+            what: format!(
+                "`atomic` {} of {ty} ({} has no atomics of words)",
+                op.name(),
+                target.name()
+            ),
+            at: None,
+            origin: func.srclocs[inst].into(),
+        });
+    }
     if target.features().native_f64 || !computes(data.opcode()) {
         return Ok(());
     }

@@ -248,8 +248,11 @@ impl Gen<'_, '_, '_> {
         if op.is_float() && !(self.options.floats && self.options.float_atomics) {
             return;
         }
+        let words = self.options.word_atomics && self.rng.one_in(4);
         let scalar = match (op.is_float(), space) {
+            (true, _) if words => Scalar::F16,
             (true, _) => Scalar::F32,
+            (false, _) if words => Scalar::I16,
             (false, Space::Global) if self.rng.one_in(3) => Scalar::I64,
             _ => Scalar::I32,
         };

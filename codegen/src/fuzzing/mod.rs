@@ -64,6 +64,8 @@ pub struct Options {
     pub doubles: bool,
     /// Whether there are atomics of floats.
     pub float_atomics: bool,
+    /// Whether there are atomics of words and of halves.
+    pub word_atomics: bool,
     /// Whether there are accesses beside each other.
     pub neighbours: bool,
     /// Opcodes that are left out.
@@ -96,6 +98,7 @@ impl Options {
             floats: true,
             doubles: true,
             float_atomics: true,
+            word_atomics: true,
             neighbours: false,
             without: Vec::new(),
             size: 60,
@@ -110,6 +113,7 @@ impl Options {
             floats: true,
             doubles: true,
             float_atomics: true,
+            word_atomics: true,
             neighbours: false,
             without: Vec::new(),
             size: 40,

@@ -18,7 +18,7 @@ pub struct Atomic {
     pub mem: MemFlags,
     /// Lanes, any number.
     pub lanes: u32,
-    /// Element type: a dword or a qword.
+    /// Element type: a dword, a qword, or where there are atomics of words one of those, each in a dword of the payload.
     pub ty: Type,
     /// The addresses, as wide as the space's are.
     pub addr: VReg,
@@ -35,16 +35,34 @@ pub struct Atomic {
 }
 
 impl Atomic {
+    /// The types of an element in a register and in a payload.
+    fn moved(&self) -> (Type, Type) {
+        match self.ty.bytes() {
+            2 => (Type::Uw, Type::Ud),
+            _ => (self.ty, self.ty),
+        }
+    }
+
     fn message(&self, part: &Part) -> MsgOp {
         use message::AtomicOp as Int;
         let (addr, _) = model(self.mem.space);
         let returns = self.result.is_some();
         let simd = part.simd;
-        let float = |op| MsgOp::FloatAtomic {
-            op,
-            addr,
-            returns,
-            simd,
+        let word = self.ty.bytes() == 2;
+        let float = |op| match word {
+            true => MsgOp::SizedFloatAtomic {
+                op,
+                bits: 16,
+                addr,
+                returns,
+                simd,
+            },
+            false => MsgOp::FloatAtomic {
+                op,
+                addr,
+                returns,
+                simd,
+            },
         };
         let op = match self.op {
             AtomicOp::Fmin => return float(FloatAtomicOp::FMin),
@@ -64,6 +82,14 @@ impl Atomic {
             AtomicOp::Umax => Int::UMax,
             AtomicOp::Cmpxchg => Int::CmpWr,
         };
+        if word {
+            return MsgOp::HalfAtomic {
+                op,
+                addr,
+                returns,
+                simd,
+            };
+        }
         MsgOp::Atomic {
             op,
             addr,
@@ -93,8 +119,9 @@ impl Sends<'_> {
                 self.send(op, &part, p, false);
                 continue;
             };
-            let bytes = a.ty.bytes();
-            let t = self.out.temp_grfs(self.out.grf.hold(part.channels * bytes));
+            let (ty, slot) = a.moved();
+            let hold = part.channels * slot.bytes();
+            let t = self.out.temp_grfs(self.out.grf.hold(hold));
             let p = Payloads {
                 dst: Some((t, 0)),
                 src0,
@@ -104,9 +131,9 @@ impl Sends<'_> {
                 self.out.emit(MInst::Start { dst: t });
             }
             self.send(op, &part, p, true);
-            let from = at(t, 0, part.lanes, a.ty).plain();
-            let to = at(out, part.first * bytes, part.lanes, a.ty);
-            let mov = Operation::new(Op::Mov, a.ty, &[from]);
+            let from = at(t, 0, part.lanes, slot).narrowed(ty).plain();
+            let to = at(out, part.first * ty.bytes(), part.lanes, ty);
+            let mov = Operation::new(Op::Mov, ty, &[from]);
             let begins = std::mem::replace(&mut starts, false);
             self.out.code.push(Lowered::Bale(Bale {
                 mask: part.pred,
@@ -123,7 +150,8 @@ impl Sends<'_> {
         let (_, ty) = model(a.mem.space);
         let operands: Vec<VReg> = a.data.into_iter().flatten().collect();
         let addr_bytes = grf.hold(channels * ty.bytes()) * grf.bytes;
-        let each = grf.hold(channels * a.ty.bytes()) * grf.bytes;
+        let (element, slot) = a.moved();
+        let each = grf.hold(channels * slot.bytes()) * grf.bytes;
         let data_bytes = each * operands.len() as u32;
         let split = self.target.split_sends() && !operands.is_empty();
         let (addr, data) = match split {
@@ -147,12 +175,13 @@ impl Sends<'_> {
         self.out
             .bale_at(at(addr.0, 0, part.lanes, ty), true, part.lanes, o);
         for (n, reg) in operands.into_iter().enumerate() {
-            let from = at(reg, part.first * a.ty.bytes(), part.lanes, a.ty).plain();
+            let first = part.first * element.bytes();
+            let from = at(reg, first, part.lanes, element).plain();
             let to = View {
                 offset: data.1 + n as u32 * each,
-                ..at(data.0, 0, part.lanes, a.ty)
+                ..at(data.0, 0, part.lanes, slot)
             };
-            let mov = Operation::new(Op::Mov, a.ty, &[from]);
+            let mov = Operation::new(Op::Mov, slot, &[from]);
             self.out.bale_at(to, split && n == 0, part.lanes, mov);
         }
         (addr, split.then_some(data))

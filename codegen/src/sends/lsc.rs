@@ -103,6 +103,7 @@ pub(super) fn atomic(op: AtomicOp, mem: MemFlags, ty: Type) -> MsgOp {
     };
     let data = match ty.bytes() {
         8 => LscData::D64,
+        2 => LscData::D16U32,
         _ => LscData::D32,
     };
     access(mem, op, data, LscVector::ONE)

@@ -156,15 +156,15 @@ impl Verifier<'_> {
             self.error(Place::Inst(inst), "there are no atomics in scratch");
         }
         let ok = match (op.is_float(), ty.scalar()) {
-            (true, s) => s == Scalar::F32,
-            (false, Scalar::I32) => true,
+            (true, s) => matches!(s, Scalar::F16 | Scalar::F32),
+            (false, Scalar::I16 | Scalar::I32) => true,
             (false, Scalar::I64) => mem.space == Space::Global,
             (false, _) => false,
         };
         if !ok {
             let what = match op.is_float() {
-                true => "f32",
-                false => "i32, or i64 in global memory",
+                true => "f16 or f32",
+                false => "i16, i32, or i64 in global memory",
             };
             self.error(
                 Place::Inst(inst),

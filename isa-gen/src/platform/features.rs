@@ -41,6 +41,8 @@ pub struct Features {
     pub slm_in_l3: bool,
     /// Whether there are atomics of single floats (PRM, data port 1 messages).
     pub float_atomics: bool,
+    /// Whether there are atomics of words and of halves (PRM, data port 1 messages; Intel's compiler has them from Gen12 on).
+    pub word_atomics: bool,
     /// Whether the ALU has `q` and `uq` (at least in `mov`).
     pub native_i64: bool,
     /// Whether sums, shifts and compares of quadwords are instructions of it (Intel's compiler makes them of doublewords on Xe-HP and Xe-HPG, which
@@ -183,6 +185,7 @@ const GEN7P5: Features = Features {
     branch_bytes: false,
     slm_in_l3: true,
     float_atomics: false,
+    word_atomics: false,
     native_i64: false,
     i64_alu: false,
     i64_sums: false,
@@ -307,6 +310,7 @@ const XE_LP: Features = Features {
     swsb: true,
     sb_tokens: 16,
     math_div_pow: false,
+    word_atomics: true,
     dp4a: true,
     ternary_single_step: true,
     split_send: false,

@@ -244,7 +244,7 @@ impl Emit<'_, '_, '_> {
     ) -> Result<Leaves, Error> {
         let op = operation(inst.op).ok_or_else(|| wrong(inst.op))?;
         let int = integer(scalar);
-        if !matches!(int, Scalar::I32 | Scalar::I64) {
+        if !matches!(int, Scalar::I16 | Scalar::I32 | Scalar::I64) {
             return Err(Error::unsupported(format!(
                 "{} of {} bits in this memory",
                 read::name(inst.op),
@@ -313,12 +313,14 @@ impl Emit<'_, '_, '_> {
         if scalar != self.b.ty(value).scalar() || !scalar.is_float() {
             return Err(wrong(op));
         }
-        if !matches!(scalar, Scalar::F32 | Scalar::F64) {
-            return Err(Error::unsupported(format!(
-                "{} of {} bits",
-                read::name(op),
-                scalar.bits()
-            )));
+        // What has atomics of halves at all has these.
+        let of_halves = match op {
+            Op::AtomicFMinEXT => Some(AtomicOp::Fmin),
+            Op::AtomicFMaxEXT => Some(AtomicOp::Fmax),
+            _ => None,
+        };
+        if let (Scalar::F16, Some(op)) = (scalar, of_halves) {
+            return Ok(self.at_once(op, scalar, addr, mem, &[value]));
         }
         let change = |e: &mut Self, have: Value| match op {
             Op::AtomicFAddEXT => e.b.ins().fadd(have, value),
@@ -395,6 +397,54 @@ impl Emit<'_, '_, '_> {
             let same = e.b.ins().fcmp(FloatCC::Equal, have, expected);
             (new, Some(e.b.ins().bnot(same)))
         })
+    }
+
+    /// An atomic that is one in the IR too, of the channels that run.
+    fn at_once(
+        &mut self,
+        op: AtomicOp,
+        scalar: Scalar,
+        addr: Value,
+        mem: MemFlags,
+        values: &[Value],
+    ) -> Leaves {
+        let ty = self.lanes(scalar, self.simd);
+        let (mask, undef) = (self.b.exec_mask(), self.b.ins().undef(ty));
+        let masked = Some((mask, undef));
+        let old = self.b.ins().atomic(op, mem, ty, addr, 0, values, masked);
+        Leaves::from_slice(&[old])
+    }
+
+    /// An atomic on words or halves, by a pointer and as many operands as it has, without an order.
+    pub(crate) fn word_atomic(
+        &mut self,
+        op: AtomicOp,
+        pointer: Id,
+        operands: &[Id],
+    ) -> Result<Leaves, Error> {
+        let wrong = || Error::malformed("an atomic of 16 bits of what it does not take");
+        let (class, of) = self.pointer(pointer)?;
+        let scalar = self.scalar(of)?;
+        let want = match op.is_float() {
+            true => Scalar::F16,
+            false => Scalar::I16,
+        };
+        if scalar != want || operands.len() != op.operands() {
+            return Err(wrong());
+        }
+        let mut access = self.access(class, of, &[])?;
+        access.mem.volatile = true;
+        let addr = self.address(pointer, &access)?;
+        let addr = self.b.splat(addr, self.simd);
+        let mut values = Leaves::new();
+        for id in operands {
+            let v = self.one(*id)?;
+            if self.b.ty(v).scalar() != scalar {
+                return Err(wrong());
+            }
+            values.push(self.b.splat(v, self.simd));
+        }
+        Ok(self.at_once(op, scalar, addr, access.mem, &values))
     }
 
     /// Whether a float is a NaN.

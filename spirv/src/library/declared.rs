@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::module::{Def, Module};
 use crate::read::{self, Id};
 use gantry_codegen::ir::scalars::{I32, I64};
-use gantry_codegen::ir::{Scalar, Value};
+use gantry_codegen::ir::{AtomicOp, Scalar, Value};
 use spirv::Decoration;
 
 /// What a function does.
@@ -30,14 +30,14 @@ enum Function {
     Slice,
     /// An exchange if a float equals another, as floats do.
     CompareExchangeFloat,
+    /// An atomic on a word or a half.
+    Atomic(AtomicOp),
     /// A barrier of so many sub-groups.
     NamedBarrier,
     /// A wait at one, with the memories to order.
     WaitNamed,
     /// The sum of four products of bytes (whose operands have signs or not), and of a doubleword if there is a third operand.
-    Dot {
-        signs: [bool; 2],
-    },
+    Dot { signs: [bool; 2] },
 }
 
 /// The parts of a name of C++: the function's own, and its parameters' types.
@@ -77,9 +77,40 @@ fn dot(name: &str, types: &str) -> Option<Function> {
     Some(Function::Dot { signs })
 }
 
+/// An atomic of 16 bits, as Intel's compiler has them: `__builtin_IB_atomic_add_global_i16`.
+fn atomic(name: &str) -> Option<Function> {
+    let mut words = name.strip_prefix("__builtin_IB_atomic_")?.split('_');
+    let (op, memory, of) = (words.next()?, words.next()?, words.next()?);
+    if !matches!(memory, "global" | "local") || words.next().is_some() {
+        return None;
+    }
+    Some(Function::Atomic(match (op, of) {
+        ("min", "u16") => AtomicOp::Umin,
+        ("max", "u16") => AtomicOp::Umax,
+        ("min", "f16") => AtomicOp::Fmin,
+        ("max", "f16") => AtomicOp::Fmax,
+        ("cmpxchg", "f16") => AtomicOp::Fcmpxchg,
+        ("add", "i16") => AtomicOp::Add,
+        ("sub", "i16") => AtomicOp::Sub,
+        ("inc", "i16") => AtomicOp::Inc,
+        ("dec", "i16") => AtomicOp::Dec,
+        ("and", "i16") => AtomicOp::And,
+        ("or", "i16") => AtomicOp::Or,
+        ("xor", "i16") => AtomicOp::Xor,
+        ("xchg", "i16") => AtomicOp::Xchg,
+        ("min", "i16") => AtomicOp::Smin,
+        ("max", "i16") => AtomicOp::Smax,
+        ("cmpxchg", "i16") => AtomicOp::Cmpxchg,
+        _ => return None,
+    }))
+}
+
 /// A function by its name: that of C++, or a plain one.
 fn find(name: &str) -> Option<Function> {
     let (plain, types) = parts(name).unwrap_or((name, ""));
+    if let Some(atomic) = atomic(plain) {
+        return Some(atomic);
+    }
     if plain.starts_with("dot") {
         return dot(plain, types);
     }
@@ -128,7 +159,7 @@ fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
 /// How the result of a call comes to be divergent; none: by the arguments.
 pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
     match called(m, operands)? {
-        Function::CompareExchangeFloat => Some(Spread::Divergent),
+        Function::CompareExchangeFloat | Function::Atomic(_) => Some(Spread::Divergent),
         Function::InsertField
         | Function::SignedField
         | Function::UnsignedField
@@ -140,7 +171,10 @@ pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
 
 /// Whether the first argument is a pointer by which the call accesses memory.
 pub(crate) fn accesses(m: &Module<'_>, operands: &[u32]) -> bool {
-    called(m, operands) == Some(Function::CompareExchangeFloat)
+    matches!(
+        called(m, operands),
+        Some(Function::CompareExchangeFloat | Function::Atomic(_))
+    )
 }
 
 /// Whether a call makes a named barrier.
@@ -164,6 +198,10 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
             let flags = args.get(1).and_then(|id| e.m.bits(*id));
             e.wait_named(barrier, flags.unwrap_or(u64::MAX));
             return Ok(Leaves::new());
+        }
+        Function::Atomic(op) => {
+            let (pointer, operands) = args.split_first().ok_or_else(wrong)?;
+            return e.word_atomic(op, *pointer, operands);
         }
         Function::CompareExchangeFloat => {
             let [pointer, expected, new] = *args.as_slice() else {
