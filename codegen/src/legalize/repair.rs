@@ -35,7 +35,7 @@ impl Bale {
     fn is_mixed_float(&self) -> bool {
         let o = &self.operation;
         let has = |ty: Type| o.ty == ty || o.srcs.iter().flatten().any(|s| s.ty() == ty);
-        has(Type::Hf) && has(Type::F)
+        (has(Type::Hf) || has(Type::Bf)) && has(Type::F)
     }
 
     pub(super) fn is_ternary(&self) -> bool {
@@ -154,12 +154,7 @@ impl Legalizer<'_> {
             under: None,
             ..b
         });
-        let from = BaleSrc::View(view, SrcMods::default());
-        Bale {
-            operation: Operation::new(Op::Mov, ty, &[from]),
-            flag: None,
-            ..b
-        }
+        self.moved(&b, view)
     }
 
     /// Where floats lie in step, what copies their bits is a move of integers, which may lie anywhere.
@@ -641,7 +636,7 @@ impl Legalizer<'_> {
         }
     }
 
-    /// Sources of three-source instructions are of the destination's type, and neighbours or one element. Those in Align16 have four channels at
+    /// Sources of three-source instructions are as wide as the destination, and neighbours or one element. Those in Align16 have four channels at
     /// least, and operands at multiples of 16 bytes.
     fn ternary(&mut self, mut b: Bale) -> Option<Bale> {
         let bytes = b.operation.ty.bytes();
@@ -677,7 +672,9 @@ impl Legalizer<'_> {
                 b.operation.srcs[n] = Some(BaleSrc::View(all, m));
             } else {
                 self.fired.repair(Repair::TernarySource);
-                let mut v = self.copied(v, b.lanes, b.operation.ty, lanes);
+                // One of the same size has a sign of its own.
+                let ty = if same { v.ty } else { b.operation.ty };
+                let mut v = self.copied(v, b.lanes, ty, lanes);
                 (v.vs, v.w) = (lanes, lanes);
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
             }
@@ -723,6 +720,12 @@ impl Legalizer<'_> {
 
     /// The rest of a bale whose operation wrote a temporary: a move under its mask.
     pub(super) fn moved(&self, b: &Bale, from: View) -> Bale {
+        // There is no move of bfloats as such: their bits are words.
+        let ty = match from.ty {
+            Type::Bf => Type::Uw,
+            ty => ty,
+        };
+        let from = View { ty, ..from };
         Bale {
             operation: Operation::new(Op::Mov, from.ty, &[BaleSrc::View(from, SrcMods::default())]),
             dst: View {
@@ -740,6 +743,13 @@ impl Legalizer<'_> {
         let Some(step) = b.dst_step() else {
             return Some(b);
         };
+        // Eight bfloats are made at once, packed from a 16-byte boundary on.
+        if b.operation.ty == Type::Bf && b.lanes.is_multiple_of(8) {
+            self.align_destination(&b.dst, ALIGN16);
+            if self.is_packed(&b.dst, b.lanes, ALIGN16) {
+                return Some(b);
+            }
+        }
         let ty = b.operation.ty;
         let hs = step / ty.bytes();
         let base = self.base(b.dst.reg).grf_offset;
