@@ -61,6 +61,7 @@ fn is_supported(c: Capability) -> bool {
             | AtomicFloat64AddEXT
             | AtomicFloat16MinMaxEXT
             | AtomicFloat16AddEXT
+            | BFloat16ConversionINTEL
             | AtomicFloat32MinMaxEXT
             | AtomicFloat64MinMaxEXT
             | Shader

@@ -75,6 +75,35 @@ fn power(e: &mut Expander<'_>, inst: Inst) -> Results {
     smallvec![e.select(trivial, one, power)]
 }
 
+/// The upper half of a single, one more where the lower half is more than half of that, or just that and the upper one odd.
+pub(super) fn to_bfloat(e: &mut Expander<'_>, inst: Inst) -> Results {
+    let ty = e.result(inst);
+    let [x] = e.args(inst);
+    let bits = e.cast(Scalar::I32, x);
+    let i32 = e.ty(bits);
+    let magnitude = e.int(i32, 0x7fff_ffff);
+    let magnitude = e.bin(Opcode::Band, bits, magnitude);
+    let mut from = bits;
+    if e.float.flush_f32 {
+        let (least, sign) = (e.int(i32, 0x0080_0000), e.int(i32, 1 << 31));
+        let denormal = e.icmp(IntCC::SignedLessThan, magnitude, least);
+        let zero = e.bin(Opcode::Band, bits, sign);
+        from = e.select(denormal, zero, bits);
+    }
+    let upper = e.shift(Opcode::Ushr, from, 16);
+    let one = e.int(i32, 1);
+    let odd = e.bin(Opcode::Band, upper, one);
+    let half = e.int(i32, 0x7fff);
+    let sum = e.bin(Opcode::Iadd, from, half);
+    let sum = e.bin(Opcode::Iadd, sum, odd);
+    let near = e.shift(Opcode::Ushr, sum, 16);
+    let (infinity, quiet) = (e.int(i32, 0x7f80_0000), e.int(i32, 0x40));
+    let nan = e.icmp(IntCC::SignedGreaterThan, magnitude, infinity);
+    let quiet = e.bin(Opcode::Bor, upper, quiet);
+    let out = e.select(nan, quiet, near);
+    smallvec![e.to(Opcode::Ireduce, ty, out)]
+}
+
 fn round_and_convert(e: &mut Expander<'_>, inst: Inst) -> Results {
     use Opcode::*;
     let (op, ty) = (e.func.dfg.data(inst).opcode(), e.result(inst));

@@ -230,6 +230,9 @@ fn rule(func: &Function, inst: Inst, target: &Target) -> Option<Rule> {
     if opcode == Opcode::Flrp && isa::Op::Lrp.info(target.platform()).is_none() {
         return Some(Rule::whole(flrp));
     }
+    if opcode == Opcode::FdemoteBf16Rte && !f.bfloat {
+        return Some(Rule::masked(floats::to_bfloat));
+    }
     if let Some(rule) = lanes::rule(opcode) {
         return Some(rule);
     }

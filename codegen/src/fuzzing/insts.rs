@@ -199,6 +199,17 @@ impl Gen<'_, '_, '_> {
     }
 
     fn unary(&mut self, opcode: Opcode) {
+        if opcode == Opcode::FdemoteBf16Rte {
+            // A whole number: the bits of a NaN are not the same everywhere.
+            let lanes = self.lanes();
+            let number = self.value(Type::clamped(Scalar::I32, lanes));
+            let single = self.b.ty(number).with_scalar(Scalar::F32);
+            let Some(single) = single else { return };
+            let arg = self.b.ins().fcvt_from_sint(single, number);
+            let to = Type::clamped(Scalar::I16, single.lanes());
+            self.push(InstData::Unary { opcode, arg }, Some(to));
+            return;
+        }
         let mut from = self.type_of(opcode.info().class);
         let mut to = None;
         if opcode.info().out == Out::Ctrl {

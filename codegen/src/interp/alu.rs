@@ -169,6 +169,11 @@ pub(super) fn unary(
     if let Some(lanes) = by_host.collect() {
         return Some(lanes);
     }
+    if opcode == Opcode::FdemoteBf16Rte {
+        let alu = convert(Type::F, Type::Bf, false);
+        let round = Round::Nearest;
+        return results(&alu, &[x], to, &FpMode { round, ..*mode });
+    }
     if let Some((plain, round)) = explicit(opcode) {
         return unary(plain, from, to, x, &FpMode { round, ..*mode });
     }

@@ -335,6 +335,10 @@ impl Context for Lower<'_> {
         Operation { mode, ..o }
     }
 
+    fn bfloat(&mut self) -> GenType {
+        GenType::Bf
+    }
+
     fn saturate(&mut self, o: Operation) -> Operation {
         Operation { sat: true, ..o }
     }

@@ -233,6 +233,10 @@ impl Verifier<'_> {
                 lanes && t.is_float() && wider,
                 "wider floats of as many lanes",
             ),
+            Opcode::FdemoteBf16Rte => (
+                lanes && f == Scalar::F32 && t == Scalar::I16,
+                "i16 of as many lanes, of singles",
+            ),
             Opcode::Fdemote
             | Opcode::FdemoteRte
             | Opcode::FdemoteRtz

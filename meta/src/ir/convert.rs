@@ -50,6 +50,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("fdemote_rtz", Unary, Float, Ctrl, "To a narrower float, rounded toward zero."),
         op("fdemote_rtp", Unary, Float, Ctrl, "To a narrower float, rounded up."),
         op("fdemote_rtn", Unary, Float, Ctrl, "To a narrower float, rounded down."),
+        op("fdemote_bf16_rte", Unary, Float, Ctrl, "The bits of the bfloat that a single is, rounded to nearest even: `fdemote_bf16_rte.i16x8 v1`. A NaN stays one, and is quiet."),
         op("bitcast", Unary, Data, Ctrl, "The same bytes as another type of the same size."),
         op("rdregion", RdRegion, Data, Ctrl, "Lanes of a region of a vector: `rdregion.f32x8 v1, <16;8,1>, 32`."),
         op("wrregion", WrRegion, Data, Same, "A vector with a region of it replaced: `wrregion v1, <8;8,1>, 32, v3, mask v4`."),

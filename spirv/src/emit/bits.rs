@@ -1,4 +1,4 @@
-//! Bit fields, sums with carry, long products, dot products of small integers, and what a half keeps of a single.
+//! Bit fields, sums with carry, long products, dot products of small integers, bfloats, and what a half keeps of a single.
 
 use super::{Emit, Leaves};
 use crate::body::BInst;
@@ -21,6 +21,8 @@ pub(super) fn is_supported(op: Op) -> bool {
             | UMulExtended
             | SMulExtended
             | QuantizeToF16
+            | ConvertFToBF16INTEL
+            | ConvertBF16ToFINTEL
             | SDot
             | UDot
             | SUDot
@@ -43,6 +45,14 @@ impl Emit<'_, '_, '_> {
                 let mut out = self.get(id)?;
                 for v in &mut out {
                     *v = self.quantize(*v)?;
+                }
+                Ok(out)
+            }
+            Op::ConvertFToBF16INTEL | Op::ConvertBF16ToFINTEL => {
+                let id = self.operand(inst, 0)?;
+                let mut out = self.get(id)?;
+                for v in &mut out {
+                    *v = self.bfloat(inst.op, *v)?;
                 }
                 Ok(out)
             }
@@ -181,6 +191,26 @@ impl Emit<'_, '_, '_> {
         let small = self.b.ins().fcmp(FloatCC::LessThan, magnitude, least);
         let zero = self.float(v, 0.0);
         self.choose(small, zero, back)
+    }
+
+    /// A single as the bits of a bfloat, or those as a single, of which they are the upper half.
+    fn bfloat(&mut self, op: Op, v: Value) -> Result<Value, Error> {
+        let ty = self.b.ty(v);
+        let of = |scalar| self.lanes(scalar, ty.lanes());
+        match (op, ty.scalar()) {
+            (Op::ConvertFToBF16INTEL, Scalar::F32) => {
+                let words = of(Scalar::I16);
+                Ok(self.b.ins().fdemote_bf16_rte(words, v))
+            }
+            (Op::ConvertBF16ToFINTEL, Scalar::I16) => {
+                let (bits, single) = (of(Scalar::I32), of(Scalar::F32));
+                let wide = self.b.ins().uextend(bits, v);
+                let by = self.same(wide, 16);
+                let upper = self.b.ins().ishl(wide, by);
+                Ok(self.b.ins().bitcast(single, upper))
+            }
+            _ => Err(wrong(op)),
+        }
     }
 
     /// The parts of an operand: a vector's components, or the bytes of a word.
