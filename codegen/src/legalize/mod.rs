@@ -236,7 +236,10 @@ impl Legalizer<'_> {
         let mut out = SmallVec::new();
         let mut first = 0;
         while first < bale.lanes {
-            let mut lanes = 1 << (bale.lanes - first).min(bale.max_exec()).ilog2();
+            let mut lanes = 1
+                << (bale.lanes - first)
+                    .min(bale.max_exec(self.grf.bytes))
+                    .ilog2();
             while lanes > 1 && !self.fits(bale, Piece { first, lanes }) {
                 lanes /= 2;
             }

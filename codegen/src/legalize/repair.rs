@@ -18,15 +18,16 @@ const DWORD: u32 = 4;
 const TERNARY_DST: u32 = 8;
 
 impl Bale {
-    /// The widest execution size that the operation has.
-    pub(super) fn max_exec(&self) -> u32 {
+    /// The widest execution size that the operation has, with registers of so many bytes.
+    pub(super) fn max_exec(&self, grf_bytes: u32) -> u32 {
         match self.operation.subfn {
             // Integer division runs on eight channels (PRM Vol. 2a, math).
             Subfn::Math(MathFn::Iqot | MathFn::Irem | MathFn::Idiv) => 8,
             Subfn::Math(_) => 16,
             _ if matches!(self.operation.op, Op::Addc | Op::Subb | Op::Mach) => 8,
-            _ if self.is_ternary() => 16,
-            _ if self.is_mixed_float() => 8,
+            // As many as two registers hold of doublewords, or one.
+            _ if self.is_ternary() => grf_bytes / 2,
+            _ if self.is_mixed_float() => grf_bytes / 4,
             _ => 32,
         }
     }

@@ -278,9 +278,27 @@ impl Context for Lower<'_> {
         Operation::new(*op, ty, &[a, b])
     }
 
+    /// Sources 0 and 2 may be immediates of 16 bits, where there are such.
     fn op3(&mut self, ty: GenType, op: &Op, a: BaleSrc, b: BaleSrc, c: BaleSrc) -> Operation {
-        let srcs = [a, b, c].map(|s| self.force_reg(s));
-        Operation::new(*op, ty, &srcs)
+        let imm = self.target.features().ternary_imm;
+        let place = |l: &mut Self, s: BaleSrc| match s {
+            BaleSrc::Imm(_, t) if imm && t.bytes() == 2 && (t.is_int() || t == ty) => s,
+            _ => l.force_reg(s),
+        };
+        let (a, c) = (place(self, a), place(self, c));
+        let b = self.force_reg(b);
+        Operation::new(*op, ty, &[a, b, c])
+    }
+
+    fn word_imm(&mut self, v: Value, bits: u64) -> Option<BaleSrc> {
+        let k = sign_extend(bits, self.scalar(v).bits());
+        let fits = self.target.features().ternary_imm && fits_word(k);
+        fits.then_some(BaleSrc::Imm(k as u64 & 0xffff, GenType::W))
+    }
+
+    fn unsigned_word_imm(&mut self, _: Value, bits: u64) -> Option<BaleSrc> {
+        let fits = self.target.features().ternary_imm && bits <= 0xffff;
+        fits.then_some(BaleSrc::Imm(bits, GenType::Uw))
     }
 
     fn math1(&mut self, ty: GenType, f: &MathFn, a: BaleSrc) -> Operation {
@@ -478,6 +496,14 @@ impl Context for Lower<'_> {
 
     fn mul_64(&mut self, inst: Inst, a: Value, b: Value) -> Operation {
         self.lower_mul_64(inst, a, b)
+    }
+
+    fn sum_of_three(&mut self, inst: Inst) -> Option<Operation> {
+        self.fold_sum(inst)
+    }
+
+    fn logic_of_three(&mut self, inst: Inst) -> Option<Operation> {
+        self.fold_logic(inst)
     }
 
     fn size_word(&mut self, v: Value) -> Option<BaleSrc> {
@@ -762,6 +788,6 @@ impl Context for Lower<'_> {
     }
 }
 
-fn generated_view(l: &mut Lower<'_>, v: Value) -> View {
+pub(super) fn generated_view(l: &mut Lower<'_>, v: Value) -> View {
     super::generated::constructor_view(l, v)
 }

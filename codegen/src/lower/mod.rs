@@ -18,6 +18,7 @@ mod memory;
 mod needed;
 mod product;
 mod simdcf;
+mod three;
 
 use crate::fired::Fired;
 use crate::inline::Group;

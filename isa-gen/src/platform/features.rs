@@ -85,6 +85,8 @@ pub struct Features {
     pub ternary_single_step: bool,
     /// Whether one element of such a source may be any word; if not, it starts at a doubleword.
     pub ternary_words: bool,
+    /// Whether sources 0 and 2 of three may be immediates of 16 bits.
+    pub ternary_imm: bool,
     /// Whether there is a split send of its own (`sends`).
     pub split_send: bool,
     /// Whether every send takes two payloads and names its shared function in the opcode.
@@ -206,6 +208,7 @@ const GEN7P5: Features = Features {
     ternary_align16: true,
     ternary_single_step: false,
     ternary_words: false,
+    ternary_imm: false,
     split_send: false,
     unified_send: false,
     branch_words: true,
@@ -313,6 +316,7 @@ const XE_LP: Features = Features {
     word_atomics: true,
     dp4a: true,
     ternary_single_step: true,
+    ternary_imm: true,
     split_send: false,
     no_preempt: false,
     unified_send: true,

@@ -37,7 +37,9 @@ enum Function {
     /// A wait at one, with the memories to order.
     WaitNamed,
     /// The sum of four products of bytes (whose operands have signs or not), and of a doubleword if there is a third operand.
-    Dot { signs: [bool; 2] },
+    Dot {
+        signs: [bool; 2],
+    },
 }
 
 /// The parts of a name of C++: the function's own, and its parameters' types.
