@@ -213,10 +213,11 @@ fn what_fits_moves_and_is_not_spilled() {
     const SEED: u64 = 5000;
     eprintln!("seeds from {SEED}");
     let (mut moved, mut spilled, mut calls) = (0, [0; 2], 0);
-    for seed in SEED..SEED + 360 {
+    for seed in SEED..SEED + 600 {
         let target = ["bdw", "skl", "icllp"][seed as usize % 3];
         let kind = Options {
             size: 25,
+            word_atomics: false,
             ..Options::runnable()
         };
         let module = module(seed, &kind);

@@ -22,6 +22,25 @@ const SOURCES: [u8; 3] = [0xAA, 0xCC, 0xF0];
 /// Values that a tree has as leaves.
 type Leaves = SmallVec<[Value; 3]>;
 
+/// Operations of a tree that are folded, by their results.
+type Folded = SmallVec<[Value; LOGIC]>;
+
+/// What a leaf comes to if it is folded.
+#[derive(Default)]
+struct Opened {
+    /// The leaves in its stead.
+    leaves: Leaves,
+    folded: Folded,
+}
+
+impl Opened {
+    fn leaf(&mut self, v: Value) {
+        if !self.leaves.contains(&v) {
+            self.leaves.push(v);
+        }
+    }
+}
+
 /// A part of a tree of logic.
 #[derive(Clone, Copy)]
 enum Logic {
@@ -169,14 +188,14 @@ impl Lower<'_> {
         }
     }
 
-    /// A tree of logic with three leaves at most and two operations at least, of which `not` alone is none: instructions have it on their sources.
+    /// A tree of logic with three leaves at most, in which at least one operation of two operands is folded.
     pub(super) fn fold_logic(&mut self, inst: Inst) -> Option<Operation> {
         self.target.features().bfn.then_some(())?;
         let scalar = self.folds(inst)?;
         let root = self.logic(inst)?;
         // What is folded: the root's operands first, as far as leaves stay few.
         let mut leaves = Leaves::new();
-        let mut folded: SmallVec<[Value; LOGIC]> = SmallVec::new();
+        let mut folded = Folded::new();
         match root {
             Logic::Not(a) => leaves.push(a),
             Logic::Two(_, a, b) => {
@@ -186,24 +205,21 @@ impl Lower<'_> {
                 }
             }
         }
-        while let Some((leaf, whole)) = self.next_fold(&leaves, &folded) {
-            folded.extend(whole.1);
+        while let Some((leaf, opened)) = self.next_fold(&leaves, &folded) {
+            folded.extend(opened.folded);
             leaves.retain(|l| *l != leaf);
-            for v in whole.0 {
+            for v in opened.leaves {
                 if !leaves.contains(&v) {
                     leaves.push(v);
                 }
             }
         }
-        let two = |v: &Value| {
-            let inst = self.func.dfg.def_inst(*v);
+        // `not` alone is none: instructions have it on their sources.
+        let two = |v: &&Value| {
+            let inst = self.func.dfg.def_inst(**v);
             matches!(inst.and_then(|i| self.logic(i)), Some(Logic::Two(..)))
         };
-        let not = usize::from(matches!(root, Logic::Not(_)));
-        let operations = folded.iter().filter(|v| two(v)).count();
-        if operations + 1 < 2 || operations == 0 && not == 0 {
-            return None;
-        }
+        folded.iter().find(two)?;
         if !leaves.iter().all(|v| self.is_read_as_it_is(*v)) {
             return None;
         }
@@ -222,66 +238,43 @@ impl Lower<'_> {
         })
     }
 
-    /// A leaf that can be folded, the leaves that it has then, and what is folded with it: all that is below it, or it alone.
-    #[allow(
-        clippy::type_complexity,
-        reason = "a leaf, its leaves and what is folded"
-    )]
-    fn next_fold(
-        &mut self,
-        leaves: &Leaves,
-        folded: &[Value],
-    ) -> Option<(Value, (Leaves, SmallVec<[Value; LOGIC]>))> {
+    /// A leaf that can be folded, and what that comes to: of all that is below it, or of it alone.
+    fn next_fold(&mut self, leaves: &Leaves, folded: &Folded) -> Option<(Value, Opened)> {
         for &leaf in leaves {
             for deep in [true, false] {
-                let mut below = Leaves::new();
-                let mut with = SmallVec::new();
-                self.open(leaf, deep, &mut below, &mut with);
+                let mut opened = Opened::default();
+                self.open(leaf, deep, &mut opened);
                 let others = leaves.iter().filter(|l| **l != leaf);
-                let more = others.filter(|l| !below.contains(l)).count();
-                let fits = folded.len() + with.len() <= LOGIC && more + below.len() <= 3;
-                if !with.is_empty() && fits {
-                    return Some((leaf, (below, with)));
+                let more = others.filter(|l| !opened.leaves.contains(l)).count();
+                let few = more + opened.leaves.len() <= SOURCES.len();
+                if !opened.folded.is_empty() && folded.len() + opened.folded.len() <= LOGIC && few {
+                    return Some((leaf, opened));
                 }
             }
         }
         None
     }
 
-    /// The leaves of a value that is logic which nothing else needs (or `not`), and what that is made of.
-    fn open(
-        &mut self,
-        v: Value,
-        deep: bool,
-        leaves: &mut Leaves,
-        with: &mut SmallVec<[Value; LOGIC]>,
-    ) {
-        let inst = match with.len() < LOGIC && leaves.len() <= 3 {
-            true => self.sinkable(v),
-            false => None,
-        };
+    /// Opens a value: if it is logic that nothing else needs, its operands are leaves, or opened in their turn; else it is a leaf.
+    fn open(&mut self, v: Value, deep: bool, to: &mut Opened) {
+        let more = to.folded.len() < LOGIC && to.leaves.len() <= SOURCES.len();
+        let inst = if more { self.sinkable(v) } else { None };
         let operands: SmallVec<[Value; 2]> = match inst.and_then(|i| self.logic(i)) {
             Some(Logic::Not(a)) => SmallVec::from_slice(&[a]),
             Some(Logic::Two(_, a, b)) => SmallVec::from_slice(&[a, b]),
-            None => {
-                if !leaves.contains(&v) {
-                    leaves.push(v);
-                }
-                return;
-            }
+            None => return to.leaf(v),
         };
-        with.push(v);
+        to.folded.push(v);
         for a in operands {
-            if deep {
-                self.open(a, deep, leaves, with);
-            } else if !leaves.contains(&a) {
-                leaves.push(a);
+            match deep {
+                true => self.open(a, deep, to),
+                false => to.leaf(a),
             }
         }
     }
 
     /// The truth table of a tree.
-    fn table(&self, inst: Inst, leaves: &[Value; 3], folded: &[Value], depth: usize) -> Option<u8> {
+    fn table(&self, inst: Inst, leaves: &[Value; 3], folded: &Folded, depth: usize) -> Option<u8> {
         let of = |v: Value| -> Option<u8> {
             if let Some(n) = leaves.iter().position(|l| *l == v) {
                 return SOURCES.get(n).copied();

@@ -351,7 +351,11 @@ fn every_corruption_of_a_kernel_is_found() {
     judge(number("GANTRY_CASES", 300), false, |seed| {
         let name = ["bdw", "skl", "icllp"][(seed % 3) as usize];
         let target = Target::from_name(name).unwrap();
-        let m = module(seed, &Options::runnable());
+        let kind = Options {
+            word_atomics: false,
+            ..Options::runnable()
+        };
+        let m = module(seed, &kind);
         let mut funcs = m.functions.values();
         let func = funcs.find(|f| matches!(f.kind, FuncKind::Kernel { .. }))?;
         let grfs = [24, 16, target.grf().count, 32][(seed / 3 % 4) as usize];
