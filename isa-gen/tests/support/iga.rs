@@ -92,6 +92,8 @@ pub struct Iga {
     release: Release,
     /// Whether assembly compacts what it can.
     pub auto_compact: bool,
+    /// Whether assembly sets annotations (SWSB), with what `sync` instructions it takes.
+    pub auto_dependencies: bool,
     /// Whether disassembly writes branch targets as distances.
     pub numeric_labels: bool,
     // The functions above live as long as the library.
@@ -126,6 +128,7 @@ impl Iga {
                 errors: *library.get(b"iga_context_get_errors\0")?,
                 release: *library.get(b"iga_context_release\0")?,
                 auto_compact: false,
+                auto_dependencies: false,
                 numeric_labels: false,
                 _library: library,
             };
@@ -189,7 +192,7 @@ impl Oracle for Iga {
             cb: size_of::<AssembleOptions>() as u32,
             enabled_warnings: 0,
             // A compaction that fails is an error.
-            encoder_opts: 4 | u32::from(self.auto_compact),
+            encoder_opts: 4 | u32::from(self.auto_dependencies) << 1 | u32::from(self.auto_compact),
             syntax_opts: 0,
             reserved: [0; 2],
             sbid_count: 16,
