@@ -23,9 +23,9 @@ impl Bale {
         match self.operation.subfn {
             // Integer division runs on eight channels (PRM Vol. 2a, math).
             Subfn::Math(MathFn::Iqot | MathFn::Irem | MathFn::Idiv) => 8,
-            Subfn::Math(_) => 16,
-            _ if matches!(self.operation.op, Op::Addc | Op::Subb | Op::Mach) => 8,
             // As many as two registers hold of doublewords, or one.
+            Subfn::Math(_) => grf_bytes / 2,
+            _ if matches!(self.operation.op, Op::Addc | Op::Subb | Op::Mach) => grf_bytes / 4,
             _ if self.is_ternary() => grf_bytes / 2,
             _ if self.is_mixed_float() => grf_bytes / 4,
             _ => 32,
