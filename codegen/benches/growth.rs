@@ -1,15 +1,17 @@
-//! How time and memory grow with the size of a function: per shape and size the seconds of each stage and the peak memory, and how many
+//! How time and memory grow with the size of a function: per level, shape and size the seconds of each stage and the peak memory, and how many
 //! times more ten times the instructions take.
 //!
-//! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [--sizes 1000,10000,100000]]`
+//! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [-O 0,1,2] [--sizes 1000,10000,100000] [--rounds 3] [--inside] [--text]]`
 //!
-//! Each measurement is a process of its own, so that its peak memory is its own. The columns `build`, `print`, `parse`, `check` (the
-//! parsed text verified), `compile` and `total` are seconds of the processor where the host says (Linux), the pipeline's stages seconds of the
-//! wall.
+//! `-O`: the levels, all three if nobody says. `--inside`: passes of the optimizer and phases of allocation as well. `--text`: building, printing, parsing and
+//! checking the IR too. Each measurement is a process of its own, so that its peak memory is its own, and the least of several rounds counts. The columns `build`, `print`, `parse`, `check` (the
+//! parsed text verified) and `compile` are seconds of the processor where the host says (Linux), the pipeline's stages seconds of the
+//! wall. Below the figures of the second size and the larger ones is how many times as long each takes for ten times the instructions, if it takes a millisecond at all.
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
-use gantry_codegen::{CompileOptions, Phase, compile, text, verifier};
+use gantry_codegen::{CompileOptions, OptLevel, Pass, Phase, Stage, compile, text, verifier};
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
@@ -44,7 +46,7 @@ fn seconds(start: Instant) -> f64 {
 }
 
 /// One measurement: `name seconds` per line, then `instructions`, `machine` and `kilobytes`.
-fn measure(shape: Shape, size: usize, with_text: bool) -> Res<()> {
+fn measure(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<()> {
     let start = Instant::now();
     let mut last = seconds(start);
     let mut lap = |name: &str| {
@@ -54,29 +56,36 @@ fn measure(shape: Shape, size: usize, with_text: bool) -> Res<()> {
     };
     let module = shape.module(size)?;
     lap("build");
-    if with_text {
-        let text = module.to_string();
-        lap("print");
-        let parsed = text::parse(&text).map_err(|e| e.to_string())?;
-        lap("parse");
-        verifier::verify_parsed(&parsed).map_err(|e| e.to_string())?;
-        lap("check");
-    } else {
-        let options = CompileOptions {
-            check: false,
-            ..CompileOptions::for_target("skl")?
-        };
-        let compiled = compile(&module, &options)?;
-        lap("compile");
-        for k in &compiled.kernels {
-            for (stage, time) in &k.stats.stages {
-                println!("{stage} {}", time.as_secs_f64());
+    match level {
+        None => {
+            let text = module.to_string();
+            lap("print");
+            let parsed = text::parse(&text).map_err(|e| e.to_string())?;
+            lap("parse");
+            verifier::verify_parsed(&parsed).map_err(|e| e.to_string())?;
+            lap("check");
+        }
+        Some(opt) => {
+            let options = CompileOptions {
+                check: false,
+                opt,
+                ..CompileOptions::for_target("skl")?
+            };
+            let compiled = compile(&module, &options)?;
+            lap("compile");
+            for k in &compiled.kernels {
+                for (stage, time) in &k.stats.stages {
+                    println!("{stage} {}", time.as_secs_f64());
+                }
+                for p in &k.stats.passes {
+                    println!("pass.{} {}", p.pass.name(), p.time.as_secs_f64());
+                }
+                for phase in Phase::ALL {
+                    let time = k.stats.phases.time(phase);
+                    println!("phase.{} {}", phase.name(), time.as_secs_f64());
+                }
+                println!("machine {}", k.stats.instructions);
             }
-            for phase in Phase::ALL {
-                let time = k.stats.phases.time(phase);
-                println!("regalloc.{} {}", phase.name(), time.as_secs_f64());
-            }
-            println!("machine {}", k.stats.instructions);
         }
     }
     println!("instructions {}", instructions(&module));
@@ -85,8 +94,8 @@ fn measure(shape: Shape, size: usize, with_text: bool) -> Res<()> {
 }
 
 /// What a measurement printed.
-fn child(shape: Shape, size: usize, with_text: bool) -> Res<Vec<(String, f64)>> {
-    let mode = if with_text { "--text" } else { "--compile" };
+fn child(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<Vec<(String, f64)>> {
+    let mode = level.map_or("text", OptLevel::name);
     let out = Command::new(std::env::current_exe()?)
         .args(["--one", shape.name(), &size.to_string(), mode])
         .output()?;
@@ -101,62 +110,107 @@ fn child(shape: Shape, size: usize, with_text: bool) -> Res<Vec<(String, f64)>> 
         .collect()
 }
 
-const STAGES: [&str; 14] = [
-    "build", "print", "parse", "check", "verify", "inline", "lower", "legalize", "flags",
-    "liveness", "regalloc", "emit", "compile", "total",
-];
+/// What the command line says.
+struct Asked {
+    shapes: Vec<Shape>,
+    levels: Vec<OptLevel>,
+    sizes: Vec<usize>,
+    rounds: usize,
+    inside: bool,
+    text: bool,
+}
 
-fn table(shapes: &[Shape], sizes: &[usize]) -> Res<()> {
-    print!("{:18} {:>8} {:>8}", "shape", "insts", "machine");
-    STAGES.iter().for_each(|s| print!(" {s:>8}"));
-    println!(" {:>9} {:>7}", "kB", "B/inst");
-    for &shape in shapes {
-        let mut before: Option<(usize, Vec<f64>)> = None;
-        for &size in sizes {
-            // The fastest of several; memory is that of compiling.
-            let mut found = child(shape, size, false)?;
-            for text in [true, false, true, false, false] {
-                for (name, time) in child(shape, size, text)? {
-                    match found.iter_mut().find(|(n, _)| *n == name) {
-                        Some((_, old)) if STAGES.contains(&name.as_str()) => *old = old.min(time),
-                        Some(_) => {}
-                        None => found.push((name, time)),
-                    }
-                }
-            }
-            let get = |name: &str| found.iter().find(|(n, _)| n == name).map_or(0.0, |f| f.1);
-            let times: Vec<f64> = STAGES
-                .iter()
-                .map(|&s| match s {
-                    "total" => ["build", "print", "parse", "check", "compile"]
-                        .map(get)
-                        .iter()
-                        .sum(),
-                    s => get(s),
-                })
-                .collect();
-            let (insts, kilobytes) = (get("instructions"), get("kilobytes"));
-            print!("{:18} {insts:8} {:8}", shape.name(), get("machine"));
-            times.iter().for_each(|t| print!(" {t:8.4}"));
-            println!(" {kilobytes:9} {:7.0}", kilobytes * 1024.0 / insts.max(1.0));
-            if let Some((smaller, old)) = before {
-                print!("{:36}", format!("  times, a decade"));
-                // Growth that ten times the instructions would have.
-                let decades = (insts / smaller as f64).log10();
-                for (t, o) in times.iter().zip(old) {
-                    let growth = (t / o.max(1e-6)).powf(1.0 / decades);
-                    // What takes no time cannot be compared.
-                    match *t < 0.001 {
-                        true => print!(" {:>8}", "-"),
-                        false => print!(" {growth:8.1}"),
-                    }
-                }
-                println!();
-            }
-            before = Some((insts as usize, times));
+impl Asked {
+    /// Names of the times that there is a column for.
+    fn columns(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if self.text {
+            out.extend(["build", "print", "parse", "check"].map(str::to_owned));
         }
+        for stage in Stage::ALL {
+            out.push(stage.name().to_owned());
+            if self.inside && stage == Stage::Opt {
+                let passes = Pass::ALL.iter();
+                out.extend(passes.map(|p| format!("pass.{}", p.name())));
+            }
+            if self.inside && stage == Stage::Regalloc {
+                let phases = Phase::ALL.iter();
+                out.extend(phases.map(|p| format!("phase.{}", p.name())));
+            }
+        }
+        out.push("compile".to_owned());
+        out
     }
-    Ok(())
+
+    /// A figure of one shape, size and level by its name: the least of the rounds.
+    fn figures(&self, shape: Shape, size: usize, level: OptLevel) -> Res<BTreeMap<String, f64>> {
+        let mut out: BTreeMap<String, f64> = BTreeMap::new();
+        let texts = std::iter::once(None).filter(|_| self.text);
+        for level in std::iter::once(Some(level)).chain(texts) {
+            for _ in 0..self.rounds {
+                let mut round: BTreeMap<String, f64> = BTreeMap::new();
+                // What has several kernels' lines is their sum.
+                for (name, x) in child(shape, size, level)? {
+                    *round.entry(name).or_default() += x;
+                }
+                for (name, x) in round {
+                    // Memory and counts are those of compiling, which is first.
+                    let least = out.entry(name).or_insert(x);
+                    *least = least.min(x);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn table(&self) -> Res<()> {
+        let columns = self.columns();
+        print!("{:17} O {:>7} {:>7}", "shape", "insts", "machine");
+        // Names of passes and phases are cut to their columns.
+        let short = |c: &str| -> String {
+            let name = c.split_once('.').map_or(c, |(_, name)| name);
+            name.chars().take(8).collect()
+        };
+        columns.iter().for_each(|c| print!(" {:>8}", short(c)));
+        println!(" {:>8} {:>6}", "kB", "B/inst");
+        let pairs = self.shapes.iter();
+        for (&shape, &level) in pairs.flat_map(|s| self.levels.iter().map(move |l| (s, l))) {
+            let mut before: Option<(f64, Vec<f64>)> = None;
+            for &size in &self.sizes {
+                let found = self.figures(shape, size, level)?;
+                let get = |name: &str| found.get(name).copied().unwrap_or(0.0);
+                let times: Vec<f64> = columns.iter().map(|c| get(c)).collect();
+                let (insts, kilobytes) = (get("instructions"), get("kilobytes"));
+                let name = (shape.name(), level.name());
+                print!("{:17} {} {insts:7} {:7}", name.0, name.1, get("machine"));
+                times.iter().for_each(|t| print!(" {t:8.4}"));
+                println!(" {kilobytes:8} {:6.0}", kilobytes * 1024.0 / insts.max(1.0));
+                if let Some((smaller, old)) = before {
+                    print!("{:35}", "  times, a decade");
+                    // Growth that ten times the instructions would have.
+                    let decades = (insts / smaller).log10();
+                    for (t, o) in times.iter().zip(old) {
+                        let growth = (t / o.max(1e-6)).powf(1.0 / decades);
+                        // What takes no time cannot be compared.
+                        match *t < 0.001 {
+                            true => print!(" {:>8}", "-"),
+                            false => print!(" {growth:8.1}"),
+                        }
+                    }
+                    println!();
+                }
+                before = Some((insts, times));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The numbers or names of a list with commas.
+fn list<T>(value: Option<&String>, read: impl Fn(&str) -> Option<T>) -> Res<Vec<T>> {
+    let value = value.map_or("", String::as_str);
+    let read = |s| read(s).ok_or_else(|| format!("what is `{s}`?").into());
+    value.split(',').map(read).collect()
 }
 
 fn main() -> Res<()> {
@@ -168,21 +222,35 @@ fn main() -> Res<()> {
         && one == "--one"
     {
         let shape = Shape::from_name(shape).ok_or("no such shape")?;
-        return measure(shape, size.parse()?, mode == "--text");
+        return measure(shape, size.parse()?, OptLevel::from_name(mode));
     }
-    let mut shapes = Vec::new();
-    let mut sizes = vec![1000, 10_000, 100_000];
+    let mut asked = Asked {
+        shapes: Vec::new(),
+        levels: OptLevel::ALL.to_vec(),
+        sizes: vec![1000, 10_000, 100_000],
+        rounds: 3,
+        inside: false,
+        text: false,
+    };
     let mut args = args.iter();
     while let Some(a) = args.next() {
-        if a == "--sizes" {
-            let list = args.next().map_or("", String::as_str).split(',');
-            sizes = list.map(str::parse).collect::<Result<_, _>>()?;
-        } else {
-            shapes.push(Shape::from_name(a).ok_or_else(|| format!("no shape `{a}`"))?);
+        match a.as_str() {
+            "-O" => asked.levels = list(args.next(), OptLevel::from_name)?,
+            "--sizes" => asked.sizes = list(args.next(), |s| s.parse().ok())?,
+            "--rounds" => {
+                let rounds = list(args.next(), |s| s.parse::<usize>().ok())?;
+                asked.rounds = rounds.into_iter().sum();
+            }
+            "--inside" => asked.inside = true,
+            "--text" => asked.text = true,
+            _ => {
+                let shape = Shape::from_name(a).ok_or_else(|| format!("no shape `{a}`"))?;
+                asked.shapes.push(shape);
+            }
         }
     }
-    if shapes.is_empty() {
-        shapes = Shape::ALL.to_vec();
+    if asked.shapes.is_empty() {
+        asked.shapes = Shape::ALL.to_vec();
     }
-    table(&shapes, &sizes)
+    asked.table()
 }
