@@ -14,12 +14,12 @@
 use crate::regalloc::chunks;
 use crate::target::Target;
 use crate::vcode::insert::remove;
-use crate::vcode::operand::grf_dst;
+use crate::vcode::operand::whole_move;
 use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-use gantry_isa_gen::{Dst, ExecSize, Inst, Op, RegRef, Region, Src, SrcMods, Type};
+use gantry_isa_gen::{Dst, ExecSize, Inst, Op, Region, Src};
 use smallvec::SmallVec;
 
 /// How many instructions before its payload is filled a value may be made in it: what of a payload is not made yet takes room as well.
@@ -126,27 +126,6 @@ fn copied(bytes: u32) -> Option<ExecSize> {
         32 => Some(ExecSize::S8),
         64 => Some(ExecSize::S16),
         _ => None,
-    }
-}
-
-/// A move of doublewords in all channels, which may begin the destination's value.
-fn copy(exec: ExecSize, to: (VReg, u32), from: (VReg, u32), starts: bool) -> MInst {
-    let mut inst = Inst::new(Op::Mov, exec);
-    inst.no_mask = true;
-    inst.dst = grf_dst(to.0, Type::Ud);
-    if let Dst::Direct { at, .. } = &mut inst.dst {
-        at.sub = to.1 as u16;
-    }
-    inst.srcs[0] = Src::Direct {
-        at: RegRef::new(VirtReg::Grf(from.0), from.1 as u16),
-        region: Region::Rect { vs: 8, w: 8, hs: 1 },
-        ty: Type::Ud,
-        mods: SrcMods::default(),
-    };
-    MInst::Op {
-        inst,
-        starts,
-        keeps: None,
     }
 }
 
@@ -532,7 +511,7 @@ impl Coalescer<'_> {
                     let ((d, da), (s, sa)) = (parts[*dst], parts[*src]);
                     let whole = |r: VReg| self.code.vregs[r].bytes == bytes;
                     *m = match (copied(bytes), whole(d) && whole(s)) {
-                        (Some(exec), false) => copy(exec, (d, da), (s, sa), d == *dst),
+                        (Some(exec), false) => whole_move(exec, (d, da), (s, sa), d == *dst),
                         _ => MInst::Copy { dst: d, src: s },
                     };
                 }

@@ -75,6 +75,18 @@ fn no_stage_is_quadratic() {
     }
 }
 
+/// Values that go round in rings at the ends of loops do so by one register that is free: less room need not be tried. The checker follows them.
+#[test]
+fn rings_need_no_second_attempt() {
+    for size in [1_000, 20_000] {
+        let module = Shape::PressureLoops.module(size).unwrap();
+        let compiled = compile(&module, &options()).unwrap();
+        let stats = &compiled.kernels[0].stats;
+        assert!(stats.spilled.fills > 0 && stats.splits > 0);
+        assert_eq!(stats.phases.attempts, 1, "{size}");
+    }
+}
+
 /// In a thread whose stack has room for some hundred frames.
 fn on_a_small_stack(f: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(160 << 10);

@@ -109,3 +109,29 @@ pub(crate) fn begins(inst: Inst<VirtReg>) -> MInst {
         keeps: None,
     }
 }
+
+/// A move of doublewords in all channels, which may begin the destination's value.
+pub(crate) fn whole_move(
+    exec: ExecSize,
+    to: (VReg, u32),
+    from: (VReg, u32),
+    starts: bool,
+) -> MInst {
+    let mut inst = Inst::new(Op::Mov, exec);
+    inst.no_mask = true;
+    inst.dst = grf_dst(to.0, Type::Ud);
+    if let Dst::Direct { at, .. } = &mut inst.dst {
+        at.sub = to.1 as u16;
+    }
+    inst.srcs[0] = Src::Direct {
+        at: RegRef::new(VirtReg::Grf(from.0), from.1 as u16),
+        region: Region::Rect { vs: 8, w: 8, hs: 1 },
+        ty: Type::Ud,
+        mods: SrcMods::default(),
+    };
+    MInst::Op {
+        inst,
+        starts,
+        keeps: None,
+    }
+}

@@ -10,6 +10,7 @@
 
 mod file;
 mod moves;
+mod rings;
 
 use super::bundles::Bundles;
 use crate::liveness::{Liveness, Occurrences};
@@ -18,7 +19,7 @@ use crate::vcode::loops::Loops;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, routines};
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use file::{Bytes, File, meet, places};
-use moves::{Move, in_order};
+use moves::Move;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -401,6 +402,7 @@ impl<'a> Scan<'a> {
             let bytes = self.bytes(who);
             moves.push(Move {
                 who,
+                part: 0,
                 from,
                 to,
                 bytes,
@@ -421,37 +423,17 @@ impl<'a> Scan<'a> {
         }
         let moves = self.order(moves, &taken)?;
         // Whoever of the bundle comes into the block.
-        for m in moves {
-            let mut members: Vec<VReg> = Vec::new();
-            for &r in &self.covering {
-                if self.root[r] == m.who {
-                    members.push(r);
-                }
-            }
-            members.retain(|&r| {
-                let start = self.code.blocks[block].start as u32;
-                self.live.lives_into(&self.occurrences, r, start)
-            });
-            if members.is_empty() {
-                return None;
-            }
-            for r in members {
-                self.copy(at, r, &m);
-            }
-        }
-        Some(())
+        self.copies(at, &moves, |s, who| s.coming(who, block))
     }
 
-    /// Moves in order, rings by way of what is not taken. `taken`: by what does not move, and in the end.
-    fn order(&self, moves: Vec<Move>, taken: &File) -> Option<Vec<Move>> {
-        in_order(moves, |m, left| {
-            let mut taken = taken.clone();
-            for l in left {
-                taken.put(l.who, &(l.from..l.from + l.bytes));
-            }
-            let within = self.within(m.who);
-            taken.find((m.bytes, self.align[m.who]), &within, &[])
-        })
+    /// The registers of a bundle that come with a value into a block.
+    fn coming(&self, who: VReg, block: VBlock) -> SmallVec<[VReg; 2]> {
+        let start = self.code.blocks[block].start as u32;
+        let members = self.covering.iter().copied();
+        members
+            .filter(|&r| self.root[r] == who)
+            .filter(|&r| self.live.lives_into(&self.occurrences, r, start))
+            .collect()
     }
 
     fn copy(&mut self, at: u32, r: VReg, m: &Move) {
@@ -581,6 +563,7 @@ impl<'a> Scan<'a> {
             taken.put(who, &(to..to + bytes));
             moves.push(Move {
                 who,
+                part: 0,
                 from: self.at[who],
                 to,
                 bytes,
@@ -666,6 +649,7 @@ impl<'a> Scan<'a> {
             file.put(who, &(to..to + shape.0));
             moves.push(Move {
                 who,
+                part: 0,
                 from: place.start,
                 to,
                 bytes: shape.0,
@@ -694,11 +678,10 @@ impl<'a> Scan<'a> {
         {
             return None;
         }
-        let places: BTreeMap<VReg, u32> = moves.iter().map(|m| (m.who, m.to)).collect();
-        for m in &moves {
-            let members = self.members[m.who].clone();
-            members.into_iter().for_each(|r| self.copy(i, r, m));
-        }
+        // The last of a bundle's moves, or its parts', is to its place.
+        let to = moves.iter().map(|m| (m.who, m.to.wrapping_sub(m.part)));
+        let places: BTreeMap<VReg, u32> = to.collect();
+        self.copies(i, &moves, |s, who| s.members[who].iter().copied().collect())?;
         for &who in places.keys() {
             let place = self.place(who);
             self.file.take(who, &place);

@@ -3,10 +3,12 @@
 use super::file::{Bytes, meet};
 use crate::vcode::VReg;
 
-/// A value, a bundle's, goes from one place to another.
+/// A value, a bundle's, or a part of it, goes from one place to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Move {
     pub(super) who: VReg,
+    /// The part's first byte in the value: 0 of a whole one.
+    pub(super) part: u32,
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) bytes: u32,
@@ -20,6 +22,11 @@ impl Move {
     fn goal(&self) -> Bytes {
         self.to..self.to + self.bytes
     }
+
+    /// What moves.
+    fn what(&self) -> (VReg, u32) {
+        (self.who, self.part)
+    }
 }
 
 /// Puts moves that happen at once in order. Where they go round in a ring, the smallest goes by a place that `free` finds, for a move, beside what the moves
@@ -31,7 +38,7 @@ pub(super) fn in_order(
     all.retain(|m| m.from != m.to);
     let mut out = Vec::with_capacity(all.len());
     // Those that wait in a free place.
-    let mut waits: Vec<VReg> = Vec::new();
+    let mut waits: Vec<(VReg, u32)> = Vec::new();
     while !all.is_empty() {
         let before = all.len();
         let mut n = 0;
@@ -46,14 +53,15 @@ pub(super) fn in_order(
         }
         if all.len() == before {
             let in_way = |m: &Move| {
-                let others = all.iter().filter(|o| o.who != m.who);
-                !waits.contains(&m.who) && others.into_iter().any(|o| meet(&o.goal(), &m.source()))
+                let others = all.iter().filter(|o| o.what() != m.what());
+                !waits.contains(&m.what())
+                    && others.into_iter().any(|o| meet(&o.goal(), &m.source()))
             };
             let ring = all.iter().enumerate().filter(|(_, m)| in_way(m));
             let (n, m) = ring.min_by_key(|(_, m)| (m.bytes, m.from))?;
             let at = free(m, &all)?;
             out.push(Move { to: at, ..*m });
-            waits.push(m.who);
+            waits.push(m.what());
             all[n].from = at;
         }
     }
@@ -69,6 +77,7 @@ mod tests {
         let who = VReg::from_u32(who);
         Move {
             who,
+            part: 0,
             from,
             to,
             bytes,
