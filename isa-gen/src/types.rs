@@ -99,6 +99,7 @@ impl Type {
     /// Size of one element in bytes. The packed vector immediates count as the element that an
     /// instruction sees: 2 for `uv` and `v`, 4 for `vf`. The types below a byte come by the byte and count as 1; `nf`
     /// counts as 4, as IGA has it.
+    #[inline]
     pub const fn bytes(self) -> u32 {
         match self {
             Type::Ub

@@ -26,12 +26,14 @@ pub fn dst_stride(v: &View, first: u32, lanes: u32) -> Option<u8> {
     if lanes == 1 {
         return Some(1);
     }
-    let size = v.ty.bytes();
-    let start = v.byte(first);
-    let step = v.byte(first + 1).checked_sub(start)?;
-    let even = (0..lanes).all(|i| v.byte(first + i) == start + i * step);
-    match (even, step / size) {
-        (true, hs @ (1 | 2 | 4)) => Some(hs as u8),
+    let step = v.step(first, lanes).or_else(|| {
+        let start = v.byte(first);
+        let step = v.byte(first + 1).checked_sub(start)?;
+        let even = (0..lanes).all(|i| v.byte(first + i) == start + i * step);
+        even.then(|| step / v.ty.bytes())
+    });
+    match step {
+        Some(hs @ (1 | 2 | 4)) => Some(hs as u8),
         _ => None,
     }
 }
@@ -58,20 +60,24 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
 pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)> {
     let size = v.ty.bytes();
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
-    let (lowest, highest) = match v.is_even(first, lanes) {
-        true => (at(0), at(lanes - 1) + size - 1),
-        false => (
+    let start = at(0);
+    let (lowest, highest) = match v.step(first, lanes) {
+        Some(step) => (start, start + (lanes - 1) * step * size + size - 1),
+        None => (
             (0..lanes).map(at).min()?,
             (0..lanes).map(at).max()? + size - 1,
         ),
     };
-    if highest / base.grf > lowest / base.grf + 1 || lowest != at(0) {
+    let grfs = highest / base.grf - lowest / base.grf;
+    if grfs > 1 || lowest != start {
         return None;
     }
     regions(v, first, lanes)
         .find(|&(w, _)| {
             // Rows stay in their GRF.
-            (0..lanes / w).all(|row| base.same_grf(at(row * w), at(row * w + w - 1) + size - 1))
+            grfs == 0
+                || (0..lanes / w)
+                    .all(|row| base.same_grf(at(row * w), at(row * w + w - 1) + size - 1))
         })
         .map(|(_, region)| (v.byte(first), region))
 }
@@ -103,14 +109,16 @@ fn regions(v: &View, first: u32, lanes: u32) -> impl Iterator<Item = (u32, Regio
     let v = *v;
     let size = v.ty.bytes();
     let start = v.byte(first);
-    let element = move |lane: u32| {
-        v.byte(first + lane)
+    // Equal steps all the way: no element need be looked at.
+    let even = v.step(first, lanes);
+    let element = move |lane: u32| match even {
+        Some(step) => Some(lane * step),
+        None => v
+            .byte(first + lane)
             .checked_sub(start)
             .filter(|d| d.is_multiple_of(size))
-            .map(|d| d / size)
+            .map(|d| d / size),
     };
-    // Equal steps all the way: no element need be looked at.
-    let even = v.is_even(first, lanes);
     let widest = lanes.min(16);
     let widths = std::iter::successors(Some(widest), |w| (*w > 1).then_some(w / 2));
     widths.filter_map(move |w| {
@@ -123,7 +131,8 @@ fn regions(v: &View, first: u32, lanes: u32) -> impl Iterator<Item = (u32, Regio
         } else {
             0
         };
-        let reached = even || (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
+        let reached =
+            even.is_some() || (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
         let encodable =
             matches!(hs, 0 | 1 | 2 | 4) && (vs <= 32 && (vs == 0 || vs.is_power_of_two()));
         if !reached || !encodable {

@@ -78,12 +78,20 @@ impl View {
 
     /// Byte offset of a lane from the register's start, without the variable index.
     pub fn byte(&self, lane: u32) -> u32 {
-        self.offset + ((lane / self.w) * self.vs + (lane % self.w) * self.hs) * self.ty.bytes()
+        let element = match lane < self.w {
+            true => lane * self.hs,
+            false => (lane / self.w) * self.vs + (lane % self.w) * self.hs,
+        };
+        self.offset + element * self.ty.bytes()
     }
 
-    /// Whether lanes `first..first + lanes` are the same step apart, each from the next.
-    pub fn is_even(&self, first: u32, lanes: u32) -> bool {
-        self.w == 1 || self.vs == self.w * self.hs || first % self.w + lanes <= self.w
+    /// The elements from each of lanes `first..first + lanes` to the next, where that is the same number all the way.
+    pub fn step(&self, first: u32, lanes: u32) -> Option<u32> {
+        match self.w {
+            1 => Some(self.vs),
+            w if self.vs == w * self.hs || first % w + lanes <= w => Some(self.hs),
+            _ => None,
+        }
     }
 
     /// The view as a source without modifiers.

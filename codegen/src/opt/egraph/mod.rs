@@ -146,7 +146,7 @@ impl<'a> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
             class: SecondaryMap::with_capacity(func.dfg.num_values()),
-            alternatives: SecondaryMap::new(),
+            alternatives: SecondaryMap::with_capacity(func.dfg.num_values()),
             best: SecondaryMap::with_capacity(func.dfg.num_values()),
             nodes: Map::with_capacity_and_hasher(count, BuildHasherDefault::default()),
             constants: Map::default(),
@@ -303,13 +303,19 @@ impl<'a> EGraph<'a> {
         is_node(data).then_some(data)
     }
 
-    /// Type and data of the first nodes of a class.
-    fn members(&self, class: Value) -> SmallVec<[(Type, InstData); ALTERNATIVES]> {
+    /// The first nodes of a class.
+    fn members(&self, class: Value) -> SmallVec<[Value; ALTERNATIVES]> {
         let mut out = SmallVec::new();
+        if self.alternatives[class].is_empty() {
+            out.extend(self.data(class).map(|_| class));
+            return out;
+        }
         let mut work: SmallVec<[Value; ALTERNATIVES * ALTERNATIVES]> = smallvec![class];
         while let Some(v) = work.pop() {
-            let Some(&data) = self.data(v) else { continue };
-            out.push((self.ty(v), data));
+            if self.data(v).is_none() {
+                continue;
+            }
+            out.push(v);
             if out.len() == ALTERNATIVES {
                 break;
             }
@@ -477,10 +483,11 @@ impl<'a> EGraph<'a> {
             };
             return Some(self.node(ty, InstData::Imm { opcode, bits }, None));
         }
-        for (of, data) in self.members(v) {
-            let InstData::RdRegion {
+        for member in self.members(v) {
+            let of = self.ty(member);
+            let Some(&InstData::RdRegion {
                 arg, region, index, ..
-            } = data
+            }) = self.data(member)
             else {
                 continue;
             };

@@ -3,9 +3,10 @@
 use super::{ALTERNATIVES, EGraph};
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 use gantry_isa_gen as isa;
-use generated::rules::{Context, ContextIterWrapper, constructor_simplify};
+use generated::rules::{Context, ContextIter, IntoContextIter, constructor_simplify};
 use generated::{OptValue, Unit, ValueArray2, ValueArray3};
 use smallvec::SmallVec;
+use std::marker::PhantomData;
 
 /// The rules, compiled.
 #[allow(
@@ -162,36 +163,41 @@ fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     None
 }
 
-/// Multiplier and shift of an unsigned division of 32 bits by what is no power of two (Hacker's Delight, figure 10-2).
-fn unsigned_magic(d: u32) -> Magic {
-    // The smallest p with 2^p > nc * (d - 1 - (2^p - 1) mod d).
-    let d = u128::from(d);
-    let nc = (1u128 << 32) - 1 - ((1u128 << 32) - d) % d;
+/// The smallest p of at least 32 with 2^p > nc * (d - 1 - (2^p - 1) mod d), and 2^p + d - 1 - (2^p - 1) mod d, divided by d.
+fn smallest_power(nc: u64, d: u64) -> (u32, u64) {
+    // (2^p - 1) mod d, from one power to the next.
+    let mut rest = ((1u64 << 32) - 1) % d;
     let mut p = 32;
-    while (1u128 << p) <= nc * (d - 1 - ((1u128 << p) - 1) % d) {
+    while (1u128 << p) <= u128::from(nc) * u128::from(d - 1 - rest) {
+        rest = (2 * rest + 1) % d;
         p += 1;
     }
-    let m = ((1u128 << p) + d - 1 - ((1u128 << p) - 1) % d) / d;
+    let multiple = (1u128 << p) + u128::from(d - 1 - rest);
+    (p, (multiple / u128::from(d)) as u64)
+}
+
+/// Multiplier and shift of an unsigned division of 32 bits by what is no power of two (Hacker's Delight, figure 10-2).
+fn unsigned_magic(d: u32) -> Magic {
+    let d = u64::from(d);
+    let nc = (1u64 << 32) - 1 - ((1u64 << 32) - d) % d;
+    let (p, m) = smallest_power(nc, d);
     Magic {
-        multiplier: (m & 0xffff_ffff) as u64,
-        shift: p as u64 - 32,
+        multiplier: m & 0xffff_ffff,
+        shift: u64::from(p) - 32,
         more: m >> 32 != 0,
     }
 }
 
 /// The same of a signed one by a positive number (Hacker's Delight, figure 10-1).
 fn signed_magic(d: u32) -> Magic {
-    let d = u128::from(d);
-    let t = 1u128 << 31;
+    let d = u64::from(d);
+    let t = 1u64 << 31;
     let nc = t - 1 - t % d;
-    let mut p = 32;
-    while (1u128 << p) <= nc * (d - (1u128 << p) % d) {
-        p += 1;
-    }
-    let m = ((1u128 << p) + d - (1u128 << p) % d) / d;
+    // What figure 10-1 subtracts, 2^p mod d, is one more than (2^p - 1) mod d: d is no power of two.
+    let (p, m) = smallest_power(nc, d);
     Magic {
-        multiplier: (m & 0xffff_ffff) as u64,
-        shift: p as u64 - 32,
+        multiplier: m & 0xffff_ffff,
+        shift: u64::from(p) - 32,
         more: m >> 31 != 0,
     }
 }
@@ -211,15 +217,44 @@ fn signed(ty: Type, bits: u64) -> i64 {
     ((bits << unused) as i64) >> unused
 }
 
-impl Context for EGraph<'_> {
-    type node_returns = ContextIterWrapper<SmallVec<[(Type, InstData); ALTERNATIVES]>, Self>;
+/// The nodes of a class, for patterns: their data is looked up as each is matched.
+#[derive(Default)]
+pub(super) struct Members<'a> {
+    values: SmallVec<[Value; ALTERNATIVES]>,
+    next: usize,
+    of: PhantomData<&'a ()>,
+}
+
+impl<'a> IntoContextIter for Members<'a> {
+    type Context = EGraph<'a>;
+    type Output = (Type, InstData);
+    type IntoIter = Members<'a>;
+
+    fn into_context_iter(self) -> Members<'a> {
+        self
+    }
+}
+
+impl<'a> ContextIter for Members<'a> {
+    type Context = EGraph<'a>;
+    type Output = (Type, InstData);
+
+    fn next(&mut self, graph: &mut EGraph<'a>) -> Option<(Type, InstData)> {
+        let &v = self.values.get(self.next)?;
+        self.next += 1;
+        graph.data(v).map(|data| (graph.ty(v), *data))
+    }
+}
+
+impl<'a> Context for EGraph<'a> {
+    type node_returns = Members<'a>;
 
     fn fired(&mut self, rule: u32) {
         self.fired.opt_rule(rule);
     }
 
     fn node(&mut self, v: Value, returns: &mut Self::node_returns) {
-        returns.extend(self.members(v));
+        returns.values = self.members(v);
     }
 
     fn make(&mut self, ty: Type, data: &InstData) -> Value {
