@@ -1,7 +1,7 @@
 //! Compiling SPIR-V and WGSL.
 
-use gantry_codegen::{CodegenError, CompileOptions, Compiled, compile};
-use gantry_spirv::{Errors, Options, translate};
+use gantry_codegen::{CodegenError, CompileOptions, Compiled, Context};
+use gantry_spirv::{CompileError, Errors, Options};
 
 /// Why a module of SPIR-V is not compiled.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -16,6 +16,15 @@ pub enum SpirvError {
     /// What the compiler says of its IR.
     #[error(transparent)]
     Codegen(#[from] CodegenError),
+}
+
+impl From<CompileError> for SpirvError {
+    fn from(e: CompileError) -> SpirvError {
+        match e {
+            CompileError::Spirv(e) => SpirvError::Spirv(e),
+            CompileError::Codegen(e) => SpirvError::Codegen(e),
+        }
+    }
 }
 
 /// Compiles the kernels of a module of SPIR-V.
@@ -35,11 +44,12 @@ pub fn compile_spirv(
     options: &Options,
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
-    let translated = translate(words, &for_target(options, target))?;
-    Ok(compile(&translated.module, target)?)
+    let compiled = gantry_spirv::compile(words, options, target, &mut Context::new());
+    Ok(compiled?.1)
 }
 
 /// Options that name the target.
+#[cfg(feature = "wgsl")]
 fn for_target(options: &Options, target: &CompileOptions) -> Options {
     Options {
         target: Some(target.clone()),
@@ -81,7 +91,7 @@ pub fn compile_wgsl(
     target: &CompileOptions,
 ) -> Result<Compiled, SpirvError> {
     let translated = gantry_spirv::wgsl::translate_wgsl(text, &for_target(options, target))?;
-    Ok(compile(&translated.module, target)?)
+    Ok(Context::new().compile(&translated.module, target)?)
 }
 
 /// The words of a file of SPIR-V, whichever byte comes first; none where bytes are left over.

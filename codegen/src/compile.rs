@@ -21,6 +21,8 @@ use crate::zebin::{self, KernelImage};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::perf::Cycles;
 use gantry_isa_gen::{DeviceInfo, text};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 /// What to compile for, and how.
@@ -261,7 +263,73 @@ pub(crate) fn demand_in(
     options: &CompileOptions,
 ) -> Result<Demand, CodegenError> {
     let verify = || verify_with_callees(module, func);
-    pipeline::demand(context, module, func, options, verify).map_err(|e| e.in_module(module))
+    let begun = pipeline::begin(context, module, func, options, false, verify);
+    let begun = begun.map_err(|e| e.in_module(module))?;
+    let demand = begun.demand();
+    begun.give_back(context);
+    Ok(demand)
+}
+
+/// Kernels of a module whose first stages are done, up to where registers get their places: it is known what they ask of the register file, and what was done for that
+/// is not done again where they are compiled. They hold their machine code until then.
+#[derive(Clone)]
+pub struct Begun<'o> {
+    options: &'o CompileOptions,
+    kernels: BTreeMap<FuncRef, pipeline::Begun>,
+}
+
+impl<'o> Begun<'o> {
+    /// None, of a module that is to be compiled with these options.
+    pub fn new(options: &'o CompileOptions) -> Begun<'o> {
+        Begun {
+            options,
+            kernels: BTreeMap::new(),
+        }
+    }
+
+    /// Begins a kernel, and says what it asks of the register file.
+    ///
+    /// # Errors
+    /// As [`compile_kernel`], but that registers do not run out.
+    pub fn begin(
+        &mut self,
+        context: &mut Context,
+        module: &Module,
+        kernel: FuncRef,
+    ) -> Result<Demand, CodegenError> {
+        let Some(func) = module.functions.get(kernel) else {
+            return Err(CodegenError::internal("", format!("no function {kernel}")));
+        };
+        let verify = || verify_with_callees(module, func);
+        let begun = pipeline::begin(context, module, func, self.options, true, verify);
+        let begun = begun.map_err(|e| e.in_module(module))?;
+        let demand = begun.demand();
+        self.forget(context, kernel);
+        self.kernels.insert(kernel, begun);
+        Ok(demand)
+    }
+
+    /// Drops what was done of a kernel: it is taken out of the module, or changed.
+    pub fn forget(&mut self, context: &mut Context, kernel: FuncRef) {
+        if let Some(begun) = self.kernels.remove(&kernel) {
+            begun.give_back(context);
+        }
+    }
+
+    /// Compiles every kernel of the module and writes a zebin. Functions may have been added to the module since kernels were begun; those that were begun, and what
+    /// they call, are as they were.
+    ///
+    /// # Errors
+    /// As [`compile`].
+    pub fn compile(self, context: &mut Context, module: &Module) -> Result<Compiled, CodegenError> {
+        module_in(context, module, self.options, self.kernels)
+    }
+}
+
+impl fmt::Debug for Begun<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.kernels.keys()).finish()
+    }
 }
 
 /// Compiles every kernel of a module and writes a zebin.
@@ -272,23 +340,29 @@ pub fn compile(module: &Module, options: &CompileOptions) -> Result<Compiled, Co
     Context::new().compile(module, options)
 }
 
-/// A module, with a context's memory.
+/// A module, with a context's memory. `begun`: those of its kernels whose first stages are done.
 pub(crate) fn module_in(
     context: &mut Context,
     module: &Module,
     options: &CompileOptions,
+    mut begun: BTreeMap<FuncRef, pipeline::Begun>,
 ) -> Result<Compiled, CodegenError> {
     let mut kernels = Vec::new();
     let mut functions = Vec::new();
     // The whole module is verified with the first kernel.
     let mut verified = false;
-    for func in module.functions.values() {
+    for (name, func) in &module.functions {
         if matches!(func.kind, FuncKind::Kernel { .. }) {
-            let verify = || match std::mem::replace(&mut verified, true) {
+            let mut verify = || match std::mem::replace(&mut verified, true) {
                 true => Ok(()),
                 false => verifier::verify_module(module).map_err(CodegenError::Verifier),
             };
-            let kernel = pipeline::run(context, module, func, options, verify);
+            let kernel = match begun.remove(&name) {
+                Some(b) => {
+                    verify().and_then(|()| pipeline::finish(context, module, func, options, b))
+                }
+                None => pipeline::run(context, module, func, options, verify),
+            };
             kernels.push(kernel.map_err(|e| e.in_module(module))?);
             functions.push(func);
         }

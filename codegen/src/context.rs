@@ -7,6 +7,7 @@ use crate::ir::{Function, Module};
 use crate::regalloc::map::AllocationMap;
 use crate::result::CodegenError;
 use crate::vcode::MInst;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Compiles one module after the other in the same memory: that of machine instructions, of flag allocation and of the map of the register
@@ -48,7 +49,7 @@ impl Context {
         module: &Module,
         options: &CompileOptions,
     ) -> Result<Compiled, CodegenError> {
-        module_in(self, module, options)
+        module_in(self, module, options, BTreeMap::new())
     }
 
     /// Compiles one kernel to code.

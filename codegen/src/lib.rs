@@ -42,7 +42,8 @@ pub mod verifier;
 mod zebin;
 
 pub use compile::{
-    CompileOptions, Compiled, CompiledKernel, Demand, KernelStats, compile, compile_kernel, listing,
+    Begun, CompileOptions, Compiled, CompiledKernel, Demand, KernelStats, compile, compile_kernel,
+    listing,
 };
 pub use context::Context;
 pub use emit::{Code, LabelRange, Located, Relocation};

@@ -355,6 +355,7 @@ fn has_barrier(func: &Function) -> bool {
 }
 
 /// Machine code whose flags have their places, and what lives where in it.
+#[derive(Clone)]
 struct Measured {
     code: VCode,
     live: Liveness,
@@ -523,25 +524,68 @@ impl<'a> Stages<'a> {
     }
 }
 
-/// The stages up to liveness alone: what one kernel asks of the file.
-pub(crate) fn demand(
+/// A kernel of which the stages up to liveness are done.
+#[derive(Clone)]
+pub(crate) struct Begun {
+    measured: Measured,
+    stats: KernelStats,
+    dumps: Vec<(Stage, String)>,
+}
+
+impl Begun {
+    /// What the kernel asks of the file.
+    pub(crate) fn demand(&self) -> Demand {
+        Demand {
+            bytes: self.measured.live.peak().1,
+            available: self.measured.limit,
+        }
+    }
+
+    /// Gives a context back what it had of its memory.
+    pub(crate) fn give_back(self, context: &mut Context) {
+        context.insts = self.measured.code.insts;
+    }
+}
+
+/// The stages up to liveness, for the file that is taken first; `verify` checks the IR. `raises`: loads come early where that is asked for, which is for
+/// kernels that are to be finished, and has no part in whether all fits: nothing is raised where most lives.
+pub(crate) fn begin(
     context: &mut Context,
     module: &Module,
     func: &Function,
     options: &CompileOptions,
+    raises: bool,
     verify: impl FnOnce() -> Result<(), CodegenError>,
-) -> Result<Demand, CodegenError> {
-    let options = grf_mode::first(options)?;
-    let mut stages = Stages::new(func, &options);
-    let measured = measure(&mut stages, context, module, func, false, verify)?;
-    context.insts = measured.code.insts;
-    Ok(Demand {
-        bytes: measured.live.peak().1,
-        available: measured.limit,
+) -> Result<Begun, CodegenError> {
+    begin_for(
+        context,
+        module,
+        func,
+        grf_mode::first(options)?.as_ref(),
+        raises,
+        verify,
+    )
+}
+
+/// The same for the target's file.
+fn begin_for(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    raises: bool,
+    verify: impl FnOnce() -> Result<(), CodegenError>,
+) -> Result<Begun, CodegenError> {
+    let mut stages = Stages::new(func, options);
+    let measured = measure(&mut stages, context, module, func, raises, verify)?;
+    Ok(Begun {
+        measured,
+        stats: stages.stats,
+        dumps: stages.dumps,
     })
 }
 
-/// Compiles one kernel, with a context's memory; `verify` checks the IR. Where it may choose between register files, it is compiled for both.
+/// Compiles one kernel, with a context's memory; `verify` checks the IR.
 pub(crate) fn run(
     context: &mut Context,
     module: &Module,
@@ -549,27 +593,49 @@ pub(crate) fn run(
     options: &CompileOptions,
     verify: impl FnOnce() -> Result<(), CodegenError>,
 ) -> Result<CompiledKernel, CodegenError> {
-    let first = grf_mode::first(options)?;
-    let kernel = one(context, module, func, &first, verify)?;
+    let begun = begin(context, module, func, options, true, verify)?;
+    finish(context, module, func, options, begun)
+}
+
+/// Compiles a kernel that was begun with loads raised. Where it may choose between register files, it is compiled for both.
+pub(crate) fn finish(
+    context: &mut Context,
+    module: &Module,
+    func: &Function,
+    options: &CompileOptions,
+    begun: Begun,
+) -> Result<CompiledKernel, CodegenError> {
+    let kernel = one(
+        context,
+        module,
+        func,
+        grf_mode::first(options)?.as_ref(),
+        begun,
+    )?;
     match grf_mode::second(options, &kernel) {
         Some(second) => {
-            let large = one(context, module, func, &second, || Ok(()))?;
+            let begun = begin_for(context, module, func, &second, true, || Ok(()))?;
+            let large = one(context, module, func, &second, begun)?;
             Ok(grf_mode::faster(options, kernel, large))
         }
         None => Ok(kernel),
     }
 }
 
-/// Compiles one kernel for the target's register file.
+/// Finishes one kernel for the target's register file.
 fn one(
     context: &mut Context,
     module: &Module,
     func: &Function,
     options: &CompileOptions,
-    verify: impl FnOnce() -> Result<(), CodegenError>,
+    begun: Begun,
 ) -> Result<CompiledKernel, CodegenError> {
     let target = &options.target;
-    let mut stages = Stages::new(func, options);
+    let mut stages = Stages {
+        stats: begun.stats,
+        dumps: begun.dumps,
+        ..Stages::new(func, options)
+    };
     let Measured {
         code,
         live,
@@ -578,7 +644,7 @@ fn one(
         findings,
         shared,
         ..
-    } = measure(&mut stages, context, module, func, true, verify)?;
+    } = begun.measured;
     let name = stages.name;
     let room = room(options, &payload);
     let demand = live.peak().1;

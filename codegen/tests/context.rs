@@ -5,7 +5,7 @@
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
-use gantry_codegen::{CodegenError, CompileOptions, Context, OptLevel, compile, text};
+use gantry_codegen::{Begun, CodegenError, CompileOptions, Context, OptLevel, compile, text};
 use gantry_isa_gen::diag::Diagnostics;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -53,6 +53,35 @@ fn requests<T>(f: impl FnOnce() -> T) -> (u64, u64) {
     let found = (REQUESTS.get() - before.0, BYTES.get() - before.1);
     drop(out);
     found
+}
+
+/// What was begun to know what it asks of the file comes out as if it had not been, also where functions were added since, or another was begun and dropped.
+#[test]
+fn what_was_begun_is_finished() {
+    let mut context = Context::new();
+    for shape in [Shape::Diamonds, Shape::SimdLoops, Shape::PressureLoops] {
+        let mut module = shape.module(2000).unwrap();
+        let options = CompileOptions::for_target("skl").unwrap();
+        let mut begun = Begun::new(&options);
+        let kernel = module.find("k").unwrap();
+        let func = &module.functions[kernel];
+        let asked = context.demand(&module, func, &options).unwrap();
+        assert_eq!(begun.begin(&mut context, &module, kernel).unwrap(), asked);
+        assert_eq!(asked.fits(), shape != Shape::PressureLoops);
+        let more = text::parse("kernel %more() simd8 {\nblock0:\n    return\n}\n").unwrap();
+        for func in more.module.functions.values() {
+            let name = module.functions.push(func.clone());
+            begun.begin(&mut context, &module, name).unwrap();
+            begun.forget(&mut context, name);
+        }
+        let whole = compile(&module, &options).unwrap();
+        let finished = begun.compile(&mut context, &module).unwrap();
+        assert_eq!(finished.zebin, whole.zebin, "{}", shape.name());
+        let stages = |k: &gantry_codegen::CompiledKernel| -> Vec<&'static str> {
+            k.stats.stages.iter().map(|s| s.0).collect()
+        };
+        assert_eq!(stages(&finished.kernels[0]), stages(&whole.kernels[0]));
+    }
 }
 
 /// Instructions as the table counts them.

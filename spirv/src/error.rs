@@ -1,5 +1,6 @@
 //! What is wrong with a module, and where.
 
+use gantry_codegen::CodegenError;
 use std::fmt;
 
 /// Whose fault it is.
@@ -126,4 +127,15 @@ impl fmt::Display for Errors {
         }
         Ok(())
     }
+}
+
+/// Why a module is not compiled.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum CompileError {
+    /// What is wrong with it, or not supported.
+    #[error(transparent)]
+    Spirv(#[from] Errors),
+    /// What the compiler says of its IR.
+    #[error(transparent)]
+    Codegen(#[from] CodegenError),
 }

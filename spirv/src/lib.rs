@@ -37,10 +37,10 @@ mod uniform;
 pub mod wgsl;
 mod width;
 
-pub use error::{Error, Errors, Fault};
+pub use error::{CompileError, Error, Errors, Fault};
 
 use gantry_codegen::verifier::verify_module;
-use gantry_codegen::{CompileOptions, Inline, ir};
+use gantry_codegen::{Begun, CompileOptions, Compiled, Context, Inline, ir};
 use module::{Def, Entry, Func, Module};
 use parts::Part;
 use spirv::ExecutionModel;
@@ -196,6 +196,35 @@ pub struct Translated {
 /// # Errors
 /// Everything found that is no valid SPIR-V or not supported.
 pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors> {
+    let mut context = Context::new();
+    let mut judge = Judge::new(options.target.as_ref(), &mut context);
+    translate_with(words, options, &mut judge)
+}
+
+/// Translates a module's kernels and compiles them, in a context's memory: as [`translate`] and [`Context::compile`] one after the other, but that what
+/// the compiler does to say which width fits is not done again. `target`: what for, whatever `options` say of that.
+///
+/// # Errors
+/// As those of both.
+pub fn compile(
+    words: &[u32],
+    options: &Options,
+    target: &CompileOptions,
+    context: &mut Context,
+) -> Result<(Translated, Compiled), CompileError> {
+    let mut judge = Judge::beginning(target, context);
+    let translated = translate_with(words, options, &mut judge)?;
+    let begun = judge.begun().unwrap_or_else(|| Begun::new(target));
+    let compiled = begun.compile(context, &translated.module)?;
+    Ok((translated, compiled))
+}
+
+/// Translates a module's kernels, of widths that somebody judges.
+fn translate_with(
+    words: &[u32],
+    options: &Options,
+    judge: &mut Judge<'_, '_>,
+) -> Result<Translated, Errors> {
     let stream = read::read(words)?;
     let m = module::build(stream, options)?;
     let entries = entries(&m, options)?;
@@ -207,9 +236,8 @@ pub fn translate(words: &[u32], options: &Options) -> Result<Translated, Errors>
         kernels: Vec::new(),
     };
     let mut errors = Errors(Vec::new());
-    let mut judge = Judge::new(options.target.as_ref());
     for (entry, func) in entries {
-        match kernel(&m, entry, func, options, &mut out.module, &mut judge) {
+        match kernel(&m, entry, func, options, &mut out.module, judge) {
             Ok(k) => out.kernels.push(k),
             Err(e) => e.0.into_iter().for_each(|e| errors.push(e)),
         }
@@ -277,7 +305,7 @@ fn kernel(
     func: Func,
     options: &Options,
     module: &mut ir::Module,
-    judge: &mut Judge<'_>,
+    judge: &mut Judge<'_, '_>,
 ) -> Result<Kernel, Errors> {
     let asked = width(entry, options)?;
     let kept = Kept::new(m, func, options)?;

@@ -19,7 +19,7 @@ use crate::parts::Part;
 use crate::read::Id;
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::{CompileOptions, Context, ir};
+use gantry_codegen::{Begun, CompileOptions, Context, ir};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
@@ -58,19 +58,36 @@ impl Estimate {
     }
 }
 
-/// Who says whether a kernel's values fit.
-pub(crate) struct Judge<'a> {
-    /// The compiler, where the estimate leaves it open.
-    target: Option<&'a CompileOptions>,
-    context: Context,
+/// Who says whether a kernel's values fit: the compiler, where the estimate leaves it open and it is known what for.
+pub(crate) struct Judge<'c, 'o> {
+    target: Option<&'o CompileOptions>,
+    context: &'c mut Context,
+    /// Where kernels are compiled next: what was done of those that fit.
+    begun: Option<Begun<'o>>,
 }
 
-impl<'a> Judge<'a> {
-    pub fn new(target: Option<&'a CompileOptions>) -> Judge<'a> {
+impl<'c, 'o> Judge<'c, 'o> {
+    /// For kernels that may be compiled, or not.
+    pub fn new(target: Option<&'o CompileOptions>, context: &'c mut Context) -> Judge<'c, 'o> {
         Judge {
             target,
-            context: Context::new(),
+            context,
+            begun: None,
         }
+    }
+
+    /// For kernels that are compiled next, in the same memory.
+    pub fn beginning(target: &'o CompileOptions, context: &'c mut Context) -> Judge<'c, 'o> {
+        Judge {
+            target: Some(target),
+            context,
+            begun: Some(Begun::new(target)),
+        }
+    }
+
+    /// What was done of the kernels that fit, if they are compiled next.
+    pub fn begun(self) -> Option<Begun<'o>> {
+        self.begun
     }
 
     /// What the estimate says by itself of a width.
@@ -90,11 +107,20 @@ impl<'a> Judge<'a> {
 
     /// What the compiler says of a kernel. If it has an error to tell, it will tell it of the narrowest.
     pub fn fits(&mut self, module: &ir::Module, function: ir::FuncRef) -> bool {
-        let Some((target, function)) = self.target.zip(module.functions.get(function)) else {
+        let Some(target) = self.target else {
             return true;
         };
-        let demand = self.context.demand(module, function, target);
-        demand.is_ok_and(|d| d.fits())
+        if let Some(begun) = &mut self.begun {
+            let demand = begun.begin(self.context, module, function);
+            let fits = demand.is_ok_and(|d| d.fits());
+            if !fits {
+                begun.forget(self.context, function);
+            }
+            return fits;
+        }
+        let function = module.functions.get(function);
+        let demand = function.map(|f| self.context.demand(module, f, target));
+        demand.is_none_or(|d| d.is_ok_and(|d| d.fits()))
     }
 }
 
