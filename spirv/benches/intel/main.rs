@@ -7,6 +7,12 @@
 //! `--count`: what is executed alone, without times and after one compile, so that nothing else on the machine matters; `--keep DIR`: modules and zebins stay
 //! there, and what Intel's compiler made of a module is not made again.
 //!
+//! `--times`: how long it takes to compile alone, at `-O 1` and at `-O 2`, beside Intel's compiler, and what of ours the stages take; nothing is executed.
+//! `--times ours`: without Intel's.
+//!
+//! `--ablation`: what each pass of the optimizer is worth: every kernel with each of them off, one at a time; `--others FOLDER GANTRY`: so too those of another comparison, whose
+//! `compare.py` takes the command.
+//!
 //! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--rounds 5`: the fastest
 //! of so many compiles counts; `--write FILE` puts the table into a page, between its marks.
 #![allow(
@@ -18,6 +24,7 @@
     reason = "a benchmark by the tests' kit"
 )]
 
+mod ablation;
 #[path = "../../../runtime/tests/opencl/case.rs"]
 mod case;
 #[path = "../../../runtime/tests/opencl/cl.rs"]
@@ -42,6 +49,7 @@ mod source;
 #[path = "../../../runtime/tests/opencl/specs/mod.rs"]
 mod specs;
 mod table;
+mod timing;
 
 use case::Case;
 use kernels::Device;
@@ -59,6 +67,12 @@ struct Asked {
     a64: bool,
     /// Of how many compiles the fastest counts; none are timed where only what is executed is asked for.
     rounds: Option<u32>,
+    /// Whether times alone are asked for; and whether those of Intel's compiler.
+    times: Option<bool>,
+    /// Whether each pass is turned off.
+    ablation: bool,
+    /// The folder of another comparison, and the command.
+    others: Option<(PathBuf, PathBuf)>,
     /// Where modules and zebins stay.
     keep: Option<PathBuf>,
     write: Option<PathBuf>,
@@ -87,11 +101,18 @@ fn asked() -> Asked {
         simd: None,
         a64: false,
         rounds: Some(5),
+        times: None,
+        ablation: false,
+        others: None,
         keep: None,
         write: None,
     };
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args().skip(1).peekable();
     while let Some(arg) = args.next() {
+        if arg == "--times" {
+            asked.times = Some(args.next_if(|a| a == "ours").is_none());
+            continue;
+        }
         let mut value = || args.next().unwrap_or_else(|| panic!("{arg} wants a value"));
         match arg.as_str() {
             // What cargo says to every benchmark.
@@ -101,6 +122,12 @@ fn asked() -> Asked {
             "--simd" => asked.simd = Some(value().parse().expect("a number")),
             "--a64" => asked.a64 = true,
             "--rounds" => asked.rounds = Some(value().parse().expect("a number")),
+            "--ablation" => asked.ablation = true,
+            "--others" => {
+                let folder = value().into();
+                let gantry = args.next().expect("the command");
+                asked.others = Some((folder, gantry.into()));
+            }
             "--count" => asked.rounds = None,
             "--keep" => asked.keep = Some(value().into()),
             "--write" => asked.write = Some(value().into()),
@@ -159,6 +186,22 @@ fn main() {
     let passing = tempfile::tempdir().expect("a folder");
     let dir = asked.keep.as_deref().unwrap_or(passing.path());
     std::fs::create_dir_all(dir).expect("a folder");
+    if asked.ablation {
+        let text = ablation::text(&asked, &kernels, &cases).unwrap();
+        print!("{text}");
+        if let Some(page) = &asked.write {
+            table::write(page, &asked.target, &text);
+        }
+        return;
+    }
+    if let Some(both) = asked.times {
+        let rounds = asked.rounds.unwrap_or(1);
+        let theirs = match both {
+            true => driver::times(device.name, &kernels, rounds, passing.path()),
+            false => BTreeMap::new(),
+        };
+        return timing::print(device.name, &kernels, rounds, &theirs);
+    }
     let times = match asked.rounds {
         Some(rounds) => driver::times(device.name, &kernels, rounds, passing.path()),
         None => BTreeMap::new(),

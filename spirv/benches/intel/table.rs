@@ -27,12 +27,12 @@ fn reason(name: &str, target: &str) -> Option<&'static str> {
 }
 
 /// The geometric mean; 1 of nothing.
-fn mean(values: &[f64]) -> f64 {
+pub fn mean(values: &[f64]) -> f64 {
     let sum: f64 = values.iter().map(|v| v.ln()).sum();
     (sum / values.len().max(1) as f64).exp()
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(1.0)
 }
