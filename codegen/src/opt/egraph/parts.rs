@@ -30,10 +30,10 @@ impl EGraph<'_> {
             }
             let part = self.ty(new);
             let written = elements(part, &region)?;
-            let read = self.members(new).into_iter().find_map(|(_, data)| {
-                let InstData::RdRegion {
+            let read = self.members(new).into_iter().find_map(|member| {
+                let Some(&InstData::RdRegion {
                     arg, region, index, ..
-                } = data
+                }) = self.data(member)
                 else {
                     return None;
                 };
