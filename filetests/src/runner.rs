@@ -4,7 +4,9 @@ use crate::command::compile_checked;
 use crate::launch::{Arg, ImageArg, Run};
 use gantry_codegen::interp::{self, Addressing, Buffers, Component};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, Module, Opcode};
-use gantry_codegen::{Allocator, CompileOptions, GrfMode, Inline, OptLevel, SimdCf, Target};
+use gantry_codegen::{
+    Allocator, CompileOptions, GrfMode, Inline, OptLevel, PassSet, SimdCf, Target,
+};
 use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
@@ -26,6 +28,8 @@ pub struct Way {
     pub grf_mode: GrfMode,
     /// How registers get their places.
     pub allocator: Allocator,
+    /// Passes that are left out.
+    pub without: PassSet,
 }
 
 impl Way {
@@ -140,6 +144,7 @@ impl Runner for Simulator {
         options.simd_cf = way.simd_cf;
         options.inline = way.inline;
         options.grf_mode = way.grf_mode;
+        options.without = way.without;
         options.opt = way.opt;
         options.grfs = way.grfs;
         options.allocator = way.allocator;

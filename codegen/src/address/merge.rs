@@ -340,6 +340,8 @@ impl Run {
         if self.members.iter().any(|(_, m)| m.narrow()) {
             return match self.bytes {
                 DWORD => Scalar::I32,
+                // The same byte, several times.
+                1 => Scalar::I8,
                 _ => Scalar::I16,
             };
         }
