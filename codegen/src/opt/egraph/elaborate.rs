@@ -51,6 +51,8 @@ struct Elaborator<'g, 'a> {
     /// The node that a copy is of.
     copied: SecondaryMap<Value, PackedOption<Value>>,
     scopes: Vec<Scope>,
+    /// Where in `scopes` a block is, or was.
+    scope_of: SecondaryMap<Block, u32>,
     /// Bytes moved out of each loop.
     hoisted: SecondaryMap<Loop, u32>,
     count: u32,
@@ -85,6 +87,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
         used: EntitySet::new(),
         copied: SecondaryMap::new(),
         scopes: Vec::new(),
+        scope_of: SecondaryMap::new(),
         hoisted: SecondaryMap::new(),
         count: 0,
         block: entry,
@@ -100,6 +103,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
             continue;
         };
         e.block = block;
+        e.scope_of[block] = e.scopes.len() as u32;
         e.scopes.push(Scope {
             block,
             put: Vec::new(),
@@ -151,7 +155,7 @@ impl Elaborator<'_, '_> {
         let data = dfg.data(inst);
         let result = dfg.first_result(inst);
         if let (true, Some(result)) = (super::is_node(data), result) {
-            let class = self.graph.class[result].expand().unwrap_or(result);
+            let class = self.graph.known[result].class.expand().unwrap_or(result);
             if needed.contains(self.graph.best_of(class).value) {
                 self.value(class);
             }
@@ -362,8 +366,9 @@ impl Elaborator<'_, '_> {
 
     /// The scope around that of a block, which is one of those up to `from`.
     fn scope_before(&self, header: Block, from: usize) -> Option<usize> {
-        let at = (0..=from).rev().find(|&n| self.scopes[n].block == header)?;
-        at.checked_sub(1)
+        let at = self.scope_of[header] as usize;
+        let open = at <= from && self.scopes.get(at).is_some_and(|s| s.block == header);
+        open.then(|| at.checked_sub(1)).flatten()
     }
 
     /// Takes out what was put and is not needed, names values anew; gives how many nodes were moved out of loops.
@@ -389,13 +394,14 @@ impl Elaborator<'_, '_> {
             insts.retain(|_| kept.next().unwrap_or(true));
             *func.layout.insts_mut(block) = insts;
         }
-        let (class, best) = (&self.graph.class, &self.graph.best);
+        let known = &self.graph.known;
         let dfg = &func.dfg;
         func.labels.map_values(|v| {
-            let class = class[v].expand().unwrap_or(v);
-            let node = match best[class].value.is_reserved_value() {
+            let class = known[v].class.expand().unwrap_or(v);
+            let best = known[class].best.value;
+            let node = match best.is_reserved_value() {
                 true => class,
-                false => best[class].value,
+                false => best,
             };
             match dfg.def(node) {
                 ValueDef::Param(..) => Some(node),

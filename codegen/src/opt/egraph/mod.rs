@@ -27,14 +27,16 @@ use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    BlockInsts, Constant, ControlFlow, Function, Inst, InstData, Opcode, Region, Scalar, SourceLoc,
-    Type, Value,
+    BlockInsts, Constant, ControlFlow, DataFlowGraph, Function, Inst, InstData, Opcode, Region,
+    Scalar, SourceLoc, Type, Value,
 };
-use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasher, BuildHasherDefault};
 use std::time::Duration;
 
 /// Nodes that rules may make, for each instruction of the function.
@@ -66,19 +68,38 @@ impl Default for Best {
     }
 }
 
+/// What a node is equal to, if that is anything.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Alternatives(u32);
+entity_impl!(Alternatives);
+
+/// What is known of a value, in one place: of a large function each place is one more that is not in the cache.
+#[derive(Clone, Copy, Default)]
+struct Known {
+    /// What stands for a value of the program; nothing for those that stand for themselves.
+    class: PackedOption<Value>,
+    /// The cheapest of a class; nothing where the class is a value that is no node.
+    best: Best,
+    /// The lanes of a constant with a value per lane.
+    lanes: PackedOption<Constant>,
+    alternatives: PackedOption<Alternatives>,
+}
+
+/// A node, which is what the instruction of a value is, and its class.
+struct Node {
+    value: Value,
+    class: Value,
+}
+
 struct EGraph<'a> {
     func: &'a mut Function,
     facts: &'a Facts<'a>,
-    /// What stands for a value of the program; nothing for those that stand for themselves.
-    class: SecondaryMap<Value, PackedOption<Value>>,
-    /// What else a node is equal to.
-    alternatives: SecondaryMap<Value, SmallVec<[Value; ALTERNATIVES]>>,
-    /// The cheapest of a class; nothing where the class is a value that is no node.
-    best: SecondaryMap<Value, Best>,
-    nodes: Map<(Type, InstData), Value>,
-    /// Constants with a value per lane, by their lanes, and those that values are.
+    known: SecondaryMap<Value, Known>,
+    alternatives: PrimaryMap<Alternatives, SmallVec<[Value; ALTERNATIVES]>>,
+    /// Nodes by their type, opcode and operands, which the function says of them.
+    nodes: HashTable<Node>,
+    /// Constants with a value per lane, by their lanes.
     constants: Map<Vec<u64>, Constant>,
-    lanes: SecondaryMap<Value, PackedOption<Constant>>,
     /// Where the bits of doublewords come from that are shifted, masked or joined.
     bits: Map<Value, bits::Bits>,
     /// Where the instruction that is looked at comes from.
@@ -145,12 +166,10 @@ impl<'a> EGraph<'a> {
     fn new(func: &'a mut Function, facts: &'a Facts<'a>) -> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
-            class: SecondaryMap::with_capacity(func.dfg.num_values()),
-            alternatives: SecondaryMap::with_capacity(func.dfg.num_values()),
-            best: SecondaryMap::with_capacity(func.dfg.num_values()),
-            nodes: Map::with_capacity_and_hasher(count, BuildHasherDefault::default()),
+            known: SecondaryMap::with_capacity(func.dfg.num_values()),
+            alternatives: PrimaryMap::new(),
+            nodes: HashTable::with_capacity(count),
             constants: Map::default(),
-            lanes: SecondaryMap::new(),
             bits: Map::default(),
             loc: SourceLoc::NONE,
             depth: 0,
@@ -170,16 +189,16 @@ impl<'a> EGraph<'a> {
             for n in 0..self.func.layout.insts(block).len() {
                 let inst = self.func.layout.insts(block)[n];
                 self.loc = self.func.srclocs[inst];
-                let class = &self.class;
+                let known = &self.known;
                 self.func
                     .dfg
-                    .map_args(inst, |v| class[v].expand().unwrap_or(v));
+                    .map_args(inst, |v| known[v].class.expand().unwrap_or(v));
                 let data = *self.func.dfg.data(inst);
                 if let (true, Some(result)) = (is_node(&data), self.func.dfg.first_result(inst)) {
                     let ty = self.func.dfg.ty(result);
                     let class = self.node(ty, data, Some((inst, result)));
                     if class != result {
-                        self.class[result] = class.into();
+                        self.known[result].class = class.into();
                         self.changes += 1;
                     }
                 }
@@ -188,10 +207,10 @@ impl<'a> EGraph<'a> {
         // Operands of what comes before their definitions in the order: of branches back.
         for &block in cfg.order() {
             if let Some(inst) = self.func.layout.terminator(block) {
-                let class = &self.class;
+                let known = &self.known;
                 self.func
                     .dfg
-                    .map_args(inst, |v| class[v].expand().unwrap_or(v));
+                    .map_args(inst, |v| known[v].class.expand().unwrap_or(v));
             }
         }
     }
@@ -203,8 +222,10 @@ impl<'a> EGraph<'a> {
     /// The class of a node: an instruction of the program, or a new one.
     fn node(&mut self, ty: Type, data: InstData, original: Option<(Inst, Value)>) -> Value {
         let data = self.canonical(data);
-        if let Some(&there) = self.nodes.get(&(ty, data)) {
-            return there;
+        let hash = hashed(ty, &data);
+        let dfg = &self.func.dfg;
+        if let Some(there) = self.nodes.find(hash, |n| key(dfg, n) == Some((ty, &data))) {
+            return there.class;
         }
         let this = match original {
             Some((inst, result)) => {
@@ -221,17 +242,26 @@ impl<'a> EGraph<'a> {
         };
         let mut cost = cost::of(&self.func.dfg, ty, &data);
         data.for_each_arg(&self.func.dfg, |v| {
-            cost = cost.saturating_add(self.best[v].cost);
+            cost = cost.saturating_add(self.known[v].best.cost);
         });
-        self.best[this] = Best { cost, value: this };
+        self.known[this].best = Best { cost, value: this };
         if let InstData::ImmVec { constant, .. } = data {
-            self.lanes[this] = constant.into();
+            self.known[this].lanes = constant.into();
         }
         let class = self.equal(this, ty, &data);
         if class != this {
             self.replaced += 1;
         }
-        self.nodes.insert((ty, data), class);
+        let dfg = &self.func.dfg;
+        let same = |n: &Node| key(dfg, n) == Some((ty, &data));
+        let again = |n: &Node| key(dfg, n).map_or(0, |(ty, data)| hashed(ty, data));
+        // A rule may have come to the same node meanwhile.
+        match self.nodes.entry(hash, same, again) {
+            Entry::Occupied(mut there) => there.get_mut().class = class,
+            Entry::Vacant(free) => {
+                free.insert(Node { value: this, class });
+            }
+        }
         class
     }
 
@@ -255,7 +285,7 @@ impl<'a> EGraph<'a> {
         self.depth -= 1;
         for other in found {
             let known = other.as_u32() < made as u32;
-            let cheaper = self.best[other].cost < self.best[this].cost;
+            let cheaper = self.known[other].best.cost < self.known[this].best.cost;
             if self.add(this, other) || known && cheaper {
                 return other;
             }
@@ -271,22 +301,28 @@ impl<'a> EGraph<'a> {
         if self.immediate(other).is_some() {
             return true;
         }
-        if self.lanes[this].is_none() {
-            self.lanes[this] = self.lanes[other];
-        }
-        if self.alternatives[this].len() < ALTERNATIVES {
-            self.alternatives[this].push(other);
-        }
+        let lanes = self.known[other].lanes;
         let best = self.best_of(other);
-        if best.cost <= self.best[this].cost {
-            self.best[this] = best;
+        let known = &mut self.known[this];
+        if known.lanes.is_none() {
+            known.lanes = lanes;
+        }
+        if best.cost <= known.best.cost {
+            known.best = best;
+        }
+        match known.alternatives.expand() {
+            None => known.alternatives = self.alternatives.push(smallvec![other]).into(),
+            Some(list) if self.alternatives[list].len() < ALTERNATIVES => {
+                self.alternatives[list].push(other);
+            }
+            Some(_) => {}
         }
         false
     }
 
     /// The cheapest way to a class; of what is no node that itself, which costs nothing.
     fn best_of(&self, class: Value) -> Best {
-        let best = self.best[class];
+        let best = self.known[class].best;
         match best.value.is_reserved_value() {
             true => Best {
                 cost: 0,
@@ -306,7 +342,7 @@ impl<'a> EGraph<'a> {
     /// The first nodes of a class.
     fn members(&self, class: Value) -> SmallVec<[Value; ALTERNATIVES]> {
         let mut out = SmallVec::new();
-        if self.alternatives[class].is_empty() {
+        if self.known[class].alternatives.is_none() {
             out.extend(self.data(class).map(|_| class));
             return out;
         }
@@ -319,7 +355,9 @@ impl<'a> EGraph<'a> {
             if out.len() == ALTERNATIVES {
                 break;
             }
-            work.extend(self.alternatives[v].iter().rev().copied());
+            if let Some(list) = self.known[v].alternatives.expand() {
+                work.extend(self.alternatives[list].iter().rev().copied());
+            }
         }
         out
     }
@@ -342,7 +380,7 @@ impl<'a> EGraph<'a> {
                 false => lanes.map(|_| bits).collect(),
             });
         }
-        let constant = self.lanes[class].expand()?;
+        let constant = self.known[class].lanes.expand()?;
         Some(self.func.dfg.constant(constant).to_vec())
     }
 
@@ -438,7 +476,7 @@ impl<'a> EGraph<'a> {
     }
 
     fn constant_last(&self, args: &mut [Value; 2]) {
-        let known = |v: Value| self.immediate(v).is_some() || self.lanes[v].is_some();
+        let known = |v: Value| self.immediate(v).is_some() || self.known[v].lanes.is_some();
         if known(args[0]) && !known(args[1]) {
             args.swap(0, 1);
         }
@@ -507,6 +545,17 @@ impl<'a> EGraph<'a> {
         }
         None
     }
+}
+
+/// What a node is known by.
+fn key<'d>(dfg: &'d DataFlowGraph, node: &Node) -> Option<(Type, &'d InstData)> {
+    let inst = dfg.def_inst(node.value)?;
+    Some((dfg.ty(node.value), dfg.data(inst)))
+}
+
+/// The hash of what a node is known by.
+fn hashed(ty: Type, data: &InstData) -> u64 {
+    rustc_hash::FxBuildHasher.hash_one((ty, data))
 }
 
 /// Whether the order of an operation's operands is all the same.

@@ -447,7 +447,7 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
         graph.rules = false;
         graph.build(&cfg);
         graph.rules = true;
-        let root = graph.class[root].expand().unwrap_or(root);
+        let root = graph.known[root].class.expand().unwrap_or(root);
         let mut found = SmallVec::new();
         graph.depth = 1;
         rules::simplify(&mut graph, root, &mut found);
