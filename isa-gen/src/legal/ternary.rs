@@ -8,6 +8,7 @@ use crate::inst::{InstOpts, Subfn};
 use crate::op::Op;
 use crate::platform::Features;
 use crate::region::{ExecSize, Region};
+use crate::sem::dpas::Dpas;
 use crate::types::Type;
 
 fn align16(f: &Features) -> bool {
@@ -388,18 +389,29 @@ fn dpas_range(v: &View, out: &mut Sink<'_>) {
     let Subfn::Dpas { depth, repeat } = v.subfn else {
         return;
     };
+    let (Some(dst), Some(src1), Some(src2)) = (v.dst, v.src(1), v.src(2)) else {
+        return;
+    };
+    let d = Dpas {
+        depth,
+        repeat,
+        channels: v.exec as u8,
+        dst: dst.ty,
+        src0: v.src(0).map(|s| s.ty),
+        src1: src1.ty,
+        src2: src2.ty,
+    };
     let count = v.f.grf_count_large;
-    let regs = |bytes: u32| bytes.div_ceil(v.grf());
     for o in v.operands() {
         let Some(n) = o.grf() else { continue };
         let sub = o.grf_sub().unwrap_or(0);
-        let row = u32::from(depth) * per_channel(o.ty) * bits(o.ty) / 8;
         let bytes = match o.part {
-            Part::Src(1) => u32::from(depth) * v.grf(),
-            Part::Src(2) => row * u32::from(repeat),
-            _ => v.exec * o.bytes() * u32::from(repeat),
+            Part::Src(1) => d.src1_bytes(),
+            Part::Src(2) if v.op == Op::Dpasw => d.halves(v.grf())[0],
+            Part::Src(2) => d.src2_bytes(),
+            _ => d.sum_bytes(o.ty),
         };
-        let last = n + regs(sub + bytes.max(1));
+        let last = n + (sub + bytes.max(1)).div_ceil(v.grf());
         if last > count {
             let most = count - 1;
             out.find(o.part, format_args!("it goes beyond r{most}"));

@@ -9,6 +9,7 @@ use crate::op::{MathFn, Op};
 use crate::platform::Platform;
 use crate::reg::{Arf, Reg, RegRef, Register};
 use crate::region::Region;
+use crate::sem::dpas::Dpas;
 use std::ops::Range;
 
 /// Where something is that instructions read and write.
@@ -93,7 +94,10 @@ pub fn accesses<R: Register>(
     };
     match inst.op.is_send() {
         true => walk.message(platform, inst),
-        false => walk.operands(inst, |_| None),
+        false => {
+            let blocks = Dpas::operand_bytes(inst, platform.features().grf_bytes);
+            walk.operands(inst, |n| blocks.map(|b| b.get(n).copied()));
+        }
     }
     walk.flags(inst);
     walk.accumulator(inst);
@@ -150,7 +154,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
-    /// Sources and destination. `bytes`: of source 0 or 1, or, as 2, of the destination, where regions do not say it.
+    /// Sources and destination. `bytes`: of a source, or, as 3, of the destination, where regions do not say it.
     fn operands<R: Register>(
         &mut self,
         inst: &Inst<R>,
@@ -180,7 +184,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         match inst.dst {
             Dst::Direct { at, hs, ty } => {
                 let own = || Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes()));
-                self.register(at, bytes(2).unwrap_or_else(own), true);
+                self.register(at, bytes(3).unwrap_or_else(own), true);
             }
             Dst::Macro { at, ty, .. } => self.register(at, packed(ty.bytes()), true),
             Dst::Indirect { addr, .. } => {
@@ -199,7 +203,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         let message = message(platform, inst);
         let size = platform.features().grf_bytes;
         let lengths = message
-            .map(|m| [m.src0_grfs, m.src1_grfs, m.response_grfs].map(|n| u32::from(n) * size));
+            .map(|m| [m.src0_grfs, m.src1_grfs, 0, m.response_grfs].map(|n| u32::from(n) * size));
         self.operands(inst, |n| Some(lengths.and_then(|l| l.get(n).copied())));
         for d in inst.send.iter().flat_map(|s| [s.ex, s.desc]) {
             if let Desc::Reg(at) = d {
@@ -343,6 +347,95 @@ fn is_fixed<R: Copy>(inst: &Inst<R>) -> bool {
         || inst.op.format().is_branch()
         || matches!(inst.op, Op::Wait | Op::Sync | Op::Nop | Op::Illegal)
         // They have operands that regions do not tell.
-        || matches!(inst.op, Op::Dpas | Op::Dpasw | Op::Pln | Op::Line)
+        || matches!(inst.op, Op::Pln | Op::Line)
+        // It waits for the other thread of its pair.
+        || inst.op == Op::Dpasw
         || inst.subfn == Subfn::Math(MathFn::Idiv)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{legal, perf, text};
+
+    /// What a line reads and writes of the file, in bytes, sources in order, and whether it may be moved.
+    fn of(platform: Platform, line: &str) -> (Vec<(u32, u32, bool)>, Freedom) {
+        let code = text::assemble(platform, line).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let size = platform.features().grf_bytes;
+        let end = platform.features().grf_count_large * size;
+        let grf = |r: Reg| match r {
+            Reg::Grf(n) => Some(u32::from(n) * size..end),
+            Reg::Arf(..) => None,
+        };
+        let mut all = Vec::new();
+        let freedom = accesses(platform, &code.insts[0].inst, grf, |a| {
+            assert_eq!(a.store, Store::Grf);
+            all.push((a.start, a.end, a.write));
+        });
+        (all, freedom)
+    }
+
+    #[test]
+    fn operands_of_the_systolic_array_are_runs_of_registers() {
+        let line = "dpas.8x8 (8|M0) r10:f r10:f r30:hf r40.0:hf";
+        let all = [
+            (320, 576, false),
+            (960, 1216, false),
+            (1280, 1536, false),
+            (320, 576, true),
+        ];
+        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
+        // Nothing is added; rows of four bits share half of a register each.
+        let line = "dpas.8x3 (8|M0) r10:d null:d r30:b r40.0:u4";
+        let all = [(960, 1216, false), (1280, 1328, false), (320, 416, true)];
+        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
+        // Elements of two bits fill a register in two steps.
+        let line = "dpas.8x1 (8|M0) r10:d r11:d r30:u2 r40.0:s2";
+        let all = [
+            (352, 384, false),
+            (960, 1088, false),
+            (1280, 1296, false),
+            (320, 352, true),
+        ];
+        assert_eq!(of(Platform::XeHpg, line), (all.to_vec(), Freedom::Free));
+        // Sums of 16 bits, in registers of 64 bytes.
+        let line = "dpas.8x5 (16|M0) r10:bf r20:f r30:bf r40.0:bf";
+        let all = [
+            (1280, 1600, false),
+            (1920, 2432, false),
+            (2560, 2720, false),
+            (640, 800, true),
+        ];
+        assert_eq!(of(Platform::XeHpc, line), (all.to_vec(), Freedom::Free));
+        // Threads of a pair wait for each other.
+        let line = "dpasw.8x8 (8|M0) r10:d r10:d r30:b r40.0:b";
+        assert_eq!(of(Platform::XeHpg, line).1, Freedom::Fixed);
+    }
+
+    #[test]
+    fn the_systolic_array_takes_its_rows_one_by_one() {
+        let time = |line: String| {
+            let code = text::assemble(Platform::XeHpg, &line).unwrap_or_else(|e| panic!("{e}"));
+            perf::timing(Platform::XeHpg, &code.insts[0].inst)
+        };
+        let [one, eight] = ["dpas.8x1", "dpas.8x8"]
+            .map(|op| time(format!("{op} (8|M0) r10:f r10:f r30:hf r40.0:hf")));
+        assert_eq!(eight.busy, 8 * one.busy);
+        assert!(one.busy > 0);
+    }
+
+    #[test]
+    fn operands_of_the_systolic_array_end_within_the_file() {
+        let broken = |line: &str| {
+            let code = text::assemble(Platform::XeHpg, line).unwrap_or_else(|e| panic!("{e}"));
+            let found = legal::check(Platform::XeHpg, &code.insts[0].inst);
+            found.iter().any(|f| f.rule.name == "dpas-range")
+        };
+        // Four registers of columns of two bits, eight of bytes.
+        assert!(!broken("dpas.8x1 (8|M0) r10:d null:d r252:u2 r20.0:u2"));
+        assert!(broken("dpas.8x1 (8|M0) r10:d null:d r253:u2 r20.0:u2"));
+        assert!(!broken("dpas.8x1 (8|M0) r10:d null:d r248:b r20.0:b"));
+        assert!(broken("dpas.8x1 (8|M0) r10:d null:d r249:b r20.0:b"));
+        assert!(broken("dpas.8x8 (8|M0) r250:d null:d r30:b r20.0:b"));
+    }
 }

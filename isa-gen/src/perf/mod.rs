@@ -19,6 +19,7 @@ use crate::message::{MsgOp, Surface};
 use crate::op::{MathFn, Op};
 use crate::platform::Platform;
 use crate::reg::Register;
+use crate::sem::dpas::Dpas;
 use crate::table::TIMES;
 use crate::types::Type;
 
@@ -173,6 +174,11 @@ pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
         Dst::None => 1,
     };
     let executed = inst.exec.channels() * execution_bytes(inst);
+    // The array takes a row after the other.
+    let (written, executed) = match Dpas::of(inst) {
+        Some(d) => (d.sum_bytes(d.dst), d.sum_bytes(Type::Ud)),
+        None => (written, executed),
+    };
     let sum = |[one, each]: [u8; 2], bytes: u32| {
         u32::from(one) + u32::from(each) * bytes.max(1).div_ceil(grf)
     };

@@ -11,6 +11,9 @@
 use super::convert::{float_value, write_float};
 use super::float::add_odd;
 use super::{FpMode, Undefined};
+use crate::inst::{Inst, Src, Subfn};
+use crate::op::Op;
+use crate::reg::Register;
 use crate::types::Type;
 
 /// A systolic operation, without its operands' places.
@@ -33,6 +36,44 @@ pub struct Dpas {
 }
 
 impl Dpas {
+    /// The operation of an instruction; `None` if it is none of the array, or lacks an operand.
+    pub fn of<R: Register>(inst: &Inst<R>) -> Option<Dpas> {
+        let Subfn::Dpas { depth, repeat } = inst.subfn else {
+            return None;
+        };
+        let [src0, src1, src2] = &inst.srcs;
+        let null = matches!(src0, Src::Direct { at, .. } if at.reg.as_phys().is_some_and(|r| r.is_null()));
+        Some(Dpas {
+            depth,
+            repeat,
+            channels: inst.exec.channels() as u8,
+            dst: inst.dst.ty()?,
+            src0: if null { None } else { Some(src0.ty()?) },
+            src1: src1.ty()?,
+            src2: src2.ty()?,
+        })
+    }
+
+    /// Bytes from its start that an instruction of the array reads of each source in the registers of its own thread, and, as the fourth, that it writes, for
+    /// GRFs of so many bytes; `None` if it is no such instruction. Source 0 is none where it is null; of source 2 of `dpasw` it is the longer half.
+    pub fn operand_bytes<R: Register>(inst: &Inst<R>, grf: u32) -> Option<[u32; 4]> {
+        let d = Dpas::of(inst)?;
+        let src2 = match inst.op {
+            Op::Dpasw => d.halves(grf)[0],
+            _ => d.src2_bytes(),
+        };
+        let src0 = d.src0.map_or(0, |ty| d.sum_bytes(ty));
+        Some([src0, d.src1_bytes(), src2, d.sum_bytes(d.dst)])
+    }
+
+    /// Bytes of source 2 that each of two fused threads has, in whole registers of so many bytes: the first has one more if their number is odd
+    /// (Intel's compiler, `documentation/visa/instructions/DPASW.md`).
+    pub const fn halves(&self, grf: u32) -> [u32; 2] {
+        let grfs = self.src2_bytes().div_ceil(grf);
+        let first = grfs.div_ceil(2);
+        [first * grf, (grfs - first) * grf]
+    }
+
     /// Elements of sources 1 and 2 that a channel multiplies in one step of the depth.
     pub const fn factors(&self) -> u32 {
         let (a, b) = (self.src1.bits(), self.src2.bits());

@@ -30,19 +30,8 @@ pub(super) fn kind(inst: &Inst<Reg>) -> Result<Option<Kind>, String> {
     // `nomme` counts as the accumulator after the last.
     let mme = |n: u8| (n < 8).then_some(n);
     let special = match (inst.op, inst.subfn, inst.dst) {
-        (_, Subfn::Dpas { depth, repeat }, _) => {
-            let ty = |s: &Src<Reg>| s.ty().ok_or("a systolic operand without a type");
-            let [src0, src1, src2] = &inst.srcs;
-            let null = matches!(src0, Src::Direct { at, .. } if at.reg.is_null());
-            let d = Dpas {
-                depth,
-                repeat,
-                channels: inst.exec.channels() as u8,
-                dst: inst.dst.ty().ok_or("a systolic result without a type")?,
-                src0: if null { None } else { Some(ty(src0)?) },
-                src1: ty(src1)?,
-                src2: ty(src2)?,
-            };
+        (_, Subfn::Dpas { .. }, _) => {
+            let d = Dpas::of(inst).ok_or("a systolic operand without a type")?;
             match inst.op {
                 Op::Dpasw => Special::Fused(d),
                 _ => Special::Systolic(d),
@@ -164,14 +153,6 @@ fn systolic(t: &mut Thread, op: &MicroOp, d: &Dpas, shared: Option<&[u8]>) -> Re
     Ok(())
 }
 
-/// Bytes of source 2 that each of two fused threads has, in whole registers: the first has one more if their number is odd
-/// (Intel's compiler, `documentation/visa/instructions/DPASW.md`).
-pub(super) fn halves(d: &Dpas, grf: u32) -> [u32; 2] {
-    let grfs = d.src2_bytes().div_ceil(grf);
-    let first = grfs.div_ceil(2);
-    [first * grf, (grfs - first) * grf]
-}
-
 /// Threads that wait for each other in `dpasw` get both halves of source 2: a thread of even number and the one after it,
 /// which execution units that are fused run together. Says whether there were any, or what is wrong with which thread.
 pub(super) fn lend(threads: &mut [Thread], program: &Program) -> Result<bool, (usize, String)> {
@@ -187,7 +168,7 @@ pub(super) fn lend(threads: &mut [Thread], program: &Program) -> Result<bool, (u
                 let Kind::Special(Special::Fused(d)) = &op.kind else {
                     continue;
                 };
-                let [first, second] = halves(d, program.platform.features().grf_bytes);
+                let [first, second] = d.halves(program.platform.features().grf_bytes);
                 let at = operand(&op.srcs[2]).map_err(|e| (2 * k, e))?;
                 let mut all = within(a, at, first).map_err(|e| (2 * k, e))?.to_vec();
                 all.extend(within(b, at, second).map_err(|e| (2 * k + 1, e))?);

@@ -177,7 +177,7 @@ pub(super) fn access(
         }
         Kind::Special(Special::Fused(d)) => {
             // Either half, if they are not the same, is as long as the second.
-            systolic(&mut a, op, d, special::halves(d, grf)[1], grf);
+            systolic(&mut a, op, d, d.halves(grf)[1], grf);
             return a;
         }
         _ => {}
