@@ -6,7 +6,7 @@
 use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Constant, Data, FuncKind, Function, Inst, InstData,
+    ArgFact, ArgKind, Block, BlockCall, Constant, Data, DpasShape, FuncKind, Function, Inst, InstData,
     MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
 use crate::opt::Pass;
@@ -627,6 +627,21 @@ impl<'a> Body<'a> {
                 descs.iter().for_each(|&d| self.w.u32(d));
                 self.value(payload);
                 self.optional(&[second, mask]);
+            }
+            InstData::Dpas {
+                opcode: _,
+                shape,
+                args,
+            } => {
+                let DpasShape {
+                    columns,
+                    rows,
+                    repeat,
+                } = shape;
+                [28, columns as u8, rows as u8, repeat]
+                    .iter()
+                    .for_each(|&b| self.w.u8(b));
+                self.values(&args);
             }
             InstData::Symbol { opcode: _, data } => {
                 self.w.u8(21);

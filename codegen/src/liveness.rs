@@ -145,7 +145,9 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
         MInst::Op { inst, .. } => match inst.dst {
             Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
                 let message = inst.op.is_send();
-                !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
+                // The systolic array writes a row before it reads the next one.
+                inst.op.is_systolic()
+                    || !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
             }
             _ => false,
         },

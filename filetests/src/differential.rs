@@ -76,8 +76,10 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
         let texels = |i: &&Info| matches!(i.format, Format::Image | Format::Media);
         without.extend(Opcode::all().iter().filter(texels).map(|i| i.opcode));
     }
+    let features = target.features();
     Options {
         without,
+        systolic: features.dpas.then_some((features.grf_bytes / 4) as u8),
         doubles: options.doubles && target.features().native_f64,
         float_atomics: options.float_atomics && target.features().float_atomics,
         word_atomics: options.word_atomics && target.features().word_atomics,

@@ -74,15 +74,19 @@ pub struct TestFile {
 }
 
 impl TestFile {
-    /// Whether a target has all that the file has: doubles, images and atomics of words are not everywhere, and messages that a file spells itself are of the data port.
+    /// Whether a target has all that the file has: doubles, images and atomics of words are not everywhere, messages that a file spells itself are of the data
+    /// port, and products of matrices are of the size that the file's own target has.
     pub fn is_for(&self, target: &Target) -> bool {
         let f = target.features();
         let needs = |what: &str, there: bool| there || !self.body.contains(what);
         let words = ["atomic.i16", "atomic.f16"];
+        // A systolic array has as many columns as a register has doublewords.
+        let own = Target::from_name(&self.target).map(|t| t.features().grf_bytes).ok();
         needs("f64", f.native_f64)
             && needs("image", f.sampler)
             && needs("send exec", f.sampler)
             && words.into_iter().all(|w| needs(w, f.word_atomics))
+            && needs("= dpas.", f.dpas && own == Some(f.grf_bytes))
     }
 
     /// Reads a filetest.

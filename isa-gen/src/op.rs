@@ -58,6 +58,16 @@ impl Op {
     pub fn is_send(self) -> bool {
         self.format().is_send()
     }
+
+    /// Whether this is an operation of the systolic array.
+    pub fn is_systolic(self) -> bool {
+        self.format() == Format::Dpas
+    }
+
+    /// Whether operands are runs of registers, whose lengths no regions say: of sends and of the systolic array.
+    pub fn has_runs(self) -> bool {
+        self.is_send() || self.is_systolic()
+    }
 }
 
 impl fmt::Display for Op {

@@ -2,8 +2,8 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, FuncRef,
-    ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar,
+    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, FenceSpaces, FloatCC,
+    FuncRef, ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar,
     Scope, Type, Types, Value, result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
@@ -536,6 +536,23 @@ impl Ins<'_, '_> {
             coords,
             data: value.into(),
         });
+    }
+
+    /// `dpas`: sums of type `ty`, those of `acc` and of the products of rows with columns.
+    pub fn dpas(
+        self,
+        ty: Type,
+        shape: DpasShape,
+        acc: Value,
+        columns: Value,
+        rows: Value,
+    ) -> Value {
+        let data = InstData::Dpas {
+            opcode: Opcode::Dpas,
+            shape,
+            args: [acc, columns, rows],
+        };
+        self.one(data, Some(ty))
     }
 
     /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.

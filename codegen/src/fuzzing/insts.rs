@@ -107,6 +107,7 @@ impl Gen<'_, '_, '_> {
             Format::ArgQuery => self.arg_query(opcode),
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
+            Format::Dpas => self.dpas(),
             Format::Printf => self.printf(),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Switch | Format::Return => {}
@@ -115,6 +116,11 @@ impl Gen<'_, '_, '_> {
 
     pub(super) fn push(&mut self, data: InstData, ctrl: Option<Type>) {
         let results = self.b.ins().raw(data, ctrl);
+        self.keep(&results);
+    }
+
+    /// Values that were made may be operands, and are now and then stored.
+    pub(super) fn keep(&mut self, results: &[Value]) {
         if self.memory && self.rng.one_in(3) {
             results.iter().for_each(|&v| self.show(v));
         }

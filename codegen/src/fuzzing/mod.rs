@@ -7,6 +7,7 @@ mod memory;
 mod neighbours;
 mod operands;
 mod places;
+mod products;
 pub mod shapes;
 mod trees;
 
@@ -68,6 +69,8 @@ pub struct Options {
     pub word_atomics: bool,
     /// Whether there are accesses beside each other.
     pub neighbours: bool,
+    /// Channels of products of matrices: 8 or 16; none without.
+    pub systolic: Option<u8>,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -87,6 +90,7 @@ impl Options {
             .filter(|i| self.floats || !float(i))
             .map(|i| i.opcode)
             .filter(|o| !self.without.contains(o))
+            .filter(|o| *o != Opcode::Dpas || self.systolic.is_some())
             .collect()
     }
 
@@ -100,6 +104,7 @@ impl Options {
             float_atomics: true,
             word_atomics: true,
             neighbours: false,
+            systolic: Some(8),
             without: Vec::new(),
             size: 60,
         }
@@ -115,6 +120,7 @@ impl Options {
             float_atomics: true,
             word_atomics: true,
             neighbours: false,
+            systolic: None,
             without: Vec::new(),
             size: 40,
         }

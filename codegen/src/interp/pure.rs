@@ -2,8 +2,8 @@
 
 use super::memory::from_le;
 use super::{Lanes, alu};
-use crate::ir::{DataFlowGraph, InstData, Opcode, Region, Scalar, Type, Value};
-use gantry_isa_gen::sem::FpMode;
+use crate::ir::{DataFlowGraph, DpasTypes, InstData, Opcode, Region, Scalar, Type, Value};
+use gantry_isa_gen::sem::{FpMode, dpas};
 
 pub(super) fn lane_of(lanes: &[u64], lane: usize) -> Result<u64, String> {
     lanes
@@ -148,6 +148,18 @@ pub(crate) fn evaluate<'v>(
             let lanes = [a, b, c].map(|v| values(v).as_slice());
             alu::ternary(opcode, dfg.ty(a).scalar(), lanes, mode).ok_or_else(none)?
         }
+        InstData::Dpas { shape, args, .. } => {
+            let [acc, columns, rows] = args.map(|v| dfg.ty(v));
+            let op = shape.operation(&DpasTypes {
+                acc,
+                columns,
+                rows,
+                result: to,
+            })?;
+            let [acc, columns, rows] = args.map(|v| to_le(dfg.ty(v), values(v)));
+            let sums = dpas::eval(&op, &acc, &columns, &rows).map_err(|e| e.to_string())?;
+            lanes_of(to, &sums)
+        }
         InstData::IntCompare {
             cond, args: [a, b], ..
         } => {
@@ -209,16 +221,20 @@ pub(crate) fn evaluate<'v>(
 }
 
 fn bitcast(from: Type, to: Type, x: &[u64]) -> Lanes {
-    let bytes: Vec<u8> = x
-        .iter()
-        .flat_map(|b| {
-            b.to_le_bytes()
-                .into_iter()
-                .take(from.scalar().bytes() as usize)
-        })
-        .collect();
+    lanes_of(to, &to_le(from, x))
+}
+
+/// The bytes of a value's lanes.
+fn to_le(ty: Type, x: &[u64]) -> Vec<u8> {
+    let size = ty.scalar().bytes() as usize;
+    let bytes = x.iter().map(|b| b.to_le_bytes());
+    bytes.flat_map(|b| b.into_iter().take(size)).collect()
+}
+
+/// The lanes of a type that bytes are.
+fn lanes_of(ty: Type, bytes: &[u8]) -> Lanes {
     bytes
-        .chunks(to.scalar().bytes().max(1) as usize)
+        .chunks(ty.scalar().bytes().max(1) as usize)
         .map(from_le)
         .collect()
 }

@@ -7,6 +7,7 @@ use super::image::{ArgFact, ImagePlace};
 use super::memory::{AtomicOp, FenceSpaces, MemFlags, Scope};
 use super::opcode::Opcode;
 use super::region::Region;
+use super::systolic::DpasShape;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, ListPool};
 
@@ -193,6 +194,12 @@ pub enum InstData {
         second: PackedOption<Value>,
         mask: PackedOption<Value>,
     },
+    /// `dpas`: what is added to, columns, rows.
+    Dpas {
+        opcode: Opcode,
+        shape: DpasShape,
+        args: [Value; 3],
+    },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
     /// `printf`: a string of the module, values, and the lanes that print; without those one.
@@ -251,6 +258,7 @@ impl InstData {
             | InstData::Image { opcode, .. }
             | InstData::Media { opcode, .. }
             | InstData::Send { opcode, .. }
+            | InstData::Dpas { opcode, .. }
             | InstData::ArgQuery { opcode, .. }
             | InstData::Printf { opcode, .. }
             | InstData::Call { opcode, .. }
@@ -277,7 +285,9 @@ impl InstData {
             | InstData::IntCompare { args, .. }
             | InstData::FloatCompare { args, .. }
             | InstData::WrPred { args, .. } => args.iter().copied().for_each(f),
-            InstData::Ternary { args, .. } => args.iter().copied().for_each(f),
+            InstData::Ternary { args, .. } | InstData::Dpas { args, .. } => {
+                args.iter().copied().for_each(f);
+            }
             InstData::RdRegion { arg, index, .. } => {
                 f(*arg);
                 index.expand().into_iter().for_each(f);
@@ -380,7 +390,7 @@ impl InstData {
             | InstData::IntCompare { args, .. }
             | InstData::FloatCompare { args, .. }
             | InstData::WrPred { args, .. } => *args = args.map(f),
-            InstData::Ternary { args, .. } => *args = args.map(f),
+            InstData::Ternary { args, .. } | InstData::Dpas { args, .. } => *args = args.map(f),
             InstData::RdRegion { arg, index, .. } => {
                 *arg = f(*arg);
                 opt(index, &mut f);

@@ -18,6 +18,7 @@ pub mod memory;
 pub mod opcode;
 pub mod region;
 pub mod sourceloc;
+pub mod systolic;
 pub mod types;
 
 pub use cfg::ControlFlow;
@@ -37,4 +38,5 @@ pub use memory::{AtomicOp, FenceSpaces, MemFlags, Scope, Space};
 pub use opcode::Opcode;
 pub use region::Region;
 pub use sourceloc::{SourceLine, SourceLoc, ValueLabels};
+pub use systolic::{DpasShape, DpasTypes, Factor};
 pub use types::{Scalar, Type, scalars};

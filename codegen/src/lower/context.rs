@@ -775,6 +775,10 @@ impl Context for Lower<'_> {
         self.lower_message(inst);
     }
 
+    fn systolic(&mut self, inst: Inst) -> Unit {
+        self.lower_dpas(inst);
+    }
+
     fn symbol_address(&mut self, inst: Inst, data: DataRef) -> Unit {
         self.lower_symbol(inst, data);
     }

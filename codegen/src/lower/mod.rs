@@ -18,6 +18,7 @@ mod memory;
 mod needed;
 mod product;
 mod simdcf;
+mod systolic;
 mod three;
 
 use crate::fired::Fired;
@@ -51,8 +52,8 @@ use std::ops::{Deref, DerefMut};
 )]
 mod generated {
     use crate::ir::{
-        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC,
-        FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
+        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape, FenceSpaces,
+        FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
     };
     use crate::vcode::bale::{BaleSrc, Operation, View};
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};

@@ -28,7 +28,7 @@ fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
                     Region::Scalar3 { .. } => true,
                     _ => false,
                 };
-                (at, one && at.sub == 0 && !inst.op.is_send())
+                (at, one && at.sub == 0 && !inst.op.has_runs())
             }
             Src::Macro { at, .. } => (at, false),
             _ => continue,

@@ -3,6 +3,7 @@
 
 use crate::vcode::{MInst, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::dst_span_bytes;
+use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Region, Src};
 use smallvec::SmallVec;
 
@@ -37,7 +38,9 @@ pub(super) fn overlays(code: &VCode, to: VReg, from: VReg, first: u32, last: u32
                 return false;
             };
             let start = u32::from(at.sub);
-            let end = start + dst_span_bytes(hs.into(), inst.exec, ty.bytes());
+            let block = Dpas::of(inst).map(|d| d.sum_bytes(d.dst));
+            let own = || dst_span_bytes(hs.into(), inst.exec, ty.bytes());
+            let end = start + block.unwrap_or_else(own);
             let reads = |s: &Src<VirtReg>| matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::Grf(from));
             let gone = written.iter().any(|w| w.0 < end && w.1 > start);
             written.push((start, end));
@@ -53,6 +56,18 @@ fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
     let Dst::Direct { at: dst, hs, ty } = inst.dst else {
         return false;
     };
+    if inst.op.is_systolic() {
+        // Row over row of what is added to; the factors are read until the last row is done.
+        let of = |n: usize| inst.srcs.get(n);
+        let factor = |n: usize| matches!(of(n), Some(Src::Direct { at, .. }) if at.reg != VirtReg::Grf(from) && at.reg != VirtReg::Grf(to));
+        let acc = match of(0) {
+            Some(Src::Direct { at, ty: own, .. }) if at.reg == VirtReg::Grf(from) => {
+                at.sub == dst.sub && own.bytes() == ty.bytes()
+            }
+            _ => true,
+        };
+        return dst.reg == VirtReg::Grf(to) && acc && factor(1) && factor(2);
+    }
     let exec = inst.exec.channels();
     !message
         && dst.reg == VirtReg::Grf(to)

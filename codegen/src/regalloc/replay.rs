@@ -13,6 +13,7 @@ use crate::vcode::insert::NEW;
 use crate::vcode::{MInst, Place, SymbolPart, VBlock, VCode, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, element_offset, span_bytes};
 use gantry_isa_gen::message::{Dir, Message};
+use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Op, RegRef, Region, Src, Type, perf};
 
 /// The token of what is undefined.
@@ -315,7 +316,9 @@ impl Replay {
     fn old(&mut self, p: &Pair<'_>, was: &MInst, now: &MInst) {
         match (*was, *now) {
             (MInst::Op { inst, starts, .. }, MInst::Op { inst: now, .. }) => {
-                if sends(inst.op) {
+                if inst.op.is_systolic() {
+                    self.systolic(p, &inst, &now, starts);
+                } else if sends(inst.op) {
                     self.send(p, &inst, &now, starts);
                 } else {
                     self.op(p, &inst, &now, starts);
@@ -394,6 +397,47 @@ impl Replay {
     fn runs(&mut self, inst: &Inst<VirtReg>) -> bool {
         let all = inst.no_mask && (inst.pred.is_none() || inst.op == Op::Sel);
         all || self.choice(2) == 0
+    }
+
+    /// A product of matrices: row after row, so that the first one is written before the last one is read.
+    fn systolic(
+        &mut self,
+        p: &Pair<'_>,
+        was: &Inst<VirtReg>,
+        now: &Inst<VirtReg>,
+        starts: bool,
+    ) {
+        let Some(d) = Dpas::of(was) else { return };
+        let first = |bytes: u32| bytes / u32::from(d.repeat);
+        let sums = |ty: Option<Type>| ty.map_or(0, |ty| d.sum_bytes(ty));
+        let bytes = [sums(d.src0), d.src1_bytes(), d.src2_bytes()];
+        for (n, (x, y)) in was.srcs.iter().zip(&now.srcs).enumerate() {
+            let (Src::Direct { at, .. }, Src::Direct { at: to, .. }) = (*x, *y) else {
+                continue;
+            };
+            if let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to)) {
+                let (sub, all) = (u32::from(at.sub), bytes[n]);
+                // All of the columns are read for every row.
+                let half = if n == 1 { 0 } else { first(all) };
+                self.read(p, r, sub, half, place, false);
+                self.read(p, r, sub + half, all - half, place + half, true);
+            }
+        }
+        if let (Dst::Direct { at, .. }, Dst::Direct { at: to, .. }) = (was.dst, now.dst)
+            && let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to))
+        {
+            let all = d.sum_bytes(d.dst);
+            let tokens: Vec<u64> = (0..all).map(|_| self.fresh(Token::Result)).collect();
+            let from = self.writes.len();
+            self.write(p, r, at.sub.into(), place, &tokens);
+            for w in &mut self.writes[from..] {
+                w.3 = w.1 - place >= first(all);
+            }
+            if starts {
+                self.undefine(p, r);
+            }
+        }
+        self.commit();
     }
 
     fn op(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {

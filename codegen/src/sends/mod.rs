@@ -2,7 +2,8 @@
 //!
 //! Lowering says what is accessed, by which lanes, under which mask ([`Logical`]). Here that is cut into what one message takes, addresses and
 //! data are laid out as payloads of whole GRFs, by bales that the legalizer cuts afterwards, and the message is made from
-//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in `forms`.
+//! `isa-gen`'s typed operations for the target's platform. What differs between platforms is in `forms`. Operands of the systolic array are whole GRFs as
+//! payloads are, so that they are made here too.
 //!
 //! Needs: lowered blocks. Makes: the same without logical sends.
 
@@ -17,6 +18,7 @@ mod raw;
 mod scattered;
 pub(crate) mod spill;
 mod sync;
+mod systolic;
 
 pub use atomic::Atomic;
 pub use block::Block;
@@ -25,6 +27,7 @@ pub(crate) use instruction::has_second;
 pub use media::Media;
 pub use raw::Raw;
 pub use scattered::Scattered;
+pub use systolic::Systolic;
 pub(crate) use sync::{end_fence, end_thread, load_payload};
 
 use crate::ir::{FenceSpaces, SourceLoc};
@@ -55,6 +58,8 @@ pub enum Logical {
     Media(Media),
     /// A message as the IR has it.
     Raw(Raw),
+    /// A product of matrices: no message, but of operands that are payloads.
+    Systolic(Systolic),
     /// Waits for all threads of the group.
     Barrier {
         /// The thread header.
@@ -209,6 +214,7 @@ impl Sends<'_> {
             Logical::Texels(t) => self.texels(t),
             Logical::Media(m) => self.media(m),
             Logical::Raw(r) => self.raw(r),
+            Logical::Systolic(s) => self.systolic(s),
             Logical::Barrier { header } => self.barrier(*header),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Fence { header, spaces } => self.fence(*header, *spaces),

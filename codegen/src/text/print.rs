@@ -3,7 +3,7 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Data, FuncKind, Function, Inst, InstData, MemFlags, Module,
+    ArgFact, ArgKind, Block, BlockCall, Data, DpasShape, FuncKind, Function, Inst, InstData, MemFlags, Module,
     Opcode, Region, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
@@ -339,6 +339,19 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
             more(&[second]),
             masked(mask)
         ),
+        InstData::Dpas {
+            shape:
+                DpasShape {
+                    columns,
+                    rows,
+                    repeat,
+                },
+            args,
+            ..
+        } => {
+            let (columns, rows) = (columns.name(), rows.name());
+            format!("{columns} {rows} rows {repeat} {}", values(&args))
+        }
         InstData::ArgQuery { fact, of, .. } => match fact {
             ArgFact::Image(f) => format!("{} image {of}", f.name()),
             ArgFact::Sampler(f) => format!("{} sampler {of}", f.name()),

@@ -3,7 +3,7 @@
 use crate::ir::SourceLoc;
 use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
-use crate::sends::{Dir, ImageOp, Logical, Media};
+use crate::sends::{Dir, ImageOp, Logical, Media, Systolic};
 use crate::vcode::bale::Bale;
 use crate::vcode::lowered::{Lowered, LoweredFunction};
 use crate::vcode::srclocs::Cursor;
@@ -302,6 +302,22 @@ impl fmt::Display for Logical {
                     f,
                     "media {way} surface {surface} ({bytes}) {data} [{x} {y}] width {width}"
                 )
+            }
+            Logical::Systolic(s) => {
+                let Systolic {
+                    op,
+                    dst,
+                    acc,
+                    columns,
+                    rows,
+                } = s;
+                let (depth, repeat, channels) = (op.depth, op.repeat, op.channels);
+                write!(f, "dpas.{depth}x{repeat} ({channels}) {dst}:{} ", op.dst)?;
+                match (acc, op.src0) {
+                    (Some(acc), Some(ty)) => write!(f, "{acc}:{ty}")?,
+                    _ => write!(f, "null")?,
+                }
+                write!(f, " {columns}:{} {rows}:{}", op.src1, op.src2)
             }
             Logical::Raw(r) => {
                 if let Some(m) = r.mask {

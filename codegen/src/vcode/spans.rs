@@ -2,6 +2,7 @@
 
 use super::{Access, MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
+use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, Platform, Src, Type, perf};
 use std::ops::Range;
 
@@ -13,10 +14,19 @@ pub(crate) struct Spans<F> {
     pub(crate) size: F,
 }
 
-/// GRFs of a message's payloads and of its response.
-fn lengths(platform: Platform, inst: &Inst<VirtReg>) -> Option<[u32; 3]> {
-    let m = perf::message(platform, inst)?;
-    Some([m.src0_grfs, m.src1_grfs, m.response_grfs].map(u32::from))
+/// Bytes of the sources and of the destination of an instruction whose operands are runs of GRFs: a message's payloads and its response, what the
+/// systolic array takes and gives; within, `None` if they are not known. `None` for other instructions.
+fn blocks(platform: Platform, inst: &Inst<VirtReg>, grf: u32) -> Option<Option<[u32; 4]>> {
+    if !inst.op.has_runs() {
+        return None;
+    }
+    if !inst.op.is_send() {
+        return Some(Dpas::operand_bytes(inst, grf));
+    }
+    Some(perf::message(platform, inst).map(|m| {
+        let grfs = [m.src0_grfs, m.src1_grfs, 0, m.response_grfs];
+        grfs.map(|n| u32::from(n) * grf)
+    }))
 }
 
 impl<F: Fn(VReg) -> u32> Spans<F> {
@@ -36,11 +46,8 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
                 }
             });
         };
-        let message = inst.op.is_send();
-        let lengths = match message {
-            true => Some(lengths(self.platform, inst)),
-            false => None,
-        };
+        // Bytes of sources and destination where regions do not say them.
+        let blocks = blocks(self.platform, inst, self.grf);
         let mut span = |r: VReg, sub: u16, bytes: Option<u32>, a: Access| {
             let (sub, size) = (u32::from(sub), (self.size)(r));
             let end = bytes.map_or(size, |b| (sub + b).min(size));
@@ -50,8 +57,8 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
             match *s {
                 Src::Direct { at, region, ty, .. } => {
                     let VirtReg::Grf(r) = at.reg else { continue };
-                    let bytes = match lengths {
-                        Some(known) => known.and_then(|l| l.get(n).map(|g| g * self.grf)),
+                    let bytes = match blocks {
+                        Some(known) => known.and_then(|l| l.get(n).copied()),
                         None => span_bytes(region, inst.exec, ty.bytes()),
                     };
                     span(r, at.sub, bytes, Access::Use);
@@ -68,8 +75,8 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
         match inst.dst {
             Dst::Direct { at, hs, ty } => {
                 let VirtReg::Grf(r) = at.reg else { return };
-                let bytes = match lengths {
-                    Some(known) => known.map(|l| l[2] * self.grf),
+                let bytes = match blocks {
+                    Some(known) => known.map(|l| l[3]),
                     None => Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes())),
                 };
                 span(r, at.sub, bytes, access);

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
+use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{Dst, Inst, RegRef, Region, Src};
 use std::fmt::Display;
 
@@ -338,7 +339,17 @@ impl Verifier<'_> {
     }
 
     fn operands(&self, inst: &Inst<VirtReg>) -> Result<(), String> {
-        let message = inst.op.is_send();
+        let message = inst.op.has_runs();
+        if let Some(blocks) = Dpas::operand_bytes(inst, self.grf.bytes) {
+            for (s, bytes) in inst.srcs.iter().zip(blocks) {
+                if let Src::Direct { at, .. } = s {
+                    self.bytes(at.reg, at.sub.into(), u32::from(at.sub) + bytes)?;
+                }
+            }
+            if let Dst::Direct { at, .. } = inst.dst {
+                self.bytes(at.reg, at.sub.into(), u32::from(at.sub) + blocks[3])?;
+            }
+        }
         let last = inst.exec.channels() - 1;
         let run = |at: &RegRef<VirtReg>, element: u32, size: u32| {
             let start = u32::from(at.sub);

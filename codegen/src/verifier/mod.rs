@@ -9,6 +9,7 @@
 //! - `predicates`: lanes of masks and of parts of predicates.
 //! - `memory`: addresses, masks of loads and stores.
 //! - `images`: which image, coordinates, texels.
+//! - `systolic`: shapes of products of matrices.
 //! - `control`: branch arguments, returns, calls.
 //! - `data`: constant data of a module.
 //! - `sources`: source files, locations, names of values.
@@ -26,6 +27,7 @@ mod regions;
 mod sources;
 mod ssa;
 mod structure;
+mod systolic;
 mod types;
 
 use crate::ir::{
@@ -300,6 +302,7 @@ impl<'a> Verifier<'a> {
             self.predicates(inst);
             self.memory(inst);
             self.images(inst);
+            self.products(inst);
             if let Some(what) = self.func.lacks(self.data(inst)) {
                 self.error(Place::Inst(inst), what);
             }

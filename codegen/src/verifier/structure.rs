@@ -263,6 +263,7 @@ fn format(data: &InstData) -> Format {
         InstData::Image { .. } => Format::Image,
         InstData::Media { .. } => Format::Media,
         InstData::Send { .. } => Format::Send,
+        InstData::Dpas { .. } => Format::Dpas,
         InstData::ArgQuery { .. } => Format::ArgQuery,
         InstData::Symbol { .. } => Format::Symbol,
         InstData::Printf { .. } => Format::Printf,

@@ -4,6 +4,7 @@ mod control;
 mod convert;
 mod float;
 mod int;
+mod matrix;
 mod memory;
 mod predicate;
 mod row;
@@ -22,6 +23,7 @@ pub fn rows() -> Result<Vec<Row>, String> {
         convert::rows(),
         int::rows(),
         float::rows(),
+        matrix::rows(),
         predicate::rows(),
         memory::rows(),
         subgroup::rows(),

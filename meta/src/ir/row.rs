@@ -62,6 +62,8 @@ pub enum Format {
     Media,
     /// A message as it is.
     Send,
+    /// A product of matrices, and what it is added to.
+    Dpas,
     /// Data of the module.
     Symbol,
     /// A string of the module, and any number of values.

@@ -108,6 +108,7 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
         Format::Image => (&[], "_ _ _ _ _ _"),
         Format::Media => (&[], "_ _ _ _"),
         Format::Send => (&[], "_ _ _ _ _"),
+        Format::Dpas => (&[], "_ _"),
         Format::ArgQuery => (&[], "_ _"),
         Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.

@@ -24,8 +24,8 @@ use std::marker::PhantomData;
 pub(super) mod generated {
     use super::Magic;
     use crate::ir::{
-        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, FenceSpaces, FloatCC,
-        FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Type, Value,
+        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape, FenceSpaces,
+        FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Type, Value,
     };
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;

@@ -107,7 +107,7 @@ fn one_element(m: &MInst, r: VReg) -> bool {
     };
     let written = matches!(inst.dst, Dst::Direct { at, .. } | Dst::Macro { at, .. } if at.reg == VirtReg::Grf(r));
     let mut all = inst.srcs.iter();
-    !inst.op.is_send()
+    !inst.op.has_runs()
         && !written
         && all.all(|s| match *s {
             Src::Direct { at, region, .. } if at.reg == VirtReg::Grf(r) => match region {

@@ -3,7 +3,8 @@
 use super::state::State;
 use super::{Checker, Res, element};
 use crate::vcode::{Access, MInst, VReg, VirtReg};
-use gantry_isa_gen::{Dst, Inst, Op, Src};
+use gantry_isa_gen::sem::dpas::Dpas;
+use gantry_isa_gen::{Dst, Inst, Op, RegRef, Src};
 
 /// A place that holds nothing.
 const NOWHERE: u32 = 1 << 30;
@@ -54,6 +55,11 @@ impl Checker<'_> {
                 ));
             }
         };
+        if let MInst::Op { inst, .. } = m
+            && let Some(e) = self.rows_overtaken(inst)
+        {
+            return Err(e);
+        }
         match (was, m) {
             // Its value goes on under another name wherever it is.
             (MInst::Copy { .. }, _) => {}
@@ -62,7 +68,7 @@ impl Checker<'_> {
                     inst: was, starts, ..
                 },
                 MInst::Op { inst, .. },
-            ) if !inst.op.is_send() => {
+            ) if !inst.op.has_runs() => {
                 for (x, y) in was.srcs.iter().zip(&inst.srcs) {
                     self.lanes(x, y, inst.exec.channels(), &mut look);
                 }
@@ -176,6 +182,33 @@ impl Checker<'_> {
                         ));
                     }
                 }
+            }
+        }
+        None
+    }
+
+    /// What the systolic array reads where an earlier row of its result has been written: it may be in the place of what it is added to, row over row,
+    /// and of nothing else.
+    fn rows_overtaken(&self, inst: &Inst<VirtReg>) -> Option<String> {
+        let [acc, columns, rows, sums] = Dpas::operand_bytes(inst, self.after.code.grf.bytes)?;
+        let Dst::Direct { at, .. } = inst.dst else {
+            return None;
+        };
+        let start = |at: RegRef<VirtReg>| match at.reg {
+            VirtReg::Grf(r) => Some(self.place(r) + u32::from(at.sub)),
+            _ => None,
+        };
+        let to = start(at)?;
+        for (s, bytes) in inst.srcs.iter().zip([acc, columns, rows]) {
+            let Src::Direct { at: of, .. } = *s else {
+                continue;
+            };
+            let Some(from) = start(of) else { continue };
+            let in_place = bytes == acc && from == to && acc == sums && *s == inst.srcs[0];
+            if from < to + sums && to < from + bytes && !in_place {
+                return Some(format!(
+                    "reads byte {from} and on of the file, where an earlier row of its result is written"
+                ));
             }
         }
         None

@@ -48,7 +48,7 @@ impl Checker<'_> {
                     inst: a, starts, ..
                 },
                 MInst::Op { inst: b, .. },
-            ) if !a.op.is_send() => {
+            ) if !a.op.has_runs() => {
                 let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (a.dst, b.dst)
                 else {
                     return self.whole(was, m, state);

@@ -22,6 +22,7 @@ struct Points {
 /// Whether an instruction writes over more than a GRF, its first half before its second one reads.
 fn early(code: &VCode, m: &MInst) -> bool {
     match m {
+        MInst::Op { inst, .. } if inst.op.is_systolic() => true,
         MInst::Op { inst, .. } if !inst.op.is_send() => match inst.dst {
             Dst::Direct { hs, ty, .. } => {
                 inst.exec.channels() * u32::from(hs) * ty.bytes() > code.grf.bytes

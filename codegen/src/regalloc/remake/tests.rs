@@ -37,7 +37,7 @@ fn pure(m: &MInst) -> Option<&Inst<VirtReg>> {
         _ => false,
     };
     let all = inst.no_mask && inst.pred.is_none() && inst.cond.is_none();
-    (all && direct && !inst.op.is_send() && inst.srcs.iter().all(src)).then_some(inst)
+    (all && direct && !inst.op.has_runs() && inst.srcs.iter().all(src)).then_some(inst)
 }
 
 impl Values<'_> {

@@ -6,8 +6,9 @@ use super::function::Body;
 use super::{Parser, Res, number};
 use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
+use crate::ir::systolic::MOST_ROWS;
 use crate::ir::{
-    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, FenceSpaces, FloatCC, ImageFact,
+    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, Factor, FenceSpaces, FloatCC, ImageFact,
     ImagePlace, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar, Scope, Space, Type,
     Value,
 };
@@ -176,6 +177,30 @@ impl Parser<'_> {
             width,
             coords,
             data,
+        })
+    }
+
+    /// `s8 u8 rows 4 v1, v2, v3`.
+    fn dpas(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let what = "the kind of a factor";
+        let columns = self.choice(&Factor::ALL, Factor::name, what)?;
+        let rows = self.choice(&Factor::ALL, Factor::name, what)?;
+        let span = self.span();
+        let Ok(repeat) = u8::try_from(self.after("rows")?) else {
+            let what = format!("a product has {MOST_ROWS} rows at most");
+            return Err(Diagnostic::new(span, what));
+        };
+        let acc = self.value(body)?;
+        self.expect(',')?;
+        let [b, a] = self.pair(body)?;
+        Ok(InstData::Dpas {
+            opcode,
+            shape: DpasShape {
+                columns,
+                rows,
+                repeat,
+            },
+            args: [acc, b, a],
         })
     }
 
@@ -473,6 +498,7 @@ impl Parser<'_> {
             Format::Image => self.image(body, opcode)?,
             Format::Media => self.media(body, opcode)?,
             Format::Send => self.send(body, opcode)?,
+            Format::Dpas => self.dpas(body, opcode)?,
             Format::ArgQuery => {
                 let (fact, word) = match opcode {
                     Opcode::ImageQuery => {

@@ -3,7 +3,7 @@
 use super::super::alu::element_at;
 use super::super::program::{DstOp, Kind, MicroOp, Pred, Program, SrcOp};
 use super::super::regs;
-use super::super::special::{self, Special};
+use super::super::special::Special;
 use super::super::thread::Thread;
 use super::Model;
 use crate::watch::HazardKind;

@@ -1,0 +1,53 @@
+//! Random products of matrices.
+
+use super::generate::Gen;
+use crate::ir::systolic::MOST_ROWS;
+use crate::ir::{DpasShape, Factor, Scalar, Type};
+
+impl Gen<'_, '_, '_> {
+    pub(super) fn dpas(&mut self) {
+        let Some(channels) = self.options.systolic else {
+            return;
+        };
+        let floats = self.options.floats && self.rng.one_in(2);
+        let mut kinds = Factor::ALL.to_vec();
+        // Singles of 19 bits are not everywhere that there is an array.
+        kinds.retain(|k| k.is_float() == floats && (*k != Factor::Tf32 || channels == 16));
+        let columns = self.rng.pick(&kinds).unwrap_or(Factor::S8);
+        let rows = match floats {
+            true => columns,
+            false => self.rng.pick(&kinds).unwrap_or(Factor::S8),
+        };
+        let most = match self.rng.one_in(4) {
+            true => MOST_ROWS,
+            false => 2,
+        };
+        let shape = DpasShape {
+            columns,
+            rows,
+            repeat: 1 + self.rng.below(most.into()) as u8,
+        };
+        let lanes = u32::from(shape.repeat) * u32::from(channels);
+        let [acc, result] = [(); 2].map(|()| Type::clamped(self.sum(columns), lanes));
+        let [columns, rows] = shape.operand_lanes(channels);
+        let [acc, columns, rows] = [
+            acc,
+            Type::clamped(Scalar::I32, columns),
+            Type::clamped(Scalar::I32, rows),
+        ]
+        .map(|ty| self.value(ty));
+        let v = self.b.ins().dpas(result, shape, acc, columns, rows);
+        self.keep(&[v]);
+    }
+
+    /// How sums of products of a kind are held.
+    fn sum(&mut self, kind: Factor) -> Scalar {
+        let narrow = self.rng.one_in(3);
+        match kind {
+            Factor::F16 if narrow => Scalar::F16,
+            Factor::Bf16 if narrow => Scalar::I16,
+            _ if kind.is_float() => Scalar::F32,
+            _ => Scalar::I32,
+        }
+    }
+}
