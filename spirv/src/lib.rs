@@ -315,7 +315,7 @@ fn kernel(
     }
     let estimate = width::estimate(m, &kept);
     let grf_bytes = options.target.as_ref().map_or(32, |t| t.target.grf().bytes);
-    let widths = width::worthwhile(entry, &kept, grf_bytes);
+    let widths = width::worthwhile(m, entry, &kept, grf_bytes);
     for &simd in widths.iter().take(widths.len().saturating_sub(1)) {
         let known = judge.by(&estimate, simd);
         if known == Some(false) {

@@ -13,6 +13,7 @@ use crate::Kept;
 use crate::body::{BInst, Block, Body};
 use crate::cfg::script::{Script, Step};
 use crate::cfg::{Graph, Loop};
+use crate::library::declared;
 use crate::module::types::Type;
 use crate::module::{Entry, Module};
 use crate::parts::Part;
@@ -130,7 +131,22 @@ const TOGETHER: u64 = 56;
 /// The widths that are worth while for a kernel that requires none, the widest first.
 ///
 /// `grf_bytes`: of a register of what is compiled for.
-pub(crate) fn worthwhile(entry: &Entry, kept: &Kept, grf_bytes: u32) -> SmallVec<[u32; 3]> {
+pub(crate) fn worthwhile(
+    m: &Module<'_>,
+    entry: &Entry,
+    kept: &Kept,
+    grf_bytes: u32,
+) -> SmallVec<[u32; 3]> {
+    // The systolic array has as many channels as a register has doublewords.
+    let product = |p: &Part| {
+        let mut insts = p.graph.order.iter().flat_map(|b| &p.body.blocks[*b].insts);
+        insts.any(|i| {
+            i.op == Op::FunctionCall && declared::multiplies(m, p.body.operands(i))
+        })
+    };
+    if kept.parts.iter().any(product) {
+        return SmallVec::from_slice(&[grf_bytes / 4]);
+    }
     let items = entry.modes.group_size.map_or(u64::MAX, |g| {
         g.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)))
     });

@@ -2,6 +2,7 @@
 //!
 //! A call of one stays a call, by the function's name as it is linked.
 
+use super::products::{self, Product};
 use super::wrong;
 use crate::body::{BInst, Body};
 use crate::emit::groups::Spread;
@@ -40,6 +41,11 @@ enum Function {
     Dot {
         signs: [bool; 2],
     },
+    /// A product of matrices of a sub-group.
+    Product(Product),
+    /// A single as one of 19 bits, and back.
+    RoundToTf32,
+    OfTf32,
 }
 
 /// The parts of a name of C++: the function's own, and its parameters' types.
@@ -113,6 +119,9 @@ fn find(name: &str) -> Option<Function> {
     if let Some(atomic) = atomic(plain) {
         return Some(atomic);
     }
+    if let Some(product) = products::find(plain) {
+        return Some(Function::Product(product));
+    }
     if plain.starts_with("dot") {
         return dot(plain, types);
     }
@@ -130,6 +139,8 @@ fn find(name: &str) -> Option<Function> {
         "__builtin_IB_atomic_cmpxchg_global_f32" | "__builtin_IB_atomic_cmpxchg_local_f32" => {
             Function::CompareExchangeFloat
         }
+        "intel_convert_f32_to_tf32" => Function::RoundToTf32,
+        "intel_convert_tf32_to_f32" => Function::OfTf32,
         "named_barrier_init" => Function::NamedBarrier,
         "work_group_named_barrier" => Function::WaitNamed,
         _ => return None,
@@ -161,11 +172,15 @@ fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
 /// How the result of a call comes to be divergent; none: by the arguments.
 pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
     match called(m, operands)? {
-        Function::CompareExchangeFloat | Function::Atomic(_) => Some(Spread::Divergent),
+        Function::CompareExchangeFloat | Function::Atomic(_) | Function::Product(_) => {
+            Some(Spread::Divergent)
+        }
         Function::InsertField
         | Function::SignedField
         | Function::UnsignedField
         | Function::ReverseBits
+        | Function::RoundToTf32
+        | Function::OfTf32
         | Function::Dot { .. } => None,
         _ => Some(Spread::Uniform),
     }
@@ -182,6 +197,11 @@ pub(crate) fn accesses(m: &Module<'_>, operands: &[u32]) -> bool {
 /// Whether a call makes a named barrier.
 pub(crate) fn makes_barrier(m: &Module<'_>, operands: &[u32]) -> bool {
     called(m, operands) == Some(Function::NamedBarrier)
+}
+
+/// Whether a call is of a product of matrices, whose sub-groups are as wide as the systolic array.
+pub(crate) fn multiplies(m: &Module<'_>, operands: &[u32]) -> bool {
+    matches!(called(m, operands), Some(Function::Product(_)))
 }
 
 /// Emits a call.
@@ -220,6 +240,17 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
             let a = e.four_bytes(a)?.ok_or_else(wrong)?;
             let b = e.four_bytes(b)?.ok_or_else(wrong)?;
             e.dot_of_bytes([a, b], signs, more, more.is_some())
+        }
+        Function::Product(p) => return products::call(e, p, &args),
+        Function::RoundToTf32 | Function::OfTf32 => {
+            let [v] = *args.as_slice() else {
+                return Err(wrong());
+            };
+            let v = e.one(v)?;
+            match function {
+                Function::OfTf32 => products::of_tf32(e, v)?,
+                _ => products::round_to_tf32(e, v)?,
+            }
         }
         Function::Cycles => e.b.ins().cycles(I64),
         Function::HwThread => e.b.ins().hw_thread_id(I32),

@@ -14,6 +14,7 @@ mod math;
 mod memory;
 mod native;
 mod print;
+mod products;
 mod relational;
 
 use crate::body::BInst;
