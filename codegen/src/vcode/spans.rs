@@ -90,3 +90,44 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vcode::operand::{begins, dst, scalar};
+    use cranelift_entity::EntityRef;
+    use gantry_isa_gen::{ExecSize, Op, RegRef, Subfn};
+
+    /// The systolic array reads and writes rows, of which regions and the number of channels say nothing.
+    #[test]
+    fn products_name_all_their_rows() {
+        let at = |n| RegRef::new(VirtReg::Grf(VReg::new(n)), 0);
+        for (grf, exec) in [(32, ExecSize::S8), (64, ExecSize::S16)] {
+            let mut inst = Inst::new(Op::Dpas, exec);
+            inst.subfn = Subfn::Dpas {
+                depth: 8,
+                repeat: 5,
+            };
+            inst.dst = dst(at(0), Type::F);
+            inst.srcs = [
+                scalar(at(1), Type::Hf),
+                scalar(at(2), Type::Hf),
+                scalar(at(3), Type::Hf),
+            ];
+            let spans = Spans {
+                platform: Platform::XeHpg,
+                grf,
+                size: |_| 4096,
+            };
+            let mut all = Vec::new();
+            spans.each(&begins(inst), |r, bytes, a| all.push((r.index(), bytes, a)));
+            let want = [
+                (1, 0..5 * grf / 2, Access::Use),
+                (2, 0..8 * grf, Access::Use),
+                (3, 0..5 * 32, Access::Use),
+                (0, 0..5 * grf, Access::Def),
+            ];
+            assert_eq!(all, want);
+        }
+    }
+}

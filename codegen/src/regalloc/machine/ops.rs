@@ -6,9 +6,10 @@ use crate::ir::DataRef;
 use crate::vcode::operand::imm;
 use crate::vcode::{MInst, SymbolPart, VReg, VirtReg};
 use gantry_isa_gen::legal::geometry::{dst_span_bytes, span_bytes};
+use gantry_isa_gen::sem::dpas::Dpas;
 use gantry_isa_gen::{
     Arf, CondMod, Desc, Dst, ExecSize, Inst, Op, PredCtrl, Predicate, Reg, RegRef, Region,
-    SendDescs, Src, SrcMods, Type,
+    SendDescs, Src, SrcMods, Subfn, Type,
 };
 
 const FLAG: VirtReg = VirtReg::Phys(Reg::Arf(Arf::Flag, 0));
@@ -261,6 +262,9 @@ impl Gen<'_> {
     pub(super) fn begin(&mut self, dst: VReg) {
         let bytes = self.vregs[dst].bytes;
         let grf = self.grf.bytes;
+        if self.rng.one_in(3) && self.product(dst) {
+            return;
+        }
         if bytes.is_multiple_of(grf) && bytes / grf <= 31 && (bytes > 2 * grf || self.rng.one_in(2))
         {
             return self.message(Some((dst, true)));
@@ -280,6 +284,75 @@ impl Gen<'_> {
         while from < bytes && !self.rng.one_in(12) {
             from += self.write(dst, from, bytes - from, false);
         }
+    }
+
+    /// A product of matrices that fills a register, if there are registers that hold its factors. The allocator asks no platform whether it has an array.
+    fn product(&mut self, dst: VReg) -> bool {
+        let grf = self.grf.bytes;
+        let data = self.vregs[dst];
+        let repeat = data.bytes / grf;
+        if data.align < grf || !data.bytes.is_multiple_of(grf) || repeat > 8 {
+            return false;
+        }
+        let runs: Vec<VReg> = (self.env.iter().copied())
+            .filter(|&r| self.vregs[r].align >= grf && r != dst)
+            .collect();
+        let factors = [
+            (Type::Hf, Type::Hf, Type::F),
+            (Type::Bf, Type::Bf, Type::F),
+            (Type::B, Type::Ub, Type::D),
+            (Type::U2, Type::S2, Type::D),
+            (Type::U2, Type::B, Type::D),
+        ];
+        let Some((src1, src2, sum)) = self.rng.pick(&factors) else {
+            return false;
+        };
+        let d = Dpas {
+            depth: 8,
+            repeat: repeat as u8,
+            channels: (grf / 4) as u8,
+            dst: sum,
+            src0: Some(sum),
+            src1,
+            src2,
+        };
+        let mut inst = Inst::new(Op::Dpas, exec(grf / 4));
+        inst.subfn = Subfn::Dpas {
+            depth: 8,
+            repeat: repeat as u8,
+        };
+        inst.no_mask = true;
+        inst.dst = Dst::Direct {
+            at: RegRef::new(VirtReg::Grf(dst), 0),
+            hs: 1,
+            ty: sum,
+        };
+        let operands = [
+            (d.sum_bytes(sum), sum),
+            (d.src1_bytes(), src1),
+            (d.src2_bytes(), src2),
+        ];
+        for (n, (bytes, ty)) in operands.into_iter().enumerate() {
+            let fits = |r: &VReg| self.vregs[*r].bytes >= bytes;
+            let some: Vec<VReg> = runs.iter().copied().filter(fits).collect();
+            inst.srcs[n] = match self.rng.pick(&some) {
+                _ if n == 0 && self.rng.one_in(4) => Src::Direct {
+                    at: RegRef::new(VirtReg::NULL, 0),
+                    region: Region::SCALAR,
+                    ty,
+                    mods: SrcMods::default(),
+                },
+                Some(r) => {
+                    let last = (self.vregs[r].bytes - bytes) / grf;
+                    let at = self.rng.below(last + 1) * grf;
+                    direct(r, at, Region::SCALAR, ty)
+                }
+                None => return false,
+            };
+        }
+        self.seen.add(Feature::Product);
+        self.emit(inst, true);
+        true
     }
 
     /// A constant, if one instruction makes it.

@@ -45,6 +45,7 @@ features! {
     SendPart = "message under a mask, into a register that is there",
     SendOver = "message that begins a register again",
     SendSilent = "message without answer",
+    Product = "product of matrices",
     Start = "undefined value",
     Copy = "copy",
     Constant = "constant",
