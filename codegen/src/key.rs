@@ -6,8 +6,8 @@
 use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Constant, Data, DpasShape, FuncKind, Function, Inst, InstData,
-    MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
+    ArgFact, ArgKind, Block, BlockCall, Constant, Data, DpasShape, FuncKind, Function, Inst,
+    InstData, MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
 use crate::opt::Pass;
 use cranelift_entity::packed_option::PackedOption;

@@ -4,8 +4,8 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    Block, Data, FloatCC, FuncRef, Function, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC,
-    MemFlags, Module, Region, SamplerFact, Scalar, Space, Value, scalars::*,
+    Block, Data, DpasShape, Factor, FloatCC, FuncRef, Function, ImageAccess, ImageFact, ImagePlace,
+    ImageShape, IntCC, MemFlags, Module, Region, SamplerFact, Scalar, Space, Value, scalars::*,
 };
 use gantry_codegen::verifier::verify_module;
 
@@ -447,6 +447,16 @@ fn every_hand_written_method_verifies() {
     b.ins().sampler_query(SamplerFact::Snap, 0);
     let rows = b.ins().media_load(I8.by(24), 2, [width, width], 12);
     b.ins().media_store(rows, 2, [width, width], 8);
+    let shape = DpasShape {
+        columns: Factor::S8,
+        rows: Factor::U2,
+        repeat: 3,
+    };
+    let [columns, rows] = shape.operand_lanes(8);
+    let acc = b.ins().iconst(I32.by(24), 7);
+    let columns = b.ins().iconst(I32.by(columns), 7);
+    let rows = b.ins().iconst(I32.by(rows), 7);
+    b.ins().dpas(I32.by(24), shape, acc, columns, rows);
     let table = b.ins().symbol_addr(table);
     b.ins().bload(I32, table, 4);
     let got = b

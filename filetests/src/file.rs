@@ -81,7 +81,9 @@ impl TestFile {
         let needs = |what: &str, there: bool| there || !self.body.contains(what);
         let words = ["atomic.i16", "atomic.f16"];
         // A systolic array has as many columns as a register has doublewords.
-        let own = Target::from_name(&self.target).map(|t| t.features().grf_bytes).ok();
+        let own = Target::from_name(&self.target)
+            .map(|t| t.features().grf_bytes)
+            .ok();
         needs("f64", f.native_f64)
             && needs("image", f.sampler)
             && needs("send exec", f.sampler)

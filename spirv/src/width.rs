@@ -140,9 +140,7 @@ pub(crate) fn worthwhile(
     // The systolic array has as many channels as a register has doublewords.
     let product = |p: &Part| {
         let mut insts = p.graph.order.iter().flat_map(|b| &p.body.blocks[*b].insts);
-        insts.any(|i| {
-            i.op == Op::FunctionCall && declared::multiplies(m, p.body.operands(i))
-        })
+        insts.any(|i| i.op == Op::FunctionCall && declared::multiplies(m, p.body.operands(i)))
     };
     if kept.parts.iter().any(product) {
         return SmallVec::from_slice(&[grf_bytes / 4]);

@@ -3,8 +3,8 @@
 use super::FunctionBuilder;
 use crate::ir::{
     ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, FenceSpaces, FloatCC,
-    FuncRef, ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar,
-    Scope, Type, Types, Value, result_types,
+    FuncRef, ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact,
+    Scalar, Scope, Type, Types, Value, result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
 use half::f16;

@@ -134,7 +134,9 @@ impl DpasShape {
         }
         if columns.is_float() != rows.is_float() || columns.is_float() && columns != rows {
             let (a, b) = (columns.name(), rows.name());
-            return Err(format!("`{a}` and `{b}` are not multiplied with each other"));
+            return Err(format!(
+                "`{a}` and `{b}` are not multiplied with each other"
+            ));
         }
         let lanes = types.result.lanes();
         let channels = match lanes.is_multiple_of(repeat.into()) {
@@ -225,7 +227,11 @@ mod tests {
                     let want = [n * k * x / 32, u32::from(repeat) * k * y / 32];
                     let s = shape(a, b, repeat);
                     assert_eq!(s.operand_lanes(channels), want, "{s:?} {channels}");
-                    let sums = if a.is_float() { Scalar::F32 } else { Scalar::I32 };
+                    let sums = if a.is_float() {
+                        Scalar::F32
+                    } else {
+                        Scalar::I32
+                    };
                     let sums = ty(sums, u32::from(repeat) * n);
                     let types = DpasTypes {
                         acc: sums,
@@ -259,9 +265,30 @@ mod tests {
             (shape(Factor::F16, Factor::F16, 8), good, "is not 8 rows"),
             (shape(Factor::S8, Factor::S8, 2), good, "not f16x16"),
             (shape(Factor::Bf16, Factor::Bf16, 2), good, "not f16x16"),
-            (half, DpasTypes { acc: ty(Scalar::F32, 8), ..good }, "not f32x8"),
-            (half, DpasTypes { rows: ty(Scalar::I32, 8), ..good }, "rows are i32x16"),
-            (half, DpasTypes { columns: ty(Scalar::F32, 64), ..good }, "columns are i32x64"),
+            (
+                half,
+                DpasTypes {
+                    acc: ty(Scalar::F32, 8),
+                    ..good
+                },
+                "not f32x8",
+            ),
+            (
+                half,
+                DpasTypes {
+                    rows: ty(Scalar::I32, 8),
+                    ..good
+                },
+                "rows are i32x16",
+            ),
+            (
+                half,
+                DpasTypes {
+                    columns: ty(Scalar::F32, 64),
+                    ..good
+                },
+                "columns are i32x64",
+            ),
         ];
         for (s, t, what) in cases {
             let e = said(s, &t).unwrap_err();

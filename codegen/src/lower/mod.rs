@@ -53,7 +53,8 @@ use std::ops::{Deref, DerefMut};
 mod generated {
     use crate::ir::{
         ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape, FenceSpaces,
-        FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Value,
+        FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope,
+        Value,
     };
     use crate::vcode::bale::{BaleSrc, Operation, View};
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};

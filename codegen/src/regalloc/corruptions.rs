@@ -20,7 +20,7 @@ use crate::target::abi::Payload;
 use crate::vcode::insert::NEW;
 use crate::vcode::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg};
 use crate::{SimdCf, expand, sends};
-use gantry_isa_gen::{Desc, Dst, Op, Src};
+use gantry_isa_gen::{Desc, Dst, Op, RegRef, Src};
 
 /// Code, and a right allocation of it.
 struct Case {
@@ -396,4 +396,55 @@ fn a_register_where_it_may_not_be_is_found() {
     }
     eprintln!("too low, behind the file, not aligned: {made:?} found");
     assert!(made.iter().all(|n| *n > 10), "{made:?}");
+}
+
+/// Products of matrices that are written where their factors are, or a row off what they are added to: later rows read what earlier ones have written over.
+#[test]
+fn a_product_over_what_it_reads_is_found() {
+    let mut replay = Replay::default();
+    let mut harmful = [0; 4];
+    for seed in 0..400 {
+        let Some(case) = Case::of(machine(seed, &mut Seen::default())) else {
+            continue;
+        };
+        let grf = case.code.grf;
+        for m in &case.good.code.insts {
+            let MInst::Op { inst, .. } = m else { continue };
+            let of = |at: RegRef<VirtReg>| match at.reg {
+                VirtReg::Grf(r) => Some((r, case.good.alloc.address[r] + u32::from(at.sub))),
+                _ => None,
+            };
+            let Dst::Direct { at, .. } = inst.dst else {
+                continue;
+            };
+            let Some((dst, _)) = of(at).filter(|_| inst.op == Op::Dpas) else {
+                continue;
+            };
+            let source = |n: usize| match inst.srcs.get(n) {
+                Some(Src::Direct { at, .. }) => of(*at),
+                _ => None,
+            };
+            let off = source(0).map(|(r, at)| (r, at + grf.bytes));
+            for (n, from) in [source(1), source(2), off, source(0)]
+                .into_iter()
+                .enumerate()
+            {
+                let Some((_, at)) = from.filter(|(r, _)| *r != dst) else {
+                    continue;
+                };
+                if at + case.good.code.vregs[dst].bytes > grf.size() {
+                    continue;
+                }
+                let mut bad = case.good.clone();
+                bad.alloc.address[dst] = at;
+                let harm = case.walks(&bad, 8, &mut replay);
+                harmful[n] += u32::from(harm.is_err());
+                if let Err(e) = harm {
+                    assert!(case.check(&bad).is_err(), "seed {seed}: {e}, and passes");
+                }
+            }
+        }
+    }
+    eprintln!("over columns, rows, a row off the sum, in its place: {harmful:?} do harm");
+    assert!(harmful.iter().all(|n| *n > 10), "{harmful:?}");
 }

@@ -400,13 +400,7 @@ impl Replay {
     }
 
     /// A product of matrices: row after row, so that the first one is written before the last one is read.
-    fn systolic(
-        &mut self,
-        p: &Pair<'_>,
-        was: &Inst<VirtReg>,
-        now: &Inst<VirtReg>,
-        starts: bool,
-    ) {
+    fn systolic(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {
         let Some(d) = Dpas::of(was) else { return };
         let first = |bytes: u32| bytes / u32::from(d.repeat);
         let sums = |ty: Option<Type>| ty.map_or(0, |ty| d.sum_bytes(ty));

@@ -27,8 +27,8 @@ pub(crate) use instruction::has_second;
 pub use media::Media;
 pub use raw::Raw;
 pub use scattered::Scattered;
-pub use systolic::Systolic;
 pub(crate) use sync::{end_fence, end_thread, load_payload};
+pub use systolic::Systolic;
 
 use crate::ir::{FenceSpaces, SourceLoc};
 use crate::result::CodegenError;

@@ -51,12 +51,7 @@ impl Systolic {
 }
 
 /// The instruction of an operation, of registers from their starts.
-fn instruction<R: Copy>(
-    op: &Dpas,
-    to: R,
-    acc: R,
-    [columns, rows]: [R; 2],
-) -> Option<Inst<R>> {
+fn instruction<R: Copy>(op: &Dpas, to: R, acc: R, [columns, rows]: [R; 2]) -> Option<Inst<R>> {
     let mut inst = Inst::new(Op::Dpas, ExecSize::new(op.channels.into())?);
     inst.subfn = Subfn::Dpas {
         depth: op.depth,
@@ -79,9 +74,7 @@ impl Sends<'_> {
         let columns = self.systolic_operand(s.columns, op.src1_bytes());
         let rows = self.systolic_operand(s.rows, op.src2_bytes());
         let acc = match (s.acc, op.src0) {
-            (Some(r), Some(ty)) => {
-                VirtReg::Grf(self.systolic_operand(r, op.sum_bytes(ty)))
-            }
+            (Some(r), Some(ty)) => VirtReg::Grf(self.systolic_operand(r, op.sum_bytes(ty))),
             _ => VirtReg::NULL,
         };
         self.at_grf(s.dst);
@@ -103,7 +96,11 @@ impl Sends<'_> {
             }
         }
         let t = self.out.temp_grfs(grf.hold(bytes));
-        let ty = if bytes.is_multiple_of(Type::Ud.bytes()) { Type::Ud } else { Type::Uw };
+        let ty = if bytes.is_multiple_of(Type::Ud.bytes()) {
+            Type::Ud
+        } else {
+            Type::Uw
+        };
         let lanes = bytes / ty.bytes();
         let mov = Operation::new(Op::Mov, ty, &[at(reg, 0, lanes, ty).plain()]);
         self.out.bale(t, lanes, mov);

@@ -3,8 +3,8 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Data, DpasShape, FuncKind, Function, Inst, InstData, MemFlags, Module,
-    Opcode, Region, Sampler, Scalar, Space, Value,
+    ArgFact, ArgKind, Block, BlockCall, Data, DpasShape, FuncKind, Function, Inst, InstData,
+    MemFlags, Module, Opcode, Region, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};

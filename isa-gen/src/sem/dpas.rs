@@ -42,7 +42,8 @@ impl Dpas {
             return None;
         };
         let [src0, src1, src2] = &inst.srcs;
-        let null = matches!(src0, Src::Direct { at, .. } if at.reg.as_phys().is_some_and(|r| r.is_null()));
+        let null =
+            matches!(src0, Src::Direct { at, .. } if at.reg.as_phys().is_some_and(|r| r.is_null()));
         Some(Dpas {
             depth,
             repeat,

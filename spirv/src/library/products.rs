@@ -65,7 +65,11 @@ pub(super) fn call(e: &mut Emit<'_, '_, '_>, p: Product, args: &[Id]) -> Result<
             return Err(wrong());
         }
         let ty = e.lanes(Scalar::I32, bytes / Scalar::I32.bytes());
-        Ok(if e.b.ty(v) == ty { v } else { e.b.ins().bitcast(ty, v) })
+        Ok(if e.b.ty(v) == ty {
+            v
+        } else {
+            e.b.ins().bitcast(ty, v)
+        })
     };
     let (rows, columns) = (whole(e, rows)?, whole(e, columns)?);
     let shape = DpasShape {
@@ -82,7 +86,9 @@ pub(super) fn call(e: &mut Emit<'_, '_, '_>, p: Product, args: &[Id]) -> Result<
     };
     let unsupported = |what: String| {
         let simd = e.simd;
-        Error::unsupported(format!("in sub-groups of {simd} a product of matrices ({what})"))
+        Error::unsupported(format!(
+            "in sub-groups of {simd} a product of matrices ({what})"
+        ))
     };
     let op = shape.operation(&types).map_err(unsupported)?;
     if u32::from(op.depth) * op.factors() != p.summed {
@@ -164,8 +170,14 @@ mod tests {
         let found = [
             ("i8_u8_matrix_mad_k32", product(Factor::S8, Factor::U8, 32)),
             ("u4_i8_matrix_mad_k32", product(Factor::U4, Factor::S8, 32)),
-            ("bf16_bf16_matrix_mad_k16", product(Factor::Bf16, Factor::Bf16, 16)),
-            ("tf32_tf32_matrix_mad_k8_f32", product(Factor::Tf32, Factor::Tf32, 8)),
+            (
+                "bf16_bf16_matrix_mad_k16",
+                product(Factor::Bf16, Factor::Bf16, 16),
+            ),
+            (
+                "tf32_tf32_matrix_mad_k8_f32",
+                product(Factor::Tf32, Factor::Tf32, 8),
+            ),
             ("i8_i8_split_matrix_mad_k32", None),
             ("f16_f16_matrix_mad_k16_f32", None),
             ("i8_matrix_mad_k32", None),

@@ -8,9 +8,9 @@ use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::systolic::MOST_ROWS;
 use crate::ir::{
-    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, Factor, FenceSpaces, FloatCC, ImageFact,
-    ImagePlace, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar, Scope, Space, Type,
-    Value,
+    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, Factor, FenceSpaces,
+    FloatCC, ImageFact, ImagePlace, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar,
+    Scope, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
