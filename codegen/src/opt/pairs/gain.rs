@@ -366,7 +366,13 @@ fn def(func: &Function, v: Value) -> Option<Def> {
         InstData::Binary { opcode, args } => match opcode {
             Opcode::Iadd | Opcode::Isub => Def::Pair(SUM),
             Opcode::Band | Opcode::Bor | Opcode::Bxor => Def::Pair(BITWISE),
-            Opcode::Shuffle if func.dfg.ty(args[1]).scalar() != Scalar::I64 => Def::Pair(BITWISE),
+            // One lane has no halves to draw from.
+            Opcode::Shuffle
+                if func.dfg.ty(args[0]).lanes() > 1
+                    && func.dfg.ty(args[1]).scalar() != Scalar::I64 =>
+            {
+                Def::Pair(BITWISE)
+            }
             _ => Def::Whole,
         },
         InstData::RdRegion { arg, index, .. } if index.is_none() => {
