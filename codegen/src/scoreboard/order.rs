@@ -4,8 +4,9 @@
 //! over the code as it stands, with a window of a pipe's last instructions: where control does not fall through, nothing is in the pipes.
 
 use super::facts::{By, Fact, Facts, PIPES, Touch, pipe};
+use crate::emit::NATIVE;
 use gantry_isa_gen::swsb::depth;
-use gantry_isa_gen::{Features, Inst, Op, Reg};
+use gantry_isa_gen::{Features, Inst, Op, Reg, Src, Target};
 use smallvec::SmallVec;
 
 /// How far back an instruction waits in each pipe, 1 to 7; 0: not at all.
@@ -48,10 +49,12 @@ impl Rules {
     }
 }
 
-/// Whether control may go on behind an instruction.
+/// Whether control may go on behind an instruction, as it does behind a jump to what is there: no branch is taken, and the pipes are as they were.
 pub(super) fn falls_through(inst: &Inst<Reg>, fact: &Fact) -> bool {
     let always = matches!(inst.op, Op::Jmpi | Op::Call | Op::Ret) && inst.pred.is_none();
-    !(always || fact.ends)
+    let next = Src::Target(Target::Rel(NATIVE));
+    let nowhere = inst.op == Op::Jmpi && inst.srcs.contains(&next);
+    !(always || fact.ends) || nowhere
 }
 
 /// The window of a pipe.

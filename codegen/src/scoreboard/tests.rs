@@ -45,6 +45,26 @@ fn waits(platform: Platform, source: &str) -> Vec<String> {
 const LP: Platform = Platform::XeLp;
 
 #[test]
+fn a_jump_to_what_is_next_leaves_the_pipes_as_they_are() {
+    let over = |between: &str| {
+        let code = format!(
+            "
+        cmp (1|M0) (ne)f1.0 null<1>:hf r1.12<0;1,0>:hf 6.5:hf
+        (W) jmpi L32
+        {between}
+        L32:
+        fbl (1|M0) r1.6<1>:ud r1.4<0;1,0>:ud
+    "
+        );
+        waits(Platform::XeHpg, &code).pop()
+    };
+    assert_eq!(over("").as_deref(), Some("F@1"));
+    // A branch that is taken finds them empty.
+    let taken = over("mov (1|M0) r9.0<1>:ud 0x1:ud");
+    assert_eq!(taken.as_deref(), Some("-"));
+}
+
+#[test]
 fn a_distance_counts_instructions_of_the_pipe() {
     let code = "
         mov (8|M0) r1.0<1>:f 1.0:f
