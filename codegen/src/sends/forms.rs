@@ -60,7 +60,14 @@ pub(super) fn thread_end(target: &Target) -> MsgOp {
 
 /// The fences that order accesses to some memories, and the channels of each. Where local memory lies in the L3 cache, one orders both; the load/store cache
 /// has one for each port (what Intel's compiler asks for).
-pub(super) fn fences(target: &Target, spaces: FenceSpaces) -> SmallVec<[(MsgOp, ExecSize); 3]> {
+///
+/// Before a barrier local memory there needs none: Intel's compiler emits none for Gen8 and Gen9 (`barrier(CLK_LOCAL_MEM_FENCE)` for bdw, skl and bxt), and one
+/// from Gen11 on.
+pub(super) fn fences(
+    target: &Target,
+    spaces: FenceSpaces,
+    before_barrier: bool,
+) -> SmallVec<[(MsgOp, ExecSize); 3]> {
     let f = target.features();
     let mut out = SmallVec::new();
     if f.lsc {
@@ -92,7 +99,7 @@ pub(super) fn fences(target: &Target, spaces: FenceSpaces) -> SmallVec<[(MsgOp, 
     if spaces.slm() && !one {
         out.push(fence(true, 0));
     }
-    if spaces.global() || one {
+    if spaces.global() || one && !before_barrier {
         out.push(fence(false, u8::from(!one)));
     }
     out

@@ -42,6 +42,7 @@ use gantry_isa_gen::message::{Message, MsgOp, SendBits, Simd};
 use gantry_isa_gen::{
     Arf, ChannelOffset, Desc, ExecSize, InstOpts, Op, PredCtrl, Predicate, Reg, RegRef, Type,
 };
+use std::ops::Range;
 
 /// What a thread asks of a shared function, over virtual registers.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -119,7 +120,7 @@ pub fn expand(
             };
             s.loc = from.at((n - block.code.start) as usize);
             let start = s.out.code.len();
-            s.logical(&logical);
+            s.logical(&logical, n + 1..block.code.end);
             s.out.code[at] = Lowered::Sent(CodeRange::since(start, &s.out.code));
         }
     }
@@ -207,7 +208,8 @@ struct Payloads {
 }
 
 impl Sends<'_> {
-    fn logical(&mut self, l: &Logical) {
+    /// `behind`: the rest of the block, in `out.code`.
+    fn logical(&mut self, l: &Logical, behind: Range<u32>) {
         match l {
             Logical::Scattered(s) => self.scattered(s),
             Logical::Block(b) => self.block(b),
@@ -217,8 +219,19 @@ impl Sends<'_> {
             Logical::Systolic(s) => self.systolic(s),
             Logical::Barrier { header } => self.barrier(*header),
             Logical::Atomic(a) => self.atomic(a),
-            Logical::Fence { header, spaces } => self.fence(*header, *spaces),
+            Logical::Fence { header, spaces } => {
+                let next = self.next_send(behind);
+                let before_barrier = matches!(next, Some(Logical::Barrier { .. }));
+                self.fence(*header, *spaces, before_barrier);
+            }
         }
+    }
+
+    fn next_send(&self, mut code: Range<u32>) -> Option<&Logical> {
+        code.find_map(|n| match self.out.code.get(n as usize) {
+            Some(Lowered::Send(next)) => Some(next),
+            _ => None,
+        })
     }
 
     fn fail(&mut self, what: impl ToString) {

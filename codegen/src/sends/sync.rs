@@ -103,9 +103,9 @@ impl Sends<'_> {
         });
     }
 
-    /// Fences with a commit, and for each an instruction that waits for it.
-    pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces) {
-        for (op, exec) in forms::fences(self.target, spaces) {
+    /// Fences with a commit, and for each an instruction that waits for it. `before_barrier`: no message is between this and a barrier.
+    pub(super) fn fence(&mut self, header: VReg, spaces: FenceSpaces, before_barrier: bool) {
+        for (op, exec) in forms::fences(self.target, spaces, before_barrier) {
             self.fence_of(header, op, exec);
         }
     }

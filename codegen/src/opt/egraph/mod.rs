@@ -167,7 +167,8 @@ impl<'a> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
             known: SecondaryMap::with_capacity(func.dfg.num_values()),
-            alternatives: PrimaryMap::new(),
+            // About as many are equal to something else.
+            alternatives: PrimaryMap::with_capacity(count / 4),
             nodes: HashTable::with_capacity(count),
             constants: Map::default(),
             bits: Map::default(),
