@@ -6,12 +6,19 @@ use gantry_runtime::{
     Arg, Buffer, Device, Error, Grid, Image, LaunchStats, Module, SimOptions, Watch,
 };
 
-/// Loads a zebin on a simulator of the platform that it is for.
+/// Loads a zebin on a simulator of the platform that it is for, with a thread of the host for each core.
 pub fn load(bytes: &[u8]) -> Result<Module, String> {
+    load_on(bytes, 0)
+}
+
+/// Loads a zebin on a simulator of the platform that it is for, with so many threads of the host: with one, groups run one after
+/// the other, and loops that try again until they win take the same turns each time.
+pub fn load_on(bytes: &[u8], threads: usize) -> Result<Module, String> {
     let platform = Zebin::parse(bytes).map_err(|e| e.to_string())?.platform;
     let device = Device::simulator(SimOptions {
         platform,
         instruction_limit: 2_000_000,
+        threads,
         ..SimOptions::default()
     });
     device.load(bytes).map_err(|e| e.to_string())

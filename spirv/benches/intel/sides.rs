@@ -148,7 +148,7 @@ pub struct Ran {
 
 /// Makes the launches, and holds them to what is expected.
 pub fn run(zebin: &[u8], cases: &[&Case], simd: u32) -> Result<Ran, String> {
-    let module = simulated::load(zebin)?;
+    let module = simulated::load_on(zebin, 1)?;
     let mut out = Ran::default();
     let watch = Watch::new().counts();
     for case in cases {
