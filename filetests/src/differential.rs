@@ -56,12 +56,19 @@ pub fn platforms() -> Vec<Target> {
     out
 }
 
-/// What `GANTRY_GRF` says of how many registers threads have, on targets that have more for kernels that ask (`256`, `auto`).
-fn grf_mode(target: &Target) -> GrfMode {
+/// How many registers threads have in a case, on targets that have more for kernels that ask: in a third of the cases all there are, or what `GANTRY_GRF` says
+/// (`128`, `256`, `auto`).
+fn grf_mode(seed: u64, target: &Target) -> GrfMode {
     let asked = std::env::var("GANTRY_GRF").ok();
-    let mode = asked.and_then(|m| GrfMode::from_name(&m));
-    let there = target.with_large_file().is_some();
-    mode.filter(|_| there).unwrap_or_default()
+    let drawn = match seed % 3 {
+        0 => GrfMode::Large,
+        _ => GrfMode::default(),
+    };
+    let mode = asked.and_then(|m| GrfMode::from_name(&m)).unwrap_or(drawn);
+    match target.with_large_file() {
+        Some(_) => mode,
+        None => GrfMode::default(),
+    }
 }
 
 /// The options with what a target lacks by name left out: doubles where the ALU has none, quotients and powers where the math box makes none, texels where
@@ -123,7 +130,7 @@ pub fn case(
             simd_cf,
             inline,
             opt,
-            grf_mode: grf_mode(target),
+            grf_mode: grf_mode(seed, target),
             large_buffers: seed.is_multiple_of(5),
             grfs,
             ..CompileOptions::new(target.clone())

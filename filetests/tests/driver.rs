@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 use gantry_codegen::ir::FuncKind;
-use gantry_codegen::{CompileOptions, OptLevel, Target, compile};
+use gantry_codegen::{CompileOptions, GrfMode, OptLevel, Target, compile};
 use gantry_filetests::{TestFile, files};
 use gantry_runtime::{Device, DeviceKind};
 use object::Endianness;
@@ -37,8 +37,11 @@ fn have_ocloc() -> bool {
     there
 }
 
-/// The zebins of every run filetest for a target, with the names of their kernels.
+/// The zebins of every run filetest for a target, with the names of their kernels; on one where kernels may ask for more registers, also those that do.
 fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
+    let large = target.with_large_file().is_some();
+    let modes = [GrfMode::default(), GrfMode::Large];
+    let modes = if large { &modes[..] } else { &modes[..1] };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
     let mut out = Vec::new();
     for path in files(&root).unwrap() {
@@ -50,12 +53,18 @@ fn zebins(target: &Target) -> Vec<(PathBuf, Vec<String>, Vec<u8>)> {
         let module = gantry_codegen::text::parse(&file.body).unwrap().module;
         let kernels = module.functions.values();
         let kernels = kernels.filter(|f| matches!(f.kind, FuncKind::Kernel { .. }));
-        let names = kernels.map(|f| f.name.clone()).collect();
-        let compiled = compile(&module, &CompileOptions::new(target.clone()));
-        let zebin = compiled
-            .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
-            .zebin;
-        out.push((path, names, zebin));
+        let names: Vec<String> = kernels.map(|f| f.name.clone()).collect();
+        for &grf_mode in modes {
+            let options = CompileOptions {
+                grf_mode,
+                ..CompileOptions::new(target.clone())
+            };
+            let compiled = compile(&module, &options);
+            let zebin = compiled
+                .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+                .zebin;
+            out.push((path.clone(), names.clone(), zebin));
+        }
     }
     out
 }

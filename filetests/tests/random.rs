@@ -2,7 +2,7 @@
 //! bytes and writes the same.
 //!
 //! `GANTRY_CASES` cases a target and kind of kernel from `GANTRY_SEED`, on the targets of `GANTRY_TARGETS` (`skl,icllp`) or all, with values in the
-//! first `GANTRY_GRFS` registers alone, or in all. What was covered is
+//! first `GANTRY_GRFS` registers alone, or in all. Where kernels may ask for 256 registers, a third do; `GANTRY_GRF` (`128`, `256`, `auto`) says it for all. What was covered is
 //! printed at the end (see it with `--nocapture`).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 

@@ -13,7 +13,7 @@
 //! `--ablation`: what each pass of the optimizer is worth: every kernel with each of them off, one at a time; `--others FOLDER GANTRY`: so too those of another comparison, whose
 //! `compare.py` takes the command.
 //!
-//! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--rounds 5`: the fastest
+//! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--grf 256`: both with so many registers a thread; `--rounds 5`: the fastest
 //! of so many compiles counts; `--write FILE` puts the table into a page, between its marks.
 #![allow(
     clippy::unwrap_used,
@@ -52,6 +52,7 @@ mod table;
 mod timing;
 
 use case::Case;
+use gantry_codegen::GrfMode;
 use kernels::Device;
 use sides::{Made, Ran};
 use std::collections::BTreeMap;
@@ -65,6 +66,8 @@ struct Asked {
     simd: Option<u32>,
     /// Whether Intel's compiler is to take all buffers for larger than 4 GiB.
     a64: bool,
+    /// Whether kernels of both ask for all the registers that a thread may have.
+    large: bool,
     /// Of how many compiles the fastest counts; none are timed where only what is executed is asked for.
     rounds: Option<u32>,
     /// Whether times alone are asked for; and whether those of Intel's compiler.
@@ -100,6 +103,7 @@ fn asked() -> Asked {
         kernel: String::new(),
         simd: None,
         a64: false,
+        large: false,
         rounds: Some(5),
         times: None,
         ablation: false,
@@ -121,6 +125,10 @@ fn asked() -> Asked {
             "--kernel" => asked.kernel = value(),
             "--simd" => asked.simd = Some(value().parse().expect("a number")),
             "--a64" => asked.a64 = true,
+            "--grf" => {
+                let mode = GrfMode::from_name(&value()).expect("128 or 256");
+                asked.large = mode == GrfMode::Large;
+            }
             "--rounds" => asked.rounds = Some(value().parse().expect("a number")),
             "--ablation" => asked.ablation = true,
             "--others" => {
@@ -211,8 +219,8 @@ fn main() {
         let mine = |c: &&&Case| (c.file, c.kernel) == (k.file, k.name);
         let cases: Vec<&Case> = cases.iter().filter(mine).copied().collect();
         let run = |made: Made| sides::run(&made.zebin, &cases, made.simd).map(|r| (made, r));
-        let ours = sides::ours(k, device.name, asked.rounds, dir).and_then(run);
-        let theirs = sides::theirs(k, device.name, asked.a64, dir)
+        let ours = sides::ours(k, &asked, dir).and_then(run);
+        let theirs = sides::theirs(k, &asked, dir)
             .map(|m| m.in_time(times.get(&n).copied()))
             .and_then(run);
         rows.push(Row {
@@ -225,6 +233,6 @@ fn main() {
     let text = table::text(&asked, &rows);
     print!("{text}");
     if let Some(page) = &asked.write {
-        table::write(page, &asked.target, &text);
+        table::write(page, &table::named(&asked), &text);
     }
 }

@@ -1,8 +1,8 @@
 //! Zebins of both compilers, and what they execute.
 
 use crate::case::Case;
-use crate::{Kernel, judge, simulated};
-use gantry_codegen::{CompileOptions, Context};
+use crate::{Asked, Kernel, judge, simulated};
+use gantry_codegen::{CompileOptions, Context, GrfMode};
 use gantry_isa_gen::perf::{self, Cycles};
 use gantry_isa_gen::{Inst, Platform, Reg, decode};
 use gantry_runtime::Watch;
@@ -37,6 +37,7 @@ impl Made {
         let at = read.kernels.iter().position(|k| k.name == kernel);
         let at = at.ok_or_else(|| format!("no kernel {kernel} in the zebin"))?;
         let info = &read.kernels[at];
+        let features = read.platform.features();
         let code = read.code(&zebin, at).unwrap_or_default();
         let code = &code[..trimmed(code)];
         Ok(Made {
@@ -44,7 +45,8 @@ impl Made {
             scratch: info.scratch_bytes(),
             bytes: code.len(),
             cycles: cycles(read.platform, code),
-            threads: read.platform.features().eu_threads,
+            // Threads share the registers of an EU.
+            threads: features.eu_threads * features.grf_count / info.env.grf_count.max(1),
             zebin,
             time,
         })
@@ -73,9 +75,13 @@ fn cycles(platform: Platform, code: &[u8]) -> Cycles {
 }
 
 /// Ours, from words to zebin; the fastest of so many compiles, or one that is not timed.
-pub fn ours(k: &Kernel, device: &str, rounds: Option<u32>, dir: &Path) -> Result<Made, String> {
+pub fn ours(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
+    let (device, rounds) = (&asked.target, asked.rounds);
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     target.check = false;
+    if asked.large {
+        target.grf_mode = GrfMode::Large;
+    }
     let made = made(k, &target, rounds.map_or(1, |r| r.max(1) * 4))?;
     let file = dir.join(format!("{}.{}.{device}.gantry.zebin", k.file, k.name));
     std::fs::write(file, &made.zebin).map_err(|e| e.to_string())?;
@@ -102,14 +108,17 @@ pub fn made(k: &Kernel, target: &CompileOptions, rounds: u32) -> Result<Made, St
 }
 
 /// Intel's.
-pub fn theirs(k: &Kernel, device: &str, a64: bool, dir: &Path) -> Result<Made, String> {
-    let (options, kind) = match a64 {
-        true => (
-            "-cl-std=CL2.0 -cl-intel-greater-than-4GB-buffer-required",
-            ".a64",
-        ),
-        false => ("-cl-std=CL2.0", ""),
-    };
+pub fn theirs(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
+    let device = &asked.target;
+    let (mut options, mut kind) = ("-cl-std=CL2.0".to_owned(), String::new());
+    if asked.a64 {
+        options += " -cl-intel-greater-than-4GB-buffer-required";
+        kind += ".a64";
+    }
+    if asked.large {
+        options += " -cl-intel-256-GRF-per-thread";
+        kind += ".256";
+    }
     let name = format!("{}.{}.{device}{kind}", k.file, k.name);
     let file = dir.join(format!("{name}.spv"));
     let zebin = format!("{name}.zebin");
@@ -122,7 +131,7 @@ pub fn theirs(k: &Kernel, device: &str, a64: bool, dir: &Path) -> Result<Made, S
     std::fs::write(&file, bytes).map_err(|e| e.to_string())?;
     let done = Command::new("ocloc")
         .args(["compile", "-q", "-spirv_input", "-device", device])
-        .args(["-internal_options", ZEBIN, "-options", options])
+        .args(["-internal_options", ZEBIN, "-options", &options])
         .args(["-output_no_suffix", "-output", &zebin])
         .arg("-file")
         .arg(&file)

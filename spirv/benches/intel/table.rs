@@ -11,6 +11,14 @@ const REASONS: &str = include_str!("reasons.txt");
 /// The ratio of executed instructions above which a kernel has a reason.
 const MOST: f64 = 1.3;
 
+/// What a table is of: a product, and with how many registers a thread where that is not the usual.
+pub fn named(asked: &Asked) -> String {
+    match asked.large {
+        true => format!("{}, 256 registers", asked.target),
+        false => asked.target.clone(),
+    }
+}
+
 /// The marks in a page that a product's table stands between.
 fn marks(target: &str) -> [String; 2] {
     ["begin", "end"].map(|m| format!("<!-- {target}: {m} -->\n"))
@@ -150,9 +158,14 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
     } else {
         ""
     };
+    let large = if asked.large {
+        ", 256 registers a thread"
+    } else {
+        ""
+    };
     let _ = writeln!(
         out,
-        "{} kernels on `{}`{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}; modelled cycles for a work-item, of a thread alone {:.2}, of those of an EU {:.2}. Scratch of a thread, summed: {} bytes, Intel's {}; `sync` executed: {}, Intel's {}.",
+        "{} kernels on `{}`{large}{a64}. Ours over Intel's, in geometric mean: executed instructions {:.2}, sends {:.2}, bytes of code {:.2}; modelled cycles for a work-item, of a thread alone {:.2}, of those of an EU {:.2}. Scratch of a thread, summed: {} bytes, Intel's {}; `sync` executed: {}, Intel's {}.",
         all.instructions.len(),
         asked.target,
         mean(&all.instructions),
