@@ -6,6 +6,9 @@
 //! - all that is written of its destination comes from one register, by moves a constant number of bytes apart, and that is written no more: the destination
 //!   is a name for that part of it;
 //! - or its destination is a register that is filled and then read, as payloads are, and its source lives in the same block alone: the source is made there.
+//!   Several moves that bring all of a source, each a part, count as one.
+//!
+//! Registers that are filled piece by piece are often a chain of copies, each with one piece more than the one before: those are one register first.
 //!
 //! Registers that such moves connect fall into pieces first (`regalloc::chunks`), since half of one may go elsewhere than the other.
 //!
@@ -180,6 +183,76 @@ fn connected(code: &VCode) -> EntitySet<VReg> {
     out
 }
 
+/// Joins the two registers of each copy whose source is done with there, of those that are wanted: a block's own until the copy, where the destination begins.
+/// Gives how many copies went.
+fn join_chains(code: &mut VCode, wanted: &EntitySet<VReg>) -> u32 {
+    /// Where a register is named.
+    #[derive(Clone, Copy, Default)]
+    struct Named {
+        /// The block of all its names, if it is one; none before the first.
+        block: Option<u32>,
+        many: bool,
+        last: usize,
+        begins: u32,
+    }
+    let block = code.block_of();
+    let mut named: SecondaryMap<VReg, Named> = SecondaryMap::new();
+    for (i, (m, &b)) in code.insts.iter().zip(&block).enumerate() {
+        m.for_each_vreg(|r, access| {
+            let n = &mut named[r];
+            n.many |= n.block.is_some_and(|other| other != b);
+            n.block = Some(b);
+            n.last = i;
+            n.begins += u32::from(access == Access::Def);
+        });
+    }
+    let mut joined: SecondaryMap<VReg, PackedOption<VReg>> = SecondaryMap::new();
+    // The block that a register was last named in so far.
+    let mut seen: SecondaryMap<VReg, Option<u32>> = SecondaryMap::new();
+    let mut gone = vec![false; code.insts.len()];
+    let mut count = 0;
+    for (i, (m, &b)) in code.insts.iter_mut().zip(&block).enumerate() {
+        let before = match *m {
+            MInst::Copy { dst, src } => Some((dst, seen[dst], joined[src].expand().unwrap_or(src))),
+            _ => None,
+        };
+        m.for_each_vreg(|r, _| seen[r] = Some(b));
+        let Some((dst, seen_before, src)) = before else {
+            continue;
+        };
+        let (from, to) = (named[src], named[dst]);
+        let alike = {
+            let (a, b) = (code.vregs[src], code.vregs[dst]);
+            a.place == Place::Any
+                && b.place == Place::Any
+                && a.bytes == b.bytes
+                && a.align == b.align
+        };
+        let done = !from.many && from.last == i;
+        if wanted.contains(src) && alike && done && to.begins == 1 && seen_before != Some(b) {
+            joined[dst] = src.into();
+            named[src] = Named {
+                begins: from.begins,
+                ..to
+            };
+            gone[i] = true;
+            count += 1;
+        }
+    }
+    if count == 0 {
+        return 0;
+    }
+    let to = |r: VReg| joined[r].expand().unwrap_or(r);
+    for m in &mut code.insts {
+        m.map_vregs(|r, _| to(r));
+    }
+    for (_, r) in &mut code.labels {
+        *r = to(*r);
+    }
+    remove(code, |i| gone.get(i).copied().unwrap_or(false));
+    count
+}
+
 /// The pass; gives how many moves went.
 pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
     // What routines pass each other is not said by instructions alone.
@@ -190,6 +263,7 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
     if wanted.is_empty() {
         return 0;
     }
+    let chained = join_chains(code, &wanted);
     let mut origin = vec![0; code.insts.len()];
     chunks::split(code, &mut origin, target, |r| wanted.contains(r));
     let mut c = Coalescer {
@@ -199,7 +273,7 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
         begins: SecondaryMap::new(),
         made: SecondaryMap::new(),
         gone: vec![false; code.insts.len()],
-        count: 0,
+        count: chained,
         code,
     };
     c.drop_copies_of_nothing();
@@ -392,16 +466,47 @@ impl Coalescer<'_> {
         self.parts[to] = Part { of: of.into(), at };
     }
 
+    /// The moves that bring all of a register to another, each a part, of which the instruction is the last; and from which byte on.
+    fn all_of(&self, i: usize) -> Option<(SmallVec<[usize; 4]>, u32)> {
+        let m = self.movement(i)?;
+        let (value, base) = self.part(m.from);
+        let at = m.at.checked_sub(base + m.of)?;
+        let bytes = self.code.vregs[value].bytes;
+        if self.uses[value].stays {
+            return None;
+        }
+        if m.bytes == bytes {
+            return Some((SmallVec::from_slice(&[i]), at));
+        }
+        let (mut moves, mut moved) = (SmallVec::new(), 0);
+        for r in &self.uses[value].reads {
+            let Some(other) = self.movement(r.inst).filter(|_| !self.gone[r.inst]) else {
+                continue;
+            };
+            let (from, base) = self.part(other.from);
+            let same = from == value && other.to == m.to && other.at == at + base + other.of;
+            // Each byte once: the next move brings what follows.
+            if same && base + other.of == moved {
+                moves.push(r.inst);
+                moved += other.bytes;
+            }
+        }
+        let last = moves.last().is_some_and(|&n| n == i);
+        (last && moved == bytes).then_some((moves, at))
+    }
+
     /// Makes what the instruction moves where it moves it to.
     fn backward(&mut self, i: usize) {
         if self.gone[i] {
             return;
         }
-        let Some(m) = self.movement(i) else {
+        let (Some(m), Some((moves, at))) = (self.movement(i), self.all_of(i)) else {
             return;
         };
-        let (value, base) = self.part(m.from);
-        let (payload, at) = (m.to, m.at);
+        let (value, _) = self.part(m.from);
+        let payload = m.to;
+        let bytes = self.code.vregs[value].bytes;
+        let first_move = moves.first().copied().unwrap_or(i);
         let (uses, whole) = (&self.uses[value], &self.uses[payload]);
         let block = self.of_block(i);
         let here = |t: &Touched| self.of_block(t.inst) == block;
@@ -413,8 +518,6 @@ impl Coalescer<'_> {
         // What a copy begins, it begins whole.
         let copy = |n: usize| matches!(self.code.insts.get(n), Some(MInst::Copy { .. }));
         let is_value = value != payload
-            && base + m.of == 0
-            && m.bytes == self.code.vregs[value].bytes
             && !uses.stays
             && self.fits(value, payload, at)
             && uses.begins.len() == 1
@@ -422,11 +525,11 @@ impl Coalescer<'_> {
             && uses
                 .writes
                 .iter()
-                .all(|w| here(w) && w.inst < i && w.inst >= *first)
+                .all(|w| here(w) && w.inst < first_move && w.inst >= *first)
             && uses.reads.iter().all(here)
             && first_now + AHEAD >= i
             && !copy(first_now)
-            && (begin_now == i || !copy(begin_now));
+            && (moves.contains(&begin_now) || !copy(begin_now));
         // What is not read behind it may be written over.
         let read_before = uses
             .reads
@@ -443,7 +546,7 @@ impl Coalescer<'_> {
             && whole.reads.iter().all(|r| here(r) && r.inst > written)
             && whole.writes.iter().all(|w| {
                 let behind = w.inst > i && read_before;
-                w.inst == i || behind || w.end <= at || w.start >= at + m.bytes
+                moves.contains(&w.inst) || behind || w.end <= at || w.start >= at + bytes
             });
         let apart = || {
             self.sent_apart(&uses.reads, payload)
@@ -456,8 +559,10 @@ impl Coalescer<'_> {
         let last = begin_now.max(first_now);
         self.unbegin(last);
         self.begins[payload] = Some(begin_now.min(first_now));
-        self.gone[i] = true;
-        self.count += 1;
+        for &n in &moves {
+            self.gone[n] = true;
+            self.count += 1;
+        }
         let reads = self.uses[value].reads.iter().chain(&self.made[value]);
         let reads: SmallVec<[Touched; 4]> = reads.copied().collect();
         self.made[payload].extend(reads);
