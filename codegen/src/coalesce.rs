@@ -15,6 +15,7 @@
 //! A pass over the code for each of the two; each register's accesses are looked at a constant number of times for each move that it is in.
 
 use crate::regalloc::chunks;
+use crate::sized;
 use crate::target::Target;
 use crate::vcode::insert::remove;
 use crate::vcode::operand::whole_move;
@@ -143,7 +144,7 @@ impl Move {
 /// The registers that moves of whole GRFs connect, and those that copies connect with them.
 fn connected(code: &VCode) -> EntitySet<VReg> {
     let grf = code.grf.bytes;
-    let mut up: SecondaryMap<VReg, PackedOption<VReg>> = SecondaryMap::new();
+    let mut up: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
     fn root(up: &mut SecondaryMap<VReg, PackedOption<VReg>>, mut r: VReg) -> VReg {
         while let Some(next) = up[r].expand() {
             if let Some(after) = up[next].expand() {
@@ -196,7 +197,7 @@ fn join_chains(code: &mut VCode, wanted: &EntitySet<VReg>) -> u32 {
         begins: u32,
     }
     let block = code.block_of();
-    let mut named: SecondaryMap<VReg, Named> = SecondaryMap::new();
+    let mut named: SecondaryMap<VReg, Named> = sized(code.vregs.len());
     for (i, (m, &b)) in code.insts.iter().zip(&block).enumerate() {
         m.for_each_vreg(|r, access| {
             let n = &mut named[r];
@@ -206,9 +207,9 @@ fn join_chains(code: &mut VCode, wanted: &EntitySet<VReg>) -> u32 {
             n.begins += u32::from(access == Access::Def);
         });
     }
-    let mut joined: SecondaryMap<VReg, PackedOption<VReg>> = SecondaryMap::new();
+    let mut joined: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
     // The block that a register was last named in so far.
-    let mut seen: SecondaryMap<VReg, Option<u32>> = SecondaryMap::new();
+    let mut seen: SecondaryMap<VReg, Option<u32>> = sized(code.vregs.len());
     let mut gone = vec![false; code.insts.len()];
     let mut count = 0;
     for (i, (m, &b)) in code.insts.iter_mut().zip(&block).enumerate() {
@@ -268,10 +269,10 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
     chunks::split(code, &mut origin, target, |r| wanted.contains(r));
     let mut c = Coalescer {
         block: code.block_of(),
-        uses: SecondaryMap::new(),
-        parts: SecondaryMap::new(),
-        begins: SecondaryMap::new(),
-        made: SecondaryMap::new(),
+        uses: sized(code.vregs.len()),
+        parts: sized(code.vregs.len()),
+        begins: sized(code.vregs.len()),
+        made: sized(code.vregs.len()),
         gone: vec![false; code.insts.len()],
         count: chained,
         code,
@@ -290,7 +291,7 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
 impl Coalescer<'_> {
     /// Copies of what nobody wrote begin their destination, and write nothing.
     fn drop_copies_of_nothing(&mut self) {
-        let mut writes: SecondaryMap<VReg, u32> = SecondaryMap::new();
+        let mut writes: SecondaryMap<VReg, u32> = sized(self.code.vregs.len());
         for m in &self.code.insts {
             m.for_each_vreg(|r, a| {
                 let begins = matches!(m, MInst::Start { .. });

@@ -7,6 +7,7 @@
 
 use crate::liveness::Load;
 use crate::result::CodegenError;
+use crate::sized;
 use crate::vcode::insert::{Inserted, insert};
 use crate::vcode::operand::{begins, dst, scalar, uniform};
 use crate::vcode::routines;
@@ -92,7 +93,7 @@ struct Numbers {
 
 impl Numbers {
     fn new(code: &VCode) -> Numbers {
-        let mut is_param: SecondaryMap<VFlag, bool> = SecondaryMap::new();
+        let mut is_param: SecondaryMap<VFlag, bool> = sized(code.flags.len());
         let mut routine: SecondaryMap<VFlag, Routine> = SecondaryMap::with_default(Routine::new(0));
         let owners = routines::of_blocks(code);
         for ((_, b), &owner) in code.blocks.iter().zip(&owners) {

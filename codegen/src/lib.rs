@@ -10,7 +10,8 @@ mod coalesce;
 mod compile;
 mod constants;
 mod context;
-mod dominators;
+#[doc(hidden)]
+pub mod dominators;
 mod emit;
 mod expand;
 #[doc(hidden)]
@@ -26,6 +27,8 @@ mod key;
 mod legalize;
 mod liveness;
 mod lower;
+#[doc(hidden)]
+pub mod maps;
 mod opt;
 mod pipeline;
 mod printf;
@@ -50,6 +53,7 @@ pub use emit::{Code, LabelRange, Located, Relocation};
 pub use grf_mode::GrfMode;
 pub use inline::Inline;
 pub use key::{CacheKey, VERSION};
+use maps::sized;
 pub use opt::{OptLevel, Pass, PassSet, PassStats};
 pub use pipeline::Stage;
 pub use regalloc::baseline::Allocator;

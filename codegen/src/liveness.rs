@@ -9,6 +9,7 @@
 mod inserted;
 
 use crate::result::CodegenError;
+use crate::sized;
 use crate::vcode::routines;
 use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -528,7 +529,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
     }
     let mut kills = walk.kills;
     let calls = code.calls();
-    let mut weak: SecondaryMap<VReg, Weak> = SecondaryMap::new();
+    let mut weak: SecondaryMap<VReg, Weak> = sized(code.vregs.len());
     if !calls.is_empty() {
         weak = across_calls(code, &calls, &mut ranges);
     }
@@ -568,7 +569,7 @@ fn across_calls(
     ranges: &mut SecondaryMap<VReg, Ranges>,
 ) -> SecondaryMap<VReg, Weak> {
     let running = routines::running(code);
-    let mut out: SecondaryMap<VReg, Weak> = SecondaryMap::new();
+    let mut out: SecondaryMap<VReg, Weak> = sized(code.vregs.len());
     let mut seen: SecondaryMap<Routine, u32> = SecondaryMap::new();
     let mut found: Vec<Routine> = Vec::new();
     for r in code.vregs.keys() {

@@ -25,6 +25,8 @@ pub(crate) struct BInst {
     pub id: PackedOption<Id>,
     first: u32,
     count: u32,
+    /// Which of the first operands are ids, a bit each.
+    ids: u32,
 }
 
 /// A value that depends on where control comes from.
@@ -153,6 +155,11 @@ impl Body {
         }
     }
 
+    /// All ids are smaller.
+    pub fn bound(&self) -> usize {
+        self.next as usize
+    }
+
     /// So many new ids.
     pub fn fresh_ids(&mut self, count: u32) -> u32 {
         let first = self.next;
@@ -227,6 +234,11 @@ impl Body {
     ) -> BInst {
         let first = self.pool.len() as u32;
         self.pool.extend_from_slice(operands);
+        let mut ids = 0;
+        // What is not as the grammar says was told before.
+        let _ = crate::read::for_each_id(op, operands, false, |n| {
+            ids |= 1u32.checked_shl(n as u32).unwrap_or(0);
+        });
         BInst {
             op,
             at,
@@ -235,13 +247,23 @@ impl Body {
             id: id.into(),
             first,
             count: operands.len() as u32,
+            ids,
         }
     }
 
     /// Calls `each` with the ids among an instruction's operands.
     pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
         let operands = self.operands(inst);
-        // What is not as the grammar says was told before.
+        if operands.len() <= u32::BITS as usize {
+            let mut left = inst.ids;
+            while left != 0 {
+                if let Some(w) = operands.get(left.trailing_zeros() as usize) {
+                    each(Id::from_u32(*w));
+                }
+                left &= left - 1;
+            }
+            return;
+        }
         let _ = crate::read::for_each_id(inst.op, operands, false, |n| {
             if let Some(w) = operands.get(n) {
                 each(Id::from_u32(*w));

@@ -9,6 +9,7 @@ use crate::library;
 use crate::module::{Def, Func, Module, Set};
 use crate::read::{self, Id, for_each_id};
 use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
 use spirv::{Capability, Op};
 
 /// Whether a module may say that it needs a capability.
@@ -142,7 +143,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
             }
             // Cases of switches are looked at where their width is known.
             if inst.op != Op::Switch && !m.is_foreign(inst) {
-                let mut words = operands.to_vec();
+                let mut words: SmallVec<[u32; 8]> = operands.into();
                 if let (true, Some(number)) = (m.is_glsl(inst), words.get_mut(1)) {
                     *number = number.saturating_add(read::GLSL);
                 }

@@ -12,6 +12,8 @@ use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, FuncData, Module};
 use crate::read::{self, Id, Inst};
 use cranelift_entity::{EntityRef, SecondaryMap};
+use gantry_codegen::maps::sized;
+use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
 /// The most instructions of a kernel with all that it calls.
@@ -202,11 +204,11 @@ impl Flatten<'_, '_> {
         let insts = self.m.stream.insts.get(def.insts.clone()).unwrap_or(&[]);
         let mut line = 0;
         for inst in insts {
-            let words: Vec<u32> = self.m.stream.operands(inst).to_vec();
+            let words = self.m.stream.operands(inst);
             let fail = |e: Error| self.m.error(e, inst.at, inst.id.expand());
             match inst.op {
                 Op::Line => {
-                    if let [file, l, c] = *words.as_slice() {
+                    if let [file, l, c] = *words {
                         let new = Line {
                             file: Id::from_u32(file),
                             line: l,
@@ -219,10 +221,10 @@ impl Flatten<'_, '_> {
                     }
                 }
                 Op::NoLine => line = 0,
-                Op::Phi => self.phi(frame, inst, &words, at).map_err(fail)?,
-                Op::FunctionCall => at = self.call(frame, inst, &words, at, line).map_err(fail)?,
+                Op::Phi => self.phi(frame, inst, words, at).map_err(fail)?,
+                Op::FunctionCall => at = self.call(frame, inst, words, at, line).map_err(fail)?,
                 op if rspirv::grammar::reflect::is_block_terminator(op) => {
-                    let term = self.terminator(frame, inst, &words, at).map_err(fail)?;
+                    let term = self.terminator(frame, inst, words, at).map_err(fail)?;
                     let block = &mut self.body.blocks[at];
                     (block.term, block.at, block.line) = (term, inst.at, line);
                 }
@@ -230,13 +232,13 @@ impl Flatten<'_, '_> {
                 Op::ExtInst if self.m.is_foreign(inst) => {}
                 Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
                 _ => {
-                    let mut operands = words.clone();
+                    let mut operands: SmallVec<[u32; 8]> = words.into();
                     if self.m.is_glsl(inst)
                         && let Some(number) = operands.get_mut(1)
                     {
                         *number = number.saturating_add(read::GLSL);
                     }
-                    let mut places = Vec::new();
+                    let mut places: SmallVec<[usize; 8]> = SmallVec::new();
                     read::for_each_id(inst.op, &operands, false, |n| places.push(n))
                         .map_err(|e| fail(Error::malformed(e)))?;
                     for n in places {
@@ -446,7 +448,7 @@ impl Flatten<'_, '_> {
 
 /// Removes ways to blocks that are not reached, and blocks that nothing leads to.
 pub(crate) fn prune(body: &mut Body) {
-    let mut dead: SecondaryMap<Block, bool> = SecondaryMap::new();
+    let mut dead: SecondaryMap<Block, bool> = sized(body.blocks.len());
     for (b, data) in &body.blocks {
         // What stands before it may do something that has no end.
         dead[b] = data.term == Term::Unreachable && data.insts.is_empty();
@@ -474,8 +476,8 @@ pub(crate) fn prune(body: &mut Body) {
             data.term = term;
         }
     }
-    let mut reached: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    let mut reached: SecondaryMap<Block, bool> = sized(body.blocks.len());
+    let mut preds: SecondaryMap<Block, SmallVec<[Block; 2]>> = sized(body.blocks.len());
     let mut todo: Vec<Block> = body.entry.expand().into_iter().collect();
     todo.iter().for_each(|b| reached[*b] = true);
     while let Some(b) = todo.pop() {

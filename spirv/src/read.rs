@@ -52,9 +52,9 @@ pub(crate) struct Stream<'w> {
     glsl: Vec<u32>,
 }
 
-impl Stream<'_> {
+impl<'w> Stream<'w> {
     /// The words of an instruction's operands, without type and result.
-    pub fn operands(&self, inst: &Inst) -> &[u32] {
+    pub fn operands(&self, inst: &Inst) -> &'w [u32] {
         let range = inst.first as usize..inst.end as usize;
         self.words.get(range).unwrap_or(&[])
     }
@@ -291,7 +291,8 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
     let mut stream = Stream {
         words,
         bound,
-        insts: Vec::new(),
+        // Most instructions have three words or more.
+        insts: Vec::with_capacity(words.len() / 3),
         opencl: Vec::new(),
         glsl: Vec::new(),
     };

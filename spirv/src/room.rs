@@ -8,7 +8,7 @@ use crate::cfg::Graph;
 use crate::emit::generic;
 use crate::error::Error;
 use crate::module::types::{Ty, Type};
-use crate::module::{Func, Module};
+use crate::module::{Func, GlobalData, Module};
 use crate::parts::Part;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
@@ -81,6 +81,10 @@ impl Room {
     fn group(&mut self, m: &Module<'_>, parts: &[Part]) -> Vec<Finding> {
         let mut errors = Vec::new();
         let mut is_used = SecondaryMap::new();
+        let shared = |g: &GlobalData| g.class == StorageClass::Workgroup;
+        if !m.globals.values().any(shared) {
+            return errors;
+        }
         for part in parts {
             used(&part.body, &part.graph, &mut is_used);
         }

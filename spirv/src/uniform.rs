@@ -17,6 +17,8 @@ use crate::place;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use gantry_codegen::maps::sized;
+use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
 /// Who uses a value.
@@ -60,7 +62,7 @@ struct Analysis<'a, 'm> {
     g: &'a Graph,
     script: &'a Script,
     out: Uniformity,
-    users: SecondaryMap<Id, Vec<User>>,
+    users: SecondaryMap<Id, SmallVec<[User; 1]>>,
     /// Uses behind a loop of what is defined in it.
     crossing: SecondaryMap<Loop, Vec<(Id, User)>>,
     labels: Labels,
@@ -82,8 +84,12 @@ pub(crate) fn analyse(
         body,
         g,
         script,
-        out: Uniformity::default(),
-        users: SecondaryMap::new(),
+        out: Uniformity {
+            divergent: sized(body.bound()),
+            block: sized(body.bound()),
+            ..Uniformity::default()
+        },
+        users: sized(body.bound()),
         crossing: SecondaryMap::new(),
         labels: Labels::new(script),
         todo: Vec::new(),
@@ -152,7 +158,7 @@ impl Analysis<'_, '_> {
                     }
                     _ => User::Other,
                 };
-                let mut all = Vec::new();
+                let mut all: SmallVec<[Id; 8]> = SmallVec::new();
                 self.body.for_each_use(inst, |id| all.push(id));
                 for id in all {
                     self.used(id, b, user);

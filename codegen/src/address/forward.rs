@@ -17,7 +17,8 @@ use crate::ir::{
     Block, BlockInsts, ControlFlow, FuncKind, Function, Inst, InstData, Opcode, Region, Space,
     Value,
 };
-use crate::opt::{Counts, Facts};
+use crate::opt::{Facts, State};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -36,10 +37,10 @@ pub(super) struct Known {
 }
 
 /// Forwards what is known to loads; gives how many there are fewer.
-pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
-    let cfg = ControlFlow::new(func);
+pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
     let mut sums = Sums::default();
-    let mut ends: SecondaryMap<Block, Vec<Known>> = SecondaryMap::new();
+    let mut ends: SecondaryMap<Block, Vec<Known>> = sized(func.dfg.num_blocks());
     let (mut changed, mut kept) = (0, KEPT);
     for &block in cfg.order() {
         let mut known = known_before(&cfg, block, &ends);
@@ -235,8 +236,8 @@ fn is_undef(func: &Function, v: Value) -> bool {
 }
 
 /// Takes out stores that nobody can read; gives how many.
-pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
-    let cfg = ControlFlow::new(func);
+pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
     let mut sums = Sums::default();
     let read = scratch_reads(func, &mut sums);
     let mut changed = 0;

@@ -16,7 +16,7 @@ use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar,
     Space, Type, Value,
 };
-use crate::opt::{Counts, Facts};
+use crate::opt::{Facts, State};
 use crate::target::Target;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -34,17 +34,16 @@ const DWORD: i64 = 4;
 const MOST_A_LANE: i64 = 4 * DWORD;
 
 /// Merges loads; gives how many fewer there are.
-pub(crate) fn loads(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
-    merge(func, facts.target, false)
+pub(crate) fn loads(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+    merge(func, &state.flow.of(func), facts.target, false)
 }
 
 /// Merges stores; gives how many fewer there are.
-pub(crate) fn stores(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
-    merge(func, facts.target, true)
+pub(crate) fn stores(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+    merge(func, &state.flow.of(func), facts.target, true)
 }
 
-fn merge(func: &mut Function, target: &Target, writes: bool) -> u32 {
-    let cfg = ControlFlow::new(func);
+fn merge(func: &mut Function, cfg: &ControlFlow, target: &Target, writes: bool) -> u32 {
     let mut sums = Sums::default();
     let mut changed = 0;
     let mut groups = Groups {

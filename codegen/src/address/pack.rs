@@ -10,14 +10,14 @@ use super::merge::{Off, off_lanes};
 use crate::ir::{
     BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, Type, Value,
 };
-use crate::opt::{Counts, Facts};
+use crate::opt::{Facts, State};
 use cranelift_entity::packed_option::PackedOption;
 
 /// Bytes of a dword.
 const DWORD: u32 = 4;
 
 /// Packs what is accessed; gives how many accesses are of larger elements now.
-pub(crate) fn pack(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
+pub(crate) fn pack(func: &mut Function, _: &Facts<'_>, _: &mut State) -> u32 {
     let mut changed = 0;
     for n in 0..func.layout.blocks().len() {
         let Some(&block) = func.layout.blocks().get(n) else {

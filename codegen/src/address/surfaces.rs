@@ -23,7 +23,8 @@ use crate::ir::{
     ArgKind, BlockInsts, ControlFlow, FuncKind, FuncRef, Function, Inst, InstData, Module, Opcode,
     Param, Space, Value, scalars,
 };
-use crate::opt::{Counts, Facts};
+use crate::opt::{Facts, State};
+use crate::sized;
 use crate::target::Target;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
@@ -36,12 +37,12 @@ const MOST: usize = 32;
 const QUADWORD: u32 = 8;
 
 /// Makes surfaces of pointer arguments; gives how many accesses are by offsets now.
-pub(crate) fn surfaces(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
+pub(crate) fn surfaces(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     let kernel = matches!(func.kind, FuncKind::Kernel { .. });
     if !kernel || func.count(ArgKind::Ptr) == 0 || !renumbers(func, facts.module) {
         return 0;
     }
-    let cfg = ControlFlow::new(func);
+    let cfg = state.flow.of(func);
     let bases = Bases::new(func, &cfg);
     let Some(plan) = Plan::new(func, &cfg, &bases, facts.target) else {
         return 0;
@@ -239,7 +240,7 @@ impl Plan {
 
     /// Makes offsets of all addresses in what become surfaces. A debugger would not know them as what they were called.
     fn retype(&self, func: &mut Function, cfg: &ControlFlow, bases: &Bases) {
-        let mut offsets: SecondaryMap<Value, bool> = SecondaryMap::new();
+        let mut offsets: SecondaryMap<Value, bool> = sized(func.dfg.num_values());
         let mut retype = |func: &mut Function, v: Value| {
             if self.surface(bases.of(v)).is_some() {
                 let ty = doublewords(func.dfg.ty(v));
@@ -373,7 +374,7 @@ fn access(data: &InstData) -> Option<(Space, Value)> {
 
 /// Leaves blocks that nothing goes to their `return` alone: what is in them is not followed.
 fn clear_unreachable(func: &mut Function, cfg: &ControlFlow) {
-    let mut gone: SecondaryMap<Value, bool> = SecondaryMap::new();
+    let mut gone: SecondaryMap<Value, bool> = sized(func.dfg.num_values());
     let blocks = func.layout.blocks().iter().copied();
     let blocks: Vec<_> = blocks.filter(|&b| !cfg.is_reachable(b)).collect();
     for block in blocks {

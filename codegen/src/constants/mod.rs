@@ -10,6 +10,7 @@
 
 mod place;
 
+use crate::sized;
 use crate::target::Target;
 use crate::vcode::operand::{begins, grf_dst, imm, uniform};
 use crate::vcode::srclocs::SrcLocs;
@@ -101,7 +102,7 @@ fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
 /// The constants that are in registers of their own, which instructions of one routine read and nothing else does.
 fn made(code: &VCode) -> Vec<Made> {
     let mut out = Vec::new();
-    let mut seen: SecondaryMap<VReg, Seen> = SecondaryMap::new();
+    let mut seen: SecondaryMap<VReg, Seen> = sized(code.vregs.len());
     for (routine, data) in &code.routines {
         for block in data.first..data.end {
             let range = &code.blocks[crate::vcode::VBlock::from_u32(block)];
@@ -217,7 +218,7 @@ pub(crate) fn share(code: &mut VCode, target: &Target) -> u32 {
     }
     let wanted = shared(code, &mut made, target.grf().size() / 8);
     let wide = target.features().native_i64;
-    let mut to: SecondaryMap<VReg, Option<(VReg, u16)>> = SecondaryMap::new();
+    let mut to: SecondaryMap<VReg, Option<(VReg, u16)>> = sized(code.vregs.len());
     let mut dropped = vec![false; code.insts.len()];
     let mut new = Vec::new();
     let mut replace = |members: &[Made], reg: VReg, sub: u16| {

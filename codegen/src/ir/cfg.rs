@@ -3,10 +3,12 @@
 use super::entities::{Block, Inst};
 use super::function::Function;
 use crate::dominators::immediate_dominators;
+use crate::sized;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+use smallvec::{SmallVec, smallvec};
 
 /// The control-flow graph of a function, as it was when this was made. Branches to blocks that do not exist are left out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ControlFlow {
     /// The branches, by the block they go to; where each block's begin and end.
     edges: Vec<(Block, Inst)>,
@@ -21,7 +23,14 @@ pub struct ControlFlow {
 impl ControlFlow {
     /// Of a function.
     pub fn new(func: &Function) -> Self {
-        let mut cfg = ControlFlow::default();
+        let blocks = func.dfg.num_blocks();
+        let mut cfg = ControlFlow {
+            edges: Vec::new(),
+            preds: sized(blocks),
+            order: Vec::with_capacity(func.layout.blocks().len()),
+            number: sized(blocks),
+            idom: sized(blocks),
+        };
         for &block in func.layout.blocks() {
             for dest in destinations(func, block) {
                 cfg.preds[dest].1 += 1;
@@ -58,9 +67,11 @@ impl ControlFlow {
     /// Reverse postorder, by a stack of its own: functions may be deep. Gives the tree of the walk: blocks in preorder, each with its
     /// parent's place.
     fn sort(&mut self, entry: Block, func: &Function) -> Vec<(Block, u32)> {
-        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-        let mut tree = vec![(entry, 0)];
-        let mut stack = vec![(entry, 0, 0)];
+        let blocks = func.dfg.num_blocks();
+        let mut seen: SecondaryMap<Block, bool> = sized(blocks);
+        let mut tree = Vec::with_capacity(func.layout.blocks().len());
+        tree.push((entry, 0));
+        let mut stack: SmallVec<[(Block, u32, usize); 16]> = smallvec![(entry, 0, 0)];
         seen[entry] = true;
         while let Some((block, place, next)) = stack.last_mut() {
             let end = func.layout.terminator(*block);
@@ -87,7 +98,10 @@ impl ControlFlow {
 
     /// Immediate dominators, from the tree of the walk.
     fn dominate(&mut self, tree: &[(Block, u32)]) {
-        let mut preorder: SecondaryMap<Block, u32> = SecondaryMap::new();
+        if tree.len() < 2 {
+            return;
+        }
+        let mut preorder: SecondaryMap<Block, u32> = sized(self.number.capacity());
         for (n, &(block, _)) in tree.iter().enumerate() {
             preorder[block] = n as u32;
         }
@@ -120,6 +134,17 @@ impl ControlFlow {
         self.number[block] != 0
     }
 
+    /// Whether any block leads to one that is not behind it in the order: without that there are no loops.
+    pub fn goes_back(&self) -> bool {
+        let back = |b: &Block| {
+            let preds = self.preds(*b).iter();
+            preds
+                .map(|p| self.number[p.0])
+                .any(|n| n >= self.number[*b])
+        };
+        self.order.iter().any(back)
+    }
+
     /// The closest other block that is on every path to this one.
     pub fn idom(&self, block: Block) -> Option<Block> {
         self.idom[block].expand()
@@ -129,16 +154,17 @@ impl ControlFlow {
     /// interval contains `b`'s. (0, 0) for the others.
     pub fn dominator_intervals(&self) -> SecondaryMap<Block, (u32, u32)> {
         // Blocks that each dominates, itself included: what is dominated comes later in the order.
-        let mut sizes: SecondaryMap<Block, u32> = SecondaryMap::new();
+        let blocks = self.number.capacity();
+        let mut sizes: SecondaryMap<Block, u32> = sized(blocks);
         for &b in self.order.iter().rev() {
             sizes[b] += 1;
             if let Some(up) = self.idom(b) {
                 sizes[up] += sizes[b];
             }
         }
-        let mut out: SecondaryMap<Block, (u32, u32)> = SecondaryMap::new();
+        let mut out: SecondaryMap<Block, (u32, u32)> = sized(blocks);
         // The first number that is free in a block's interval.
-        let mut free: SecondaryMap<Block, u32> = SecondaryMap::new();
+        let mut free: SecondaryMap<Block, u32> = sized(blocks);
         for &b in &self.order {
             let first = match self.idom(b) {
                 Some(up) => {

@@ -270,7 +270,28 @@ impl InstData {
     }
 
     /// Calls `f` on every value operand in text order, block arguments last.
+    #[inline]
     pub fn for_each_arg(&self, dfg: &DataFlowGraph, mut f: impl FnMut(Value)) {
+        // Most are one of these; the rest is there once for all who ask.
+        match self {
+            InstData::Nullary { .. } | InstData::Imm { .. } => {}
+            InstData::Unary { arg, .. } => f(*arg),
+            InstData::Binary { args, .. }
+            | InstData::IntCompare { args, .. }
+            | InstData::FloatCompare { args, .. } => {
+                f(args[0]);
+                f(args[1]);
+            }
+            InstData::Ternary { args, .. } => {
+                f(args[0]);
+                f(args[1]);
+                f(args[2]);
+            }
+            _ => self.for_each_arg_of_others(dfg, &mut f),
+        }
+    }
+
+    fn for_each_arg_of_others(&self, dfg: &DataFlowGraph, mut f: &mut dyn FnMut(Value)) {
         let pool = &dfg.pool;
         match self {
             InstData::Nullary { .. }

@@ -2,6 +2,7 @@
 //! long chain takes neither the stack nor quadratic time, every sixteenth link gets a register of its own.
 
 use crate::ir::{Function, InstData, Opcode, Value};
+use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -33,7 +34,7 @@ impl Chains {
     pub(super) fn new(func: &Function) -> Chains {
         let mut out = Chains::default();
         // Links up to a value, from 1; 0 where that is not known yet.
-        let mut links: SecondaryMap<Value, u8> = SecondaryMap::new();
+        let mut links: SecondaryMap<Value, u8> = sized(func.dfg.num_values());
         let mut path = Vec::new();
         let insts = func.layout.blocks().iter();
         for &inst in insts.flat_map(|&b| func.layout.insts(b)) {

@@ -6,6 +6,7 @@ use crate::ir::{
     Block, BlockCall, FuncKind, Inst, InstData, Opcode, Scalar, SourceLoc, Value, ValueDef,
 };
 use crate::result::CodegenError;
+use crate::sized;
 use crate::vcode::bale::{BaleSrc, Operation, View};
 use crate::vcode::lowered::{CodeRange, Flags, Lowered, LoweredBlock};
 use crate::vcode::operand::{control, grf_dst, imm, scalar_src, uniform};
@@ -24,8 +25,9 @@ impl Lower<'_> {
         order: &[Block],
         code: &mut Vec<Lowered>,
     ) -> Result<Vec<LoweredBlock>, CodegenError> {
-        let mut number: SecondaryMap<Block, PackedOption<Number>> = SecondaryMap::new();
-        let mut preds: SecondaryMap<Block, u32> = SecondaryMap::new();
+        let mut number: SecondaryMap<Block, PackedOption<Number>> =
+            sized(self.func.dfg.num_blocks());
+        let mut preds: SecondaryMap<Block, u32> = sized(self.func.dfg.num_blocks());
         for (n, &b) in order.iter().enumerate() {
             number[b] = Number::from_u32(n as u32).into();
             for call in self.destinations(b) {
@@ -167,7 +169,7 @@ impl Lower<'_> {
 
     /// The reachable blocks in their order of emission. `none_falls`: where a branch asks whether no channel is left, what follows is where some are.
     pub(super) fn reverse_postorder(&self, none_falls: bool) -> Vec<Block> {
-        let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut seen: SecondaryMap<Block, bool> = sized(self.func.dfg.num_blocks());
         let mut post = Vec::new();
         let mut stack: Vec<(Block, usize)> = Vec::new();
         if let Some(entry) = self.func.layout.entry() {

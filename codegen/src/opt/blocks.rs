@@ -2,36 +2,34 @@
 //!
 //! Bounds: each block and edge is looked at once; parameters, [`ROUNDS`] times.
 
-use super::{Counts, Facts};
+use super::flow::Flow;
+use super::{Facts, State};
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, InstData, Opcode, Value};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
 /// How often parameters are looked at: each time those that depended on others.
 const ROUNDS: usize = 4;
 
-/// Takes blocks out that nothing reaches.
-pub(super) fn remove_unreachable(func: &mut Function, cfg: &ControlFlow) {
-    func.layout.retain_blocks(|b| cfg.is_reachable(b));
-}
-
 /// The pass. Gives how many branches, parameters and blocks went.
-pub(super) fn tidy(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
-    let mut done = branches(func);
-    remove_unreachable(func, &ControlFlow::new(func));
+pub(super) fn tidy(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+    let flow = &mut state.flow;
+    let mut done = branches(func, flow);
+    flow.remove_unreachable(func);
     for _ in 0..ROUNDS {
-        let found = parameters(func);
+        let found = parameters(func, &flow.of(func));
         done += found;
         if found == 0 {
             break;
         }
     }
-    done + merge(func)
+    done + merge(func, flow)
 }
 
 /// Branches by constants become jumps; but not where the function would have no end then: callers still have results of it.
-fn branches(func: &mut Function) -> u32 {
+fn branches(func: &mut Function, flow: &mut Flow) -> u32 {
     let mut before = Vec::new();
     for block in func.layout.blocks().to_vec() {
         let Some(end) = func.layout.terminator(block) else {
@@ -51,7 +49,8 @@ fn branches(func: &mut Function) -> u32 {
     if before.is_empty() {
         return 0;
     }
-    let cfg = ControlFlow::new(func);
+    flow.changed();
+    let cfg = flow.of(func);
     let returns = |&b: &Block| {
         let end = func.layout.terminator(b);
         end.is_some_and(|i| func.dfg.data(i).opcode() == Opcode::Return)
@@ -60,15 +59,18 @@ fn branches(func: &mut Function) -> u32 {
         for (end, branch) in before {
             *func.dfg.data_mut(end) = branch;
         }
+        flow.changed();
         return 0;
     }
     before.len() as u32
 }
 
 /// Parameters that every branch gives the same value, or themselves, are that value.
-fn parameters(func: &mut Function) -> u32 {
-    let cfg = ControlFlow::new(func);
-    let mut same: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+fn parameters(func: &mut Function, cfg: &ControlFlow) -> u32 {
+    if func.layout.blocks().len() < 2 {
+        return 0;
+    }
+    let mut same: SecondaryMap<Value, PackedOption<Value>> = sized(func.dfg.num_values());
     let mut done = 0;
     let entry = func.layout.entry();
     for &block in cfg.order().iter().filter(|&&b| Some(b) != entry) {
@@ -97,7 +99,7 @@ fn parameters(func: &mut Function) -> u32 {
             }
         }
         if keep.contains(&false) {
-            drop_parameters(func, &cfg, block, &keep);
+            drop_parameters(func, cfg, block, &keep);
         }
     }
     if done > 0 {
@@ -139,11 +141,14 @@ fn drop_parameters(func: &mut Function, cfg: &ControlFlow, block: Block, keep: &
 }
 
 /// A block that one block alone jumps to becomes its end.
-fn merge(func: &mut Function) -> u32 {
-    let cfg = ControlFlow::new(func);
-    let mut gone: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut into: SecondaryMap<Block, PackedOption<Block>> = SecondaryMap::new();
-    let mut same: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
+    let cfg = flow.of(func);
+    if cfg.order().len() < 2 {
+        return 0;
+    }
+    let mut gone: SecondaryMap<Block, bool> = sized(func.dfg.num_blocks());
+    let mut into: SecondaryMap<Block, PackedOption<Block>> = sized(func.dfg.num_blocks());
+    let mut same: SecondaryMap<Value, PackedOption<Value>> = sized(func.dfg.num_values());
     let mut done = 0;
     let entry = func.layout.entry();
     for &block in cfg.order().iter().filter(|&&b| Some(b) != entry) {
@@ -171,6 +176,7 @@ fn merge(func: &mut Function) -> u32 {
         return 0;
     }
     func.layout.retain_blocks(|b| !gone[b]);
+    flow.changed();
     let last = |mut v: Value| {
         while let Some(next) = same[v].expand() {
             v = next;

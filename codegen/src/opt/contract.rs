@@ -5,16 +5,17 @@
 //!
 //! Needs: IR that verifies. Makes: the same. Work: linear.
 
-use super::{Counts, Facts};
+use super::{Facts, State};
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Value, ValueDef};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 
 /// The pass. Gives how many sums took a product in.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut State) -> u32 {
     if !facts.float.contract {
         return 0;
     }
-    let mut uses: SecondaryMap<Value, u32> = SecondaryMap::new();
+    let mut uses: SecondaryMap<Value, u32> = sized(func.dfg.num_values());
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
             let data = func.dfg.data(inst);
@@ -23,7 +24,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32
     }
     let mut changed = 0;
     // The block, by its place, that each product stands in.
-    let mut stands: SecondaryMap<Inst, u32> = SecondaryMap::new();
+    let mut stands: SecondaryMap<Inst, u32> = sized(func.dfg.num_insts());
     for n in 0..func.layout.blocks().len() {
         let Some(&block) = func.layout.blocks().get(n) else {
             continue;

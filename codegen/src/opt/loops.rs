@@ -1,6 +1,7 @@
 //! Natural loops: which blocks are in which, and how they nest.
 
 use crate::ir::{Block, ControlFlow, Function};
+use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 
@@ -31,8 +32,11 @@ impl Loops {
     pub fn new(func: &Function, cfg: &ControlFlow) -> Loops {
         let mut out = Loops {
             loops: PrimaryMap::new(),
-            innermost: SecondaryMap::new(),
+            innermost: sized(func.dfg.num_blocks()),
         };
+        if !cfg.goes_back() {
+            return out;
+        }
         let intervals = cfg.dominator_intervals();
         let dominates = |a: Block, b: Block| {
             intervals[a].0 <= intervals[b].0 && intervals[b].1 <= intervals[a].1

@@ -21,6 +21,7 @@ mod blocks;
 mod contract;
 mod copy;
 mod egraph;
+mod flow;
 mod loops;
 mod pairs;
 mod passes;
@@ -36,6 +37,7 @@ use crate::ir::{FloatControls, FuncRef, Function, InstData, Module, Value};
 use crate::result::CodegenError;
 use crate::target::Target;
 use cranelift_entity::EntitySet;
+use flow::Flow;
 use std::time::{Duration, Instant};
 
 /// What a pass may ask besides the function.
@@ -80,8 +82,17 @@ impl Counts {
     }
 }
 
+/// What passes leave for those behind them.
+#[derive(Default)]
+pub(crate) struct State {
+    /// What was done.
+    pub counts: Counts,
+    /// The function's control flow.
+    pub flow: Flow,
+}
+
 /// A pass: what it does to a function, and to how much of it.
-type Run = fn(&mut Function, &Facts<'_>, &mut Counts) -> u32;
+type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
 const SEQUENCE: [(Pass, Run); 15] = [
@@ -112,9 +123,9 @@ pub(crate) fn optimize<'f>(
     target: &Target,
     passes: PassSet,
 ) -> Result<(Group<'f>, Counts), CodegenError> {
-    let mut counts = Counts::default();
+    let mut state = State::default();
     if passes == PassSet::default() {
-        return Ok((group, counts));
+        return Ok((group, state.counts));
     }
     let facts = Facts {
         module,
@@ -125,11 +136,15 @@ pub(crate) fn optimize<'f>(
     let mut group = group.map(|mut func| {
         // Whether anything changed since the e-graph was made.
         let mut changed = true;
+        let mut first = true;
+        state.flow.changed();
         for (pass, run) in SEQUENCE {
-            if passes.contains(pass) && (changed || pass != Pass::Egraph) {
+            // Before loops are unrolled their bounds have to be constants; without that, what is behind does as well.
+            let early = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
+            if passes.contains(pass) && (changed && !early || pass != Pass::Egraph) {
                 let start = Instant::now();
-                let changes = run(func.to_mut(), &facts, &mut counts);
-                counts.add(pass, changes, start.elapsed());
+                let changes = run(func.to_mut(), &facts, &mut state);
+                state.counts.add(pass, changes, start.elapsed());
                 changed = pass != Pass::Egraph && (changed || changes > 0);
             }
         }
@@ -142,7 +157,7 @@ pub(crate) fn optimize<'f>(
         Ok(func)
     })?;
     drop_uncalled(&mut group);
-    Ok((group, counts))
+    Ok((group, state.counts))
 }
 
 /// Takes subroutines out that nothing calls any longer.

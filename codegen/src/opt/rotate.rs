@@ -8,8 +8,8 @@
 use super::copy::{Copied, jump_args};
 use super::egraph::is_node;
 use super::loops::Loops;
-use super::{Counts, Facts};
-use crate::ir::{Block, ControlFlow, Function, InstData, Value};
+use super::{Facts, State};
+use crate::ir::{Block, Function, InstData, Value};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -21,9 +21,12 @@ const JUMPS: usize = 2;
 const LOOPS: usize = 64;
 
 /// The pass. Gives how many loops end with their condition now.
-pub(super) fn run(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
-    let cfg = ControlFlow::new(func);
+pub(super) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
     let loops = Loops::new(func, &cfg);
+    if loops.loops.is_empty() {
+        return 0;
+    }
     let intervals = cfg.dominator_intervals();
     let mut done = 0;
     for data in loops.loops.values().take(LOOPS) {
@@ -62,7 +65,8 @@ pub(super) fn run(func: &mut Function, _: &Facts<'_>, _: &mut Counts) -> u32 {
         done += 1;
     }
     if done > 0 {
-        super::blocks::remove_unreachable(func, &ControlFlow::new(func));
+        state.flow.changed();
+        state.flow.remove_unreachable(func);
     }
     done
 }

@@ -8,7 +8,7 @@
 
 use super::copy::{Copied, branch, jump_args};
 use super::loops::{Loop, Loops};
-use super::{Counts, Facts};
+use super::{Facts, State};
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
@@ -42,11 +42,11 @@ struct Counted {
 }
 
 /// The pass. Gives how many loops are straight.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     let mut left = FUNCTION;
     let mut done = 0;
     for _ in 0..ROUNDS {
-        let cfg = ControlFlow::new(func);
+        let cfg = state.flow.of(func);
         let loops = Loops::new(func, &cfg);
         let found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
         if found.is_empty() {
@@ -63,7 +63,8 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32
             }
         }
         func.labels.map_values(|v| Some(last.followed(v)));
-        super::blocks::remove_unreachable(func, &ControlFlow::new(func));
+        state.flow.changed();
+        state.flow.remove_unreachable(func);
         done += found.len() as u32;
     }
     done

@@ -5,6 +5,7 @@
 
 use crate::liveness::{Liveness, Occurrences};
 use crate::sends::spill::Scratch;
+use crate::sized;
 use crate::target::Target;
 use crate::vcode::insert::{Inserted, insert_into};
 use crate::vcode::{Access, MInst, Place, VCode, VReg, VRegData, VirtReg, routines};
@@ -43,7 +44,7 @@ fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
 pub(super) fn loosen(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) -> bool {
     let shared = routines::shared(code);
     let grf = code.grf.bytes;
-    let mut may: SecondaryMap<VReg, bool> = SecondaryMap::new();
+    let mut may: SecondaryMap<VReg, bool> = sized(code.vregs.len());
     for (r, d) in &code.vregs {
         let small = d.bytes <= SMALL && d.bytes.is_power_of_two() && d.align >= grf;
         may[r] = small && d.place == Place::Any && !shared[r];
@@ -110,7 +111,7 @@ pub(super) fn payload(
     let grf = code.grf.bytes;
     let shared = routines::shared(code);
     let at = live.peak().0 as u32 * 2;
-    let mut may: SecondaryMap<VReg, bool> = SecondaryMap::new();
+    let mut may: SecondaryMap<VReg, bool> = sized(code.vregs.len());
     let mut bytes = 0;
     for (r, d) in &code.vregs {
         let small = matches!(d.place, Place::Fixed(at) if at >= grf) && d.bytes < grf;

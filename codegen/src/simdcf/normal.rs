@@ -4,6 +4,7 @@
 use super::webs::{is_empty, split};
 use crate::ir::cfg::ControlFlow;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Scalar, Type, Value};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -32,8 +33,8 @@ pub(crate) fn normal(func: &Function) -> Option<Function> {
         return None;
     }
     // Who comes back by that mask.
-    let mut back: SecondaryMap<Value, PackedOption<Inst>> = SecondaryMap::new();
-    let mut place: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    let mut back: SecondaryMap<Value, PackedOption<Inst>> = sized(func.dfg.num_values());
+    let mut place: SecondaryMap<Inst, PackedOption<Block>> = sized(func.dfg.num_insts());
     for (block, inst) in insts() {
         if let Some(s) = split(func, inst)
             && s.new_rm.is_none()

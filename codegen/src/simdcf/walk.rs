@@ -6,6 +6,7 @@ use super::{Fault, Finding, MaskStack, Point, Role, Rule};
 use crate::ir::{
     Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
 };
+use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
@@ -80,7 +81,7 @@ pub(super) fn attempt(
         true => Webs::new(&of, mask)?,
         false => Webs::default(),
     };
-    let mut number = SecondaryMap::new();
+    let mut number = sized(func.dfg.num_blocks());
     for (n, &b) in order.iter().enumerate() {
         number[b] = n as u32 + 1;
     }
@@ -127,7 +128,7 @@ pub(super) fn attempt(
 
 impl Walk<'_> {
     fn function(&mut self, order: &[Block]) -> Result<(), Broken> {
-        let mut into: SecondaryMap<Block, Edges> = SecondaryMap::new();
+        let mut into: SecondaryMap<Block, Edges> = sized(self.func.dfg.num_blocks());
         for &b in order {
             for call in self.destinations(b) {
                 into[call.block].push((b, call));

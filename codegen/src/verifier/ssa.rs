@@ -2,14 +2,15 @@
 
 use super::{Place, Verifier};
 use crate::ir::{Block, ControlFlow, Inst, Value, ValueDef};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 
 impl Verifier<'_> {
     pub(super) fn ssa(&mut self, cfg: &ControlFlow) {
         let func = self.func;
         // Block of each instruction, and its place in it from 1.
-        let mut at: SecondaryMap<Inst, Option<(Block, u32)>> = SecondaryMap::new();
-        let mut placed: SecondaryMap<Block, bool> = SecondaryMap::new();
+        let mut at: SecondaryMap<Inst, Option<(Block, u32)>> = sized(func.dfg.num_insts());
+        let mut placed: SecondaryMap<Block, bool> = sized(func.dfg.num_blocks());
         for &block in func.layout.blocks() {
             placed[block] = true;
             for (n, &inst) in func.layout.insts(block).iter().enumerate() {

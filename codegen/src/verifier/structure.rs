@@ -3,6 +3,7 @@
 use super::{Place, Verifier};
 use crate::ir::opcode::Format;
 use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 
 /// The most parameters of a block, and results of an instruction: what their numbers hold.
@@ -121,7 +122,7 @@ impl Verifier<'_> {
             return false;
         };
         let mut placed = SecondaryMap::new();
-        let mut used: SecondaryMap<Inst, bool> = SecondaryMap::new();
+        let mut used: SecondaryMap<Inst, bool> = sized(func.dfg.num_insts());
         for &block in func.layout.blocks() {
             if !func.dfg.has_block(block) {
                 self.error(Place::Function, format!("{block} does not exist"));

@@ -1,4 +1,7 @@
-//! Dominators of a graph, by Lengauer and Tarjan.
+//! Dominators of a graph whose nodes are numbers.
+
+use gantry_codegen::dominators::immediate_dominators;
+use smallvec::{SmallVec, smallvec};
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -25,65 +28,98 @@ impl Tree {
     }
 }
 
+/// The ways between nodes, as lists in one place.
+#[derive(Default)]
+pub(crate) struct Edges {
+    /// Where each node's list ends; it begins where the one before it does.
+    ends: Vec<u32>,
+    to: Vec<u32>,
+}
+
+impl Edges {
+    /// None yet, of so many nodes.
+    pub fn with_capacity(nodes: usize) -> Edges {
+        Edges {
+            ends: Vec::with_capacity(nodes),
+            to: Vec::with_capacity(2 * nodes),
+        }
+    }
+
+    /// The next node, and where it goes.
+    pub fn push(&mut self, to: impl IntoIterator<Item = u32>) {
+        self.to.extend(to);
+        self.ends.push(self.to.len() as u32);
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where a node goes.
+    pub fn of(&self, node: u32) -> &[u32] {
+        let begin = node.checked_sub(1).map_or(0, |n| self.ends[n as usize]);
+        &self.to[begin as usize..self.ends[node as usize] as usize]
+    }
+
+    /// Where each node goes, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> + '_ {
+        (0..self.len() as u32).map(|n| self.of(n))
+    }
+
+    /// The same ways, backwards, of so many nodes; by the number of the node that each comes from.
+    fn turned(&self, order: &[u32], number: &[u32]) -> Edges {
+        let mut ends = vec![0; order.len() + 1];
+        let targets = |n: &u32| self.of(*n).iter().map(|s| number[*s as usize]);
+        for to in order.iter().flat_map(targets) {
+            ends[to as usize + 1] += 1;
+        }
+        for n in 1..ends.len() {
+            ends[n] += ends[n - 1];
+        }
+        let mut to = vec![0; ends[order.len()] as usize];
+        // Each list's beginning moves to its end, which is the next one's beginning.
+        for (from, node) in (0..).zip(order) {
+            for target in targets(node) {
+                let at = &mut ends[target as usize];
+                to[*at as usize] = from;
+                *at += 1;
+            }
+        }
+        ends.pop();
+        Edges { ends, to }
+    }
+}
+
 /// The immediate dominator of each node; [`NONE`] for the root and for nodes that it does not lead to.
-pub(crate) fn dominators(root: u32, succs: &[Vec<u32>]) -> Vec<u32> {
-    let n = succs.len();
-    let mut out = vec![NONE; n];
-    if root as usize >= n {
+pub(crate) fn dominators(root: u32, succs: &Edges) -> Vec<u32> {
+    let mut out = vec![NONE; succs.len()];
+    if root as usize >= succs.len() {
         return out;
     }
     // Nodes in the order of a depth-first walk; the rest goes by the numbers in it.
-    let (order, number, parent) = walk(root, succs);
-    let count = order.len();
-    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for (v, node) in order.iter().enumerate() {
-        for s in &succs[*node as usize] {
-            let s = number[*s as usize];
-            preds[s as usize].push(v as u32);
-        }
-    }
-    let mut forest = Forest {
-        ancestor: vec![NONE; count],
-        best: (0..count as u32).collect(),
-        semi: (0..count as u32).collect(),
-        path: Vec::new(),
-    };
-    let mut dom = vec![0u32; count];
-    let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for w in (1..count as u32).rev() {
-        for v in std::mem::take(&mut preds[w as usize]) {
-            let u = forest.eval(v);
-            let semi = forest.semi[u as usize];
-            let own = &mut forest.semi[w as usize];
-            *own = semi.min(*own);
-        }
-        buckets[forest.semi[w as usize] as usize].push(w);
-        let p = parent[w as usize];
-        forest.ancestor[w as usize] = p;
-        for v in std::mem::take(&mut buckets[p as usize]) {
-            let u = forest.eval(v);
-            let earlier = forest.semi[u as usize] < forest.semi[v as usize];
-            dom[v as usize] = if earlier { u } else { p };
-        }
-    }
-    for w in 1..count {
-        if dom[w] != forest.semi[w] {
-            dom[w] = dom[dom[w] as usize];
-        }
-        out[order[w] as usize] = order[dom[w] as usize];
+    let (order, number, parents) = walk(root, succs);
+    let preds = succs.turned(&order, &number);
+    let idoms = immediate_dominators(&parents, |n, each| {
+        preds.of(n as u32).iter().for_each(|p| each(*p));
+    });
+    for (node, idom) in order.iter().zip(idoms).skip(1) {
+        out[*node as usize] = order[idom as usize];
     }
     out
 }
 
 /// Nodes in the order of a depth-first walk, their numbers in it, and their parents by number.
-fn walk(root: u32, succs: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
-    let mut order = vec![root];
+fn walk(root: u32, succs: &Edges) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+    let mut order = Vec::with_capacity(succs.len());
+    order.push(root);
     let mut number = vec![NONE; succs.len()];
-    let mut parent = vec![0];
+    let mut parent = Vec::with_capacity(succs.len());
+    parent.push(0);
     number[root as usize] = 0;
-    let mut stack = vec![(root, 0usize)];
+    let mut stack: SmallVec<[(u32, u32); 16]> = smallvec![(root, 0)];
     while let Some((node, next)) = stack.last_mut() {
-        let Some(s) = succs[*node as usize].get(*next).copied() else {
+        let Some(s) = succs.of(*node).get(*next as usize).copied() else {
             stack.pop();
             continue;
         };
@@ -99,61 +135,33 @@ fn walk(root: u32, succs: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
     (order, number, parent)
 }
 
-struct Forest {
-    ancestor: Vec<u32>,
-    best: Vec<u32>,
-    semi: Vec<u32>,
-    path: Vec<u32>,
-}
-
-impl Forest {
-    /// The node of least semidominator on the way to a root, which is then one step away.
-    fn eval(&mut self, v: u32) -> u32 {
-        if self.ancestor[v as usize] == NONE {
-            return v;
-        }
-        let mut at = v;
-        self.path.clear();
-        while self.ancestor[self.ancestor[at as usize] as usize] != NONE {
-            self.path.push(at);
-            at = self.ancestor[at as usize];
-        }
-        while let Some(node) = self.path.pop() {
-            let up = self.ancestor[node as usize];
-            let (own, above) = (self.best[node as usize], self.best[up as usize]);
-            if self.semi[above as usize] < self.semi[own as usize] {
-                self.best[node as usize] = above;
-            }
-            self.ancestor[node as usize] = self.ancestor[up as usize];
-        }
-        self.best[v as usize]
-    }
-}
-
 fn spans(idoms: &[u32]) -> Vec<(u32, u32)> {
-    let mut children: Vec<Vec<u32>> = vec![Vec::new(); idoms.len()];
-    for (n, d) in idoms.iter().enumerate() {
-        if let Some(c) = children.get_mut(*d as usize) {
-            c.push(n as u32);
+    // Nodes under one, as linked lists: the first of each, and the next of the same.
+    let mut first = vec![NONE; idoms.len()];
+    let mut next = vec![NONE; idoms.len()];
+    for (n, d) in (0..idoms.len() as u32).zip(idoms).rev() {
+        if let Some(first) = first.get_mut(*d as usize) {
+            next[n as usize] = std::mem::replace(first, n);
         }
     }
     let mut out = vec![(0, 0); idoms.len()];
-    let mut clock = 0;
-    let mut stack = vec![(0u32, 0usize)];
-    while let Some((n, next)) = stack.last_mut() {
-        let node = *n as usize;
-        if *next == 0 {
-            out[node].0 = clock;
-            clock += 1;
-        }
-        match children.get(node).and_then(|c| c.get(*next)) {
-            Some(c) => {
-                *next += 1;
-                stack.push((*c, 0));
-            }
-            None => {
+    if idoms.is_empty() {
+        return out;
+    }
+    let mut clock = 1;
+    let mut stack: SmallVec<[u32; 16]> = smallvec![0];
+    while let Some(&n) = stack.last() {
+        let node = n as usize;
+        match std::mem::replace(&mut first[node], NONE) {
+            NONE => {
                 out[node].1 = clock;
                 stack.pop();
+            }
+            below => {
+                first[node] = next[below as usize];
+                out[below as usize].0 = clock;
+                clock += 1;
+                stack.push(below);
             }
         }
     }
@@ -207,7 +215,9 @@ mod tests {
             let succs: Vec<Vec<u32>> = (0..n)
                 .map(|_| (0..random(4)).map(|_| random(n) as u32).collect())
                 .collect();
-            assert_eq!(dominators(0, &succs), slow(0, &succs), "{succs:?}");
+            let mut edges = Edges::with_capacity(succs.len());
+            succs.iter().for_each(|s| edges.push(s.iter().copied()));
+            assert_eq!(dominators(0, &edges), slow(0, &succs), "{succs:?}");
         }
     }
 }

@@ -12,8 +12,10 @@ pub(crate) mod uses;
 use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
-use dominators::{NONE, dominators};
+use dominators::{Edges, NONE, dominators};
+use gantry_codegen::maps::sized;
 use numbered::Numbered;
+use smallvec::{SmallVec, smallvec};
 
 /// A loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,9 +39,9 @@ const MOST_LOOPS: u32 = 128;
 pub(crate) struct Graph {
     pub entry: Block,
     /// Where each block goes, once each.
-    pub succs: SecondaryMap<Block, Vec<Block>>,
+    pub succs: SecondaryMap<Block, SmallVec<[Block; 2]>>,
     /// From where, without the ways back to headers.
-    pub forward_preds: SecondaryMap<Block, Vec<Block>>,
+    pub forward_preds: SecondaryMap<Block, SmallVec<[Block; 2]>>,
     /// Blocks that are reached, each behind all that lead to it but latches.
     pub order: Vec<Block>,
     /// Places in the order.
@@ -53,11 +55,11 @@ pub(crate) struct Graph {
 
 /// Blocks behind those that lead to them, as far as that goes.
 pub(crate) fn order(entry: Block, body: &Body) -> Vec<Block> {
-    let mut seen: SecondaryMap<Block, bool> = SecondaryMap::new();
-    let mut out = Vec::new();
-    let succs = |b: Block| body.blocks[b].term.successors().collect::<Vec<_>>();
+    let mut seen: SecondaryMap<Block, bool> = sized(body.blocks.len());
+    let mut out = Vec::with_capacity(body.blocks.len());
+    let succs = |b: Block| -> SmallVec<[Block; 2]> { body.blocks[b].term.successors().collect() };
     seen[entry] = true;
-    let mut stack = vec![(entry, succs(entry))];
+    let mut stack: SmallVec<[_; 8]> = smallvec![(entry, succs(entry))];
     while let Some((b, rest)) = stack.last_mut() {
         match rest.pop() {
             Some(s) if !seen[s] => {
@@ -87,28 +89,32 @@ impl Graph {
         one_latch_each(entry, body)?;
         let phis = body.blocks.values_mut().flat_map(|b| &mut b.phis);
         phis.for_each(|phi| phi.args.sort_unstable_by_key(|a| a.0));
+        let blocks = body.blocks.len();
         let mut g = Graph {
             entry,
-            succs: SecondaryMap::new(),
-            forward_preds: SecondaryMap::new(),
+            succs: sized(blocks),
+            forward_preds: sized(blocks),
             order: order(entry, body),
             place: SecondaryMap::with_default(NONE),
-            idom: SecondaryMap::new(),
-            ipdom: SecondaryMap::new(),
+            idom: sized(blocks),
+            ipdom: sized(blocks),
             loops: PrimaryMap::new(),
-            loop_of: SecondaryMap::new(),
+            loop_of: sized(blocks),
         };
+        g.place.resize(blocks);
         for (n, b) in g.order.iter().enumerate() {
             g.place[*b] = n as u32;
         }
         for b in &g.order {
-            let mut succs: Vec<Block> = body.blocks[*b].term.successors().collect();
+            let mut succs: SmallVec<[Block; 2]> = body.blocks[*b].term.successors().collect();
             succs.sort_unstable_by_key(|s| g.place[*s]);
             succs.dedup();
             g.succs[*b] = succs;
         }
-        let by_place = |b: &Block| g.succs[*b].iter().map(|s| g.place[*s]).collect();
-        let edges: Vec<Vec<u32>> = g.order.iter().map(by_place).collect();
+        let mut edges = Edges::with_capacity(g.order.len());
+        for b in &g.order {
+            edges.push(g.succs[*b].iter().map(|s| g.place[*s]));
+        }
         for (n, d) in dominators(0, &edges).into_iter().enumerate() {
             g.idom[g.order[n]] = g.order.get(d as usize).copied().into();
         }
@@ -167,7 +173,11 @@ impl Graph {
         // For each block: the outermost loop found so far that it is in, by its header's place.
         let mut outer: Vec<u32> = (0..self.order.len() as u32).collect();
         let mut found: Vec<(Block, Block, Vec<Block>)> = Vec::new();
-        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+        let forward = |b: &Block| self.succs[*b].iter().all(|s| !self.is_back(*b, *s));
+        if self.order.iter().all(forward) {
+            return Ok(());
+        }
+        let mut preds: SecondaryMap<Block, SmallVec<[Block; 2]>> = sized(self.succs.capacity());
         for b in &self.order {
             for s in &self.succs[*b] {
                 preds[*s].push(*b);
@@ -216,32 +226,37 @@ impl Graph {
         Ok(())
     }
 
-    fn find_ipdoms(&mut self, edges: &[Vec<u32>]) {
+    fn find_ipdoms(&mut self, edges: &Edges) {
         let count = self.order.len();
         let exit = count as u32;
-        let mut back: Vec<Vec<u32>> = vec![Vec::new(); count + 1];
+        // From, to.
+        let mut ways: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
         let mut ends = vec![false; count];
-        for (n, succs) in edges.iter().enumerate() {
-            for &s in succs {
-                if (s as usize) > n {
-                    back[s as usize].push(n as u32);
-                    ends[n] = true;
+        for n in 0..exit {
+            for &s in edges.of(n) {
+                if s > n {
+                    ways.push((s, n));
+                    ends[n as usize] = true;
                     // A latch leads to what the loop is left for: loops end.
-                    let (from, to) = (self.order[n], self.order[s as usize]);
+                    let (from, to) = (self.order[n as usize], self.order[s as usize]);
                     let mut at = self.loop_of[from].expand();
                     while let Some(l) = at.filter(|l| !self.within(*l, to)) {
                         let latch = self.place[self.loops[l].latch];
-                        back[s as usize].push(latch);
+                        ways.push((s, latch));
                         ends[latch as usize] = true;
                         at = self.loops[l].parent.expand();
                     }
                 }
             }
         }
-        for (n, ends) in ends.iter().enumerate() {
-            if !ends {
-                back[count].push(n as u32);
-            }
+        let none = (0..).zip(&ends).filter(|(_, ends)| !**ends);
+        ways.extend(none.map(|(n, _)| (exit, n)));
+        ways.sort_by_key(|w| w.0);
+        let mut back = Edges::with_capacity(count + 1);
+        for of in 0..=exit {
+            let first = ways.partition_point(|w| w.0 < of);
+            let of = ways[first..].iter().take_while(|w| w.0 == of);
+            back.push(of.map(|w| w.1));
         }
         for (n, d) in dominators(exit, &back).into_iter().take(count).enumerate() {
             self.ipdom[self.order[n]] = self.order.get(d as usize).copied().into();
@@ -262,7 +277,10 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
 /// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else.
 fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
     let graph = Numbered::new(entry, body);
-    let mut latches: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
+    if graph.back().next().is_none() {
+        return Ok(());
+    }
+    let mut latches: SecondaryMap<Block, Vec<Block>> = sized(body.blocks.len());
     for (n, s) in graph.back() {
         if !graph.tree.dominates(s, n) {
             return Err(Error::internal("irreducible control flow"));

@@ -1,14 +1,15 @@
 //! A body's blocks by number, with who dominates whom: what is asked before there is a [`super::Graph`].
 
-use super::dominators::{NONE, Tree, dominators};
+use super::dominators::{Edges, Tree, dominators};
 use crate::body::{Block, Body};
 use cranelift_entity::SecondaryMap;
+use gantry_codegen::maps::sized;
 
 /// The blocks that are reached, by their places in an order in which each is behind what leads to it, as far as that goes.
 pub(crate) struct Numbered {
     pub order: Vec<Block>,
     /// Where each leads.
-    pub succs: Vec<Vec<u32>>,
+    pub succs: Edges,
     pub tree: Tree,
 }
 
@@ -16,22 +17,21 @@ impl Numbered {
     /// The blocks of a body.
     pub fn new(entry: Block, body: &Body) -> Numbered {
         let order = super::order(entry, body);
-        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
+        let mut place: SecondaryMap<Block, u32> = sized(body.blocks.len());
         for (n, b) in order.iter().enumerate() {
             place[*b] = n as u32;
         }
-        let succs = |b: &Block| {
-            let succs = body.blocks[*b].term.successors();
-            succs.map(|s| place[s]).collect()
-        };
-        let succs: Vec<Vec<u32>> = order.iter().map(succs).collect();
+        let mut succs = Edges::with_capacity(order.len());
+        for b in &order {
+            succs.push(body.blocks[*b].term.successors().map(|s| place[s]));
+        }
         let tree = Tree::new(dominators(0, &succs));
         Numbered { order, succs, tree }
     }
 
     /// The edges that go back, or stay: from, to.
     pub fn back(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let from = (0u32..).zip(&self.succs);
+        let from = (0..).zip(self.succs.iter());
         let all = from.flat_map(|(n, to)| to.iter().map(move |s| (n, *s)));
         all.filter(|(n, s)| s <= n)
     }

@@ -4,7 +4,7 @@
 //! block, a switch by a number that says where to; so is what goes back to one of the entries. Afterwards the graph is reducible, and what
 //! dominated a block still does: only what the phis of entries take goes by phis of the new block. Where there is no such cycle, nothing changes.
 
-use super::order;
+use super::numbered::Numbered;
 use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use crate::module::Module;
@@ -29,6 +29,13 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
     let Some(entry) = body.entry.expand() else {
         return Ok(());
     };
+    let graph = Numbered::new(entry, body);
+    if graph
+        .back()
+        .all(|(from, to)| graph.tree.dominates(to, from))
+    {
+        return Ok(());
+    }
     let mut r = Reduce {
         preds: SecondaryMap::new(),
         at: SecondaryMap::new(),
@@ -36,7 +43,7 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
         undefined: SecondaryMap::new(),
         args: 0,
     };
-    let all = order(entry, body);
+    let all = graph.order;
     all.iter().for_each(|b| r.leads(*b, body));
     let before = body.blocks.len();
     // Cycles within cycles, level by level: those of a level are no more than the body.

@@ -47,6 +47,7 @@ use crate::uniform::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{self, Scalar, Value};
+use gantry_codegen::maps::sized;
 pub(crate) use memory::Access;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
@@ -288,7 +289,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             module,
             simd,
             block: g.entry,
-            values: SecondaryMap::new(),
+            values: sized(part.body.bound()),
             pool: Vec::new(),
             vars: Default::default(),
             var_pool: Vec::new(),

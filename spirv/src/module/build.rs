@@ -7,6 +7,7 @@ use crate::Options;
 use crate::error::{Error, Errors};
 use crate::read::{self, Id, Inst, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use gantry_codegen::maps::sized;
 use spirv::{
     AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
     Op, StorageClass,
@@ -23,6 +24,8 @@ const MOST_NESTING: u32 = 64;
 pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<'w>, Errors> {
     let mut errors = Errors(Vec::new());
     let insts = stream.insts.clone();
+    // Ids that nobody defines cost nothing.
+    let bound = (stream.bound as usize).min(2 * stream.insts.len());
     let mut types = Types::default();
     // The module may have one of its own besides, or none.
     let int32 = types.add(Type::Int(32), &Layout::default());
@@ -37,12 +40,12 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             entries: Vec::new(),
             capabilities: Vec::new(),
             logical: false,
-            ids: SecondaryMap::new(),
+            ids: sized(bound),
             type_ids: SecondaryMap::new(),
-            result_types: SecondaryMap::new(),
-            local: SecondaryMap::new(),
+            result_types: sized(bound),
+            local: sized(bound),
             label: SecondaryMap::new(),
-            names: SecondaryMap::new(),
+            names: sized(bound),
             decorations: Vec::new(),
         },
         options,
@@ -59,8 +62,8 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         }
     }
     for inst in std::mem::take(&mut b.modes) {
-        let words = b.m.stream.operands(&inst).to_vec();
-        if let Err(e) = b.mode(&inst, &words) {
+        let words = b.m.stream.operands(&inst);
+        if let Err(e) = b.mode(&inst, words) {
             errors.push(b.m.error(e, inst.at, None));
         }
     }
@@ -121,7 +124,7 @@ impl Builder<'_, '_> {
         if self.open.is_some() {
             return self.in_function(n, inst);
         }
-        let words: Vec<u32> = self.m.stream.operands(inst).to_vec();
+        let words = self.m.stream.operands(inst);
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
         let id = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
         let wrong = |what: &str| Error::malformed(format!("{what} {}", word(0)));
@@ -132,7 +135,7 @@ impl Builder<'_, '_> {
                 self.m.capabilities.push((c, inst.at));
             }
             Op::ExtInstImport => {
-                let set = match read::string(&words).as_str() {
+                let set = match read::string(words).as_str() {
                     "OpenCL.std" => Set::OpenCl,
                     "GLSL.std.450" => Set::Glsl,
                     s if s.starts_with("NonSemantic.") || s.contains("DebugInfo") => {
@@ -162,7 +165,7 @@ impl Builder<'_, '_> {
                     modes: Modes::default(),
                 });
             }
-            Op::ExecutionMode => self.mode(inst, &words)?,
+            Op::ExecutionMode => self.mode(inst, words)?,
             // Its constants come later.
             Op::ExecutionModeId => self.modes.push(*inst),
             Op::Name => {
@@ -197,11 +200,11 @@ impl Builder<'_, '_> {
                     self.m.decorations.push((target, member, d, at));
                 }
             }
-            Op::Function => return self.function(inst, &words),
-            Op::Variable => return self.variable(inst, &words),
-            Op::Undef => return self.constant(inst, &words),
-            op if is_type(op) => return self.declare_type(inst, &words),
-            op if is_constant(op) => return self.constant(inst, &words),
+            Op::Function => return self.function(inst, words),
+            Op::Variable => return self.variable(inst, words),
+            Op::Undef => return self.constant(inst, words),
+            op if is_type(op) => return self.declare_type(inst, words),
+            op if is_constant(op) => return self.constant(inst, words),
             op if is_nothing(op) => {}
             op => {
                 let name = read::name(op);

@@ -14,7 +14,9 @@ use crate::read::Id;
 use cranelift_entity::{
     EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
 };
+use gantry_codegen::maps::sized;
 use places::{As, Place};
+use smallvec::SmallVec;
 use spirv::Op;
 
 /// A variable that is promoted.
@@ -97,9 +99,9 @@ impl Promote<'_, '_> {
             return;
         };
         let graph = Numbered::new(entry, self.body);
-        let mut preds: SecondaryMap<Block, Vec<Block>> = SecondaryMap::new();
-        for (b, to) in graph.order.iter().zip(&graph.succs) {
-            let mut to = to.clone();
+        let mut preds: SecondaryMap<Block, Vec<Block>> = sized(self.body.blocks.len());
+        for (b, to) in graph.order.iter().zip(graph.succs.iter()) {
+            let mut to: SmallVec<[u32; 2]> = to.into();
             to.sort_unstable();
             to.dedup();
             let to = to.into_iter().map(|s| graph.order[s as usize]);
@@ -153,7 +155,7 @@ impl Promote<'_, '_> {
                 self.inst(inst, &mut now, &mut out, &mut undefined);
             }
             self.body.blocks[b].insts = out;
-            let mut to = graph.succs[n as usize].clone();
+            let mut to: SmallVec<[u32; 2]> = graph.succs.of(n).into();
             to.sort_unstable();
             to.dedup();
             for s in to.into_iter().map(|s| graph.order[s as usize]) {

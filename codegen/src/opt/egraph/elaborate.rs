@@ -9,6 +9,7 @@ use super::{EGraph, Pass, taken};
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
 use crate::opt::Facts;
 use crate::opt::loops::{Loop, Loops};
+use crate::sized;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
@@ -37,7 +38,7 @@ impl Default for Place {
 struct Scope {
     block: Block,
     /// What was put here, to be forgotten at its end.
-    put: Vec<Value>,
+    put: SmallVec<[Value; 8]>,
 }
 
 struct Elaborator<'g, 'a> {
@@ -73,7 +74,8 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
     let mut old = taken(graph.func, cfg);
     let needed = needed(&graph, cfg, &old);
     let loops = Loops::new(graph.func, cfg);
-    let mut children: SecondaryMap<Block, SmallVec<[Block; 2]>> = SecondaryMap::new();
+    let (blocks, values) = (graph.func.dfg.num_blocks(), graph.func.dfg.num_values());
+    let mut children: SecondaryMap<Block, SmallVec<[Block; 2]>> = sized(blocks);
     for &block in cfg.order() {
         if let Some(up) = cfg.idom(block) {
             children[up].push(block);
@@ -83,11 +85,11 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
         graph,
         facts,
         loops,
-        places: SecondaryMap::new(),
-        used: EntitySet::new(),
-        copied: SecondaryMap::new(),
+        places: sized(values),
+        used: EntitySet::with_capacity(values),
+        copied: sized(values),
         scopes: Vec::new(),
-        scope_of: SecondaryMap::new(),
+        scope_of: sized(blocks),
         hoisted: SecondaryMap::new(),
         count: 0,
         block: entry,
@@ -106,7 +108,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
         e.scope_of[block] = e.scopes.len() as u32;
         e.scopes.push(Scope {
             block,
-            put: Vec::new(),
+            put: SmallVec::new(),
         });
         for inst in std::mem::take(&mut old[block]) {
             e.inst(inst, &needed);

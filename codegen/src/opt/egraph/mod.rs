@@ -21,7 +21,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{Counts, Facts, Pass};
+use super::{Facts, Pass, State};
 use crate::fired::Fired;
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
@@ -30,6 +30,7 @@ use crate::ir::{
     BlockInsts, Constant, ControlFlow, DataFlowGraph, Function, Inst, InstData, Opcode, Region,
     Scalar, SourceLoc, Type, Value,
 };
+use crate::sized;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;
@@ -89,6 +90,8 @@ struct Known {
 struct Node {
     value: Value,
     class: Value,
+    /// The lower half of the hash: whoever has another is another node, and need not be looked at.
+    hash: u32,
 }
 
 struct EGraph<'a> {
@@ -145,9 +148,10 @@ pub(super) fn is_node(data: &InstData) -> bool {
 }
 
 /// The pass.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -> u32 {
-    let cfg = ControlFlow::new(func);
-    super::blocks::remove_unreachable(func, &cfg);
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+    state.flow.remove_unreachable(func);
+    let cfg = state.flow.of(func);
+    let counts = &mut state.counts;
     let mut graph = EGraph::new(func, facts);
     graph.build(&cfg);
     let (changes, replaced) = (graph.changes, graph.replaced);
@@ -166,7 +170,7 @@ impl<'a> EGraph<'a> {
     fn new(func: &'a mut Function, facts: &'a Facts<'a>) -> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
-            known: SecondaryMap::with_capacity(func.dfg.num_values()),
+            known: sized(func.dfg.num_values()),
             // About as many are equal to something else.
             alternatives: PrimaryMap::with_capacity(count / 4),
             nodes: HashTable::with_capacity(count),
@@ -225,7 +229,9 @@ impl<'a> EGraph<'a> {
         let data = self.canonical(data);
         let hash = hashed(ty, &data);
         let dfg = &self.func.dfg;
-        if let Some(there) = self.nodes.find(hash, |n| key(dfg, n) == Some((ty, &data))) {
+        if let Some(there) = self.nodes.find(hash, |n| {
+            n.hash == hash as u32 && key(dfg, n) == Some((ty, &data))
+        }) {
             return there.class;
         }
         let this = match original {
@@ -254,13 +260,17 @@ impl<'a> EGraph<'a> {
             self.replaced += 1;
         }
         let dfg = &self.func.dfg;
-        let same = |n: &Node| key(dfg, n) == Some((ty, &data));
-        let again = |n: &Node| key(dfg, n).map_or(0, |(ty, data)| hashed(ty, data));
+        let short = hash as u32;
+        let same = |n: &Node| n.hash == short && key(dfg, n) == Some((ty, &data));
         // A rule may have come to the same node meanwhile.
-        match self.nodes.entry(hash, same, again) {
+        match self.nodes.entry(hash, same, |n| spread(n.hash)) {
             Entry::Occupied(mut there) => there.get_mut().class = class,
             Entry::Vacant(free) => {
-                free.insert(Node { value: this, class });
+                free.insert(Node {
+                    value: this,
+                    class,
+                    hash: short,
+                });
             }
         }
         class
@@ -344,7 +354,9 @@ impl<'a> EGraph<'a> {
     fn members(&self, class: Value) -> SmallVec<[Value; ALTERNATIVES]> {
         let mut out = SmallVec::new();
         if self.known[class].alternatives.is_none() {
-            out.extend(self.data(class).map(|_| class));
+            if self.data(class).is_some() {
+                out.push(class);
+            }
             return out;
         }
         let mut work: SmallVec<[Value; ALTERNATIVES * ALTERNATIVES]> = smallvec![class];
@@ -556,7 +568,13 @@ fn key<'d>(dfg: &'d DataFlowGraph, node: &Node) -> Option<(Type, &'d InstData)> 
 
 /// The hash of what a node is known by.
 fn hashed(ty: Type, data: &InstData) -> u64 {
-    rustc_hash::FxBuildHasher.hash_one((ty, data))
+    let hash = rustc_hash::FxBuildHasher.hash_one((ty, data));
+    spread((hash >> 32) as u32 ^ hash as u32)
+}
+
+/// A hash of 32 bits as one of 64: the table takes places from the lower half, and what tells neighbours apart from the upper.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash) | u64::from(hash.wrapping_mul(0x9e37_79b9)) << 32
 }
 
 /// Whether the order of an operation's operands is all the same.
@@ -607,7 +625,7 @@ fn by_lane(data: &InstData) -> bool {
 
 /// The instructions of each block, taken out of the layout.
 fn taken(func: &mut Function, cfg: &ControlFlow) -> SecondaryMap<crate::ir::Block, BlockInsts> {
-    let mut out = SecondaryMap::new();
+    let mut out = sized(func.dfg.num_blocks());
     for &block in cfg.order() {
         out[block] = std::mem::take(func.layout.insts_mut(block));
     }

@@ -11,6 +11,9 @@ const PARTS: usize = 8;
 impl EGraph<'_> {
     /// The value of which each element is written where it was read, if that is what a write into a region comes to.
     pub(super) fn put_together(&self, ty: Type, data: &InstData) -> Option<Value> {
+        if !matches!(data, InstData::WrRegion { .. }) {
+            return None;
+        }
         let mut of: Option<Value> = None;
         let mut there: SmallVec<[bool; 64]> = smallvec![false; ty.lanes() as usize];
         let mut write = *data;

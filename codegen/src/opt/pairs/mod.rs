@@ -9,30 +9,30 @@
 
 mod gain;
 
-use super::{Counts, Facts, Pass};
+use super::{Facts, Pass, State};
 use crate::address::{doublewords, halved};
 use crate::expand;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    Block, BlockInsts, ControlFlow, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar,
-    SourceLoc, Type, Value,
+    Block, BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, SourceLoc, Type,
+    Value,
 };
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use gain::Sets;
 
 /// The pass. Gives how many values are pairs now.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -> u32 {
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     if facts.target.features().i64_sums || !has_vectors(func) {
         return 0;
     }
     // What memory is known to hold may be the same in every lane, and no vector any longer.
     if facts.passes.contains(Pass::Egraph) {
-        super::egraph::run(func, facts, counts);
+        super::egraph::run(func, facts, state);
     }
-    super::blocks::remove_unreachable(func, &ControlFlow::new(func));
+    state.flow.remove_unreachable(func);
     let rewritten = expand::quadwords(func, facts.float, facts.target);
-    let cfg = ControlFlow::new(func);
+    let cfg = state.flow.of(func);
     let sets = Sets::new(func, &cfg);
     if sets.is_empty() {
         return rewritten;
