@@ -14,6 +14,7 @@ pub mod checker;
 pub(crate) mod chunks;
 #[cfg(test)]
 mod corruptions;
+mod hints;
 mod holes;
 pub(crate) mod local;
 mod loosen;
@@ -97,6 +98,8 @@ struct Work<'a> {
     spilled: Spilled,
     splits: u32,
     phases: Phases,
+    /// Whether the file has banks that instructions read from one after the other.
+    banks: bool,
 }
 
 impl Work<'_> {
@@ -105,10 +108,10 @@ impl Work<'_> {
         if self.live.peak().1 > limit {
             return None;
         }
-        let (code, live) = (&self.code, &self.live);
+        let (code, live, banks) = (&self.code, &self.live, self.banks);
         self.phases.run(Phase::Place, || {
             let mut bundles = Bundles::merge(code, live);
-            let placed = place::place(code, live, &bundles, limit, map, true);
+            let placed = place::place(code, live, &bundles, limit, map, (true, banks));
             placed.all(code, &mut bundles)
         })
     }
@@ -129,12 +132,12 @@ impl Work<'_> {
         if self.live.peak().1 > limit {
             return Ok(None);
         }
-        let (code, live) = (&self.code, &self.live);
+        let (code, live, banks) = (&self.code, &self.live, self.banks);
         // Behind spilling the file is full wherever it can be: another order of placement helps next to never.
         let orders = self.spilled.registers + self.spilled.remats == 0;
         let (mut bundles, placed, all) = self.phases.run(Phase::Place, || {
             let mut bundles = Bundles::merge(code, live);
-            let placed = place::place(code, live, &bundles, limit, map, orders);
+            let placed = place::place(code, live, &bundles, limit, map, (orders, banks));
             let all = placed.all(code, &mut bundles);
             (bundles, placed, all)
         });
@@ -211,6 +214,7 @@ pub fn allocate(
     map: &mut AllocationMap,
 ) -> Result<Allocated, CodegenError> {
     let bytes = room.grfs.min(code.grf.count) * code.grf.bytes;
+    let banks = room.target.features().grf_banks;
     let mut work = Work {
         name,
         code,
@@ -222,7 +226,9 @@ pub fn allocate(
         },
         splits: 0,
         phases: Phases::default(),
+        banks,
     };
+
     work.leave_abandoned(room)?;
     if let Some(alloc) = work.place(bytes, map) {
         return Ok(work.done(alloc));
@@ -287,6 +293,7 @@ pub fn allocate(
             spilled,
             splits: 0,
             phases,
+            banks,
         };
         if let Some(alloc) = less.split(bytes, map)? {
             return Ok(less.done(alloc));

@@ -2,6 +2,7 @@
 
 use super::Allocation;
 use super::bundles::{Bundle, Bundles};
+use super::hints::Hints;
 use super::map::{AllocationMap, Life};
 use crate::liveness::Liveness;
 use crate::vcode::{Place, VCode, VReg, routines};
@@ -9,6 +10,9 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// How often what found no place is placed before the others.
 const TRIES: usize = 4;
+
+/// The part of the registers, three of four, up to which what lives at once is spread over all of them.
+const ROOM: (u32, u32) = (3, 4);
 
 /// Where bundles are, and which of them found no place.
 pub(super) struct Placed {
@@ -33,14 +37,14 @@ impl Placed {
     }
 }
 
-/// Places bundles in the first `limit` bytes of the file. What finds no place is placed before the others, a few times (if `orders`); in the end the others have places at least.
+/// Places bundles in the first `limit` bytes of the file; `banks`: whether it has banks that instructions read from one after the other. What finds no place is placed before the others, a few times (if `orders`); in the end the others have places at least.
 pub(super) fn place(
     code: &VCode,
     live: &Liveness,
     bundles: &Bundles<'_>,
     limit: u32,
     map: &mut AllocationMap,
-    orders: bool,
+    (orders, banks): (bool, bool),
 ) -> Placed {
     let all = bundles.list();
     let mut keys: Vec<u128> = Vec::with_capacity(all.len());
@@ -55,10 +59,12 @@ pub(super) fn place(
         }
     }
     // Where more lives than there is room for, no order helps; where there is just no room for what it is aligned to, hardly one.
-    let tries = match orders && aligned(code, live).1 <= limit {
-        true => TRIES,
-        false => 0,
+    let needed = match orders {
+        true => aligned(code, live).1,
+        false => u32::MAX,
     };
+    let tries = if needed <= limit { TRIES } else { 0 };
+    let spreads = (needed <= limit / ROOM.1 * ROOM.0).then_some(banks);
     for n in 0..=tries {
         // Fixed places first, and what moves for nobody. Then what is hardest to place: runs of GRFs from the longest, then small values; in program order among equals,
         // which packs them.
@@ -80,14 +86,21 @@ pub(super) fn place(
         order.clear();
         order.extend(keys.iter().filter_map(|k| all.get(*k as u32 as usize)));
         let last = n == tries;
-        let placed = once(code, bundles, limit, map, &order, last);
+        if let (0, Some(banks)) = (n, spreads) {
+            let hints = Hints::new(code, bundles, banks);
+            let placed = once(code, bundles, limit, map, &order, false, Some(&hints));
+            if placed.failed.is_empty() {
+                return placed;
+            }
+        }
+        let placed = once(code, bundles, limit, map, &order, last, None);
         match placed.failed.first() {
             Some(r) if !last && !early.contains(r) => early.insert(0, *r),
             Some(_) if !last => break,
             _ => return placed,
         }
     }
-    once(code, bundles, limit, map, &order, true)
+    once(code, bundles, limit, map, &order, true, None)
 }
 
 /// The most bytes that live at once, where each register takes whole multiples of what it is aligned to; and at which instruction.
@@ -115,7 +128,34 @@ pub(super) fn aligned(code: &VCode, live: &Liveness) -> (usize, u32) {
     (peak.0, peak.1 as u32)
 }
 
-/// Places bundles in this order; `all`: also behind one that finds no place.
+/// The place of a bundle behind the one before, if it has whole registers, or from the file's begin on; the one that follows on it if that is where it `clashes` with others.
+fn behind(
+    b: &Bundle,
+    next: &mut u32,
+    (limit, grf): (u32, u32),
+    life: Life<'_>,
+    map: &mut AllocationMap,
+    clashes: impl Fn(u32) -> bool,
+) -> Option<u32> {
+    let whole = b.bytes >= grf;
+    let first = if whole { *next } else { 0 };
+    let mut from = |first: u32| map.find(b.bytes, b.align, first..limit, life);
+    let found = from(first).or_else(|| if first > 0 { from(0) } else { None })?;
+    let found = match whole && clashes(found) {
+        true => from(found + grf)
+            .filter(|at| !clashes(*at))
+            .unwrap_or(found),
+        false => found,
+    };
+    if whole {
+        *next = (found + b.bytes).next_multiple_of(grf);
+    }
+    Some(found)
+}
+
+/// Places bundles in this order; `all`: also behind one that finds no place. Without `hints` each is at the lowest place that is free, which leaves what is free in one
+/// piece. With them it is where they would have it, else behind the one before, so that a register is written again as late as can be: instructions that have nothing to do with
+/// each other do not wait for each other.
 fn once(
     code: &VCode,
     bundles: &Bundles<'_>,
@@ -123,6 +163,7 @@ fn once(
     map: &mut AllocationMap,
     order: &[Bundle],
     all: bool,
+    hints: Option<&Hints>,
 ) -> Placed {
     let file = code.grf;
     map.clear(file, code.insts.len() as u32 * 2 + 2);
@@ -132,6 +173,7 @@ fn once(
     };
     out.wanted.resize(code.vregs.len());
     let (mut ranges, mut weak) = (Vec::new(), Vec::new());
+    let mut next = 0;
     for b in order {
         bundles.ranges(b.root, &mut ranges);
         bundles.weak(b.root, &mut weak);
@@ -145,7 +187,22 @@ fn once(
             Place::AtLeast(first) => map.find(b.bytes, b.align, first..file.size(), life),
             Place::Any => {
                 let limit = bundles.limit(b.root, limit);
-                map.find(b.bytes, b.align, 0..limit, life)
+                match hints {
+                    None => map.find(b.bytes, b.align, 0..limit, life),
+                    Some(hints) => {
+                        let place = |r: VReg| out.wanted[r];
+                        let mut near = hints.near(b.root, place);
+                        let wanted = near.find_map(|at| {
+                            let fits = at.is_multiple_of(b.align.max(1)) && at + b.bytes <= limit;
+                            let there = at..at + b.bytes;
+                            fits.then(|| map.find(b.bytes, b.align, there, life))?
+                        });
+                        wanted.or_else(|| {
+                            let clashes = |at| hints.in_one_bank(b.root, at, place);
+                            behind(b, &mut next, (limit, file.bytes), life, map, clashes)
+                        })
+                    }
+                }
             }
         };
         match found.filter(|at| at + b.bytes <= file.size()) {

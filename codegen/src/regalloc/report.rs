@@ -84,7 +84,7 @@ pub struct AllocationReport {
     pub peak: Peak,
     /// Bytes that live at once at most in the file, behind spilling.
     pub live: u32,
-    /// Bytes of the file up to the highest that a value is in, but for the end-of-thread payload. What this is more than `live` is lost between values.
+    /// Bytes of all GRFs that anything lives in at one instruction, at most. What this is more than `live` is lost between values.
     pub used: u32,
     /// What was spilled.
     pub spilled: Vec<SpilledValue>,
@@ -94,6 +94,40 @@ pub struct AllocationReport {
     pub placed: Vec<Placed>,
     /// Per instruction of the code as it was placed, the one that it was before anything was spilled, or the next one for those that are new.
     pub origin: Vec<u32>,
+}
+
+/// The most bytes of GRFs that something is in at one point.
+fn touched(placed: &[Placed], grf: u32) -> u32 {
+    // Where values come, and go, before what comes there.
+    let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
+    for p in placed {
+        let (first, end) = (p.at / grf, (p.at + p.held.bytes).div_ceil(grf));
+        for r in &p.ranges {
+            events.push((r.start, true, first, end));
+            events.push((r.end, false, first, end));
+        }
+    }
+    events.sort_unstable();
+    let (mut values, mut here, mut most) = (Vec::new(), 0, 0);
+    for (_, comes, first, end) in events {
+        for n in first as usize..end as usize {
+            if values.len() <= n {
+                values.resize(n + 1, 0u32);
+            }
+            match comes {
+                true => {
+                    here += u32::from(values[n] == 0);
+                    values[n] += 1;
+                }
+                false => {
+                    values[n] -= 1;
+                    here -= u32::from(values[n] == 0);
+                }
+            }
+        }
+        most = most.max(here);
+    }
+    most * grf
 }
 
 /// A register of code.
@@ -128,8 +162,7 @@ impl AllocationReport {
         at_peak.truncate(NAMED);
         let code = &after.code;
         let mut placed = Vec::new();
-        let mut used = 0;
-        for (r, data) in &code.vregs {
+        for r in code.vregs.keys() {
             let ranges: Vec<Range<u32>> = after.live.ranges[r]
                 .iter()
                 .map(|x| x.start..x.end)
@@ -138,9 +171,6 @@ impl AllocationReport {
                 continue;
             }
             let at = after.alloc.address[r];
-            if !matches!(data.place, crate::vcode::Place::AtLeast(_)) {
-                used = used.max(at + data.bytes);
-            }
             let held = held(code, r);
             placed.push(Placed { held, at, ranges });
         }
@@ -170,7 +200,7 @@ impl AllocationReport {
                 live: at_peak,
             },
             live: after.live.peak().1,
-            used,
+            used: touched(&placed, before.grf.bytes),
             spilled: after.spilled.values.clone(),
             splits: after.splits,
             placed,

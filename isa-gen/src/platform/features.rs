@@ -97,6 +97,9 @@ pub struct Features {
     pub send_dst_implied: bool,
     /// Whether moves name `mme1` to `mme7` in Align16, as parts of `mme0`.
     pub mme_align16: bool,
+    /// Whether a three-source instruction takes longer where its second and third source are different registers of one bank, of which there are four: the even and the odd
+    /// registers below r64, and from there on (measured by Mesa's developers, `brw_fs_bank_conflicts.cpp`; of Xe nothing is known).
+    pub grf_banks: bool,
     /// Words of the address register `a0`.
     pub address_words: u32,
     /// Whether a forward `goto` takes the channels whose predicate is true; if not, those where it is false
@@ -214,6 +217,7 @@ const GEN7P5: Features = Features {
     branch_words: true,
     send_dst_implied: false,
     mme_align16: false,
+    grf_banks: true,
     address_words: 8,
     goto_on_true: false,
     no_preempt: false,
@@ -307,6 +311,7 @@ const GEN11: Features = Features {
 
 const XE_LP: Features = Features {
     fused_eus: true,
+    grf_banks: false,
     grf_names: 256,
     accumulators: 8,
     mme_base: 8,
