@@ -380,6 +380,7 @@ pub(crate) fn module_in(
             entry: k.code.entry,
             relocations: &k.code.relocations,
             locations: &k.code.locations,
+            labels: &k.code.labels,
         })
         .collect();
     let zebin = zebin::write(&options.target, module, &images)?;

@@ -344,3 +344,60 @@ fn optimized_code_comes_from_where_its_ir_does() {
 fn place(loc: SourceLoc) -> (u32, u16) {
     (loc.line(), loc.column())
 }
+
+/// DWARF has a variable of each name, an array of its lanes, in the registers in which it is while it is there: r0 is register 16, as Intel's compiler has it.
+#[test]
+fn dwarf_says_where_values_are() {
+    use gimli::{AttributeValue, EndianSlice, LittleEndian, Operation};
+    use object::{Object, ObjectSection};
+    let compiled = compiled(TWO);
+    let elf = object::File::parse(&*compiled.zebin).unwrap();
+    let section = |id: gimli::SectionId| {
+        let data = elf.section_by_name(id.name()).map(|s| s.data().unwrap());
+        Ok::<_, gimli::Error>(EndianSlice::new(data.unwrap_or(&[]), LittleEndian))
+    };
+    let dwarf = gimli::Dwarf::load(section).unwrap();
+    let mut units = dwarf.units();
+    let unit = dwarf.unit(units.next().unwrap().unwrap()).unwrap();
+    let text = |a: Option<AttributeValue<_>>| {
+        let s = dwarf.attr_string(&unit, a.unwrap()).unwrap();
+        s.to_string().unwrap().to_owned()
+    };
+    let code = &compiled.kernels[0].code;
+    let mut found = Vec::new();
+    let mut entries = unit.entries();
+    while let Some(e) = entries.next_dfs().unwrap() {
+        if e.tag() != gimli::DW_TAG_variable {
+            continue;
+        }
+        let Some(AttributeValue::UnitRef(of)) = e.attr_value(gimli::DW_AT_type) else {
+            panic!("no type");
+        };
+        let array = unit.entry(of).unwrap();
+        assert_eq!(array.tag(), gimli::DW_TAG_array_type);
+        let name = text(e.attr_value(gimli::DW_AT_name));
+        let list = e.attr_value(gimli::DW_AT_location).unwrap();
+        let mut list = dwarf.attr_locations(&unit, list).unwrap().unwrap();
+        while let Some(l) = list.next().unwrap() {
+            let mut ops = l.data.operations(unit.encoding());
+            let mut registers = Vec::new();
+            while let Some(op) = ops.next().unwrap() {
+                match op {
+                    Operation::Register { register } => registers.push(register.0),
+                    Operation::Piece { size_in_bits, .. } => assert_eq!(size_in_bits, 256),
+                    other => panic!("{other:?}"),
+                }
+            }
+            found.push((name.clone(), l.range.begin, l.range.end, registers));
+        }
+    }
+    found.sort_unstable();
+    let expected = code.labels.iter().map(|l| {
+        let register = (16 + l.address / 32) as u16;
+        (l.name.clone(), l.start, l.end, vec![register])
+    });
+    let mut expected: Vec<_> = expected.collect();
+    expected.sort_unstable();
+    assert!(!expected.is_empty());
+    assert_eq!(found, expected);
+}

@@ -1,5 +1,6 @@
 //! Where labelled values are in compiled code: what a debugger asks for.
 
+use crate::ir::Type;
 use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
 use crate::vcode::VCode;
@@ -9,6 +10,8 @@ use crate::vcode::VCode;
 pub struct LabelRange {
     /// The name.
     pub name: String,
+    /// Its type.
+    pub ty: Type,
     /// Where it begins in the register file, in bytes.
     pub address: u32,
     /// Its size in bytes.
@@ -30,6 +33,9 @@ pub(crate) fn ranges(
 ) -> Vec<LabelRange> {
     let mut out = Vec::new();
     for (name, r) in &code.labels {
+        let Some(&ty) = code.label_types.get(name) else {
+            continue;
+        };
         for range in &live.ranges[*r] {
             // Instruction i reads at point 2i: who reads at a point inside finds the value.
             let first = range.start.div_ceil(2) as usize;
@@ -40,6 +46,7 @@ pub(crate) fn ranges(
             {
                 out.push(LabelRange {
                     name: name.clone(),
+                    ty,
                     start,
                     end,
                     address: alloc.address[*r],

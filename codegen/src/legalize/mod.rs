@@ -94,6 +94,7 @@ pub fn legalize(
         vregs: l.vregs,
         flags: l.flags,
         labels: f.labels,
+        label_types: f.label_types,
         fired: l.fired,
     };
     routines::keep_payload(&mut code);

@@ -32,7 +32,7 @@ use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal}
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::lowered::{Buffer, LoweredBlock, LoweredFunction};
-use crate::vcode::{Place, Routine, RoutineData, VFlag, VReg, VRegData};
+use crate::vcode::{LabelTypes, Place, Routine, RoutineData, VFlag, VReg, VRegData};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;
@@ -158,6 +158,7 @@ pub fn lower(
     let count: usize = group.functions().map(|f| f.dfg.num_insts()).sum();
     let mut code = Vec::with_capacity(count + count / 2);
     let mut labels = Vec::new();
+    let mut label_types = LabelTypes::new();
     let count = group.subroutines.len();
     let subroutines = group.subroutines.iter().enumerate();
     let subroutines = subroutines.map(|(n, (name, f))| (Some((*name, count - n)), f.as_ref()));
@@ -209,7 +210,7 @@ pub fn lower(
             });
         }
         let blocks = l.blocks(&order, &mut code)?;
-        l.labels(&mut labels);
+        l.labels(&mut labels, &mut label_types);
         let own = l.own.take();
         (out, fired) = (l.out, l.fired);
         if let Some((name, _)) = name {
@@ -239,6 +240,7 @@ pub fn lower(
         vregs: out.vregs,
         flags: out.flags,
         labels,
+        label_types,
         fired,
     };
     Ok((lowered, findings))
@@ -288,9 +290,10 @@ impl Lower<'_> {
     }
 
     /// The registers of labelled values, of those that have one.
-    fn labels(&self, out: &mut Vec<(String, VReg)>) {
+    fn labels(&self, out: &mut Vec<(String, VReg)>, types: &mut LabelTypes) {
         for (name, values) in self.func.labels.iter() {
             for v in values {
+                types.entry(name.to_owned()).or_insert_with(|| self.ty(v));
                 let v = self.chains.bytes_of[v].expand().unwrap_or(v);
                 let reg = self.value_regs[v].expand();
                 out.extend(reg.map(|r| (name.to_owned(), r)));

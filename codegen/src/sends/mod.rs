@@ -95,6 +95,7 @@ pub fn expand(
         vregs,
         flags,
         labels,
+        label_types,
         fired,
     } = f;
     let mut s = Sends {
@@ -140,6 +141,7 @@ pub fn expand(
         vregs: s.out.vregs,
         flags: s.out.flags,
         labels,
+        label_types,
         fired,
     })
 }

@@ -102,6 +102,7 @@ pub(crate) fn with(
         vregs: code.vregs.clone(),
         flags: code.flags.clone(),
         labels: code.labels.clone(),
+        label_types: code.label_types.clone(),
         fired: code.fired,
     };
     shift(&mut out, &new);
@@ -207,6 +208,7 @@ mod tests {
             vregs: PrimaryMap::new(),
             flags: PrimaryMap::new(),
             labels: Vec::new(),
+            label_types: Default::default(),
             fired: Default::default(),
         };
         let new = |at, after, n| Inserted {
@@ -253,6 +255,7 @@ mod tests {
             vregs: PrimaryMap::new(),
             flags: PrimaryMap::new(),
             labels: Vec::new(),
+            label_types: Default::default(),
             fired: Default::default(),
         };
         let new = Inserted {

@@ -7,7 +7,7 @@ use crate::target::GrfFile;
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{LabelTypes, MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen as isa;
 use isa::{Op, Type};
@@ -78,6 +78,8 @@ pub struct LoweredFunction {
     pub flags: PrimaryMap<VFlag, u8>,
     /// What a debugger would call what is in registers.
     pub labels: Vec<(String, VReg)>,
+    /// The types that values of these names have, each of its first.
+    pub label_types: LabelTypes,
     /// The rules that made it.
     pub fired: Fired,
 }

@@ -20,7 +20,7 @@ pub(crate) mod verify;
 pub use inst::{Access, FlagTest, MInst, SymbolPart};
 
 use crate::fired::Fired;
-use crate::ir::Value;
+use crate::ir::{Type, Value};
 use crate::target::GrfFile;
 use crate::vcode::srclocs::SrcLocs;
 use cranelift_entity::packed_option::PackedOption;
@@ -28,6 +28,7 @@ use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use gantry_isa_gen as isa;
 use lowered::Flags;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A virtual register in the GRF file: so many bytes, written any number of times.
@@ -154,6 +155,9 @@ pub struct BlockData {
     pub preds: SmallVec<[VBlock; 2]>,
 }
 
+/// What values are that have names, by name.
+pub type LabelTypes = BTreeMap<String, Type>;
+
 /// A kernel in machine code before allocation.
 #[derive(Clone, Debug)]
 pub struct VCode {
@@ -173,6 +177,8 @@ pub struct VCode {
     pub flags: PrimaryMap<VFlag, u8>,
     /// What a debugger would call what is in registers.
     pub labels: Vec<(String, VReg)>,
+    /// The types that values of these names have, each of its first.
+    pub label_types: LabelTypes,
     /// The rules and repairs that made it.
     pub fired: Fired,
 }

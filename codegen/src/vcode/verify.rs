@@ -447,6 +447,7 @@ mod tests {
             insts,
             locs: Default::default(),
             labels: Vec::new(),
+            label_types: Default::default(),
             blocks,
             routines: PrimaryMap::new(),
             vregs: PrimaryMap::new(),

@@ -1,16 +1,17 @@
-//! Debug information: DWARF 4 in the form that Intel's compiler gives it, a compilation unit a kernel. Its sections stand in the zebin
+//! Debug information: DWARF 4 in the form that Intel's compiler gives it, a compilation unit a kernel: its lines, and where its labelled values are (registers by the numbers
+//! that `ocloc -g` has for them). Its sections stand in the zebin
 //! beside the code; addresses of code are relocations by the kernels' symbols.
 
-use crate::emit::Located;
-use crate::ir::SourceFile;
+use crate::emit::{LabelRange, Located};
+use crate::ir::{Scalar, SourceFile, Type};
 use crate::result::CodegenError;
 use cranelift_entity::PrimaryMap;
 use gimli::write::{
-    Address, AttributeValue, Dwarf, EndianVec, FileId, LineProgram, LineString, Result, Sections,
-    Unit, Writer,
+    Address, AttributeValue, Dwarf, EndianVec, Expression, FileId, LineProgram, LineString,
+    Location, LocationList, Result, Sections, Unit, UnitEntryId, Writer,
 };
-use gimli::{Encoding, Format, LineEncoding, LittleEndian, SectionId};
-use std::collections::HashMap;
+use gimli::{Encoding, Format, LineEncoding, LittleEndian, Register, SectionId};
+use std::collections::{BTreeMap, HashMap};
 
 /// What stands in each unit as its producer.
 const PRODUCER: &str = concat!("Gantry ", env!("CARGO_PKG_VERSION"));
@@ -23,6 +24,10 @@ pub(crate) struct DebugKernel<'a> {
     pub(crate) bytes: u64,
     /// Where its code comes from; empty: nothing is said of it.
     pub(crate) locations: &'a [Located],
+    /// Where values with names are.
+    pub(crate) labels: &'a [LabelRange],
+    /// Bytes of a GRF.
+    pub(crate) grf_bytes: u32,
 }
 
 /// An address that a reader fills in.
@@ -88,7 +93,12 @@ impl Writer for Section {
     }
 }
 
-/// Debug information of kernels; nothing where none of them has source locations.
+/// Whether there is nothing to say of a kernel.
+fn is_bare(k: &DebugKernel<'_>) -> bool {
+    k.locations.is_empty() && k.labels.is_empty()
+}
+
+/// Debug information of kernels; nothing where none of them has source locations or values with names.
 ///
 /// # Errors
 /// DWARF cannot say it: sections of 4 GiB.
@@ -96,7 +106,7 @@ pub(crate) fn sections(
     files: &PrimaryMap<SourceFile, String>,
     kernels: &[DebugKernel<'_>],
 ) -> std::result::Result<Vec<DebugSection>, CodegenError> {
-    if kernels.iter().all(|k| k.locations.is_empty()) {
+    if kernels.iter().all(is_bare) {
         return Ok(Vec::new());
     }
     write(files, kernels).map_err(|e| CodegenError::internal("debug information", e))
@@ -108,7 +118,7 @@ fn write(
 ) -> Result<Vec<DebugSection>> {
     let mut dwarf = Dwarf::new();
     for (n, k) in kernels.iter().enumerate() {
-        if !k.locations.is_empty() {
+        if !is_bare(k) {
             dwarf.units.add(unit(files, n, k));
         }
     }
@@ -201,5 +211,89 @@ fn unit(files: &PrimaryMap<SourceFile, String>, kernel: usize, k: &DebugKernel<'
     set.set(gimli::DW_AT_external, AttributeValue::Flag(true));
     set.set(gimli::DW_AT_low_pc, AttributeValue::Address(at(0)));
     set.set(gimli::DW_AT_high_pc, AttributeValue::Address(at(k.bytes)));
+    variables(&mut unit, function, k);
     unit
+}
+
+/// The name and encoding that DWARF has for what lanes are.
+fn base(scalar: Scalar) -> (&'static str, gimli::DwAte) {
+    use gimli::{DW_ATE_boolean, DW_ATE_float, DW_ATE_signed};
+    match scalar {
+        Scalar::B1 => ("bool", DW_ATE_boolean),
+        Scalar::I8 => ("char", DW_ATE_signed),
+        Scalar::I16 => ("short", DW_ATE_signed),
+        Scalar::I32 => ("int", DW_ATE_signed),
+        Scalar::I64 => ("long", DW_ATE_signed),
+        Scalar::F16 => ("half", DW_ATE_float),
+        Scalar::F32 => ("float", DW_ATE_float),
+        Scalar::F64 => ("double", DW_ATE_float),
+    }
+}
+
+/// Bytes of the register file, GRF after GRF, as Intel's compiler names them: r0 is register 16.
+fn registers(address: u32, bytes: u32, grf: u32) -> Expression {
+    const R0: u32 = 16;
+    let mut out = Expression::new();
+    let (mut at, end) = (address, address + bytes);
+    while at < end {
+        let (n, offset) = (at / grf, at % grf);
+        let part = (grf - offset).min(end - at);
+        out.op_reg(Register((R0 + n) as u16));
+        match offset {
+            0 => out.op_piece(part.into()),
+            _ => out.op_bit_piece(u64::from(part) * 8, u64::from(offset) * 8),
+        }
+        at += part;
+    }
+    out
+}
+
+/// The variables of a function: each is an array of lanes, and where it is when.
+fn variables(unit: &mut Unit, function: UnitEntryId, k: &DebugKernel<'_>) {
+    let root = unit.root();
+    let mut bases: HashMap<Scalar, UnitEntryId> = HashMap::new();
+    let mut arrays: HashMap<Type, UnitEntryId> = HashMap::new();
+    let mut named: BTreeMap<&str, Vec<&LabelRange>> = BTreeMap::new();
+    // Where a value fell into pieces, nothing says which is which.
+    let whole = |l: &&LabelRange| l.bytes >= l.ty.bytes() && !l.name.contains('\0');
+    for l in k.labels.iter().filter(whole) {
+        named.entry(&l.name).or_default().push(l);
+    }
+    for (name, mut ranges) in named {
+        ranges.sort_by_key(|l| (l.start, l.end, l.address));
+        let Some(first) = ranges.first() else {
+            continue;
+        };
+        let (ty, scalar) = (first.ty, first.ty.scalar());
+        let of = *bases.entry(scalar).or_insert_with(|| {
+            let (name, encoding) = base(scalar);
+            let entry = unit.add(root, gimli::DW_TAG_base_type);
+            let set = unit.get_mut(entry);
+            set.set(gimli::DW_AT_name, AttributeValue::String(name.into()));
+            set.set(gimli::DW_AT_encoding, AttributeValue::Encoding(encoding));
+            let size = scalar.bytes().max(1) as u8;
+            set.set(gimli::DW_AT_byte_size, AttributeValue::Data1(size));
+            entry
+        });
+        let array = *arrays.entry(ty).or_insert_with(|| {
+            let entry = unit.add(root, gimli::DW_TAG_array_type);
+            let set = unit.get_mut(entry);
+            set.set(gimli::DW_AT_type, AttributeValue::UnitRef(of));
+            let range = unit.add(entry, gimli::DW_TAG_subrange_type);
+            let count = AttributeValue::Udata(ty.lanes().into());
+            unit.get_mut(range).set(gimli::DW_AT_count, count);
+            entry
+        });
+        let list = ranges.iter().map(|l| Location::OffsetPair {
+            begin: l.start,
+            end: l.end,
+            data: registers(l.address, ty.bytes(), k.grf_bytes),
+        });
+        let list = unit.locations.add(LocationList(list.collect()));
+        let variable = unit.add(function, gimli::DW_TAG_variable);
+        let set = unit.get_mut(variable);
+        set.set(gimli::DW_AT_name, AttributeValue::String(name.into()));
+        set.set(gimli::DW_AT_type, AttributeValue::UnitRef(array));
+        set.set(gimli::DW_AT_location, AttributeValue::LocationListRef(list));
+    }
 }

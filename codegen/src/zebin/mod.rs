@@ -7,7 +7,7 @@
 
 mod debug;
 
-use crate::emit::{Located, Relocation};
+use crate::emit::{LabelRange, Located, Relocation};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
     Addressing, ArgFact, ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact,
@@ -57,6 +57,8 @@ pub struct KernelImage<'a> {
     pub relocations: &'a [Relocation],
     /// Where the code comes from.
     pub locations: &'a [Located],
+    /// Where values with names are.
+    pub labels: &'a [LabelRange],
 }
 
 fn note(out: &mut Vec<u8>, kind: u32, desc: &[u8]) {
@@ -363,6 +365,8 @@ pub fn write(
             name: &k.func.name,
             bytes: k.text.len() as u64,
             locations: k.locations,
+            labels: k.labels,
+            grf_bytes: target.grf().bytes,
         })
         .collect();
     let debug = debug::sections(&module.files, &debugged)?;
