@@ -136,7 +136,11 @@ fn a_constant_is_stored_as_four() {
     let var = m.variable(m.three);
     let as_four = m.cast(var, OWN, m.four);
     let [five, six] = [5, 6].map(|n| m.b.constant_bit32(m.int, n));
+    // One of the module, not of the block.
+    let block = m.b.selected_block();
+    m.b.select_block(None).unwrap();
     let nothing = m.b.undef(m.int, None);
+    m.b.select_block(block).unwrap();
     let v = m.b.constant_composite(m.four, [five, six, five, nothing]);
     m.b.store(as_four, v, None, []).unwrap();
     let v = m.b.load(m.four, None, as_four, None, []).unwrap();

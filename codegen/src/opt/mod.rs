@@ -8,6 +8,7 @@
 //!      | tidy        blocks that only one jumps to, parameters that are always the same
 //!      | egraph      what these left
 //!      | tidy        what that left
+//!      | pieces      vectors of which only parts are written and read, as their parts
 //!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
 //!      | pairs       quadwords as two doublewords, where the ALU has none, before their accesses are merged
 //!      | egraph      what these left
@@ -25,6 +26,7 @@ mod flow;
 mod loops;
 mod pairs;
 mod passes;
+mod pieces;
 mod rotate;
 mod unroll;
 
@@ -95,7 +97,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 15] = [
+const SEQUENCE: [(Pass, Run); 16] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
@@ -103,6 +105,7 @@ const SEQUENCE: [(Pass, Run); 15] = [
     (Pass::Contract, contract::run),
     (Pass::Egraph, egraph::run),
     (Pass::Tidy, blocks::tidy),
+    (Pass::Pieces, pieces::run),
     (Pass::Surfaces, address::surfaces),
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),

@@ -76,6 +76,8 @@ passes! {
     Rotate "rotate" O1,
     /// Blocks merged, branches by constants and parameters that are always the same taken out.
     Tidy "tidy" O1,
+    /// Vectors that loops carry, and of which only parts are written and read, as their parts.
+    Pieces "pieces" O2,
     /// Products made part of the sums that they are in, where the kernel allows it.
     Contract "contract" O1,
     /// Moves to and from parts of registers done without, before allocation.
