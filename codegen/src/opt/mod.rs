@@ -23,7 +23,7 @@ mod contract;
 mod copy;
 mod egraph;
 mod flow;
-mod loops;
+pub(crate) mod loops;
 mod pairs;
 mod passes;
 mod pieces;
@@ -97,7 +97,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 16] = [
+const SEQUENCE: [(Pass, Run); 17] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
@@ -110,6 +110,7 @@ const SEQUENCE: [(Pass, Run); 16] = [
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
     (Pass::DeadStores, address::dead_stores),
+    (Pass::HoistLoads, address::hoist),
     (Pass::Pairs, pairs::run),
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),

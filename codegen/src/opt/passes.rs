@@ -100,6 +100,8 @@ passes! {
     Forward "forward" O1,
     /// Stores that nobody can read.
     DeadStores "dead-stores" O1,
+    /// Loads that give the same in each iteration of a loop, before it.
+    HoistLoads "hoist-loads" O2,
     /// Loads of neighbours as one.
     MergeLoads "merge-loads" O1,
     /// Stores to neighbours as one.

@@ -360,15 +360,26 @@ impl Split {
         };
         let (ty, data) = (func.dfg.ty(v), *func.dfg.data(inst));
         let size = ty.scalar().bytes().max(1);
-        let of = |func: &mut Function, (from, to): (u32, u32)| match data {
-            InstData::ImmVec { opcode, constant } => {
-                let lanes = func.dfg.constant(constant);
-                let lanes = lanes.get((from / size) as usize..(to / size) as usize);
-                let lanes = lanes.unwrap_or(&[]).to_vec();
-                let constant = func.dfg.make_constant(lanes);
-                InstData::ImmVec { opcode, constant }
+        let of = |func: &mut Function, (from, to): (u32, u32)| {
+            let InstData::ImmVec { opcode, constant } = data else {
+                return data;
+            };
+            let lanes = func.dfg.constant(constant);
+            let lanes = lanes.get((from / size) as usize..(to / size) as usize);
+            match lanes {
+                Some(&[bits]) => InstData::Imm {
+                    opcode: match ty.scalar().is_float() {
+                        true => Opcode::Fconst,
+                        false => Opcode::Iconst,
+                    },
+                    bits,
+                },
+                lanes => {
+                    let constant = lanes.unwrap_or(&[]).to_vec();
+                    let constant = func.dfg.make_constant(constant);
+                    InstData::ImmVec { opcode, constant }
+                }
             }
-            data => data,
         };
         let each = cuts.iter().map(|&c| {
             let data = of(func, c);
