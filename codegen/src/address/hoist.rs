@@ -11,7 +11,7 @@ use super::sums::Sums;
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, BlockCall, ControlFlow, Function, Inst, InstData, Opcode, Value, ValueDef};
 use crate::opt::loops::{Loop, Loops};
-use crate::opt::{Counts, Facts};
+use crate::opt::{Facts, State};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Loops of a function.
@@ -31,8 +31,8 @@ struct Inside {
 }
 
 /// The pass. Gives how many loads are before their loops.
-pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u32 {
-    let cfg = ControlFlow::new(func);
+pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+    let cfg = state.flow.of(func);
     let loops = Loops::new(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
@@ -100,6 +100,9 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, _: &mut Counts) -> u
             done += loads.len() as u32;
             place_before(func, header, before, branch, loads);
         }
+    }
+    if done > 0 {
+        state.flow.changed();
     }
     done
 }

@@ -7,7 +7,7 @@
 //! Needs: IR that verifies. Makes: the same. Bounds: [`PIECES`] of a vector, [`PARAMS`] that those of all vectors are in blocks; each instruction is looked at
 //! twice.
 
-use super::{Counts, Facts};
+use super::{Facts, State};
 use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
@@ -76,9 +76,9 @@ struct Split {
 }
 
 /// The pass. Gives how many vectors are in pieces.
-pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -> u32 {
-    let cfg = ControlFlow::new(func);
-    super::blocks::remove_unreachable(func, &cfg);
+pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
+    state.flow.remove_unreachable(func);
+    let cfg = state.flow.of(func);
     let mut webs = find(func);
     let mut cuts: SecondaryMap<Value, Cuts> = SecondaryMap::new();
     let (mut done, mut left) = (0, PARAMS);
@@ -104,7 +104,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, counts: &mut Counts) -
         let pieces = SecondaryMap::new();
         Split { webs, cuts, pieces }.run(func, &cfg);
         // Most pieces go through blocks as they are.
-        super::blocks::tidy(func, facts, counts);
+        super::blocks::tidy(func, facts, state);
     }
     done
 }
