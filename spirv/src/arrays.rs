@@ -3,7 +3,8 @@
 //! Needs a body whose variables are promoted where they can be, and its uniformity. What is left is indexed by what no constant says. Such a variable is held
 //! in registers, as one vector with a part of all channels for each of its scalars, if those are of one kind, if nothing but loads and stores is made of
 //! it, and if there is room. A part that one index names is a region at a variable place (`rdregion`, `wrregion`); so is what is loaded where each channel has its
-//! own index. A store by each channel's own index looks at each part, so that there must be few.
+//! own index. A store by each channel's own index looks at each part, so that there must be few. A variable that is the same in all channels has but one lane
+//! for each of its scalars, and is always held.
 
 use crate::body::{BInst, Body};
 use crate::cfg::Graph;
@@ -23,6 +24,9 @@ const ROOM: u32 = 2048;
 /// The most bytes of one of a channel: what would have room in the narrowest thread.
 const MOST_BYTES: u32 = ROOM / 8;
 
+/// Bytes of a thread's registers for those that are the same in all channels.
+const SHARED: u32 = 512;
+
 /// The most parts that a store by each channel's own index looks at: more cost more than a message.
 const MOST_PARTS: u32 = 6;
 
@@ -35,12 +39,20 @@ pub(crate) struct Array {
     pub leaves: u32,
     /// Whether each channel's own index leads to what is loaded: then it stays an array, however straight the code becomes.
     by_channel: bool,
+    /// What it is, and whether that is the same in all channels: then each scalar has one lane.
+    id: Id,
+    pub uniform: bool,
 }
 
 impl Array {
     /// Bytes of a channel.
     fn bytes(&self) -> u32 {
         self.leaves * self.scalar.bytes()
+    }
+
+    /// The lanes of each scalar in a thread of so many.
+    pub fn lanes(&self, simd: u32) -> u32 {
+        if self.uniform { 1 } else { simd }
     }
 }
 
@@ -61,7 +73,8 @@ impl Arrays {
         let bytes = |n: &usize| self.all.get(*n).map_or(0, Array::bytes);
         order.sort_by_key(bytes);
         let mut room = ROOM / simd.max(1);
-        let mut out = vec![false; self.all.len()];
+        let mut out: Vec<bool> = self.all.iter().map(|a| a.uniform).collect();
+        order.retain(|&n| out.get(n) == Some(&false));
         for n in order {
             let (Some(held), bytes) = (out.get_mut(n), bytes(&n)) else {
                 continue;
@@ -82,7 +95,17 @@ impl Arrays {
     pub fn bytes(&self, simd: u32) -> u32 {
         let held = self.held(simd);
         let held = self.all.iter().zip(held).filter(|(_, held)| *held);
-        held.map(|(a, _)| a.bytes() * simd).sum()
+        held.map(|(a, _)| a.bytes() * a.lanes(simd)).sum()
+    }
+
+    /// Each by its variable, if it is held should it be the same in all channels: as many as there is room for.
+    pub fn shareable(&self) -> Vec<Option<Id>> {
+        let mut room = SHARED;
+        let each = self.all.iter().map(|a| {
+            room = room.checked_sub(a.bytes())?;
+            Some(a.id)
+        });
+        each.collect()
     }
 
     /// The variable that a pointer is into.
@@ -112,7 +135,7 @@ struct Find<'a, 'm> {
     bad: Vec<bool>,
 }
 
-/// Finds the variables.
+/// Finds the variables. By a uniformity in which nothing is divergent, those that may be held, by their uses alone.
 pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity) -> Arrays {
     // Shaders' pointers are not looked at.
     if m.logical {
@@ -173,7 +196,7 @@ impl Find<'_, '_> {
     }
 
     /// A variable whose scalars are all of one kind, and neither too many nor one.
-    fn candidate(&self, ty: Ty) -> Option<Array> {
+    fn candidate(&self, id: Id, ty: Ty) -> Option<Array> {
         let types = &self.m.types;
         let leaves = types.leaves(ty);
         if !(2..=MOST_BYTES).contains(&leaves) {
@@ -189,6 +212,8 @@ impl Find<'_, '_> {
             scalar,
             leaves,
             by_channel: false,
+            id,
+            uniform: !self.u.divergent[id],
         };
         (same && array.bytes() <= MOST_BYTES).then_some(array)
     }
@@ -204,7 +229,8 @@ impl Find<'_, '_> {
                     Type::Pointer(StorageClass::Function, _) => self.m.pointee(t),
                     _ => None,
                 });
-                let array = of.and_then(|t| Some((self.candidate(t)?, t)));
+                let array = of.zip(id);
+                let array = array.and_then(|(t, id)| Some((self.candidate(id, t)?, t)));
                 if let (Some(found), Some(id)) = (array, id) {
                     self.of[id] = Some(self.found.len() as u32);
                     self.found.push(found);

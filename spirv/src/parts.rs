@@ -52,11 +52,15 @@ pub(crate) fn parts(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Vec<
         let mut graph = Graph::new(&mut body)?;
         cfg::uses::check(m, &body, &graph)?;
         let mut script = Script::new(&body, &graph);
-        let mut uniform = uniform::analyse(m, &body, &graph, &script, &divergent);
+        let shapes =
+            |body: &Body, graph: &Graph| arrays::find(m, body, graph, &Uniformity::default());
+        let shape = shapes(&body, &graph);
+        let mut uniform = uniform::analyse(m, &body, &graph, &script, &shape, &divergent);
         if branches::shorten(m, &mut body, &uniform.divergent) {
             graph = Graph::new(&mut body)?;
             script = Script::new(&body, &graph);
-            uniform = uniform::analyse(m, &body, &graph, &script, &divergent);
+            let shape = shapes(&body, &graph);
+            uniform = uniform::analyse(m, &body, &graph, &script, &shape, &divergent);
         }
         let arrays = arrays::find(m, &body, &graph, &uniform);
 

@@ -4,7 +4,11 @@
 //! operand is), by control (a phi of a label to which channels come by several ways), or by time (it is defined in a loop that channels leave one
 //! after the other, and used behind it; only its uses there are divergent). A label is one of channels if a branch in its scope parts channels
 //! that are not together again before it; a loop, if they leave it by such a branch. What is not found divergent is one lane.
+//!
+//! A private variable that may be held in registers ([`crate::arrays`]) is uniform if nothing but uniform values is stored there, by uniform indices, where no
+//! channels have parted: then no channel has anything else there than the others.
 
+use crate::arrays::Arrays;
 use crate::body::{BInst, Block, Body, Term};
 use crate::calls;
 use crate::cfg::script::Script;
@@ -20,6 +24,8 @@ use cranelift_entity::packed_option::PackedOption;
 use gantry_codegen::maps::sized;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
+use std::collections::BTreeSet;
+use std::ops::Bound::Excluded;
 
 /// Who uses a value.
 #[derive(Clone, Copy)]
@@ -30,6 +36,8 @@ enum User {
     Branch(Block),
     /// A parameter of a function that is called.
     Param(Func, u32),
+    /// A private variable, by a store to it.
+    Array(u32),
     /// Something whose result does not depend on it.
     Other,
 }
@@ -69,14 +77,21 @@ struct Analysis<'a, 'm> {
     todo: Vec<Id>,
     /// Branches that are still to be looked at.
     later: Vec<Block>,
+    /// Private variables that may be held in registers.
+    arrays: &'a Arrays,
+    /// Each of them, while it is uniform.
+    shared: Vec<Option<Id>>,
+    /// Where in the script they are stored to.
+    stores: BTreeSet<(u32, u32)>,
 }
 
-/// The uniformity of a body, of which some parameters, by their numbers, are divergent.
+/// The uniformity of a body, of which some parameters, by their numbers, are divergent. `arrays`: what may be held in registers, by its uses alone.
 pub(crate) fn analyse(
     m: &Module<'_>,
     body: &Body,
     g: &Graph,
     script: &Script,
+    arrays: &Arrays,
     divergent: &[u32],
 ) -> Uniformity {
     let mut a = Analysis {
@@ -94,6 +109,9 @@ pub(crate) fn analyse(
         labels: Labels::new(script),
         todo: Vec::new(),
         later: Vec::new(),
+        arrays,
+        shared: arrays.shareable(),
+        stores: BTreeSet::new(),
     };
     a.define();
     for n in divergent {
@@ -160,8 +178,12 @@ impl Analysis<'_, '_> {
                 };
                 let mut all: SmallVec<[Id; 8]> = SmallVec::new();
                 self.body.for_each_use(inst, |id| all.push(id));
+                let array = self.stored(inst, b, &all);
                 for id in all {
                     self.used(id, b, user);
+                    if let Some(n) = array {
+                        self.used(id, b, User::Array(n));
+                    }
                 }
                 if let (Spread::Operand(n), Some(result)) = (spread, inst.id.expand()) {
                     let id = self.body.operands(inst).get(n).map(|w| Id::from_u32(*w));
@@ -176,6 +198,40 @@ impl Analysis<'_, '_> {
             if let (Term::Return, Some((id, _))) = (&data.term, self.body.result) {
                 self.used(id, b, User::Other);
             }
+        }
+    }
+
+    /// The private variable that an instruction changes, or that it is not known to leave as it is; then it does that here.
+    fn stored(&mut self, inst: &BInst, b: Block, uses: &[Id]) -> Option<u32> {
+        use Op::*;
+        let n = match inst.op {
+            Load | AccessChain | InBoundsAccessChain | PtrAccessChain | InBoundsPtrAccessChain => {
+                return None;
+            }
+            Variable if !uses.is_empty() => self.arrays.of(inst.id.expand()?)?,
+            _ => uses.iter().find_map(|id| self.arrays.of(*id))?,
+        };
+        let n = u32::try_from(n).ok()?;
+        self.stores.insert((self.script.code[b], n));
+        Some(n)
+    }
+
+    /// Channels have parted between two places of the script: what is stored there is not so for all.
+    fn parted(&mut self, from: u32, to: u32) {
+        let between = (Excluded((from, u32::MAX)), Excluded((to, 0)));
+        while from < to
+            && let Some(&(at, n)) = self.stores.range(between).next()
+        {
+            self.stores.remove(&(at, n));
+            self.parts_array(n);
+        }
+    }
+
+    /// A private variable is another for each channel.
+    fn parts_array(&mut self, n: u32) {
+        let shared = self.shared.get_mut(n as usize).and_then(Option::take);
+        if let Some(id) = shared {
+            self.mark(id);
         }
     }
 
@@ -218,8 +274,16 @@ impl Analysis<'_, '_> {
     fn kind(&self, inst: &BInst) -> Spread {
         let operands = self.body.operands(inst);
         match inst.op {
-            // Private memory is another for each channel.
-            Op::Variable => Spread::Source,
+            // Private memory is another for each channel, until it is found to be the same.
+            Op::Variable => {
+                let id = inst.id.expand();
+                let n = id.and_then(|id| self.arrays.of(id));
+                let shared = n.and_then(|n| self.shared.get(n).copied().flatten());
+                match shared.is_some() && shared == id {
+                    true => Spread::Nothing,
+                    false => Spread::Source,
+                }
+            }
             Op::Load => {
                 let pointer = operands.first().map(|w| Id::from_u32(*w));
                 let ty = pointer.and_then(|p| self.body.type_of(self.m, p));
@@ -231,7 +295,10 @@ impl Analysis<'_, '_> {
                         }
                     }
                     Some(Type::Pointer(StorageClass::Function | StorageClass::Private, _)) => {
-                        Spread::Source
+                        match pointer.and_then(|p| self.arrays.of(p)) {
+                            Some(_) => Spread::Operands,
+                            None => Spread::Source,
+                        }
                     }
                     _ => Spread::Operands,
                 }
@@ -282,6 +349,7 @@ impl Analysis<'_, '_> {
             User::Value(id) => self.mark(id),
             User::Branch(b) => self.later.push(b),
             User::Param(func, n) => self.out.passed.push((func, n)),
+            User::Array(n) => self.parts_array(n),
             User::Other => {}
         }
     }
@@ -294,6 +362,7 @@ impl Analysis<'_, '_> {
         let at = self.script.term[b];
         let together = self.g.ipdom[b].expand();
         let together = together.map_or(u32::MAX, |p| self.script.code[p]);
+        self.parted(at, together);
         while let Some(label) = self.labels.take(at, together) {
             self.out.label[label] = true;
             let owner = self.g.idom[label].expand();
@@ -315,6 +384,8 @@ impl Analysis<'_, '_> {
         let mut l = self.g.loop_of[b].expand();
         while let Some(i) = l.filter(|i| self.script.loops[*i].1 < together) {
             self.out.loops[i] = true;
+            let (begin, end) = self.script.loops[i];
+            self.parted(begin, end);
             self.keep(i);
             l = self.g.loops[i].parent.expand();
         }

@@ -129,6 +129,27 @@ fn three_components_are_loaded_and_stored_as_four() {
     assert_eq!((scratch, &out[4..7]), (0, &[1, 3, 2][..]));
 }
 
+/// Constants have a fourth component that is nothing, too: so front ends begin sums of vectors.
+#[test]
+fn a_constant_is_stored_as_four() {
+    let mut m = Made::new();
+    let var = m.variable(m.three);
+    let as_four = m.cast(var, OWN, m.four);
+    let [five, six] = [5, 6].map(|n| m.b.constant_bit32(m.int, n));
+    // One of the module, not of the block.
+    let block = m.b.selected_block();
+    m.b.select_block(None).unwrap();
+    let nothing = m.b.undef(m.int, None);
+    m.b.select_block(block).unwrap();
+    let v = m.b.constant_composite(m.four, [five, six, five, nothing]);
+    m.b.store(as_four, v, None, []).unwrap();
+    let v = m.b.load(m.four, None, as_four, None, []).unwrap();
+    let given = m.cast(m.pointer, GLOBAL, m.four);
+    m.b.store(given, v, None, []).unwrap();
+    let (scratch, out) = m.run(GIVEN);
+    assert_eq!((scratch, &out[..3]), (0, &[5, 6, 5][..]));
+}
+
 /// The other side of a union has a fourth one.
 #[test]
 fn a_fourth_component_is_kept() {

@@ -6,6 +6,7 @@
 mod based;
 mod forward;
 mod halves;
+mod hoist;
 mod merge;
 mod pack;
 mod parts;
@@ -17,6 +18,7 @@ mod uses;
 
 pub(crate) use forward::{dead_stores, drop_scratch, forward};
 pub(crate) use halves::{doublewords, halved};
+pub(crate) use hoist::hoist;
 pub(crate) use merge::{loads as merge_loads, stores as merge_stores};
 pub(crate) use pack::pack;
 pub(crate) use surfaces::surfaces;

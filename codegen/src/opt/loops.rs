@@ -7,11 +7,11 @@ use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 
 /// A loop.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Loop(u32);
+pub(crate) struct Loop(u32);
 entity_impl!(Loop, "loop");
 
 /// What is known of a loop.
-pub(super) struct LoopData {
+pub(crate) struct LoopData {
     /// The block that every way into it goes through.
     pub header: Block,
     /// The loop around it.
@@ -21,7 +21,7 @@ pub(super) struct LoopData {
 }
 
 /// The natural loops of a function: those with one header, that dominates them. Blocks of irreducible cycles are in the loops around those.
-pub(super) struct Loops {
+pub(crate) struct Loops {
     pub loops: PrimaryMap<Loop, LoopData>,
     /// The innermost loop of each block.
     innermost: SecondaryMap<Block, PackedOption<Loop>>,

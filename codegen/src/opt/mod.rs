@@ -8,6 +8,7 @@
 //!      | tidy        blocks that only one jumps to, parameters that are always the same
 //!      | egraph      what these left
 //!      | tidy        what that left
+//!      | pieces      vectors of which only parts are written and read, as their parts
 //!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
 //!      | pairs       quadwords as two doublewords, where the ALU has none, before their accesses are merged
 //!      | egraph      what these left
@@ -22,9 +23,10 @@ mod contract;
 mod copy;
 mod egraph;
 mod flow;
-mod loops;
+pub(crate) mod loops;
 mod pairs;
 mod passes;
+mod pieces;
 mod rotate;
 mod unroll;
 
@@ -95,7 +97,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 15] = [
+const SEQUENCE: [(Pass, Run); 17] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Rotate, rotate::run),
@@ -103,10 +105,12 @@ const SEQUENCE: [(Pass, Run); 15] = [
     (Pass::Contract, contract::run),
     (Pass::Egraph, egraph::run),
     (Pass::Tidy, blocks::tidy),
+    (Pass::Pieces, pieces::run),
     (Pass::Surfaces, address::surfaces),
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
     (Pass::DeadStores, address::dead_stores),
+    (Pass::HoistLoads, address::hoist),
     (Pass::Pairs, pairs::run),
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),

@@ -76,6 +76,8 @@ passes! {
     Rotate "rotate" O1,
     /// Blocks merged, branches by constants and parameters that are always the same taken out.
     Tidy "tidy" O1,
+    /// Vectors that loops carry, and of which only parts are written and read, as their parts.
+    Pieces "pieces" O2,
     /// Products made part of the sums that they are in, where the kernel allows it.
     Contract "contract" O1,
     /// Moves to and from parts of registers done without, before allocation.
@@ -98,6 +100,8 @@ passes! {
     Forward "forward" O1,
     /// Stores that nobody can read.
     DeadStores "dead-stores" O1,
+    /// Loads that give the same in each iteration of a loop, before it.
+    HoistLoads "hoist-loads" O2,
     /// Loads of neighbours as one.
     MergeLoads "merge-loads" O1,
     /// Stores to neighbours as one.

@@ -29,8 +29,13 @@ pub(super) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 
     }
     let intervals = cfg.dominator_intervals();
     let mut done = 0;
+    // Blocks that end with a condition now, and with a jump as the graph was made.
+    let mut ends: EntitySet<Block> = EntitySet::new();
     for data in loops.loops.values().take(LOOPS) {
         let header = data.header;
+        if ends.contains(header) {
+            continue;
+        }
         let jumps = cfg.preds(header);
         let jump = |&(_, inst): &(Block, _)| matches!(func.dfg.data(inst), InstData::Jump { .. });
         if jumps.len() > JUMPS || !jumps.iter().all(jump) {
@@ -61,6 +66,9 @@ pub(super) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 
         };
         let side = |b: Block| dests.iter().position(|d| within(b, d.block));
         let jumps: Vec<Block> = jumps.iter().map(|&(b, _)| b).collect();
+        jumps.iter().for_each(|&b| {
+            ends.insert(b);
+        });
         rotate(func, header, &jumps, &used, side);
         done += 1;
     }

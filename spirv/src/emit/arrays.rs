@@ -1,6 +1,6 @@
 //! Private variables that are held in registers ([`crate::arrays`]).
 //!
-//! A variable is one of the builder's: its first scalar of all channels, then its second one, and so on. A pointer into it is the number of the scalar that it
+//! A variable is one of the builder's: its first scalar of all channels, then its second one, and so on; where all channels have the same, one lane of each. A pointer into it is the number of the scalar that it
 //! is to: a constant that is known here, and what indices add to it, which is the pointer's value. No index leads out of the variable.
 
 use super::{Emit, Leaves};
@@ -40,6 +40,8 @@ impl Held {
 struct Part {
     var: Variable,
     scalar: Scalar,
+    /// The lanes of each scalar.
+    lanes: u32,
     /// How many places there are for it.
     places: u32,
     /// The number of its first scalar: a constant, or one for all, or of each channel. It is no more than what there are places for.
@@ -58,14 +60,15 @@ impl Emit<'_, '_, '_> {
     pub(super) fn hold(&mut self, id: Id, n: usize, init: Option<Id>) -> Result<Leaves, Error> {
         let array = self.arrays.all.get(n);
         let array = array.ok_or_else(|| Error::internal("no such variable"))?;
-        let ty = self.lanes(array.scalar, array.leaves * self.simd);
+        let lanes = array.lanes(self.simd);
+        let ty = self.lanes(array.scalar, array.leaves * lanes);
         let var = self.b.declare_var(ty);
         if let Some(slot) = self.held.vars.get_mut(n) {
             *slot = Some(var);
         }
         self.held.at.insert(id, (false, 0));
         let all = match init {
-            Some(init) => self.filled(init)?,
+            Some(init) => self.filled(init, lanes)?,
             None => self.b.ins().undef(ty),
         };
         self.b.def_var_all_lanes(var, all);
@@ -73,19 +76,33 @@ impl Emit<'_, '_, '_> {
     }
 
     /// A value as a variable holds it.
-    fn filled(&mut self, value: Id) -> Result<Value, Error> {
+    fn filled(&mut self, value: Id, lanes: u32) -> Result<Value, Error> {
         let leaves = self.get(value)?;
-        let all: Vec<Value> = leaves.iter().map(|v| self.b.splat(*v, self.simd)).collect();
+        let all: Vec<Value> = leaves.iter().map(|v| self.as_held(*v, lanes)).collect();
         let first = all.first().ok_or_else(|| Error::internal("no value"))?;
         let scalar = self.b.ty(*first).scalar();
-        Ok(self.join(scalar, &all, self.simd))
+        Ok(self.join(scalar, &all, lanes))
+    }
+
+    /// A value with so many lanes as a variable has for each scalar.
+    fn as_held(&mut self, v: Value, lanes: u32) -> Value {
+        match lanes {
+            1 => v,
+            _ => self.b.splat(v, lanes),
+        }
     }
 
     /// A copy of constants to the whole of a variable.
     pub(super) fn fill_held(&mut self, n: usize, from: Id) -> Result<(), Error> {
-        let all = self.filled(from)?;
+        let array = self.arrays.all.get(n);
+        let lanes = array.map_or(self.simd, |a| a.lanes(self.simd));
+        let all = self.filled(from, lanes)?;
         let var = self.held.vars.get(n).copied().flatten();
         let var = var.ok_or_else(|| Error::malformed("a variable before it begins"))?;
+        if lanes == 1 {
+            self.b.def_var_all_lanes(var, all);
+            return Ok(());
+        }
         // In channels that do not run it is nobody's business what is there, but in those of a call that is made by some of them only, it is.
         let scalar = self.b.ty(all).scalar();
         let bytes = self.simd * scalar.bytes();
@@ -173,6 +190,7 @@ impl Emit<'_, '_, '_> {
         let mut part = Part {
             var,
             scalar: array.scalar,
+            lanes: array.lanes(self.simd),
             places: last + 1,
             constant: constant.min(last),
             index: None,
@@ -198,14 +216,14 @@ impl Emit<'_, '_, '_> {
 
     /// The number of a scalar in bytes, as regions have it.
     fn bytes_of(&mut self, part: &Part, index: Value) -> Value {
-        let bytes = self.times(index, u64::from(self.simd * part.scalar.bytes()));
+        let bytes = self.times(index, u64::from(part.lanes * part.scalar.bytes()));
         self.resize(bytes, Scalar::I16, false)
     }
 
     /// Where one of a part's scalars is.
     fn region(&self, part: &Part, n: u32) -> Region {
-        let offset = (part.constant + n) * self.simd * part.scalar.bytes();
-        Region::contiguous(self.simd as u16, offset as u16)
+        let offset = (part.constant + n) * part.lanes * part.scalar.bytes();
+        Region::contiguous(part.lanes as u16, offset as u16)
     }
 
     /// In which channels a part is the one at a place.
@@ -227,12 +245,14 @@ impl Emit<'_, '_, '_> {
         let mut out = Leaves::new();
         match part.index {
             Some(index) if self.b.ty(index).lanes() > 1 && part.places > MOST_PLACES => {
-                let bytes = self.bytes_of(&part, index);
-                let lane = self.b.iota(Scalar::I16, self.simd);
-                let lane = self.times(lane, u64::from(part.scalar.bytes()));
-                let at = self.b.ins().iadd(bytes, lane);
+                let mut at = self.bytes_of(&part, index);
+                if part.lanes > 1 {
+                    let lane = self.b.iota(Scalar::I16, self.simd);
+                    let lane = self.times(lane, u64::from(part.scalar.bytes()));
+                    at = self.b.ins().iadd(at, lane);
+                }
                 for n in 0..leaves {
-                    let offset = n * self.simd * part.scalar.bytes();
+                    let offset = n * part.lanes * part.scalar.bytes();
                     let region = Region::new(0, 1, 0, offset as u16);
                     out.push(self.b.ins().rdregion_at(ty, all, region, at));
                 }
@@ -242,7 +262,10 @@ impl Emit<'_, '_, '_> {
                     part.constant = place;
                     let here = self.is_at(index, place);
                     for n in 0..leaves {
-                        let region = self.region(&part, n);
+                        let mut region = self.region(&part, n);
+                        if part.lanes == 1 {
+                            region = Region::new(0, 1, 0, region.offset);
+                        }
                         let v = self.b.ins().rdregion(ty, all, region);
                         match out.get_mut(n as usize) {
                             Some(old) => *old = self.b.ins().select(here, v, *old),
@@ -253,6 +276,7 @@ impl Emit<'_, '_, '_> {
             }
             index => {
                 let index = index.map(|i| self.bytes_of(&part, i));
+                let ty = self.lanes(part.scalar, part.lanes);
                 for n in 0..leaves {
                     let region = self.region(&part, n);
                     out.push(self.b.ins().rdregion_at(ty, all, region, index));
@@ -269,9 +293,21 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a store of another type than is there"));
         }
         let values = self.get(value)?;
-        let values: Vec<Value> = values.iter().map(|v| self.b.splat(*v, self.simd)).collect();
         let mut part = self.held_part(pointer, n, values.len() as u32)?;
+        let values: Vec<Value> = values
+            .iter()
+            .map(|v| self.as_held(*v, part.lanes))
+            .collect();
         let mut all = self.b.use_var(part.var);
+        if part.lanes == 1 {
+            let index = part.index.map(|i| self.bytes_of(&part, i));
+            for (n, v) in values.iter().enumerate() {
+                let region = self.region(&part, n as u32);
+                all = self.b.ins().wrregion_at(all, region, index, *v, None);
+            }
+            self.b.def_var_all_lanes(part.var, all);
+            return Ok(());
+        }
         let mask = self.b.exec_mask();
         match part.index {
             Some(index) if self.b.ty(index).lanes() > 1 => {

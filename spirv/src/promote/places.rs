@@ -5,6 +5,7 @@
 
 use super::Var;
 use crate::body::{BInst, Block, Body};
+use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
@@ -215,7 +216,7 @@ impl Find<'_, '_> {
                     // What is stored as a fourth component may be somebody's.
                     let whole = inst.op == Op::Load
                         || !matches!(place.seen, As::Four(_))
-                        || operand(1).is_some_and(|v| self.open[v]);
+                        || operand(1).is_some_and(|v| self.open[v] || self.is_open(v));
                     if volatile || !whole || value.is_none() || place.accessed() != value {
                         self.bad[place.var] = true;
                     }
@@ -263,6 +264,19 @@ impl Find<'_, '_> {
         let mut all = Vec::new();
         self.body.for_each_use(inst, |id| all.push(id));
         all.into_iter().for_each(|id| self.spoil(id));
+    }
+
+    /// Whether a constant's fourth component is nothing.
+    fn is_open(&self, id: Id) -> bool {
+        let constant = |id: Id| self.m.constant(id).map(|c| &c.value);
+        match constant(id) {
+            Some(Constant::Undef) => true,
+            Some(Constant::Composite(parts)) => {
+                let last = parts.get(3).filter(|_| parts.len() == 4);
+                last.is_some_and(|&p| constant(p) == Some(&Constant::Undef))
+            }
+            _ => false,
+        }
     }
 
     /// What a pointer to another type makes of a place.

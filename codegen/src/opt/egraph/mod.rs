@@ -16,6 +16,7 @@
 mod bits;
 mod cost;
 mod elaborate;
+mod fixed;
 mod parts;
 mod rules;
 #[cfg(test)]
@@ -226,7 +227,7 @@ impl<'a> EGraph<'a> {
 
     /// The class of a node: an instruction of the program, or a new one.
     fn node(&mut self, ty: Type, data: InstData, original: Option<(Inst, Value)>) -> Value {
-        let data = self.canonical(data);
+        let data = self.canonical(ty, data);
         let hash = hashed(ty, &data);
         let dfg = &self.func.dfg;
         if let Some(there) = self.nodes.find(hash, |n| {
@@ -461,9 +462,10 @@ impl<'a> EGraph<'a> {
         constant
     }
 
-    /// The same data in the one form that is looked for: a constant stands behind, constants of the same lanes are one.
-    fn canonical(&mut self, mut data: InstData) -> InstData {
+    /// The same data in the one form that is looked for: a constant stands behind, constants of the same lanes are one, no index is a constant.
+    fn canonical(&mut self, ty: Type, mut data: InstData) -> InstData {
         match &mut data {
+            InstData::RdRegion { .. } | InstData::WrRegion { .. } => self.fix(ty, &mut data),
             InstData::Binary { opcode, args } if commutes(*opcode) => self.constant_last(args),
             InstData::IntCompare { cond, args, .. } => {
                 let [a, b] = *args;

@@ -131,7 +131,7 @@ fn neighbours(ty: Type, first: u32) -> Option<Region> {
 }
 
 /// A region that has these elements, of so many bytes, in order; `None` where there is none.
-fn region_of(elements: &[u32], size: u32) -> Option<Region> {
+pub(super) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     let first = *elements.first()?;
     let step =
         |a: usize, b: usize| -> Option<u32> { elements.get(b)?.checked_sub(*elements.get(a)?) };

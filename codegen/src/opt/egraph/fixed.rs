@@ -1,0 +1,76 @@
+//! Regions at an index that is a constant: regions at a place that is known.
+
+use super::EGraph;
+use super::rules::region_of;
+use crate::ir::{InstData, Region, Type, Value};
+use smallvec::SmallVec;
+
+/// Rows that are looked at.
+const ROWS: usize = 64;
+
+impl EGraph<'_> {
+    /// A read or a write of a region, without its index if that is a constant and leads into the value. `ty`: what the node is.
+    pub(super) fn fix(&self, ty: Type, data: &mut InstData) {
+        let (part, whole, region, index, writes) = match data {
+            InstData::RdRegion {
+                arg, region, index, ..
+            } => (ty, self.ty(*arg), region, index, false),
+            InstData::WrRegion {
+                args,
+                region,
+                index,
+                ..
+            } => (self.ty(args[1]), ty, region, index, true),
+            _ => return,
+        };
+        if let Some(at) = index.expand()
+            && let Some(fixed) = self.fixed(*region, at, part, whole, writes)
+        {
+            *region = fixed;
+            *index = None.into();
+        }
+    }
+
+    fn fixed(
+        &self,
+        region: Region,
+        at: Value,
+        part: Type,
+        whole: Type,
+        writes: bool,
+    ) -> Option<Region> {
+        let size = i64::from(part.scalar().bytes());
+        if size == 0 {
+            return None;
+        }
+        // The element from which a region at so many bytes begins, if the last one from there is in the value, too.
+        let element = |at: u64, last: u32| {
+            let at = i64::from(at as u16 as i16) + i64::from(region.offset);
+            let end = at + i64::from(last) * size;
+            let fits = at >= 0 && at % size == 0 && end < i64::from(whole.bytes());
+            fits.then(|| u32::try_from(at / size).ok()).flatten()
+        };
+        let lanes = part.lanes();
+        if self.ty(at).lanes() == 1 {
+            let first = element(self.immediate(at)?, region.last_element(lanes))?;
+            return Some(Region {
+                offset: u16::try_from(i64::from(first) * size).ok()?,
+                parent_width: 0,
+                ..region
+            });
+        }
+        // A lane of the index for each row. What is written twice is nobody's to order.
+        let width = u32::from(region.width).max(1);
+        if writes || lanes as usize > ROWS {
+            return None;
+        }
+        let rows = self.constant(at)?;
+        let elements: Option<SmallVec<[u32; ROWS]>> = (0..lanes)
+            .map(|l| {
+                let within = l % width * u32::from(region.hstride);
+                Some(element(*rows.get((l / width) as usize)?, within)? + within)
+            })
+            .collect();
+        region_of(&elements?, part.scalar().bytes())
+    }
+}
