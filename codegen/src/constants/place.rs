@@ -219,6 +219,7 @@ mod tests {
             vregs: PrimaryMap::new(),
             flags: PrimaryMap::new(),
             labels: Vec::new(),
+            label_types: Default::default(),
             fired: Default::default(),
         };
         code.compute_preds();

@@ -48,6 +48,7 @@ fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
         vregs,
         flags: PrimaryMap::new(),
         labels: Vec::new(),
+        label_types: Default::default(),
         fired: Default::default(),
     };
     let mut alloc = Allocation::default();

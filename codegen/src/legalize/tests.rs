@@ -18,6 +18,7 @@ fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Resu
         vregs: PrimaryMap::new(),
         flags: PrimaryMap::new(),
         labels: Vec::new(),
+        label_types: Default::default(),
         fired: Fired::default(),
     };
     let r = f.vregs.push(VRegData::anywhere(bytes, grf));

@@ -203,6 +203,7 @@ fn code(p: Parts) -> VCode {
         vregs,
         flags: PrimaryMap::new(),
         labels: Vec::new(),
+        label_types: Default::default(),
         fired: Default::default(),
     };
     code.compute_preds();

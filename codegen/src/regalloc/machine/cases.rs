@@ -25,6 +25,7 @@ fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32
         vregs: PrimaryMap::new(),
         flags: PrimaryMap::new(),
         labels: Vec::new(),
+        label_types: Default::default(),
         fired: Default::default(),
     };
     for &(bytes, place) in vregs {

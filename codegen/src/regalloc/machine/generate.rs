@@ -221,6 +221,7 @@ impl Gen<'_> {
             vregs: std::mem::take(&mut self.vregs),
             flags: PrimaryMap::new(),
             labels: Vec::new(),
+            label_types: Default::default(),
             fired: Default::default(),
         };
         code.compute_preds();
