@@ -394,12 +394,12 @@ fn measure(
     stages.run(Stage::Verify, || verify().map(|()| func))?;
     let passes = stages.options.passes();
     let out = measure_with(stages, context, module, func, raises, passes)?;
-    // Not for the price of spilling: loops stay, and payloads are filled where they are sent.
+    // Not for the price of spilling: loops stay, loads stay in them, and payloads are filled where they are sent.
     let did = |pass: &Pass| {
         let mut all = stages.stats.passes.iter();
         all.any(|p| p.pass == *pass && p.changes > 0)
     };
-    let costs: PassSet = [Pass::Unroll, Pass::Coalesce]
+    let costs: PassSet = [Pass::Unroll, Pass::Coalesce, Pass::HoistLoads]
         .into_iter()
         .filter(did)
         .collect();

@@ -12,6 +12,7 @@ use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
+use crate::sized;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
@@ -78,6 +79,10 @@ struct Split {
 /// The pass. Gives how many vectors are in pieces.
 pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     state.flow.remove_unreachable(func);
+    // Vectors that go from block to block.
+    if func.layout.blocks().len() < 2 {
+        return 0;
+    }
     let cfg = state.flow.of(func);
     let mut webs = find(func);
     let mut cuts: SecondaryMap<Value, Cuts> = SecondaryMap::new();
@@ -111,7 +116,12 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
 
 /// The vectors, and what regions have of them.
 fn find(func: &Function) -> Webs {
-    let mut webs = Webs::default();
+    let values = func.dfg.num_values();
+    let mut webs = Webs {
+        up: sized(values),
+        params: sized(values),
+        ..Webs::default()
+    };
     let mut spans: Vec<(Value, (u32, u32))> = Vec::new();
     let mut bad: Vec<Value> = Vec::new();
     if let Some(entry) = func.layout.entry() {
