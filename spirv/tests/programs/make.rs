@@ -44,6 +44,8 @@ struct Make<'r> {
     callable: Vec<(usize, Ty)>,
     vars: Vec<(Ty, Way)>,
     arrays: Vec<(Ty, u32)>,
+    /// Whether no work-item stores anything else in the first array than the others that store there.
+    alike: bool,
     counters: usize,
     in_kernel: bool,
     /// What may be used of other blocks, and the block being made.
@@ -321,6 +323,7 @@ impl Make<'_> {
     fn place(&mut self, ty: &mut Ty) -> Place {
         let space = match self.r.below(6) {
             0 | 1 => Space::Global,
+            2 | 3 if self.alike && self.r.one_in(2) => Space::Array(0),
             2 => Space::Local,
             3 | 4 if !self.arrays.is_empty() => Space::Array(self.r.below(self.arrays.len())),
             5 if self.in_kernel => Space::Table,
@@ -349,6 +352,7 @@ impl Make<'_> {
                 (TABLE * 4, true)
             }
         };
+        let alike = self.alike && space == Space::Array(0);
         let bytes = !own && ty.size() <= room / 2 && self.r.one_in(6);
         Place {
             space,
@@ -361,6 +365,7 @@ impl Make<'_> {
             generic: !matches!(space, Space::Table | Space::Array(0)) && self.r.one_in(4),
             mixed: self.r.one_in(2),
             either: space != Space::Array(0) && self.r.one_in(6),
+            alike,
         }
     }
 
@@ -513,8 +518,14 @@ impl Make<'_> {
                 if place.space == Space::Table {
                     return None;
                 }
-                let mut args = self.at(place);
-                args.push(self.value(ty));
+                let args = match place.alike {
+                    true => vec![self.constant(U32), self.constant(ty)],
+                    false => {
+                        let mut args = self.at(place);
+                        args.push(self.value(ty));
+                        args
+                    }
+                };
                 self.push(ty, What::Store(place), args);
                 return None;
             }
@@ -529,6 +540,7 @@ impl Make<'_> {
                     generic: self.r.one_in(4),
                     mixed: self.r.one_in(2),
                     either: self.r.one_in(6),
+                    alike: false,
                 };
                 let mut args = self.at(place);
                 args.push(self.value(ty));
@@ -645,6 +657,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         callable,
         vars: Vec::new(),
         arrays: Vec::new(),
+        alike: false,
         counters: kernel.unwrap_or(0),
         in_kernel: kernel.is_some(),
         far: Vec::new(),
@@ -658,7 +671,8 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         let way = if mixed { m.r.of(&ways) } else { one };
         m.vars.push((ty, way));
     }
-    for _ in 0..m.r.below(3) {
+    m.alike = m.r.one_in(2);
+    for _ in 0..m.r.below(3).max(usize::from(m.alike)) {
         let ty = m.ty();
         let count = m.r.of(&[2, 4, 8, 16]);
         m.arrays.push((ty, if ty.size() > 16 { 2 } else { count }));

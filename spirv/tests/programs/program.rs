@@ -48,6 +48,8 @@ pub struct Place {
     pub mixed: bool,
     /// By one of two pointers: a truth value and another index follow.
     pub either: bool,
+    /// What is stored there, and where, is the same for all work-items that store it.
+    pub alike: bool,
 }
 
 /// What an instruction does.
