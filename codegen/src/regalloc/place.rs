@@ -9,7 +9,7 @@ use crate::vcode::{Place, VCode, VReg, routines};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// How often what found no place is placed before the others.
-const TRIES: usize = 4;
+const TRIES: usize = 2;
 
 /// The part of the registers, three of four, up to which what lives at once is spread over all of them.
 const ROOM: (u32, u32) = (3, 4);
