@@ -102,7 +102,8 @@ fn touched(placed: &[Placed], grf: u32) -> u32 {
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
     for p in placed {
         let (first, end) = (p.at / grf, (p.at + p.held.bytes).div_ceil(grf));
-        for r in &p.ranges {
+        // What lives nowhere would go before it comes.
+        for r in p.ranges.iter().filter(|r| r.start < r.end) {
             events.push((r.start, true, first, end));
             events.push((r.end, false, first, end));
         }
