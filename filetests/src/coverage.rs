@@ -56,7 +56,9 @@ impl Coverage {
                 *changes += u64::from(s.changes);
             }
         }
-        self.control.add(&agreed.ways[0]);
+        if let Some(first) = agreed.ways.first() {
+            self.control.add(first);
+        }
         self.functions += agreed.module.functions.len() as u64;
         for f in agreed.module.functions.values() {
             let insts = f.layout.blocks().iter().flat_map(|&b| f.layout.insts(b));

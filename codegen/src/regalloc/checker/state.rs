@@ -14,7 +14,7 @@ pub(super) type Bytes = (u32, u32);
 type Starts = BTreeMap<VReg, SmallVec<[u32; 2]>>;
 
 /// From so many runs on they are not looked through.
-const MANY: usize = 256;
+const MANY: usize = 24;
 
 /// What is where, on every way to a place of the code.
 #[derive(Clone, Debug)]
