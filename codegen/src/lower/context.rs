@@ -129,6 +129,9 @@ impl Context for Lower<'_> {
     }
 
     fn reg_view(&mut self, v: Value) -> View {
+        if let Some(slots) = self.slots(v) {
+            return self.view_of_slots(v, slots);
+        }
         let ty = self.ty(v);
         let r = VirtReg::Grf(self.reg(v));
         let gen_ty = gen_signed(ty.scalar());
@@ -743,6 +746,14 @@ impl Context for Lower<'_> {
         mask: OptValue,
     ) -> Unit {
         self.lower_scatter(inst, mem, v, addr, offset, mask);
+    }
+
+    fn stored_in_slots(&mut self, inst: Inst) -> Option<()> {
+        self.stores_slots(inst).then_some(())
+    }
+
+    fn scatter_operation(&mut self, inst: Inst, operation: Operation) -> Unit {
+        self.scatter_in_slots(inst, operation);
     }
 
     fn block_read(&mut self, inst: Inst, mem: MemFlags, addr: Value, offset: i32) -> Unit {

@@ -6,6 +6,7 @@ use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
 use crate::vcode::lowered::Lowered;
 use crate::vcode::{MInst, SymbolPart, VFlag, VReg};
 use cranelift_entity::packed_option::PackedOption;
+use gantry_isa_gen::Type as GenType;
 
 impl Lower<'_> {
     pub(super) fn is_undef(&self, v: Value) -> bool {
@@ -33,14 +34,21 @@ impl Lower<'_> {
         };
         let keeps = self.lanes_off(v, old);
         let mask = mask.expand().map(|m| self.mask(inst, m));
-        self.scattered(Dir::Read, mem, v, (addr, offset), mask, keeps);
+        let slots = self.asked_slots(v);
+        self.scattered(Dir::Read, mem, v, slots, (addr, offset), mask, keeps);
+        if let Some(slots) = slots {
+            self.out_of_slots(v, slots);
+        }
     }
 
-    fn scattered(
+    /// An access to a value's lanes, in slots or in its own register.
+    #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
+    pub(super) fn scattered(
         &mut self,
         dir: Dir,
         mem: MemFlags,
         v: Value,
+        slots: Option<VReg>,
         (addr, offset): (Value, i32),
         mask: Option<VFlag>,
         keeps: bool,
@@ -53,11 +61,12 @@ impl Lower<'_> {
             base: self.base_of(mem),
             lanes,
             count: ty.lanes() / lanes.max(1),
-            ty: gen_signed(ty.scalar()),
+            ty: slots.map_or(gen_signed(ty.scalar()), |_| GenType::Ud),
+            memory: ty.scalar().bytes(),
             mask,
             addr: self.reg(addr),
             offset,
-            data: self.reg(v),
+            data: slots.unwrap_or_else(|| self.reg(v)),
             keeps,
         };
         self.send(Logical::Scattered(access));
@@ -100,7 +109,12 @@ impl Lower<'_> {
         mask: PackedOption<Value>,
     ) {
         let mask = mask.expand().map(|m| self.mask(inst, m));
-        self.scattered(Dir::Write, mem, v, (addr, offset), mask, true);
+        // What a load brought in slots is taken from there.
+        let slots = match self.has_slots(mem, v, addr) {
+            true => self.slots(v),
+            false => None,
+        };
+        self.scattered(Dir::Write, mem, v, slots, (addr, offset), mask, true);
     }
 
     pub(super) fn lower_block(

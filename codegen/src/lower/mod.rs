@@ -18,6 +18,7 @@ mod memory;
 mod needed;
 mod product;
 mod simdcf;
+mod slots;
 mod systolic;
 mod three;
 
@@ -90,6 +91,8 @@ pub(crate) struct Lower<'a> {
     own: Option<Interface>,
     value_regs: SecondaryMap<Value, PackedOption<VReg>>,
     value_flags: SecondaryMap<Value, PackedOption<VFlag>>,
+    /// Slots of values that a message brings, where somebody reads them there.
+    value_slots: SecondaryMap<Value, PackedOption<VReg>>,
     /// Values that the kernel's effects depend on.
     needed: EntitySet<Value>,
     chains: chains::Chains,
@@ -180,6 +183,7 @@ pub fn lower(
             own,
             value_regs: SecondaryMap::with_capacity(func.dfg.num_values()),
             value_flags: SecondaryMap::with_capacity(func.dfg.num_values()),
+            value_slots: SecondaryMap::new(),
             needed: needed::needed(func),
             chains: chains::Chains::new(func),
             uses: SecondaryMap::with_capacity(func.dfg.num_values()),
@@ -308,12 +312,11 @@ impl Lower<'_> {
     /// Lowers one instruction if it does something or somebody asked for its result. The code is left in `self.code`.
     fn lower_inst(&mut self, inst: Inst) {
         self.code.clear();
-        let wanted = self
-            .func
-            .dfg
-            .results(inst)
-            .iter()
-            .any(|&v| self.value_regs[v].is_some() || self.value_flags[v].is_some());
+        let wanted = self.func.dfg.results(inst).iter().any(|&v| {
+            self.value_regs[v].is_some()
+                || self.value_flags[v].is_some()
+                || self.value_slots[v].is_some()
+        });
         let data = self.func.dfg.data(inst);
         if let InstData::Call { func, args, .. } = *data {
             return self.lower_call(inst, func, args);

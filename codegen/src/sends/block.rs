@@ -345,6 +345,7 @@ impl Sends<'_> {
             lanes,
             count: 1,
             ty: b.ty,
+            memory: b.ty.bytes(),
             addr,
             offset,
             data,

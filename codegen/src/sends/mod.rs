@@ -26,7 +26,7 @@ pub use image::{ImageOp, Texels};
 pub(crate) use instruction::has_second;
 pub use media::Media;
 pub use raw::Raw;
-pub use scattered::Scattered;
+pub use scattered::{Scattered, slots};
 pub(crate) use sync::{end_fence, end_thread, load_payload};
 pub use systolic::Systolic;
 

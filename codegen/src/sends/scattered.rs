@@ -21,8 +21,10 @@ pub struct Scattered {
     pub lanes: u32,
     /// Elements of a lane, 1 to 4, that follow on each other in memory.
     pub count: u32,
-    /// Element type.
+    /// Element type, in the register.
     pub ty: Type,
+    /// Bytes of an element in memory: as many as in the register, or 1 or 2 where that has slots, a doubleword for each.
+    pub memory: u32,
     /// What is added to every address, a dword, if anything.
     pub base: Option<VReg>,
     /// The addresses, as wide as the space's are.
@@ -92,7 +94,7 @@ pub(super) fn model(space: Space) -> (AddrModel, Type) {
 impl Scattered {
     /// The messages of a lane's elements, each with the bytes before it.
     fn units(&self, target: &Target) -> SmallVec<[(Unit, u32); 4]> {
-        let size = self.ty.bytes();
+        let size = self.memory;
         let align = self.mem.alignment(size);
         let all = size * self.count;
         let (slm, cache) = (self.mem.space == Space::Slm, target.features().lsc);
@@ -121,19 +123,25 @@ impl Scattered {
     /// The lanes of a part, of the dword (or what is smaller, or the qword) that lies `within` bytes behind each address.
     fn column(&self, part: &Part, within: u32, unit: Unit) -> View {
         let size = self.ty.bytes();
-        let element = within / size;
+        let element = within / self.memory;
         let place = (element * self.lanes + part.first) * size;
         let view = at(self.data, place, part.lanes, unsigned(size));
         let piece = unit.piece();
-        if piece >= size {
+        if piece >= self.memory {
             return view;
         }
         let part = view.narrowed(unsigned(piece));
         View {
-            offset: part.offset + within % size,
+            offset: part.offset + within % self.memory,
             ..part
         }
     }
+}
+
+/// Whether scattered accesses to elements of so many bytes have a slot of a doubleword for each, whose other bytes are nobody's.
+pub fn slots(mem: MemFlags, bytes: u32, target: &Target) -> bool {
+    let whole = mem.space != Space::Slm || !target.features().lsc || mem.alignment(bytes) >= bytes;
+    bytes < Type::Ud.bytes() && whole
 }
 
 fn unsigned(bytes: u32) -> Type {
@@ -307,7 +315,7 @@ impl Sends<'_> {
     /// Where in the value's own register a message's data is, as it stands, a payload.
     fn in_place(&self, s: &Scattered, part: &Part, unit: Unit, within: u32) -> Option<Place> {
         let whole = match unit {
-            Unit::Bytes(n) => n == 4 && s.ty.bytes() == 4,
+            Unit::Bytes(n) => n == s.memory && s.ty.bytes() == 4,
             Unit::Dwords(1) => s.ty.bytes() == 4,
             // Several dwords a lane lie one behind the other only where one message has all lanes.
             Unit::Dwords(_) => s.ty.bytes() == 4 && s.lanes == part.channels,
