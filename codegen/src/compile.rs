@@ -112,6 +112,8 @@ pub struct Demand {
     pub bytes: u32,
     /// Bytes of the GRFs that values may be in.
     pub available: u32,
+    /// Bytes of the thread's scratch that is private memory: what the optimizer left there.
+    pub scratch: u32,
 }
 
 impl Demand {

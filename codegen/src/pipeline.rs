@@ -538,6 +538,7 @@ impl Begun {
         Demand {
             bytes: self.measured.live.peak().1,
             available: self.measured.limit,
+            scratch: self.measured.payload.scratch_bytes,
         }
     }
 

@@ -316,7 +316,8 @@ fn kernel(
     let estimate = width::estimate(m, &kept);
     let grf_bytes = options.target.as_ref().map_or(32, |t| t.target.grf().bytes);
     let widths = width::worthwhile(m, entry, &kept, grf_bytes);
-    for &simd in widths.iter().take(widths.len().saturating_sub(1)) {
+    for pair in widths.windows(2) {
+        let &[simd, narrower] = pair else { continue };
         let known = judge.by(&estimate, simd);
         if known == Some(false) {
             continue;
@@ -326,7 +327,10 @@ fn kernel(
         let Ok(kernel) = emit(simd, module) else {
             continue;
         };
-        if known == Some(true) || judge.fits(module, kernel.function) {
+        let arrays = kept.parts.iter().map(|p| &p.arrays);
+        let better = arrays.into_iter().any(|a| a.fit_better(narrower, simd));
+        let function = kernel.function;
+        if known == Some(true) && !better || judge.fits(module, function, better) {
             return Ok(kernel);
         }
         let mut functions = Vec::from(std::mem::take(&mut module.functions));

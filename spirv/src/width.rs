@@ -3,7 +3,7 @@
 //! Needs a body with its script and its uniformity. A wide thread executes what is uniform once for more work-items, and there are fewer threads; but
 //! it goes through its loops until the last of its channels has left, and has as many registers as a narrow one. So a kernel with a loop that
 //! channels leave one after the other is of 16, as Intel's compiler has it mostly, but of 32 where registers have 64 bytes; any other is of 32; and one whose
-//! values do not fit is narrower.
+//! values do not fit is narrower, and so is one with private arrays that a thread half as wide holds in registers and this one in scratch.
 //!
 //! What lives at once is estimated here, in bytes that a thread takes and bytes that each of its channels takes: the leaves of values from where they are
 //! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
@@ -20,7 +20,7 @@ use crate::parts::Part;
 use crate::read::Id;
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::{Begun, CompileOptions, Context, ir};
+use gantry_codegen::{Begun, CompileOptions, Context, Demand, ir};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
@@ -107,13 +107,15 @@ impl<'c, 'o> Judge<'c, 'o> {
     }
 
     /// What the compiler says of a kernel. If it has an error to tell, it will tell it of the narrowest.
-    pub fn fits(&mut self, module: &ir::Module, function: ir::FuncRef) -> bool {
+    /// `in_registers`: it fits only if no private memory is left in scratch.
+    pub fn fits(&mut self, module: &ir::Module, function: ir::FuncRef, in_registers: bool) -> bool {
         let Some(target) = self.target else {
             return true;
         };
+        let fits = |d: Demand| d.fits() && !(in_registers && d.scratch > 0);
         if let Some(begun) = &mut self.begun {
             let demand = begun.begin(self.context, module, function);
-            let fits = demand.is_ok_and(|d| d.fits());
+            let fits = demand.is_ok_and(fits);
             if !fits {
                 begun.forget(self.context, function);
             }
@@ -121,7 +123,7 @@ impl<'c, 'o> Judge<'c, 'o> {
         }
         let function = module.functions.get(function);
         let demand = function.map(|f| self.context.demand(module, f, target));
-        demand.is_none_or(|d| d.is_ok_and(|d| d.fits()))
+        demand.is_none_or(|d| d.is_ok_and(fits))
     }
 }
 

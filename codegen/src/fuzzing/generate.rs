@@ -306,7 +306,7 @@ impl Gen<'_, '_, '_> {
             if self.options.neighbours && self.rng.one_in(16) {
                 self.neighbours();
             }
-            match self.rng.below(41) {
+            match self.rng.below(42) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
@@ -315,6 +315,7 @@ impl Gen<'_, '_, '_> {
                 7 if depth < 3 => self.simd_block(inner, depth),
                 8 if depth < 3 => self.uniform_switch(inner, depth),
                 9 if depth < 2 => self.escaping_loop(),
+                10 if depth < 2 => self.ring_loop(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.

@@ -8,6 +8,7 @@ mod neighbours;
 mod operands;
 mod places;
 mod products;
+mod rings;
 pub mod shapes;
 mod trees;
 

@@ -30,6 +30,30 @@ impl Copied {
         self.blocks.get(&b).copied().unwrap_or(b)
     }
 
+    /// Makes blocks to stand for others, with parameters, and adds them to an order.
+    pub fn make_blocks(&mut self, func: &mut Function, blocks: &[Block], order: &mut Vec<Block>) {
+        for &block in blocks {
+            let copy = func.dfg.make_block();
+            order.push(copy);
+            for &p in &func.dfg.block_params(block).to_vec() {
+                let ty = func.dfg.ty(p);
+                let param = func.dfg.append_block_param(copy, ty);
+                self.values.insert(p, param);
+            }
+            self.blocks.insert(block, copy);
+        }
+    }
+
+    /// Fills blocks that were made with copies of the instructions of those that they stand for.
+    pub fn fill_blocks(&mut self, func: &mut Function, blocks: &[Block]) {
+        for &block in blocks {
+            let copy = self.block(block);
+            for inst in func.layout.insts(block).to_vec() {
+                self.inst(func, inst, copy);
+            }
+        }
+    }
+
     /// Appends a copy of an instruction to a block; its results stand for the original's.
     pub fn inst(&mut self, func: &mut Function, inst: Inst, to: Block) {
         let mut data = own_lists(func, *func.dfg.data(inst));

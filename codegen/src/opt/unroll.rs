@@ -3,6 +3,9 @@
 //! The loop is left at its header alone, by a compare of a number with a constant; the number begins as a constant, and the one jump back adds a constant to
 //! it. Then the iterations are copies of the loop's blocks one behind the other, and the number is a constant in each.
 //!
+//! Where that would be too much, a loop that takes its number modulo a power of two (`w[k & 15]`), as a ring of values is indexed, becomes one of as many
+//! iterations at a time: the number is a multiple of that and a constant in each copy, and the remainders are constants.
+//!
 //! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become, in [`ROUNDS`] of at
 //! most [`LOOPS`]. Inner loops go first.
 
@@ -11,11 +14,17 @@ use super::loops::{Loop, Loops};
 use super::{Facts, State};
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
-use crate::ir::{Block, ControlFlow, Function, InstData, Opcode, Value};
+use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Value};
+use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
 
 /// Iterations.
 const ITERATIONS: u32 = 64;
+/// Iterations that are counted, of a loop of which some at a time become straight.
+const COUNTED: u32 = 4096;
+/// Iterations of those at a time, and instructions of their copies: a ring by variable indices costs more than code does.
+const RING: u32 = 16;
+const RING_LOOP: usize = 3200;
 /// Instructions of the copies of one loop.
 const LOOP: usize = 1536;
 /// Instructions of the copies of all loops of a function.
@@ -37,6 +46,8 @@ struct Counted {
     /// Its blocks in an order in which definitions come before uses, the header first.
     blocks: Vec<Block>,
     iterations: u32,
+    /// The number that is counted, what it begins as, and how many iterations become one, where not all become straight.
+    some: Option<(Value, u64, u32)>,
     /// Instructions of all of them.
     all: usize,
 }
@@ -45,17 +56,26 @@ struct Counted {
 pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     let mut left = FUNCTION;
     let mut done = 0;
+    // Headers of loops of which some iterations became one: they stay loops.
+    let mut rings: EntitySet<Block> = EntitySet::new();
     for _ in 0..ROUNDS {
         let cfg = state.flow.of(func);
         let loops = Loops::new(func, &cfg);
-        let found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
+        let mut found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
+        found.retain(|l| !rings.contains(l.header));
         if found.is_empty() {
             break;
         }
         // What is behind the loops reads what their headers had in the end.
         let mut last = Copied::default();
         for counted in &found {
-            unroll(func, counted, &mut last);
+            match counted.some {
+                None => unroll(func, counted, &mut last),
+                Some(some) => {
+                    rings.insert(counted.header);
+                    unroll_some(func, counted, some);
+                }
+            }
         }
         for block in func.layout.blocks().to_vec() {
             for inst in func.layout.insts(block).to_vec() {
@@ -192,11 +212,21 @@ fn counted(
         }
         number = number.wrapping_add(step) & mask;
         iterations += 1;
-        let all = size * iterations as usize;
-        if iterations > ITERATIONS || all > LOOP || all > left {
+        if iterations > COUNTED {
             return None;
         }
     }
+    let fits = |n: u32, most: usize| size * n as usize <= most.min(left);
+    let some = match iterations <= ITERATIONS && fits(iterations, LOOP) {
+        true => None,
+        false => {
+            let n = ring(func, &blocks, args[0]).filter(|n| iterations.is_multiple_of(*n))?;
+            if step != 1 || !fits(n, RING_LOOP) {
+                return None;
+            }
+            Some((args[0], start, n))
+        }
+    };
     Some(Counted {
         header,
         before,
@@ -205,8 +235,43 @@ fn counted(
         exit,
         blocks,
         iterations,
-        all: size * iterations as usize,
+        all: size * some.map_or(iterations, |s| s.2) as usize,
+        some,
     })
+}
+
+/// By which power of two a loop takes its number, or that and a constant, modulo: the largest.
+fn ring(func: &Function, blocks: &[Block], number: Value) -> Option<u32> {
+    let of_number = |mut v: Value| {
+        loop {
+            match *func.dfg.data(func.dfg.def_inst(v)?) {
+                InstData::Binary {
+                    opcode: Opcode::Iadd,
+                    args: [x, c],
+                } if constant(func, c).is_some() => v = x,
+                InstData::Unary {
+                    opcode: Opcode::Uextend | Opcode::Sextend | Opcode::Ireduce,
+                    arg,
+                } => v = arg,
+                _ => return None,
+            }
+            if v == number {
+                return Some(());
+            }
+        }
+    };
+    let insts = blocks.iter().flat_map(|&b| func.layout.insts(b));
+    let rings = insts.filter_map(|&i| match *func.dfg.data(i) {
+        InstData::Binary {
+            opcode: Opcode::Band,
+            args: [x, m],
+        } if x == number || of_number(x).is_some() => {
+            let n = u32::try_from(constant(func, m)?).ok()?.checked_add(1)?;
+            (n.is_power_of_two() && (2..=RING).contains(&n)).then_some(n)
+        }
+        _ => None,
+    });
+    rings.max()
 }
 
 /// The bits of a constant of one lane.
@@ -246,26 +311,12 @@ fn unroll(func: &mut Function, l: &Counted, last: &mut Copied) {
             branch(func, &mut copied, end, l.exit, from);
             break;
         }
-        for &block in &l.blocks[1..] {
-            let copy = func.dfg.make_block();
-            order.push(copy);
-            for &p in &func.dfg.block_params(block).to_vec() {
-                let ty = func.dfg.ty(p);
-                let param = func.dfg.append_block_param(copy, ty);
-                copied.values.insert(p, param);
-            }
-            copied.blocks.insert(block, copy);
-        }
+        copied.make_blocks(func, &l.blocks[1..], &mut order);
         for &inst in head {
             copied.inst(func, inst, from);
         }
         branch(func, &mut copied, end, l.body, from);
-        for &block in &l.blocks[1..] {
-            let copy = copied.block(block);
-            for inst in func.layout.insts(block).to_vec() {
-                copied.inst(func, inst, copy);
-            }
-        }
+        copied.fill_blocks(func, &l.blocks[1..]);
         from = copied.block(l.latch);
     }
     func.layout.insert_before(l.header, &order);
@@ -273,5 +324,110 @@ fn unroll(func: &mut Function, l: &Counted, last: &mut Copied) {
     let results = head.flat_map(|&i| func.dfg.results(i));
     for &v in params.iter().chain(results) {
         last.values.insert(v, copied.value(v));
+    }
+}
+
+/// Makes one iteration of some: behind each the next one follows at once, and the number is a multiple and a constant.
+fn unroll_some(func: &mut Function, l: &Counted, (number, start, times): (Value, u64, u32)) {
+    let ty = func.dfg.ty(number);
+    let params = func.dfg.block_params(l.header).to_vec();
+    let Some(place) = params.iter().position(|&p| p == number) else {
+        return;
+    };
+    let mut order = Vec::new();
+    let mut from = l.latch;
+    // What is behind the loop's own iteration, which is copied as it was until all are made.
+    let mut behind = Vec::new();
+    for n in 1..times {
+        let mut copied = Copied::default();
+        for (&p, arg) in params.iter().zip(jump_args(func, from)) {
+            copied.values.insert(p, arg);
+        }
+        let jump = func.layout.insts_mut(from).pop();
+        let old = func.layout.insts(from).len();
+        let head = func.layout.insts(l.header).to_vec();
+        let Some((&end, head)) = head.split_last() else {
+            return;
+        };
+        copied.make_blocks(func, &l.blocks[1..], &mut order);
+        for &inst in head {
+            copied.inst(func, inst, from);
+        }
+        branch(func, &mut copied, end, l.body, from);
+        if n == 1 {
+            behind = func.layout.insts_mut(from).drain(old..).collect();
+            func.layout.insts_mut(from).extend(jump);
+        }
+        copied.fill_blocks(func, &l.blocks[1..]);
+        from = copied.block(l.latch);
+    }
+    let latch = func.layout.insts_mut(l.latch);
+    latch.pop();
+    latch.extend(behind);
+    func.layout.insert_before(l.header, &order);
+    // What is counted now is how often that was: the number is made of it, where the loop goes on and, for what the header makes of it, there.
+    let mut made: Vec<Inst> = Vec::new();
+    let mut one = |func: &mut Function, data: InstData| {
+        let inst = func.dfg.make_inst(data, &[ty]);
+        made.push(inst);
+        func.dfg.results(inst)[0]
+    };
+    let imm = |bits: u64| InstData::Imm {
+        opcode: Opcode::Iconst,
+        bits,
+    };
+    let of = |opcode: Opcode, args: [Value; 2]| InstData::Binary { opcode, args };
+    let none = one(func, imm(0));
+    let by = one(func, imm(1));
+    let shift = one(func, imm(u64::from(times.trailing_zeros())));
+    let first = one(func, imm(start));
+    let all = one(func, imm(u64::from(l.iterations / times)));
+    let [here, there] = [(); 2].map(|()| {
+        let multiple = one(func, of(Opcode::Ishl, [number, shift]));
+        one(func, of(Opcode::Iadd, [multiple, first]))
+    });
+    let next = one(func, of(Opcode::Iadd, [number, by]));
+    let body: Vec<Block> = l.blocks[1..].iter().chain(&order).copied().collect();
+    for block in func.layout.blocks().to_vec() {
+        let value = if body.contains(&block) { there } else { here };
+        for inst in func.layout.insts(block).to_vec() {
+            func.dfg
+                .map_args(inst, |v| if v == number { value } else { v });
+        }
+    }
+    func.labels
+        .map_values(|v| Some(if v == number { here } else { v }));
+    let end = func.layout.terminator(l.header);
+    let cond = end.and_then(|end| match *func.dfg.data(end) {
+        InstData::Brif { cond, .. } => func.dfg.def_inst(cond),
+        _ => None,
+    });
+    if let Some(cond) = cond {
+        *func.dfg.data_mut(cond) = InstData::IntCompare {
+            opcode: Opcode::Icmp,
+            cond: match l.body {
+                0 => IntCC::UnsignedLessThan,
+                _ => IntCC::UnsignedGreaterThanOrEqual,
+            },
+            args: [number, all],
+        };
+    }
+    let parts = [made[..5].to_vec(), made[5..7].to_vec(), made[7..].to_vec()];
+    let [constants, here, there] = parts;
+    let before = func.layout.insts_mut(l.before);
+    let at = before.len().saturating_sub(1);
+    before.insert_many(at, constants);
+    func.layout.insts_mut(l.header).insert_many(0, here);
+    func.layout.insts_mut(l.blocks[1]).insert_many(0, there);
+    for (block, arg) in [(l.before, none), (from, next)] {
+        let Some(jump) = func.layout.terminator(block) else {
+            continue;
+        };
+        let (dests, pool) = func.dfg.destinations_mut(jump);
+        for dest in dests {
+            if let Some(slot) = dest.args.as_mut_slice(pool).get_mut(place) {
+                *slot = arg;
+            }
+        }
     }
 }
