@@ -10,6 +10,9 @@ use crate::vcode::bale::{Operation, View};
 use crate::vcode::{VReg, VirtReg};
 use gantry_isa_gen::{Op, Type as GenType};
 
+/// Reads of slots of more than two registers, each of which is an instruction more, that cost as much as packing them.
+const MANY: u32 = 2;
+
 impl Lower<'_> {
     /// The slots of a value that a load brings as such, in the block being lowered: makes that the load is needed.
     pub(super) fn slots(&mut self, v: Value) -> Option<VReg> {
@@ -29,7 +32,10 @@ impl Lower<'_> {
         };
         let free = old.expand().is_none_or(|o| self.is_undef(o));
         let here = self.inst_block[inst].expand() == Some(self.block);
-        if !free || !here || !self.has_slots(mem, v, addr) {
+        // An instruction reads no more than two registers: of more slots, what is read often is worth packing.
+        let two = 2 * self.grf.bytes;
+        let cheap = self.ty(v).lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY;
+        if !free || !here || !cheap || !self.has_slots(mem, v, addr) {
             return None;
         }
         let r = self.new_slots(v);
