@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
-/// Bytes of a thread's registers for such variables.
+/// Bytes of a thread's registers for such variables, where there are 4096: half of them.
 const ROOM: u32 = 2048;
 
 /// The most bytes of one of a channel: what would have room in the narrowest thread.
@@ -60,6 +60,8 @@ impl Array {
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     pub all: Vec<Array>,
+    /// Bytes of a thread's registers for them, more than [`ROOM`] where registers are larger.
+    more: u32,
     /// The variable that a pointer is into, by its number.
     of: SecondaryMap<Id, Option<u32>>,
     /// The constants that copies fill the whole of a variable from, by their target and their word.
@@ -72,7 +74,7 @@ impl Arrays {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         let bytes = |n: &usize| self.all.get(*n).map_or(0, Array::bytes);
         order.sort_by_key(bytes);
-        let mut room = ROOM / simd.max(1);
+        let mut room = (ROOM + self.more) / simd.max(1);
         let mut out: Vec<bool> = self.all.iter().map(|a| a.uniform).collect();
         order.retain(|&n| out.get(n) == Some(&false));
         for n in order {
@@ -89,6 +91,11 @@ impl Arrays {
             room -= if *held { bytes } else { 0 };
         }
         out
+    }
+
+    /// Says how many bytes of registers a thread has, where that is known: half of them are for these.
+    pub fn make_room(&mut self, file: u32) {
+        self.more = (file / 2).saturating_sub(ROOM);
     }
 
     /// Whether a narrower thread holds one that a wide one leaves in scratch.
@@ -186,6 +193,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity) -> Ar
         }
     }
     Arrays {
+        more: 0,
         all,
         of,
         copied: f.copied,

@@ -262,7 +262,12 @@ struct Kept {
 
 impl Kept {
     fn new(m: &Module<'_>, func: Func, options: &Options) -> Result<Kept, Errors> {
-        let parts = parts::parts(m, func, options.inline)?;
+        let mut parts = parts::parts(m, func, options.inline)?;
+        let target = options.target.as_ref().map(|t| t.target.grf());
+        for part in &mut parts {
+            part.arrays
+                .make_room(target.map_or(0, |grf| grf.count * grf.bytes));
+        }
         Ok(Kept { parts })
     }
 

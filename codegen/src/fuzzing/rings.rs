@@ -73,7 +73,7 @@ impl Gen<'_, '_, '_> {
         (ty, elements): (Type, u32),
     ) {
         let word = Type::scalar_of(Scalar::I16);
-        let mut place = |g: &mut Self| {
+        let place = |g: &mut Self| {
             let n = g.b.use_var(number);
             let by = i64::from(g.rng.below(elements));
             let by = g.b.ins().iconst(ty, by);

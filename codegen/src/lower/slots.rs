@@ -4,7 +4,7 @@
 //! block, since slots take up to four times the room; and what computes a value for a store alone writes them.
 
 use super::{Lower, gen_signed};
-use crate::ir::{Inst, InstData, MemFlags, Opcode, Value};
+use crate::ir::{Inst, InstData, MemFlags, Opcode, Scalar, Value};
 use crate::sends::{Dir, slots};
 use crate::vcode::bale::{Operation, View};
 use crate::vcode::{VReg, VirtReg};
@@ -34,7 +34,12 @@ impl Lower<'_> {
         let here = self.inst_block[inst].expand() == Some(self.block);
         // An instruction reads no more than two registers: of more slots, what is read often is worth packing.
         let two = 2 * self.grf.bytes;
-        let cheap = self.ty(v).lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY;
+        let (ty, f) = (self.ty(v), self.target.features());
+        // Halves that are apart are put together for each instruction where floats are read in step with what is written.
+        let cheap = match ty.scalar() == Scalar::F16 && f.regioning_in_step {
+            true => self.uses[v] == 1,
+            false => ty.lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY,
+        };
         if !free || !here || !cheap || !self.has_slots(mem, v, addr) {
             return None;
         }
