@@ -91,7 +91,7 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// Push constants.
     pushed: Option<Value>,
     pub b: FunctionBuilder<'f>,
-    /// Constant data and files of the module that is made.
+    /// The module that is made, for its data and files.
     pub module: &'a mut ir::Module,
     pub simd: u32,
     /// The size of work-groups, where the kernel says it.
@@ -552,6 +552,10 @@ impl Emit<'_, '_, '_> {
                         let scalar = self.scalar(ty)?;
                         out.push(self.number(scalar, 0));
                     }
+                }
+                Constant::Address(base, at) => {
+                    let base = self.global(*base)?;
+                    out.push(self.plus(base, *at));
                 }
                 Constant::Sampler(..) => return Err(Error::unsupported("a constant sampler")),
             }
