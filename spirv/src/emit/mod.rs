@@ -15,6 +15,7 @@ mod control;
 mod conversions;
 mod copies;
 mod descriptors;
+mod fast;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
@@ -78,6 +79,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     exact_division: bool,
     /// The sums that are rounded once with a product.
     fused: Sums,
+    /// What `FPFastMathMode` says of results: no NaN, no infinity.
+    assumed: SecondaryMap<Id, u32>,
     /// What is known of pointers without addresses.
     places: Places,
     /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
@@ -278,6 +281,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
                 true => contract::sums(m, &part.body),
                 false => Sums::default(),
             },
+            assumed: SecondaryMap::new(),
             places: pointers::find(m, body, g),
             guards: BTreeMap::new(),
             guard: None,

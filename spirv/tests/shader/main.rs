@@ -8,6 +8,7 @@
 )]
 
 mod assemble;
+mod fast;
 
 use assemble::assemble;
 use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
