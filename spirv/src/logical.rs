@@ -16,7 +16,9 @@ use spirv::{Op, StorageClass};
 pub(crate) enum Root {
     /// A variable, of those that are arrays of descriptors an element.
     One(Id, u32),
-    /// Several variables, or an element of an array of descriptors that no constant names.
+    /// An element of an array of descriptors that no constant names.
+    Among(Id),
+    /// Several variables.
     Any,
     /// An address.
     Address,
@@ -214,6 +216,7 @@ impl Finder<'_, '_> {
             let n = self.m.bits(index).and_then(|n| u32::try_from(n).ok());
             place.root = match (place.root, n) {
                 (Root::One(id, _), Some(n)) => Root::One(id, n),
+                (Root::One(id, _), None) => Root::Among(id),
                 _ => Root::Any,
             };
             of = self.m.types.step(of, 0, None)?.0;
@@ -279,7 +282,7 @@ pub(crate) fn pointer_stride(m: &Module<'_>, types: &[Ty], of: Ty) -> u64 {
     said.unwrap_or_else(|| m.types.size(of))
 }
 
-/// Whether a variable is an array of buffers.
+/// Whether a variable is an array of buffers, images or samplers.
 pub(crate) fn is_array_of_descriptors(m: &Module<'_>, id: Id) -> bool {
     let Def::Global(g) = m.def(id) else {
         return false;

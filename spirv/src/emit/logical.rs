@@ -96,8 +96,11 @@ impl Emit<'_, '_, '_> {
             if indices.is_empty() {
                 return Err(outside());
             }
-            indices.remove(0);
+            let index = indices.remove(0);
             of = self.m.types.step(of, 0, None).ok_or_else(outside)?.0;
+            if let (Root::Among(array), Some(id)) = (place.root, inst.id.expand()) {
+                self.choose_resource(id, array, index)?;
+            }
         }
         let mut constant = 0u64;
         let mut matrix = from.matrix;
@@ -135,7 +138,7 @@ impl Emit<'_, '_, '_> {
         if class == StorageClass::Input {
             return Err(Error::unsupported("a pointer into a built-in variable"));
         }
-        if matches!(place.root, Root::Any) && is_buffer(class) {
+        if matches!(place.root, Root::Any | Root::Among(_)) && is_buffer(class) {
             return Err(Error::unsupported("a pointer into one of several buffers"));
         }
         let (addr, mut guard) = self.raw(base)?;

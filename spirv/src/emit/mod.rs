@@ -10,6 +10,7 @@ mod atomics;
 mod bits;
 mod builtins;
 mod calls;
+mod choices;
 mod composites;
 mod control;
 mod conversions;
