@@ -94,6 +94,8 @@ fn is_supported(c: Capability) -> bool {
             | StorageBufferArrayDynamicIndexing
             | SampledImageArrayDynamicIndexing
             | StorageImageArrayDynamicIndexing
+            | StorageBufferArrayNonUniformIndexing
+            | UniformBufferArrayNonUniformIndexing
             | SampledImageArrayNonUniformIndexing
             | StorageImageArrayNonUniformIndexing
             // What other stages need, and ways of naming descriptors.

@@ -136,6 +136,10 @@ impl Emit<'_, '_, '_> {
         for n in 0..count.min(2) {
             all.push(self.get(self.operand(inst, n)?)?);
         }
+        if self.compares_pointers(inst.op) && count == 2 {
+            let pointers = [self.operand(inst, 0)?, self.operand(inst, 1)?];
+            all = self.compared(pointers)?.into();
+        }
         if let Some(decided) = self.decided(inst, mode, &all) {
             return Ok(decided);
         }

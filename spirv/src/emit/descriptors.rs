@@ -6,7 +6,7 @@
 use super::logical::{Buffer, is_buffer};
 use super::{Emit, Leaves};
 use crate::error::Error;
-use crate::logical::{Root, is_array_of_descriptors};
+use crate::logical::{self, Root, is_array_of_descriptors};
 use crate::module::Def;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
@@ -22,7 +22,7 @@ const MOST_PUSHED: u64 = 2048;
 /// The most places that are looked at for one by an index.
 const MOST_CHOICES: u64 = 4096;
 
-/// The most elements of an array of images or samplers that is indexed by what is no constant.
+/// The most elements of an array of descriptors that is indexed by what is no constant.
 const MOST_CHOSEN: u64 = 32;
 
 /// A variable of the host's.
@@ -48,7 +48,7 @@ impl Emit<'_, '_, '_> {
                 Root::Among(id) => {
                     among.insert(id);
                 }
-                Root::Any | Root::Address => {}
+                Root::Several | Root::Any | Root::Address => {}
             }
         }
         for id in among {
@@ -124,16 +124,12 @@ impl Emit<'_, '_, '_> {
 
     /// How many elements an array of descriptors has of which one is chosen by an index.
     pub(super) fn elements_of(&self, id: Id) -> Result<u32, Error> {
-        let ty = match self.m.def(id) {
-            Def::Global(g) => self.m.globals.get(g).map(|g| g.ty),
-            _ => None,
-        };
-        match ty.map(|ty| self.m.types.kind(ty)) {
-            Some(Type::Array(_, n)) if *n <= MOST_CHOSEN => Ok(*n as u32),
-            Some(Type::Array(_, n)) => Err(Error::limit(format!(
+        match logical::elements(self.m, id) {
+            Some(n) if u64::from(n) <= MOST_CHOSEN => Ok(n),
+            Some(n) => Err(Error::limit(format!(
                 "an index of {n} resources: {MOST_CHOSEN} are the most"
             ))),
-            _ => Err(Error::unsupported(
+            None => Err(Error::unsupported(
                 "an index of resources whose number is not known",
             )),
         }

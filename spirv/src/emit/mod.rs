@@ -27,6 +27,7 @@ mod memory;
 mod named;
 mod private;
 pub(crate) mod rectangles;
+mod several;
 mod transfers;
 mod variables;
 mod workgroup;
@@ -37,7 +38,7 @@ use crate::cfg::Graph;
 use crate::cfg::script::Script;
 use crate::contract::{self, Sums};
 use crate::error::{Error, Errors};
-use crate::logical::{self as pointers, Places};
+use crate::logical::{self as pointers, Places, Targets};
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
@@ -84,8 +85,10 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     assumed: SecondaryMap<Id, u32>,
     /// What is known of pointers without addresses.
     places: Places,
+    /// The buffers that pointers may be into, where those say which one.
+    targets: Targets,
     /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
-    guards: BTreeMap<Id, (Block, Value, Value)>,
+    guards: BTreeMap<Id, (Block, logical::Raw)>,
     /// Where the access that is made now is made; none: everywhere.
     guard: Option<Value>,
     /// Buffers by their variable and its element.
@@ -267,6 +270,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     {
         let m = group.m;
         let (body, g) = (&part.body, &part.graph);
+        let places = pointers::find(m, body, g);
         Emit {
             m,
             body,
@@ -283,7 +287,8 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
                 false => Sums::default(),
             },
             assumed: SecondaryMap::new(),
-            places: pointers::find(m, body, g),
+            targets: pointers::targets(m, body, g, &places),
+            places,
             guards: BTreeMap::new(),
             guard: None,
             buffers: BTreeMap::new(),

@@ -243,6 +243,14 @@ fn variables_live_as_long_as_the_module() {
         };
         let translated = translate(&file.words, &options).unwrap();
         let zebin = compile(&translated.module, &target).unwrap().zebin;
+        let data = gantry_runtime::zebin::Zebin::parse(&zebin).unwrap().data;
+        let sections = data.iter().map(|d| (d.name.as_str(), d.relocations.len()));
+        let sections: Vec<(&str, usize)> = sections.collect();
+        assert_eq!(
+            sections,
+            [(".data.const", 11), (".data.global", 5)],
+            "{name}"
+        );
         for _ in 0..2 {
             let module = simulated::load(&zebin).unwrap();
             let out = module.device().buffer_from(&[0u8; 4]).unwrap();

@@ -13,6 +13,7 @@ OpDecorate %samplers Deco.Binding 4
 
 /// Three images that are read, three that are written, two samplers: of edges, and one that repeats.
 const TYPES: &str = "
+%c14 = OpConstant %uint 14
 %half = OpConstant %float 0.53125
 %none = OpConstant %float 0.0
 %f4 = OpConstant %float 4.0
@@ -61,7 +62,7 @@ OpStore %pr %r
         .into_iter()
         .chain(read)
         .chain(written)
-        .chain([(0, 0, vec![2; 4])])
+        .chain([(0, 0, vec![2; 32])])
         .collect();
     shader.run(&buffers, |_| Vec::new())
 }
@@ -110,7 +111,17 @@ fn by_an_index_of_each_channel() {
 %x = OpCompositeExtract %uint %texel 0
 %size = OpImageQuerySizeLod %u2 %image %0
 %width = OpCompositeExtract %uint %size 0
-%r = OpIAdd %uint %x %width
+%wide = OpUGreaterThan %bool %width %c14
+OpSelectionMerge %after 0
+OpBranchConditional %wide %then %after
+%then = OpLabel
+%pw = OpAccessChain %p_uint %b0 %0 %i
+%w = OpLoad %uint %pw
+OpBranch %after
+%after = OpLabel
+%more = OpPhi %uint %0 %entry %w %then
+%xw = OpIAdd %uint %x %width
+%r = OpIAdd %uint %xw %more
 %q = OpAccessChain %p_written %written %n
 %to = OpLoad %storage %q
 %mine = OpCompositeConstruct %u2 %i %0
@@ -120,7 +131,11 @@ OpImageWrite %to %mine %texel
         3 => (0, 0),
         n => (texel(n, i % 7), 16 - n),
     };
-    check(&got[0], |i| read(i).0.wrapping_add(read(i).1));
+    // A branch by the size is one of channels.
+    check(&got[0], |i| {
+        let more = if read(i).1 > 14 { 2 } else { 0 };
+        read(i).0.wrapping_add(read(i).1 + more)
+    });
     for k in 0..3 {
         check(&got[4 + k], |i| match i % 4 == k {
             true => read(i).0,

@@ -10,6 +10,7 @@
 mod assemble;
 mod fast;
 mod images;
+mod several;
 
 use assemble::assemble;
 use gantry_codegen::interp::{Addressing, Arg, Buffers, Component, Grid, Image, Sampler, launch};
@@ -330,28 +331,6 @@ OpStore %to %sum
             );
         }
     }
-}
-
-#[test]
-fn several_buffers_of_one_pointer_are_refused() {
-    let shader = Shader {
-        more: "OpCapability Cap.VariablePointers",
-        decorations: WORDS_DECORATIONS.into(),
-        types: WORDS.into(),
-        body: "
-%a = OpAccessChain %p_uint %b0 %0 %i
-%b = OpAccessChain %p_uint %b1 %0 %i
-%is = OpULessThan %bool %i %4
-%p = OpSelect %p_uint %is %a %b
-OpStore %p %i
-",
-        ..Shader::default()
-    };
-    let e = shader.translate(8).unwrap_err();
-    assert!(
-        e.contains("a pointer into one of several buffers is not supported"),
-        "{e}"
-    );
 }
 
 #[test]
