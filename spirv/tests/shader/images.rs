@@ -191,3 +191,40 @@ fn samplers_by_an_index() {
         texel(m as u32, at)
     });
 }
+
+/// WGSL's arrays of bindings: of textures, of samplers and of buffers, by constants and by indices.
+#[test]
+fn arrays_of_bindings() {
+    let text = "
+enable wgpu_binding_array;
+struct Words { n: array<u32> }
+@group(0) @binding(0) var textures: binding_array<texture_2d<f32>, 3>;
+@group(0) @binding(1) var samplers: binding_array<sampler, 2>;
+@group(0) @binding(2) var<storage, read_write> buffers: binding_array<Words, 4>;
+@group(0) @binding(3) var stored: binding_array<texture_storage_2d<r32float, write>, 2>;
+
+@compute @workgroup_size(16)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let n = buffers[3].n[id.x];
+    let place = vec2<f32>(f32(id.x) / 16.0, 0.5);
+    let texel = textureSampleLevel(textures[n % 3u], samplers[n % 2u], place, 0.0);
+    let size = textureDimensions(textures[n % 3u]);
+    textureStore(stored[1], vec2<i32>(i32(id.x), 0), texel);
+    textureStore(stored[n & 1u], vec2<i32>(i32(id.x), 1), texel + textureLoad(textures[0], vec2<i32>(1, 2), 0));
+    buffers[n % 3u].n[id.x] = size.x + arrayLength(&buffers[n % 3u].n);
+}
+";
+    for (target, simd) in [("skl", 8), ("icllp", 16), ("dg2", 32)] {
+        let options = gantry_spirv::Options {
+            simd: gantry_spirv::Simd::Width(simd),
+            ..gantry_spirv::Options::default()
+        };
+        let t = gantry_spirv::wgsl::translate_wgsl(text, &options).unwrap();
+        let bindings = t.kernels[0].bindings.iter();
+        let bindings: Vec<_> = bindings.map(|b| (b.binding, b.element)).collect();
+        let all = [(0, 3), (1, 2), (2, 4), (3, 2)].map(|(b, n)| (0..n).map(move |e| (b, e)));
+        assert_eq!(bindings, all.into_iter().flatten().collect::<Vec<_>>());
+        let options = gantry_codegen::CompileOptions::for_target(target).unwrap();
+        gantry_codegen::compile(&t.module, &options).unwrap();
+    }
+}
