@@ -22,7 +22,10 @@ pub fn cases() -> Vec<Case> {
     vec![
         two("write_cells").expect(write_cells),
         two("count").local::<i32>(N).expect(count),
-        two("spell").expect(spell),
+        two("spell").expect(spell).theirs(
+            &["icllp", "tgllp", "dg2"],
+            "a `mad` of bytes, which the legality rules do not know",
+        ),
         two("follow").expect(follow),
         one("move_cursor").expect(move_cursor),
         two("one_of_several").local::<i32>(N).expect(one_of_several),
