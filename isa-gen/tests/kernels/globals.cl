@@ -44,7 +44,7 @@ SG kernel void spell(global int *out, global const int *in) {
     size_t i = get_global_id(0);
     constant char *name = names[(uint)in[i] % 6];
     int sum = 0;
-    for (int k = 0; name[k]; k++) sum = sum * 31 + name[k];
+    for (int k = 0; name[k]; k++) sum = (sum ^ name[k]) * 31;
     out[i] = sum;
 }
 
