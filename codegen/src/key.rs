@@ -6,8 +6,8 @@
 use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Constant, Data, DpasShape, FuncKind, Function, Inst,
-    InstData, MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
+    ArgFact, ArgKind, Block, BlockCall, Constant, Data, DataReloc, DpasShape, FuncKind, Function,
+    Inst, InstData, MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
 };
 use crate::opt::Pass;
 use cranelift_entity::packed_option::PackedOption;
@@ -175,13 +175,27 @@ impl Writer {
             scalar,
             bytes,
             string,
+            written,
+            relocs,
         } = data;
         self.u8(u8::from(*string));
+        self.u8(u8::from(*written));
         self.str(name);
         self.u32(*align);
         self.u8(*scalar as u8);
         self.len(bytes.len());
         self.bytes(bytes);
+        self.len(relocs.len());
+        for r in relocs {
+            let DataReloc {
+                offset,
+                data,
+                addend,
+            } = *r;
+            self.u32(offset);
+            self.u32(data.as_u32());
+            self.bytes(&addend.to_le_bytes());
+        }
     }
 
     fn param(&mut self, param: &Param) {

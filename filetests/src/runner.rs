@@ -11,6 +11,7 @@ use gantry_runtime::{
     AddressMode, Arg as RtArg, Buffer, ChannelOrder, ChannelType, Device, FilterMode, Grid, Hazard,
     ImageDesc, ImageFormat, LaunchStats, Sampler, SimOptions, Watch,
 };
+use std::cell::RefCell;
 use std::fmt;
 
 /// A way to compile what can be compiled in several.
@@ -348,15 +349,20 @@ impl Runner for Interpreter {
         _: &str,
         _: Way,
     ) -> Result<Box<dyn Prepared + 'm>, String> {
-        Ok(Box::new(Interpreted(module)))
+        let loaded = RefCell::new(interp::Loaded::new(module));
+        Ok(Box::new(Interpreted { module, loaded }))
     }
 }
 
-struct Interpreted<'m>(&'m Module);
+struct Interpreted<'m> {
+    module: &'m Module,
+    /// Its variables keep what one run writes for the next, as those of a loaded binary.
+    loaded: RefCell<interp::Loaded<'m>>,
+}
 
 impl Interpreted<'_> {
     fn arg(&self, kernel: FuncRef, n: usize, bytes: &[u8]) -> Result<interp::Arg, String> {
-        let params = self.0.functions.get(kernel).map(|f| &f.sig.params);
+        let params = self.module.functions.get(kernel).map(|f| &f.sig.params);
         let ty = params.and_then(|p| p.get(n)).map(|p| p.ty);
         ty.and_then(|ty| interp::Arg::from_bytes(ty, bytes))
             .ok_or_else(|| format!("argument {n} is not {} bytes by value", bytes.len()))
@@ -364,7 +370,7 @@ impl Interpreted<'_> {
 
     /// The group that a launch leaves to the kernel.
     fn local(&self, kernel: FuncRef) -> [u32; 3] {
-        match self.0.functions.get(kernel).map(|f| f.kind) {
+        match self.module.functions.get(kernel).map(|f| f.kind) {
             Some(FuncKind::Kernel {
                 group_size: Some(g),
                 ..
@@ -378,7 +384,7 @@ impl Interpreted<'_> {
 impl Prepared for Interpreted<'_> {
     fn run(&self, run: &Run) -> Result<Ran, String> {
         let kernel = self
-            .0
+            .module
             .find(&run.kernel)
             .ok_or_else(|| format!("no kernel named `{}`", run.kernel))?;
         let mut memory = Buffers::default();
@@ -421,7 +427,9 @@ impl Prepared for Interpreted<'_> {
             local: run.local.unwrap_or_else(|| self.local(kernel)),
             offset: run.offset,
         };
-        interp::launch(self.0, kernel, &grid, &args, &mut memory, INSTRUCTION_LIMIT)
+        let mut loaded = self.loaded.borrow_mut();
+        loaded
+            .launch(kernel, &grid, &args, &mut memory, INSTRUCTION_LIMIT)
             .map_err(|e| e.to_string())?;
         let buffers = buffers
             .into_iter()

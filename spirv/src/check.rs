@@ -92,6 +92,12 @@ fn is_supported(c: Capability) -> bool {
             | DotProductInput4x8BitPacked
             | UniformBufferArrayDynamicIndexing
             | StorageBufferArrayDynamicIndexing
+            | SampledImageArrayDynamicIndexing
+            | StorageImageArrayDynamicIndexing
+            | StorageBufferArrayNonUniformIndexing
+            | UniformBufferArrayNonUniformIndexing
+            | SampledImageArrayNonUniformIndexing
+            | StorageImageArrayNonUniformIndexing
             // What other stages need, and ways of naming descriptors.
             | InterpolationFunction
             | DerivativeControl

@@ -10,13 +10,18 @@ use crate::module::{Def, Module};
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use spirv::{Op, StorageClass};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whose a pointer is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Root {
     /// A variable, of those that are arrays of descriptors an element.
     One(Id, u32),
-    /// Several variables, or an element of an array of descriptors that no constant names.
+    /// An element of an array of descriptors that no constant names.
+    Among(Id),
+    /// One of several buffers.
+    Several,
+    /// Several variables of other memories, or several layouts.
     Any,
     /// An address.
     Address,
@@ -58,7 +63,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
             for phi in data.phis.iter().filter(|p| f.is_pointer(p.ty)) {
                 for (_, arg) in &phi.args {
                     let place = f.of(&out, *arg);
-                    changed |= join(&mut out, phi.id, place);
+                    changed |= join(m, &mut out, phi.id, place);
                 }
             }
             for inst in &data.insts {
@@ -85,15 +90,15 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
     out
 }
 
-fn join(out: &mut Places, id: Id, new: Option<Place>) -> bool {
+fn join(m: &Module<'_>, out: &mut Places, id: Id, new: Option<Place>) -> bool {
     let Some(new) = new else { return false };
     let joined = match out[id] {
         None => new,
         Some(old) => Place {
-            root: if old.root == new.root {
-                old.root
-            } else {
-                Root::Any
+            root: match old.root == new.root {
+                true => old.root,
+                false if is_buffer(m, old.root) && is_buffer(m, new.root) => Root::Several,
+                false => Root::Any,
             },
             // Of one type in one way: what differs is several variables to whoever uses it.
             matrix: old.matrix,
@@ -112,6 +117,99 @@ fn join(out: &mut Places, id: Id, new: Option<Place>) -> bool {
     let changed = out[id] != Some(joined);
     out[id] = Some(joined);
     changed
+}
+
+/// Whether pointers of a root are into buffers.
+pub(crate) fn is_buffer(m: &Module<'_>, root: Root) -> bool {
+    let id = match root {
+        Root::One(id, _) | Root::Among(id) => id,
+        Root::Several => return true,
+        Root::Any | Root::Address => return false,
+    };
+    let Def::Global(g) = m.def(id) else {
+        return false;
+    };
+    let class = m.globals.get(g).map(|g| g.class);
+    matches!(
+        class,
+        Some(StorageClass::StorageBuffer | StorageClass::Uniform)
+    )
+}
+
+/// Whether pointers of a root say which buffer they are into.
+pub(crate) fn says_which(m: &Module<'_>, root: Root) -> bool {
+    matches!(root, Root::Several | Root::Among(_)) && is_buffer(m, root)
+}
+
+/// The buffers that pointers may be into of which no one is known: variables and their elements.
+pub(crate) type Targets = BTreeMap<Id, BTreeSet<(Id, u32)>>;
+
+/// Finds them, for the pointers that say which buffer they are into.
+pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &Places) -> Targets {
+    let mut out = Targets::new();
+    let which = |id: Id| places[id].is_some_and(|p| says_which(m, p.root));
+    if !places.keys().any(which) {
+        return out;
+    }
+    let place = |id: Id| places[id].or_else(|| variable(m, id));
+    for _ in 0..MOST_ROUNDS {
+        let mut changed = false;
+        let mut flow = |out: &mut Targets, to: Id, from: &[Id]| {
+            let mut new = BTreeSet::new();
+            if let Some(Root::Among(array)) = place(to).map(|p| p.root) {
+                new.extend((0..elements(m, array).unwrap_or(0)).map(|n| (array, n)));
+            }
+            for from in from {
+                match place(*from).map(|p| p.root) {
+                    Some(Root::One(id, n)) => {
+                        new.insert((id, n));
+                    }
+                    Some(_) => new.extend(out.get(from).into_iter().flatten()),
+                    None => {}
+                }
+            }
+            let old = out.entry(to).or_default();
+            let before = old.len();
+            old.extend(new);
+            changed |= old.len() != before;
+        };
+        for b in &g.order {
+            let data = &body.blocks[*b];
+            for phi in data.phis.iter().filter(|p| which(p.id)) {
+                let args: Vec<Id> = phi.args.iter().map(|a| a.1).collect();
+                flow(&mut out, phi.id, &args);
+            }
+            for inst in &data.insts {
+                let Some(id) = inst.id.expand().filter(|id| which(*id)) else {
+                    continue;
+                };
+                let of_array = matches!(place(id).map(|p| p.root), Some(Root::Among(_)));
+                let operands = match inst.op {
+                    Op::Select => 1..3,
+                    _ if of_array => 0..0,
+                    _ => 0..1,
+                };
+                let words = body.operands(inst).get(operands).unwrap_or(&[]);
+                let from: Vec<Id> = words.iter().map(|w| Id::from_u32(*w)).collect();
+                flow(&mut out, id, &from);
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    out
+}
+
+/// The elements of an array of descriptors.
+pub(crate) fn elements(m: &Module<'_>, id: Id) -> Option<u32> {
+    let Def::Global(g) = m.def(id) else {
+        return None;
+    };
+    match m.globals.get(g).map(|g| m.types.kind(g.ty)) {
+        Some(Type::Array(_, n)) => u32::try_from(*n).ok(),
+        _ => None,
+    }
 }
 
 /// The place of a variable of the module.
@@ -162,24 +260,24 @@ impl Finder<'_, '_> {
                     known: Some(0),
                     beside: false,
                 };
-                join(out, id, Some(place))
+                join(self.m, out, id, Some(place))
             }
             Op::AccessChain
             | Op::InBoundsAccessChain
             | Op::PtrAccessChain
             | Op::InBoundsPtrAccessChain => {
                 let place = operand(0).and_then(|base| self.chain(out, inst, base, words));
-                join(out, id, place)
+                join(self.m, out, id, place)
             }
             Op::CopyObject => {
                 let place = operand(0).and_then(|p| self.of(out, p));
-                join(out, id, place)
+                join(self.m, out, id, place)
             }
             Op::Select => {
                 let mut changed = false;
                 for n in [1, 2] {
                     let place = operand(n).and_then(|p| self.of(out, p));
-                    changed |= join(out, id, place);
+                    changed |= join(self.m, out, id, place);
                 }
                 changed
             }
@@ -193,7 +291,7 @@ impl Finder<'_, '_> {
                     known: None,
                     beside: false,
                 };
-                join(out, id, Some(place))
+                join(self.m, out, id, Some(place))
             }
         }
     }
@@ -212,8 +310,10 @@ impl Finder<'_, '_> {
         } else if is_array_of_descriptors(self.m, base) {
             let index = indices.next()?;
             let n = self.m.bits(index).and_then(|n| u32::try_from(n).ok());
+            place.beside |= n.is_none();
             place.root = match (place.root, n) {
                 (Root::One(id, _), Some(n)) => Root::One(id, n),
+                (Root::One(id, _), None) => Root::Among(id),
                 _ => Root::Any,
             };
             of = self.m.types.step(of, 0, None)?.0;
@@ -279,7 +379,7 @@ pub(crate) fn pointer_stride(m: &Module<'_>, types: &[Ty], of: Ty) -> u64 {
     said.unwrap_or_else(|| m.types.size(of))
 }
 
-/// Whether a variable is an array of buffers.
+/// Whether a variable is an array of buffers, images or samplers.
 pub(crate) fn is_array_of_descriptors(m: &Module<'_>, id: Id) -> bool {
     let Def::Global(g) = m.def(id) else {
         return false;

@@ -5,6 +5,7 @@
 
 use crate::body::Body;
 use crate::module::Module;
+use crate::module::addresses;
 use crate::module::constants::Constant;
 use crate::module::types::Type;
 use crate::read::Id;
@@ -102,6 +103,9 @@ pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
         let null = m.constant(from).is_some_and(|c| c.value == Constant::Null);
         match ty {
             _ if null => start(out, to, Memory::Null),
+            _ if addresses::of(m, from).is_some() => {
+                start(out, to, Memory::One(StorageClass::CrossWorkgroup));
+            }
             Some(Type::Pointer(StorageClass::Generic, _)) => users[from].push(to),
             Some(Type::Pointer(class, _)) => start(out, to, Memory::One(*class)),
             // A condition.

@@ -304,7 +304,8 @@ impl Analysis<'_, '_> {
                 }
             }
             op if crate::emit::is_lane_dependent(op) => Spread::Source,
-            op if images::is_query(op) => Spread::Nothing,
+            // Of an image by an index it is another in each channel; so is the size of a level.
+            op if images::is_query(op) => Spread::Operands,
             // A lane for each channel whatever the coordinates are.
             Op::ImageSampleExplicitLod | Op::ImageRead | Op::ImageFetch => Spread::Source,
             op if rectangles::is_read(op) => Spread::Source,

@@ -611,7 +611,7 @@ impl Ins<'_, '_> {
         self.one(InstData::ArgQuery { opcode, fact, of }, Some(ty))
     }
 
-    /// `symbol_addr`: the address of constant data of the module.
+    /// `symbol_addr`: the address of data of the module.
     pub fn symbol_addr(self, data: DataRef) -> Value {
         let opcode = Opcode::SymbolAddr;
         let ty = Type::scalar_of(Scalar::I64);

@@ -1,7 +1,8 @@
 //! Memory as the interpreter sees it.
 
 use super::image::{Image, Sampler};
-use crate::ir::{Data, DataRef, Space};
+use crate::ir::data::ADDRESS_BYTES;
+use crate::ir::{Data, DataRef, Module, Space};
 use crate::printf::{self, MAX_STRING};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use std::collections::BTreeMap;
@@ -139,7 +140,7 @@ pub(super) fn from_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
 }
 
-/// Where the first piece of constant data is, above all buffers.
+/// Where the first piece of data is, above all buffers.
 const DATA: u64 = 0x5000_0000_0000;
 /// From one piece to the next: more than any has.
 const DATA_STEP: u64 = 1 << 30;
@@ -154,6 +155,37 @@ pub(super) struct Tables {
     pub(super) samplers: Vec<Sampler>,
 }
 
+/// What a module's data hold, from one launch to the next.
+pub(super) struct Contents {
+    /// By data: what it holds, if that is not what the module says.
+    bytes: Vec<Option<Vec<u8>>>,
+}
+
+impl Contents {
+    /// Of a module that was just loaded.
+    pub(super) fn new(module: &Module) -> Contents {
+        let bytes = module.data.values().map(|d| {
+            let mut bytes = (d.written || !d.relocs.is_empty()).then(|| d.bytes.clone())?;
+            for r in &d.relocs {
+                let at = r.offset as usize;
+                if let Some(place) = bytes.get_mut(at..at + ADDRESS_BYTES) {
+                    let address = place_of(r.data).wrapping_add_signed(r.addend);
+                    place.copy_from_slice(&address.to_le_bytes());
+                }
+            }
+            Some(bytes)
+        });
+        Contents {
+            bytes: bytes.collect(),
+        }
+    }
+}
+
+/// Where data is: each has an equal part of the addresses that no buffer gets.
+fn place_of(data: DataRef) -> u64 {
+    DATA + data.index() as u64 * DATA_STEP
+}
+
 /// All memories that a work-group sees.
 pub(super) struct Spaces<'m> {
     pub(super) memory: &'m mut dyn Memory,
@@ -161,8 +193,9 @@ pub(super) struct Spaces<'m> {
     surfaces: &'m [u64],
     /// Images and samplers among the arguments.
     tables: &'m Tables,
-    /// The module's constant data.
+    /// The module's data.
     data: &'m PrimaryMap<DataRef, Data>,
+    contents: &'m mut Contents,
     slm: Vec<u8>,
     /// The running thread's own.
     pub(super) scratch: Vec<u8>,
@@ -175,12 +208,14 @@ impl<'m> Spaces<'m> {
         surfaces: &'m [u64],
         tables: &'m Tables,
         data: &'m PrimaryMap<DataRef, Data>,
+        contents: &'m mut Contents,
     ) -> Spaces<'m> {
         Spaces {
             memory,
             surfaces,
             tables,
             data,
+            contents,
             slm: Vec::new(),
             scratch: Vec::new(),
         }
@@ -212,20 +247,41 @@ impl<'m> Spaces<'m> {
         }))
     }
 
-    /// Where constant data is: each has an equal part of the addresses that no buffer gets.
+    /// Where data is.
     pub(super) fn data_address(&self, data: DataRef) -> Result<u64, String> {
         match self.data.is_valid(data) {
-            true => Ok(DATA + data.index() as u64 * DATA_STEP),
+            true => Ok(place_of(data)),
             false => Err(format!("{data} does not exist")),
         }
     }
 
-    /// The constant data at an address, from there on.
-    fn data_at(&self, address: u64) -> Option<&[u8]> {
+    /// The data at an address, and where in it that is.
+    fn data_at(&self, address: u64) -> Option<(DataRef, usize)> {
         let at = address.checked_sub(DATA)?;
-        let index = usize::try_from(at / DATA_STEP).ok()?;
-        let data = self.data.as_values_slice().get(index)?;
-        data.bytes.get(usize::try_from(at % DATA_STEP).ok()?..)
+        let data = DataRef::new(usize::try_from(at / DATA_STEP).ok()?);
+        let offset = usize::try_from(at % DATA_STEP).ok()?;
+        self.data.is_valid(data).then_some((data, offset))
+    }
+
+    /// So many bytes of data at an address.
+    fn read_data(&self, address: u64, bytes: usize) -> Option<&[u8]> {
+        let (data, at) = self.data_at(address)?;
+        let changed = self.contents.bytes.get(data.index())?.as_deref();
+        let all = changed.unwrap_or(&self.data.get(data)?.bytes);
+        all.get(at..at.checked_add(bytes)?)
+    }
+
+    /// Writes to data; `None` where there is none.
+    fn write_data(&mut self, address: u64, bytes: &[u8]) -> Option<Result<(), String>> {
+        let (data, at) = self.data_at(address)?;
+        let Data { name, written, .. } = self.data.get(data)?;
+        if !written {
+            return Some(Err(format!("a write to %{name}, which is constant")));
+        }
+        let all = self.contents.bytes.get_mut(data.index())?.as_mut()?;
+        let place = all.get_mut(at..at.checked_add(bytes.len())?)?;
+        place.copy_from_slice(bytes);
+        Some(Ok(()))
     }
 
     /// The text of a string of the module.
@@ -281,7 +337,7 @@ impl<'m> Spaces<'m> {
             out.copy_from_slice(own?);
         } else {
             let address = self.global(space, address)?;
-            if let Some(from) = self.data_at(address).and_then(|d| d.get(..out.len())) {
+            if let Some(from) = self.read_data(address, out.len()) {
                 out.copy_from_slice(from);
                 return Ok(from_le(out));
             }
@@ -296,6 +352,9 @@ impl<'m> Spaces<'m> {
             return Ok(());
         }
         let address = self.global(space, address)?;
+        if let Some(done) = self.write_data(address, data) {
+            return done;
+        }
         self.memory.write(address, data).map_err(|e| e.to_string())
     }
 }

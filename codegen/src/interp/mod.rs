@@ -39,7 +39,7 @@ pub use memory::{Buffers, Memory, MemoryError};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{ArgKind, FuncKind, FuncRef, Module, Scalar, Type};
 use crate::result::Origin;
-use memory::{Spaces, Tables};
+use memory::{Contents, Spaces, Tables};
 use thread::{State, Thread};
 
 /// The lanes of a value: the bits of each, zero-extended; 0 or 1 for predicates.
@@ -166,7 +166,44 @@ struct Group<'a> {
     size: [u32; 3],
 }
 
-/// Launches a kernel over a grid. Groups run one after the other; the threads of a group run in turn, each up to the next
+/// A module and what its variables hold, from one launch to the next.
+pub struct Loaded<'m> {
+    module: &'m Module,
+    contents: Contents,
+}
+
+impl<'m> Loaded<'m> {
+    /// A module of which nothing was launched.
+    pub fn new(module: &'m Module) -> Loaded<'m> {
+        Loaded {
+            module,
+            contents: Contents::new(module),
+        }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m Module {
+        self.module
+    }
+
+    /// Launches a kernel: see [`launch`].
+    ///
+    /// # Errors
+    /// As [`launch`].
+    pub fn launch(
+        &mut self,
+        kernel: FuncRef,
+        grid: &Grid,
+        args: &[Arg],
+        memory: &mut dyn Memory,
+        fuel: u64,
+    ) -> Result<Stats, InterpError> {
+        let Loaded { module, contents } = self;
+        run(module, contents, kernel, grid, args, memory, fuel)
+    }
+}
+
+/// Launches a kernel over a grid. The module's variables hold what they do when it is loaded. Groups run one after the other; the threads of a group run in turn, each up to the next
 /// barrier. `fuel` is the most instructions that the whole launch may execute.
 ///
 /// # Errors
@@ -174,6 +211,18 @@ struct Group<'a> {
 /// all threads reach; no fuel left. The module must have been verified: where it was not, an error may also say so.
 pub fn launch(
     module: &Module,
+    kernel: FuncRef,
+    grid: &Grid,
+    args: &[Arg],
+    memory: &mut dyn Memory,
+    fuel: u64,
+) -> Result<Stats, InterpError> {
+    Loaded::new(module).launch(kernel, grid, args, memory, fuel)
+}
+
+fn run(
+    module: &Module,
+    contents: &mut Contents,
     kernel: FuncRef,
     grid: &Grid,
     args: &[Arg],
@@ -274,7 +323,7 @@ pub fn launch(
                     simd.max(1),
                     &group,
                     args,
-                    &mut Spaces::new(memory, &surfaces, &tables, &module.data),
+                    &mut Spaces::new(memory, &surfaces, &tables, &module.data, contents),
                     &mut fuel,
                     &mut stats,
                 )?;
@@ -351,7 +400,8 @@ pub fn call(
     let mut fuel = fuel;
     let mut thread = Thread::new(module, func, &group, 0, 1, args)?;
     let tables = Tables::default();
-    let mut memory = Spaces::new(memory, &[], &tables, &module.data);
+    let mut contents = Contents::new(module);
+    let mut memory = Spaces::new(memory, &[], &tables, &module.data, &mut contents);
     while thread.run(&mut memory, &mut fuel)? == State::Barrier {}
     Ok(thread.results())
 }

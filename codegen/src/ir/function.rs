@@ -1,5 +1,6 @@
 //! Functions and modules.
 
+use super::data::Data;
 use super::dfg::DataFlowGraph;
 use super::entities::{DataRef, FuncRef, Inst, SourceFile};
 use super::image::{ArgFact, ImageAccess, ImageShape, Sampler};
@@ -238,64 +239,12 @@ impl Function {
     }
 }
 
-/// Constant data of a module, in memory wherever the loader puts it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Data {
-    /// Name, without the `%`.
-    pub name: String,
-    /// Alignment of its address in bytes, a power of two.
-    pub align: u32,
-    /// What it consists of, as its text shows it.
-    pub scalar: Scalar,
-    /// Contents.
-    pub bytes: Vec<u8>,
-    /// Whether it is a string for `printf`, of bytes and a zero. Nobody else can read it: it may be in memory of the host.
-    pub string: bool,
-}
-
-impl Data {
-    /// Data of elements of a type, the low bits of each word, aligned as an element.
-    pub fn new(name: impl Into<String>, scalar: Scalar, elements: &[u64]) -> Data {
-        let size = scalar.bytes() as usize;
-        let bytes = elements
-            .iter()
-            .flat_map(|e| e.to_le_bytes().into_iter().take(size));
-        Data {
-            name: name.into(),
-            align: scalar.bytes().max(1),
-            scalar,
-            bytes: bytes.collect(),
-            string: false,
-        }
-    }
-
-    /// A string for `printf`; its zero is added.
-    pub fn string(name: impl Into<String>, text: impl Into<Vec<u8>>) -> Data {
-        let mut bytes: Vec<u8> = text.into();
-        bytes.push(0);
-        Data {
-            name: name.into(),
-            align: 1,
-            scalar: Scalar::I8,
-            bytes,
-            string: true,
-        }
-    }
-
-    /// The bits of each element.
-    pub fn elements(&self) -> impl Iterator<Item = u64> + '_ {
-        let size = self.scalar.bytes().max(1) as usize;
-        let word = |b: &[u8]| b.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b));
-        self.bytes.chunks(size).map(word)
-    }
-}
-
-/// The functions and the constant data of one text or one zebin.
+/// The functions and the data of one text or one zebin.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
     /// Names of the source files that instructions come from.
     pub files: PrimaryMap<SourceFile, String>,
-    /// Constant data, in text order.
+    /// Constants, strings and variables, in text order.
     pub data: PrimaryMap<DataRef, Data>,
     /// In text order.
     pub functions: PrimaryMap<FuncRef, Function>,

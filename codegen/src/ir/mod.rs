@@ -6,6 +6,7 @@
 pub mod among;
 pub mod cfg;
 pub mod condcodes;
+pub(crate) mod data;
 pub mod dfg;
 pub mod entities;
 mod equal;
@@ -23,10 +24,11 @@ pub mod types;
 
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
+pub use data::{Data, DataReloc};
 pub use dfg::{DataFlowGraph, ValueDef};
 pub use entities::{Block, CaseTable, Constant, DataRef, FuncRef, Inst, SourceFile, Value};
 pub use function::{
-    ArgKind, Data, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
+    ArgKind, FloatControls, FuncKind, Function, MAX_SCRATCH, Module, Param, Signature,
 };
 pub use image::{
     Addressing, ArgFact, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler, SamplerFact,

@@ -3,8 +3,8 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Data, DpasShape, FuncKind, Function, Inst, InstData,
-    MemFlags, Module, Opcode, Region, Sampler, Scalar, Space, Value,
+    ArgFact, ArgKind, Block, BlockCall, Data, DataReloc, DpasShape, FuncKind, Function, Inst,
+    InstData, MemFlags, Module, Opcode, Region, Sampler, Scalar, Space, Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -15,7 +15,7 @@ impl fmt::Display for Module {
             writeln!(f, "{file} = {}", literal::quote(name.as_bytes()))?;
         }
         for d in self.data.values() {
-            data(f, d)?;
+            data(f, d, self)?;
         }
         for (r, func) in &self.functions {
             let first = cranelift_entity::EntityRef::index(r) == 0;
@@ -34,17 +34,44 @@ impl fmt::Display for Function {
     }
 }
 
-fn data(f: &mut fmt::Formatter<'_>, d: &Data) -> fmt::Result {
-    write!(f, "const %{}", d.name)?;
+/// From so many equal elements on they stand there once, with their number.
+const REPEATED: usize = 8;
+
+fn data(f: &mut fmt::Formatter<'_>, d: &Data, module: &Module) -> fmt::Result {
+    let keyword = if d.written { "global" } else { "const" };
+    write!(f, "{keyword} %{}", d.name)?;
     if let (true, Some(text)) = (d.string, d.bytes.strip_suffix(&[0])) {
         return writeln!(f, " = {}", literal::quote(text));
     }
     if d.align != d.scalar.bytes() {
         write!(f, " align {}", d.align)?;
     }
-    let elements = d.elements().map(|e| literal::print(d.scalar, e));
-    let elements: Vec<String> = elements.collect();
-    writeln!(f, " = {} [{}]", d.scalar, elements.join(", "))
+    let elements: Vec<u64> = d.elements().collect();
+    let runs = elements.chunk_by(|a, b| a == b);
+    let mut shown = Vec::new();
+    for run in runs {
+        let element = run.first().map(|&e| literal::print(d.scalar, e));
+        let element = element.unwrap_or_default();
+        match run.len() {
+            n @ REPEATED.. => shown.push(format!("{element} x {n}")),
+            n => shown.resize(shown.len() + n, element),
+        }
+    }
+    write!(f, " = {} [{}]", d.scalar, shown.join(", "))?;
+    if !d.relocs.is_empty() {
+        let address = |r: &DataReloc| {
+            let name = module.data.get(r.data).map(|d| d.name.as_str());
+            let plus = if r.addend > 0 { "+" } else { "" };
+            let addend = match r.addend {
+                0 => String::new(),
+                n => format!("{plus}{n}"),
+            };
+            format!("{}: %{}{addend}", r.offset, name.unwrap_or("?"))
+        };
+        let all: Vec<String> = d.relocs.iter().map(address).collect();
+        write!(f, " relocs [{}]", all.join(", "))?;
+    }
+    writeln!(f)
 }
 
 /// `repeat linear norm`.

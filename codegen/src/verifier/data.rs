@@ -1,7 +1,8 @@
-//! Rules about constant data.
+//! Rules about data of the module.
 
 use super::structure::is_name;
-use crate::ir::{DataRef, Module, Scalar};
+use crate::ir::data::ADDRESS_BYTES;
+use crate::ir::{Data, DataRef, Module, Scalar};
 use crate::printf::MAX_STRING;
 use std::collections::HashSet;
 
@@ -52,7 +53,11 @@ pub(super) fn errors(module: &Module) -> Vec<(DataRef, String)> {
                     "a string of {have} bytes; {MAX_STRING} are the most"
                 ));
             }
+            if d.written {
+                error("a string is constant".to_owned());
+            }
         }
+        relocs(module, d, &mut error);
         // Padding too.
         bytes = bytes.saturating_add(d.bytes.len() + ALIGN as usize);
         if bytes > MOST {
@@ -61,4 +66,40 @@ pub(super) fn errors(module: &Module) -> Vec<(DataRef, String)> {
         }
     }
     out
+}
+
+/// What is wrong with the addresses that a piece of data holds.
+fn relocs(module: &Module, d: &Data, error: &mut impl FnMut(String)) {
+    if d.string && !d.relocs.is_empty() {
+        error("a string holds no addresses".to_owned());
+    }
+    let mut free = 0;
+    for r in &d.relocs {
+        let at = r.offset as usize;
+        let to = module.data.get(r.data);
+        let name = to.map_or("?", |d| d.name.as_str());
+        match to {
+            None => error(format!("an address of {}, which is not there", r.data)),
+            Some(to) if to.string => error(format!(
+                "an address of %{name}, a string for `printf`, which may be in memory of the host"
+            )),
+            Some(_) => {}
+        }
+        if at < free {
+            error(format!(
+                "the address of %{name} at {at}: it is behind the one before, which ends at {free}"
+            ));
+        }
+        free = at + ADDRESS_BYTES;
+        match d.bytes.get(at..free) {
+            None => error(format!(
+                "the address of %{name} at {at}: it has {ADDRESS_BYTES} bytes, and the data {}",
+                d.bytes.len()
+            )),
+            Some(place) if place.iter().any(|b| *b != 0) => error(format!(
+                "the address of %{name} at {at}, where there are no zeros"
+            )),
+            Some(_) => {}
+        }
+    }
 }

@@ -193,6 +193,14 @@ impl Verifier<'_> {
         let block = matches!(opcode, Opcode::Bload | Opcode::Bstore);
         let (n, addr) = a.addr;
         let have = self.ty(addr);
+        if mem.constant
+            && let Some(def) = self.func.dfg.def_inst(addr)
+            && let InstData::Symbol { data, .. } = *self.func.dfg.data(def)
+            && let Some(d) = self.module.data.get(data).filter(|d| d.written)
+        {
+            let message = format!("%{} is promised constant, and kernels write to it", d.name);
+            self.error(Place::Inst(inst), message);
+        }
         let scalar = mem.space.address();
         // Of a scattered load or store every lane may have several elements.
         let several = matches!(opcode, Opcode::Load | Opcode::Store)

@@ -1,23 +1,25 @@
 //! Writing zebins: the ELF container that Intel's driver and the runtime load.
 //!
 //! Sections: `.text.<kernel>` with `.rel.text.<kernel>`, `.debug_*` with `.rela.debug_*` where there are source locations (`debug.rs`),
-//! `.data.const`, `.data.const.string`, `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab` with a symbol a kernel
-//! and a piece of data. Facts: zebin specification
+//! `.data.const`, `.data.const.string` and `.data.global` with their `.rel.data.*` (`data.rs`), `.ze_info` (YAML), `.note.intelgt.compat`, `.symtab`
+//! with a symbol a kernel and a piece of data. Facts: zebin specification
 //! (`elf.md`, `zeinfo.md`) and what the driver was seen to accept.
 
+mod data;
 mod debug;
 
 use crate::emit::{LabelRange, Located, Relocation};
 use crate::ir::memory::SLM_ALIGN;
 use crate::ir::{
-    Addressing, ArgFact, ArgKind, Data, DataRef, FuncKind, Function, ImageAccess, ImageFact,
-    ImageShape, Module, SamplerFact,
+    Addressing, ArgFact, ArgKind, FuncKind, Function, ImageAccess, ImageFact, ImageShape, Module,
+    SamplerFact,
 };
 use crate::result::CodegenError;
 use crate::target::Target;
 use crate::target::abi::{PACKED_IDS, Payload};
 use crate::vcode::SymbolPart;
-use cranelift_entity::{EntityRef, PrimaryMap};
+use cranelift_entity::EntityRef;
+use data::DataSections;
 use debug::DebugKernel;
 use object::Endianness;
 use object::elf;
@@ -327,19 +329,6 @@ struct Section<'a> {
     data: &'a [u8],
 }
 
-/// The bytes of `.data.const` and of `.data.const.string`, which the host reads, and where in its section each piece begins.
-fn constants(data: &PrimaryMap<DataRef, Data>) -> ([Vec<u8>; 2], Vec<usize>) {
-    let mut out = [Vec::new(), Vec::new()];
-    let mut starts = Vec::new();
-    for d in data.values() {
-        let out = &mut out[usize::from(d.string)];
-        out.resize(out.len().next_multiple_of(d.align.max(1) as usize), 0);
-        starts.push(out.len());
-        out.extend_from_slice(&d.bytes);
-    }
-    (out, starts)
-}
-
 /// Relocation types (zebin specification, "Gen Relocation Type").
 fn relocation_type(part: SymbolPart) -> u32 {
     match part {
@@ -349,7 +338,7 @@ fn relocation_type(part: SymbolPart) -> u32 {
     }
 }
 
-/// Writes a zebin with these kernels and a module's constant data.
+/// Writes a zebin with these kernels and a module's data.
 ///
 /// # Errors
 /// The ELF writer refuses a size.
@@ -373,7 +362,10 @@ pub fn write(
     let fail = |e: object::write::Error| CodegenError::internal("zebin", e);
     let info = ze_info(target, kernels);
     let notes = compat_notes(target);
-    let (constants, starts) = constants(data);
+    let DataSections {
+        sections: data_sections,
+        places: data_places,
+    } = DataSections::new(data);
     let texts: Vec<Vec<u8>> = kernels
         .iter()
         .map(|k| {
@@ -393,23 +385,17 @@ pub fn write(
             data: text,
         })
         .collect();
-    let mut constant_sections = [None; 2];
-    let names = [".data.const", ".data.const.string"];
-    for (n, (bytes, name)) in constants.iter().zip(names).enumerate() {
-        if bytes.is_empty() {
-            continue;
-        }
-        let of = data.values().filter(|d| usize::from(d.string) == n);
-        let most = of.map(|d| u64::from(d.align)).max();
-        constant_sections[n] = Some(sections.len());
-        sections.push(Section {
-            name: name.into(),
-            kind: elf::SHT_PROGBITS,
-            flags: elf::SHF_ALLOC,
-            align: most.unwrap_or(1),
-            data: bytes,
-        });
-    }
+    let first_data = sections.len();
+    sections.extend(data_sections.iter().map(|d| Section {
+        name: d.name.into(),
+        kind: elf::SHT_PROGBITS,
+        flags: match d.written {
+            true => elf::SHF_ALLOC | elf::SHF_WRITE,
+            false => elf::SHF_ALLOC,
+        },
+        align: d.align,
+        data: &d.bytes,
+    }));
     let first_debug = sections.len();
     sections.extend(debug.iter().map(|d| Section {
         name: d.name.into(),
@@ -432,12 +418,17 @@ pub fn write(
         align: 4,
         data: &notes,
     });
-    // Of each kernel with relocations: which, and its section.
-    let relocated: Vec<(usize, Vec<u8>)> = kernels
-        .iter()
-        .enumerate()
-        .filter(|(_, k)| !k.relocations.is_empty())
-        .map(|(n, k)| (n, format!(".rel.text.{}", k.func.name).into_bytes()))
+    // Which sections have relocations, and those.
+    let data_relocations = data_sections.iter().map(|d| &d.relocations[..]);
+    let of_data = (first_data..).zip(data_relocations);
+    let of_code = kernels.iter().map(|k| k.relocations).enumerate();
+    let relocated: Vec<(usize, &[Relocation], Vec<u8>)> = of_data
+        .chain(of_code)
+        .filter(|(_, relocations)| !relocations.is_empty())
+        .filter_map(|(n, relocations)| {
+            let name = [b".rel", &sections.get(n)?.name[..]].concat();
+            Some((n, relocations, name))
+        })
         .collect();
     let debug_relocations = debug
         .iter()
@@ -457,11 +448,11 @@ pub fn write(
         .collect();
     let relocated: Vec<_> = relocated
         .iter()
-        .map(|(n, name)| {
+        .map(|(n, relocations, name)| {
             let name = w.add_section_name(name);
             w.reserve_section_index();
-            let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
-            (*n, name, w.reserve_relocations(count, false))
+            let offset = w.reserve_relocations(relocations.len(), false);
+            (*n, *relocations, name, offset)
         })
         .collect();
     let addressed: Vec<_> = debug
@@ -485,13 +476,16 @@ pub fn write(
             (name, *section, w.reserve_symbol_index(Some(*section)))
         })
         .collect();
-    let constant_indices = constant_sections.map(|s| s.and_then(|s| placed.get(s)).map(|p| p.1));
-    let constant_index = |d: &Data| constant_indices[usize::from(d.string)];
+    let data_index = |n: usize| {
+        let place = data_places.get(n).map(|p| first_data + p.section);
+        place.and_then(|s| placed.get(s)).map(|p| p.1)
+    };
     let data_symbols: Vec<_> = data
         .values()
-        .map(|d| {
+        .enumerate()
+        .map(|(n, d)| {
             let name = w.add_string(d.name.as_bytes());
-            (name, w.reserve_symbol_index(constant_index(d)))
+            (name, w.reserve_symbol_index(data_index(n)))
         })
         .collect();
     w.reserve_symtab_section_index();
@@ -514,9 +508,9 @@ pub fn write(
         w.write_align(s.align);
         w.write(s.data);
     }
-    for (n, ..) in &relocated {
+    for (_, relocations, ..) in &relocated {
         w.write_align_relocation();
-        for r in kernels.get(*n).map_or(&[][..], |k| k.relocations) {
+        for r in *relocations {
             let symbol = data_symbols.get(r.data.index());
             w.write_relocation(
                 false,
@@ -558,15 +552,15 @@ pub fn write(
             st_size: k.text.len() as u64,
         });
     }
-    for (((name, _), d), start) in data_symbols.iter().zip(data.values()).zip(starts) {
+    for (n, ((name, _), d)) in data_symbols.iter().zip(data.values()).enumerate() {
         let st_name = w.string_offset(Some(*name));
         w.write_symbol(&Sym {
-            section: constant_index(d).map(|s| s.0),
+            section: data_index(n).map(|s| s.0),
             st_name,
             st_info: elf::SymbolInfo::new(elf::STB_GLOBAL, elf::STT_OBJECT),
             st_other: elf::SymbolOther(0),
             st_shndx: elf::SymbolSection(0),
-            st_value: start as u64,
+            st_value: data_places.get(n).map_or(0, |p| p.offset),
             st_size: d.bytes.len() as u64,
         });
     }
@@ -589,9 +583,9 @@ pub fn write(
         });
     }
     let symtab = w.symtab_index();
-    for (n, name, offset) in &relocated {
+    for (n, relocations, name, offset) in &relocated {
         let section = placed.get(*n).map_or(SectionIndex(0), |p| p.1);
-        let count = kernels.get(*n).map_or(0, |k| k.relocations.len());
+        let count = relocations.len();
         w.write_relocation_section_header(*name, section, symtab, *offset, count, false);
     }
     for (section, d, name, offset) in &addressed {

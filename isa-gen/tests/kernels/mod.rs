@@ -131,6 +131,7 @@ files![
     "dot",
     "double",
     "exact",
+    "globals",
     "half",
     "image",
     "image_blocks",

@@ -25,7 +25,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("media_store", Media, NoClass, NoOut, "The same, stored: `media_store image 0 (v1, v2) width 16, v3`.").effect(),
         op("send", Send, NoClass, NoOut, "A message, with the descriptors given, without an answer: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),
         op("send_reply", Send, NoClass, Ctrl, "The same with an answer: `send_reply.i32x8 exec 8 ex 0xc desc 0x2106e00 v1`; a second payload stands behind the first.").effect(),
-        op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of constant data of the module: `symbol_addr.i64 %table`."),
+        op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of data of the module: `symbol_addr.i64 %table`."),
         op("printf", Printf, NoClass, NoOut, "Prints a line a lane, as OpenCL's `printf` does, with what the lanes of values are: `printf %format(v1, v2), mask v3`.").effect(),
         op("printf_buffer", Nullary, NoClass, Ctrl, "`i64`: the address of what `printf` writes to; `printf` is made of it."),
         op("fence", Fence, NoClass, NoOut, "Orders a thread's accesses before it before those after it, for all in the scope: `fence global device`.").effect(),

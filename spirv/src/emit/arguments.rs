@@ -85,11 +85,11 @@ impl Emit<'_, '_, '_> {
                 Ok((leaves, ArgumentKind::Value { size: size as u32 }))
             }
             Type::Image(t) => {
-                self.image_argument(id, &t)?;
+                self.image_argument(id, 0, &t)?;
                 Ok((Leaves::new(), ArgumentKind::Image))
             }
             Type::Sampler => {
-                self.sampler_argument(id)?;
+                self.sampler_argument(id, 0)?;
                 Ok((Leaves::new(), ArgumentKind::Sampler))
             }
             _ => Err(Error::unsupported(format!(

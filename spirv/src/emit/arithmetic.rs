@@ -109,6 +109,8 @@ impl Emit<'_, '_, '_> {
     }
 
     pub(super) fn arithmetic(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        let mode = self.fast_mode(inst);
+        self.assume(inst, mode);
         let sum = inst.id.expand().and_then(|id| self.fused[id]);
         if let (Some(sum), Op::FAdd | Op::FSub) = (sum, inst.op) {
             return self.fused(inst, sum);
@@ -134,6 +136,14 @@ impl Emit<'_, '_, '_> {
         for n in 0..count.min(2) {
             all.push(self.get(self.operand(inst, n)?)?);
         }
+        if self.compares_pointers(inst.op) && count == 2 {
+            let pointers = [self.operand(inst, 0)?, self.operand(inst, 1)?];
+            all = self.compared(pointers)?.into();
+        }
+        if let Some(decided) = self.decided(inst, mode, &all) {
+            return Ok(decided);
+        }
+        let op = self.compare(inst, mode);
         let ty = inst.ty.expand();
         let want = ty.map_or(0, |t| self.m.types.leaves(t)) as usize;
         let mut out = Leaves::new();
@@ -147,7 +157,10 @@ impl Emit<'_, '_, '_> {
             let parts = parts.ok_or_else(|| Error::malformed("operands of several sizes"))?;
             out.push(match *parts.as_slice() {
                 [a] => self.unary(inst.op, a)?,
-                [a, b] => self.binary(inst.op, a, b)?,
+                [a, b] => match self.simpler(op, mode, a, b) {
+                    Some(v) => v,
+                    None => self.binary(op, a, b)?,
+                },
                 _ => return Err(Error::malformed("no operands")),
             });
         }

@@ -204,7 +204,11 @@ impl Emit<'_, '_, '_> {
         for &(id, ty) in all {
             let mut leaves = Leaves::new();
             for (ty, _) in self.m.types.scalars(ty) {
-                let ty = self.lanes(self.scalar(ty)?, self.simd);
+                let scalar = match self.says_which(id) {
+                    true => ir::Scalar::I64,
+                    false => self.scalar(ty)?,
+                };
+                let ty = self.lanes(scalar, self.simd);
                 leaves.push(self.b.ins().undef(ty));
             }
             let vars = self.declare(what, id, &leaves, self.simd);

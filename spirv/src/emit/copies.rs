@@ -88,7 +88,10 @@ impl Emit<'_, '_, '_> {
             )));
         }
         let mut bytes = vec![0; size as usize];
-        write(self.m, init, 0, &mut bytes)?;
+        if !write(self.m, init, &mut bytes)?.is_empty() {
+            let what = "a private variable of this size that begins with addresses";
+            return Err(Error::unsupported(what));
+        }
         for (n, part) in bytes.chunks(unit as usize).enumerate() {
             let bits = part.iter().rev().fold(0, |b, x| b << 8 | u64::from(*x));
             let v = self.number(scalar, bits);

@@ -6,7 +6,7 @@
 use super::logical::{Buffer, is_buffer};
 use super::{Emit, Leaves};
 use crate::error::Error;
-use crate::logical::{Root, is_array_of_descriptors};
+use crate::logical::{self, Root, is_array_of_descriptors};
 use crate::module::Def;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
@@ -22,6 +22,9 @@ const MOST_PUSHED: u64 = 2048;
 /// The most places that are looked at for one by an index.
 const MOST_CHOICES: u64 = 4096;
 
+/// The most elements of an array of descriptors that is indexed by what is no constant.
+const MOST_CHOSEN: u64 = 32;
+
 /// A variable of the host's.
 struct Found {
     id: Id,
@@ -36,9 +39,22 @@ impl Emit<'_, '_, '_> {
         crate::room::used(self.body, self.g, &mut used);
         self.sized = self.robust && self.goes_by_pointers();
         let mut elements: BTreeSet<(Id, u32)> = BTreeSet::new();
+        let mut among: BTreeSet<Id> = BTreeSet::new();
         for place in self.places.values().flatten() {
-            if let Root::One(id, n) = place.root {
-                elements.insert((id, n));
+            match place.root {
+                Root::One(id, n) => {
+                    elements.insert((id, n));
+                }
+                Root::Among(id) => {
+                    among.insert(id);
+                }
+                Root::Several | Root::Any | Root::Address => {}
+            }
+        }
+        for id in among {
+            match self.elements_of(id) {
+                Ok(count) => elements.extend((0..count).map(|n| (id, n))),
+                Err(e) => self.error(e, 0, 0, Some(id)),
             }
         }
         let mut all: BTreeMap<(u32, u32, u32), Vec<Found>> = BTreeMap::new();
@@ -106,6 +122,19 @@ impl Emit<'_, '_, '_> {
         out
     }
 
+    /// How many elements an array of descriptors has of which one is chosen by an index.
+    pub(super) fn elements_of(&self, id: Id) -> Result<u32, Error> {
+        match logical::elements(self.m, id) {
+            Some(n) if u64::from(n) <= MOST_CHOSEN => Ok(n),
+            Some(n) => Err(Error::limit(format!(
+                "an index of {n} resources: {MOST_CHOSEN} are the most"
+            ))),
+            None => Err(Error::unsupported(
+                "an index of resources whose number is not known",
+            )),
+        }
+    }
+
     /// The name of a variable, else of the type of its block.
     fn binding_name(&self, found: &Found) -> String {
         self.m.name(found.id).unwrap_or_default()
@@ -139,18 +168,12 @@ impl Emit<'_, '_, '_> {
                         _ => Access::ReadWrite,
                     };
                 }
-                if element != 0 || is_array_of_descriptors(self.m, one.id) {
-                    return Err(Error::unsupported("an array of images"));
-                }
-                self.image_argument(one.id, &t)?;
+                self.image_argument(one.id, element, &t)?;
                 new.resource = Resource::Image;
                 ArgumentKind::Image
             }
             Type::Sampler => {
-                if is_array_of_descriptors(self.m, one.id) {
-                    return Err(Error::unsupported("an array of samplers"));
-                }
-                self.sampler_argument(one.id)?;
+                self.sampler_argument(one.id, element)?;
                 new.resource = Resource::Sampler;
                 ArgumentKind::Sampler
             }
@@ -370,11 +393,12 @@ impl Emit<'_, '_, '_> {
     pub(super) fn load_resource(&mut self, to: Id, pointer: Id) -> Result<Leaves, Error> {
         let place = self.place(pointer);
         match place.map(|p| p.root) {
-            Some(Root::One(id, _)) if matches!(self.m.def(id), Def::Global(_)) => {
-                self.same_resource(to, id)?;
+            Some(Root::One(id, n)) if matches!(self.m.def(id), Def::Global(_)) => {
+                self.same_resource(to, id, n)?;
                 Ok(Leaves::new())
             }
-            _ => Err(Error::unsupported("an image by an index")),
+            Some(Root::Among(_)) => self.load_choice(to, pointer),
+            _ => Err(Error::unsupported("one of several images")),
         }
     }
 }

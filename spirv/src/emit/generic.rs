@@ -121,6 +121,9 @@ impl Emit<'_, '_, '_> {
 
     /// A pointer of which another is made by no more than arithmetic: as that is.
     pub(super) fn passed(&mut self, id: Id, to: Id) -> Result<Leaves, Error> {
+        if self.says_which(to) {
+            return self.saying_which(id);
+        }
         let Some(Memory::One(class)) = self.generic(to) else {
             return self.get(id);
         };

@@ -3,7 +3,7 @@
 //! An image, a sampler or both together is no value here: it is the kernel's argument that it comes from, or a sampler that is a constant. Reads
 //! of the nearest texel through such are loads at coordinates that this file makes; the others are samplers of the kernel's own.
 
-use super::{Emit, Leaves, rectangles};
+use super::{Emit, Leaves, choices, rectangles};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
@@ -35,7 +35,7 @@ pub(super) fn is_supported(op: Op) -> bool {
     )
 }
 
-/// Whether the result is one for the thread whatever the operands are.
+/// Whether it is a question about an image.
 pub(crate) fn is_query(op: Op) -> bool {
     use Op::*;
     matches!(
@@ -71,18 +71,20 @@ struct More {
     sample: Option<Value>,
 }
 
-/// Images and samplers by id.
+/// Images and samplers by id, those of arguments by their variable and its element.
 #[derive(Debug, Default)]
 pub(super) struct Images {
-    images: BTreeMap<Id, (u8, ImageType)>,
-    samplers: BTreeMap<Id, u8>,
+    images: BTreeMap<(Id, u32), (u8, ImageType)>,
+    samplers: BTreeMap<(Id, u32), u8>,
+    /// Pointers to elements of arrays, and images and samplers that are such, by an index that is no constant.
+    pub(super) choices: choices::Choices,
     /// What variables of them were loaded.
     aliases: BTreeMap<Id, (u8, ImageType)>,
     sampler_aliases: BTreeMap<Id, u8>,
     /// Those that media blocks are of; none before anyone asked.
     media: Option<BTreeSet<Id>>,
     /// Both together: their ids.
-    sampled: BTreeMap<Id, (Id, Id)>,
+    pub(super) sampled: BTreeMap<Id, (Id, Id)>,
 }
 
 /// The shape of an image as an argument.
@@ -109,7 +111,12 @@ fn shape(t: &ImageType) -> Result<ImageShape, Error> {
 
 impl Emit<'_, '_, '_> {
     /// An argument that is an image.
-    pub(super) fn image_argument(&mut self, id: Id, t: &ImageType) -> Result<(), Error> {
+    pub(super) fn image_argument(
+        &mut self,
+        id: Id,
+        element: u32,
+        t: &ImageType,
+    ) -> Result<(), Error> {
         let media = self.media_images().contains(&id);
         let shape = match shape(t)? {
             ImageShape::D2 if media => ImageShape::Block,
@@ -123,7 +130,7 @@ impl Emit<'_, '_, '_> {
         let n = u8::try_from(self.images.images.len());
         let n = n.map_err(|_| Error::limit("more than 256 images"))?;
         self.b.image_param(shape, access);
-        self.images.images.insert(id, (n, *t));
+        self.images.images.insert((id, element), (n, *t));
         Ok(())
     }
 
@@ -139,16 +146,17 @@ impl Emit<'_, '_, '_> {
     }
 
     /// An argument that is a sampler.
-    pub(super) fn sampler_argument(&mut self, id: Id) -> Result<(), Error> {
+    pub(super) fn sampler_argument(&mut self, id: Id, element: u32) -> Result<(), Error> {
         let n = u8::try_from(self.images.samplers.len());
         let n = n.map_err(|_| Error::limit("more than 256 samplers"))?;
         self.b.sampler_param();
-        self.images.samplers.insert(id, n);
+        self.images.samplers.insert((id, element), n);
         Ok(())
     }
 
-    /// Says that one is what another is.
-    pub(super) fn same_resource(&mut self, to: Id, from: Id) -> Result<(), Error> {
+    /// Says that one is what an element of a variable is.
+    pub(super) fn same_resource(&mut self, to: Id, id: Id, element: u32) -> Result<(), Error> {
+        let from = (id, element);
         if let Some(i) = self.images.images.get(&from).copied() {
             self.images.aliases.insert(to, i);
         } else if let Some(s) = self.images.samplers.get(&from).copied() {
@@ -160,14 +168,14 @@ impl Emit<'_, '_, '_> {
     }
 
     pub(super) fn image_of(&self, id: Id) -> Result<(u8, ImageType), Error> {
-        let found = self.images.images.get(&id).copied();
+        let found = self.images.images.get(&(id, 0)).copied();
         let found = found.or_else(|| self.images.aliases.get(&id).copied());
         found.ok_or_else(|| Error::unsupported("an image that is no argument of the kernel"))
     }
 
     fn sampler_of(&self, id: Id) -> Result<Sampler, Error> {
         let alias = self.images.sampler_aliases.get(&id);
-        if let Some(n) = self.images.samplers.get(&id).or(alias) {
+        if let Some(n) = self.images.samplers.get(&(id, 0)).or(alias) {
             return Ok(Sampler::Argument(*n));
         }
         match self.m.constant(id).map(|c| &c.value) {
@@ -187,6 +195,9 @@ impl Emit<'_, '_, '_> {
                 "{} of an image that media blocks are of",
                 read::name(inst.op)
             )));
+        }
+        if let Some(chosen) = self.chosen(inst, first) {
+            return self.for_each_choice(inst, chosen);
         }
         match inst.op {
             Op::SampledImage => {

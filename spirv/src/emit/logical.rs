@@ -1,6 +1,7 @@
 //! Pointers without addresses: indices, bounds, and where accesses are to.
 //!
-//! A pointer into a buffer is the bytes behind its beginning, in 32 bits; into other memory it is what accesses take, as in kernels. Where accesses are
+//! A pointer into a buffer is the bytes behind its beginning, in 32 bits; into one of several, which one is in 32 bits above (`several.rs`). Into other memory it is what accesses
+//! take, as in kernels. Where accesses are
 //! robust, a pointer of which an index may be outside is [`BESIDE`] or more where one is: accesses look at that, or, in the block that the pointer
 //! is made in, at the comparisons themselves. What is read there is zero, what is written goes nowhere.
 
@@ -26,6 +27,16 @@ pub(super) struct Buffer {
     pub length: Option<Value>,
 }
 
+/// A pointer as it came of its indices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Raw {
+    pub at: Value,
+    /// Whether they are all inside, where that is not known.
+    pub guard: Option<Value>,
+    /// Which buffer it is into, where it may be one of several.
+    pub number: Option<Value>,
+}
+
 /// Whether a memory is that of buffers.
 pub(super) fn is_buffer(class: StorageClass) -> bool {
     matches!(class, StorageClass::StorageBuffer | StorageClass::Uniform)
@@ -47,14 +58,20 @@ impl Emit<'_, '_, '_> {
         self.places[pointer].or_else(|| logical::variable(self.m, pointer))
     }
 
-    /// The buffer that a pointer is into.
-    fn buffer(&self, place: Place) -> Result<Buffer, Error> {
-        match place.root {
-            Root::One(id, n) => {
+    /// The buffer that a pointer is into, which says which one it is where several may be.
+    fn buffer(
+        &mut self,
+        pointer: Id,
+        place: Place,
+        number: Option<Value>,
+    ) -> Result<Buffer, Error> {
+        match (place.root, number) {
+            (Root::One(id, n), _) => {
                 let found = self.buffers.get(&(id, n)).copied();
                 found.ok_or_else(|| Error::malformed("a buffer that is no argument"))
             }
-            _ => Err(Error::unsupported("a pointer into one of several buffers")),
+            (_, Some(number)) => self.buffer_of(pointer, number),
+            _ => Err(Error::unsupported("a pointer to one of several layouts")),
         }
     }
 
@@ -81,6 +98,8 @@ impl Emit<'_, '_, '_> {
             }
         }
         let mut steps = Vec::new();
+        let mut element = None;
+        let is_array = logical::is_array_of_descriptors(self.m, base);
         if matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
             if indices.is_empty() {
                 return Err(outside());
@@ -92,12 +111,18 @@ impl Emit<'_, '_, '_> {
                 count: None,
                 element: true,
             });
-        } else if logical::is_array_of_descriptors(self.m, base) {
+        } else if is_array {
             if indices.is_empty() {
                 return Err(outside());
             }
-            indices.remove(0);
+            let index = indices.remove(0);
             of = self.m.types.step(of, 0, None).ok_or_else(outside)?.0;
+            if let (Root::Among(array), Some(id)) = (place.root, inst.id.expand()) {
+                match is_buffer(class) {
+                    true => element = Some((array, index)),
+                    false => self.choose_resource(id, array, index)?,
+                }
+            }
         }
         let mut constant = 0u64;
         let mut matrix = from.matrix;
@@ -136,9 +161,22 @@ impl Emit<'_, '_, '_> {
             return Err(Error::unsupported("a pointer into a built-in variable"));
         }
         if matches!(place.root, Root::Any) && is_buffer(class) {
-            return Err(Error::unsupported("a pointer into one of several buffers"));
+            return Err(Error::unsupported("a pointer to one of several layouts"));
         }
-        let (addr, mut guard) = self.raw(base)?;
+        let Raw {
+            at: addr,
+            mut guard,
+            mut number,
+        } = self.raw(base)?;
+        if let Some((array, index)) = element {
+            let (which, inside) = self.element_number(array, index)?;
+            number = Some(which);
+            guard = Some(inside).filter(|_| self.robust);
+        }
+        let packed = inst.id.expand().filter(|id| self.says_which(*id));
+        if packed.is_some() && number.is_none() {
+            number = Some(self.buffer_number(base)?);
+        }
         let scalar = self.b.ty(addr).scalar();
         // The beginning of a buffer is nothing to add to.
         let mut addr = Some(addr).filter(|_| !is_buffer(class) || from.known != Some(0));
@@ -174,20 +212,29 @@ impl Emit<'_, '_, '_> {
         };
         if self.robust && place.beside && place.root != Root::Address {
             for step in &steps {
-                if let Some(inside) = self.inside(step, place, class, addr, of)? {
+                let to = (inst.id.expand().unwrap_or(base), place, number);
+                if let Some(inside) = self.inside(step, to, class, addr, of)? {
                     guard = Some(self.both(guard, inside));
                 }
             }
         }
-        let Some(guard) = guard else {
-            return Ok(Leaves::from_slice(&[addr]));
-        };
-        let mut v = [guard, addr];
-        self.even(&mut v);
-        let beside = self.same(v[1], BESIDE);
-        let leaf = self.b.ins().select(v[0], v[1], beside);
-        if let Some(id) = inst.id.expand() {
-            self.guards.insert(id, (self.block, v[1], v[0]));
+        let mut leaf = addr;
+        if let Some(guard) = guard {
+            let mut v = [guard, addr];
+            self.even(&mut v);
+            let beside = self.same(v[1], BESIDE);
+            leaf = self.b.ins().select(v[0], v[1], beside);
+            if let Some(id) = inst.id.expand() {
+                let raw = Raw {
+                    at: v[1],
+                    guard: Some(v[0]),
+                    number: number.filter(|_| packed.is_some()),
+                };
+                self.guards.insert(id, (self.block, raw));
+            }
+        }
+        if let (Some(_), Some(number)) = (packed, number) {
+            leaf = self.pack(number, leaf);
         }
         Ok(Leaves::from_slice(&[leaf]))
     }
@@ -204,30 +251,35 @@ impl Emit<'_, '_, '_> {
     }
 
     /// A pointer as it came of its indices, and whether they are all inside, where that is not known.
-    fn raw(&mut self, pointer: Id) -> Result<(Value, Option<Value>), Error> {
-        if let Some((block, raw, guard)) = self.guards.get(&pointer).copied()
+    fn raw(&mut self, pointer: Id) -> Result<Raw, Error> {
+        if let Some((block, raw)) = self.guards.get(&pointer).copied()
             && block == self.block
         {
-            return Ok((raw, Some(guard)));
+            return Ok(raw);
         }
-        let leaf = self.one(pointer)?;
+        let mut at = self.one(pointer)?;
+        let mut number = None;
+        if self.says_which(pointer) {
+            let (which, offset) = self.unpack(at);
+            (at, number) = (offset, Some(which));
+        }
         let place = self.place(pointer);
-        if !self.robust || !place.is_some_and(|p| p.beside && p.root != Root::Address) {
-            return Ok((leaf, None));
-        }
-        let zero = self.same(leaf, 0);
-        let inside = self
-            .b
-            .ins()
-            .icmp(IntCC::SignedGreaterThanOrEqual, leaf, zero);
-        Ok((leaf, Some(inside)))
+        let guard = match place {
+            Some(p) if self.robust && p.beside && p.root != Root::Address => {
+                let zero = self.same(at, 0);
+                let least = IntCC::SignedGreaterThanOrEqual;
+                Some(self.b.ins().icmp(least, at, zero))
+            }
+            _ => None,
+        };
+        Ok(Raw { at, guard, number })
     }
 
     /// Whether an index is inside, where that is not known.
     fn inside(
         &mut self,
         step: &Step,
-        place: Place,
+        (pointer, place, number): (Id, Place, Option<Value>),
         class: StorageClass,
         addr: Value,
         of: Ty,
@@ -241,7 +293,7 @@ impl Emit<'_, '_, '_> {
             let size = match class {
                 StorageClass::Workgroup => self.number(Scalar::I32, u64::from(self.slm_bytes)),
                 c if is_buffer(c) => {
-                    let size = self.buffer(place)?.size;
+                    let size = self.buffer(pointer, place, number)?.size;
                     size.ok_or_else(|| Error::internal("a buffer without its size"))?
                 }
                 _ => return Err(Error::unsupported("a variable pointer into this memory")),
@@ -266,7 +318,7 @@ impl Emit<'_, '_, '_> {
             (Some(_), Some(_)) => return Ok(Some(self.number(Scalar::B1, 0))),
             (Some(n), None) => n,
             (None, _) => {
-                let length = self.buffer(place)?.length;
+                let length = self.buffer(pointer, place, number)?.length;
                 let length =
                     length.ok_or_else(|| Error::unsupported("an array of no known length"))?;
                 let index = self.one(step.index)?;
@@ -315,7 +367,11 @@ impl Emit<'_, '_, '_> {
         }
         access.align = u64::from(place.align);
         if !is_buffer(class) {
-            let (mut addr, guard) = self.raw(pointer)?;
+            let Raw {
+                at: mut addr,
+                guard,
+                ..
+            } = self.raw(pointer)?;
             if self.b.ty(addr).scalar() != access.mem.space.address() {
                 return Err(Error::malformed(
                     "a pointer to another memory than its type says",
@@ -327,14 +383,22 @@ impl Emit<'_, '_, '_> {
             }
             return Ok((addr, access));
         }
-        let base = self.buffer(place)?.base;
-        if let (Some(k), false) = (place.known, self.robust && place.beside)
-            && i32::try_from(k).is_ok()
-        {
+        let fixed = place.known.filter(|k| i32::try_from(*k).is_ok());
+        let fixed = fixed.filter(|_| !(self.robust && place.beside));
+        if let (Some(k), false) = (fixed, self.says_which(pointer)) {
+            access.offset = k;
+            return Ok((self.buffer(pointer, place, None)?.base, access));
+        }
+        let Raw {
+            mut at,
+            guard,
+            number,
+        } = self.raw(pointer)?;
+        let base = self.buffer(pointer, place, number)?.base;
+        if let Some(k) = fixed {
             access.offset = k;
             return Ok((base, access));
         }
-        let (mut at, guard) = self.raw(pointer)?;
         if let Some(guard) = guard {
             at = self.clamped(at, guard);
             self.guard = Some(guard);
@@ -365,7 +429,8 @@ impl Emit<'_, '_, '_> {
         if last.is_none() || last != member.map(u64::from) {
             return Err(Error::malformed("the length of what is no array"));
         }
-        let length = self.buffer(place)?.length;
+        let number = self.raw(pointer)?.number;
+        let length = self.buffer(pointer, place, number)?.length;
         let length = length.ok_or_else(|| Error::malformed("the length of what is no array"))?;
         Ok(Leaves::from_slice(&[length]))
     }

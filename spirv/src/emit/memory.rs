@@ -89,7 +89,7 @@ impl Emit<'_, '_, '_> {
             Op::PtrDiff => {
                 let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
                 let (_, of) = self.pointer(a)?;
-                let mut v = [self.one(a)?, self.one(b)?];
+                let mut v = [self.offset_of(a)?, self.offset_of(b)?];
                 self.even(&mut v);
                 let bytes = self.b.ins().isub(v[0], v[1]);
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;

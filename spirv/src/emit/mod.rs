@@ -10,11 +10,13 @@ mod atomics;
 mod bits;
 mod builtins;
 mod calls;
+mod choices;
 mod composites;
 mod control;
 mod conversions;
 mod copies;
 mod descriptors;
+mod fast;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
@@ -25,6 +27,7 @@ mod memory;
 mod named;
 mod private;
 pub(crate) mod rectangles;
+mod several;
 mod transfers;
 mod variables;
 mod workgroup;
@@ -35,7 +38,7 @@ use crate::cfg::Graph;
 use crate::cfg::script::Script;
 use crate::contract::{self, Sums};
 use crate::error::{Error, Errors};
-use crate::logical::{self as pointers, Places};
+use crate::logical::{self as pointers, Places, Targets};
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
@@ -78,10 +81,14 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     exact_division: bool,
     /// The sums that are rounded once with a product.
     fused: Sums,
+    /// What `FPFastMathMode` says of results: no NaN, no infinity.
+    assumed: SecondaryMap<Id, u32>,
     /// What is known of pointers without addresses.
     places: Places,
+    /// The buffers that pointers may be into, where those say which one.
+    targets: Targets,
     /// Pointers of which an index may be outside: the block that they are made in, what they are by their indices, and whether those are inside.
-    guards: BTreeMap<Id, (Block, Value, Value)>,
+    guards: BTreeMap<Id, (Block, logical::Raw)>,
     /// Where the access that is made now is made; none: everywhere.
     guard: Option<Value>,
     /// Buffers by their variable and its element.
@@ -91,7 +98,7 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// Push constants.
     pushed: Option<Value>,
     pub b: FunctionBuilder<'f>,
-    /// Constant data and files of the module that is made.
+    /// The module that is made, for its data and files.
     pub module: &'a mut ir::Module,
     pub simd: u32,
     /// The size of work-groups, where the kernel says it.
@@ -263,6 +270,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
     {
         let m = group.m;
         let (body, g) = (&part.body, &part.graph);
+        let places = pointers::find(m, body, g);
         Emit {
             m,
             body,
@@ -278,7 +286,9 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
                 true => contract::sums(m, &part.body),
                 false => Sums::default(),
             },
-            places: pointers::find(m, body, g),
+            assumed: SecondaryMap::new(),
+            targets: pointers::targets(m, body, g, &places),
+            places,
             guards: BTreeMap::new(),
             guard: None,
             buffers: BTreeMap::new(),
@@ -552,6 +562,10 @@ impl Emit<'_, '_, '_> {
                         let scalar = self.scalar(ty)?;
                         out.push(self.number(scalar, 0));
                     }
+                }
+                Constant::Address(base, at) => {
+                    let base = self.global(*base)?;
+                    out.push(self.plus(base, *at));
                 }
                 Constant::Sampler(..) => return Err(Error::unsupported("a constant sampler")),
             }

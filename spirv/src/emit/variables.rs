@@ -2,12 +2,18 @@
 
 use super::Emit;
 use crate::error::Error;
+use crate::module::addresses;
 use crate::module::constants::Constant;
-use crate::module::types::{Ty, Type};
+use crate::module::types::Type;
 use crate::module::{Def, Module};
 use crate::read::Id;
 use gantry_codegen::ir::{self, Scalar, Value};
-use spirv::StorageClass;
+use spirv::{Decoration, LinkageType, StorageClass};
+
+/// The most bytes of a variable of the program.
+const MOST_BYTES: usize = 64 << 20;
+/// The most bytes of all of them: with padding, less than the verifier allows.
+const MOST_OF_ALL: usize = 255 << 20;
 
 impl Emit<'_, '_, '_> {
     /// A variable of the module as a pointer.
@@ -22,8 +28,8 @@ impl Emit<'_, '_, '_> {
                 Some(at) => Ok(self.number(Scalar::I32, u64::from(at))),
                 None => Err(Error::internal("a local variable without its place")),
             },
-            StorageClass::UniformConstant => {
-                let symbol = self.data(id, data.ty, data.init)?;
+            StorageClass::UniformConstant | StorageClass::CrossWorkgroup => {
+                let symbol = self.data(id)?;
                 Ok(self.b.ins().symbol_addr(symbol))
             }
             // It has no value; loads of it look at what it is.
@@ -38,43 +44,96 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    fn data(&mut self, id: Id, ty: Ty, init: Option<Id>) -> Result<ir::DataRef, Error> {
+    /// A variable of the program as data of the module, and with it those whose addresses it holds.
+    fn data(&mut self, id: Id) -> Result<ir::DataRef, Error> {
         if let Some(d) = self.data.get(&id) {
             return Ok(*d);
         }
-        let size = self.m.types.size(ty);
-        let size = usize::try_from(size).ok().filter(|s| *s <= 64 << 20);
-        let size = size.ok_or_else(|| Error::limit("constant data of more than 64 MiB"))?;
-        let mut bytes = vec![0; size];
-        if let Some(init) = init {
-            write(self.m, init, 0, &mut bytes)?;
+        let mut todo = Vec::new();
+        let symbol = self.declare_data(id, &mut todo)?;
+        while let Some((holder, at)) = todo.pop() {
+            let data = self.declare_data(at.base, &mut todo)?;
+            let limit = || Error::limit("constant data of more than 64 MiB");
+            let reloc = ir::DataReloc {
+                offset: u32::try_from(at.offset).map_err(|_| limit())?,
+                data,
+                addend: at.addend as i64,
+            };
+            if let Some(holder) = self.module.data.get_mut(holder) {
+                let after = holder.relocs.partition_point(|r| r.offset < reloc.offset);
+                holder.relocs.insert(after, reloc);
+            }
         }
+        Ok(symbol)
+    }
+
+    /// A variable of the program without the addresses that it holds, which are still to be made.
+    fn declare_data(
+        &mut self,
+        id: Id,
+        todo: &mut Vec<(ir::DataRef, Address)>,
+    ) -> Result<ir::DataRef, Error> {
+        if let Some(d) = self.data.get(&id) {
+            return Ok(*d);
+        }
+        let Def::Global(g) = self.m.def(id) else {
+            return Err(Error::internal("no variable"));
+        };
+        let g = self.m.globals.get(g);
+        let g = g.ok_or_else(|| Error::internal("no variable"))?;
         let name = self.m.name(id).unwrap_or_default();
-        let mut name: String = name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '_' || c == '.' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .collect();
-        name = format!("{name}.{}", id.as_u32());
-        let align = self.m.types.align(ty).clamp(1, 4096) as u32;
+        let name = name.chars().map(|c| match c {
+            c if c.is_ascii_alphanumeric() || c == '_' || c == '.' => c,
+            _ => '_',
+        });
+        let name = format!("{}.{}", name.collect::<String>(), id.as_u32());
+        if let Some(there) = self.module.find_data(&name) {
+            self.data.insert(id, there);
+            return Ok(there);
+        }
+        if g.init.is_none() && self.is_imported(id) {
+            let name = self.m.name(id).unwrap_or_default();
+            let what = format!("the variable {name:?}, which the module only declares");
+            return Err(Error::unsupported(what));
+        }
+        let size = usize::try_from(self.m.types.size(g.ty)).ok();
+        let size = size.filter(|s| *s <= MOST_BYTES);
+        let size = size.ok_or_else(|| Error::limit("a variable of more than 64 MiB"))?;
+        let others = self.module.data.values().map(|d| d.bytes.len());
+        if others.sum::<usize>() + size > MOST_OF_ALL {
+            return Err(Error::limit(
+                "variables of the program of more than 255 MiB",
+            ));
+        }
+        let mut bytes = vec![0; size];
+        let addresses = match g.init {
+            Some(init) => write(self.m, init, &mut bytes)?,
+            None => Vec::new(),
+        };
+        let asked = self.m.decorations(id).find_map(|(_, d, words)| {
+            let align = words.first().filter(|a| a.is_power_of_two());
+            align.filter(|_| d == Decoration::Alignment).copied()
+        });
+        let align = self.m.types.align(g.ty).max(asked.unwrap_or(1).into());
         let data = ir::Data {
-            name,
-            align,
-            scalar: Scalar::I8,
+            align: align.clamp(1, 4096) as u32,
             bytes,
-            string: false,
+            written: g.class == StorageClass::CrossWorkgroup,
+            ..ir::Data::new(name, Scalar::I8, &[])
         };
-        let symbol = match self.module.find_data(&data.name) {
-            Some(there) => there,
-            None => self.module.data.push(data),
-        };
+        let symbol = self.module.data.push(data);
+        todo.extend(addresses.into_iter().map(|a| (symbol, a)));
         self.data.insert(id, symbol);
         Ok(symbol)
+    }
+
+    /// Whether a variable is one of another module.
+    fn is_imported(&self, id: Id) -> bool {
+        let mut all = self.m.decorations(id);
+        all.any(|(_, d, words)| {
+            d == Decoration::LinkageAttributes
+                && words.last() == Some(&(LinkageType::Import as u32))
+        })
     }
 
     /// The text of constant memory that a pointer is to, as a string of the module.
@@ -84,6 +143,10 @@ impl Emit<'_, '_, '_> {
     pub fn string(&mut self, pointer: Id) -> Result<ir::DataRef, Error> {
         let no = || Error::unsupported("a string that is no constant of the program");
         let id = self.roots.get(&pointer).copied().unwrap_or(pointer);
+        let id = match addresses::of(self.m, id) {
+            Some((base, 0)) => base,
+            _ => id,
+        };
         let Def::Global(g) = self.m.def(id) else {
             return Err(no());
         };
@@ -100,7 +163,7 @@ impl Emit<'_, '_, '_> {
             return Err(no());
         }
         let mut bytes = vec![0; size];
-        write(self.m, init, 0, &mut bytes)?;
+        write(self.m, init, &mut bytes)?;
         let text: Vec<u8> = bytes.into_iter().take_while(|b| *b != 0).collect();
         let name = format!("text.{}", id.as_u32());
         Ok(match self.module.find_data(&name) {
@@ -110,20 +173,37 @@ impl Emit<'_, '_, '_> {
     }
 }
 
-/// Writes a constant into memory.
-pub(super) fn write(m: &Module<'_>, id: Id, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
-    let mut todo = vec![(id, at)];
+/// An address that a constant has in memory.
+pub(super) struct Address {
+    /// Bytes from where the constant begins.
+    offset: u64,
+    /// The variable of the program that it is an address in.
+    base: Id,
+    /// Bytes from where that begins.
+    addend: u64,
+}
+
+/// Writes a constant into memory, but for the addresses in it, which it gives.
+pub(super) fn write(m: &Module<'_>, id: Id, bytes: &mut [u8]) -> Result<Vec<Address>, Error> {
+    let mut addresses = Vec::new();
+    let mut todo = vec![(id, 0)];
     while let Some((id, at)) = todo.pop() {
+        if let Some((base, addend)) = addresses::of(m, id) {
+            place(bytes, at, 8)?;
+            addresses.push(Address {
+                offset: at,
+                base,
+                addend,
+            });
+            continue;
+        }
         let Some(c) = m.constant(id) else {
-            return Err(Error::unsupported("an initializer with an address"));
+            return Err(Error::unsupported("an initializer that is no constant"));
         };
         match &c.value {
             Constant::Bits(bits) => {
-                let size = m.types.size(c.ty) as usize;
-                let place = usize::try_from(at)
-                    .ok()
-                    .and_then(|at| bytes.get_mut(at..at + size));
-                let place = place.ok_or_else(|| Error::malformed("an initializer too large"))?;
+                let place = place(bytes, at, m.types.size(c.ty))?;
+                let size = place.len();
                 place.copy_from_slice(bits.to_le_bytes().get(..size).unwrap_or(&[]));
             }
             Constant::Composite(parts) => {
@@ -134,9 +214,17 @@ pub(super) fn write(m: &Module<'_>, id: Id, at: u64, bytes: &mut [u8]) -> Result
                     todo.push((*part, at + offset));
                 }
             }
-            Constant::Null | Constant::Undef => {}
+            Constant::Null | Constant::Undef | Constant::Address(..) => {}
             Constant::Sampler(..) => return Err(Error::unsupported("a sampler in memory")),
         }
     }
-    Ok(())
+    Ok(addresses)
+}
+
+/// So many bytes from one on.
+fn place(bytes: &mut [u8], at: u64, size: u64) -> Result<&mut [u8], Error> {
+    let range = usize::try_from(at).ok().zip(usize::try_from(size).ok());
+    let range = range.and_then(|(at, size)| Some(at..at.checked_add(size)?));
+    let place = range.and_then(|r| bytes.get_mut(r));
+    place.ok_or_else(|| Error::malformed("an initializer too large"))
 }

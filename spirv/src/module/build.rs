@@ -1,5 +1,6 @@
 //! The module made of the instructions, in their order.
 
+use super::addresses;
 use super::constants::{self, Constant, low};
 use super::types::{ImageType, Layout, Ty, Type, Types};
 use super::{BlockDef, ConstData, Def, Entry, Func, FuncData, GlobalData, Modes, Module, Set};
@@ -428,12 +429,16 @@ impl Builder<'_, '_> {
             Op::ConstantSampler => Constant::Sampler(word(0) as u32, word(1) != 0, word(2) as u32),
             Op::SpecConstantOp => {
                 let op = Op::from_u32(word(0) as u32).unwrap_or(Op::Nop);
-                let args = words
-                    .iter()
-                    .skip(1)
-                    .map(|w| self.m.folded(Id::from_u32(*w)));
-                let args: Vec<(u32, u64)> = args.collect::<Result<_, _>>()?;
-                constants::fold(&self.m.types, op, ty, &args)?
+                let operands = words.iter().skip(1).map(|w| Id::from_u32(*w));
+                let operands: Vec<Id> = operands.collect();
+                match addresses::fold(&self.m, op, ty, &operands) {
+                    Some(address) => address?,
+                    None => {
+                        let args = operands.iter().map(|id| self.m.folded(*id));
+                        let args: Vec<(u32, u64)> = args.collect::<Result<_, _>>()?;
+                        constants::fold(&self.m.types, op, ty, &args)?
+                    }
+                }
             }
             op => return Err(Error::unsupported(read::name(op))),
         };

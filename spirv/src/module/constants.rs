@@ -16,6 +16,8 @@ pub(crate) enum Constant {
     Null,
     /// Anything.
     Undef,
+    /// A variable of the program in global or constant memory, and bytes behind where it begins.
+    Address(Id, u64),
     /// Addressing mode, whether coordinates are normalized, filter.
     Sampler(u32, bool, u32),
 }

@@ -3,6 +3,7 @@
 //! Needs instructions as [`crate::read`] gives them. Afterwards every id of module scope is known for what it is, ids have one definition, and
 //! the blocks of functions are cut: each begins with a label and ends with a terminator. Function bodies stay where they are in the words.
 
+pub(crate) mod addresses;
 mod build;
 pub(crate) mod constants;
 mod layout;

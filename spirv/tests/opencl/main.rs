@@ -226,6 +226,52 @@ fn reason(line: &str) -> &str {
     }
 }
 
+/// Two kernels of one module share its variables, which hold from launch to launch what was written, and begin anew where it is loaded anew.
+#[test]
+fn variables_live_as_long_as_the_module() {
+    if !kernels::have_ocloc() {
+        return;
+    }
+    for name in ["skl", "icllp", "dg2"] {
+        let device = Device::named(name).unwrap();
+        let file = &source::files(device, Some(16), |f| f == "globals")[0];
+        let target = CompileOptions::for_target(name).unwrap();
+        let options = Options {
+            simd: Simd::Width(16),
+            target: Some(target.clone()),
+            ..Options::default()
+        };
+        let translated = translate(&file.words, &options).unwrap();
+        let zebin = compile(&translated.module, &target).unwrap().zebin;
+        let data = gantry_runtime::zebin::Zebin::parse(&zebin).unwrap().data;
+        let sections = data.iter().map(|d| (d.name.as_str(), d.relocations.len()));
+        let sections: Vec<(&str, usize)> = sections.collect();
+        assert_eq!(
+            sections,
+            [(".data.const", 11), (".data.global", 5)],
+            "{name}"
+        );
+        for _ in 0..2 {
+            let module = simulated::load(&zebin).unwrap();
+            let out = module.device().buffer_from(&[0u8; 4]).unwrap();
+            let launch = |kernel: &str, n: u32| {
+                let kernel = module.kernel(kernel).unwrap();
+                let launch = kernel.launch(gantry_runtime::Grid::new([1, 1, 1]));
+                launch.arg(&out).arg(n).run().unwrap();
+                u32::from_le_bytes(out.read().unwrap().try_into().unwrap())
+            };
+            let got = [
+                launch("count_launches", 0),
+                launch("add_launches", 0),
+                launch("add_launches", 2),
+                launch("count_launches", 0),
+                launch("count_launches", 2),
+            ];
+            assert_eq!(got, [42, 52, 10, 54, 12], "{name}");
+        }
+    }
+}
+
 macro_rules! devices {
     ($($name:ident)*) => {
         $(#[test]

@@ -765,6 +765,7 @@ pub fn program(r: &mut Rng, limits: Limits) -> Program {
         group,
         groups: 1 + r.below(2) as u32,
         required: r.one_in(2),
+        variable: r.one_in(3),
         counter: r.below(1000) as u32,
         neighbour: r.below(group as usize) as u32,
     }

@@ -132,6 +132,8 @@ pub struct Program {
     pub groups: u32,
     /// Whether the kernel says how many work-items a group has.
     pub required: bool,
+    /// Whether the work-items' slices are in a variable of the program while the kernel runs.
+    pub variable: bool,
     pub counter: u32,
     /// How far the neighbour is.
     pub neighbour: u32,
@@ -220,7 +222,12 @@ impl Program {
             "{} groups of {}{}, counter {}, neighbour {}, counters {:?}\n",
             self.groups,
             self.group,
-            if self.required { ", as required" } else { "" },
+            match (self.required, self.variable) {
+                (false, false) => "",
+                (true, false) => ", as required",
+                (false, true) => ", slices in a variable",
+                (true, true) => ", as required, slices in a variable",
+            },
             self.counter,
             self.neighbour,
             self.counters

@@ -196,6 +196,38 @@ impl Words<'_> {
         var
     }
 
+    /// A variable of the program that holds the address of another, in which all work-items' slices are.
+    fn slices(&mut self, byte: Word, bytes: Word) -> Word {
+        let p = self.p;
+        let count = self.u32(p.group * p.groups * SLICE);
+        let all = self.b.type_array(byte, count);
+        let class = StorageClass::CrossWorkgroup;
+        let ptr = self.b.type_pointer(None, class, all);
+        let zeros = self.b.constant_null(all);
+        let slices = self.b.variable(ptr, None, class, Some(zeros));
+        let align = Decoration::Alignment;
+        self.b.decorate(slices, align, vec![number(64)]);
+        let (zero, address) = (self.u32(0), self.b.id());
+        let op = Operand::LiteralSpecConstantOpInteger(Op::InBoundsAccessChain);
+        let operands = vec![op, id(slices), id(zero)];
+        let chain = Instruction::new(Op::SpecConstantOp, Some(bytes), Some(address), operands);
+        self.b.module_mut().types_global_values.push(chain);
+        let class = match p.required {
+            true => StorageClass::CrossWorkgroup,
+            false => StorageClass::UniformConstant,
+        };
+        let ptr = self.b.type_pointer(None, class, bytes);
+        self.b.variable(ptr, None, class, Some(address))
+    }
+
+    /// A work-item's slice from one place to another.
+    fn copy_slice(&mut self, to: Word, from: Word) {
+        let size = self.u32(SLICE);
+        let access = Operand::MemoryAccess(MemoryAccess::ALIGNED);
+        let operands = vec![id(to), id(from), id(size), access, number(64)];
+        self.op(Op::CopyMemorySized, None, operands);
+    }
+
     /// The first of three.
     fn first(&mut self, var: Word) -> Word {
         let long = self.b.type_int(64, 0);
@@ -234,6 +266,7 @@ impl Words<'_> {
         self.room = room;
         self.b
             .decorate(room, Decoration::Alignment, vec![number(64)]);
+        let held = p.variable.then(|| self.slices(byte, bytes));
         let given = self.array(U32, GIVEN);
         let given = self.b.type_pointer(None, StorageClass::Function, given);
         self.functions = p.functions.iter().map(|_| self.b.id()).collect();
@@ -281,7 +314,16 @@ impl Words<'_> {
         let slice = self.u32(SLICE);
         let at = self.of(Op::IMul, U32, &[item, slice]);
         let chain = vec![id(own), id(at)];
-        self.base = self.op(Op::InBoundsPtrAccessChain, Some(bytes), chain);
+        let own = self.op(Op::InBoundsPtrAccessChain, Some(bytes), chain);
+        self.base = own;
+        if let Some(held) = held {
+            let access = Operand::MemoryAccess(MemoryAccess::ALIGNED);
+            let load = vec![id(held), access, number(8)];
+            let held = self.op(Op::Load, Some(bytes), load);
+            let chain = vec![id(held), id(at)];
+            self.base = self.op(Op::InBoundsPtrAccessChain, Some(bytes), chain);
+            self.copy_slice(self.base, own);
+        }
         let slice = self.u32(LOCAL);
         let at = self.of(Op::IMul, U32, &[place, slice]);
         let near = self.b.type_pointer(None, StorageClass::Workgroup, byte);
@@ -313,6 +355,9 @@ impl Words<'_> {
         }
         if let Some(end) = self.blocks(&mut f) {
             self.b.select_block(Some(end)).unwrap();
+            if held.is_some() {
+                self.copy_slice(own, self.base);
+            }
             self.finish(&f, out, item);
         }
         self.b.end_function().unwrap();

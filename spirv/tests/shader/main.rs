@@ -8,9 +8,13 @@
 )]
 
 mod assemble;
+mod fast;
+mod images;
+mod several;
 
 use assemble::assemble;
-use gantry_codegen::interp::{Arg, Buffers, Grid, launch};
+use gantry_codegen::interp::{Addressing, Arg, Buffers, Component, Grid, Image, Sampler, launch};
+use gantry_codegen::ir::ImageShape;
 use gantry_codegen::verifier::verify_module;
 use gantry_codegen::{CompileOptions, compile};
 use gantry_spirv::{Options, Resource, Simd, Translated, translate};
@@ -141,7 +145,35 @@ impl Shader {
                     args[b.argument] = Arg::from_bytes(params[b.argument].ty, &bytes);
                     continue;
                 }
+                if let Resource::Sampler = b.resource {
+                    // The second of an array repeats.
+                    let addressing = match b.element {
+                        1 => Addressing::Repeat,
+                        _ => Addressing::Edge,
+                    };
+                    let sampler = memory.add_sampler(Sampler {
+                        addressing,
+                        linear: false,
+                        normalized: true,
+                    });
+                    args[b.argument] = Some(Arg(vec![sampler]));
+                    continue;
+                }
                 let address = at[&(b.binding, b.element)];
+                if let Resource::Image = b.resource {
+                    // A row of words.
+                    let words = memory.bytes(address).len() as u32 / 4;
+                    let image = memory.add_image(Image {
+                        shape: ImageShape::D2,
+                        extent: [words, 1, 1],
+                        samples: 1,
+                        components: 1,
+                        component: Component::Uint32,
+                        address,
+                    });
+                    args[b.argument] = Some(Arg(vec![image]));
+                    continue;
+                }
                 args[b.argument] = Some(Arg::ptr(address));
                 if let Some(n) = b.size_argument {
                     args[n] = Some(Arg::i32(memory.bytes(address).len() as i32));
@@ -299,28 +331,6 @@ OpStore %to %sum
             );
         }
     }
-}
-
-#[test]
-fn several_buffers_of_one_pointer_are_refused() {
-    let shader = Shader {
-        more: "OpCapability Cap.VariablePointers",
-        decorations: WORDS_DECORATIONS.into(),
-        types: WORDS.into(),
-        body: "
-%a = OpAccessChain %p_uint %b0 %0 %i
-%b = OpAccessChain %p_uint %b1 %0 %i
-%is = OpULessThan %bool %i %4
-%p = OpSelect %p_uint %is %a %b
-OpStore %p %i
-",
-        ..Shader::default()
-    };
-    let e = shader.translate(8).unwrap_err();
-    assert!(
-        e.contains("a pointer into one of several buffers is not supported"),
-        "{e}"
-    );
 }
 
 #[test]

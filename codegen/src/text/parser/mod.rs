@@ -1,13 +1,14 @@
 //! Parsing modules. Errors are collected, one a line, and parsing goes on with the next line. A function is read in two
 //! steps: its lines, then (`define`) the types of its values, which may be used above the line that defines them.
 
+mod data;
 mod define;
 mod function;
 mod operands;
 
 use super::lexer::{Token, lex};
 use super::literal;
-use crate::ir::{Block, Data, DataRef, FuncRef, Inst, Module, Scalar, SourceFile, SourceLoc, Type};
+use crate::ir::{Block, DataRef, FuncRef, Inst, Module, SourceFile, SourceLoc, Type};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::diag::{Diagnostic, Diagnostics, Span};
 use std::collections::HashMap;
@@ -45,7 +46,7 @@ pub struct Parsed {
     pub module: Module,
     /// Where each is, in module order.
     pub maps: Vec<SourceMap>,
-    /// Where each piece of constant data is, in module order.
+    /// Where each piece of data is, in module order.
     pub data: Vec<Span>,
     /// Where each source file is named, in module order.
     pub files: Vec<Span>,
@@ -65,6 +66,7 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
         data: HashMap::new(),
         results: Vec::new(),
         entities: 0,
+        data_bytes: 0,
     };
     p.collect_names();
     let mut out = Parsed::default();
@@ -90,8 +92,8 @@ pub fn parse(text: &str) -> Result<Parsed, Diagnostics> {
             }
             continue;
         }
-        if p.peek() == Token::Word("const") {
-            match p.constant_data() {
+        if matches!(p.peek(), Token::Word("const" | "global")) {
+            match p.module_data() {
                 Ok(d) => {
                     out.data
                         .push(p.tokens.get(before).map_or(Span::default(), |t| t.1));
@@ -135,6 +137,8 @@ struct Parser<'a> {
     results: Vec<Vec<Type>>,
     /// Blocks and values so far, those that no line names included.
     entities: usize,
+    /// Bytes of data so far.
+    data_bytes: usize,
 }
 
 fn number(word: &str, prefix: &str) -> Option<u32> {
@@ -317,62 +321,6 @@ impl<'a> Parser<'a> {
         Ok(SourceLoc::new(SourceFile::from_u32(file), line, column))
     }
 
-    /// `const %table align 16 = f32 [1.0, 2.0]`; elements may stand on several lines.
-    fn constant_data(&mut self) -> Res<Data> {
-        self.at += 1;
-        let Token::Name(name) = self.peek() else {
-            return self.error(format!(
-                "expected a name such as `%table`, found {}",
-                self.found()
-            ));
-        };
-        self.at += 1;
-        let align = match self.eat_word("align") {
-            true => Some(self.int("an alignment in bytes")?),
-            false => None,
-        };
-        self.expect('=')?;
-        if let Token::Text(text) = self.peek() {
-            if align.is_some() {
-                return self.error("a string has no alignment");
-            }
-            let bytes = match literal::unquote(text) {
-                Ok(bytes) => bytes,
-                Err(e) => return self.error(e),
-            };
-            self.at += 1;
-            self.end_of_line()?;
-            return Ok(Data::string(name, bytes));
-        }
-        let ty = self.ty()?;
-        if ty.lanes() != 1 || ty.scalar() == Scalar::B1 {
-            return self.error(format!("data is of elements such as `i32`, not of {ty}"));
-        }
-        let mut elements = Vec::new();
-        self.expect('[')?;
-        loop {
-            self.skip_newlines();
-            if self.eat(']') {
-                break;
-            }
-            if !elements.is_empty() {
-                self.expect(',')?;
-                self.skip_newlines();
-            }
-            elements.push(self.literal(ty.scalar())?);
-        }
-        self.end_of_line()?;
-        let data = Data::new(name, ty.scalar(), &elements);
-        let align = align.unwrap_or(data.align);
-        Ok(Data { align, ..data })
-    }
-
-    fn skip_newlines(&mut self) {
-        while self.peek() == Token::Newline {
-            self.at += 1;
-        }
-    }
-
     fn collect_names(&mut self) {
         let mut line_start = true;
         for pair in self.tokens.windows(2) {
@@ -389,7 +337,7 @@ impl<'a> Parser<'a> {
                 }
                 self.results.push(Vec::new());
             }
-            if let [(Token::Word("const"), _), (Token::Name(n), span)] = pair
+            if let [(Token::Word("const" | "global"), _), (Token::Name(n), span)] = pair
                 && line_start
             {
                 let r = DataRef::new(self.data.len());

@@ -300,7 +300,7 @@ impl Parser<'_> {
         Ok(BlockCall { block, args })
     }
 
-    fn data_name(&mut self, what: &str) -> Res<DataRef> {
+    pub(super) fn data_name(&mut self, what: &str) -> Res<DataRef> {
         let Token::Name(name) = self.peek() else {
             return self.error(format!("expected {what}, found {}", self.found()));
         };

@@ -11,6 +11,7 @@ mod control;
 mod dot;
 mod double;
 mod exact;
+mod globals;
 mod half;
 mod image;
 mod image_kinds;
@@ -45,6 +46,7 @@ pub fn cases() -> Vec<Case> {
         dot::cases(),
         double::cases(),
         exact::cases(),
+        globals::cases(),
         half::cases(),
         image::cases(),
         image_kinds::cases(),

@@ -100,13 +100,12 @@ fn loaded(k: &mut K<'_, '_, '_, '_>, at: Value) -> Vec<Value> {
     let name = "gantry.two_over_pi";
     let table = match k.e.module.find_data(name) {
         Some(there) => there,
-        None => k.e.module.data.push(ir::Data {
-            name: name.to_owned(),
-            align: 4,
-            scalar: Scalar::I32,
-            bytes: TWO_OVER_PI.iter().flat_map(|w| w.to_le_bytes()).collect(),
-            string: false,
-        }),
+        None => {
+            let words = TWO_OVER_PI.map(u64::from);
+            k.e.module
+                .data
+                .push(ir::Data::new(name, Scalar::I32, &words))
+        }
     };
     // What is no large number may not lead out of the table.
     let most = k.i(TWO_OVER_PI.len() as i64 - 7);

@@ -1,0 +1,129 @@
+//! Images and samplers of arrays by an index that is no constant: what is done with one is done for each element that the index may be, in the
+//! channels of which it is.
+//!
+//! All elements are arguments of the kernel. An index that is none of them reads zeros and writes nothing.
+
+use super::{Emit, Leaves, images};
+use crate::body::{BInst, Block};
+use crate::error::Error;
+use crate::read::Id;
+use gantry_codegen::ir::{IntCC, Scalar, Value};
+use smallvec::SmallVec;
+use spirv::Op;
+use std::collections::BTreeMap;
+
+/// An element of an array.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    /// The variable.
+    array: Id,
+    /// Which element, in one lane or one for each channel.
+    index: Value,
+    /// Where it was chosen.
+    block: Block,
+}
+
+/// By the id of a pointer, of an image or of a sampler.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    chosen: BTreeMap<Id, Choice>,
+    /// Those of which it is known which element it is where code is emitted now.
+    decided: Vec<Id>,
+}
+
+impl Emit<'_, '_, '_> {
+    /// Keeps that a pointer is to an element of an array.
+    pub(super) fn choose_resource(&mut self, to: Id, array: Id, index: Id) -> Result<(), Error> {
+        let index = self.one(index)?;
+        let index = self.resize(index, Scalar::I32, false);
+        let block = self.block;
+        let choice = Choice {
+            array,
+            index,
+            block,
+        };
+        self.images.choices.chosen.insert(to, choice);
+        Ok(())
+    }
+
+    /// What is loaded by a pointer to an element of an array is that element.
+    pub(super) fn load_choice(&mut self, to: Id, pointer: Id) -> Result<Leaves, Error> {
+        let choices = &mut self.images.choices.chosen;
+        match choices.get(&pointer).copied() {
+            Some(choice) => {
+                choices.insert(to, choice);
+                Ok(Leaves::new())
+            }
+            None => Err(Error::unsupported(
+                "an image by an index that goes by another pointer",
+            )),
+        }
+    }
+
+    /// The image or the sampler of an instruction of which it is to be found out which one it is.
+    pub(super) fn chosen(&self, inst: &BInst, first: Id) -> Option<Id> {
+        if inst.op == Op::SampledImage {
+            return None;
+        }
+        let both = self.images.sampled.get(&first).copied();
+        let (image, sampler) = both.map_or((first, None), |(i, s)| (i, Some(s)));
+        let choices = &self.images.choices;
+        let mut all = [Some(image), sampler].into_iter().flatten();
+        all.find(|id| choices.chosen.contains_key(id) && !choices.decided.contains(id))
+    }
+
+    /// Emits an instruction for each element that an image or a sampler may be.
+    pub(super) fn for_each_choice(&mut self, inst: &BInst, id: Id) -> Result<Leaves, Error> {
+        let choice = self.images.choices.chosen.get(&id).copied();
+        let choice = choice.ok_or_else(|| Error::internal("no choice"))?;
+        if self.g.left(choice.block, self.block).is_some() {
+            let what = "an image by an index, behind the loop that it is loaded in";
+            return Err(Error::unsupported(what));
+        }
+        let uniform = self.b.ty(choice.index).lanes() == 1;
+        let lanes = match uniform && images::is_query(inst.op) {
+            true => 1,
+            false => self.simd,
+        };
+        let mut vars: SmallVec<[_; 4]> = SmallVec::new();
+        if let Some(ty) = inst.ty.expand() {
+            for (of, _) in self.m.types.scalars(ty) {
+                let scalar = self.scalar(of)?;
+                let zero = self.number(scalar, 0);
+                let zero = self.b.splat(zero, lanes);
+                vars.push(self.b.var(zero));
+            }
+        }
+        let count = self.elements_of(choice.array)?;
+        let mut done = Ok(());
+        self.images.choices.decided.push(id);
+        for element in 0..count {
+            let this = self.same(choice.index, element.into());
+            let is = self.b.ins().icmp(IntCC::Equal, choice.index, this);
+            match uniform {
+                true => self.b.uniform_if_begin(is),
+                false => self.b.simd_if_begin(is),
+            }
+            let emitted = self
+                .same_resource(id, choice.array, element)
+                .and_then(|()| self.image(inst))
+                .and_then(|leaves| self.fits(inst, leaves));
+            match emitted {
+                Ok(leaves) => {
+                    for (var, leaf) in vars.iter().zip(leaves) {
+                        let leaf = self.b.splat(leaf, lanes);
+                        self.b.def_var(*var, leaf);
+                    }
+                }
+                Err(e) => done = done.and(Err(e)),
+            }
+            match uniform {
+                true => self.b.uniform_if_end(),
+                false => self.b.simd_if_end(),
+            }
+        }
+        self.images.choices.decided.pop();
+        done?;
+        Ok(vars.into_iter().map(|v| self.b.use_var(v)).collect())
+    }
+}

@@ -1,0 +1,192 @@
+//! What `FPFastMathMode` allows of an operation: simpler ones in its place.
+//!
+//! | flag | what follows from it |
+//! |---|---|
+//! | `AllowRecip` | a quotient is a product with the reciprocal: with a number that is known here, where the divisor is a constant; of singles with the math box's, which quotients by one divisor share; of halves the quotient is the math box's |
+//! | `NSZ` | `x + 0` and `x - 0` are `x`, and `0 - x` is `-x` |
+//! | `NotNaN` | `x - x` is 0, `x / x` is 1; with `NSZ`, `x * 0` and `0 / x` are 0. Compares need not look for NaNs |
+//! | `Fast` | all of these |
+//!
+//! What a value is assumed to be by the operation that makes it (no NaN, no infinity) is known to the tests for that. Intel's compiler makes the same of
+//! quotients. Where an operation has a flag, `x * 1` and `x / 1` are `x` too: to the bit, but for signaling NaNs and denormals that are flushed.
+
+use super::{Emit, Leaves};
+use crate::body::BInst;
+use gantry_codegen::ir::{InstData, Region, Scalar, Value};
+use spirv::{Decoration, FPFastMathMode as Mode, Op};
+
+/// The number that a float is, as far as rules ask: of halves 0 and 1.
+fn number(scalar: Scalar, bits: u64) -> Option<f64> {
+    match scalar {
+        Scalar::F16 if bits & 0x7fff == 0 => Some(0.0),
+        Scalar::F16 if bits == HALF_ONE => Some(1.0),
+        Scalar::F32 => Some(f32::from_bits(bits as u32).into()),
+        Scalar::F64 => Some(f64::from_bits(bits)),
+        _ => None,
+    }
+}
+
+/// 1 as a half.
+const HALF_ONE: u64 = 0x3c00;
+
+/// The bits of a number's reciprocal, rounded to nearest even; `None` where it or the number is no normal one.
+fn reciprocal(scalar: Scalar, v: f64) -> Option<u64> {
+    let r = 1.0 / v;
+    match scalar {
+        Scalar::F32 => {
+            // What is rounded twice is so to another number for none of 24 bits.
+            let (of, r) = (v as f32, r as f32);
+            (of.is_normal() && r.is_normal()).then(|| r.to_bits().into())
+        }
+        Scalar::F64 => (v.is_normal() && r.is_normal()).then(|| r.to_bits()),
+        _ => None,
+    }
+}
+
+impl Emit<'_, '_, '_> {
+    /// What is allowed of an instruction.
+    pub(super) fn fast_mode(&self, inst: &BInst) -> Mode {
+        let Some(id) = inst.id.expand() else {
+            return Mode::NONE;
+        };
+        let mut all = self.m.decorations(self.body.origin(id));
+        let words = all.find_map(|(member, d, words)| {
+            let this = member.is_none() && d == Decoration::FPFastMathMode;
+            words.first().copied().filter(|_| this)
+        });
+        let mode = Mode::from_bits_truncate(words.unwrap_or(0));
+        match mode.contains(Mode::FAST) {
+            true => mode | Mode::NOT_NAN | Mode::NOT_INF | Mode::NSZ | Mode::ALLOW_RECIP,
+            false => mode,
+        }
+    }
+
+    /// The same number in every lane of a value, where it is a constant.
+    fn known_number(&self, v: Value) -> Option<f64> {
+        let dfg = &self.b.func().dfg;
+        let scalar = self.b.ty(v).scalar();
+        let mut def = dfg.def_inst(v)?;
+        if let InstData::RdRegion { arg, region, .. } = *dfg.data(def)
+            && region == Region::scalar(0)
+        {
+            def = dfg.def_inst(arg)?;
+        }
+        let InstData::ImmVec { constant, .. } = *dfg.data(def) else {
+            return None;
+        };
+        let (first, rest) = dfg.constant(constant).split_first()?;
+        let alike = rest.iter().all(|l| l == first);
+        number(scalar, *first).filter(|_| alike)
+    }
+
+    /// A simpler operation in an operation's place, if its mode allows one.
+    pub(super) fn simpler(&mut self, op: Op, mode: Mode, a: Value, b: Value) -> Option<Value> {
+        let scalar = self.b.ty(a).scalar();
+        if mode.is_empty() || !scalar.is_float() || self.b.ty(b).scalar() != scalar {
+            return None;
+        }
+        let same = a == b;
+        let (ka, kb) = (self.known_number(a), self.known_number(b));
+        let mut v = [a, b];
+        self.even(&mut v);
+        let [a, b] = v;
+        let has = |m: Mode| mode.contains(m);
+        let (zero, one) = (Some(0.0), Some(1.0));
+        let gone = has(Mode::NOT_NAN | Mode::NSZ);
+        match op {
+            Op::FAdd if has(Mode::NSZ) && kb == zero => Some(a),
+            Op::FAdd if has(Mode::NSZ) && ka == zero => Some(b),
+            Op::FSub if has(Mode::NSZ) && kb == zero => Some(a),
+            Op::FSub if has(Mode::NSZ) && ka == zero => Some(self.b.ins().fneg(b)),
+            Op::FSub if has(Mode::NOT_NAN) && same => Some(self.same(a, 0)),
+            Op::FMul | Op::VectorTimesScalar if kb == one => Some(a),
+            Op::FMul | Op::VectorTimesScalar if ka == one => Some(b),
+            Op::FMul | Op::VectorTimesScalar if gone && (ka == zero || kb == zero) => {
+                Some(self.same(a, 0))
+            }
+            Op::FDiv if kb == one => Some(a),
+            Op::FDiv if has(Mode::NOT_NAN) && same => {
+                let bits = match scalar {
+                    Scalar::F16 => HALF_ONE,
+                    _ => reciprocal(scalar, 1.0)?,
+                };
+                Some(self.same(a, bits))
+            }
+            Op::FDiv if gone && ka == zero => Some(self.same(a, 0)),
+            Op::FDiv if has(Mode::ALLOW_RECIP) => {
+                if let Some(bits) = kb.and_then(|b| reciprocal(scalar, b)) {
+                    let r = self.same(a, bits);
+                    return Some(self.b.ins().fmul(a, r));
+                }
+                match scalar {
+                    Scalar::F32 => {
+                        let r = self.b.ins().finv(b);
+                        Some(match ka == one {
+                            true => r,
+                            false => self.b.ins().fmul(a, r),
+                        })
+                    }
+                    // Reciprocals of halves may be no halves.
+                    Scalar::F16 => Some(self.b.ins().fdiv(a, b)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// What a mode says of an instruction's operands, and what is known of those that are results.
+    fn assumed(&self, inst: &BInst, mode: Mode) -> Mode {
+        let known = |n: usize| self.operand(inst, n).map_or(0, |id| self.assumed[id]);
+        let count = self.body.operands(inst).len();
+        let all = (0..count).map(known).fold(u32::MAX, |all, m| all & m);
+        mode | Mode::from_bits_truncate(all)
+    }
+
+    /// The compare that is as good where no operand is a NaN.
+    pub(super) fn compare(&self, inst: &BInst, mode: Mode) -> Op {
+        let ordered = match inst.op {
+            Op::FUnordEqual => Op::FOrdEqual,
+            Op::FOrdNotEqual | Op::LessOrGreater => Op::FUnordNotEqual,
+            Op::FUnordLessThan => Op::FOrdLessThan,
+            Op::FUnordLessThanEqual => Op::FOrdLessThanEqual,
+            Op::FUnordGreaterThan => Op::FOrdGreaterThan,
+            Op::FUnordGreaterThanEqual => Op::FOrdGreaterThanEqual,
+            op => return op,
+        };
+        match self.assumed(inst, mode).contains(Mode::NOT_NAN) {
+            true => ordered,
+            false => inst.op,
+        }
+    }
+
+    /// What a test for NaNs or infinities gives where there are none.
+    pub(super) fn decided(&mut self, inst: &BInst, mode: Mode, all: &[Leaves]) -> Option<Leaves> {
+        let (want, gives) = match inst.op {
+            Op::IsNan | Op::Unordered => (Mode::NOT_NAN, 0),
+            Op::Ordered => (Mode::NOT_NAN, 1),
+            Op::IsInf => (Mode::NOT_INF, 0),
+            Op::IsFinite => (Mode::NOT_NAN | Mode::NOT_INF, 1),
+            _ => return None,
+        };
+        if !self.assumed(inst, mode).contains(want) {
+            return None;
+        }
+        let first = all.first()?;
+        let mut out = Leaves::new();
+        for n in 0..first.len() {
+            let leaves = all.iter().filter_map(|l| l.get(n));
+            let lanes = leaves.map(|v| self.b.ty(*v).lanes()).max().unwrap_or(1);
+            let ones = u32::MAX >> (32 - lanes.clamp(1, 32));
+            out.push(self.b.ins().bconst(lanes, ones * gives));
+        }
+        Some(out)
+    }
+
+    /// Keeps what an instruction's mode says of its result.
+    pub(super) fn assume(&mut self, inst: &BInst, mode: Mode) {
+        if let Some(id) = inst.id.expand() {
+            self.assumed[id] = (mode & (Mode::NOT_NAN | Mode::NOT_INF)).bits();
+        }
+    }
+}

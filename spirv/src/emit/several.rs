@@ -1,0 +1,137 @@
+//! Pointers into one of several buffers: by choices and phis of pointers into different ones, and by an index into an array of buffers.
+//!
+//! Such a pointer is a number of 64 bits: the bytes behind its buffer's beginning, and above them which buffer that is, by the numbers of all that the kernel
+//! has, in order. An access chooses the address, and the size where accesses are robust, from those that the pointer may be into.
+
+use super::logical::Buffer;
+use super::{Emit, Leaves};
+use crate::error::Error;
+use crate::logical::{self, Root};
+use crate::read::Id;
+use gantry_codegen::ir::{IntCC, Region, Scalar, Value};
+use spirv::Op;
+
+impl Emit<'_, '_, '_> {
+    /// Whether a pointer says which buffer it is into.
+    pub(super) fn says_which(&self, pointer: Id) -> bool {
+        let place = self.places[pointer];
+        place.is_some_and(|p| logical::says_which(self.m, p.root))
+    }
+
+    /// The number of a buffer.
+    fn position_of(&self, id: Id, element: u32) -> Result<u64, Error> {
+        let mut all = self.buffers.keys();
+        let found = all.position(|k| *k == (id, element));
+        let found = found.ok_or_else(|| Error::malformed("a buffer that is no argument"))?;
+        Ok(found as u64)
+    }
+
+    /// The number of the one buffer that a pointer is into.
+    pub(super) fn buffer_number(&mut self, pointer: Id) -> Result<Value, Error> {
+        match self.place(pointer).map(|p| p.root) {
+            Some(Root::One(id, n)) => {
+                let number = self.position_of(id, n)?;
+                Ok(self.number(Scalar::I32, number))
+            }
+            _ => Err(Error::unsupported("a pointer to one of several layouts")),
+        }
+    }
+
+    /// The number of the element of an array that an index names, and whether there is one.
+    pub(super) fn element_number(&mut self, array: Id, index: Id) -> Result<(Value, Value), Error> {
+        let count = self.elements_of(array)?;
+        let first = self.position_of(array, 0)?;
+        let index = self.one(index)?;
+        let end = self.same(index, count.into());
+        let inside = self.b.ins().icmp(IntCC::UnsignedLessThan, index, end);
+        let index = self.resize(index, Scalar::I32, false);
+        let first = self.same(index, first);
+        Ok((self.b.ins().iadd(index, first), inside))
+    }
+
+    /// A pointer of the number of a buffer and the bytes behind its beginning.
+    pub(super) fn pack(&mut self, number: Value, at: Value) -> Value {
+        let mut v = [number, at];
+        self.even(&mut v);
+        let v = v.map(|v| self.resize(v, Scalar::I64, false));
+        let by = self.same(v[0], 32);
+        let upper = self.b.ins().ishl(v[0], by);
+        self.b.ins().bor(upper, v[1])
+    }
+
+    /// The number of a pointer's buffer, and the bytes behind its beginning.
+    pub(super) fn unpack(&mut self, pointer: Value) -> (Value, Value) {
+        let lanes = self.b.ty(pointer).lanes();
+        let halves = self.lanes(Scalar::I32, 2 * lanes);
+        let halves = self.b.ins().bitcast(halves, pointer);
+        let ty = self.lanes(Scalar::I32, lanes);
+        let mut half = |at: u16| {
+            let region = Region::new(2, 1, 0, at);
+            self.b.ins().rdregion(ty, halves, region)
+        };
+        let (low, high) = (half(0), half(Scalar::I32.bytes() as u16));
+        (high, low)
+    }
+
+    /// A pointer into a buffer as one that says which it is.
+    pub(super) fn saying_which(&mut self, pointer: Id) -> Result<Leaves, Error> {
+        let at = self.one(pointer)?;
+        if self.says_which(pointer) {
+            return Ok(Leaves::from_slice(&[at]));
+        }
+        let number = self.buffer_number(pointer)?;
+        Ok(Leaves::from_slice(&[self.pack(number, at)]))
+    }
+
+    /// Two pointers as they are compared: by themselves, if they are into the same buffer.
+    pub(super) fn compared(&mut self, pointers: [Id; 2]) -> Result<[Leaves; 2], Error> {
+        let roots = pointers.map(|p| self.place(p).map(|p| p.root));
+        let buffer = |root: Option<Root>| root.is_some_and(|r| logical::is_buffer(self.m, r));
+        let [a, b] = pointers;
+        let one = roots[0] == roots[1] && !self.says_which(a);
+        if one || !buffer(roots[0]) || !buffer(roots[1]) {
+            return Ok([self.get(a)?, self.get(b)?]);
+        }
+        Ok([self.saying_which(a)?, self.saying_which(b)?])
+    }
+
+    /// The bytes from a buffer's beginning that a pointer into it is.
+    pub(super) fn offset_of(&mut self, pointer: Id) -> Result<Value, Error> {
+        let at = self.one(pointer)?;
+        Ok(match self.says_which(pointer) {
+            true => self.unpack(at).1,
+            false => at,
+        })
+    }
+
+    /// The buffer of a number, among those that a pointer may be into.
+    pub(super) fn buffer_of(&mut self, pointer: Id, number: Value) -> Result<Buffer, Error> {
+        let found = self.targets.get(&pointer).into_iter().flatten();
+        let found = found.map(|&(id, n)| {
+            let buffer = self.buffers.get(&(id, n)).copied();
+            let buffer = buffer.ok_or_else(|| Error::malformed("a buffer that is no argument"))?;
+            Ok((self.position_of(id, n)?, buffer))
+        });
+        let all: Vec<(u64, Buffer)> = found.collect::<Result<_, Error>>()?;
+        let Some((&(_, mut out), others)) = all.split_first() else {
+            return Err(Error::malformed("a pointer into no buffer"));
+        };
+        for (n, buffer) in others {
+            let this = self.same(number, *n);
+            let is = self.b.ins().icmp(IntCC::Equal, number, this);
+            out.base = self.choose(is, buffer.base, out.base)?;
+            let mut both = |a: Option<Value>, b: Option<Value>| match a.zip(b) {
+                Some((a, b)) => self.choose(is, a, b).map(Some),
+                None => Ok(None),
+            };
+            out.size = both(buffer.size, out.size)?;
+            out.length = both(buffer.length, out.length)?;
+        }
+        Ok(out)
+    }
+
+    /// Whether an instruction compares pointers.
+    pub(super) fn compares_pointers(&self, op: Op) -> bool {
+        self.m.logical && matches!(op, Op::PtrEqual | Op::PtrNotEqual)
+    }
+}
