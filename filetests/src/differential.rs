@@ -13,7 +13,8 @@ use gantry_codegen::ir::opcode::{Format, Info};
 use gantry_codegen::ir::{FuncKind, FuncRef, ImageShape, InstData, Module, Opcode, Scalar, Type};
 use gantry_codegen::text::parse;
 use gantry_codegen::{
-    CodegenError, CompileOptions, Compiled, GrfMode, OptLevel, SimdCf, Target, compile,
+    CodegenError, CompileOptions, Compiled, GrfMode, OptLevel, Pass, PassSet, SimdCf, Target,
+    compile,
 };
 use gantry_runtime::{
     AddressMode, ChannelOrder, ChannelType, Device, FilterMode, ImageDesc, ImageFormat, SimOptions,
@@ -55,6 +56,12 @@ pub fn platforms() -> Vec<Target> {
     let mut out: Vec<Target> = Target::all().collect();
     out.dedup_by_key(|t| t.platform());
     out
+}
+
+/// The passes of `GANTRY_WITHOUT` (`unroll,pieces`): without the one that is wrong, a case that fails does not.
+fn without() -> PassSet {
+    let names = std::env::var("GANTRY_WITHOUT").unwrap_or_default();
+    names.split(',').filter_map(Pass::from_name).collect()
 }
 
 /// How many registers threads have in a case, on targets that have more for kernels that ask: in a third of the cases all there are, or what `GANTRY_GRF` says
@@ -137,6 +144,7 @@ pub fn case(
             opt,
             grf_mode: grf_mode(seed, target),
             large_buffers: seed.is_multiple_of(5),
+            without: without(),
             grfs,
             ..CompileOptions::new(target.clone())
         };

@@ -6,7 +6,7 @@
 //! each stage makes is checked too, and they are compiled three ways instead of two: what is stored is judged without that too, of three times the cases in
 //! the same time.
 //! Where kernels may ask for 256 registers, a third do; `GANTRY_GRF` (`128`, `256`, `auto`) says it for all. What was covered is
-//! printed at the end (see it with `--nocapture`).
+//! printed at the end (see it with `--nocapture`). `GANTRY_WITHOUT` leaves passes of the optimizer out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 #[allow(unsafe_code, reason = "the C interface of libiga64")]

@@ -63,6 +63,8 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
         let loops = Loops::new(func, &cfg);
         let mut found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
         found.retain(|l| !rings.contains(l.header));
+        // These first: what they count is another value then, which what is noted below must not name by the old one.
+        found.sort_by_key(|l| l.some.is_none());
         if found.is_empty() {
             break;
         }
