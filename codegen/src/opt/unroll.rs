@@ -21,7 +21,7 @@ use gantry_isa_gen::sem::FpMode;
 /// Iterations.
 const ITERATIONS: u32 = 64;
 /// Iterations that are counted, of a loop of which some at a time become straight.
-const COUNTED: u32 = 4096;
+const COUNTED: u32 = 5000;
 /// Iterations of those at a time, and instructions of their copies: a ring by variable indices costs more than code does.
 const RING: u32 = 16;
 const RING_LOOP: usize = 3200;
