@@ -50,6 +50,7 @@ impl Lower<'_> {
                     format!("{b} is empty"),
                 ));
             };
+            self.place = self.places[last];
             self.code.clear();
             let mut succs = SmallVec::new();
             let behind = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);

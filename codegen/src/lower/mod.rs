@@ -99,6 +99,9 @@ pub(crate) struct Lower<'a> {
     /// Uses of each value by instructions that are needed.
     uses: SecondaryMap<Value, u32>,
     inst_block: SecondaryMap<Inst, PackedOption<Block>>,
+    /// Where in its block each instruction is, and the one that is being lowered.
+    places: SecondaryMap<Inst, u32>,
+    place: u32,
     /// SIMD control flow on the mask stack, where that is used.
     masks: Option<MaskStack>,
     header: VReg,
@@ -188,6 +191,8 @@ pub fn lower(
             chains: chains::Chains::new(func),
             uses: SecondaryMap::with_capacity(func.dfg.num_values()),
             inst_block: SecondaryMap::with_capacity(func.dfg.num_insts()),
+            places: SecondaryMap::with_capacity(func.dfg.num_insts()),
+            place: 0,
             masks: None,
             header,
             local_pointers: Vec::new(),
@@ -267,8 +272,9 @@ impl DerefMut for Lower<'_> {
 impl Lower<'_> {
     fn count_uses(&mut self) {
         for &block in self.func.layout.blocks() {
-            for &inst in self.func.layout.insts(block) {
+            for (place, &inst) in self.func.layout.insts(block).iter().enumerate() {
                 self.inst_block[inst] = block.into();
+                self.places[inst] = place as u32;
                 let data = self.func.dfg.data(inst);
                 let results = self.func.dfg.results(inst);
                 if data.opcode().info().effect || results.iter().any(|&v| self.needed.contains(v)) {
@@ -312,6 +318,7 @@ impl Lower<'_> {
     /// Lowers one instruction if it does something or somebody asked for its result. The code is left in `self.code`.
     fn lower_inst(&mut self, inst: Inst) {
         self.code.clear();
+        self.place = self.places[inst];
         let wanted = self.func.dfg.results(inst).iter().any(|&v| {
             self.value_regs[v].is_some()
                 || self.value_flags[v].is_some()

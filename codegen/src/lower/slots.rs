@@ -13,6 +13,9 @@ use gantry_isa_gen::{Op, Type as GenType};
 /// Reads of slots of more than two registers, each of which is an instruction more, that cost as much as packing them.
 const MANY: u32 = 2;
 
+/// Instructions of the IR from a load to what reads its slots, the last first.
+const NEAR: u32 = 16;
+
 impl Lower<'_> {
     /// The slots of a value that a load brings as such, in the block being lowered: makes that the load is needed.
     pub(super) fn slots(&mut self, v: Value) -> Option<VReg> {
@@ -40,7 +43,9 @@ impl Lower<'_> {
             true => self.uses[v] == 1,
             false => ty.lanes() * GenType::Ud.bytes() <= two || self.uses[v] <= MANY,
         };
-        if !free || !here || !cheap || !self.has_slots(mem, v, addr) {
+        // What is read far behind its load has less room packed.
+        let near = self.place.saturating_sub(self.places[inst]) <= NEAR;
+        if !free || !here || !cheap || !near || !self.has_slots(mem, v, addr) {
             return None;
         }
         let r = self.new_slots(v);
