@@ -6,8 +6,9 @@
 use crate::compile::CompileOptions;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Constant, Data, DataReloc, DpasShape, FuncKind, Function,
-    Inst, InstData, MemFlags, Module, Param, Region, SourceFile, SourceLoc, Space, Type, Value,
+    ArgFact, ArgKind, Block, Block2dShape, BlockCall, Constant, Data, DataReloc, DpasShape,
+    FuncKind, Function, Inst, InstData, MemFlags, Module, Param, Region, SourceFile, SourceLoc,
+    Space, Type, Value,
 };
 use crate::opt::Pass;
 use cranelift_entity::packed_option::PackedOption;
@@ -656,6 +657,25 @@ impl<'a> Body<'a> {
                     .iter()
                     .for_each(|&b| self.w.u8(b));
                 self.values(&args);
+            }
+            InstData::Block2d {
+                opcode: _,
+                shape,
+                args,
+                data,
+            } => {
+                let Block2dShape {
+                    layout,
+                    bytes,
+                    rows,
+                    columns,
+                    blocks,
+                } = shape;
+                [29, layout as u8, bytes, rows, columns, blocks]
+                    .iter()
+                    .for_each(|&b| self.w.u8(b));
+                self.values(&args);
+                self.optional(&[data]);
             }
             InstData::Symbol { opcode: _, data } => {
                 self.w.u8(21);

@@ -4,8 +4,9 @@
 
 use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{
-    Block, Data, DpasShape, Factor, FloatCC, FuncRef, Function, ImageAccess, ImageFact, ImagePlace,
-    ImageShape, IntCC, MemFlags, Module, Region, SamplerFact, Scalar, Space, Value, scalars::*,
+    Block, Block2dShape, BlockLayout, Data, DpasShape, Factor, FloatCC, FuncRef, Function,
+    ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC, MemFlags, Module, Region, SamplerFact,
+    Scalar, Space, Value, scalars::*,
 };
 use gantry_codegen::verifier::verify_module;
 
@@ -457,6 +458,23 @@ fn every_hand_written_method_verifies() {
     let columns = b.ins().iconst(I32.by(columns), 7);
     let rows = b.ins().iconst(I32.by(rows), 7);
     b.ins().dpas(I32.by(24), shape, acc, columns, rows);
+    let block = Block2dShape {
+        layout: BlockLayout::Rows,
+        bytes: 2,
+        rows: 2,
+        columns: 4,
+        blocks: 1,
+    };
+    let surface = b.ins().iconst(I64, 0x4000);
+    let surface = [surface, width, width, width];
+    let rows = b.ins().block2d_load(I16.by(8), block, surface, [width; 2]);
+    b.ins().block2d_prefetch(block, surface, [width; 2]);
+    b.ins().block2d_store(rows, block, surface, [width; 2]);
+    let packed = Block2dShape {
+        layout: BlockLayout::Packed,
+        ..block
+    };
+    b.ins().block2d_load(I32.by(4), packed, surface, [width; 2]);
     let table = b.ins().symbol_addr(table);
     b.ins().bload(I32, table, 4);
     let got = b

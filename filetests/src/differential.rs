@@ -92,6 +92,10 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
         without.extend(Opcode::all().iter().filter(texels).map(|i| i.opcode));
     }
     let features = target.features();
+    if !features.block2d {
+        let blocks = |i: &&Info| i.format == Format::Block2d;
+        without.extend(Opcode::all().iter().filter(blocks).map(|i| i.opcode));
+    }
     Options {
         without,
         systolic: features.dpas.then_some((features.grf_bytes / 4) as u8),

@@ -88,6 +88,7 @@ impl TestFile {
             && needs("image", f.sampler)
             && needs("send exec", f.sampler)
             && words.into_iter().all(|w| needs(w, f.word_atomics))
+            && needs("block2d_", f.block2d)
             && needs("= dpas.", f.dpas && own == Some(f.grf_bytes))
     }
 

@@ -58,6 +58,9 @@ fn is_supported(c: Capability) -> bool {
             | SubgroupBufferBlockIOINTEL
             | SubgroupImageBlockIOINTEL
             | SubgroupImageMediaBlockIOINTEL
+            | Subgroup2DBlockIOINTEL
+            | Subgroup2DBlockTransformINTEL
+            | Subgroup2DBlockTransposeINTEL
             | AtomicFloat32AddEXT
             | AtomicFloat64AddEXT
             | AtomicFloat16MinMaxEXT

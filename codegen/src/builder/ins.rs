@@ -2,9 +2,9 @@
 
 use super::FunctionBuilder;
 use crate::ir::{
-    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, FenceSpaces, FloatCC,
-    FuncRef, ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact,
-    Scalar, Scope, Type, Types, Value, result_types,
+    ArgFact, AtomicOp, Block, Block2dShape, BlockCall, Cases, DataRef, Dim, DpasShape, FenceSpaces,
+    FloatCC, FuncRef, ImageFact, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region,
+    SamplerFact, Scalar, Scope, Type, Types, Value, result_types,
 };
 use cranelift_entity::packed_option::PackedOption;
 use half::f16;
@@ -17,6 +17,22 @@ pub struct Ins<'a, 'f> {
 }
 
 include!(concat!(env!("OUT_DIR"), "/builder.rs"));
+
+/// An access of 2D blocks.
+fn block2d(
+    opcode: Opcode,
+    shape: Block2dShape,
+    [base, width, height, pitch]: [Value; 4],
+    [x, y]: [Value; 2],
+    data: Option<Value>,
+) -> InstData {
+    InstData::Block2d {
+        opcode,
+        shape,
+        args: [base, width, height, pitch, x, y],
+        data: data.into(),
+    }
+}
 
 impl Ins<'_, '_> {
     fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Types {
@@ -553,6 +569,37 @@ impl Ins<'_, '_> {
             args: [acc, columns, rows],
         };
         self.one(data, Some(ty))
+    }
+
+    /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address, width and height in bytes and rows, bytes from row to row;
+    /// `place`: the first column (elements) and row.
+    pub fn block2d_load(
+        self,
+        ty: Type,
+        shape: Block2dShape,
+        surface: [Value; 4],
+        place: [Value; 2],
+    ) -> Value {
+        let data = block2d(Opcode::Block2dLoad, shape, surface, place, None);
+        self.one(data, Some(ty))
+    }
+
+    /// `block2d_store`: a value as a block of a surface's elements, told as for [`Ins::block2d_load`].
+    pub fn block2d_store(
+        self,
+        value: Value,
+        shape: Block2dShape,
+        surface: [Value; 4],
+        place: [Value; 2],
+    ) {
+        let data = block2d(Opcode::Block2dStore, shape, surface, place, Some(value));
+        self.none(data);
+    }
+
+    /// `block2d_prefetch`: blocks of a surface's elements are brought to the caches, told as for [`Ins::block2d_load`].
+    pub fn block2d_prefetch(self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
+        let data = block2d(Opcode::Block2dPrefetch, shape, surface, place, None);
+        self.none(data);
     }
 
     /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.

@@ -283,6 +283,7 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::Image
             | Format::ArgQuery
             | Format::Media
+            | Format::Block2d
             | Format::Send
             | Format::Call
     );

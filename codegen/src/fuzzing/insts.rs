@@ -108,6 +108,7 @@ impl Gen<'_, '_, '_> {
             Format::Media => self.media(opcode),
             Format::Send => self.send(opcode),
             Format::Dpas => self.dpas(),
+            Format::Block2d => self.block2d(opcode),
             Format::Printf => self.printf(),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Switch | Format::Return => {}

@@ -1,5 +1,6 @@
 //! Random valid IR, for tests of everything that takes IR. A seed and options give the same module on every host.
 
+mod blocks;
 mod generate;
 mod images;
 mod insts;

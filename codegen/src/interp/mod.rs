@@ -24,6 +24,7 @@
 //! ```
 
 mod alu;
+mod block2d;
 mod host;
 mod image;
 mod memory;

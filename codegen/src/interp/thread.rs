@@ -1,5 +1,6 @@
 //! One hardware thread: frames, values, instructions.
 
+use super::block2d::blocks;
 use super::memory::{Spaces, from_le};
 use super::print::print;
 use super::pure::{evaluate, lane_of};
@@ -262,6 +263,10 @@ impl<'a> Thread<'a> {
                 ArgFact::Sampler(fact) => memory.sampler(of)?.fact(fact).into(),
             }]],
             InstData::Media { .. } => match rectangle(frame, inst, data, memory)? {
+                Some(read) => vec![read],
+                None => return Ok(Step::Next),
+            },
+            InstData::Block2d { .. } => match blocks(frame, inst, data, memory)? {
                 Some(read) => vec![read],
                 None => return Ok(Step::Next),
             },

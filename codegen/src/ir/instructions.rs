@@ -1,5 +1,6 @@
 //! Instruction data, one variant per format.
 
+use super::block2d::Block2dShape;
 use super::condcodes::{FloatCC, IntCC};
 use super::dfg::DataFlowGraph;
 use super::entities::{Block, CaseTable, Constant, DataRef, FuncRef, Value};
@@ -200,6 +201,13 @@ pub enum InstData {
         shape: DpasShape,
         args: [Value; 3],
     },
+    /// `block2d_load`, `block2d_store`, `block2d_prefetch`: the surface's address, width, height and pitch, the first column and row, what is stored.
+    Block2d {
+        opcode: Opcode,
+        shape: Block2dShape,
+        args: [Value; 6],
+        data: PackedOption<Value>,
+    },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
     /// `printf`: a string of the module, values, and the lanes that print; without those one.
@@ -259,6 +267,7 @@ impl InstData {
             | InstData::Media { opcode, .. }
             | InstData::Send { opcode, .. }
             | InstData::Dpas { opcode, .. }
+            | InstData::Block2d { opcode, .. }
             | InstData::ArgQuery { opcode, .. }
             | InstData::Printf { opcode, .. }
             | InstData::Call { opcode, .. }
@@ -344,6 +353,10 @@ impl InstData {
             }
             InstData::Media { coords, data, .. } => {
                 coords.iter().copied().for_each(&mut f);
+                data.expand().into_iter().for_each(f);
+            }
+            InstData::Block2d { args, data, .. } => {
+                args.iter().copied().for_each(&mut f);
                 data.expand().into_iter().for_each(f);
             }
             InstData::Send {
@@ -448,6 +461,10 @@ impl InstData {
             }
             InstData::Media { coords, data, .. } => {
                 *coords = coords.map(&mut f);
+                opt(data, &mut f);
+            }
+            InstData::Block2d { args, data, .. } => {
+                *args = args.map(&mut f);
                 opt(data, &mut f);
             }
             InstData::Send {

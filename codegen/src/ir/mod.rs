@@ -4,6 +4,7 @@
 //! mask operand says so.
 
 pub mod among;
+pub mod block2d;
 pub mod cfg;
 pub mod condcodes;
 pub(crate) mod data;
@@ -22,6 +23,7 @@ pub mod sourceloc;
 pub mod systolic;
 pub mod types;
 
+pub use block2d::{Block2dShape, BlockLayout};
 pub use cfg::ControlFlow;
 pub use condcodes::{FloatCC, IntCC};
 pub use data::{Data, DataReloc};

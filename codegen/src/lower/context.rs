@@ -786,6 +786,10 @@ impl Context for Lower<'_> {
         self.lower_message(inst);
     }
 
+    fn blocks2d(&mut self, inst: Inst) -> Unit {
+        self.lower_block2d(inst);
+    }
+
     fn systolic(&mut self, inst: Inst) -> Unit {
         self.lower_dpas(inst);
     }

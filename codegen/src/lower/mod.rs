@@ -6,6 +6,7 @@
 //! Needs: IR that verifies. Makes: blocks of bales and machine instructions whose flags are in SSA form; critical edges are
 //! split; block parameters in GRFs have become copies.
 
+mod block2d;
 mod calls;
 mod chains;
 mod context;
@@ -53,9 +54,9 @@ use std::ops::{Deref, DerefMut};
 )]
 mod generated {
     use crate::ir::{
-        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape, FenceSpaces,
-        FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope,
-        Value,
+        ArgFact, AtomicOp, Block2dShape, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape,
+        FenceSpaces, FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region,
+        Scope, Value,
     };
     use crate::vcode::bale::{BaleSrc, Operation, View};
     use gantry_isa_gen::{Cond, MathFn, Op, Type as GenType};
@@ -66,6 +67,7 @@ mod generated {
     pub(super) type OptValueArray4 = [OptValue; 4];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
+    pub(super) type ValueArray6 = [Value; 6];
     pub(super) type BlockCall2 = [BlockCall; 2];
     pub(super) type ValueList = crate::ir::instructions::ValueList;
     pub(super) use rules::*;

@@ -9,6 +9,7 @@
 
 mod atomic;
 mod block;
+mod block2d;
 mod forms;
 mod image;
 mod instruction;
@@ -22,6 +23,7 @@ mod systolic;
 
 pub use atomic::Atomic;
 pub use block::Block;
+pub use block2d::{Block2d, Lane};
 pub use image::{ImageOp, Texels};
 pub(crate) use instruction::has_second;
 pub use media::Media;
@@ -57,6 +59,8 @@ pub enum Logical {
     Texels(Texels),
     /// A rectangle of an image's bytes.
     Media(Media),
+    /// Blocks of a surface's elements.
+    Block2d(Block2d),
     /// A message as the IR has it.
     Raw(Raw),
     /// A product of matrices: no message, but of operands that are payloads.
@@ -217,6 +221,7 @@ impl Sends<'_> {
             Logical::Block(b) => self.block(b),
             Logical::Texels(t) => self.texels(t),
             Logical::Media(m) => self.media(m),
+            Logical::Block2d(b) => self.block2d(b),
             Logical::Raw(r) => self.raw(r),
             Logical::Systolic(s) => self.systolic(s),
             Logical::Barrier { header } => self.barrier(*header),

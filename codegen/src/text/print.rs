@@ -3,8 +3,9 @@
 use super::literal;
 use crate::ir::opcode::Out;
 use crate::ir::{
-    ArgFact, ArgKind, Block, BlockCall, Data, DataReloc, DpasShape, FuncKind, Function, Inst,
-    InstData, MemFlags, Module, Opcode, Region, Sampler, Scalar, Space, Value,
+    ArgFact, ArgKind, Block, Block2dShape, BlockCall, BlockLayout, Data, DataReloc, DpasShape,
+    FuncKind, Function, Inst, InstData, MemFlags, Module, Opcode, Region, Sampler, Scalar, Space,
+    Value,
 };
 use cranelift_entity::packed_option::PackedOption;
 use std::fmt::{self, Write as _};
@@ -378,6 +379,28 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
         } => {
             let (columns, rows) = (columns.name(), rows.name());
             format!("{columns} {rows} rows {repeat} {}", values(&args))
+        }
+        InstData::Block2d {
+            shape:
+                Block2dShape {
+                    layout,
+                    bytes,
+                    rows,
+                    columns,
+                    blocks,
+                },
+            args: [base, width, height, pitch, x, y],
+            data,
+            ..
+        } => {
+            let layout = match layout {
+                BlockLayout::Rows => String::new(),
+                other => format!("{} ", other.name()),
+            };
+            let data = more(&[data]);
+            format!(
+                "{layout}rows {rows} columns {columns} blocks {blocks} bytes {bytes} {base} ({width}, {height}, {pitch}) ({x}, {y}){data}"
+            )
         }
         InstData::ArgQuery { fact, of, .. } => match fact {
             ArgFact::Image(f) => format!("{} image {of}", f.name()),

@@ -1,9 +1,9 @@
 //! Text of machine code before allocation, for dumps and filetests. Close to IGA syntax, with virtual registers and byte offsets.
 
-use crate::ir::SourceLoc;
+use crate::ir::{BlockLayout, SourceLoc};
 use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
-use crate::sends::{Dir, ImageOp, Logical, Media, Systolic};
+use crate::sends::{Block2d, Dir, ImageOp, Lane, Logical, Media, Systolic};
 use crate::vcode::bale::Bale;
 use crate::vcode::lowered::{Lowered, LoweredFunction};
 use crate::vcode::srclocs::Cursor;
@@ -302,6 +302,32 @@ impl fmt::Display for Logical {
                     f,
                     "media {way} surface {surface} ({bytes}) {data} [{x} {y}] width {width}"
                 )
+            }
+            Logical::Block2d(b) => {
+                let Block2d {
+                    opcode,
+                    shape,
+                    base,
+                    sizes,
+                    place,
+                    data,
+                } = b;
+                let lane = |l: &Lane| match l {
+                    Lane::Known(n) => n.to_string(),
+                    Lane::Reg(r) => r.to_string(),
+                };
+                let [width, height, pitch] = sizes.each_ref().map(lane);
+                let [x, y] = place.each_ref().map(lane);
+                let (rows, columns, blocks) = (shape.rows, shape.columns, shape.blocks);
+                write!(f, "{opcode} ({rows}x{columns}x{blocks}:{}", shape.bytes)?;
+                match shape.layout {
+                    BlockLayout::Rows => write!(f, ")")?,
+                    other => write!(f, " {})", other.name())?,
+                }
+                if let Some(data) = data {
+                    write!(f, " {data}")?;
+                }
+                write!(f, " [{base} {width} {height} {pitch}] [{x} {y}]")
             }
             Logical::Systolic(s) => {
                 let Systolic {

@@ -10,11 +10,13 @@
 //! - `memory`: addresses, masks of loads and stores.
 //! - `images`: which image, coordinates, texels.
 //! - `systolic`: shapes of products of matrices.
+//! - `block2d`: shapes of 2D blocks.
 //! - `control`: branch arguments, returns, calls.
 //! - `data`: constant data of a module.
 //! - `sources`: source files, locations, names of values.
 //! - `calls`: what is known of all functions of a module: names, recursion.
 
+mod block2d;
 mod calls;
 mod control;
 mod data;
@@ -303,6 +305,7 @@ impl<'a> Verifier<'a> {
             self.memory(inst);
             self.images(inst);
             self.products(inst);
+            self.blocks(inst);
             if let Some(what) = self.func.lacks(self.data(inst)) {
                 self.error(Place::Inst(inst), what);
             }

@@ -265,6 +265,7 @@ fn format(data: &InstData) -> Format {
         InstData::Media { .. } => Format::Media,
         InstData::Send { .. } => Format::Send,
         InstData::Dpas { .. } => Format::Dpas,
+        InstData::Block2d { .. } => Format::Block2d,
         InstData::ArgQuery { .. } => Format::ArgQuery,
         InstData::Symbol { .. } => Format::Symbol,
         InstData::Printf { .. } => Format::Printf,

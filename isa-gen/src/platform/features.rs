@@ -55,6 +55,8 @@ pub struct Features {
     /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
     /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
+    /// Whether the load/store cache moves 2D blocks.
+    pub block2d: bool,
     /// Whether there is a sampler, without which Intel's compiler reads no images.
     pub sampler: bool,
     /// Whether `mul` takes bytes.
@@ -196,6 +198,7 @@ const GEN7P5: Features = Features {
     i64_sums: false,
     native_f64: true,
     mul_32x32: false,
+    block2d: false,
     sampler: true,
     byte_factors: true,
     math_int_div: true,
@@ -359,6 +362,7 @@ const XE_HPG: Features = Features {
 
 const XE_HPC: Features = Features {
     fused_eus: false,
+    block2d: true,
     channel_step: 8,
     flag_groups: false,
     sampler: false,

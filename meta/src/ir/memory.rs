@@ -2,7 +2,7 @@
 
 use super::row::Class::None as NoClass;
 use super::row::Format::{
-    ArgQuery, Atomic, Fence, Image, Load, Media, Nullary, Printf, Send, Store, Symbol,
+    ArgQuery, Atomic, Block2d, Fence, Image, Load, Media, Nullary, Printf, Send, Store, Symbol,
 };
 use super::row::Out::{Ctrl, None as NoOut};
 use super::row::{Row, op};
@@ -23,6 +23,9 @@ pub(super) fn rows() -> Vec<Row> {
         op("sampler_query", ArgQuery, NoClass, Ctrl, "`i32`: a fact about a sampler: `sampler_query.i32 normalized sampler 0`."),
         op("media_load", Media, NoClass, Ctrl, "A rectangle of bytes of an image, row after row, from a place in bytes and rows: `media_load.i8x128 image 0 (v1, v2) width 16`."),
         op("media_store", Media, NoClass, NoOut, "The same, stored: `media_store image 0 (v1, v2) width 16, v3`.").effect(),
+        op("block2d_load", Block2d, NoClass, Ctrl, "Blocks of elements that stand side by side in a surface: its address, `(width, height, pitch)`, `(column, row)`: `block2d_load.i32x128 rows 8 columns 16 blocks 2 bytes 2 v1 (v2, v3, v4) (v5, v6)`; `transposed` or `packed` before `rows`."),
+        op("block2d_store", Block2d, NoClass, NoOut, "The same, stored, one block: `block2d_store rows 8 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6), v7`.").effect(),
+        op("block2d_prefetch", Block2d, NoClass, NoOut, "The same, brought to the caches: `block2d_prefetch rows 8 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6)`.").effect(),
         op("send", Send, NoClass, NoOut, "A message, with the descriptors given, without an answer: `send exec 8 ex 0xc desc 0x2026000 v1, mask v2`.").effect(),
         op("send_reply", Send, NoClass, Ctrl, "The same with an answer: `send_reply.i32x8 exec 8 ex 0xc desc 0x2106e00 v1`; a second payload stands behind the first.").effect(),
         op("symbol_addr", Symbol, NoClass, Ctrl, "`i64`: the address of data of the module: `symbol_addr.i64 %table`."),

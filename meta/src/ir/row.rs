@@ -64,6 +64,8 @@ pub enum Format {
     Send,
     /// A product of matrices, and what it is added to.
     Dpas,
+    /// Rectangles of elements of a surface in memory.
+    Block2d,
     /// Data of the module.
     Symbol,
     /// A string of the module, and any number of values.

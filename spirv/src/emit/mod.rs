@@ -8,6 +8,7 @@ mod arithmetic;
 mod arrays;
 mod atomics;
 mod bits;
+pub(crate) mod blocks2d;
 mod builtins;
 mod calls;
 mod choices;
@@ -166,6 +167,7 @@ pub(crate) fn is_supported(op: Op) -> bool {
         || images::is_supported(op)
         || transfers::is_supported(op)
         || rectangles::is_supported(op)
+        || blocks2d::is_supported(op)
         || matrices::is_supported(op)
         || is_nothing(op)
         || matches!(op, Op::Undef | Op::ExtInst)
@@ -649,6 +651,7 @@ impl Emit<'_, '_, '_> {
             op if images::is_supported(op) => self.image(inst),
             op if matrices::is_supported(op) => self.matrix(inst),
             op if rectangles::is_supported(op) => self.rectangle(inst),
+            op if blocks2d::is_supported(op) => self.blocks_2d(inst),
             op if transfers::is_supported(op) => self.transfer(inst),
             Op::Undef => {
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;

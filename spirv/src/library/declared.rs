@@ -5,13 +5,14 @@
 use super::products::{self, Product};
 use super::wrong;
 use crate::body::{BInst, Body};
+use crate::emit::blocks2d::{Blocks, Operands};
 use crate::emit::groups::Spread;
 use crate::emit::{Emit, Leaves};
 use crate::error::Error;
 use crate::module::{Def, Module};
 use crate::read::{self, Id};
 use gantry_codegen::ir::scalars::{I32, I64};
-use gantry_codegen::ir::{AtomicOp, Scalar, Value};
+use gantry_codegen::ir::{AtomicOp, Block2dShape, BlockLayout, Opcode, Scalar, Value};
 use spirv::Decoration;
 
 /// What a function does.
@@ -43,6 +44,10 @@ enum Function {
     },
     /// A product of matrices of a sub-group.
     Product(Product),
+    /// 2D blocks of a surface in memory, from or to private memory.
+    Blocks(Blocks),
+    /// 2D blocks that are the result.
+    BlockValue(Block2dShape),
     /// A single as one of 19 bits, and back.
     RoundToTf32,
     OfTf32,
@@ -113,6 +118,71 @@ fn atomic(name: &str) -> Option<Function> {
     }))
 }
 
+/// 2D blocks by the function's name: bits of an element, rows, columns and blocks, as in `intel_sub_group_2d_block_read_transform_16b_16r16x1c`.
+fn blocks(name: &str) -> Option<Blocks> {
+    let rest = name.strip_prefix("intel_sub_group_2d_block_")?;
+    let ways = [
+        (
+            "read_transpose_",
+            Opcode::Block2dLoad,
+            BlockLayout::Transposed,
+        ),
+        ("read_transform_", Opcode::Block2dLoad, BlockLayout::Packed),
+        ("read_", Opcode::Block2dLoad, BlockLayout::Rows),
+        ("prefetch_", Opcode::Block2dPrefetch, BlockLayout::Rows),
+        ("write_", Opcode::Block2dStore, BlockLayout::Rows),
+    ];
+    let found = ways
+        .iter()
+        .find_map(|(word, opcode, layout)| Some((rest.strip_prefix(word)?, *opcode, *layout)));
+    let (rest, opcode, layout) = found?;
+    let (bits, rest) = rest.split_once("b_")?;
+    let (rows, rest) = rest.split_once('r')?;
+    let (columns, blocks) = rest.strip_suffix('c')?.split_once('x')?;
+    let bits: u8 = bits.parse().ok()?;
+    let shape = Block2dShape {
+        layout,
+        bytes: bits / 8,
+        rows: rows.parse().ok()?,
+        columns: columns.parse().ok()?,
+        blocks: blocks.parse().ok()?,
+    };
+    (bits.is_multiple_of(8)).then_some(Blocks { opcode, shape })
+}
+
+/// 2D blocks that a function gives, by its name: `intel_subgroup_block_read_u8_m8k32v2` has 8 rows, 32 columns and 2 blocks. What is turned has so many rows as
+/// fill 8 registers of 16 doublewords, and is named by its rows if packed, by its columns if transposed.
+fn extended_block(name: &str) -> Option<Block2dShape> {
+    let rest = name.strip_prefix("intel_subgroup_block_read_")?;
+    let ways = [
+        ("transform_u", BlockLayout::Packed),
+        ("transpose_u", BlockLayout::Transposed),
+        ("u", BlockLayout::Rows),
+    ];
+    let found = ways
+        .iter()
+        .find_map(|(word, layout)| Some((rest.strip_prefix(word)?, *layout)));
+    let (rest, layout) = found?;
+    let (bits, rest) = rest.split_once('_')?;
+    let (rows, columns, blocks) = match layout {
+        BlockLayout::Packed => (rest.strip_prefix('k')?, "16", "1"),
+        BlockLayout::Transposed => ("16", rest.strip_prefix('k')?, "1"),
+        BlockLayout::Rows => {
+            let (rows, rest) = rest.strip_prefix('m')?.split_once('k')?;
+            let (columns, blocks) = rest.split_once('v')?;
+            (rows, columns, blocks)
+        }
+    };
+    let bits: u8 = bits.parse().ok()?;
+    bits.is_multiple_of(8).then_some(Block2dShape {
+        layout,
+        bytes: bits / 8,
+        rows: rows.parse().ok()?,
+        columns: columns.parse().ok()?,
+        blocks: blocks.parse().ok()?,
+    })
+}
+
 /// A function by its name: that of C++, or a plain one.
 fn find(name: &str) -> Option<Function> {
     let (plain, types) = parts(name).unwrap_or((name, ""));
@@ -121,6 +191,12 @@ fn find(name: &str) -> Option<Function> {
     }
     if let Some(product) = products::find(plain) {
         return Some(Function::Product(product));
+    }
+    if let Some(blocks) = blocks(plain) {
+        return Some(Function::Blocks(blocks));
+    }
+    if let Some(shape) = extended_block(plain) {
+        return Some(Function::BlockValue(shape));
     }
     if plain.starts_with("dot") {
         return dot(plain, types);
@@ -172,9 +248,10 @@ fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
 /// How the result of a call comes to be divergent; none: by the arguments.
 pub(crate) fn result(m: &Module<'_>, operands: &[u32]) -> Option<Spread> {
     match called(m, operands)? {
-        Function::CompareExchangeFloat | Function::Atomic(_) | Function::Product(_) => {
-            Some(Spread::Divergent)
-        }
+        Function::CompareExchangeFloat
+        | Function::Atomic(_)
+        | Function::Product(_)
+        | Function::BlockValue(_) => Some(Spread::Divergent),
         Function::InsertField
         | Function::SignedField
         | Function::UnsignedField
@@ -242,6 +319,14 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
             e.dot_of_bytes([a, b], signs, more, more.is_some())
         }
         Function::Product(p) => return products::call(e, p, &args),
+        Function::Blocks(b) => {
+            let own = b.opcode != Opcode::Block2dPrefetch;
+            return blocks_2d(e, b, own, &args);
+        }
+        Function::BlockValue(shape) => {
+            let opcode = Opcode::Block2dLoad;
+            return blocks_2d(e, Blocks { opcode, shape }, false, &args);
+        }
         Function::RoundToTf32 | Function::OfTf32 => {
             let [v] = *args.as_slice() else {
                 return Err(wrong());
@@ -289,6 +374,21 @@ pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Resul
         }
     };
     Ok(Leaves::from_slice(&[v]))
+}
+
+/// 2D blocks: a surface, a place, and where a work-item's part is if that is in memory.
+fn blocks_2d(e: &mut Emit<'_, '_, '_>, b: Blocks, own: bool, args: &[Id]) -> Result<Leaves, Error> {
+    let (surface, rest) = args.split_first_chunk().ok_or_else(wrong)?;
+    let (place, rest) = rest.split_first().ok_or_else(wrong)?;
+    if rest.len() != usize::from(own) {
+        return Err(wrong());
+    }
+    let operands = Operands {
+        surface: *surface,
+        place: *place,
+        own: rest.first().copied(),
+    };
+    e.access_blocks(b, &operands)
 }
 
 /// An argument of 32 bits.

@@ -24,9 +24,9 @@ use std::marker::PhantomData;
 pub(super) mod generated {
     use super::Magic;
     use crate::ir::{
-        ArgFact, AtomicOp, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape, FenceSpaces,
-        FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region, Scope, Type,
-        Value,
+        ArgFact, AtomicOp, Block2dShape, BlockCall, CaseTable, Constant, DataRef, Dim, DpasShape,
+        FenceSpaces, FloatCC, FuncRef, ImagePlace, Inst, InstData, IntCC, MemFlags, Opcode, Region,
+        Scope, Type, Value,
     };
     pub(super) type Unit = ();
     pub(super) type OptValue = cranelift_entity::packed_option::PackedOption<Value>;
@@ -35,6 +35,7 @@ pub(super) mod generated {
     pub(super) type OptValueArray4 = [OptValue; 4];
     pub(super) type ValueArray2 = [Value; 2];
     pub(super) type ValueArray3 = [Value; 3];
+    pub(super) type ValueArray6 = [Value; 6];
     pub(super) type BlockCall2 = [BlockCall; 2];
     pub(super) type ValueList = crate::ir::instructions::ValueList;
     const EQ: IntCC = IntCC::Equal;

@@ -8,9 +8,9 @@ use crate::ir::instructions::ValueList;
 use crate::ir::opcode::{Format, Info};
 use crate::ir::systolic::MOST_ROWS;
 use crate::ir::{
-    ArgFact, AtomicOp, Block, BlockCall, Cases, DataRef, Dim, DpasShape, Factor, FenceSpaces,
-    FloatCC, ImageFact, ImagePlace, InstData, IntCC, MemFlags, Opcode, Region, SamplerFact, Scalar,
-    Scope, Space, Type, Value,
+    ArgFact, AtomicOp, Block, Block2dShape, BlockCall, BlockLayout, Cases, DataRef, Dim, DpasShape,
+    Factor, FenceSpaces, FloatCC, ImageFact, ImagePlace, InstData, IntCC, MemFlags, Opcode, Region,
+    SamplerFact, Scalar, Scope, Space, Type, Value,
 };
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -201,6 +201,53 @@ impl Parser<'_> {
                 repeat,
             },
             args: [acc, b, a],
+        })
+    }
+
+    /// `packed rows 16 columns 16 blocks 1 bytes 2 v1 (v2, v3, v4) (v5, v6), v7`.
+    fn block2d(&mut self, body: &mut Body, opcode: Opcode) -> Res<InstData> {
+        let named = [BlockLayout::Transposed, BlockLayout::Packed];
+        let layout = named.into_iter().find(|l| self.eat_word(l.name()));
+        let layout = layout.unwrap_or(BlockLayout::Rows);
+        let mut numbers = [0; 4];
+        for (n, word) in numbers
+            .iter_mut()
+            .zip(["rows", "columns", "blocks", "bytes"])
+        {
+            let span = self.span();
+            let said = self.after(word)?;
+            let Ok(said) = u8::try_from(said) else {
+                let what = format!("no 2D block has {said} {word}");
+                return Err(Diagnostic::new(span, what));
+            };
+            *n = said;
+        }
+        let [rows, columns, blocks, bytes] = numbers;
+        let base = self.value(body)?;
+        self.expect('(')?;
+        let width = self.value(body)?;
+        self.expect(',')?;
+        let [height, pitch] = self.pair(body)?;
+        self.expect(')')?;
+        self.expect('(')?;
+        let [x, y] = self.pair(body)?;
+        self.expect(')')?;
+        let mut data = PackedOption::default();
+        if opcode == Opcode::Block2dStore {
+            self.expect(',')?;
+            data = self.value(body)?.into();
+        }
+        Ok(InstData::Block2d {
+            opcode,
+            shape: Block2dShape {
+                layout,
+                bytes,
+                rows,
+                columns,
+                blocks,
+            },
+            args: [base, width, height, pitch, x, y],
+            data,
         })
     }
 
@@ -499,6 +546,7 @@ impl Parser<'_> {
             Format::Media => self.media(body, opcode)?,
             Format::Send => self.send(body, opcode)?,
             Format::Dpas => self.dpas(body, opcode)?,
+            Format::Block2d => self.block2d(body, opcode)?,
             Format::ArgQuery => {
                 let (fact, word) = match opcode {
                     Opcode::ImageQuery => {

@@ -1,0 +1,127 @@
+//! Random 2D blocks, of the input and of rooms in the output.
+
+use super::IN_BYTES;
+use super::generate::Gen;
+use crate::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Type, Value};
+
+/// What addresses of surfaces are multiples of, in bytes.
+const SURFACE_ALIGN: u32 = 64;
+
+impl Gen<'_, '_, '_> {
+    pub(super) fn block2d(&mut self, opcode: Opcode) {
+        if !self.memory {
+            return;
+        }
+        let shape = self.block_shape(opcode);
+        let scalar = self.int();
+        // What no message moves is left out.
+        if shape.check(opcode).is_err() || !shape.value_bytes().is_multiple_of(scalar.bytes()) {
+            return;
+        }
+        let stored = opcode == Opcode::Block2dStore;
+        let pitch = SURFACE_ALIGN + 16 * self.rng.below(4);
+        let rows = 1 + self.rng.below(12);
+        let width = SURFACE_ALIGN + 4 * self.rng.below((pitch - SURFACE_ALIGN) / 4 + 1);
+        let base = match stored {
+            true => {
+                let Some(first) = self.room(crate::ir::Space::Global, pitch * rows + SURFACE_ALIGN)
+                else {
+                    return;
+                };
+                (self.output, first.next_multiple_of(SURFACE_ALIGN))
+            }
+            false => {
+                let most = (IN_BYTES / 2 - pitch * rows) / SURFACE_ALIGN;
+                (self.input, SURFACE_ALIGN * self.rng.below(most + 1))
+            }
+        };
+        let i64 = Type::scalar_of(Scalar::I64);
+        let offset = self.b.ins().iconst(i64, base.1.into());
+        let base = self.b.ins().iadd(base.0, offset);
+        let [width, rows, pitch] = [width, rows, pitch].map(|n| self.block_number(n));
+        let surface = [base, width, rows, pitch];
+        // Some begin before the surface, and many reach beyond it.
+        let (columns, down) = (self.block_place(), self.block_place());
+        let unit = (4 / u32::from(shape.bytes)).max(1);
+        let i32 = Type::scalar_of(Scalar::I32);
+        let shift = self.b.ins().iconst(i32, unit.trailing_zeros().into());
+        let columns = self.b.ins().ishl(columns, shift);
+        let place = [columns, down];
+        let ty = Type::clamped(scalar, shape.value_bytes() / scalar.bytes());
+        match opcode {
+            Opcode::Block2dLoad => {
+                let v = self.b.ins().block2d_load(ty, shape, surface, place);
+                self.keep(&[v]);
+            }
+            Opcode::Block2dStore => {
+                let v = self.value(ty);
+                self.b.ins().block2d_store(v, shape, surface, place);
+            }
+            _ => self.b.ins().block2d_prefetch(shape, surface, place),
+        }
+    }
+
+    fn block_shape(&mut self, opcode: Opcode) -> Block2dShape {
+        let layout = match opcode {
+            Opcode::Block2dLoad => self.rng.pick(&BlockLayout::ALL),
+            _ => None,
+        };
+        let layout = layout.unwrap_or(BlockLayout::Rows);
+        let bytes = match layout {
+            BlockLayout::Rows => self.rng.pick(&[1, 2, 4, 8]),
+            BlockLayout::Transposed => self.rng.pick(&[4, 4, 8]),
+            BlockLayout::Packed => self.rng.pick(&[1, 2]),
+        };
+        let bytes = bytes.unwrap_or(4u8);
+        let one = layout == BlockLayout::Transposed || opcode == Opcode::Block2dStore;
+        let blocks = match one {
+            true => 1,
+            false => self.rng.pick(&[1, 1, 2, 4]).unwrap_or(1),
+        };
+        // Rows of 4 to 16 bytes, now and then as long as they may be.
+        let row = match self.rng.one_in(4) {
+            true => 64 / u32::from(blocks),
+            false => 4 << self.rng.below(3),
+        };
+        let row = match self.rng.one_in(4) {
+            true => (row + 4).min(64),
+            false => row,
+        };
+        let rows = match (layout, bytes) {
+            (BlockLayout::Transposed, 8) => 8,
+            (BlockLayout::Packed, _) => (4 / u32::from(bytes)) << self.rng.below(3),
+            _ if self.rng.one_in(10) => 32,
+            _ => 1 + self.rng.below(9),
+        };
+        Block2dShape {
+            layout,
+            bytes,
+            rows: rows as u8,
+            columns: (row / u32::from(bytes)) as u8,
+            blocks,
+        }
+    }
+
+    /// A number that is a constant, or comes to be it.
+    fn block_number(&mut self, n: u32) -> Value {
+        let ty = Type::scalar_of(Scalar::I32);
+        let constant = self.b.ins().iconst(ty, n.into());
+        if self.rng.one_in(2) {
+            return constant;
+        }
+        let any = self.value(ty);
+        let none = self.b.ins().iconst(ty, 0);
+        let none = self.b.ins().band(any, none);
+        self.b.ins().iadd(none, constant)
+    }
+
+    /// A column of doublewords, or a row, from -4 on.
+    fn block_place(&mut self) -> Value {
+        let ty = Type::scalar_of(Scalar::I32);
+        let any = self.value(ty);
+        let mask = self.b.ins().iconst(ty, 15);
+        let any = self.b.ins().band(any, mask);
+        let by = self.b.ins().iconst(ty, -4);
+        self.b.ins().iadd(any, by)
+    }
+}
