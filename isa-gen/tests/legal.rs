@@ -121,6 +121,38 @@ fn good_lines_have_no_findings() {
     }
 }
 
+/// Intel's compiler adds bytes to a product of words or of a doubleword as they are, of either signedness; bytes that it
+/// multiplies it makes words first.
+#[test]
+fn mad_adds_bytes_and_multiplies_none() {
+    let rules = |p, line: &str| {
+        let code = text::assemble(p, line).unwrap_or_else(|e| panic!("{p:?}: {line}: {e}"));
+        let found = legal::check(p, &code.insts[0].inst);
+        found.iter().map(|f| f.rule.name).collect::<Vec<_>>()
+    };
+    for p in [Platform::Gen11, Platform::XeLp, Platform::XeHpg] {
+        let row = match p {
+            Platform::XeHpg => "<1;0>",
+            _ => "<8;1>",
+        };
+        for line in [
+            format!("mad (16|M0) r12.0<1>:d r24.0<8;4>:b r14.0{row}:d 31:w"),
+            format!("mad (16|M0) r12.0<1>:d -r24.0<8;4>:ub r14.0{row}:d 31:w"),
+            format!("mad (16|M0) r12.0<1>:ud r24.0<8;4>:b r14.0{row}:ud 31:uw"),
+            format!("mad (16|M0) r12.0<1>:d r24.0<0;0>:b r14.0<4;2>:w r8.12<0>:w"),
+            format!("mad (16|M0) r12.0<1>:w r24.0<8;4>:ub r14.0<4;2>:w 31:w"),
+        ] {
+            assert_eq!(rules(p, &line), [""; 0], "{p:?}: {line}");
+        }
+        for line in [
+            format!("mad (16|M0) r12.0<1>:d r14.0{row}:d r24.0<8;4>:b 31:w"),
+            format!("mad (16|M0) r12.0<1>:d r14.0{row}:d r16.0{row}:d r24.0<4>:b"),
+        ] {
+            assert_eq!(rules(p, &line), ["ternary-bytes"], "{p:?}: {line}");
+        }
+    }
+}
+
 fn inst(line: &str) -> Inst<Reg> {
     text::assemble(Platform::Gen9, line).unwrap().insts[0].inst
 }

@@ -92,8 +92,9 @@ pub(super) static RULES: &[Rule] = &[
         kinds: Kinds::TERNARY,
         applies: align1,
         check: |v, out| {
+            let to_words = v.op == Op::Mad && v.dst.is_some_and(|d| d.bytes() == 2);
             for s in v.srcs().skip(1).filter(|s| s.bytes() == 1) {
-                if v.op != Op::Mad {
+                if !to_words {
                     out.find(s.part, format_args!("this source may not be of bytes"));
                 }
             }

@@ -206,14 +206,18 @@ pub(super) fn rows() -> Vec<Row> {
             [
                 (DF, DF),
                 (HF_F, HF_F),
-                (W, B),
-                (W | D, WD),
+                (WD, BYTE),
+                (WD, WD),
                 (F | NF, F | NF),
             ],
         )
-        .types(XE_LP, [(HF_F, HF_F), (WORD, BYTE), (WD, WD)])
+        .types(XE_LP, [(HF_F, HF_F), (WD, BYTE), (WD, WD)])
         .types(
-            XE_HP_ON,
+            XE_HP | XE_HPG,
+            [(HF, HF), (BF_F, BF_F), (WD, BYTE), (WD, WD), (DF, DF)],
+        )
+        .types(
+            XE_HPC,
             [(HF, HF), (BF_F, BF_F), (WORD, BYTE), (WD, WD), (DF, DF)],
         ),
         Row::new(
