@@ -92,12 +92,9 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
         without.extend(Opcode::all().iter().filter(texels).map(|i| i.opcode));
     }
     let features = target.features();
-    if !features.block2d {
-        let blocks = |i: &&Info| i.format == Format::Block2d;
-        without.extend(Opcode::all().iter().filter(blocks).map(|i| i.opcode));
-    }
     Options {
         without,
+        block2d: features.block2d,
         systolic: features.dpas.then_some((features.grf_bytes / 4) as u8),
         doubles: options.doubles && target.features().native_f64,
         float_atomics: options.float_atomics && target.features().float_atomics,
@@ -106,9 +103,17 @@ pub fn for_target(options: &Options, target: &Target) -> Options {
     }
 }
 
+/// How a case is judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Judging {
+    /// How many registers values may be in, where not all.
+    pub grfs: Option<u32>,
+    /// Whether what every stage makes is checked too, and the case compiled one way more: more than two thirds of its time.
+    pub stages: bool,
+}
+
 /// Takes a random module through its text and back, compiles it for a target, with every emitted instruction judged by the legality rules, runs
-/// it, and compares what it stores with what the interpreter stores. `grfs`: how many registers values may be in, where not all. `stages`: what every
-/// stage makes is checked too, and it is compiled one way more: more than two thirds of a case's time.
+/// it, and compares what it stores with what the interpreter stores.
 ///
 /// # Errors
 /// The compiler refuses verified IR, or the results differ: a sentence that says how.
@@ -116,9 +121,9 @@ pub fn case(
     seed: u64,
     options: &Options,
     target: &Target,
-    grfs: Option<u32>,
-    stages: bool,
+    how: Judging,
 ) -> Result<Outcome, String> {
+    let Judging { grfs, stages } = how;
     let made = fuzzing::module(seed, options);
     let text = made.to_string();
     let m = parse(&text).map_err(|e| e.to_string())?.module;

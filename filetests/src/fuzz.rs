@@ -60,7 +60,11 @@ pub fn differential(seed: u64) -> Result<(), String> {
 
 fn agree(seed: u64, options: &fuzzing::Options, target: &Target) -> Result<(), String> {
     let options = differential::for_target(options, target);
-    differential::case(seed, &options, target, None, true)
+    let how = differential::Judging {
+        grfs: None,
+        stages: true,
+    };
+    differential::case(seed, &options, target, how)
         .map(drop)
         .map_err(|e| format!("seed {seed}, {}: {e}", target.name()))
 }

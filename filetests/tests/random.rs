@@ -18,7 +18,7 @@ use gantry_codegen::Target as Product;
 use gantry_codegen::fuzzing::Options;
 use gantry_codegen::ir::Opcode;
 use gantry_filetests::coverage::Coverage;
-use gantry_filetests::differential::{Outcome, case, for_target, named, platforms};
+use gantry_filetests::differential::{Judging, Outcome, case, for_target, named, platforms};
 use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::fuzz::Oracle;
 use gantry_isa_gen::{Platform, Src, Target};
@@ -126,8 +126,11 @@ fn run(job: &Job) -> Found {
             size: size(seed),
             ..job.options.clone()
         };
-        let stages = seed.is_multiple_of(checked);
-        match case(seed, &options, &job.target, grfs(), stages) {
+        let how = Judging {
+            grfs: grfs(),
+            stages: seed.is_multiple_of(checked),
+        };
+        match case(seed, &options, &job.target, how) {
             Ok(outcome) => {
                 if let (Outcome::Equal(agreed), Some(iga)) = (&outcome, &mut iga) {
                     for k in agreed.ways.iter().flat_map(|w| &w.kernels) {

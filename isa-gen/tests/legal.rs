@@ -139,8 +139,8 @@ fn mad_adds_bytes_and_multiplies_none() {
             format!("mad (16|M0) r12.0<1>:d r24.0<8;4>:b r14.0{row}:d 31:w"),
             format!("mad (16|M0) r12.0<1>:d -r24.0<8;4>:ub r14.0{row}:d 31:w"),
             format!("mad (16|M0) r12.0<1>:ud r24.0<8;4>:b r14.0{row}:ud 31:uw"),
-            format!("mad (16|M0) r12.0<1>:d r24.0<0;0>:b r14.0<4;2>:w r8.12<0>:w"),
-            format!("mad (16|M0) r12.0<1>:w r24.0<8;4>:ub r14.0<4;2>:w 31:w"),
+            "mad (16|M0) r12.0<1>:d r24.0<0;0>:b r14.0<4;2>:w r8.12<0>:w".to_owned(),
+            "mad (16|M0) r12.0<1>:w r24.0<8;4>:ub r14.0<4;2>:w 31:w".to_owned(),
         ] {
             assert_eq!(rules(p, &line), [""; 0], "{p:?}: {line}");
         }

@@ -332,8 +332,8 @@ fn kernel(
         let Ok(kernel) = emit(simd, module) else {
             continue;
         };
-        let arrays = kept.parts.iter().map(|p| &p.arrays);
-        let better = arrays.into_iter().any(|a| a.fit_better(narrower, simd));
+        let mut arrays = kept.parts.iter().map(|p| &p.arrays);
+        let better = arrays.any(|a| a.fit_better(narrower, simd));
         let function = kernel.function;
         if known == Some(true) && !better || judge.fits(module, function, better) {
             return Ok(kernel);

@@ -13,7 +13,7 @@ mod rings;
 pub mod shapes;
 mod trees;
 
-use crate::ir::opcode::{Class, Info};
+use crate::ir::opcode::{Class, Format, Info};
 use crate::ir::{Module, Opcode};
 
 /// A small generator of random numbers (xorshift64*): equal everywhere for equal seeds.
@@ -73,6 +73,8 @@ pub struct Options {
     pub neighbours: bool,
     /// Channels of products of matrices: 8 or 16; none without.
     pub systolic: Option<u8>,
+    /// Whether there are 2D blocks.
+    pub block2d: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -93,6 +95,7 @@ impl Options {
             .map(|i| i.opcode)
             .filter(|o| !self.without.contains(o))
             .filter(|o| *o != Opcode::Dpas || self.systolic.is_some())
+            .filter(|o| o.info().format != Format::Block2d || self.block2d)
             .collect()
     }
 
@@ -107,6 +110,7 @@ impl Options {
             word_atomics: true,
             neighbours: false,
             systolic: Some(8),
+            block2d: true,
             without: Vec::new(),
             size: 60,
         }
@@ -123,6 +127,7 @@ impl Options {
             word_atomics: true,
             neighbours: false,
             systolic: None,
+            block2d: false,
             without: Vec::new(),
             size: 40,
         }

@@ -200,7 +200,108 @@ impl<'m> Loaded<'m> {
         fuel: u64,
     ) -> Result<Stats, InterpError> {
         let Loaded { module, contents } = self;
-        run(module, contents, kernel, grid, args, memory, fuel)
+        let func = module
+            .functions
+            .get(kernel)
+            .ok_or_else(|| InterpError::Launch("there is no such function".to_owned()))?;
+        let FuncKind::Kernel {
+            simd,
+            group_size,
+            slm_bytes,
+            ..
+        } = func.kind
+        else {
+            return Err(InterpError::Launch(format!("%{} is no kernel", func.name)));
+        };
+        if args.len() != func.sig.params.len() {
+            return Err(InterpError::Launch(format!(
+                "%{} takes {} arguments, and {} are given",
+                func.name,
+                func.sig.params.len(),
+                args.len()
+            )));
+        }
+        for (n, (arg, p)) in args.iter().zip(&func.sig.params).enumerate() {
+            if arg.0.len() != p.ty.lanes() as usize {
+                return Err(InterpError::Launch(format!(
+                    "argument {n} of %{} is {}, and {} lanes are given",
+                    func.name,
+                    p.ty,
+                    arg.0.len()
+                )));
+            }
+        }
+        if group_size.is_some_and(|g| g != grid.local) {
+            return Err(InterpError::Launch(format!(
+                "%{} requires another work-group size",
+                func.name
+            )));
+        }
+        let items = grid.local.iter().try_fold(1u32, |n, &l| n.checked_mul(l));
+        if !items.is_some_and(|n| (1..=MAX_GROUP).contains(&n)) {
+            return Err(InterpError::Launch(format!(
+                "a work-group of {:?} work-items: it has 1 to {MAX_GROUP}",
+                grid.local
+            )));
+        }
+        // What the host gives for a surface is its address; the kernel finds where in it the buffer begins. Local memory that the host sizes lies
+        // behind the kernel's own.
+        let mut surfaces = Vec::new();
+        let mut tables = Tables::default();
+        let mut args = args.to_vec();
+        for (arg, p) in args.iter_mut().zip(&func.sig.params) {
+            match p.kind {
+                ArgKind::Surface => {
+                    surfaces.extend(arg.0.first());
+                    arg.0 = vec![0];
+                }
+                ArgKind::Slm => {
+                    let own = u64::from(slm_bytes.next_multiple_of(SLM_ALIGN));
+                    arg.0.iter_mut().for_each(|v| *v = v.wrapping_add(own));
+                }
+                ArgKind::Image(..) | ArgKind::Sampler => {
+                    let value = arg.0.first().copied().unwrap_or_default();
+                    let there = match p.kind {
+                        ArgKind::Sampler => memory.sampler(value).map(|s| tables.samplers.push(s)),
+                        _ => memory.image(value).map(|i| tables.images.push(i)),
+                    };
+                    if there.is_none() {
+                        let what = format!("%{}: an argument is not what it should be", func.name);
+                        return Err(InterpError::Launch(what));
+                    }
+                    arg.0 = vec![0];
+                }
+                ArgKind::Value | ArgKind::Ptr => {}
+            }
+        }
+        tables.samplers.extend_from_slice(&func.samplers);
+        let args = &args[..];
+        let mut stats = Stats::default();
+        let mut fuel = fuel;
+        let [nx, ny, nz] = grid.groups();
+        for z in 0..nz {
+            for y in 0..ny {
+                for x in 0..nx {
+                    let id = [x, y, z];
+                    let size = std::array::from_fn(|d| {
+                        let before = id[d].saturating_mul(grid.local[d]);
+                        grid.local[d].min(grid.global[d].saturating_sub(before))
+                    });
+                    let group = Group { grid, id, size };
+                    run_group(
+                        module,
+                        kernel,
+                        simd.max(1),
+                        &group,
+                        args,
+                        &mut Spaces::new(memory, &surfaces, &tables, &module.data, contents),
+                        &mut fuel,
+                        &mut stats,
+                    )?;
+                }
+            }
+        }
+        Ok(stats)
     }
 }
 
@@ -219,119 +320,6 @@ pub fn launch(
     fuel: u64,
 ) -> Result<Stats, InterpError> {
     Loaded::new(module).launch(kernel, grid, args, memory, fuel)
-}
-
-fn run(
-    module: &Module,
-    contents: &mut Contents,
-    kernel: FuncRef,
-    grid: &Grid,
-    args: &[Arg],
-    memory: &mut dyn Memory,
-    fuel: u64,
-) -> Result<Stats, InterpError> {
-    let func = module
-        .functions
-        .get(kernel)
-        .ok_or_else(|| InterpError::Launch("there is no such function".to_owned()))?;
-    let FuncKind::Kernel {
-        simd,
-        group_size,
-        slm_bytes,
-        ..
-    } = func.kind
-    else {
-        return Err(InterpError::Launch(format!("%{} is no kernel", func.name)));
-    };
-    if args.len() != func.sig.params.len() {
-        return Err(InterpError::Launch(format!(
-            "%{} takes {} arguments, and {} are given",
-            func.name,
-            func.sig.params.len(),
-            args.len()
-        )));
-    }
-    for (n, (arg, p)) in args.iter().zip(&func.sig.params).enumerate() {
-        if arg.0.len() != p.ty.lanes() as usize {
-            return Err(InterpError::Launch(format!(
-                "argument {n} of %{} is {}, and {} lanes are given",
-                func.name,
-                p.ty,
-                arg.0.len()
-            )));
-        }
-    }
-    if group_size.is_some_and(|g| g != grid.local) {
-        return Err(InterpError::Launch(format!(
-            "%{} requires another work-group size",
-            func.name
-        )));
-    }
-    let items = grid.local.iter().try_fold(1u32, |n, &l| n.checked_mul(l));
-    if !items.is_some_and(|n| (1..=MAX_GROUP).contains(&n)) {
-        return Err(InterpError::Launch(format!(
-            "a work-group of {:?} work-items: it has 1 to {MAX_GROUP}",
-            grid.local
-        )));
-    }
-    // What the host gives for a surface is its address; the kernel finds where in it the buffer begins. Local memory that the host sizes lies
-    // behind the kernel's own.
-    let mut surfaces = Vec::new();
-    let mut tables = Tables::default();
-    let mut args = args.to_vec();
-    for (arg, p) in args.iter_mut().zip(&func.sig.params) {
-        match p.kind {
-            ArgKind::Surface => {
-                surfaces.extend(arg.0.first());
-                arg.0 = vec![0];
-            }
-            ArgKind::Slm => {
-                let own = u64::from(slm_bytes.next_multiple_of(SLM_ALIGN));
-                arg.0.iter_mut().for_each(|v| *v = v.wrapping_add(own));
-            }
-            ArgKind::Image(..) | ArgKind::Sampler => {
-                let value = arg.0.first().copied().unwrap_or_default();
-                let there = match p.kind {
-                    ArgKind::Sampler => memory.sampler(value).map(|s| tables.samplers.push(s)),
-                    _ => memory.image(value).map(|i| tables.images.push(i)),
-                };
-                if there.is_none() {
-                    let what = format!("%{}: an argument is not what it should be", func.name);
-                    return Err(InterpError::Launch(what));
-                }
-                arg.0 = vec![0];
-            }
-            ArgKind::Value | ArgKind::Ptr => {}
-        }
-    }
-    tables.samplers.extend_from_slice(&func.samplers);
-    let args = &args[..];
-    let mut stats = Stats::default();
-    let mut fuel = fuel;
-    let [nx, ny, nz] = grid.groups();
-    for z in 0..nz {
-        for y in 0..ny {
-            for x in 0..nx {
-                let id = [x, y, z];
-                let size = std::array::from_fn(|d| {
-                    let before = id[d].saturating_mul(grid.local[d]);
-                    grid.local[d].min(grid.global[d].saturating_sub(before))
-                });
-                let group = Group { grid, id, size };
-                run_group(
-                    module,
-                    kernel,
-                    simd.max(1),
-                    &group,
-                    args,
-                    &mut Spaces::new(memory, &surfaces, &tables, &module.data, contents),
-                    &mut fuel,
-                    &mut stats,
-                )?;
-            }
-        }
-    }
-    Ok(stats)
 }
 
 #[allow(

@@ -1,6 +1,6 @@
 //! What the rules call: views, sources, operations, and the emission of bales.
 
-use super::facts::{fits_word, is_operation, negated, ones, read_in_place, sign_extend, view_src};
+use super::facts::{fits_word, negated, ones, sign_extend, view_src};
 use super::flags::Compare;
 use super::generated::{Context, OptValue, Unit, ValueArray2, ValueArray3};
 use super::{Lower, gen_signed, to_signed, to_unsigned};
@@ -9,8 +9,7 @@ use crate::ir::{
     Scalar, Scope, Value,
 };
 use crate::sends::Dir;
-use crate::vcode::bale::{Bale, BaleSrc, Index, Operation, View};
-use crate::vcode::lowered::Lowered;
+use crate::vcode::bale::{BaleSrc, Index, Operation, View};
 use crate::vcode::{MInst, VirtReg};
 use gantry_isa_gen::sem::Round;
 use gantry_isa_gen::{Cond, MathFn, Op, SrcMods, Subfn, Type as GenType};
@@ -29,7 +28,7 @@ impl Lower<'_> {
             .map_or(GenType::Ud, |v| gen_signed(self.scalar(v)))
     }
 
-    fn index_of(&mut self, index: OptValue) -> Option<Index> {
+    pub(super) fn index_of(&mut self, index: OptValue) -> Option<Index> {
         index.expand().map(|v| Index {
             rows: self.ty(v).lanes(),
             reg: self.reg(v),
@@ -75,49 +74,15 @@ impl Context for Lower<'_> {
     }
 
     fn sinkable(&mut self, v: Value) -> Option<Inst> {
-        let inst = self.func.dfg.def_inst(v)?;
-        let data = self.func.dfg.data(inst);
-        (self.uses[v] == 1
-            && !self.chains.cut.contains(v)
-            && self.inst_block[inst].expand() == Some(self.block)
-            && self.value_regs[v].is_none()
-            && !self.ty(v).is_pred()
-            && is_operation(data.opcode()))
-        .then_some(inst)
+        self.sinks(v)
     }
 
     fn sinkable_under_mask(&mut self, v: Value) -> Option<Inst> {
-        let inst = self.sinkable(v)?;
-        let mut operation = inst;
-        // A saturation is a bit of the operation before it.
-        while let InstData::Unary {
-            opcode: Opcode::Fsat,
-            arg,
-        } = *self.func.dfg.data(operation)
-        {
-            match self.sinkable_under_saturation(arg) {
-                Some(before) => operation = before,
-                None => break,
-            }
-        }
-        // `sel` takes a predicate or a condition, as what it selects by.
-        let sel = matches!(
-            self.func.dfg.data(operation).opcode(),
-            Opcode::Select
-                | Opcode::Smin
-                | Opcode::Smax
-                | Opcode::Umin
-                | Opcode::Umax
-                | Opcode::Fmin
-                | Opcode::Fmax
-        );
-        (!sel).then_some(inst)
+        self.sinks_under_mask(v)
     }
 
     fn sinkable_under_saturation(&mut self, v: Value) -> Option<Inst> {
-        let inst = self.sinkable(v)?;
-        // `frc` has no saturation.
-        (self.func.dfg.data(inst).opcode() != Opcode::Ffrac).then_some(inst)
+        self.sinks_under_saturation(v)
     }
 
     fn no_value(&mut self, v: OptValue) -> Option<()> {
@@ -377,10 +342,7 @@ impl Context for Lower<'_> {
     }
 
     fn define(&mut self, inst: Inst, operation: Operation) -> Unit {
-        if let Some(v) = self.first_result(inst) {
-            let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
-            self.bale(dst, lanes, operation);
-        }
+        self.define_result(inst, operation);
     }
 
     fn define_region(
@@ -392,49 +354,7 @@ impl Context for Lower<'_> {
         mask: OptValue,
         operation: Operation,
     ) -> Unit {
-        let InstData::WrRegion { args, .. } = *self.func.dfg.data(inst) else {
-            return;
-        };
-        let Some(v) = self.first_result(inst) else {
-            return;
-        };
-        let lanes = self.ty(args[1]).lanes();
-        let dst = self.reg(v);
-        let fresh = self
-            .func
-            .dfg
-            .def_inst(old)
-            .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef);
-        if !fresh {
-            let src = self.reg(old);
-            // Before whatever the operation needed, so that it stands in front of the write.
-            self.emit(MInst::Copy { dst, src });
-        }
-        let ty = operation.ty;
-        let index = self.index_of(index);
-        let view = View {
-            index,
-            ..View::region(VirtReg::Grf(dst), &region, ty)
-        };
-        // Lanes of the old vector that are read where they are written are the new vector's too, after the copy. The
-        // old one may then end at the copy, which makes the copy vanish.
-        let operation = match fresh {
-            true => operation,
-            false => {
-                let old = VirtReg::Grf(self.reg(old));
-                read_in_place(operation, old, &view, lanes)
-            }
-        };
-        let mask = mask.expand().map(|m| self.mask(inst, m));
-        // The address of an indirect destination is taken before the write that would begin its value.
-        let starts = fresh && index.is_none();
-        if fresh && !starts {
-            self.emit(MInst::Start { dst });
-        }
-        self.code.push(Lowered::Bale(Bale {
-            mask,
-            ..Bale::new(lanes, operation, view, starts)
-        }));
+        self.define_part(inst, old, region, [index, mask], operation);
     }
 
     fn under_exec(&mut self, inst: Inst) -> Option<()> {
@@ -580,14 +500,7 @@ impl Context for Lower<'_> {
     }
 
     fn sinkable_compare(&mut self, v: Value) -> Option<Inst> {
-        let inst = self.func.dfg.def_inst(v)?;
-        let op = self.func.dfg.data(inst).opcode();
-        (self.uses[v] == 1
-            && !self.chains.cut.contains(v)
-            && self.inst_block[inst].expand() == Some(self.block)
-            && self.value_flags[v].is_none()
-            && matches!(op, Opcode::Icmp | Opcode::Fcmp))
-        .then_some(inst)
+        self.sinks_into_branch(v, |op| matches!(op, Opcode::Icmp | Opcode::Fcmp))
     }
 
     fn flag_logic(&mut self, inst: Inst, op: &Op, a: Value, b: Value) -> Unit {
@@ -643,12 +556,7 @@ impl Context for Lower<'_> {
     }
 
     fn sinkable_not(&mut self, v: Value) -> Option<Inst> {
-        let inst = self.func.dfg.def_inst(v)?;
-        (self.uses[v] == 1
-            && self.inst_block[inst].expand() == Some(self.block)
-            && self.value_flags[v].is_none()
-            && self.func.dfg.data(inst).opcode() == Opcode::Bnot)
-            .then_some(inst)
+        self.sinks_into_branch(v, |op| op == Opcode::Bnot)
     }
 
     fn simd_goto_not_int(

@@ -19,6 +19,7 @@ mod memory;
 mod needed;
 mod product;
 mod simdcf;
+mod sink;
 mod slots;
 mod systolic;
 mod three;

@@ -5,7 +5,7 @@
 
 use super::{Lower, gen_signed};
 use crate::ir::{Inst, InstData, MemFlags, Opcode, Scalar, Value};
-use crate::sends::{Dir, slots};
+use crate::sends::{Dir, moves_slots};
 use crate::vcode::bale::{Operation, View};
 use crate::vcode::{VReg, VirtReg};
 use gantry_isa_gen::{Op, Type as GenType};
@@ -57,7 +57,7 @@ impl Lower<'_> {
     pub(super) fn has_slots(&self, mem: MemFlags, v: Value, addr: Value) -> bool {
         let (ty, lanes) = (self.ty(v), self.ty(addr).lanes());
         let bytes = ty.scalar().bytes();
-        !ty.is_pred() && ty.lanes() == lanes && slots(mem, bytes, self.target)
+        !ty.is_pred() && ty.lanes() == lanes && moves_slots(mem, bytes, self.target)
     }
 
     fn new_slots(&mut self, v: Value) -> VReg {

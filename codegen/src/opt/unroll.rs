@@ -368,27 +368,29 @@ fn unroll_some(func: &mut Function, l: &Counted, (number, start, times): (Value,
     latch.extend(behind);
     func.layout.insert_before(l.header, &order);
     // What is counted now is how often that was: the number is made of it, where the loop goes on and, for what the header makes of it, there.
-    let mut made: Vec<Inst> = Vec::new();
-    let mut one = |func: &mut Function, data: InstData| {
+    let one = |func: &mut Function, place: &mut Vec<Inst>, data: InstData| {
         let inst = func.dfg.make_inst(data, &[ty]);
-        made.push(inst);
+        place.push(inst);
         func.dfg.results(inst)[0]
     };
+    // Before the loop, at the begin of its header, and of its first other block.
+    let (mut constants, mut in_header, mut in_body) = (Vec::new(), Vec::new(), Vec::new());
     let imm = |bits: u64| InstData::Imm {
         opcode: Opcode::Iconst,
         bits,
     };
     let of = |opcode: Opcode, args: [Value; 2]| InstData::Binary { opcode, args };
-    let none = one(func, imm(0));
-    let by = one(func, imm(1));
-    let shift = one(func, imm(u64::from(times.trailing_zeros())));
-    let first = one(func, imm(start));
-    let all = one(func, imm(u64::from(l.iterations / times)));
-    let [here, there] = [(); 2].map(|()| {
-        let multiple = one(func, of(Opcode::Ishl, [number, shift]));
-        one(func, of(Opcode::Iadd, [multiple, first]))
+    let mut constant = |func: &mut Function, bits: u64| one(func, &mut constants, imm(bits));
+    let none = constant(func, 0);
+    let by = constant(func, 1);
+    let shift = constant(func, u64::from(times.trailing_zeros()));
+    let first = constant(func, start);
+    let all = constant(func, u64::from(l.iterations / times));
+    let [here, there] = [&mut in_header, &mut in_body].map(|place| {
+        let multiple = one(func, place, of(Opcode::Ishl, [number, shift]));
+        one(func, place, of(Opcode::Iadd, [multiple, first]))
     });
-    let next = one(func, of(Opcode::Iadd, [number, by]));
+    let next = one(func, &mut in_body, of(Opcode::Iadd, [number, by]));
     let body: Vec<Block> = l.blocks[1..].iter().chain(&order).copied().collect();
     for block in func.layout.blocks().to_vec() {
         let value = if body.contains(&block) { there } else { here };
@@ -414,13 +416,11 @@ fn unroll_some(func: &mut Function, l: &Counted, (number, start, times): (Value,
             args: [number, all],
         };
     }
-    let parts = [made[..5].to_vec(), made[5..7].to_vec(), made[7..].to_vec()];
-    let [constants, here, there] = parts;
     let before = func.layout.insts_mut(l.before);
     let at = before.len().saturating_sub(1);
     before.insert_many(at, constants);
-    func.layout.insts_mut(l.header).insert_many(0, here);
-    func.layout.insts_mut(l.blocks[1]).insert_many(0, there);
+    func.layout.insts_mut(l.header).insert_many(0, in_header);
+    func.layout.insts_mut(l.blocks[1]).insert_many(0, in_body);
     for (block, arg) in [(l.before, none), (from, next)] {
         let Some(jump) = func.layout.terminator(block) else {
             continue;

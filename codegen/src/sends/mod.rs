@@ -28,7 +28,7 @@ pub use image::{ImageOp, Texels};
 pub(crate) use instruction::has_second;
 pub use media::Media;
 pub use raw::Raw;
-pub use scattered::{Scattered, slots};
+pub use scattered::{Scattered, moves_slots};
 pub(crate) use sync::{end_fence, end_thread, load_payload};
 pub use systolic::Systolic;
 

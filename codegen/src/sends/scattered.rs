@@ -139,7 +139,7 @@ impl Scattered {
 }
 
 /// Whether scattered accesses to elements of so many bytes have a slot of a doubleword for each, whose other bytes are nobody's.
-pub fn slots(mem: MemFlags, bytes: u32, target: &Target) -> bool {
+pub fn moves_slots(mem: MemFlags, bytes: u32, target: &Target) -> bool {
     let whole = mem.space != Space::Slm || !target.features().lsc || mem.alignment(bytes) >= bytes;
     bytes < Type::Ud.bytes() && whole
 }
