@@ -167,8 +167,8 @@ pub struct CompiledKernel {
     pub code: Code,
     /// Payload layout.
     pub payload: Payload,
-    /// Whether threads of a group wait for each other.
-    pub barrier: bool,
+    /// Barriers of a group, its own among them: none where its threads do not wait for each other.
+    pub barriers: u32,
     /// Registers of a thread.
     pub grf_count: u32,
     /// Figures.
@@ -375,7 +375,7 @@ pub(crate) fn module_in(
         .map(|(k, func)| KernelImage {
             func,
             payload: &k.payload,
-            barrier: k.barrier,
+            barriers: k.barriers,
             grf_count: k.grf_count,
             scratch: k.stats.spilled.scratch,
             text: &k.code.bytes,

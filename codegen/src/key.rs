@@ -677,6 +677,14 @@ impl<'a> Body<'a> {
                 self.values(&args);
                 self.optional(&[data]);
             }
+            InstData::NamedBarrier {
+                opcode: _,
+                number,
+                threads,
+            } => {
+                [30, number].iter().for_each(|&b| self.w.u8(b));
+                self.value(threads);
+            }
             InstData::Symbol { opcode: _, data } => {
                 self.w.u8(21);
                 self.w.u32(data.index() as u32);

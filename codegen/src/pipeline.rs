@@ -31,7 +31,7 @@ use crate::expand::expand;
 use crate::flags::allocate_flags;
 use crate::grf_mode;
 use crate::inline::{Group, group};
-use crate::ir::{Function, Module, Opcode};
+use crate::ir::{Function, InstData, MOST_BARRIERS, Module, Opcode};
 use crate::legalize::legalize;
 use crate::liveness::{Liveness, liveness};
 use crate::lower::lower;
@@ -345,14 +345,25 @@ impl Stages<'_> {
     }
 }
 
-fn has_barrier(func: &Function) -> bool {
-    let mut insts = func
+/// Barriers of a group that a function waits at: up to the highest number, the group's own being 0.
+fn barriers(func: &Function) -> u32 {
+    let insts = func
         .layout
         .blocks()
         .iter()
         .flat_map(|&b| func.layout.insts(b));
-    insts.any(|&i| func.dfg.data(i).opcode() == Opcode::Barrier)
+    let counts = insts.map(|&i| match *func.dfg.data(i) {
+        InstData::NamedBarrier { number, .. } => u32::from(number) + 1,
+        InstData::Nullary {
+            opcode: Opcode::Barrier,
+        } => 1,
+        _ => 0,
+    });
+    counts.max().unwrap_or(0)
 }
+
+/// Numbers of barriers that a group can be given (Intel's driver, and its compiler, which asks for 4 where a kernel has 3).
+const BARRIER_COUNTS: [u32; 8] = [0, 1, 2, 4, 8, 16, 24, 32];
 
 /// Machine code whose flags have their places, and what lives where in it.
 #[derive(Clone)]
@@ -360,7 +371,7 @@ struct Measured {
     code: VCode,
     live: Liveness,
     payload: Payload,
-    barrier: bool,
+    barriers: u32,
     findings: Vec<Finding>,
     /// Registers that share places with those of other channels.
     shared: u32,
@@ -438,7 +449,9 @@ fn measure_with(
         group.map(|f| expand(module, f, float, target))
     })?;
     let payload = Payload::of(&group.kernel, group.functions(), target)?;
-    let barrier = group.functions().any(has_barrier);
+    let barriers = group.functions().map(barriers).max().unwrap_or(0);
+    let barriers = BARRIER_COUNTS.into_iter().find(|n| *n >= barriers);
+    let barriers = barriers.unwrap_or(MOST_BARRIERS + 1);
     let (lowered, findings) = stages.run(Stage::Lower, || {
         lower(&group, target, &payload, options.simd_cf)
     })?;
@@ -505,7 +518,7 @@ fn measure_with(
         code,
         live,
         payload,
-        barrier,
+        barriers,
         findings,
         shared,
         limit,
@@ -641,7 +654,7 @@ fn one(
         code,
         live,
         payload,
-        barrier,
+        barriers,
         findings,
         shared,
         ..
@@ -745,7 +758,7 @@ fn one(
         name: name.to_string(),
         code: out,
         payload,
-        barrier,
+        barriers,
         grf_count: target.grf().count,
         stats,
         dumps,

@@ -458,6 +458,7 @@ fn every_hand_written_method_verifies() {
     let columns = b.ins().iconst(I32.by(columns), 7);
     let rows = b.ins().iconst(I32.by(rows), 7);
     b.ins().dpas(I32.by(24), shape, acc, columns, rows);
+    b.ins().named_barrier(2, width);
     let block = Block2dShape {
         layout: BlockLayout::Rows,
         bytes: 2,

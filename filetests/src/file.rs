@@ -89,6 +89,7 @@ impl TestFile {
             && needs("send exec", f.sampler)
             && words.into_iter().all(|w| needs(w, f.word_atomics))
             && needs("block2d_", f.block2d)
+            && needs("named_barrier", f.named_barriers)
             && needs("= dpas.", f.dpas && own == Some(f.grf_bytes))
     }
 

@@ -288,6 +288,10 @@ impl Kept {
             room: &room,
             robust: options.robust.unwrap_or(false),
             exact_division: options.exact_division,
+            named_barriers: options
+                .target
+                .as_ref()
+                .is_some_and(|t| t.target.features().named_barriers),
             contracts: !options.exact_sums && !entry.modes.contraction_off,
         };
         let (arguments, bindings) = emit::kernel(&group, module, &mut function)?;

@@ -285,6 +285,7 @@ impl Effect {
                 false => Effect::None,
             },
             InstData::Printf { .. } => Effect::Others(FenceSpaces::Global),
+            InstData::NamedBarrier { .. } => Effect::Others(FenceSpaces::All),
             _ if data.opcode() == Opcode::Barrier => Effect::Others(FenceSpaces::All),
             InstData::Send { .. } | InstData::Call { .. } => Effect::Any,
             _ if data.opcode().info().terminator => Effect::None,

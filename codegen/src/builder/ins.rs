@@ -571,6 +571,15 @@ impl Ins<'_, '_> {
         self.one(data, Some(ty))
     }
 
+    /// `named_barrier`: waits until so many threads, `i32`, are at the work-group's barrier of a number from 1 to 31.
+    pub fn named_barrier(self, number: u8, threads: Value) {
+        self.none(InstData::NamedBarrier {
+            opcode: Opcode::NamedBarrier,
+            number,
+            threads,
+        });
+    }
+
     /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address, width and height in bytes and rows, bytes from row to row;
     /// `place`: the first column (elements) and row.
     pub fn block2d_load(

@@ -1,8 +1,8 @@
-//! Random 2D blocks, of the input and of rooms in the output.
+//! Random 2D blocks, of the input and of rooms in the output, and barriers of a number.
 
 use super::IN_BYTES;
 use super::generate::Gen;
-use crate::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Type, Value};
+use crate::ir::{Block2dShape, BlockLayout, MOST_BARRIERS, Opcode, Scalar, Space, Type, Value};
 
 /// What addresses of surfaces are multiples of, in bytes.
 const SURFACE_ALIGN: u32 = 64;
@@ -24,8 +24,7 @@ impl Gen<'_, '_, '_> {
         let width = SURFACE_ALIGN + 4 * self.rng.below((pitch - SURFACE_ALIGN) / 4 + 1);
         let base = match stored {
             true => {
-                let Some(first) = self.room(crate::ir::Space::Global, pitch * rows + SURFACE_ALIGN)
-                else {
+                let Some(first) = self.room(Space::Global, pitch * rows + SURFACE_ALIGN) else {
                     return;
                 };
                 (self.output, first.next_multiple_of(SURFACE_ALIGN))
@@ -59,6 +58,13 @@ impl Gen<'_, '_, '_> {
             }
             _ => self.b.ins().block2d_prefetch(shape, surface, place),
         }
+    }
+
+    /// A barrier of one thread, which is all that a random kernel has.
+    pub(super) fn named_barrier(&mut self) {
+        let number = 1 + self.rng.below(MOST_BARRIERS) as u8;
+        let one = self.block_number(1);
+        self.b.ins().named_barrier(number, one);
     }
 
     fn block_shape(&mut self, opcode: Opcode) -> Block2dShape {

@@ -284,6 +284,7 @@ fn is_plain(opcode: Opcode) -> bool {
             | Format::ArgQuery
             | Format::Media
             | Format::Block2d
+            | Format::NamedBarrier
             | Format::Send
             | Format::Call
     );

@@ -109,6 +109,7 @@ impl Gen<'_, '_, '_> {
             Format::Send => self.send(opcode),
             Format::Dpas => self.dpas(),
             Format::Block2d => self.block2d(opcode),
+            Format::NamedBarrier => self.named_barrier(),
             Format::Printf => self.printf(),
             Format::Call => self.call(),
             Format::Jump | Format::Brif | Format::Switch | Format::Return => {}

@@ -75,6 +75,8 @@ pub struct Options {
     pub systolic: Option<u8>,
     /// Whether there are 2D blocks.
     pub block2d: bool,
+    /// Whether there are barriers of a number.
+    pub named_barriers: bool,
     /// Opcodes that are left out.
     pub without: Vec<Opcode>,
     /// About how many instructions the kernel gets, at each level of control flow less.
@@ -96,6 +98,7 @@ impl Options {
             .filter(|o| !self.without.contains(o))
             .filter(|o| *o != Opcode::Dpas || self.systolic.is_some())
             .filter(|o| o.info().format != Format::Block2d || self.block2d)
+            .filter(|o| *o != Opcode::NamedBarrier || self.named_barriers)
             .collect()
     }
 
@@ -111,6 +114,7 @@ impl Options {
             neighbours: false,
             systolic: Some(8),
             block2d: true,
+            named_barriers: true,
             without: Vec::new(),
             size: 60,
         }
@@ -128,6 +132,7 @@ impl Options {
             neighbours: false,
             systolic: None,
             block2d: false,
+            named_barriers: false,
             without: Vec::new(),
             size: 40,
         }

@@ -344,29 +344,65 @@ fn run_group(
         threads.push(Thread::new(module, kernel, group, n as u32, simd, args)?);
     }
     stats.threads += count;
+    // What each thread waits for; none of one that runs.
+    let mut states: Vec<Option<State>> = vec![None; threads.len()];
     loop {
         let before = *fuel;
-        let mut waiting = 0;
-        let mut ended = 0;
-        for t in &mut threads {
-            match t.run(memory, fuel)? {
-                State::Barrier => waiting += 1,
-                State::Ended => ended += 1,
+        for (n, t) in threads.iter_mut().enumerate() {
+            if states[n].is_none() {
+                let state = t.run(memory, fuel)?;
+                arrive(&mut states, n, state).map_err(InterpError::Launch)?;
             }
         }
         stats.instructions += before - *fuel;
-        if waiting == 0 {
+        if states.contains(&None) {
+            continue;
+        }
+        let are = |state| states.iter().filter(|s| **s == Some(state)).count();
+        let (waiting, ended) = (are(State::Barrier), are(State::Ended));
+        if ended == threads.len() {
             return Ok(());
         }
-        if ended > 0 {
+        if waiting != threads.len() {
             return Err(InterpError::Barrier {
                 function: module.functions[kernel].name.clone(),
                 group: group.id,
-                waiting,
+                waiting: threads.len() - ended,
                 ended,
             });
         }
+        states.fill(None);
     }
+}
+
+/// A thread comes to what it waits for. The last one of a barrier of a number lets the others go.
+fn arrive(states: &mut [Option<State>], thread: usize, state: State) -> Result<(), String> {
+    if let Some(own) = states.get_mut(thread) {
+        *own = Some(state);
+    }
+    let State::Named { number, threads } = state else {
+        return Ok(());
+    };
+    let is_here =
+        |s: &Option<State>| matches!(s, Some(State::Named { number: n, .. }) if *n == number);
+    let here: Vec<State> = states
+        .iter()
+        .filter(|s| is_here(s))
+        .flatten()
+        .copied()
+        .collect();
+    if here.iter().any(|s| *s != state) || threads == 0 {
+        return Err(format!(
+            "barrier {number} of {threads} threads, where others wait for another number of them"
+        ));
+    }
+    if here.len() == threads as usize {
+        states
+            .iter_mut()
+            .filter(|s| is_here(s))
+            .for_each(|s| *s = None);
+    }
+    Ok(())
 }
 
 /// Calls a function with these arguments and returns its results, outside of any launch: ids are 0, sizes 1.
@@ -391,7 +427,7 @@ pub fn call(
     let tables = Tables::default();
     let mut contents = Contents::new(module);
     let mut memory = Spaces::new(memory, &[], &tables, &module.data, &mut contents);
-    while thread.run(&mut memory, &mut fuel)? == State::Barrier {}
+    while thread.run(&mut memory, &mut fuel)? != State::Ended {}
     Ok(thread.results())
 }
 

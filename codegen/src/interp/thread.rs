@@ -18,6 +18,8 @@ use gantry_isa_gen::sem::FpMode;
 pub(super) enum State {
     /// It waits at a barrier.
     Barrier,
+    /// It waits at the barrier of a number, which is of so many threads.
+    Named { number: u8, threads: u32 },
     /// It returned.
     Ended,
 }
@@ -53,6 +55,7 @@ pub(super) struct Thread<'a> {
 enum Step {
     Next,
     Barrier,
+    Named { number: u8, threads: u32 },
     Ended,
 }
 
@@ -152,6 +155,9 @@ impl<'a> Thread<'a> {
             match step {
                 Ok(Step::Next) => {}
                 Ok(Step::Barrier) => return Ok(State::Barrier),
+                Ok(Step::Named { number, threads }) => {
+                    return Ok(State::Named { number, threads });
+                }
                 Ok(Step::Ended) => return Ok(State::Ended),
                 Err(what) => {
                     let at = crate::text::inst_text(func, Some(self.module), inst);
@@ -266,6 +272,12 @@ impl<'a> Thread<'a> {
                 Some(read) => vec![read],
                 None => return Ok(Step::Next),
             },
+            InstData::NamedBarrier {
+                number, threads, ..
+            } => {
+                let threads = lane_of(&frame.values[threads], 0)? as u32;
+                return Ok(Step::Named { number, threads });
+            }
             InstData::Block2d { .. } => match blocks(frame, inst, data, memory)? {
                 Some(read) => vec![read],
                 None => return Ok(Step::Next),

@@ -208,6 +208,12 @@ pub enum InstData {
         args: [Value; 6],
         data: PackedOption<Value>,
     },
+    /// `named_barrier`: which of the work-group's, of how many threads.
+    NamedBarrier {
+        opcode: Opcode,
+        number: u8,
+        threads: Value,
+    },
     /// `symbol_addr`: data of the module.
     Symbol { opcode: Opcode, data: DataRef },
     /// `printf`: a string of the module, values, and the lanes that print; without those one.
@@ -268,6 +274,7 @@ impl InstData {
             | InstData::Send { opcode, .. }
             | InstData::Dpas { opcode, .. }
             | InstData::Block2d { opcode, .. }
+            | InstData::NamedBarrier { opcode, .. }
             | InstData::ArgQuery { opcode, .. }
             | InstData::Printf { opcode, .. }
             | InstData::Call { opcode, .. }
@@ -355,6 +362,7 @@ impl InstData {
                 coords.iter().copied().for_each(&mut f);
                 data.expand().into_iter().for_each(f);
             }
+            InstData::NamedBarrier { threads, .. } => f(*threads),
             InstData::Block2d { args, data, .. } => {
                 args.iter().copied().for_each(&mut f);
                 data.expand().into_iter().for_each(f);
@@ -463,6 +471,7 @@ impl InstData {
                 *coords = coords.map(&mut f);
                 opt(data, &mut f);
             }
+            InstData::NamedBarrier { threads, .. } => *threads = f(*threads),
             InstData::Block2d { args, data, .. } => {
                 *args = args.map(&mut f);
                 opt(data, &mut f);

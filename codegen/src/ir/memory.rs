@@ -5,6 +5,9 @@ use super::types::Scalar;
 /// Alignment in bytes of what a kernel finds in local memory behind its own part.
 pub(crate) const SLM_ALIGN: u32 = 16;
 
+/// Barriers of a work-group that have a number, from 1 on; its own is 0 of the hardware's 32.
+pub const MOST_BARRIERS: u32 = 31;
+
 /// A memory that accesses go to, and with it what an address is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Space {

@@ -38,7 +38,7 @@ pub use image::{
 pub use infer::{Types, result_types};
 pub use instructions::{BlockCall, Cases, Dim, InstData, MAX_CASES};
 pub use layout::{BlockInsts, Layout};
-pub use memory::{AtomicOp, FenceSpaces, MemFlags, Scope, Space};
+pub use memory::{AtomicOp, FenceSpaces, MOST_BARRIERS, MemFlags, Scope, Space};
 pub use opcode::Opcode;
 pub use region::Region;
 pub use sourceloc::{SourceLine, SourceLoc, ValueLabels};

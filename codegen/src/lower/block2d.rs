@@ -31,7 +31,7 @@ impl Lower<'_> {
     }
 
     /// A number as it is known, or where it is.
-    fn one_lane(&mut self, v: Value) -> Lane {
+    pub(super) fn one_lane(&mut self, v: Value) -> Lane {
         let def = self.func.dfg.def_inst(v);
         match def.map(|i| self.func.dfg.data(i)) {
             Some(InstData::Imm { bits, .. }) => Lane::Known(*bits as u32),

@@ -694,6 +694,10 @@ impl Context for Lower<'_> {
         self.lower_message(inst);
     }
 
+    fn wait_named(&mut self, inst: Inst) -> Unit {
+        self.lower_named_barrier(inst);
+    }
+
     fn blocks2d(&mut self, inst: Inst) -> Unit {
         self.lower_block2d(inst);
     }

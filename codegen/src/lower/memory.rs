@@ -150,7 +150,24 @@ impl Lower<'_> {
 
     pub(super) fn lower_barrier(&mut self) {
         let header = self.header;
-        self.send(Logical::Barrier { header });
+        self.send(Logical::Barrier {
+            header,
+            named: None,
+        });
+    }
+
+    pub(super) fn lower_named_barrier(&mut self, inst: Inst) {
+        let InstData::NamedBarrier {
+            number, threads, ..
+        } = *self.func.dfg.data(inst)
+        else {
+            return;
+        };
+        let (header, threads) = (self.header, self.one_lane(threads));
+        self.send(Logical::Barrier {
+            header,
+            named: Some((number, threads)),
+        });
     }
 
     pub(super) fn lower_atomic(&mut self, inst: Inst) {

@@ -65,10 +65,12 @@ pub enum Logical {
     Raw(Raw),
     /// A product of matrices: no message, but of operands that are payloads.
     Systolic(Systolic),
-    /// Waits for all threads of the group.
+    /// Waits for all threads of the group, or for so many at its barrier of a number.
     Barrier {
         /// The thread header.
         header: VReg,
+        /// The number, and how many threads.
+        named: Option<(u8, Lane)>,
     },
     /// Waits until the thread's accesses before it are done.
     Fence {
@@ -224,11 +226,11 @@ impl Sends<'_> {
             Logical::Block2d(b) => self.block2d(b),
             Logical::Raw(r) => self.raw(r),
             Logical::Systolic(s) => self.systolic(s),
-            Logical::Barrier { header } => self.barrier(*header),
+            Logical::Barrier { header, named } => self.barrier(*header, *named),
             Logical::Atomic(a) => self.atomic(a),
             Logical::Fence { header, spaces } => {
                 let next = self.next_send(behind);
-                let before_barrier = matches!(next, Some(Logical::Barrier { .. }));
+                let before_barrier = matches!(next, Some(Logical::Barrier { named: None, .. }));
                 self.fence(*header, *spaces, before_barrier);
             }
         }

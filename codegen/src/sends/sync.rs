@@ -1,6 +1,6 @@
 //! Barriers, fences and the end of the thread.
 
-use super::{Part, Payloads, Sends, forms, instruction};
+use super::{Lane, Part, Payloads, Sends, forms, instruction};
 use crate::ir::FenceSpaces;
 use crate::target::Target;
 use crate::target::abi::Barrier;
@@ -9,6 +9,7 @@ use crate::vcode::operand::{dst, imm, scalar, scalar_src, synchronize, thread_sw
 use crate::vcode::{MInst, VReg, VirtReg};
 use gantry_isa_gen::message::{Message, MessageError, MsgOp};
 use gantry_isa_gen::{self as isa, Arf, Dst, ExecSize, Op, Reg, RegRef, Src, SyncFn, Type};
+use smallvec::{SmallVec, smallvec};
 
 /// The last instruction of a thread, with a copy of the thread header as its payload.
 ///
@@ -64,30 +65,44 @@ pub(crate) fn end_fence(
 }
 
 impl Sends<'_> {
-    pub(super) fn barrier(&mut self, header: VReg) {
+    pub(super) fn barrier(&mut self, header: VReg, named: Option<(u8, Lane)>) {
+        if named.is_some() && !self.target.features().named_barriers {
+            return self.fail("a named barrier where the hardware has none");
+        }
         let t = self.out.temp_grfs(1);
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let zero = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(0, Type::Ud)]);
         self.out.bale(t, dwords, zero);
-        // From the thread header: the barrier's id and count, or the counts.
         let to = |at, ty| dst(RegRef::new(VirtReg::Grf(t), at), ty);
-        let inst = match self.target.abi().barrier {
-            Barrier::Masked(mask) => {
-                let from = [scalar_src(header, 8, Type::Ud), imm(mask.into(), Type::Ud)];
-                uniform(Op::And, to(8, Type::Ud), from)
-            }
-            Barrier::Counted => {
-                let from = [scalar_src(header, 11, Type::Ub)];
-                let mut mov = uniform(Op::Mov, to(10, Type::Ub), from);
-                mov.exec = ExecSize::S2;
-                mov
-            }
+        // Producers and consumers are as many.
+        let counts = |from| {
+            let mut mov = uniform(Op::Mov, to(10, Type::Ub), [from]);
+            mov.exec = ExecSize::S2;
+            mov
         };
-        self.out.emit(MInst::Op {
-            inst,
-            starts: false,
-            keeps: None,
-        });
+        let insts: SmallVec<[isa::Inst<VirtReg>; 2]> = match (named, self.target.abi().barrier) {
+            (Some((number, Lane::Known(n))), _) => {
+                let all = u64::from(number) | u64::from(n & 0xff) << 16 | u64::from(n & 0xff) << 24;
+                smallvec![uniform(Op::Mov, to(8, Type::Ud), [imm(all, Type::Ud)])]
+            }
+            (Some((number, Lane::Reg(threads))), _) => {
+                let number = uniform(Op::Mov, to(8, Type::Ud), [imm(number.into(), Type::Ud)]);
+                smallvec![number, counts(scalar_src(threads, 0, Type::Ub))]
+            }
+            // From the thread header: the barrier's id and count, or the counts.
+            (None, Barrier::Masked(mask)) => {
+                let from = [scalar_src(header, 8, Type::Ud), imm(mask.into(), Type::Ud)];
+                smallvec![uniform(Op::And, to(8, Type::Ud), from)]
+            }
+            (None, Barrier::Counted) => smallvec![counts(scalar_src(header, 11, Type::Ub))],
+        };
+        for inst in insts {
+            self.out.emit(MInst::Op {
+                inst,
+                starts: false,
+                keeps: None,
+            });
+        }
         let p = Payloads {
             dst: None,
             src0: (t, 0),
@@ -95,7 +110,13 @@ impl Sends<'_> {
         };
         self.send(MsgOp::Barrier, &Part::whole(ExecSize::S1), p, false);
         self.out.emit_op(match self.target.features().swsb {
-            true => synchronize(SyncFn::Bar, VirtReg::NULL),
+            true => {
+                let mut wait = synchronize(SyncFn::Bar, VirtReg::NULL);
+                if let Some((number, _)) = named {
+                    wait.srcs[0] = imm(number.into(), Type::Uw);
+                }
+                wait
+            }
             false => {
                 let n0 = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Notification, 0)), 0);
                 uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)])

@@ -402,6 +402,9 @@ pub(crate) fn inst_text(func: &Function, module: Option<&Module>, inst: Inst) ->
                 "{layout}rows {rows} columns {columns} blocks {blocks} bytes {bytes} {base} ({width}, {height}, {pitch}) ({x}, {y}){data}"
             )
         }
+        InstData::NamedBarrier {
+            number, threads, ..
+        } => format!("{number}, {threads}"),
         InstData::ArgQuery { fact, of, .. } => match fact {
             ArgFact::Image(f) => format!("{} image {of}", f.name()),
             ArgFact::Sampler(f) => format!("{} sampler {of}", f.name()),

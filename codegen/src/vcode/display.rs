@@ -381,7 +381,17 @@ impl fmt::Display for Logical {
                     _ => Ok(()),
                 }
             }
-            Logical::Barrier { header } => write!(f, "barrier {header}"),
+            Logical::Barrier {
+                header,
+                named: None,
+            } => write!(f, "barrier {header}"),
+            Logical::Barrier {
+                named: Some((number, threads)),
+                ..
+            } => match threads {
+                Lane::Known(n) => write!(f, "barrier {number} of {n}"),
+                Lane::Reg(r) => write!(f, "barrier {number} of {r}"),
+            },
             Logical::Atomic(a) => {
                 if let Some(m) = a.mask {
                     write!(f, "({m}) ")?;

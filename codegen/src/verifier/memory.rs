@@ -1,7 +1,9 @@
 //! Addresses, values and masks of loads, stores and atomics.
 
 use super::{Place, Verifier};
-use crate::ir::{AtomicOp, Inst, InstData, MemFlags, Opcode, Scalar, Space, Type, Value};
+use crate::ir::{
+    AtomicOp, Inst, InstData, MOST_BARRIERS, MemFlags, Opcode, Scalar, Space, Type, Value,
+};
 use cranelift_entity::packed_option::PackedOption;
 
 /// The most consecutive elements that a lane of a scattered access has.
@@ -22,6 +24,19 @@ struct Access {
 impl Verifier<'_> {
     pub(super) fn memory(&mut self, inst: Inst) {
         match *self.data(inst) {
+            InstData::NamedBarrier {
+                number, threads, ..
+            } => {
+                if !(1..=MOST_BARRIERS).contains(&number.into()) {
+                    let what = format!("barrier {number}: a work-group has 1 to {MOST_BARRIERS}");
+                    self.error(Place::Inst(inst), what);
+                }
+                let (have, want) = (self.ty(threads), Type::scalar_of(Scalar::I32));
+                if have != want {
+                    let what = format!("type clash: threads are {want}, and {threads} is {have}");
+                    self.error(Place::Operand(inst, 0), what);
+                }
+            }
             InstData::Load {
                 opcode,
                 mem,

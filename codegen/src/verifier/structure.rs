@@ -266,6 +266,7 @@ fn format(data: &InstData) -> Format {
         InstData::Send { .. } => Format::Send,
         InstData::Dpas { .. } => Format::Dpas,
         InstData::Block2d { .. } => Format::Block2d,
+        InstData::NamedBarrier { .. } => Format::NamedBarrier,
         InstData::ArgQuery { .. } => Format::ArgQuery,
         InstData::Symbol { .. } => Format::Symbol,
         InstData::Printf { .. } => Format::Printf,

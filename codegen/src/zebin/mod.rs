@@ -46,7 +46,7 @@ pub struct KernelImage<'a> {
     /// What the thread finds in its registers.
     pub payload: &'a Payload,
     /// Whether threads of a group wait for each other.
-    pub barrier: bool,
+    pub barriers: u32,
     /// Registers of a thread.
     pub grf_count: u32,
     /// Scratch of a thread in bytes, that of spilled registers included.
@@ -95,8 +95,8 @@ pub fn ze_info(target: &Target, kernels: &[KernelImage<'_>]) -> String {
         };
         // Writing to a string cannot fail.
         let _ = writeln!(s, "  - name: {}\n    execution_env:", k.func.name);
-        if k.barrier {
-            s.push_str("      barrier_count: 1\n");
+        if k.barriers > 0 {
+            let _ = writeln!(s, "      barrier_count: {}", k.barriers);
         }
         let _ = writeln!(s, "      grf_count: {}", k.grf_count);
         let both = k.func.images().any(|(_, a)| a == ImageAccess::ReadWrite);

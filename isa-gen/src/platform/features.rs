@@ -55,6 +55,8 @@ pub struct Features {
     /// Whether `mul` takes two doublewords (Mesa, `has_integer_dword_mul`, which is also false where products of doublewords fall under the
     /// restrictions of 64 bits; Intel's compiler multiplies by words and `mach` where this is false).
     pub mul_32x32: bool,
+    /// Whether a group has barriers of numbers beside its own (Intel's compiler has them on Xe-HPC).
+    pub named_barriers: bool,
     /// Whether the load/store cache moves 2D blocks.
     pub block2d: bool,
     /// Whether there is a sampler, without which Intel's compiler reads no images.
@@ -198,6 +200,7 @@ const GEN7P5: Features = Features {
     i64_sums: false,
     native_f64: true,
     mul_32x32: false,
+    named_barriers: false,
     block2d: false,
     sampler: true,
     byte_factors: true,
@@ -362,6 +365,7 @@ const XE_HPG: Features = Features {
 
 const XE_HPC: Features = Features {
     fused_eus: false,
+    named_barriers: true,
     block2d: true,
     channel_step: 8,
     flag_groups: false,

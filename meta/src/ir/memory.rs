@@ -2,7 +2,8 @@
 
 use super::row::Class::None as NoClass;
 use super::row::Format::{
-    ArgQuery, Atomic, Block2d, Fence, Image, Load, Media, Nullary, Printf, Send, Store, Symbol,
+    ArgQuery, Atomic, Block2d, Fence, Image, Load, Media, NamedBarrier, Nullary, Printf, Send,
+    Store, Symbol,
 };
 use super::row::Out::{Ctrl, None as NoOut};
 use super::row::{Row, op};
@@ -15,6 +16,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("bload", Load, NoClass, Ctrl, "Consecutive elements from one address, a multiple of the element size."),
         op("bstore", Store, NoClass, NoOut, "Consecutive elements to one address, a multiple of the element size.").effect(),
         op("barrier", Nullary, NoClass, NoOut, "Waits until every thread of the work-group is here.").effect(),
+        op("named_barrier", NamedBarrier, NoClass, NoOut, "Waits until so many threads of the work-group, `i32`, are at its barrier of a number from 1 to 31: `named_barrier 2, v1`.").effect(),
         op("atomic", Atomic, NoClass, Ctrl, "Changes an element per lane in one step, lane by lane, and gives what was there before: `atomic.i32x16 add slm v1+4, v2, mask v3, v4`.").effect(),
         op("image_load", Image, NoClass, Ctrl, "A texel per lane at whole coordinates, all first components first; lanes off in the mask keep old: `image_load.f32x64 image 0 (v1, v2), mask v3, v4`."),
         op("image_store", Image, NoClass, NoOut, "A texel per lane to whole coordinates: `image_store image 1 (v1, v2), v3, mask v4`.").effect(),

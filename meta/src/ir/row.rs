@@ -66,6 +66,8 @@ pub enum Format {
     Dpas,
     /// Rectangles of elements of a surface in memory.
     Block2d,
+    /// A barrier of a number, and how many threads it is of.
+    NamedBarrier,
     /// Data of the module.
     Symbol,
     /// A string of the module, and any number of values.

@@ -110,6 +110,7 @@ fn fields(format: Format) -> Option<(&'static [(&'static str, &'static str)], &'
         Format::Send => (&[], "_ _ _ _ _"),
         Format::Dpas => (&[], "_ _"),
         Format::Block2d => (&[], "_ _ _"),
+        Format::NamedBarrier => (&[], "_ _"),
         Format::ArgQuery => (&[], "_ _"),
         Format::Symbol => (&[("data", "DataRef")], "data"),
         // A rule hands the whole instruction on.

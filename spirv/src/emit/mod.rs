@@ -121,8 +121,10 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     group_area: Option<u32>,
     /// Where in local memory the lock for atomics of 64 bits is.
     lock: Option<u32>,
-    /// Where in local memory named barriers are, and where the next one will be.
-    named: Option<(u32, Variable)>,
+    /// How named barriers are made, where some are.
+    named: Option<named::Named>,
+    /// Whether they are the hardware's.
+    own_barriers: bool,
     /// The variables that may be held in registers, and those that are.
     arrays: &'a Arrays,
     held: arrays::Held,
@@ -190,6 +192,8 @@ pub(crate) struct Group<'a, 'm> {
     pub robust: bool,
     /// Whether quotients and roots of singles are rounded correctly.
     pub exact_division: bool,
+    /// Whether what is compiled for has named barriers.
+    pub named_barriers: bool,
     /// Whether a product and the sum that it is a part of may be rounded once.
     pub contracts: bool,
 }
@@ -312,6 +316,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             group_area: None,
             lock: None,
             named: None,
+            own_barriers: group.named_barriers && group.parts.len() == 1,
             arrays: &part.arrays,
             held: arrays::Held::new(part.arrays.held(simd)),
             private,

@@ -547,6 +547,15 @@ impl Parser<'_> {
             Format::Send => self.send(body, opcode)?,
             Format::Dpas => self.dpas(body, opcode)?,
             Format::Block2d => self.block2d(body, opcode)?,
+            Format::NamedBarrier => {
+                let number = self.int("the number of a barrier")?;
+                self.expect(',')?;
+                InstData::NamedBarrier {
+                    opcode,
+                    number,
+                    threads: self.value(body)?,
+                }
+            }
             Format::ArgQuery => {
                 let (fact, word) = match opcode {
                     Opcode::ImageQuery => {
