@@ -113,7 +113,7 @@ impl Sends<'_> {
             true => {
                 let mut wait = synchronize(SyncFn::Bar, VirtReg::NULL);
                 if let Some((number, _)) = named {
-                    wait.srcs[0] = imm(number.into(), Type::Uw);
+                    wait.srcs[0] = imm(number.into(), Type::Ud);
                 }
                 wait
             }
