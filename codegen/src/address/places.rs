@@ -278,12 +278,14 @@ impl Effect {
         match *data {
             InstData::Fence { spaces, .. } => Effect::Others(spaces),
             // Images and the printf buffer are global memory, and may be a buffer's.
-            InstData::Image { opcode, .. }
-            | InstData::Media { opcode, .. }
-            | InstData::Block2d { opcode, .. } => match opcode.info().effect {
-                true => Effect::Others(FenceSpaces::Global),
-                false => Effect::None,
-            },
+            InstData::Image { opcode, .. } | InstData::Media { opcode, .. } => {
+                match opcode.info().effect {
+                    true => Effect::Others(FenceSpaces::Global),
+                    false => Effect::None,
+                }
+            }
+            // What is stored before a load of 2D blocks is in what it reads.
+            InstData::Block2d { .. } => Effect::Others(FenceSpaces::Global),
             InstData::Printf { .. } => Effect::Others(FenceSpaces::Global),
             InstData::NamedBarrier { .. } => Effect::Others(FenceSpaces::All),
             _ if data.opcode() == Opcode::Barrier => Effect::Others(FenceSpaces::All),
