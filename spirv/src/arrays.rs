@@ -60,8 +60,8 @@ impl Array {
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     pub all: Vec<Array>,
-    /// Bytes of a thread's registers for them, more than [`ROOM`] where registers are larger.
-    more: u32,
+    /// Bytes of a thread's registers for them.
+    room: u32,
     /// The variable that a pointer is into, by its number.
     of: SecondaryMap<Id, Option<u32>>,
     /// The constants that copies fill the whole of a variable from, by their target and their word.
@@ -74,7 +74,7 @@ impl Arrays {
         let mut order: Vec<usize> = (0..self.all.len()).collect();
         let bytes = |n: &usize| self.all.get(*n).map_or(0, Array::bytes);
         order.sort_by_key(bytes);
-        let mut room = (ROOM + self.more) / simd.max(1);
+        let mut room = self.room / simd.max(1);
         let mut out: Vec<bool> = self.all.iter().map(|a| a.uniform).collect();
         order.retain(|&n| out.get(n) == Some(&false));
         for n in order {
@@ -91,11 +91,6 @@ impl Arrays {
             room -= if *held { bytes } else { 0 };
         }
         out
-    }
-
-    /// Says how many bytes of registers a thread has, where that is known: half of them are for these.
-    pub fn make_room(&mut self, file: u32) {
-        self.more = (file / 2).saturating_sub(ROOM);
     }
 
     /// Whether a narrower thread holds one that a wide one leaves in scratch.
@@ -148,8 +143,9 @@ struct Find<'a, 'm> {
     bad: Vec<bool>,
 }
 
-/// Finds the variables. By a uniformity in which nothing is divergent, those that may be held, by their uses alone.
-pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity) -> Arrays {
+/// Finds the variables. By a uniformity in which nothing is divergent, those that may be held, by their uses alone. Half of `file`, the bytes of
+/// registers that a thread is known to have, is for them.
+pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file: u32) -> Arrays {
     // Shaders' pointers are not looked at.
     if m.logical {
         return Arrays::default();
@@ -193,8 +189,8 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity) -> Ar
         }
     }
     Arrays {
-        more: 0,
         all,
+        room: ROOM.max(file / 2),
         of,
         copied: f.copied,
     }

@@ -262,12 +262,9 @@ struct Kept {
 
 impl Kept {
     fn new(m: &Module<'_>, func: Func, options: &Options) -> Result<Kept, Errors> {
-        let mut parts = parts::parts(m, func, options.inline)?;
-        let target = options.target.as_ref().map(|t| t.target.grf());
-        for part in &mut parts {
-            part.arrays
-                .make_room(target.map_or(0, |grf| grf.count * grf.bytes));
-        }
+        let grf = options.target.as_ref().map(|t| t.target.grf());
+        let file = grf.map_or(0, |grf| grf.count * grf.bytes);
+        let parts = parts::parts(m, func, options.inline, file)?;
         Ok(Kept { parts })
     }
 

@@ -33,11 +33,16 @@ impl Part {
     }
 }
 
-/// The parts of a kernel: it comes first.
+/// The parts of a kernel: it comes first. `file`: bytes of registers that a thread is known to have.
 ///
 /// # Errors
 /// What is no valid SPIR-V, or larger than the limits.
-pub(crate) fn parts(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Vec<Part>, Error> {
+pub(crate) fn parts(
+    m: &Module<'_>,
+    kernel: Func,
+    inline: Inline,
+    file: u32,
+) -> Result<Vec<Part>, Error> {
     let plan = Plan::new(m, kernel, inline)?;
     let mut insts = 0;
     let mut passed: SecondaryMap<Func, BTreeSet<u32>> = SecondaryMap::new();
@@ -53,7 +58,7 @@ pub(crate) fn parts(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Vec<
         cfg::uses::check(m, &body, &graph)?;
         let mut script = Script::new(&body, &graph);
         let shapes =
-            |body: &Body, graph: &Graph| arrays::find(m, body, graph, &Uniformity::default());
+            |body: &Body, graph: &Graph| arrays::find(m, body, graph, &Uniformity::default(), file);
         let shape = shapes(&body, &graph);
         let mut uniform = uniform::analyse(m, &body, &graph, &script, &shape, &divergent);
         if branches::shorten(m, &mut body, &uniform.divergent) {
@@ -62,7 +67,7 @@ pub(crate) fn parts(m: &Module<'_>, kernel: Func, inline: Inline) -> Result<Vec<
             let shape = shapes(&body, &graph);
             uniform = uniform::analyse(m, &body, &graph, &script, &shape, &divergent);
         }
-        let arrays = arrays::find(m, &body, &graph, &uniform);
+        let arrays = arrays::find(m, &body, &graph, &uniform, file);
 
         for (callee, n) in &uniform.passed {
             passed[*callee].insert(*n);

@@ -1,6 +1,6 @@
 //! Arrays of images and of samplers.
 
-use super::{Shader, WORDS, WORDS_DECORATIONS, words};
+use super::{Shader, WORDS, WORDS_DECORATIONS, check, words};
 
 const DECORATIONS: &str = "
 OpDecorate %read Deco.DescriptorSet 0
@@ -65,12 +65,6 @@ OpStore %pr %r
         .chain([(0, 0, vec![2; 32])])
         .collect();
     shader.run(&buffers, |_| Vec::new())
-}
-
-/// Holds words to what they should be, each by its number.
-fn check(got: &[u32], want: impl Fn(usize) -> u32) {
-    let want: Vec<u32> = (0..got.len()).map(want).collect();
-    assert_eq!(got, want);
 }
 
 /// What a texel of the n-th image that is read holds.

@@ -197,6 +197,41 @@ fn words(n: u32) -> Vec<u32> {
     (0..n).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect()
 }
 
+/// Holds words to what they should be, each by its number.
+fn check(got: &[u32], want: impl Fn(usize) -> u32) {
+    let want: Vec<u32> = (0..got.len()).map(want).collect();
+    assert_eq!(got, want);
+}
+
+/// A body that stores the sum of three words, `%sum`, in the buffer 1: a loop goes from one pointer, `%a` where `%i` is odd and `%b` where it is even,
+/// to what `next` makes of it, as `%next` of `%p` and of the round `%n`.
+fn three_words(pointers: &str, next: &str) -> String {
+    format!(
+        "{pointers}
+%odd = OpUMod %uint %i %2
+%is = OpINotEqual %bool %odd %0
+%from = OpSelect %p_uint %is %a %b
+OpBranch %head
+%head = OpLabel
+%p = OpPhi %p_uint %from %entry %next %loop
+%sum = OpPhi %uint %0 %entry %more %loop
+%n = OpPhi %uint %0 %entry %n1 %loop
+%go = OpULessThan %bool %n %3
+OpLoopMerge %end %loop 0
+OpBranchConditional %go %loop %end
+%loop = OpLabel
+%v = OpLoad %uint %p
+%more = OpIAdd %uint %sum %v
+%n1 = OpIAdd %uint %n %1
+{next}
+OpBranch %head
+%end = OpLabel
+%to = OpAccessChain %p_uint %b1 %0 %i
+OpStore %to %sum
+"
+    )
+}
+
 #[test]
 fn row_major_matrices_in_old_blocks() {
     // A uniform block with a matrix of 3 columns of 2, by rows of 16 bytes, and an array of two by rows of 8; a buffer of class Uniform.
@@ -292,44 +327,24 @@ fn variable_pointers() {
             decorations: format!("{WORDS_DECORATIONS}OpDecorate %p_uint Deco.ArrayStride 4"),
             types: WORDS.into(),
             robust,
-            body: "
-%first = OpAccessChain %p_uint %b0 %0 %i
-%other = OpAccessChain %p_uint %b0 %0 %7
-%odd = OpUMod %uint %i %2
-%is = OpINotEqual %bool %odd %0
-%from = OpSelect %p_uint %is %first %other
-OpBranch %head
-%head = OpLabel
-%p = OpPhi %p_uint %from %entry %next %loop
-%sum = OpPhi %uint %0 %entry %more %loop
-%n = OpPhi %uint %0 %entry %n1 %loop
-%go = OpULessThan %bool %n %3
-OpLoopMerge %end %loop 0
-OpBranchConditional %go %loop %end
-%loop = OpLabel
-%v = OpLoad %uint %p
-%more = OpIAdd %uint %sum %v
-%n1 = OpIAdd %uint %n %1
-%next = OpPtrAccessChain %p_uint %p %4
-OpBranch %head
-%end = OpLabel
-%to = OpAccessChain %p_uint %b1 %0 %i
-OpStore %to %sum
+            body: three_words(
+                "
+%a = OpAccessChain %p_uint %b0 %0 %i
+%b = OpAccessChain %p_uint %b0 %0 %7
 ",
+                "%next = OpPtrAccessChain %p_uint %p %4",
+            )
+            .leak(),
             ..Shader::default()
         };
         // Without checks all is inside; with them, what is not is zero.
         let data = words(if robust { 30 } else { 40 });
         let got = shader.run(&[(0, 0, data.clone()), (1, 0, vec![0; 32])], |_| Vec::new());
-        for (i, g) in got[1].iter().enumerate() {
+        check(&got[1], |i| {
             let from = if i % 2 == 1 { i } else { 7 };
             let at = |n: usize| data.get(from + 4 * n).copied().unwrap_or(0);
-            assert_eq!(
-                *g,
-                at(0).wrapping_add(at(1)).wrapping_add(at(2)),
-                "{i}, {robust}"
-            );
-        }
+            at(0).wrapping_add(at(1)).wrapping_add(at(2))
+        });
     }
 }
 

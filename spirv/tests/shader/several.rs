@@ -1,6 +1,6 @@
 //! Pointers into one of several buffers.
 
-use super::{Shader, WORDS, WORDS_DECORATIONS, words};
+use super::{Shader, WORDS, WORDS_DECORATIONS, check, three_words, words};
 
 /// Three buffers of words at bindings 0 to 2, and an array of three at binding 5.
 fn shader(body: &'static str, robust: bool) -> Shader {
@@ -58,54 +58,37 @@ fn word(n: usize, i: usize) -> u32 {
     words(64)[i] ^ n as u32
 }
 
-fn check(got: &[u32], want: impl Fn(usize) -> u32) {
-    let want: Vec<u32> = (0..got.len()).map(want).collect();
-    assert_eq!(got, want);
+/// What is read there of a buffer of so many words: outside of it zeros.
+fn read(sizes: [usize; 5], n: usize, i: usize) -> u32 {
+    if i < sizes[n] { word(n, i) } else { 0 }
 }
 
 /// Of two by a condition, then by a loop that moves it on and goes to the other buffer half way; what is stored goes to one of two as well.
 #[test]
 fn by_choices_and_phis() {
-    let body = "
+    let sums = three_words(
+        "
 %a = OpAccessChain %p_uint %b0 %0 %i
 %b = OpAccessChain %p_uint %b2 %0 %i
-%odd = OpUMod %uint %i %2
-%is = OpINotEqual %bool %odd %0
-%from = OpSelect %p_uint %is %a %b
-OpBranch %head
-%head = OpLabel
-%p = OpPhi %p_uint %from %entry %next %loop
-%sum = OpPhi %uint %0 %entry %more %loop
-%n = OpPhi %uint %0 %entry %n1 %loop
-%go = OpULessThan %bool %n %3
-OpLoopMerge %end %loop 0
-OpBranchConditional %go %loop %end
-%loop = OpLabel
-%v = OpLoad %uint %p
-%more = OpIAdd %uint %sum %v
-%n1 = OpIAdd %uint %n %1
+",
+        "
 %on = OpPtrAccessChain %p_uint %p %4
 %half = OpIEqual %bool %n %1
 %next = OpSelect %p_uint %half %a %on
-OpBranch %head
-%end = OpLabel
-%to = OpAccessChain %p_uint %b1 %0 %i
-OpStore %to %sum
+",
+    );
+    let stored = "
 %c = OpAccessChain %p_uint %all %1 %0 %i
 %d = OpAccessChain %p_uint %all %2 %0 %i
 %low = OpULessThan %bool %i %7
 %into = OpSelect %p_uint %low %c %d
 OpStore %into %sum
 ";
-    for robust in [false, true] {
-        // With checks the buffers are shorter than the places, each by another number.
-        let sizes = if robust {
-            [30, 20, 0, 5, 29]
-        } else {
-            [40, 40, 0, 40, 40]
-        };
+    let body: &str = format!("{sums}{stored}").leak();
+    // With checks the buffers are shorter than the places, each by another number.
+    for (robust, sizes) in [(false, [40, 40, 0, 40, 40]), (true, [30, 20, 0, 5, 29])] {
         let got = run(body, robust, sizes);
-        let read = |n: usize, i: usize| if i < sizes[n] { word(n, i) } else { 0 };
+        let read = |n, i| read(sizes, n, i);
         let sum = |i: usize| {
             let first = if i % 2 == 1 { 0 } else { 1 };
             let sum = read(first, i).wrapping_add(read(first, i + 4));
@@ -137,17 +120,11 @@ fn by_an_index() {
 OpStore %to %sum
 OpStore %p %i
 ";
-    for robust in [false, true] {
-        let sizes = if robust {
-            [1, 1, 32, 11, 28]
-        } else {
-            [1, 1, 32, 33, 34]
-        };
+    for (robust, sizes) in [(false, [1, 1, 32, 33, 34]), (true, [1, 1, 32, 11, 28])] {
         let got = run(body, robust, sizes);
         check(&got[0], |i| {
             let n = 2 + i % 3;
-            let v = if i < sizes[n] { word(n, i) } else { 0 };
-            v.wrapping_add(sizes[n] as u32)
+            read(sizes, n, i).wrapping_add(sizes[n] as u32)
         });
         for k in 2..5 {
             check(&got[k + 1], |i| match i % 3 + 2 == k && i < 32 {
