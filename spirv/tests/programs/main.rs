@@ -1,8 +1,9 @@
 //! Random programs as SPIR-V, on the simulator, against each work-item alone.
 //!
 //! A program has graphs of blocks of any form, vectors, private arrays, pointers of all memories, atomics, calls and barriers (`program.rs`, `make.rs`). It is
-//! compiled for a target at a width, both drawn, with the allocation checked and every instruction judged by the legality rules; launched; and all
-//! memory must be as `alone.rs` leaves it, where one work-item runs after the other. What fails is made smaller, and left in the target directory.
+//! compiled for a target at a width and a level of optimization, all drawn, with the allocation checked and every instruction judged by the legality rules;
+//! launched, with annotations held to covering every read and write; and all memory must be as `alone.rs` leaves it, where one work-item runs after the
+//! other. What fails is made smaller, and left in the target directory.
 //!
 //! `GANTRY_SEED` begins elsewhere, `GANTRY_PROGRAMS` says how many, `GANTRY_TARGETS=skl,icllp` for which.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
@@ -13,14 +14,16 @@ mod program;
 mod types;
 mod words;
 
-use gantry_codegen::{CodegenError, CompileOptions, Inline, Target, compile};
+use gantry_codegen::{CodegenError, CompileOptions, GrfMode, Inline, OptLevel, Target, compile};
 use gantry_isa_gen::legal;
 use gantry_isa_gen::text::list;
-use gantry_runtime::{Arg, Device, Grid, SimOptions};
+use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use gantry_spirv::{Options, Simd, translate};
 use make::{Limits, Rng};
 use program::{Inst, Program, SLICE, Term, What};
 use std::collections::BTreeMap;
+
+const TARGETS: &str = "bdw,skl,bxt,icllp,tgllp,dg2,pvc";
 
 /// How a program is compiled.
 #[derive(Clone)]
@@ -29,6 +32,9 @@ struct Job {
     width: u32,
     /// Which functions stay such, in SPIR-V and in the IR.
     inline: [Inline; 2],
+    level: OptLevel,
+    /// How many registers a thread has, where there is a choice.
+    grf_mode: GrfMode,
     /// What is in the buffer at first.
     own: Vec<u8>,
 }
@@ -50,12 +56,16 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
     let options = Options {
         simd: Simd::Width(job.width),
         inline: job.inline[0],
+        // Where the math box has no quotients (of the simulator's, the nearest), those that are correctly rounded.
+        exact_division: !job.target.features().math_div_pow,
         ..Options::default()
     };
     let t = translate(&words, &options).map_err(|e| format!("translate: {e}"))?;
     let mut options = CompileOptions::new(job.target.clone());
     options.check = true;
     options.inline = job.inline[1];
+    options.opt = job.level;
+    options.grf_mode = job.grf_mode;
     let compiled = match compile(&t.module, &options) {
         Err(CodegenError::OutOfRegisters { .. }) => return Ok(Outcome::TooLarge),
         other => other.map_err(|e| format!("compile: {e}"))?,
@@ -72,6 +82,7 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
         instruction_limit: 20_000_000,
         ..SimOptions::default()
     });
+    let watch = Watch::new().hazards();
     let run = || -> Result<[Vec<u8>; 3], gantry_runtime::Error> {
         let module = device.load(&compiled.zebin)?;
         let own = device.buffer_from(&job.own)?;
@@ -90,10 +101,14 @@ fn judge(p: &Program, job: &Job) -> Result<Outcome, String> {
             Arg::Buffer(counters.clone()),
             Arg::bytes(&p.counter.to_le_bytes()),
         ];
-        module.kernel("k")?.launch(grid).args(args).run()?;
+        let kernel = module.kernel("k")?;
+        kernel.launch(grid).args(args).watch(&watch).run()?;
         Ok([own.read()?, out.read()?, counters.read()?])
     };
     let [own, out, counters] = run().map_err(|e| format!("launch: {e}"))?;
+    if let Some(hazard) = watch.report().hazards.first() {
+        return Err(format!("too early: {hazard}"));
+    }
     let (places, stride) = p.results();
     let differs = |a: &[u8], b: &[u8]| a.iter().zip(b).position(|(a, b)| a != b);
     if let Some(at) = differs(&out, &want.out) {
@@ -186,7 +201,7 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
     };
     let seed = number("GANTRY_SEED", 0x5eed);
     let programs = number("GANTRY_PROGRAMS", 1000);
-    let named = std::env::var("GANTRY_TARGETS").unwrap_or("bdw,skl,bxt,icllp".to_owned());
+    let named = std::env::var("GANTRY_TARGETS").unwrap_or(TARGETS.to_owned());
     let targets: Vec<Target> = named
         .split(',')
         .map(|n| Target::from_name(n).unwrap())
@@ -209,10 +224,17 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
             1 => [Inline::Never, Inline::Auto],
             _ => [Inline::Never; 2],
         };
+        let level = OptLevel::ALL[r.below(3)];
+        let grf_mode = match (target.with_large_file(), r.below(3)) {
+            (Some(_), 0) => GrfMode::Large,
+            _ => GrfMode::default(),
+        };
         let job = Job {
             target,
             width,
             inline,
+            level,
+            grf_mode,
             own,
         };
         match judge(&p, &job) {
@@ -234,9 +256,10 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
                 let file = dir.join(format!("program-{}.spv", seed + n));
                 std::fs::write(&file, bytes).unwrap();
                 panic!(
-                    "GANTRY_SEED={} GANTRY_PROGRAMS=1, {} at SIMD{width}: {e}\nsmaller, in {}: {why}\n{}",
+                    "GANTRY_SEED={} GANTRY_PROGRAMS=1, {} at SIMD{width}, -O {}: {e}\nsmaller, in {}: {why}\n{}",
                     seed + n,
                     job.target.name(),
+                    job.level.name(),
                     file.display(),
                     small.shown()
                 );
@@ -265,6 +288,12 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
             .entry(format!("target {}", job.target.name()))
             .or_default() += 1;
         *seen.entry(format!("SIMD{width}")).or_default() += 1;
+        *seen
+            .entry(format!("level {}", job.level.name()))
+            .or_default() += 1;
+        *seen
+            .entry(format!("registers {:?}", job.grf_mode))
+            .or_default() += 1;
         let kept = match inline {
             [Inline::Never, Inline::Never] => "called in hardware",
             [Inline::Never, _] => "called in the IR",

@@ -2,7 +2,7 @@
 
 use gantry_codegen::{CompileOptions, compile};
 use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Arg, Device, Grid, SimOptions};
+use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use gantry_spirv::wgsl::translate_wgsl;
 use gantry_spirv::{ArgumentKind, Options, Resource, Simd};
 use std::collections::BTreeMap;
@@ -192,11 +192,16 @@ impl Case {
         let size = kernel.group_size.unwrap();
         let global = [0, 1, 2].map(|d| self.groups[d] * size[d]);
         let launch = module.kernel(self.entry).map_err(|e| e.to_string())?;
+        let watch = Watch::new().hazards();
         launch
             .launch(Grid::new(global).group(size))
             .args(args)
+            .watch(&watch)
             .run()
             .map_err(|e| format!("{e}\n{}", translated.module))?;
+        if let Some(hazard) = watch.report().hazards.first() {
+            return Err(format!("too early: {hazard}"));
+        }
         let of_width: BTreeMap<u32, Vec<u8>> = match self.by_width {
             Some(f) => f(simd).into_iter().collect(),
             None => BTreeMap::new(),

@@ -1,4 +1,5 @@
-//! WGSL compute shaders against plain Rust: each on the simulator for four platforms at every SIMD width, its code held to the legality rules.
+//! WGSL compute shaders against plain Rust: each on the simulator for every platform at every SIMD width, its code held to the legality rules, and its
+//! annotations to covering every read and write.
 //!
 //! `GANTRY_SHADER=name` runs those whose name has `name` in it. What instructions and functions were covered is printed.
 #![allow(
@@ -15,7 +16,7 @@ mod specs;
 use case::Case;
 use std::collections::BTreeSet;
 
-const TARGETS: [&str; 4] = ["bdw", "skl", "bxt", "icllp"];
+const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
 fn judge(target: &str) {
     let only = std::env::var("GANTRY_SHADER").unwrap_or_default();
@@ -81,7 +82,7 @@ macro_rules! targets {
     };
 }
 
-targets! { bdw skl bxt icllp }
+targets! { bdw skl bxt icllp tgllp dg2 pvc }
 
 #[test]
 fn every_target() {
