@@ -123,6 +123,7 @@ OpStore %pr %wr
 "
         ),
         body: body.leak(),
+        near: true,
         ..Shader::default()
     }
 }
