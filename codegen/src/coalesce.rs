@@ -60,7 +60,7 @@ struct Uses {
     begins: SmallVec<[usize; 2]>,
     /// Whether it has to stay as it is.
     stays: bool,
-    /// Whether it is copied by what no one instruction can do: it may be another register, but no part of one.
+    /// Whether it, or a register that is all of it, is copied by what no one instruction can do: it may be another register, but no part of one.
     whole: bool,
 }
 
@@ -456,8 +456,9 @@ impl Coalescer<'_> {
         }
         // A move that goes reads nothing.
         let gone: SmallVec<[usize; 4]> = uses.writes.iter().map(|w| w.inst).collect();
-        let reads = uses.reads.clone();
+        let (reads, whole) = (uses.reads.clone(), uses.whole);
         let from = &mut self.uses[of];
+        from.whole |= whole;
         from.reads.retain(|r| !gone.contains(&r.inst));
         from.reads.extend(reads.iter().map(|r| Touched {
             inst: r.inst,
@@ -567,6 +568,7 @@ impl Coalescer<'_> {
         let reads = self.uses[value].reads.iter().chain(&self.made[value]);
         let reads: SmallVec<[Touched; 4]> = reads.copied().collect();
         self.made[payload].extend(reads);
+        self.uses[payload].whole |= self.uses[value].whole;
         self.parts[value] = Part {
             of: payload.into(),
             at,

@@ -169,9 +169,10 @@ fn damage(words: &mut Vec<u32>, r: &mut Rng) {
 }
 
 /// Leaves a module in the target directory, to be looked at.
-fn keep(words: &[u32]) {
+fn keep(words: &[u32], seed: u64) {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("damaged.spv");
+    let path =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("damaged-{seed}.spv"));
     std::fs::write(&path, bytes).unwrap();
     println!("{} is the module", path.display());
 }
@@ -207,14 +208,14 @@ fn no_words_panic() {
         };
         let result = catch_unwind(AssertUnwindSafe(|| translate(&words, &options)));
         let Ok(result) = result else {
-            keep(&words);
+            keep(&words, seed);
             panic!("module {n} of seed {seed:#x} (state {state:#x}) panics");
         };
         let what = match result {
             Ok(t) => {
                 // What was translated is what the compiler takes.
                 if let Err(e) = verify_module(&t.module) {
-                    keep(&words);
+                    keep(&words, seed);
                     panic!("module {n} of seed {seed:#x} (state {state:#x}): {e}");
                 }
                 "translated".to_owned()
@@ -222,7 +223,7 @@ fn no_words_panic() {
             Err(e) => {
                 let internal = e.0.iter().find(|e| e.fault == Fault::Internal);
                 if let Some(e) = internal {
-                    keep(&words);
+                    keep(&words, seed);
                     panic!("module {n} of seed {seed:#x} (state {state:#x}): {e}");
                 }
                 format!("{:?}", e.0[0].fault)

@@ -211,6 +211,9 @@ impl Emit<'_, '_, '_> {
             }
             GroupNonUniformBallot => {
                 let v = self.one(second?)?;
+                if !self.b.ty(v).is_pred() {
+                    return Err(Error::malformed("a ballot of what is no bool"));
+                }
                 let v = self.b.splat(v, self.simd);
                 let bits = self.b.simd_ballot(v);
                 let zero = self.number(Scalar::I32, 0);

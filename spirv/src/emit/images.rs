@@ -297,7 +297,7 @@ impl Emit<'_, '_, '_> {
                     return Err(Error::malformed("an image that is only read is written"));
                 }
                 let more = self.more(inst, 3)?;
-                if more.gradients.is_some() || more.sample.is_some() {
+                if more.gradients.is_some() || more.sample.is_some() || t.multisampled {
                     return Err(Error::malformed("a store by gradients or to a sample"));
                 }
                 self.whole_level(more.lod)?;

@@ -89,8 +89,12 @@ impl Emit<'_, '_, '_> {
             Op::PtrDiff => {
                 let (a, b) = (self.operand(inst, 0)?, self.operand(inst, 1)?);
                 let (_, of) = self.pointer(a)?;
+                self.pointer(b)?;
                 let mut v = [self.offset_of(a)?, self.offset_of(b)?];
                 self.even(&mut v);
+                if self.b.ty(v[0]) != self.b.ty(v[1]) {
+                    return Err(Error::malformed("a difference of pointers of two kinds"));
+                }
                 let bytes = self.b.ins().isub(v[0], v[1]);
                 let ty = inst.ty.expand().ok_or_else(|| Error::internal("no type"))?;
                 let to = self.scalar(ty)?;

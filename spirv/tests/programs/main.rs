@@ -256,10 +256,12 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
                 let file = dir.join(format!("program-{}.spv", seed + n));
                 std::fs::write(&file, bytes).unwrap();
                 panic!(
-                    "GANTRY_SEED={} GANTRY_PROGRAMS=1, {} at SIMD{width}, -O {}: {e}\nsmaller, in {}: {why}\n{}",
+                    "GANTRY_SEED={} GANTRY_PROGRAMS=1, {} at SIMD{width}, -O {}, registers {:?}, calls {:?}: {e}\nsmaller, in {}: {why}\n{}",
                     seed + n,
                     job.target.name(),
                     job.level.name(),
+                    job.grf_mode,
+                    job.inline,
                     file.display(),
                     small.shown()
                 );
