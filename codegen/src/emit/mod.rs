@@ -7,6 +7,7 @@ mod bytes;
 mod errata;
 mod labels;
 mod prologue;
+mod scratch;
 mod simdcf;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use gantry_isa_gen::{
     self as isa, Arf, Dst, ExecSize, Op, PredCtrl, Predicate, Reg, RegRef, Region, Src, SrcMods,
     Target as BranchTarget, Type,
 };
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -243,6 +245,8 @@ struct Emitter<'a> {
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
     masks: simdcf::Masks,
+    /// Messages to and from scratch, in order, where what they write of the address register is read behind them.
+    kept: HashSet<usize>,
 }
 
 /// Whether a block, its registers placed, only jumps.
@@ -327,6 +331,7 @@ pub(crate) fn physical(
         reaches: Vec::new(),
         starts: Vec::with_capacity(code.blocks.len()),
         masks: simdcf::Masks::default(),
+        kept: scratch::kept(code, alloc, target),
     };
     let mut locs = SrcLocs::default();
     let mut from = code.locs.cursor();
@@ -346,7 +351,7 @@ pub(crate) fn physical(
             if !code.labels.is_empty() {
                 places.push(e.out.len() as u32);
             }
-            e.inst(b, m).map_err(|what| fail(i, m, what))?;
+            e.inst(b, i, m).map_err(|what| fail(i, m, what))?;
         }
     }
     let Emitter {
@@ -506,12 +511,16 @@ impl Emitter<'_> {
         }
     }
 
-    fn inst(&mut self, block: VBlock, m: &MInst) -> Result<(), String> {
+    fn inst(&mut self, block: VBlock, i: usize, m: &MInst) -> Result<(), String> {
         match *m {
             MInst::Op { ref inst, .. } => {
                 let inst = inst.map(|at, _| self.place(at))?;
                 if let Some(all) = sends::spill::placed(self.target, &inst) {
+                    let [save, restore] = sends::spill::around(self.target);
+                    let kept = self.kept.contains(&i);
+                    self.out.extend(kept.then_some(save));
                     self.out.extend(all);
+                    self.out.extend(kept.then_some(restore));
                 } else if !moves_nothing(&inst) {
                     self.out.push(inst);
                 }

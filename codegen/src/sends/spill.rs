@@ -116,8 +116,17 @@ pub(crate) fn placed(target: &Target, inst: &Inst<Reg>) -> Option<[Inst<Reg>; 4]
     ])
 }
 
+/// What goes before and behind such a message where what it writes of `a0` is something else's that is read behind it: that is in the last register meanwhile.
+pub(crate) fn around(target: &Target) -> [Inst<Reg>; 2] {
+    let state = RegRef::new(Reg::Arf(Arf::Address, 0), STATE);
+    let last = Reg::Grf((target.grf().count - 1) as u8);
+    let kept = RegRef::new(last, Type::Ud.bytes() as u16);
+    let mov = |to, from| uniform(Op::Mov, dst(to, Type::Ud), [scalar(from, Type::Ud)]);
+    [mov(kept, state), mov(state, kept)]
+}
+
 /// The byte of `a0` where the offset of a surface's state is for a message.
-pub(super) const STATE: u16 = 8;
+pub(crate) const STATE: u16 = 8;
 
 impl Scratch<'_> {
     /// Bytes in which messages count scratch.

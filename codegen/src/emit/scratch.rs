@@ -1,0 +1,71 @@
+//! What of the address register has to outlast messages to and from scratch: those of the load/store cache say in it where the surface is, which no stage before
+//! emission knows of.
+
+use crate::regalloc::Allocation;
+use crate::sends::spill::{self, STATE};
+use crate::target::Target;
+use crate::vcode::{MInst, VCode, VirtReg};
+use gantry_isa_gen::perf::{self, Store};
+use gantry_isa_gen::{Desc, Type};
+use std::collections::HashSet;
+
+/// The bytes of the address register from one up to another, as bits.
+fn bits(start: u32, end: u32) -> u32 {
+    let below = |n: u32| 1u32.checked_shl(n).map_or(u32::MAX, |b| b - 1);
+    below(end) & !below(start)
+}
+
+/// The instructions that are messages to or from scratch behind which something reads what was where they write. Addresses are loaded in the block that they are
+/// read in.
+pub(super) fn kept(code: &VCode, alloc: &Allocation, target: &Target) -> HashSet<usize> {
+    let mut out = HashSet::new();
+    if !target.features().lsc {
+        return out;
+    }
+    let state = u32::from(STATE);
+    let state = bits(state, state + Type::Ud.bytes());
+    let place = |r: VirtReg| match r {
+        VirtReg::Grf(r) => {
+            let start = alloc.address[r];
+            Some(start..start + code.vregs[r].bytes)
+        }
+        VirtReg::Flag(_) | VirtReg::Phys(_) => None,
+    };
+    let names_it = |m: &MInst| match m {
+        MInst::LoadAddress { .. } => true,
+        MInst::Op { inst, .. } => inst.send.is_some_and(|d| matches!(d.ex, Desc::Reg(_))),
+        _ => false,
+    };
+    for (block, data) in &code.blocks {
+        if !code.block_insts(block).iter().any(names_it) {
+            continue;
+        }
+        let mut live = 0;
+        for i in (data.start..data.end).rev() {
+            match &code.insts[i] {
+                &MInst::LoadAddress { sub, count, .. } => {
+                    let start = u32::from(sub) * Type::Uw.bytes();
+                    live &= !bits(start, start + count.channels() * Type::Uw.bytes());
+                }
+                MInst::Op { inst, .. } => {
+                    let (mut read, mut written) = (0, 0);
+                    perf::accesses(target.platform(), inst, place, |a| {
+                        if a.store == Store::Address {
+                            let of = if a.write { &mut written } else { &mut read };
+                            *of |= bits(a.start, a.end);
+                        }
+                    });
+                    let whole = inst.pred.is_none();
+                    live = if whole { live & !written } else { live } | read;
+                    let message = inst.send.filter(|d| matches!(d.ex, Desc::Imm(_)));
+                    let message = message.and_then(|_| perf::message(target.platform(), inst));
+                    if live & state != 0 && message.is_some_and(|m| spill::slot(&m).is_some()) {
+                        out.insert(i);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
