@@ -263,6 +263,10 @@ impl Emit<'_, '_, '_> {
                 }
             }
             _ if inst.op == Op::AtomicFlagTestAndSet => {
+                let is_bool = inst.ty.expand().map(|ty| self.scalar(ty)).transpose()?;
+                if is_bool != Some(Scalar::B1) {
+                    return Err(wrong(inst.op));
+                }
                 values.push(self.number(Scalar::I32, 1));
             }
             _ => {

@@ -44,10 +44,11 @@ impl Emit<'_, '_, '_> {
                 if let Some(id) = inst.id.expand() {
                     self.same_place(id, arg);
                 }
+                let pointers = self.is_generic(ty) && self.pointer(arg).is_ok();
                 let to = from
                     .first()
                     .map(|v| self.b.ty(*v).scalar())
-                    .filter(|_| self.is_generic(ty))
+                    .filter(|_| pointers)
                     .unwrap_or(to);
                 return self.bitcast(&from, to, self.m.types.leaves(ty));
             }
