@@ -16,7 +16,9 @@ const INST_BYTES: usize = 16;
 /// Instructions that are remembered as judged.
 const MOST_JUDGED: usize = 4_000_000;
 /// The products that the driver of Debian 12 has for Level Zero.
-const DRIVEN: [&str; 4] = ["skl", "kbl", "cfl", "icllp"];
+const DRIVEN: [&str; 7] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2", "pvc"];
+/// What hardware the driver takes a product for, where by default it takes one that it does not know (`dg2`: slices, sub-slices, EUs).
+const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
 pub const DRIVER: &str = "GANTRY_HASHCAT_DRIVER";
 
 /// Judges instructions of a platform.
@@ -133,6 +135,9 @@ pub fn driver(folder: &Path, target: &Target) -> Result<String, String> {
         .env("NEOReadDebugKeys", "1")
         .env("SetCommandStreamReceiver", "1")
         .env("ProductFamilyOverride", target.name());
+    if let Some((_, parts)) = PARTS.iter().find(|p| p.0 == target.name()) {
+        command.env("HardwareInfoOverride", parts);
+    }
     let (_, said) = process::run(&mut command, &dir);
     let said = said?;
     let line = said
