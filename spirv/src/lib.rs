@@ -322,8 +322,11 @@ fn kernel(
     let estimate = width::estimate(m, &kept);
     let grf_bytes = options.target.as_ref().map_or(32, |t| t.target.grf().bytes);
     let widths = width::worthwhile(m, entry, &kept, grf_bytes);
-    for pair in widths.windows(2) {
-        let &[simd, narrower] = pair else { continue };
+    for (n, &simd) in widths.iter().enumerate() {
+        let narrower = widths.get(n + 1..).unwrap_or(&[]);
+        if narrower.is_empty() {
+            break;
+        }
         let known = judge.by(&estimate, simd);
         if known == Some(false) {
             continue;
@@ -334,7 +337,7 @@ fn kernel(
             continue;
         };
         let mut arrays = kept.parts.iter().map(|p| &p.arrays);
-        let better = arrays.any(|a| a.fit_better(narrower, simd));
+        let better = arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd)));
         let function = kernel.function;
         if known == Some(true) && !better || judge.fits(module, function, better) {
             return Ok(kernel);

@@ -3,7 +3,7 @@
 //! Needs a body with its script and its uniformity. A wide thread executes what is uniform once for more work-items, and there are fewer threads; but
 //! it goes through its loops until the last of its channels has left, and has as many registers as a narrow one. So a kernel with a loop that
 //! channels leave one after the other is of 16, as Intel's compiler has it mostly, but of 32 where registers have 64 bytes; any other is of 32; and one whose
-//! values do not fit is narrower, and so is one with private arrays that a thread half as wide holds in registers and this one in scratch.
+//! values do not fit is narrower, and so is one with private arrays that a narrower thread holds in registers and this one in scratch.
 //!
 //! What lives at once is estimated here, in bytes that a thread takes and bytes that each of its channels takes: the leaves of values from where they are
 //! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
