@@ -24,11 +24,13 @@ macro_rules! plain {
     ($($t:ty),*) => {$(
         impl sealed::Plain for $t {
             const SIZE: usize = std::mem::size_of::<$t>();
+            #[inline]
             fn put(self, out: &mut [u8]) {
                 for (o, b) in out.iter_mut().zip(self.to_le_bytes()) {
                     *o = b;
                 }
             }
+            #[inline]
             fn take(bytes: &[u8]) -> Self {
                 let mut a = [0; std::mem::size_of::<$t>()];
                 for (o, b) in a.iter_mut().zip(bytes) {

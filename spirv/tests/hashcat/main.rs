@@ -111,7 +111,9 @@ impl Sample {
                 format!("{bytes} bytes of code")
             }
             Err(text) => {
-                let e = text.lines().find_map(|l| l.strip_prefix("refused: "));
+                // Behind the test's name, where tests run one after the other.
+                let said = text.lines().find_map(|l| l.split_once("refused: "));
+                let e = said.map(|s| s.1);
                 let Some(e) = e else {
                     panic!("{name} on {}: {text}", target.name());
                 };

@@ -104,9 +104,18 @@ fn is_said(f: &Function, a: &[f64]) -> bool {
     }
 }
 
-/// Holds calls to what they should be.
-fn judge(f: &Function, ty: Type, args: &[Vec<u64>], results: &[u64], besides: &[u64]) -> Found {
-    let mut found = Found::default();
+/// Holds calls to what they should be; tells of those that are worse than `known`.
+fn judge(
+    (f, ty): (&Function, Type),
+    args: &[Vec<u64>],
+    results: &[u64],
+    besides: &[u64],
+    known: f64,
+) -> Found {
+    let mut found = Found {
+        worst: known,
+        ..Found::default()
+    };
     let inputs: Vec<Kind> = f
         .arguments
         .iter()
@@ -163,8 +172,14 @@ fn judge(f: &Function, ty: Type, args: &[Vec<u64>], results: &[u64], besides: &[
     found
 }
 
-/// Runs calls and holds them to what they should be, by so many threads.
-fn run(f: &Function, ty: Type, loaded: &Loaded, args: Vec<Vec<u64>>, threads: usize) -> Found {
+/// Runs calls and holds them to what they should be, by so many threads; tells of those that are worse than `known`.
+fn run(
+    (f, ty): (&Function, Type),
+    loaded: &Loaded,
+    args: Vec<Vec<u64>>,
+    threads: usize,
+    known: f64,
+) -> Found {
     let mut args = args;
     let count = args[0].len();
     // Whole groups.
@@ -184,7 +199,7 @@ fn run(f: &Function, ty: Type, loaded: &Loaded, args: Vec<Vec<u64>>, threads: us
             let args: Vec<Vec<u64>> = args.iter().map(|a| a[from..to].to_vec()).collect();
             let results = &launched.results[from..to];
             let besides = launched.besides.get(from..to).unwrap_or(&[]);
-            all.push(s.spawn(move || judge(f, ty, &args, results, besides)));
+            all.push(s.spawn(move || judge((f, ty), &args, results, besides, known)));
         }
         for a in all {
             found.add(a.join().unwrap());
@@ -243,7 +258,7 @@ fn measure(
         }
         n += step;
     }
-    let mut found = run(f, ty, &loaded, args, effort.threads);
+    let mut found = run((f, ty), &loaded, args, effort.threads, 0.0);
     if inputs.len() == 1 && ty != Type::Double {
         let (all, stride) = match ty {
             Type::Half => (1 << 16, 1),
@@ -254,7 +269,8 @@ fn measure(
         for from in (0..count).step_by(LAUNCH) {
             let to = (from + LAUNCH as u64).min(count);
             let args = (from..to).map(|i| phase + i * stride).collect();
-            found.add(run(f, ty, &loaded, vec![args], effort.threads));
+            let known = found.worst;
+            found.add(run((f, ty), &loaded, vec![args], effort.threads, known));
         }
     }
     let random = match ty {
@@ -269,7 +285,8 @@ fn measure(
                 a.push(v);
             }
         }
-        found.add(run(f, ty, &loaded, args, effort.threads));
+        let known = found.worst;
+        found.add(run((f, ty), &loaded, args, effort.threads, known));
     }
     Ok(found)
 }
