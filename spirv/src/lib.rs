@@ -35,6 +35,7 @@ mod spaces;
 mod uniform;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
+mod wholes;
 mod width;
 
 pub use error::{CompileError, Error, Errors, Fault};

@@ -8,7 +8,7 @@ use crate::cfg::script::Script;
 use crate::error::Error;
 use crate::module::{Func, Module};
 use crate::uniform::{self, Uniformity};
-use crate::{branches, cfg, flatten, globals, promote};
+use crate::{branches, cfg, flatten, globals, promote, wholes};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
 use std::collections::BTreeSet;
@@ -51,6 +51,7 @@ pub(crate) fn parts(
         let divergent: Vec<u32> = passed[func].iter().copied().collect();
 
         let mut body = flatten::flatten(m, &plan, func, &mut insts)?;
+        wholes::copy(m, &mut body);
         globals::own(m, &mut body);
         cfg::reduce::reduce(m, &mut body)?;
         promote::promote(m, &mut body);

@@ -1,15 +1,26 @@
-//! Copies of values that are laid out in two ways, and initializers of large private variables.
+//! Copies of values that are laid out in two ways or too large for registers, and initializers of large private variables.
 
-use super::memory::{MOST_COPY, offset};
+use super::memory::{Access, MOST_COPY, aligned, offset};
 use super::variables::write;
-use super::{Emit, Leaves};
+use super::{Emit, Leaves, MOST_LEAVES};
 use crate::body::BInst;
 use crate::error::Error;
 use crate::module::constants::Constant;
-use crate::module::types::Ty;
+use crate::module::types::{MatrixLayout, Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, MemFlags, Scalar, Space, Value};
 use spirv::{Op, StorageClass};
+
+/// The most scalars of a part of a large value that are copied without a loop.
+const MOST_STRAIGHT: u32 = 32;
+
+/// One end of a copy: its address, what an access of it is, and where it is made, if not everywhere.
+#[derive(Clone, Copy)]
+struct End {
+    addr: Value,
+    access: Access,
+    guard: Option<Value>,
+}
 
 impl Emit<'_, '_, '_> {
     /// Loads a value and stores it: where it is laid out in two ways.
@@ -26,6 +37,13 @@ impl Emit<'_, '_, '_> {
             return Err(Error::malformed("a copy of another type than is there"));
         }
         let words = self.body.operands(inst).get(2..).unwrap_or(&[]).to_vec();
+        if self.m.types.leaves(to_ty) > MOST_LEAVES && from_class != StorageClass::PushConstant {
+            let from = self.end_of(from, from_class, to_ty, &words)?;
+            let to = self.end_of(to, to_class, to_ty, &words)?;
+            let done = self.copy_parts(to_ty, (from.access.matrix, to.access.matrix), 0, from, to);
+            self.guard = None;
+            return done.map(|()| Leaves::new());
+        }
         let leaves = match from_class {
             StorageClass::PushConstant => self.load_pushed(from, from_ty)?,
             _ => {
@@ -41,6 +59,98 @@ impl Emit<'_, '_, '_> {
         let done = self.store_leaves(to_ty, &leaves, addr, access);
         self.guard = None;
         done.map(|()| Leaves::new())
+    }
+
+    /// Where a large value is that a pointer is to.
+    fn end_of(
+        &mut self,
+        pointer: Id,
+        class: StorageClass,
+        ty: Ty,
+        words: &[u32],
+    ) -> Result<End, Error> {
+        let access = self.access(class, ty, words)?;
+        let (addr, access) = self.reach(pointer, class, access)?;
+        let guard = self.guard.take();
+        Ok(End {
+            addr,
+            access,
+            guard,
+        })
+    }
+
+    /// Copies a value part by part, which begins at a byte of both ends: arrays of many elements in loops.
+    fn copy_parts(
+        &mut self,
+        ty: Ty,
+        (from_matrix, to_matrix): (Option<MatrixLayout>, Option<MatrixLayout>),
+        at: u64,
+        from: End,
+        to: End,
+    ) -> Result<(), Error> {
+        let types = &self.m.types;
+        if types.leaves(ty) <= MOST_STRAIGHT {
+            let [reads, writes] = [from_matrix, to_matrix].map(|m| self.runs(ty, m));
+            let mut leaves = Leaves::new();
+            for (scalar, n, count) in reads? {
+                let n = at.saturating_add(n);
+                let place = offset(from.access.offset.saturating_add(n))?;
+                let mem = aligned(from.access, n, scalar);
+                self.guard = from.guard;
+                self.elements(scalar, count, from.addr, place, mem, &mut leaves);
+            }
+            let mut rest = leaves.as_slice();
+            for (scalar, n, count) in writes? {
+                let n = at.saturating_add(n);
+                let place = offset(to.access.offset.saturating_add(n))?;
+                let mem = aligned(to.access, n, scalar);
+                let (now, next) = rest.split_at(count.min(rest.len()));
+                rest = next;
+                self.guard = to.guard;
+                self.store_elements(scalar, now, to.addr, place, mem);
+            }
+            return Ok(());
+        }
+        let Type::Array(of, count) = *types.kind(ty) else {
+            for n in 0..types.count(ty).unwrap_or(0) {
+                let part = |m| types.step(ty, n, m);
+                let (Some((of, more, a)), Some((_, _, b))) = (part(from_matrix), part(to_matrix))
+                else {
+                    return Err(Error::internal("no such part"));
+                };
+                self.copy_parts(of, (a, b), at.saturating_add(more), from, to)?;
+            }
+            return Ok(());
+        };
+        let stride = types.stride(ty);
+        let limit = Error::limit("an array of this size");
+        let end = i32::try_from(count).map_err(|_| limit)?;
+        let (first, end) = (
+            self.number(Scalar::I32, 0),
+            self.number(Scalar::I32, end as u64),
+        );
+        let var = self.b.var(first);
+        self.b.uniform_loop_begin();
+        let n = self.b.use_var(var);
+        let done = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, n, end);
+        self.b.uniform_break_if(done);
+        let bytes = self.times(n, stride);
+        let mut inside = [from, to];
+        for end in &mut inside {
+            let address = self.b.ty(end.addr).scalar();
+            let bytes = self.resize(bytes, address, false);
+            let mut v = [end.addr, bytes];
+            self.even(&mut v);
+            end.addr = self.b.ins().iadd(v[0], v[1]);
+            end.access.align = end.access.align.min(1 << stride.trailing_zeros().min(12));
+        }
+        let [from, to] = inside;
+        self.copy_parts(of, (from_matrix, to_matrix), at, from, to)?;
+        let one = self.number(Scalar::I32, 1);
+        let next = self.b.ins().iadd(n, one);
+        self.b.def_var(var, next);
+        self.b.uniform_loop_end();
+        Ok(())
     }
 
     /// Stores a constant of many scalars into a private variable.

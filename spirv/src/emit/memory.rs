@@ -190,7 +190,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// The scalars of a type in runs that follow on each other: scalar, first byte, how many.
-    fn runs(
+    pub(super) fn runs(
         &self,
         ty: Ty,
         matrix: Option<MatrixLayout>,
@@ -558,7 +558,7 @@ pub(super) fn offset(at: u64) -> Result<i32, Error> {
 }
 
 /// What is promised of an element at a byte of an access.
-fn aligned(access: Access, at: u64, scalar: Scalar) -> MemFlags {
+pub(super) fn aligned(access: Access, at: u64, scalar: Scalar) -> MemFlags {
     let of = match at {
         0 => access.align,
         n => access.align.min(1 << n.trailing_zeros().min(12)),

@@ -61,7 +61,7 @@ use std::collections::BTreeMap;
 pub(crate) type Leaves = SmallVec<[Value; 4]>;
 
 /// The most scalars of one value.
-const MOST_LEAVES: u32 = 256;
+pub(crate) const MOST_LEAVES: u32 = 256;
 
 /// Builds a kernel.
 pub(crate) struct Emit<'a, 'm, 'f> {

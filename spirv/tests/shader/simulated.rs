@@ -9,6 +9,9 @@ use gantry_runtime::{
 use gantry_spirv::{Resource, Translated};
 use std::collections::BTreeMap;
 
+/// What push constants are, by the addresses of buffers.
+type Pushed<'a> = &'a dyn Fn(&BTreeMap<(u32, u32), u64>) -> Vec<u32>;
+
 /// One target of every platform.
 const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
@@ -18,7 +21,7 @@ pub fn run(
     shader: &Shader,
     t: &Translated,
     buffers: &Buffers,
-    pushed: &dyn Fn(&BTreeMap<(u32, u32), u64>) -> Vec<u32>,
+    pushed: Pushed<'_>,
 ) -> Vec<(&'static str, Vec<Vec<u32>>)> {
     let mut all = Vec::new();
     for name in TARGETS {
@@ -40,7 +43,7 @@ fn launch(
     t: &Translated,
     target: Target,
     buffers: &Buffers,
-    pushed: &dyn Fn(&BTreeMap<(u32, u32), u64>) -> Vec<u32>,
+    pushed: Pushed<'_>,
 ) -> Result<Vec<Vec<u32>>, String> {
     let platform = target.platform();
     let mut options = CompileOptions::new(target);

@@ -7,6 +7,7 @@ use half::f16;
 pub fn cases() -> Vec<Case> {
     vec![
         structs(),
+        whole_copies(),
         std140(),
         std430_matrices(),
         matrix_functions(),
@@ -50,6 +51,23 @@ fn structs() -> Case {
         }
     }
     shader!("structs", [2, 1, 1])
+        .input(0, &from)
+        .output(1, &want, Judge::Exact)
+}
+
+fn whole_copies() -> Case {
+    // head at 0, 80 rows of 4 words at 4, three times 100 words at 324: 624 words.
+    let from = Numbers(85).words(2 * 624);
+    let mut want = vec![0u32; from.len()];
+    for (from, to) in from.chunks(624).zip(want.chunks_mut(624).rev()) {
+        to.copy_from_slice(from);
+        to[1..4].fill(0);
+        for i in 0..16 {
+            let w = &mut to[324 + 100 + i];
+            *w = w.wrapping_add(i as u32).wrapping_add(from[624 - 1]);
+        }
+    }
+    shader!("whole_copies", [2, 1, 1])
         .input(0, &from)
         .output(1, &want, Judge::Exact)
 }

@@ -1,0 +1,97 @@
+//! Values of more scalars than are kept in registers, which are loaded as they are and stored: copies from memory to memory.
+//!
+//! Front ends make them of assignments of arrays. A store becomes a copy where nothing between the load and it writes memory or waits for others.
+//!
+//! Needs a body. The work is linear.
+
+use crate::body::Body;
+use crate::emit::MOST_LEAVES;
+use crate::module::Module;
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use spirv::Op;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whether an instruction leaves memory as it is, and does not wait.
+fn is_quiet(op: Op) -> bool {
+    use Op::*;
+    matches!(
+        op,
+        Load | AccessChain
+            | InBoundsAccessChain
+            | PtrAccessChain
+            | InBoundsPtrAccessChain
+            | ArrayLength
+            | Bitcast
+            | CompositeExtract
+            | CompositeConstruct
+            | IAdd
+            | ISub
+            | IMul
+            | UConvert
+            | SConvert
+            | ShiftLeftLogical
+            | BitwiseAnd
+            | Select
+            | ULessThan
+    )
+}
+
+/// Makes copies of stores of large values that were loaded just before.
+pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
+    // Where pointers may be any, what is loaded may be a part of what is stored.
+    if !m.logical {
+        return;
+    }
+    let large = |body: &Body, inst: &crate::body::BInst| {
+        let ty = inst.ty.expand()?;
+        let plain = inst.op == Op::Load && m.types.leaves(ty) > MOST_LEAVES;
+        match body.operands(inst) {
+            &[from] if plain => Some((inst.id.expand()?, Id::from_u32(from))),
+            _ => None,
+        }
+    };
+    let blocks: Vec<_> = body.blocks.keys().collect();
+    let mut copied: BTreeSet<Id> = BTreeSet::new();
+    for &b in &blocks {
+        let mut insts = std::mem::take(&mut body.blocks[b].insts);
+        let mut loaded: BTreeMap<Id, Id> = BTreeMap::new();
+        for inst in &mut insts {
+            if let Some((id, from)) = large(body, inst) {
+                loaded.insert(id, from);
+            }
+            if is_quiet(inst.op) {
+                continue;
+            }
+            if let (Op::Store, &[to, value]) = (inst.op, body.operands(inst))
+                && let Some(from) = loaded.get(&Id::from_u32(value))
+            {
+                copied.insert(Id::from_u32(value));
+                let words = [to, from.as_u32()];
+                *inst = body.inst(Op::CopyMemory, (inst.at, inst.line), None, None, &words);
+            }
+            loaded.clear();
+        }
+        body.blocks[b].insts = insts;
+    }
+    if copied.is_empty() {
+        return;
+    }
+    // Loads that nothing else reads are no more.
+    let mut read: SecondaryMap<Id, bool> = SecondaryMap::new();
+    for data in body.blocks.values() {
+        let phis = data.phis.iter().flat_map(|p| &p.args);
+        phis.for_each(|(_, id)| read[*id] = true);
+        for inst in &data.insts {
+            body.for_each_use(inst, |id| read[id] = true);
+        }
+        if let Some(id) = data.term.condition() {
+            read[id] = true;
+        }
+    }
+    let gone = |id: Id| copied.contains(&id) && !read[id];
+    for b in blocks {
+        let insts = &mut body.blocks[b].insts;
+        insts.retain(|i| i.op != Op::Load || !i.id.expand().is_some_and(gone));
+    }
+}
