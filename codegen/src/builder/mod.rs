@@ -26,6 +26,7 @@
 
 mod ins;
 mod lanes;
+mod memory;
 mod scope;
 mod simd;
 mod ssa;

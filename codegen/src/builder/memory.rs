@@ -1,0 +1,383 @@
+//! Memory and messages: loads, stores, atomics, images, 2D blocks, systolic products, barriers and sends.
+
+use super::ins::Ins;
+use crate::ir::{
+    AtomicOp, Block2dShape, DpasShape, FenceSpaces, ImagePlace, InstData, MemFlags, Opcode, Scope,
+    Type, Value,
+};
+use cranelift_entity::packed_option::PackedOption;
+
+/// An access of 2D blocks.
+fn block2d(
+    opcode: Opcode,
+    shape: Block2dShape,
+    [base, width, height, pitch]: [Value; 4],
+    [x, y]: [Value; 2],
+    data: Option<Value>,
+) -> InstData {
+    InstData::Block2d {
+        opcode,
+        shape,
+        args: [base, width, height, pitch, x, y],
+        data: data.into(),
+    }
+}
+impl Ins<'_, '_> {
+    /// `load` from global memory: an element per lane (or up to four), from `addr` (`i64` per lane) plus `offset` bytes.
+    pub fn load(self, ty: Type, addr: Value, offset: i32) -> Value {
+        self.load_from(MemFlags::default(), ty, addr, offset, None)
+    }
+
+    /// `load` from global memory where the mask is set; other lanes are `old`'s.
+    pub fn load_masked(self, ty: Type, addr: Value, offset: i32, mask: Value, old: Value) -> Value {
+        self.load_from(MemFlags::default(), ty, addr, offset, Some((mask, old)))
+    }
+
+    /// `load` from any memory, perhaps under a mask with the value of the lanes that are off.
+    pub fn load_from(
+        self,
+        mem: MemFlags,
+        ty: Type,
+        addr: Value,
+        offset: i32,
+        mask: Option<(Value, Value)>,
+    ) -> Value {
+        self.load_data(Opcode::Load, mem, ty, addr, offset, mask)
+    }
+
+    /// `bload` from global memory: consecutive elements from one address.
+    pub fn bload(self, ty: Type, addr: Value, offset: i32) -> Value {
+        self.bload_from(MemFlags::default(), ty, addr, offset)
+    }
+
+    /// `bload` from any memory.
+    pub fn bload_from(self, mem: MemFlags, ty: Type, addr: Value, offset: i32) -> Value {
+        self.load_data(Opcode::Bload, mem, ty, addr, offset, None)
+    }
+
+    fn load_data(
+        self,
+        opcode: Opcode,
+        mem: MemFlags,
+        ty: Type,
+        addr: Value,
+        offset: i32,
+        mask: Option<(Value, Value)>,
+    ) -> Value {
+        let data = InstData::Load {
+            opcode,
+            mem,
+            addr,
+            offset,
+            mask: mask.map(|m| m.0).into(),
+            old: mask.map(|m| m.1).into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `store` to global memory: an element per lane (or up to four), to `addr` (`i64` per lane) plus `offset` bytes.
+    pub fn store(self, value: Value, addr: Value, offset: i32) {
+        self.store_to(MemFlags::default(), value, addr, offset, None);
+    }
+
+    /// `store` to global memory where the mask is set.
+    pub fn store_masked(self, value: Value, addr: Value, offset: i32, mask: Value) {
+        self.store_to(MemFlags::default(), value, addr, offset, Some(mask));
+    }
+
+    /// `store` to any memory, perhaps under a mask.
+    pub fn store_to(
+        self,
+        mem: MemFlags,
+        value: Value,
+        addr: Value,
+        offset: i32,
+        mask: Option<Value>,
+    ) {
+        self.store_data(Opcode::Store, mem, value, addr, offset, mask);
+    }
+
+    /// `bstore` to global memory: consecutive elements to one address.
+    pub fn bstore(self, value: Value, addr: Value, offset: i32) {
+        self.bstore_to(MemFlags::default(), value, addr, offset);
+    }
+
+    /// `bstore` to any memory.
+    pub fn bstore_to(self, mem: MemFlags, value: Value, addr: Value, offset: i32) {
+        self.store_data(Opcode::Bstore, mem, value, addr, offset, None);
+    }
+
+    fn store_data(
+        self,
+        opcode: Opcode,
+        mem: MemFlags,
+        value: Value,
+        addr: Value,
+        offset: i32,
+        mask: Option<Value>,
+    ) {
+        self.none(InstData::Store {
+            opcode,
+            mem,
+            args: [value, addr],
+            offset,
+            mask: mask.into(),
+        });
+    }
+
+    /// `atomic`: as many operands as the operation has; the elements that were there before. With a mask, other lanes are `old`'s.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is a part of the instruction"
+    )]
+    pub fn atomic(
+        self,
+        op: AtomicOp,
+        mem: MemFlags,
+        ty: Type,
+        addr: Value,
+        offset: i32,
+        operands: &[Value],
+        mask: Option<(Value, Value)>,
+    ) -> Value {
+        if operands.len() != op.operands() {
+            let have = operands.len();
+            self.b
+                .mistake(format!("`atomic` {} with {have} operands", op.name()));
+        }
+        let mut values = operands.iter().copied();
+        let data = InstData::Atomic {
+            opcode: Opcode::Atomic,
+            op,
+            mem,
+            addr,
+            offset,
+            data: [(); 2].map(|()| values.next().into()),
+            mask: mask.map(|m| m.0).into(),
+            old: mask.map(|m| m.1).into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `fence`.
+    pub fn fence(self, spaces: FenceSpaces, scope: Scope) {
+        self.none(InstData::Fence {
+            opcode: Opcode::Fence,
+            spaces,
+            scope,
+        });
+    }
+
+    /// `image_load`: a texel a lane; `masked` has the mask and what lanes that are off take.
+    pub fn image_load(
+        self,
+        ty: Type,
+        image: u8,
+        coords: &[Value],
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        self.image_load_level(ty, image, coords, None, masked)
+    }
+
+    /// `image_load` of level 0 or of a level of detail.
+    pub fn image_load_level(
+        self,
+        ty: Type,
+        image: u8,
+        coords: &[Value],
+        lod: Option<Value>,
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        let at = ImagePlace { image, sampler: 0 };
+        self.texels(Opcode::ImageLoad, ty, at, coords, lod, masked)
+    }
+
+    /// `sample`, of level 0 or of a level of detail; `masked` has the mask and what lanes that are off take.
+    pub fn sample(
+        self,
+        ty: Type,
+        at: ImagePlace,
+        coords: &[Value],
+        lod: Option<Value>,
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        self.texels(Opcode::Sample, ty, at, coords, lod, masked)
+    }
+
+    fn texels(
+        mut self,
+        opcode: Opcode,
+        ty: Type,
+        at: ImagePlace,
+        coords: &[Value],
+        lod: Option<Value>,
+        masked: Option<(Value, Value)>,
+    ) -> Value {
+        let coords = self.coordinates(coords);
+        let data = InstData::Image {
+            opcode,
+            at,
+            coords,
+            lod: lod.into(),
+            data: None.into(),
+            mask: masked.map(|m| m.0).into(),
+            old: masked.map(|m| m.1).into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `image_store`: a texel a lane.
+    pub fn image_store(self, value: Value, image: u8, coords: &[Value], mask: Option<Value>) {
+        self.image_store_level(value, image, coords, None, mask);
+    }
+
+    /// `image_store` to level 0 or to a level of detail.
+    pub fn image_store_level(
+        mut self,
+        value: Value,
+        image: u8,
+        coords: &[Value],
+        lod: Option<Value>,
+        mask: Option<Value>,
+    ) {
+        let coords = self.coordinates(coords);
+        self.none(InstData::Image {
+            opcode: Opcode::ImageStore,
+            at: ImagePlace { image, sampler: 0 },
+            coords,
+            lod: lod.into(),
+            data: value.into(),
+            mask: mask.into(),
+            old: None.into(),
+        });
+    }
+
+    fn coordinates(&mut self, coords: &[Value]) -> [PackedOption<Value>; 4] {
+        if coords.len() > 4 {
+            self.b
+                .mistake(format!("{} coordinates of an image", coords.len()));
+        }
+        let mut values = coords.iter().copied();
+        [(); 4].map(|()| values.next().into())
+    }
+
+    /// `media_load`: a rectangle of an image's bytes, `width` in each row.
+    pub fn media_load(self, ty: Type, image: u8, coords: [Value; 2], width: u8) -> Value {
+        let data = InstData::Media {
+            opcode: Opcode::MediaLoad,
+            image,
+            width,
+            coords,
+            data: None.into(),
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `media_store`: a rectangle of an image's bytes, `width` in each row.
+    pub fn media_store(self, value: Value, image: u8, coords: [Value; 2], width: u8) {
+        self.none(InstData::Media {
+            opcode: Opcode::MediaStore,
+            image,
+            width,
+            coords,
+            data: value.into(),
+        });
+    }
+
+    /// `dpas`: sums of type `ty`, those of `acc` and of the products of rows with columns.
+    pub fn dpas(
+        self,
+        ty: Type,
+        shape: DpasShape,
+        acc: Value,
+        columns: Value,
+        rows: Value,
+    ) -> Value {
+        let data = InstData::Dpas {
+            opcode: Opcode::Dpas,
+            shape,
+            args: [acc, columns, rows],
+        };
+        self.one(data, Some(ty))
+    }
+
+    /// `named_barrier`: waits until so many threads, `i32`, are at the work-group's barrier of a number from 1 to 31.
+    pub fn named_barrier(self, number: u8, threads: Value) {
+        self.none(InstData::NamedBarrier {
+            opcode: Opcode::NamedBarrier,
+            number,
+            threads,
+        });
+    }
+
+    /// `block2d_load`: blocks of a surface's elements as a value of type `ty`; `surface`: address, width and height in bytes and rows, bytes from row to row;
+    /// `place`: the first column (elements) and row.
+    pub fn block2d_load(
+        self,
+        ty: Type,
+        shape: Block2dShape,
+        surface: [Value; 4],
+        place: [Value; 2],
+    ) -> Value {
+        let data = block2d(Opcode::Block2dLoad, shape, surface, place, None);
+        self.one(data, Some(ty))
+    }
+
+    /// `block2d_store`: a value as a block of a surface's elements, told as for [`Ins::block2d_load`].
+    pub fn block2d_store(
+        self,
+        value: Value,
+        shape: Block2dShape,
+        surface: [Value; 4],
+        place: [Value; 2],
+    ) {
+        let data = block2d(Opcode::Block2dStore, shape, surface, place, Some(value));
+        self.none(data);
+    }
+
+    /// `block2d_prefetch`: blocks of a surface's elements are brought to the caches, told as for [`Ins::block2d_load`].
+    pub fn block2d_prefetch(self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
+        let data = block2d(Opcode::Block2dPrefetch, shape, surface, place, None);
+        self.none(data);
+    }
+
+    /// `send`: a message of one or two payloads without an answer; `descs`: extended descriptor and descriptor.
+    pub fn send(
+        self,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) {
+        self.none(InstData::Send {
+            opcode: Opcode::Send,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+        });
+    }
+
+    /// `send_reply`: the same with an answer.
+    pub fn send_reply(
+        self,
+        ty: Type,
+        exec: u8,
+        descs: [u32; 2],
+        payload: Value,
+        second: Option<Value>,
+        mask: Option<Value>,
+    ) -> Value {
+        let data = InstData::Send {
+            opcode: Opcode::SendReply,
+            exec,
+            descs,
+            payload,
+            second: second.into(),
+            mask: mask.into(),
+        };
+        self.one(data, Some(ty))
+    }
+}
