@@ -13,9 +13,8 @@ impl Gen<'_, '_, '_> {
             return;
         }
         let shape = self.block_shape(opcode);
-        let scalar = self.int();
         // What no message moves is left out.
-        if shape.check(opcode).is_err() || !shape.value_bytes().is_multiple_of(scalar.bytes()) {
+        if shape.check(opcode).is_err() {
             return;
         }
         let stored = opcode == Opcode::Block2dStore;
@@ -46,18 +45,63 @@ impl Gen<'_, '_, '_> {
         let shift = self.b.ins().iconst(i32, unit.trailing_zeros().into());
         let columns = self.b.ins().ishl(columns, shift);
         let place = [columns, down];
-        let ty = Type::clamped(scalar, shape.value_bytes() / scalar.bytes());
         match opcode {
-            Opcode::Block2dLoad => {
-                let v = self.b.ins().block2d_load(ty, shape, surface, place);
-                self.keep(&[v]);
-            }
+            Opcode::Block2dLoad => self.load_block(shape, surface, place),
             Opcode::Block2dStore => {
-                let v = self.value(ty);
-                self.b.ins().block2d_store(v, shape, surface, place);
+                self.store_block(shape, surface, place);
+                if self.rng.one_in(2) {
+                    self.after_block(surface, place);
+                }
             }
             _ => self.b.ins().block2d_prefetch(shape, surface, place),
         }
+    }
+
+    /// A load of a surface that was written, there or elsewhere, and now and then a store behind it: in their order.
+    fn after_block(&mut self, surface: [Value; 4], place: [Value; 2]) {
+        let shape = self.block_shape(Opcode::Block2dLoad);
+        if shape.check(Opcode::Block2dLoad).is_err() {
+            return;
+        }
+        let unit = (4 / u32::from(shape.bytes)).max(1);
+        let place = match self.rng.one_in(2) {
+            true => place,
+            false => [self.block_place(), self.block_place()],
+        };
+        let i32 = Type::scalar_of(Scalar::I32);
+        let mask = self.b.ins().iconst(i32, -i64::from(unit));
+        let place = [self.b.ins().band(place[0], mask), place[1]];
+        self.load_block(shape, surface, place);
+        let shape = self.block_shape(Opcode::Block2dStore);
+        if self.rng.one_in(2) && shape.check(Opcode::Block2dStore).is_ok() {
+            let unit = (4 / u32::from(shape.bytes)).max(1);
+            let mask = self.b.ins().iconst(i32, -i64::from(unit));
+            let place = [self.b.ins().band(place[0], mask), place[1]];
+            self.store_block(shape, surface, place);
+        }
+    }
+
+    /// A type that a block's value may have.
+    fn block_type(&mut self, shape: Block2dShape) -> Type {
+        let drawn = self.int();
+        let bytes = shape.value_bytes();
+        let scalar = match bytes.is_multiple_of(drawn.bytes()) {
+            true => drawn,
+            false => Scalar::I32,
+        };
+        Type::clamped(scalar, bytes / scalar.bytes())
+    }
+
+    fn load_block(&mut self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
+        let ty = self.block_type(shape);
+        let v = self.b.ins().block2d_load(ty, shape, surface, place);
+        self.keep(&[v]);
+    }
+
+    fn store_block(&mut self, shape: Block2dShape, surface: [Value; 4], place: [Value; 2]) {
+        let ty = self.block_type(shape);
+        let v = self.value(ty);
+        self.b.ins().block2d_store(v, shape, surface, place);
     }
 
     /// A barrier of one thread, which is all that a random kernel has.
