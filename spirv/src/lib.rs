@@ -323,9 +323,11 @@ fn kernel(
     let estimate = width::estimate(m, &kept);
     let grf_bytes = options.target.as_ref().map_or(32, |t| t.target.grf().bytes);
     let widths = width::worthwhile(m, entry, &kept, grf_bytes);
+    // The widest that fits, where narrower ones are tried for the sake of private arrays.
+    let mut wide = None;
     for (n, &simd) in widths.iter().enumerate() {
         let narrower = widths.get(n + 1..).unwrap_or(&[]);
-        if narrower.is_empty() {
+        if narrower.is_empty() && wide.is_none() {
             break;
         }
         let known = judge.by(&estimate, simd);
@@ -339,15 +341,22 @@ fn kernel(
         };
         let mut arrays = kept.parts.iter().map(|p| &p.arrays);
         let better = arrays.any(|a| narrower.iter().any(|&n| a.fit_better(n, simd)));
-        let function = kernel.function;
-        if known == Some(true) && !better || judge.fits(module, function, better) {
+        let in_registers = better || wide.is_some();
+        if known == Some(true) && !in_registers {
             return Ok(kernel);
+        }
+        let fit = judge.fit(module, kernel.function, in_registers);
+        if fit.is_wanted(in_registers) {
+            return Ok(kernel);
+        }
+        if fit.is_wanted(false) {
+            wide = wide.or(Some(simd));
         }
         let mut functions = Vec::from(std::mem::take(&mut module.functions));
         functions.truncate(before);
         module.functions = functions.into();
     }
-    emit(widths.last().copied().unwrap_or(8), module)
+    emit(wide.or(widths.last().copied()).unwrap_or(8), module)
 }
 
 /// The entry points asked for.

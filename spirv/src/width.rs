@@ -3,7 +3,8 @@
 //! Needs a body with its script and its uniformity. A wide thread executes what is uniform once for more work-items, and there are fewer threads; but
 //! it goes through its loops until the last of its channels has left, and has as many registers as a narrow one. So a kernel with a loop that
 //! channels leave one after the other is of 16, as Intel's compiler has it mostly, but of 32 where registers have 64 bytes; any other is of 32; and one whose
-//! values do not fit is narrower, and so is one with private arrays that a narrower thread holds in registers and this one in scratch.
+//! values do not fit is narrower, and so is one with private arrays that a narrower thread holds in registers and this one in scratch,
+//! if then nothing is in scratch.
 //!
 //! What lives at once is estimated here, in bytes that a thread takes and bytes that each of its channels takes: the leaves of values from where they are
 //! defined to where they are used last, with something for what an instruction has besides. What it is exactly is the compiler's to say, which is asked where
@@ -59,6 +60,24 @@ impl Estimate {
     }
 }
 
+/// How a kernel's values fit the registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fit {
+    /// Something would have to be spilled.
+    No,
+    /// They do, but private memory is in scratch.
+    Scratch,
+    /// They do, and nothing is in scratch.
+    Whole,
+}
+
+impl Fit {
+    /// Whether it is what is wanted: to fit, or to have nothing in scratch besides.
+    pub fn is_wanted(self, in_registers: bool) -> bool {
+        self == Fit::Whole || self == Fit::Scratch && !in_registers
+    }
+}
+
 /// Who says whether a kernel's values fit: the compiler, where the estimate leaves it open and it is known what for.
 pub(crate) struct Judge<'c, 'o> {
     target: Option<&'o CompileOptions>,
@@ -106,24 +125,28 @@ impl<'c, 'o> Judge<'c, 'o> {
         }
     }
 
-    /// What the compiler says of a kernel. If it has an error to tell, it will tell it of the narrowest.
-    /// `in_registers`: it fits only if no private memory is left in scratch.
-    pub fn fits(&mut self, module: &ir::Module, function: ir::FuncRef, in_registers: bool) -> bool {
+    /// What the compiler says of a kernel. If it has an error to tell, it will tell it of the narrowest. Only what is wanted goes on being compiled:
+    /// what fits, and, if `in_registers`, leaves nothing of private memory in scratch.
+    pub fn fit(&mut self, module: &ir::Module, function: ir::FuncRef, in_registers: bool) -> Fit {
         let Some(target) = self.target else {
-            return true;
+            return Fit::Whole;
         };
-        let fits = |d: Demand| d.fits() && !(in_registers && d.scratch > 0);
+        let fit = |d: Demand| match d.fits() {
+            true if d.scratch > 0 => Fit::Scratch,
+            true => Fit::Whole,
+            false => Fit::No,
+        };
         if let Some(begun) = &mut self.begun {
             let demand = begun.begin(self.context, module, function);
-            let fits = demand.is_ok_and(fits);
-            if !fits {
+            let fit = demand.map_or(Fit::No, fit);
+            if !fit.is_wanted(in_registers) {
                 begun.forget(self.context, function);
             }
-            return fits;
+            return fit;
         }
         let function = module.functions.get(function);
         let demand = function.map(|f| self.context.demand(module, f, target));
-        demand.is_none_or(|d| d.is_ok_and(fits))
+        demand.map_or(Fit::Whole, |d| d.map_or(Fit::No, fit))
     }
 }
 
