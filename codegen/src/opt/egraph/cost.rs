@@ -6,9 +6,21 @@ use crate::ir::{DataFlowGraph, InstData, Opcode, Scalar, Type};
 const INST: u32 = 4;
 /// Bytes that an instruction writes at most.
 const BYTES: u32 = 64;
+/// Instructions of a quotient of doublewords where the math box has none.
+const DIVISION: u32 = 26;
 
-/// The cost of an operation by itself, without its operands.
-pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData) -> u32 {
+/// Whether an operation is a quotient or remainder that the math box does not have, of which expansion makes dozens of instructions. `math`: it has those of
+/// doublewords.
+pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
+    let quotient = matches!(
+        opcode,
+        Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem
+    );
+    quotient && (wide || !math)
+}
+
+/// The cost of an operation by itself, without its operands. `math`: the math box divides doublewords.
+pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> u32 {
     // The widest lanes, as they say how many channels fit an instruction.
     let mut widest = ty;
     data.for_each_arg(dfg, |v| {
@@ -29,6 +41,7 @@ pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData) -> u32 {
             false => 1,
         },
         InstData::RdPred { .. } => 1,
+        _ if is_long_quotient(data.opcode(), wide, math) && !wide => INST * insts * DIVISION,
         _ => INST * insts * weight(data.opcode(), wide) + free(data.opcode()),
     }
 }

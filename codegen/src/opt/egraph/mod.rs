@@ -248,7 +248,8 @@ impl<'a> EGraph<'a> {
                 result.unwrap_or(Value::reserved_value())
             }
         };
-        let mut cost = cost::of(&self.func.dfg, ty, &data);
+        let math = self.facts.target.features().math_int_div;
+        let mut cost = cost::of(&self.func.dfg, ty, &data, math);
         data.for_each_arg(&self.func.dfg, |v| {
             cost = cost.saturating_add(self.known[v].best.cost);
         });
@@ -295,10 +296,14 @@ impl<'a> EGraph<'a> {
         found.extend(self.turned(this, ty, data));
         found.extend(self.put_together(ty, data));
         self.depth -= 1;
+        // Whatever a rule makes of a division is better than one in many steps.
+        let math = self.facts.target.features().math_int_div;
+        let wide = ty.scalar() == Scalar::I64;
+        let replaced = cost::is_long_quotient(data.opcode(), wide, math);
         for other in found {
             let known = other.as_u32() < made as u32;
             let cheaper = self.known[other].best.cost < self.known[this].best.cost;
-            if self.add(this, other) || known && cheaper {
+            if self.add(this, other) || known && cheaper || replaced {
                 return other;
             }
         }
