@@ -17,6 +17,7 @@ use crate::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Value};
 use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
+use std::collections::HashSet;
 
 /// Iterations.
 const ITERATIONS: u32 = 64;
@@ -92,11 +93,27 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
     done
 }
 
-fn size(func: &Function, blocks: &[Block]) -> usize {
-    let insts = blocks.iter().flat_map(|&b| func.layout.insts(b));
-    insts
-        .filter(|&&i| !matches!(func.dfg.data(i), InstData::Imm { .. }))
-        .count()
+/// Instructions of blocks; without those that are constants where the number is one.
+fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
+    let mut known: HashSet<Value> = number.into_iter().collect();
+    let mut count = 0;
+    for inst in blocks.iter().flat_map(|&b| func.layout.insts(b)) {
+        let data = func.dfg.data(*inst);
+        let mut folds = match data {
+            InstData::Imm { .. } => continue,
+            InstData::RdRegion { index, .. } => index.is_none(),
+            InstData::Binary { .. } | InstData::Unary { .. } => !data.opcode().info().effect,
+            _ => false,
+        };
+        data.for_each_arg(&func.dfg, |v| {
+            folds = folds && (known.contains(&v) || constant(func, v).is_some());
+        });
+        match func.dfg.first_result(*inst).filter(|_| folds) {
+            Some(result) => _ = known.insert(result),
+            None => count += 1,
+        }
+    }
+    count
 }
 
 /// Loops without loops in them that can be made straight, and so many instructions less that are left.
@@ -168,7 +185,7 @@ fn counted(
         let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
         *b != header && dests.iter().any(|d| !inside(d.block))
     };
-    if size(func, &blocks) > LOOP || blocks.len() > LOOP {
+    if size(func, &blocks, None) > LOOP || blocks.len() > LOOP {
         return None;
     }
     // Cycles that are no loops would have uses before definitions.
@@ -204,7 +221,7 @@ fn counted(
     let mask = ty.scalar().mask();
     let mut number = start;
     let mut iterations = 0;
-    let size = size(func, &blocks);
+    let size = size(func, &blocks, Some(args[0]));
     loop {
         let (x, y): (Lanes, Lanes) = (vec![number], vec![bound]);
         let value = |v: Value| if v == args[0] { &x } else { &y };
