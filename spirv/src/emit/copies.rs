@@ -13,6 +13,8 @@ use spirv::{Op, StorageClass};
 
 /// The most scalars of a part of a large value that are copied without a loop.
 const MOST_STRAIGHT: u32 = 32;
+/// The most scalars of a large value that are copied by code of their own, those of an array's elements counted once.
+const MOST_PARTS: u32 = 4096;
 
 /// One end of a copy: its address, what an access of it is, and where it is made, if not everywhere.
 #[derive(Clone, Copy)]
@@ -40,7 +42,8 @@ impl Emit<'_, '_, '_> {
         if self.m.types.leaves(to_ty) > MOST_LEAVES && from_class != StorageClass::PushConstant {
             let from = self.end_of(from, from_class, to_ty, &words)?;
             let to = self.end_of(to, to_class, to_ty, &words)?;
-            let done = self.copy_parts(to_ty, (from.access.matrix, to.access.matrix), 0, from, to);
+            let matrices = (from.access.matrix, to.access.matrix);
+            let done = self.copy_parts(to_ty, matrices, 0, [from, to], &mut { MOST_PARTS });
             self.guard = None;
             return done.map(|()| Leaves::new());
         }
@@ -79,17 +82,21 @@ impl Emit<'_, '_, '_> {
         })
     }
 
-    /// Copies a value part by part, which begins at a byte of both ends: arrays of many elements in loops.
+    /// Copies a value part by part, which begins at a byte of both ends: arrays of many elements in loops. `left`: scalars that may still be copied by code of
+    /// their own.
     fn copy_parts(
         &mut self,
         ty: Ty,
         (from_matrix, to_matrix): (Option<MatrixLayout>, Option<MatrixLayout>),
         at: u64,
-        from: End,
-        to: End,
+        [from, to]: [End; 2],
+        left: &mut u32,
     ) -> Result<(), Error> {
         let types = &self.m.types;
-        if types.leaves(ty) <= MOST_STRAIGHT {
+        let leaves = types.leaves(ty);
+        if leaves <= MOST_STRAIGHT {
+            let limit = || Error::limit(format!("a copy of more than {MOST_PARTS} parts"));
+            *left = left.checked_sub(leaves.max(1)).ok_or_else(limit)?;
             let [reads, writes] = [from_matrix, to_matrix].map(|m| self.runs(ty, m));
             let mut leaves = Leaves::new();
             for (scalar, n, count) in reads? {
@@ -118,7 +125,7 @@ impl Emit<'_, '_, '_> {
                 else {
                     return Err(Error::internal("no such part"));
                 };
-                self.copy_parts(of, (a, b), at.saturating_add(more), from, to)?;
+                self.copy_parts(of, (a, b), at.saturating_add(more), [from, to], left)?;
             }
             return Ok(());
         };
@@ -144,8 +151,7 @@ impl Emit<'_, '_, '_> {
             end.addr = self.b.ins().iadd(v[0], v[1]);
             end.access.align = end.access.align.min(1 << stride.trailing_zeros().min(12));
         }
-        let [from, to] = inside;
-        self.copy_parts(of, (from_matrix, to_matrix), at, from, to)?;
+        self.copy_parts(of, (from_matrix, to_matrix), at, inside, left)?;
         let one = self.number(Scalar::I32, 1);
         let next = self.b.ins().iadd(n, one);
         self.b.def_var(var, next);
