@@ -4,6 +4,9 @@
 //! The driver reads its environment when it is loaded, so each product is asked in a process of its own: this test binary, run again.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+#[path = "../../runtime/tests/common/driven.rs"]
+mod driven;
+
 use gantry_codegen::ir::FuncKind;
 use gantry_codegen::{CompileOptions, GrfMode, OptLevel, Target, compile};
 use gantry_filetests::{TestFile, files};
@@ -15,10 +18,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The products that the driver of Debian 12 has for Level Zero.
-const DRIVEN: [&str; 7] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2", "pvc"];
-/// What the driver wants to be told of a product's parts, where it has no default.
-const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
 const CHILD: &str = "GANTRY_DRIVER_CHILD";
 
 fn required() -> bool {
@@ -98,23 +97,19 @@ fn the_driver_takes_every_run_filetest() {
     if !have_ocloc() {
         return;
     }
-    for name in DRIVEN {
+    for name in driven::DRIVEN {
         let dir = tempfile::tempdir().unwrap();
-        let parts = PARTS.iter().find(|p| p.0 == name);
-        let out = Command::new(std::env::current_exe().unwrap())
-            .envs(parts.map(|p| ("HardwareInfoOverride", p.1)))
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
             .args([
                 "--exact",
                 "the_driver_takes_every_run_filetest",
                 "--nocapture",
             ])
             .current_dir(dir.path())
-            .env(CHILD, name)
-            .env("NEOReadDebugKeys", "1")
-            .env("SetCommandStreamReceiver", "1")
-            .env("ProductFamilyOverride", name)
-            .output()
-            .unwrap();
+            .env(CHILD, name);
+        driven::as_if(&mut command, name);
+        let out = command.output().unwrap();
         let text = format!(
             "{}{}",
             String::from_utf8_lossy(&out.stdout),

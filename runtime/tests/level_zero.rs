@@ -29,10 +29,8 @@ fn child(test: &str, prints: bool) -> Option<String> {
     command
         .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .current_dir(dir.path())
-        .env(CHILD, "1")
-        .env("NEOReadDebugKeys", "1")
-        .env("SetCommandStreamReceiver", "1")
-        .env("ProductFamilyOverride", "skl");
+        .env(CHILD, "1");
+    common::driven::as_if(&mut command, "skl");
     if prints {
         command.env("PrintDebugMessages", "1");
     }

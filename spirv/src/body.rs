@@ -251,6 +251,23 @@ impl Body {
         }
     }
 
+    /// Calls `each` with all ids that phis, instructions, branches and what the body gives read, each as often.
+    pub fn for_each_read(&self, mut each: impl FnMut(Id)) {
+        for data in self.blocks.values() {
+            let phis = data.phis.iter().flat_map(|p| &p.args);
+            phis.for_each(|(_, id)| each(*id));
+            for inst in &data.insts {
+                self.for_each_use(inst, &mut each);
+            }
+            if let Some(id) = data.term.condition() {
+                each(id);
+            }
+        }
+        if let Some((id, _)) = self.result {
+            each(id);
+        }
+    }
+
     /// Calls `each` with the ids among an instruction's operands.
     pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
         let operands = self.operands(inst);

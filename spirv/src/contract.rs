@@ -26,16 +26,7 @@ pub(crate) type Sums = SecondaryMap<Id, Option<Fused>>;
 /// The sums of a body that are rounded once.
 pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
     let mut uses: SecondaryMap<Id, u32> = SecondaryMap::new();
-    for data in body.blocks.values() {
-        let phis = data.phis.iter().flat_map(|p| &p.args);
-        phis.for_each(|(_, id)| uses[*id] += 1);
-        for inst in &data.insts {
-            body.for_each_use(inst, |id| uses[id] += 1);
-        }
-        if let Some(id) = data.term.condition() {
-            uses[id] += 1;
-        }
-    }
+    body.for_each_read(|id| uses[id] += 1);
     let alone = |id: Id| {
         let mut all = m.decorations(body.origin(id));
         all.any(|d| d.0.is_none() && d.1 == Decoration::NoContraction)

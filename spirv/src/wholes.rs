@@ -4,7 +4,7 @@
 //!
 //! Needs a body. The work is linear.
 
-use crate::body::Body;
+use crate::body::{BInst, Body};
 use crate::emit::MOST_LEAVES;
 use crate::module::Module;
 use crate::read::Id;
@@ -43,7 +43,7 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
     if !m.logical {
         return;
     }
-    let large = |body: &Body, inst: &crate::body::BInst| {
+    let large = |body: &Body, inst: &BInst| {
         let ty = inst.ty.expand()?;
         let plain = inst.op == Op::Load && m.types.leaves(ty) > MOST_LEAVES;
         match body.operands(inst) {
@@ -79,16 +79,7 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
     }
     // Loads that nothing else reads are no more.
     let mut read: SecondaryMap<Id, bool> = SecondaryMap::new();
-    for data in body.blocks.values() {
-        let phis = data.phis.iter().flat_map(|p| &p.args);
-        phis.for_each(|(_, id)| read[*id] = true);
-        for inst in &data.insts {
-            body.for_each_use(inst, |id| read[id] = true);
-        }
-        if let Some(id) = data.term.condition() {
-            read[id] = true;
-        }
-    }
+    body.for_each_read(|id| read[id] = true);
     let gone = |id: Id| copied.contains(&id) && !read[id];
     for b in blocks {
         let insts = &mut body.blocks[b].insts;

@@ -2,14 +2,16 @@
 //! translated and compiled for each target and width, and what refuses the others, by name.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+#[path = "common/targets.rs"]
+mod targets;
+
 use gantry_codegen::{CompileOptions, compile};
 use gantry_spirv::wgsl::{WgslError, translate_wgsl};
 use gantry_spirv::{Fault, Options, Simd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-
-const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+use targets::TARGETS;
 
 fn files(dir: &Path, out: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = std::fs::read_dir(dir)

@@ -245,7 +245,7 @@ struct Emitter<'a> {
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
     masks: simdcf::Masks,
-    /// Messages to and from scratch, in order, where what they write of the address register is read behind them.
+    /// Messages to and from scratch where what they write of the address register is read behind them.
     kept: HashSet<usize>,
 }
 
@@ -516,11 +516,11 @@ impl Emitter<'_> {
             MInst::Op { ref inst, .. } => {
                 let inst = inst.map(|at, _| self.place(at))?;
                 if let Some(all) = sends::spill::placed(self.target, &inst) {
-                    let [save, restore] = sends::spill::around(self.target);
                     let kept = self.kept.contains(&i);
-                    self.out.extend(kept.then_some(save));
+                    let around = kept.then(|| sends::spill::around(self.target));
+                    self.out.extend(around.map(|a| a[0]));
                     self.out.extend(all);
-                    self.out.extend(kept.then_some(restore));
+                    self.out.extend(around.map(|a| a[1]));
                 } else if !moves_nothing(&inst) {
                     self.out.push(inst);
                 }

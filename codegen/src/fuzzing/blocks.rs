@@ -1,11 +1,16 @@
-//! Random 2D blocks, of the input and of rooms in the output, and barriers of a number.
+//! Random 2D blocks, of the input and of rooms in the output.
 
 use super::IN_BYTES;
 use super::generate::Gen;
-use crate::ir::{Block2dShape, BlockLayout, MOST_BARRIERS, Opcode, Scalar, Space, Type, Value};
+use crate::ir::{Block2dShape, BlockLayout, Opcode, Scalar, Space, Type, Value};
 
 /// What addresses of surfaces are multiples of, in bytes.
 const SURFACE_ALIGN: u32 = 64;
+
+/// What columns that blocks begin at are a multiple of.
+fn columns_of_a_dword(shape: Block2dShape) -> i64 {
+    (4 / i64::from(shape.bytes)).max(1)
+}
 
 impl Gen<'_, '_, '_> {
     pub(super) fn block2d(&mut self, opcode: Opcode) {
@@ -40,9 +45,9 @@ impl Gen<'_, '_, '_> {
         let surface = [base, width, rows, pitch];
         // Some begin before the surface, and many reach beyond it.
         let (columns, down) = (self.block_place(), self.block_place());
-        let unit = (4 / u32::from(shape.bytes)).max(1);
         let i32 = Type::scalar_of(Scalar::I32);
-        let shift = self.b.ins().iconst(i32, unit.trailing_zeros().into());
+        let shift = columns_of_a_dword(shape).trailing_zeros();
+        let shift = self.b.ins().iconst(i32, shift.into());
         let columns = self.b.ins().ishl(columns, shift);
         let place = [columns, down];
         match opcode {
@@ -63,22 +68,24 @@ impl Gen<'_, '_, '_> {
         if shape.check(Opcode::Block2dLoad).is_err() {
             return;
         }
-        let unit = (4 / u32::from(shape.bytes)).max(1);
         let place = match self.rng.one_in(2) {
             true => place,
             false => [self.block_place(), self.block_place()],
         };
-        let i32 = Type::scalar_of(Scalar::I32);
-        let mask = self.b.ins().iconst(i32, -i64::from(unit));
-        let place = [self.b.ins().band(place[0], mask), place[1]];
-        self.load_block(shape, surface, place);
+        let at = self.whole_columns(shape, place);
+        self.load_block(shape, surface, at);
         let shape = self.block_shape(Opcode::Block2dStore);
         if self.rng.one_in(2) && shape.check(Opcode::Block2dStore).is_ok() {
-            let unit = (4 / u32::from(shape.bytes)).max(1);
-            let mask = self.b.ins().iconst(i32, -i64::from(unit));
-            let place = [self.b.ins().band(place[0], mask), place[1]];
-            self.store_block(shape, surface, place);
+            let at = self.whole_columns(shape, place);
+            self.store_block(shape, surface, at);
         }
+    }
+
+    /// A place that is near one and begins at a doubleword.
+    fn whole_columns(&mut self, shape: Block2dShape, [column, row]: [Value; 2]) -> [Value; 2] {
+        let ty = Type::scalar_of(Scalar::I32);
+        let mask = self.b.ins().iconst(ty, -columns_of_a_dword(shape));
+        [self.b.ins().band(column, mask), row]
     }
 
     /// A type that a block's value may have.
@@ -102,13 +109,6 @@ impl Gen<'_, '_, '_> {
         let ty = self.block_type(shape);
         let v = self.value(ty);
         self.b.ins().block2d_store(v, shape, surface, place);
-    }
-
-    /// A barrier of one thread, which is all that a random kernel has.
-    pub(super) fn named_barrier(&mut self) {
-        let number = 1 + self.rng.below(MOST_BARRIERS) as u8;
-        let one = self.block_number(1);
-        self.b.ins().named_barrier(number, one);
     }
 
     fn block_shape(&mut self, opcode: Opcode) -> Block2dShape {
@@ -153,7 +153,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// A number that is a constant, or comes to be it.
-    fn block_number(&mut self, n: u32) -> Value {
+    pub(super) fn block_number(&mut self, n: u32) -> Value {
         let ty = Type::scalar_of(Scalar::I32);
         let constant = self.b.ins().iconst(ty, n.into());
         if self.rng.one_in(2) {

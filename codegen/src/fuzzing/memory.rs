@@ -3,7 +3,8 @@
 use super::generate::Gen;
 use super::{IN_BYTES, SHARED_BYTES, TABLE_BYTES};
 use crate::ir::{
-    AtomicOp, DataRef, FenceSpaces, InstData, MemFlags, Opcode, Scalar, Scope, Space, Type, Value,
+    AtomicOp, DataRef, FenceSpaces, InstData, MOST_BARRIERS, MemFlags, Opcode, Scalar, Scope,
+    Space, Type, Value,
 };
 
 /// Half of local memory and of the surface is read, the other half written.
@@ -358,5 +359,12 @@ impl Gen<'_, '_, '_> {
                 None,
             );
         }
+    }
+
+    /// A barrier of one thread, which is all that a random kernel has.
+    pub(super) fn named_barrier(&mut self) {
+        let number = 1 + self.rng.below(MOST_BARRIERS) as u8;
+        let one = self.block_number(1);
+        self.b.ins().named_barrier(number, one);
     }
 }

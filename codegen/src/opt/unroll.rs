@@ -7,7 +7,7 @@
 //! iterations at a time: the number is a multiple of that and a constant in each copy, and the remainders are constants.
 //!
 //! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become, in [`ROUNDS`] of at
-//! most [`LOOPS`]. Inner loops go first.
+//! most [`LOOPS`]; of instructions that fold in the copies, [`FOLDED`] count as one. Inner loops go first.
 
 use super::copy::{Copied, branch, jump_args};
 use super::loops::{Loop, Loops};
@@ -30,6 +30,8 @@ const RING_LOOP: usize = 3200;
 const LOOP: usize = 1536;
 /// Instructions of the copies of all loops of a function.
 const FUNCTION: usize = 4000;
+/// Instructions of copies that are constants there which count as one: they are made, and go again.
+const FOLDED: usize = 4;
 /// Times that a function is looked at: each makes inner loops straight, and then there are others.
 const ROUNDS: usize = 8;
 /// Loops that become straight at a time.
@@ -93,10 +95,10 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
     done
 }
 
-/// Instructions of blocks; without those that are constants where the number is one.
+/// Instructions of blocks. `number`: what is a constant in each copy; then instructions that are constants too go again, and count as a part of one.
 fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
     let mut known: HashSet<Value> = number.into_iter().collect();
-    let mut count = 0;
+    let (mut count, mut folded) = (0, 0usize);
     for inst in blocks.iter().flat_map(|&b| func.layout.insts(b)) {
         let data = func.dfg.data(*inst);
         let mut folds = match data {
@@ -109,11 +111,14 @@ fn size(func: &Function, blocks: &[Block], number: Option<Value>) -> usize {
             folds = folds && (known.contains(&v) || constant(func, v).is_some());
         });
         match func.dfg.first_result(*inst).filter(|_| folds) {
-            Some(result) => _ = known.insert(result),
+            Some(result) => {
+                known.insert(result);
+                folded += 1;
+            }
             None => count += 1,
         }
     }
-    count
+    count + folded.div_ceil(FOLDED)
 }
 
 /// Loops without loops in them that can be made straight, and so many instructions less that are left.

@@ -210,6 +210,13 @@ impl VCode {
         start..last.map_or(start, |b| b.end).max(start)
     }
 
+    /// The thread's header, whole, if a register is it.
+    pub(crate) fn header(&self) -> Option<VReg> {
+        let mut all = self.vregs.iter();
+        let is = |d: &VRegData| d.place == Place::Fixed(0) && d.bytes == self.grf.bytes;
+        all.find(|(_, d)| is(d)).map(|(r, _)| r)
+    }
+
     /// The calls, in order: the instruction's place, and what is called.
     pub fn calls(&self) -> Vec<(usize, Routine)> {
         if self.routines.len() < 2 {

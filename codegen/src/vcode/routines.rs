@@ -7,15 +7,13 @@ use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 /// The most subroutines that a kernel may be compiled with.
 pub(crate) const MOST: usize = 200;
 
-/// Marks what subroutines read of the thread's payload as read where they are called, so that it is kept up to there. The thread's header is: spilling may
-/// come to read it, and where a call is in a loop without end, nothing behind the loop does.
+/// Marks what subroutines read of the thread's payload as read where they are called, so that it is kept up to there; and the thread's header
+/// always: spilling may come to read it, and where a call is in a loop without end, nothing behind the loop does.
 pub(crate) fn keep_payload(code: &mut VCode) {
     let calls = code.calls();
     if calls.is_empty() {
         return;
     }
-    let mut fixed = code.vregs.iter();
-    let header = fixed.find(|(_, d)| d.place == Place::Fixed(0)).map(|d| d.0);
     // Those called come behind their callers: the last ones need what they need themselves.
     let mut needs: SecondaryMap<Routine, Vec<VReg>> = SecondaryMap::new();
     for routine in code.routines.keys().rev() {
@@ -26,7 +24,7 @@ pub(crate) fn keep_payload(code: &mut VCode) {
                 list.push(r);
             }
         };
-        if let Some(header) = header {
+        if let Some(header) = code.header() {
             need(header, &mut list);
         }
         let insts = code.routine_insts(routine);

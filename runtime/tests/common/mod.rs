@@ -1,6 +1,7 @@
 //! What tests share: kernels as text (`text`), compiling OpenCL C with Intel's compiler, and numbers to feed kernels.
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
+pub mod driven;
 mod rng;
 pub mod text;
 

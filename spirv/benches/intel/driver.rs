@@ -3,7 +3,7 @@
 //! The driver reads its environment when it is loaded: so this program runs itself again, with the variables that give a device without a GPU set.
 #![allow(unsafe_code, reason = "the driver is a C library, found at run time")]
 
-use crate::Kernel;
+use crate::{Kernel, driven};
 use libloading::Library;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_void};
@@ -33,15 +33,13 @@ pub fn times(
         let bytes: Vec<u8> = k.words.iter().flat_map(|w| w.to_le_bytes()).collect();
         std::fs::write(folder.join(format!("{n}.spv")), bytes).unwrap();
     }
-    let out = Command::new(std::env::current_exe().unwrap())
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .current_dir(&folder)
         .env(CHILD, "1")
-        .env(ROUNDS, rounds.to_string())
-        .env("NEOReadDebugKeys", "1")
-        .env("SetCommandStreamReceiver", "1")
-        .env("ProductFamilyOverride", device)
-        .output()
-        .unwrap();
+        .env(ROUNDS, rounds.to_string());
+    driven::as_if(&mut command, device);
+    let out = command.output().unwrap();
     let text = String::from_utf8_lossy(&out.stdout);
     if !out.status.success() {
         println!(

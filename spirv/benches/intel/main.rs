@@ -32,6 +32,8 @@ mod cl;
 #[path = "../../../runtime/tests/opencl/compare.rs"]
 mod compare;
 mod cut;
+#[path = "../../../runtime/tests/common/driven.rs"]
+mod driven;
 mod driver;
 #[path = "../../../runtime/tests/opencl/judge.rs"]
 mod judge;

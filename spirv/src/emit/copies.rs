@@ -43,7 +43,8 @@ impl Emit<'_, '_, '_> {
             let from = self.end_of(from, from_class, to_ty, &words)?;
             let to = self.end_of(to, to_class, to_ty, &words)?;
             let matrices = (from.access.matrix, to.access.matrix);
-            let done = self.copy_parts(to_ty, matrices, 0, [from, to], &mut { MOST_PARTS });
+            let mut left = MOST_PARTS;
+            let done = self.copy_parts(to_ty, matrices, 0, [from, to], &mut left);
             self.guard = None;
             return done.map(|()| Leaves::new());
         }
@@ -130,31 +131,42 @@ impl Emit<'_, '_, '_> {
             return Ok(());
         };
         let stride = types.stride(ty);
+        self.for_each(count, |e, n| {
+            let bytes = e.times(n, stride);
+            let mut inside = [from, to];
+            for end in &mut inside {
+                let address = e.b.ty(end.addr).scalar();
+                let bytes = e.resize(bytes, address, false);
+                let mut v = [end.addr, bytes];
+                e.even(&mut v);
+                end.addr = e.b.ins().iadd(v[0], v[1]);
+                end.access.align = end.access.align.min(1 << stride.trailing_zeros().min(12));
+            }
+            e.copy_parts(of, (from_matrix, to_matrix), at, inside, left)
+        })
+    }
+
+    /// Repeats code for each number below a count, the same in all channels.
+    fn for_each(
+        &mut self,
+        count: u64,
+        body: impl FnOnce(&mut Self, Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let limit = Error::limit("an array of this size");
         let end = i32::try_from(count).map_err(|_| limit)?;
         let (first, end) = (
             self.number(Scalar::I32, 0),
             self.number(Scalar::I32, end as u64),
         );
-        let var = self.b.var(first);
+        let next = self.b.var(first);
         self.b.uniform_loop_begin();
-        let n = self.b.use_var(var);
+        let n = self.b.use_var(next);
         let done = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, n, end);
         self.b.uniform_break_if(done);
-        let bytes = self.times(n, stride);
-        let mut inside = [from, to];
-        for end in &mut inside {
-            let address = self.b.ty(end.addr).scalar();
-            let bytes = self.resize(bytes, address, false);
-            let mut v = [end.addr, bytes];
-            self.even(&mut v);
-            end.addr = self.b.ins().iadd(v[0], v[1]);
-            end.access.align = end.access.align.min(1 << stride.trailing_zeros().min(12));
-        }
-        self.copy_parts(of, (from_matrix, to_matrix), at, inside, left)?;
+        body(self, n)?;
         let one = self.number(Scalar::I32, 1);
-        let next = self.b.ins().iadd(n, one);
-        self.b.def_var(var, next);
+        let n = self.b.ins().iadd(n, one);
+        self.b.def_var_all_lanes(next, n);
         self.b.uniform_loop_end();
         Ok(())
     }
@@ -175,28 +187,15 @@ impl Emit<'_, '_, '_> {
             .constant(init)
             .is_some_and(|c| c.value == Constant::Null)
         {
-            let limit = Error::limit("a private variable of this size");
-            let end = i32::try_from(count).map_err(|_| limit)?;
-            let (first, end) = (
-                self.number(Scalar::I32, 0),
-                self.number(Scalar::I32, end as u64),
-            );
-            let zero = self.number(scalar, 0);
-            let at = self.b.var(first);
-            self.b.uniform_loop_begin();
-            let n = self.b.use_var(at);
-            let done = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, n, end);
-            self.b.uniform_break_if(done);
-            let bytes = self.times(n, unit);
-            let mut v = [addr, bytes];
-            self.even(&mut v);
-            let place = self.b.ins().iadd(v[0], v[1]);
-            self.store_elements(scalar, &[zero], place, 0, mem);
-            let one = self.number(Scalar::I32, 1);
-            let next = self.b.ins().iadd(n, one);
-            self.b.def_var(at, next);
-            self.b.uniform_loop_end();
-            return Ok(());
+            return self.for_each(count, |e, n| {
+                let zero = e.number(scalar, 0);
+                let bytes = e.times(n, unit);
+                let mut v = [addr, bytes];
+                e.even(&mut v);
+                let place = e.b.ins().iadd(v[0], v[1]);
+                e.store_elements(scalar, &[zero], place, 0, mem);
+                Ok(())
+            });
         }
         if size > MOST_COPY {
             return Err(Error::limit(format!(

@@ -1,7 +1,7 @@
 //! Who judges machine code: the legality rules, Intel's assembler, and Intel's driver without a GPU.
 
 use crate::iga::Iga;
-use crate::process;
+use crate::{driven, process};
 use gantry_codegen::Target;
 use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::fuzz::Oracle;
@@ -15,10 +15,6 @@ use std::path::Path;
 const INST_BYTES: usize = 16;
 /// Instructions that are remembered as judged.
 const MOST_JUDGED: usize = 4_000_000;
-/// The products that the driver of Debian 12 has for Level Zero.
-const DRIVEN: [&str; 7] = ["skl", "kbl", "cfl", "icllp", "tgllp", "dg2", "pvc"];
-/// What hardware the driver takes a product for, where by default it takes one that it does not know (`dg2`: slices, sub-slices, EUs).
-const PARTS: [(&str, &str); 1] = [("dg2", "2x4x16")];
 pub const DRIVER: &str = "GANTRY_HASHCAT_DRIVER";
 
 /// Judges instructions of a platform.
@@ -125,19 +121,13 @@ pub fn drive(folder: &str) {
 
 /// What Intel's driver says of the zebins of a folder.
 pub fn driver(folder: &Path, target: &Target) -> Result<String, String> {
-    if !DRIVEN.contains(&target.name()) {
+    if !driven::DRIVEN.contains(&target.name()) {
         return Ok(format!("the driver is for none of {}", target.name()));
     }
     let dir = folder.join("driver");
     std::fs::create_dir_all(&dir).unwrap();
     let mut command = process::again(DRIVER, &folder.display().to_string());
-    command
-        .env("NEOReadDebugKeys", "1")
-        .env("SetCommandStreamReceiver", "1")
-        .env("ProductFamilyOverride", target.name());
-    if let Some((_, parts)) = PARTS.iter().find(|p| p.0 == target.name()) {
-        command.env("HardwareInfoOverride", parts);
-    }
+    driven::as_if(&mut command, target.name());
     let (_, said) = process::run(&mut command, &dir);
     let said = said?;
     let line = said

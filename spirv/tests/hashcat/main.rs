@@ -7,6 +7,8 @@
 //! It tells what share compiles, what refuses the others by name, and the time and memory of both.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+#[path = "../../../runtime/tests/common/driven.rs"]
+mod driven;
 #[allow(unsafe_code, reason = "the C interface of libiga64")]
 #[path = "../../../isa-gen/tests/support/iga.rs"]
 mod iga;

@@ -11,6 +11,8 @@
 mod alone;
 mod make;
 mod program;
+#[path = "../common/targets.rs"]
+mod targets;
 mod types;
 mod words;
 
@@ -22,8 +24,7 @@ use gantry_spirv::{Options, Simd, translate};
 use make::{Limits, Rng};
 use program::{Inst, Program, SLICE, Term, What};
 use std::collections::BTreeMap;
-
-const TARGETS: &str = "bdw,skl,bxt,icllp,tgllp,dg2,pvc";
+use targets::TARGETS;
 
 /// How a program is compiled.
 #[derive(Clone)]
@@ -201,7 +202,7 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
     };
     let seed = number("GANTRY_SEED", 0x5eed);
     let programs = number("GANTRY_PROGRAMS", 1000);
-    let named = std::env::var("GANTRY_TARGETS").unwrap_or(TARGETS.to_owned());
+    let named = std::env::var("GANTRY_TARGETS").unwrap_or(TARGETS.join(","));
     let targets: Vec<Target> = named
         .split(',')
         .map(|n| Target::from_name(n).unwrap())

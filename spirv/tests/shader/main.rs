@@ -10,8 +10,11 @@
 mod assemble;
 mod fast;
 mod images;
+mod malformed;
 mod several;
 mod simulated;
+#[path = "../common/targets.rs"]
+mod targets;
 
 use assemble::assemble;
 use gantry_codegen::interp::{self, Addressing, Arg, Component, Grid, Image, Sampler, launch};

@@ -1,5 +1,6 @@
 //! A shader's bytes on the simulator.
 
+use super::targets::TARGETS;
 use super::{Buffers, Shader, as_bytes, as_words};
 use gantry_codegen::{CompileOptions, Target, compile};
 use gantry_runtime::{
@@ -11,9 +12,6 @@ use std::collections::BTreeMap;
 
 /// What push constants are, by the addresses of buffers.
 type Pushed<'a> = &'a dyn Fn(&BTreeMap<(u32, u32), u64>) -> Vec<u32>;
-
-/// One target of every platform.
-const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
 
 /// Launches a shader on every platform that has what it needs, its annotations held to covering every read and write: what the buffers hold then, by
 /// target.

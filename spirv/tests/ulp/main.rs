@@ -27,6 +27,8 @@ mod number;
 #[path = "../../../runtime/tests/common/rng.rs"]
 mod rng;
 mod spots;
+#[path = "../common/targets.rs"]
+mod targets;
 
 use functions::{Function, Kind};
 use gantry_codegen::Target;
@@ -34,8 +36,7 @@ use kernel::{Form, Loaded};
 use number::{Real, Type};
 use rng::Rng;
 use std::fmt::Write;
-
-const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+use targets::TARGETS;
 
 /// The work-items of a launch.
 const LAUNCH: usize = 1 << 16;

@@ -12,11 +12,12 @@
 mod case;
 mod cover;
 mod specs;
+#[path = "../common/targets.rs"]
+mod targets;
 
 use case::Case;
 use std::collections::BTreeSet;
-
-const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+use targets::TARGETS;
 
 fn judge(target: &str) {
     let only = std::env::var("GANTRY_SHADER").unwrap_or_default();

@@ -6,8 +6,6 @@ use crate::ir::{DataFlowGraph, InstData, Opcode, Scalar, Type};
 const INST: u32 = 4;
 /// Bytes that an instruction writes at most.
 const BYTES: u32 = 64;
-/// Instructions of a quotient of doublewords where the math box has none.
-const DIVISION: u32 = 26;
 
 /// Whether an operation is a quotient or remainder that the math box does not have, of which expansion makes dozens of instructions. `math`: it has those of
 /// doublewords.
@@ -41,8 +39,7 @@ pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> 
             false => 1,
         },
         InstData::RdPred { .. } => 1,
-        _ if is_long_quotient(data.opcode(), wide, math) && !wide => INST * insts * DIVISION,
-        _ => INST * insts * weight(data.opcode(), wide) + free(data.opcode()),
+        _ => INST * insts * weight(data.opcode(), wide, math) + free(data.opcode()),
     }
 }
 
@@ -62,11 +59,11 @@ fn packed(lanes: &[u64]) -> u32 {
 
 /// What is part of the instruction that reads it.
 fn free(opcode: Opcode) -> u32 {
-    u32::from(weight(opcode, false) == 0)
+    u32::from(weight(opcode, false, true) == 0)
 }
 
 /// Instructions of one operation.
-fn weight(opcode: Opcode, wide: bool) -> u32 {
+fn weight(opcode: Opcode, wide: bool, math: bool) -> u32 {
     match opcode {
         Opcode::Bitcast
         | Opcode::Ireduce
@@ -82,6 +79,7 @@ fn weight(opcode: Opcode, wide: bool) -> u32 {
         Opcode::Smulh | Opcode::Umulh => 3,
         Opcode::SmulWide | Opcode::UmulWide => 1,
         Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem if wide => 100,
+        Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem if !math => 26,
         Opcode::Udiv | Opcode::Sdiv | Opcode::Urem | Opcode::Srem => 12,
         Opcode::FdivRn | Opcode::FsqrtRn => 40,
         Opcode::Fdiv

@@ -248,8 +248,7 @@ impl<'a> EGraph<'a> {
                 result.unwrap_or(Value::reserved_value())
             }
         };
-        let math = self.facts.target.features().math_int_div;
-        let mut cost = cost::of(&self.func.dfg, ty, &data, math);
+        let mut cost = cost::of(&self.func.dfg, ty, &data, self.divides());
         data.for_each_arg(&self.func.dfg, |v| {
             cost = cost.saturating_add(self.known[v].best.cost);
         });
@@ -297,17 +296,21 @@ impl<'a> EGraph<'a> {
         found.extend(self.put_together(ty, data));
         self.depth -= 1;
         // Whatever a rule makes of a division is better than one in many steps.
-        let math = self.facts.target.features().math_int_div;
         let wide = ty.scalar() == Scalar::I64;
-        let replaced = cost::is_long_quotient(data.opcode(), wide, math);
+        let long = cost::is_long_quotient(data.opcode(), wide, self.divides());
         for other in found {
             let known = other.as_u32() < made as u32;
             let cheaper = self.known[other].best.cost < self.known[this].best.cost;
-            if self.add(this, other) || known && cheaper || replaced {
+            if self.add(this, other) || known && cheaper || long && other != this {
                 return other;
             }
         }
         this
+    }
+
+    /// Whether the math box divides doublewords.
+    fn divides(&self) -> bool {
+        self.facts.target.features().math_int_div
     }
 
     /// Adds an alternative to a node; whether it is a constant, and nothing else has to be known.

@@ -3,7 +3,7 @@
 use super::state::{Set, State};
 use super::{Checker, Res};
 use crate::sends::spill::Scratch;
-use crate::vcode::{MInst, Place, VCode, VReg, VirtReg};
+use crate::vcode::{MInst, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, Inst, Op, Region, Src, SrcMods, Type};
 
@@ -68,9 +68,7 @@ pub(super) fn windows(code: &VCode, new: impl Fn(usize) -> bool) -> SecondaryMap
 
 /// The thread's header, and its bytes. Code that spills reads it where the code as it was may not: in loops without end.
 pub(super) fn header(code: &VCode) -> Option<(VReg, u32)> {
-    let mut all = code.vregs.iter();
-    let found = all.find(|(_, d)| d.place == Place::Fixed(0));
-    found.map(|(r, d)| (r, d.bytes))
+    code.header().map(|r| (r, code.vregs[r].bytes))
 }
 
 impl Checker<'_> {

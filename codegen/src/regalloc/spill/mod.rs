@@ -331,9 +331,7 @@ fn value(
 
 /// The thread header, which every message of scratch begins with.
 fn header(code: &VCode) -> VReg {
-    let fixed = |d: &VRegData| d.place == Place::Fixed(0) && d.bytes == code.grf.bytes;
-    let found = code.vregs.iter().find(|(_, d)| fixed(d));
-    found.map_or(VReg::new(0), |(r, _)| r)
+    code.header().unwrap_or(VReg::new(0))
 }
 
 /// Registers that are never spilled: the thread header, which spilling needs; what must lie in certain registers at the end; what callers and

@@ -1,0 +1,15 @@
+//! What tests of SPIR-V compile for.
+
+use gantry_codegen::Target;
+
+/// A product of each platform that the compiler has, and two of Gen9: `bxt` lacks regions of quadwords.
+pub const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+
+#[test]
+fn every_platform_is_there() {
+    let named = TARGETS.map(|n| Target::from_name(n).unwrap().platform());
+    for target in Target::all() {
+        let there = named.contains(&target.platform());
+        assert!(there, "{} is on a platform of its own", target.name());
+    }
+}

@@ -1,0 +1,95 @@
+//! Words that are malformed in their types, as the test of damage found them: told, or made into a module that verifies.
+
+use super::{Shader, WORDS, WORDS_DECORATIONS, assemble};
+use gantry_codegen::verifier::verify_module;
+use gantry_spirv::{Options, Simd, translate};
+
+/// What is said of a body among whose types are vectors of four words and an image of several samples.
+fn said(body: &'static str) -> String {
+    let image = "
+%u2 = OpTypeVector %uint 2
+%u4 = OpTypeVector %uint 4
+%samples = OpTypeImage %uint 1 0 0 1 2 33
+%p_samples = OpTypePointer Class.UniformConstant %samples
+%image = OpVariable %p_samples Class.UniformConstant
+";
+    let bound = "
+OpDecorate %image Deco.DescriptorSet 0
+OpDecorate %image Deco.Binding 2
+";
+    let shader = Shader {
+        more: "OpCapability Cap.GroupNonUniformBallot",
+        decorations: format!("{WORDS_DECORATIONS}{bound}"),
+        types: format!("{WORDS}{image}"),
+        body,
+        ..Shader::default()
+    };
+    shader.translate(8).unwrap_err()
+}
+
+#[test]
+fn types_that_do_not_fit_are_told() {
+    let cases = [
+        (
+            "%b = OpGroupNonUniformBallot %u4 %3 %i",
+            "a ballot of what is no bool",
+        ),
+        (
+            "%p = OpAccessChain %p_uint %b1 %0 %i\n%f = OpAtomicFlagTestAndSet %uint %p %1 %0",
+            "AtomicFlagTestAndSet",
+        ),
+        (
+            "%p = OpAccessChain %p_uint %b1 %0 %i\n%d = OpPtrDiff %uint %p %i",
+            "what is no pointer is used as one",
+        ),
+        (
+            "%at = OpCompositeConstruct %u2 %i %0
+%texel = OpCompositeConstruct %u4 %i %i %i %i
+%to = OpLoad %samples %image
+OpImageWrite %to %at %texel",
+            "to a sample",
+        ),
+    ];
+    for (body, what) in cases {
+        let said = said(body);
+        assert!(said.contains(what), "{body}: {said}");
+    }
+}
+
+/// A number of 32 bits becomes a generic pointer, of 64, which is one to local memory then.
+#[test]
+fn a_number_as_a_generic_pointer() {
+    let words = assemble(
+        "
+OpCapability Cap.Addresses
+OpCapability Cap.Kernel
+OpCapability Cap.GenericPointer
+OpMemoryModel 2 2
+OpEntryPoint 6 %main \"k\"
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%p_global = OpTypePointer Class.CrossWorkgroup %uint
+%p_local = OpTypePointer Class.Workgroup %uint
+%p_any = OpTypePointer Class.Generic %uint
+%fn = OpTypeFunction %void %p_global %p_local
+%main = OpFunction %void 0 %fn
+%to = OpFunctionParameter %p_global
+%from = OpFunctionParameter %p_local
+%entry = OpLabel
+%own = OpPtrCastToGeneric %p_any %from
+%v = OpLoad %uint %own 2 4
+%any = OpBitcast %p_any %v
+%local = OpGenericCastToPtrExplicit %p_local %any 4
+%w = OpLoad %uint %local 2 4
+OpStore %to %w 2 4
+OpReturn
+OpFunctionEnd
+",
+    );
+    let options = Options {
+        simd: Simd::Width(16),
+        ..Options::default()
+    };
+    let t = translate(&words, &options).unwrap();
+    verify_module(&t.module).unwrap_or_else(|e| panic!("{e}\n{}", t.module));
+}
