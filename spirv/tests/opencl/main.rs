@@ -89,6 +89,17 @@ fn zebin(
     }
 }
 
+/// The width of a kernel that chooses one for the sake of its private arrays: the narrowest thread alone holds them; on `pvc`, where they are of 16 at least,
+/// that of 256 registers, and otherwise the widest is taken. `large`: all registers.
+fn narrow(case: &Case, device: &str, large: bool) -> Option<u32> {
+    let of_arrays = (case.file, case.kernel) == ("private", "int_spills");
+    of_arrays.then_some(match device {
+        "pvc" if large => 16,
+        "pvc" => 32,
+        _ => 8,
+    })
+}
+
 fn device(device: &'static Device) {
     let chosen = |what: &str, value: &str| std::env::var(what).is_ok_and(|v| v != value);
     if !kernels::have_ocloc() || !reference::have_pocl() || chosen("GANTRY_DEVICE", device.name) {
@@ -121,7 +132,8 @@ fn device(device: &'static Device) {
                     row.skipped += 1;
                     continue;
                 }
-                match zebin(&file.words, case.kernel, device.name, width, n % 3 == 0) {
+                let large = n % 3 == 0;
+                match zebin(&file.words, case.kernel, device.name, width, large) {
                     Err(e) => {
                         let reasons: BTreeSet<&str> = e.lines().map(reason).collect();
                         let reasons: Vec<&str> = reasons.into_iter().collect();
@@ -135,6 +147,15 @@ fn device(device: &'static Device) {
                     // What is meant for one width means nothing at another.
                     Ok((_, simd)) if !meant(simd) => row.skipped += 1,
                     Ok((zebin, simd)) => {
+                        let asked = width.is_none().then(|| narrow(case, device.name, large));
+                        let asked = asked.flatten();
+                        if let Some(want) = asked.filter(|w| *w != simd) {
+                            let name = case.name();
+                            row.wrong.push(format!(
+                                "{name} on {} chose {simd}, not {want}",
+                                device.name
+                            ));
+                        }
                         *taken.entry(simd).or_default() += 1;
                         match launch(case, &zebin, simd) {
                             Ok(()) => row.equal += 1,
