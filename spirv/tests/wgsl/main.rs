@@ -83,7 +83,7 @@ macro_rules! targets {
     };
 }
 
-targets! { bdw skl bxt icllp tgllp dg2 pvc }
+targets! { bdw chv skl bxt icllp tgllp dg2 pvc }
 
 #[test]
 fn every_target() {
