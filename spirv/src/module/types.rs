@@ -275,7 +275,8 @@ impl Types {
     pub fn member(&self, ty: Ty, n: u64) -> Option<(Ty, u32)> {
         match self.kind(ty) {
             Type::Vector(of, count) | Type::Matrix(of, count) => {
-                (n < u64::from(*count)).then_some((*of, n as u32 * self.leaves(*of)))
+                let first = u32::try_from(n).ok()?.checked_mul(self.leaves(*of))?;
+                (n < u64::from(*count)).then_some((*of, first))
             }
             Type::Array(of, count) => {
                 let first = u32::try_from(n).ok()?.checked_mul(self.leaves(*of))?;
@@ -392,6 +393,9 @@ mod tests {
         let bytes: Vec<u64> = t.scalars(a).iter().map(|s| s.1).collect();
         assert_eq!(bytes, [0, 1, 5, 6]);
         assert_eq!(t.member(f3, 3), None);
+        // What has more leaves before it than can be counted.
+        let long = t.add(Type::Matrix(f3, u32::MAX), &Layout::default());
+        assert_eq!(t.member(long, u64::from(u32::MAX) - 1), None);
     }
 
     #[test]
