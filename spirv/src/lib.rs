@@ -213,8 +213,12 @@ pub fn compile(
     target: &CompileOptions,
     context: &mut Context,
 ) -> Result<(Translated, Compiled), CompileError> {
+    let options = Options {
+        target: Some(target.clone()),
+        ..options.clone()
+    };
     let mut judge = Judge::beginning(target, context);
-    let translated = translate_with(words, options, &mut judge)?;
+    let translated = translate_with(words, &options, &mut judge)?;
     let begun = judge.begun().unwrap_or_else(|| Begun::new(target));
     let compiled = begun.compile(context, &translated.module)?;
     Ok((translated, compiled))

@@ -220,7 +220,12 @@ impl Builder<'_, '_> {
         let mode = ExecutionMode::from_u32(word(1))
             .ok_or_else(|| Error::unsupported(format!("execution mode {}", word(1))))?;
         let value = |n: usize| match inst.op {
-            Op::ExecutionModeId => self.m.bits(Id::from_u32(word(n))).unwrap_or(0) as u32,
+            // Modes with literals may stand in it, too: words that nothing checked.
+            Op::ExecutionModeId => {
+                let id = words.get(n).filter(|w| **w < self.m.stream.bound);
+                let bits = id.and_then(|w| self.m.bits(Id::from_u32(*w)));
+                bits.unwrap_or(0) as u32
+            }
             _ => word(n),
         };
         let values = [value(2), value(3), value(4)];

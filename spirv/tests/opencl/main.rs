@@ -35,7 +35,7 @@ mod source;
 mod specs;
 
 use case::Case;
-use gantry_codegen::{CompileOptions, GrfMode, Inline, compile};
+use gantry_codegen::{CompileOptions, Context, GrfMode, Inline, compile};
 use gantry_runtime::Watch;
 use gantry_spirv::{Options, Simd, translate};
 use kernels::Device;
@@ -78,6 +78,19 @@ fn zebin(
     target.check = true;
     let compiled = compile(&translated.module, &target);
     let compiled = compiled.map_err(|e| format!("compiler: {e}"))?;
+    // In one go, with the target said once: the same.
+    if width.is_none() {
+        let options = Options {
+            target: None,
+            ..options
+        };
+        let both = gantry_spirv::compile(words, &options, &target, &mut Context::new());
+        let both = both.map_err(|e| format!("in one go: {e}"))?.1;
+        assert!(
+            both.zebin == compiled.zebin,
+            "{kernel} on {device} in one go"
+        );
+    }
     let simd = translated.kernels.first().map_or(16, |k| k.simd);
     let spilled = compiled
         .kernels
@@ -89,13 +102,11 @@ fn zebin(
     }
 }
 
-/// The width of a kernel that chooses one for the sake of its private arrays: the narrowest thread alone holds them; on `pvc`, where they are of 16 at least,
-/// that of 256 registers, and otherwise the widest is taken. `large`: all registers.
-fn narrow(case: &Case, device: &str, large: bool) -> Option<u32> {
+/// The width of a kernel that chooses one for the sake of its private arrays: the narrowest thread alone holds them.
+fn narrow(case: &Case, device: &str) -> Option<u32> {
     let of_arrays = (case.file, case.kernel) == ("private", "int_spills");
     of_arrays.then_some(match device {
-        "pvc" if large => 16,
-        "pvc" => 32,
+        "pvc" => 16,
         _ => 8,
     })
 }
@@ -147,7 +158,7 @@ fn device(device: &'static Device) {
                     // What is meant for one width means nothing at another.
                     Ok((_, simd)) if !meant(simd) => row.skipped += 1,
                     Ok((zebin, simd)) => {
-                        let asked = width.is_none().then(|| narrow(case, device.name, large));
+                        let asked = width.is_none().then(|| narrow(case, device.name));
                         let asked = asked.flatten();
                         if let Some(want) = asked.filter(|w| *w != simd) {
                             let name = case.name();
