@@ -230,7 +230,7 @@ impl Find<'_, '_> {
 
     fn inst(&mut self, inst: &BInst) {
         let words = self.body.operands(inst);
-        let operand = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
+        let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
         let (id, first) = (inst.id.expand(), operand(0));
         // What is no use that spoils: so many operands.
         let fine = match inst.op {
@@ -256,7 +256,7 @@ impl Find<'_, '_> {
                     && let Some(n) = self.of[base]
                 {
                     self.of[id] = Some(n);
-                    let indices = words.iter().skip(1).map(|w| Id::from_u32(*w));
+                    let indices = words.iter().skip(1).map(|w| Id::of(*w));
                     let own = indices.fold(false, |own, i| own | self.u.divergent[i]);
                     self.varying[id] = own | self.varying[base];
                     1
@@ -338,7 +338,7 @@ impl Find<'_, '_> {
         let [to, from, size, ..] = *words else {
             return false;
         };
-        let [to, from, size] = [to, from, size].map(Id::from_u32);
+        let [to, from, size] = [to, from, size].map(Id::of);
         let Some((_, ty)) = self.raw[to].and_then(|n| self.found.get(n as usize)) else {
             return false;
         };

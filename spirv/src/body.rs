@@ -275,7 +275,7 @@ impl Body {
             let mut left = inst.ids;
             while left != 0 {
                 if let Some(w) = operands.get(left.trailing_zeros() as usize) {
-                    each(Id::from_u32(*w));
+                    each(Id::of(*w));
                 }
                 left &= left - 1;
             }
@@ -283,7 +283,7 @@ impl Body {
         }
         let _ = crate::read::for_each_id(inst.op, operands, false, |n| {
             if let Some(w) = operands.get(n) {
-                each(Id::from_u32(*w));
+                each(Id::of(*w));
             }
         });
     }

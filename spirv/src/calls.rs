@@ -108,7 +108,7 @@ fn insts<'m>(m: &'m Module<'_>, func: Func) -> impl Iterator<Item = &'m Inst> {
 fn calls<'m>(m: &'m Module<'_>, func: Func) -> impl Iterator<Item = (&'m Inst, Func)> {
     let calls = insts(m, func).filter(|i| i.op == Op::FunctionCall);
     calls.filter_map(|i| {
-        let id = Id::from_u32(*m.stream.operands(i).first()?);
+        let id = Id::of(*m.stream.operands(i).first()?);
         match m.def(id) {
             Def::Func(f) => Some((i, f)),
             _ => None,
@@ -204,7 +204,7 @@ fn may_return(m: &Module<'_>, func: Func, returns: &SecondaryMap<Func, bool>) ->
             return true;
         }
         // Its labels are among its ids.
-        let words = m.stream.operands(last).iter().map(|w| Id::from_u32(*w));
+        let words = m.stream.operands(last).iter().map(|w| Id::of(*w));
         let labels = words.filter(|id| m.def(*id) == Def::Local(func));
         let blocks = labels.map(|id| (id, m.label[id] as usize));
         let is = |(id, n): &(Id, usize)| data.blocks.get(*n).is_some_and(|b| b.label == *id);
@@ -300,14 +300,14 @@ fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
     let words = m.stream.operands(inst);
     let mut own = match inst.op {
         Op::ExtInst => {
-            let set = words.first().map(|w| m.def(Id::from_u32(*w)));
+            let set = words.first().map(|w| m.def(Id::of(*w)));
             let printf = OpenclStd100Op::printf as u32;
             set != Some(Def::Set(Set::OpenCl)) || words.get(1) != Some(&printf)
         }
         Op::GroupAsyncCopy | Op::GroupWaitEvents => false,
         // Of 64 bits in local memory they take a lock that the kernel makes.
         op if crate::emit::is_lane_dependent(op) => {
-            let pointer = words.first().and_then(|w| m.type_of(Id::from_u32(*w)));
+            let pointer = words.first().and_then(|w| m.type_of(Id::of(*w)));
             let class = pointer.map(|t| m.types.kind(t));
             let size = pointer.and_then(|t| m.pointee(t)).map(|t| m.types.size(t));
             let global = matches!(class, Some(Type::Pointer(StorageClass::CrossWorkgroup, _)));
@@ -317,7 +317,7 @@ fn is_of_its_own(m: &Module<'_>, inst: &Inst) -> bool {
     };
     // What is not as the grammar says is told elsewhere.
     let _ = read::for_each_id(inst.op, words, false, |n| {
-        let id = words.get(n).map(|w| Id::from_u32(*w));
+        let id = words.get(n).map(|w| Id::of(*w));
         let builtin = id.and_then(|id| place::builtin(m, id));
         own &= builtin.is_none_or(is_of_the_launch);
     });
@@ -339,7 +339,7 @@ fn is_of_the_launch(b: BuiltIn) -> bool {
 
 /// The function of a call.
 pub(crate) fn callee<'m>(m: &'m Module<'_>, words: &[u32]) -> Result<(Func, &'m FuncData), Error> {
-    let callee = words.first().map(|w| Id::from_u32(*w));
+    let callee = words.first().map(|w| Id::of(*w));
     let Some(Def::Func(called)) = callee.map(|id| m.def(id)) else {
         return Err(Error::malformed("a call of what is no function"));
     };

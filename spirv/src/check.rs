@@ -140,7 +140,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
             .flatten()
         {
             let operands = m.stream.operands(inst);
-            let first = operands.first().map(|w| Id::from_u32(*w));
+            let first = operands.first().map(|w| Id::of(*w));
             if inst.op == Op::FunctionCall
                 && let Some(Def::Func(f)) = first.map(|id| m.def(id))
             {
@@ -157,7 +157,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
                     *number = number.saturating_add(read::GLSL);
                 }
                 let _ = for_each_id(inst.op, &words, false, |n| {
-                    let id = operands.get(n).map(|w| Id::from_u32(*w));
+                    let id = operands.get(n).map(|w| Id::of(*w));
                     if let Some(id) = id
                         && m.def(id) == Def::None
                     {
@@ -186,7 +186,7 @@ fn unsupported(m: &Module<'_>, op: Op, operands: &[u32]) -> Option<String> {
         );
     if op == Op::ExtInst {
         let (set, number) = (*operands.first()?, *operands.get(1)?);
-        return match m.def(Id::from_u32(set)) {
+        return match m.def(Id::of(set)) {
             Def::Set(Set::OpenCl) if !library::is_opencl_supported(number) => {
                 Some(read::opencl_name(number))
             }

@@ -39,14 +39,7 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
             let (Some(id), &[x, y]) = (inst.id.expand(), body.operands(inst)) else {
                 continue;
             };
-            // The two words of other instructions may be literals.
-            if !matches!(
-                inst.op,
-                Op::FMul | Op::VectorTimesScalar | Op::Dot | Op::FAdd | Op::FSub
-            ) {
-                continue;
-            }
-            let operands = [x, y].map(Id::from_u32);
+            let operands = [x, y].map(Id::of);
             match inst.op {
                 Op::FMul | Op::VectorTimesScalar if uses[id] == 1 && !alone(id) => {
                     products[id] = Some(operands);

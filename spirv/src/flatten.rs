@@ -210,7 +210,7 @@ impl Flatten<'_, '_> {
                 Op::Line => {
                     if let [file, l, c] = *words {
                         let new = Line {
-                            file: Id::from_u32(file),
+                            file: Id::of(file),
                             line: l,
                             column: c,
                         };
@@ -243,7 +243,7 @@ impl Flatten<'_, '_> {
                         .map_err(|e| fail(Error::malformed(e)))?;
                     for n in places {
                         if let Some(w) = operands.get_mut(n) {
-                            *w = self.id(frame, Id::from_u32(*w)).as_u32();
+                            *w = self.id(frame, Id::of(*w)).as_u32();
                         }
                     }
                     let id = inst.id.expand().map(|id| self.id(frame, id));
@@ -267,8 +267,8 @@ impl Flatten<'_, '_> {
         let mut args = Vec::with_capacity(words.len() / 2);
         for pair in words.chunks_exact(2) {
             if let [value, from] = *pair {
-                let from = self.label(frame, Id::from_u32(from))?;
-                args.push((from, self.id(frame, Id::from_u32(value))));
+                let from = self.label(frame, Id::of(from))?;
+                args.push((from, self.id(frame, Id::of(value))));
             }
         }
         let id = self.id(frame, id);
@@ -291,7 +291,7 @@ impl Flatten<'_, '_> {
         line: u32,
     ) -> Result<Block, Error> {
         let (called, data) = calls::callee(self.m, words)?;
-        let args: Vec<Id> = words.iter().skip(1).map(|w| Id::from_u32(*w)).collect();
+        let args: Vec<Id> = words.iter().skip(1).map(|w| Id::of(*w)).collect();
         let args: Vec<Id> = args.into_iter().map(|id| self.id(frame, id)).collect();
         let given = args.iter().map(|a| self.body.type_of(self.m, *a));
         if !given.eq(data.params.iter().map(|p| Some(p.1))) {
@@ -399,7 +399,7 @@ impl Flatten<'_, '_> {
         words: &[u32],
         at: Block,
     ) -> Result<Term, Error> {
-        let word = |n: usize| Id::from_u32(words.get(n).copied().unwrap_or(0));
+        let word = |n: usize| Id::of(words.get(n).copied().unwrap_or(0));
         Ok(match inst.op {
             Op::Branch => Term::Branch(self.target(frame, word(0))?),
             Op::BranchConditional => {
@@ -425,7 +425,7 @@ impl Flatten<'_, '_> {
                         _ => return Err(Error::malformed("an incomplete case")),
                     };
                     let value = crate::module::constants::low(bits, value);
-                    cases.push((value, self.target(frame, Id::from_u32(label))?));
+                    cases.push((value, self.target(frame, Id::of(label))?));
                 }
                 let default = self.target(frame, word(1))?;
                 match cases.iter().all(|c| c.1 == default) {

@@ -32,7 +32,7 @@ pub(crate) fn own(m: &Module<'_>, body: &mut Body) {
                 }
             });
             let words = body.operands(inst);
-            let base = words.first().map(|w| Id::from_u32(*w));
+            let base = words.first().map(|w| Id::of(*w));
             if let (Op::AccessChain | Op::InBoundsAccessChain, Some(base), Some(id)) =
                 (inst.op, base, inst.id.expand())
                 && let Some((StorageClass::Input, ty, _)) = class(base)
@@ -78,7 +78,7 @@ fn take_part(m: &Module<'_>, body: &mut Body, parts: &Parts, inst: BInst, out: &
         return;
     }
     let words = body.operands(&inst).to_vec();
-    let base = words.first().map(|w| Id::from_u32(*w));
+    let base = words.first().map(|w| Id::of(*w));
     let Some((var, ty, indices)) = base.and_then(|b| parts[b].clone()) else {
         out.push(inst);
         return;
@@ -90,7 +90,7 @@ fn take_part(m: &Module<'_>, body: &mut Body, parts: &Parts, inst: BInst, out: &
     let at = (inst.at, inst.line);
     let all = body.fresh(ty);
     out.push(body.inst(Op::Load, at, Some(ty), Some(all), &[var.as_u32()]));
-    let (op, index) = match m.bits(Id::from_u32(*index)) {
+    let (op, index) = match m.bits(Id::of(*index)) {
         Some(n) => (Op::CompositeExtract, u32::try_from(n).unwrap_or(u32::MAX)),
         None => (Op::VectorExtractDynamic, *index),
     };

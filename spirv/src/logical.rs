@@ -190,7 +190,7 @@ pub(crate) fn targets(m: &Module<'_>, body: &Body, g: &Graph, places: &Places) -
                     _ => 0..1,
                 };
                 let words = body.operands(inst).get(operands).unwrap_or(&[]);
-                let from: Vec<Id> = words.iter().map(|w| Id::from_u32(*w)).collect();
+                let from: Vec<Id> = words.iter().map(|w| Id::of(*w)).collect();
                 flow(&mut out, id, &from);
             }
         }
@@ -247,7 +247,7 @@ impl Finder<'_, '_> {
 
     fn inst(&self, out: &mut Places, inst: &BInst, id: Id) -> bool {
         let words = self.body.operands(inst);
-        let operand = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
+        let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
         let ty = inst.ty.expand();
         match inst.op {
             Op::Variable => {
@@ -301,7 +301,7 @@ impl Finder<'_, '_> {
         let ty = self.body.type_of(self.m, base)?;
         let mut of = self.m.pointee(ty)?;
         let element = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
-        let mut indices = words.iter().skip(1).map(|w| Id::from_u32(*w));
+        let mut indices = words.iter().skip(1).map(|w| Id::of(*w));
         if element {
             let index = indices.next()?;
             let stride = pointer_stride(self.m, &[inst.ty.expand()?, ty], of);

@@ -17,6 +17,13 @@ use std::sync::LazyLock;
 pub struct Id(u32);
 entity_impl!(Id, "%");
 
+impl Id {
+    /// The id that a word names. Words that the grammar takes for no ids are not held to the bound: one that no id can be is one that nothing has.
+    pub(crate) fn of(word: u32) -> Id {
+        Id::from_u32(word.min(u32::MAX - 1))
+    }
+}
+
 /// The largest id bound taken: the universal limit.
 const MOST_IDS: u32 = 0x3f_ffff;
 /// What is added to the numbers of GLSL.std.450's instructions in bodies: all of their operands are ids.

@@ -136,7 +136,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body) -> Spaces {
                 _ => 0,
             };
             for w in operands.iter().take(count) {
-                follow(&mut out, Id::from_u32(*w), id);
+                follow(&mut out, Id::of(*w), id);
             }
             if count == 0 && inst.op != Op::Undef {
                 out[id] = Memory::ANY;

@@ -186,7 +186,7 @@ impl Analysis<'_, '_> {
                     }
                 }
                 if let (Spread::Operand(n), Some(result)) = (spread, inst.id.expand()) {
-                    let id = self.body.operands(inst).get(n).map(|w| Id::from_u32(*w));
+                    let id = self.body.operands(inst).get(n).map(|w| Id::of(*w));
                     if let Some(id) = id {
                         self.used(id, b, User::Value(result));
                     }
@@ -250,7 +250,7 @@ impl Analysis<'_, '_> {
             return;
         };
         for (n, word) in (0..).zip(operands.get(1..).unwrap_or(&[])) {
-            self.used(Id::from_u32(*word), b, User::Param(func, n));
+            self.used(Id::of(*word), b, User::Param(func, n));
         }
     }
 
@@ -285,7 +285,7 @@ impl Analysis<'_, '_> {
                 }
             }
             Op::Load => {
-                let pointer = operands.first().map(|w| Id::from_u32(*w));
+                let pointer = operands.first().map(|w| Id::of(*w));
                 let ty = pointer.and_then(|p| self.body.type_of(self.m, p));
                 match ty.map(|t| self.m.types.kind(t)) {
                     Some(Type::Pointer(StorageClass::Input, _)) => {

@@ -47,7 +47,7 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
         let ty = inst.ty.expand()?;
         let plain = inst.op == Op::Load && m.types.leaves(ty) > MOST_LEAVES;
         match body.operands(inst) {
-            &[from] if plain => Some((inst.id.expand()?, Id::from_u32(from))),
+            &[from] if plain => Some((inst.id.expand()?, Id::of(from))),
             _ => None,
         }
     };
@@ -64,9 +64,9 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
                 continue;
             }
             if let (Op::Store, &[to, value]) = (inst.op, body.operands(inst))
-                && let Some(from) = loaded.get(&Id::from_u32(value))
+                && let Some(from) = loaded.get(&Id::of(value))
             {
-                copied.insert(Id::from_u32(value));
+                copied.insert(Id::of(value));
                 let words = [to, from.as_u32()];
                 *inst = body.inst(Op::CopyMemory, (inst.at, inst.line), None, None, &words);
             }

@@ -127,7 +127,7 @@ impl Emit<'_, '_, '_> {
         let (mut indexed, mut constant) = self.held.at.get(&base).copied().unwrap_or_default();
         let mut index = self.one(base)?;
         for (n, word) in words.iter().enumerate().skip(1) {
-            let id = Id::from_u32(*word);
+            let id = Id::of(*word);
             let known = self.m.bits(id).map(|bits| bits as u32);
             let outside = || Error::malformed("an index outside of a composite");
             let step = if first && n == 1 {

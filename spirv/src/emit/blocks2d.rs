@@ -80,7 +80,7 @@ impl Emit<'_, '_, '_> {
             Opcode::Block2dStore => Some(self.operand(inst, SIZES)?),
             _ => None,
         };
-        let mut surface = [Id::from_u32(0); 4];
+        let mut surface = [Id::of(0); 4];
         for (n, id) in surface.iter_mut().enumerate() {
             *id = self.operand(inst, first + n)?;
         }

@@ -475,7 +475,7 @@ impl Emit<'_, '_, '_> {
             .get(1)
             .and_then(|w| GroupOperation::from_u32(*w));
         let values = self.operand(inst, 2)?;
-        let size = match self.body.operands(inst).get(3).map(|w| Id::from_u32(*w)) {
+        let size = match self.body.operands(inst).get(3).map(|w| Id::of(*w)) {
             None => None,
             Some(id) => Some(
                 self.m

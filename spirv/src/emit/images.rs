@@ -141,7 +141,7 @@ impl Emit<'_, '_, '_> {
             let insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
             let media = insts.filter(|i| rectangles::is_media(i.op));
             let images = media.filter_map(|i| body.operands(i).first());
-            images.map(|w| Id::from_u32(*w)).collect()
+            images.map(|w| Id::of(*w)).collect()
         })
     }
 
@@ -213,6 +213,9 @@ impl Emit<'_, '_, '_> {
                 let (image, t) = self.image_of(both.0)?;
                 if t.access != AccessQualifier::ReadOnly {
                     return Err(Error::malformed("an image that is written is sampled"));
+                }
+                if t.multisampled {
+                    return Err(Error::malformed("an image of several samples is sampled"));
                 }
                 let sampler = self.sampler_of(both.1)?;
                 let coords = self.coordinates(inst, &t)?;
@@ -375,7 +378,7 @@ impl Emit<'_, '_, '_> {
                 .split_first()
                 .ok_or_else(|| Error::malformed("too few operands"))?;
             rest = others;
-            Ok::<Id, Error>(Id::from_u32(*first))
+            Ok::<Id, Error>(Id::of(*first))
         };
         if mask & lod != 0 {
             let id = next()?;

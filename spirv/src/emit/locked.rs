@@ -30,7 +30,7 @@ impl Emit<'_, '_, '_> {
     /// Whether an atomic access may be of 64 bits of local memory.
     fn needs_lock(&self, inst: &BInst) -> bool {
         let operands = self.body.operands(inst);
-        let Some(pointer) = operands.first().map(|w| Id::from_u32(*w)) else {
+        let Some(pointer) = operands.first().map(|w| Id::of(*w)) else {
             return false;
         };
         let ty = self

@@ -89,7 +89,7 @@ impl Emit<'_, '_, '_> {
             .operands(inst)
             .iter()
             .skip(1)
-            .map(|w| Id::from_u32(*w))
+            .map(|w| Id::of(*w))
             .collect();
         for index in &indices {
             let ty = self.type_of(*index)?;

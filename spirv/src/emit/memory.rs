@@ -55,10 +55,10 @@ impl Emit<'_, '_, '_> {
                 let id = inst.id.expand().ok_or_else(|| Error::internal("no id"))?;
                 if let Some(n) = self.held(id) {
                     let init = self.body.operands(inst).get(1);
-                    return self.hold(id, n, init.map(|w| Id::from_u32(*w)));
+                    return self.hold(id, n, init.map(|w| Id::of(*w)));
                 }
                 let v = self.private_pointer(id)?;
-                if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::from_u32(*w)) {
+                if let Some(init) = self.body.operands(inst).get(1).map(|w| Id::of(*w)) {
                     let ty = self.type_of(init)?;
                     if self.m.types.leaves(ty) > MOST_LEAVES {
                         self.initialize(init, ty, v)?;
@@ -410,7 +410,7 @@ impl Emit<'_, '_, '_> {
         let mut constant = 0u64;
         let mut ty = of;
         for (n, word) in words.iter().enumerate().skip(1) {
-            let index = Id::from_u32(*word);
+            let index = Id::of(*word);
             let element = first && n == 1;
             let known = self.m.bits(index).map(|bits| {
                 let width = self
@@ -468,7 +468,7 @@ impl Emit<'_, '_, '_> {
     }
 
     fn is_zero(&self, word: u32) -> bool {
-        self.m.bits(Id::from_u32(word)) == Some(0)
+        self.m.bits(Id::of(word)) == Some(0)
     }
 
     /// Says that a pointer is to where another is.

@@ -583,7 +583,7 @@ impl Emit<'_, '_, '_> {
     /// An instruction's operand.
     pub fn operand(&self, inst: &BInst, n: usize) -> Result<Id, Error> {
         let word = self.body.operands(inst).get(n);
-        word.map(|w| Id::from_u32(*w))
+        word.map(|w| Id::of(*w))
             .ok_or_else(|| Error::malformed(format!("{} has no operand {n}", read::name(inst.op))))
     }
 
@@ -682,13 +682,13 @@ impl Emit<'_, '_, '_> {
                 "an extended instruction without its number",
             ));
         };
-        match self.m.def(Id::from_u32(set)) {
+        match self.m.def(Id::of(set)) {
             Def::Set(crate::module::Set::OpenCl) => {
-                let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::from_u32(*w)).collect();
+                let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
                 crate::library::opencl(self, inst, number, &args)
             }
             Def::Set(crate::module::Set::Glsl) => {
-                let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::from_u32(*w)).collect();
+                let args: Vec<Id> = operands.iter().skip(2).map(|w| Id::of(*w)).collect();
                 crate::library::glsl::call(self, inst, number.wrapping_sub(read::GLSL), &args)
             }
             Def::Set(crate::module::Set::NonSemantic) => Ok(Leaves::new()),

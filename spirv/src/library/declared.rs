@@ -238,7 +238,7 @@ pub(crate) fn is_supported(m: &Module<'_>, id: Id) -> bool {
 
 /// The function that a call calls, if the module only declares it.
 fn called(m: &Module<'_>, operands: &[u32]) -> Option<Function> {
-    let Def::Func(f) = m.def(Id::from_u32(*operands.first()?)) else {
+    let Def::Func(f) = m.def(Id::of(*operands.first()?)) else {
         return None;
     };
     let data = m.funcs.get(f).filter(|d| d.blocks.is_empty())?;
@@ -285,7 +285,7 @@ pub(crate) fn multiplies(m: &Module<'_>, operands: &[u32]) -> bool {
 pub(crate) fn call(e: &mut Emit<'_, '_, '_>, inst: &BInst, body: &Body) -> Result<Leaves, Error> {
     let operands = body.operands(inst);
     let function = called(e.m, operands).ok_or_else(wrong)?;
-    let args = operands.iter().skip(1).map(|w| Id::from_u32(*w));
+    let args = operands.iter().skip(1).map(|w| Id::of(*w));
     let args: Vec<Id> = args.collect();
     let v = match function {
         Function::NamedBarrier => {

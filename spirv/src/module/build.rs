@@ -127,7 +127,7 @@ impl Builder<'_, '_> {
         }
         let words = self.m.stream.operands(inst);
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
-        let id = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
+        let id = |n: usize| words.get(n).map(|w| Id::of(*w));
         let wrong = |what: &str| Error::malformed(format!("{what} {}", word(0)));
         match inst.op {
             Op::Capability => {
@@ -197,7 +197,7 @@ impl Builder<'_, '_> {
                 for (target, (_, member, d, at)) in
                     targets.flat_map(|t| of.iter().take(16).map(move |o| (t, *o)))
                 {
-                    let target = Id::from_u32(*target);
+                    let target = Id::of(*target);
                     self.m.decorations.push((target, member, d, at));
                 }
             }
@@ -220,16 +220,11 @@ impl Builder<'_, '_> {
         let mode = ExecutionMode::from_u32(word(1))
             .ok_or_else(|| Error::unsupported(format!("execution mode {}", word(1))))?;
         let value = |n: usize| match inst.op {
-            // Modes with literals may stand in it, too: words that nothing checked.
-            Op::ExecutionModeId => {
-                let id = words.get(n).filter(|w| **w < self.m.stream.bound);
-                let bits = id.and_then(|w| self.m.bits(Id::from_u32(*w)));
-                bits.unwrap_or(0) as u32
-            }
+            Op::ExecutionModeId => self.m.bits(Id::of(word(n))).unwrap_or(0) as u32,
             _ => word(n),
         };
         let values = [value(2), value(3), value(4)];
-        let of = Id::from_u32(word(0));
+        let of = Id::of(word(0));
         let mut set = |f: &dyn Fn(&mut Modes)| {
             let entries = self.m.entries.iter_mut();
             entries
@@ -281,7 +276,7 @@ impl Builder<'_, '_> {
             };
             let class = StorageClass::from_u32(*class);
             let class = class.ok_or_else(|| Error::malformed("an unknown storage class"))?;
-            let id = Id::from_u32(id);
+            let id = Id::of(id);
             let ty = self
                 .m
                 .types
@@ -292,7 +287,7 @@ impl Builder<'_, '_> {
         }
         let id = result(inst)?;
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
-        let ty = |n: usize| self.want_type(words.get(n).map(|w| Id::from_u32(*w)));
+        let ty = |n: usize| self.want_type(words.get(n).map(|w| Id::of(*w)));
         let value = |ty: Ty| match self.m.types.leaves(ty) {
             0 => Err(Error::malformed("a composite of what is no value")),
             _ => Ok(ty),
@@ -327,7 +322,7 @@ impl Builder<'_, '_> {
             },
             Op::TypeRuntimeArray => Type::RuntimeArray(value(ty(0)?)?),
             Op::TypeArray => {
-                let n = words.get(1).and_then(|w| self.m.bits(Id::from_u32(*w)));
+                let n = words.get(1).and_then(|w| self.m.bits(Id::of(*w)));
                 let n =
                     n.ok_or_else(|| Error::malformed("an array whose length is no constant"))?;
                 if n == 0 {
@@ -342,7 +337,7 @@ impl Builder<'_, '_> {
             Op::TypePointer => {
                 let class = StorageClass::from_u32(word(0));
                 let class = class.ok_or_else(|| Error::malformed("an unknown storage class"))?;
-                Type::Pointer(class, Id::from_u32(word(1)))
+                Type::Pointer(class, Id::of(word(1)))
             }
             Op::TypeFunction => {
                 let params = (1..words.len()).map(ty).collect::<Result<_, Error>>()?;
@@ -416,7 +411,7 @@ impl Builder<'_, '_> {
             },
             Op::ConstantComposite | Op::SpecConstantComposite => {
                 for (n, part) in words.iter().enumerate() {
-                    let part = self.m.type_of(Id::from_u32(*part));
+                    let part = self.m.type_of(Id::of(*part));
                     let want = self.m.types.member(ty, n as u64).map(|m| m.0);
                     if part.is_none() || part != want {
                         return Err(Error::malformed(format!(
@@ -427,14 +422,14 @@ impl Builder<'_, '_> {
                 if self.m.types.member(ty, words.len() as u64).is_some() {
                     return Err(Error::malformed("constituents are missing"));
                 }
-                Constant::Composite(words.iter().map(|w| Id::from_u32(*w)).collect())
+                Constant::Composite(words.iter().map(|w| Id::of(*w)).collect())
             }
             Op::ConstantNull => Constant::Null,
             Op::Undef => Constant::Undef,
             Op::ConstantSampler => Constant::Sampler(word(0) as u32, word(1) != 0, word(2) as u32),
             Op::SpecConstantOp => {
                 let op = Op::from_u32(word(0) as u32).unwrap_or(Op::Nop);
-                let operands = words.iter().skip(1).map(|w| Id::from_u32(*w));
+                let operands = words.iter().skip(1).map(|w| Id::of(*w));
                 let operands: Vec<Id> = operands.collect();
                 match addresses::fold(&self.m, op, ty, &operands) {
                     Some(address) => address?,
@@ -463,7 +458,7 @@ impl Builder<'_, '_> {
         let (Some(class), Some(ty)) = (class, self.m.pointee(pointer)) else {
             return Err(Error::malformed("a variable whose type is no pointer"));
         };
-        let init = words.get(1).map(|w| Id::from_u32(*w));
+        let init = words.get(1).map(|w| Id::of(*w));
         let at = inst.at;
         let g = self.m.globals.push(GlobalData {
             id,
@@ -489,7 +484,7 @@ impl Builder<'_, '_> {
             locals: 0,
         });
         self.open = Some(func);
-        let of = words.get(1).and_then(|w| self.m.ty(Id::from_u32(*w)));
+        let of = words.get(1).and_then(|w| self.m.ty(Id::of(*w)));
         if !matches!(of.map(|t| self.m.types.kind(t)), Some(Type::Function(r, _)) if *r == result) {
             return Err(Error::malformed(
                 "a function whose type is not a function's",

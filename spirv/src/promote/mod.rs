@@ -184,7 +184,7 @@ impl Promote<'_, '_> {
         let mut writes: SecondaryMap<Var, Vec<Block>> = SecondaryMap::new();
         for &b in order {
             for inst in &self.body.blocks[b].insts {
-                let pointer = self.body.operands(inst).first().map(|w| Id::from_u32(*w));
+                let pointer = self.body.operands(inst).first().map(|w| Id::of(*w));
                 let place = pointer.and_then(|p| self.places[p].as_ref());
                 let (place, var) = match (inst.op, place) {
                     (Op::Load | Op::Store, Some(p)) => (p, p.var),
@@ -265,7 +265,7 @@ impl Promote<'_, '_> {
         undefined: &mut Vec<BInst>,
     ) {
         let operands: Vec<u32> = self.body.operands(&inst).to_vec();
-        let operand = |n: usize| operands.get(n).map(|w| Id::from_u32(*w));
+        let operand = |n: usize| operands.get(n).map(|w| Id::of(*w));
         // The variable and pointers to it are no more.
         if let Some(place) = inst.id.expand().and_then(|id| self.places[id].clone()) {
             if inst.op == Op::Variable {
@@ -423,7 +423,7 @@ impl Promote<'_, '_> {
                 let mut changed = false;
                 for n in places {
                     if let Some(w) = words.get_mut(n) {
-                        let new = self.last(Id::from_u32(*w)).as_u32();
+                        let new = self.last(Id::of(*w)).as_u32();
                         changed |= new != *w;
                         *w = new;
                     }

@@ -180,7 +180,7 @@ impl Find<'_, '_> {
 
     fn look(&mut self, block: Block, at: usize, inst: &BInst) {
         let words = self.body.operands(inst);
-        let operand = |n: usize| words.get(n).map(|w| Id::from_u32(*w));
+        let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
         let ty = inst.ty.expand();
         match inst.op {
             Op::Variable => {
@@ -292,12 +292,12 @@ impl Find<'_, '_> {
     /// A pointer by indices that are constants.
     fn chain(&mut self, inst: &BInst) -> Option<()> {
         let words = self.body.operands(inst);
-        let mut place = self.found[Id::from_u32(*words.first()?)].clone()?;
+        let mut place = self.found[Id::of(*words.first()?)].clone()?;
         let skip = match inst.op {
             Op::PtrAccessChain | Op::InBoundsPtrAccessChain => 2,
             _ => 1,
         };
-        let indices = words.iter().skip(1).map(|w| self.m.bits(Id::from_u32(*w)));
+        let indices = words.iter().skip(1).map(|w| self.m.bits(Id::of(*w)));
         let indices: Vec<u64> = indices.collect::<Option<_>>()?;
         if place.seen != As::Itself || skip == 2 && indices.first() != Some(&0) {
             return None;
@@ -316,13 +316,13 @@ impl Find<'_, '_> {
     fn copied(&self, block: Block, at: usize, inst: &BInst) -> Option<Copied> {
         let words = self.body.operands(inst);
         let [to, from] = *words.first_chunk::<2>()?;
-        let [to, from] = [to, from].map(|w| self.uncast(Id::from_u32(w)));
+        let [to, from] = [to, from].map(|w| self.uncast(Id::of(w)));
         let to_ty = self.m.pointee(self.body.type_of(self.m, to)?)?;
         let from_ty = self.m.pointee(self.body.type_of(self.m, from)?)?;
         let here = self.found[to].is_some() || self.found[from].is_some();
         let sized = inst.op == Op::CopyMemorySized;
         let size = match sized {
-            true => self.m.bits(Id::from_u32(*words.get(2)?))?,
+            true => self.m.bits(Id::of(*words.get(2)?))?,
             false => self.m.types.size(to_ty),
         };
         let skip = if sized { 3 } else { 2 };

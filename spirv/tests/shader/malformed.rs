@@ -12,10 +12,23 @@ fn said(body: &'static str) -> String {
 %samples = OpTypeImage %uint 1 0 0 1 2 33
 %p_samples = OpTypePointer Class.UniformConstant %samples
 %image = OpVariable %p_samples Class.UniformConstant
+%texture = OpTypeImage %float 1 0 0 1 1 0
+%p_texture = OpTypePointer Class.UniformConstant %texture
+%sampled = OpVariable %p_texture Class.UniformConstant
+%sampler = OpTypeSampler
+%p_sampler = OpTypePointer Class.UniformConstant %sampler
+%how = OpVariable %p_sampler Class.UniformConstant
+%both = OpTypeSampledImage %texture
+%f2 = OpTypeVector %float 2
+%f4 = OpTypeVector %float 4
 ";
     let bound = "
 OpDecorate %image Deco.DescriptorSet 0
 OpDecorate %image Deco.Binding 2
+OpDecorate %sampled Deco.DescriptorSet 0
+OpDecorate %sampled Deco.Binding 3
+OpDecorate %how Deco.DescriptorSet 0
+OpDecorate %how Deco.Binding 4
 ";
     let shader = Shader {
         more: "OpCapability Cap.GroupNonUniformBallot",
@@ -48,6 +61,15 @@ fn types_that_do_not_fit_are_told() {
 %to = OpLoad %samples %image
 OpImageWrite %to %at %texel",
             "to a sample",
+        ),
+        (
+            "%t = OpLoad %texture %sampled
+%s = OpLoad %sampler %how
+%b = OpSampledImage %both %t %s
+%f = OpConvertUToF %float %i
+%at = OpCompositeConstruct %f2 %f %f
+%texel = OpImageSampleExplicitLod %f4 %b %at 2 %f",
+            "an image of several samples is sampled",
         ),
     ];
     for (body, what) in cases {
