@@ -119,7 +119,11 @@ impl Place {
 
     /// Whether no byte is of both, if all that lanes add is a multiple of some number.
     pub(super) fn apart_by(&self, other: &Place, step: i128) -> bool {
-        let distance = i128::from(self.distance(other)).rem_euclid(step);
+        let distance = i128::from(self.distance(other));
+        let distance = match step.unsigned_abs().is_power_of_two() {
+            true => distance & (step - 1),
+            false => distance.rem_euclid(step),
+        };
         distance >= i128::from(self.bytes) && step - distance >= i128::from(other.bytes)
     }
 
@@ -173,7 +177,11 @@ where
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
-        (a, b) = (b, a % b);
+        // Division of 128 bits is a call.
+        (a, b) = match (u64::try_from(a), u64::try_from(b)) {
+            (Ok(a), Ok(less)) => (b, u128::from(a % less)),
+            _ => (b, a % b),
+        };
     }
     a
 }

@@ -399,6 +399,15 @@ impl Emit<'_, '_, '_> {
     /// An address and a constant, which may be large.
     fn chain(&mut self, inst: &BInst) -> Result<Leaves, Error> {
         let base = self.operand(inst, 0)?;
+        let class = |ty: Ty| match *self.m.types.kind(ty) {
+            Type::Pointer(class, _) => Some(class),
+            _ => None,
+        };
+        if inst.ty.expand().and_then(class) != class(self.type_of(base)?) {
+            return Err(Error::malformed(
+                "a pointer into other memory than the one it comes from",
+            ));
+        }
         if self.held(base).is_some() {
             return self.held_chain(inst);
         }

@@ -26,7 +26,8 @@ impl Emit<'_, '_, '_> {
         match data.class {
             StorageClass::Workgroup => match self.room.slm.get(&id).copied() {
                 Some(at) => Ok(self.number(Scalar::I32, u64::from(at))),
-                None => Err(Error::internal("a local variable without its place")),
+                // Not used where pointers are: as a condition, say.
+                None => Err(Error::malformed("a local variable that is no operand here")),
             },
             StorageClass::UniformConstant | StorageClass::CrossWorkgroup => {
                 let symbol = self.data(id)?;

@@ -60,6 +60,10 @@ fn load(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
     let to = e.scalar(ty)?;
     let count = e.components(ty);
     let (scalar, addr, access) = place(e, call, 0, count)?;
+    let halves = call.which != Std::vloadn;
+    if halves && (scalar != Scalar::F16 || !matches!(to, Scalar::F32 | Scalar::F64)) {
+        return Err(wrong());
+    }
     let mut out = Leaves::new();
     let mut at = 0;
     while at < count {
@@ -68,7 +72,7 @@ fn load(e: &mut E<'_, '_, '_>, call: &Call<'_>) -> Result<Leaves, Error> {
         e.elements(scalar, now as usize, addr, offset, access.mem, &mut out);
         at += now;
     }
-    if call.which != Std::vloadn {
+    if halves {
         for v in &mut out {
             let ty = e.lanes(to, e.b.ty(*v).lanes());
             *v = e.b.ins().fpromote(ty, *v);

@@ -115,3 +115,70 @@ OpFunctionEnd
     let t = translate(&words, &options).unwrap();
     verify_module(&t.module).unwrap_or_else(|e| panic!("{e}\n{}", t.module));
 }
+
+/// Kernels of words that are as the grammar says, of other types, or no ids where something else is asked for.
+#[test]
+fn kernels_that_do_not_fit_are_told() {
+    let kernel = |modes: &str, global: &str, body: &str| {
+        let text = format!(
+            "
+OpCapability Cap.Addresses
+OpCapability Cap.Kernel
+%cl = OpExtInstImport \"OpenCL.std\"
+OpMemoryModel 2 2
+OpEntryPoint 6 %main \"k\"
+{modes}
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%float = OpTypeFloat 32
+%0 = OpConstant %uint 0
+%p_global = OpTypePointer Class.CrossWorkgroup %uint
+%p_local = OpTypePointer Class.Workgroup %uint
+%fn = OpTypeFunction %void %p_global %p_local
+%var = OpVariable %p_local Class.Workgroup
+{global}
+%main = OpFunction %void 0 %fn
+%to = OpFunctionParameter %p_global
+%from = OpFunctionParameter %p_local
+%entry = OpLabel
+{body}
+OpFunctionEnd
+"
+        );
+        let words = assemble(&text);
+        let t = translate(&words, &Options::default());
+        t.map(|t| verify_module(&t.module).unwrap())
+            .map_err(|e| e.to_string())
+    };
+    let plain = "OpReturn";
+    assert_eq!(kernel("", "", plain), Ok(()));
+    // A mode with a literal, in the instruction of modes with ids.
+    let mode = format!("OpExecutionModeId %main 30 {}", u32::MAX);
+    kernel(&mode, "", plain).unwrap();
+    let cases = [
+        (
+            "%one = OpConstant %float 0\n%init = OpVariable %p_global Class.CrossWorkgroup %one",
+            plain,
+            "whose first value is of another type",
+        ),
+        (
+            "",
+            "%other = OpInBoundsPtrAccessChain %p_local %to %0\n%v = OpLoad %uint %other 2 4\nOpStore %to %v 2 4\nOpReturn",
+            "into other memory",
+        ),
+        (
+            "",
+            "OpBranchConditional %var %a %b\n%a = OpLabel\nOpReturn\n%b = OpLabel\nOpReturn",
+            "a local variable that is no operand here",
+        ),
+        (
+            "",
+            "%h = OpExtInst %float %cl 173 %0 %to\n%v = OpBitcast %uint %h\nOpStore %to %v 2 4\nOpReturn",
+            "a function of OpenCL.std of what it does not take",
+        ),
+    ];
+    for (global, body, what) in cases {
+        let said = kernel("", global, body).unwrap_err();
+        assert!(said.contains(what), "{global}{body}: {said}");
+    }
+}
