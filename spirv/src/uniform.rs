@@ -14,9 +14,9 @@ use crate::calls;
 use crate::cfg::script::Script;
 use crate::cfg::{Graph, Loop};
 use crate::emit::{groups, images, rectangles};
-use crate::library::declared;
+use crate::library::{self, declared};
 use crate::module::types::Type;
-use crate::module::{Func, Module};
+use crate::module::{Def, Func, Module, Set};
 use crate::place;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
@@ -179,6 +179,9 @@ impl Analysis<'_, '_> {
                 let mut all: SmallVec<[Id; 8]> = SmallVec::new();
                 self.body.for_each_use(inst, |id| all.push(id));
                 let array = self.stored(inst, b, &all);
+                if let (Some(n), Spread::Source) = (array, spread) {
+                    self.parts_array(n);
+                }
                 for id in all {
                     self.used(id, b, user);
                     if let Some(n) = array {
@@ -309,6 +312,7 @@ impl Analysis<'_, '_> {
             // A lane for each channel whatever the coordinates are.
             Op::ImageSampleExplicitLod | Op::ImageRead | Op::ImageFetch => Spread::Source,
             op if rectangles::is_read(op) => Spread::Source,
+            Op::ExtInst if self.is_by_channel(operands) => Spread::Source,
             Op::FunctionCall => match declared::result(self.m, operands) {
                 None => Spread::Operands,
                 Some(groups::Spread::Uniform) => Spread::Nothing,
@@ -321,6 +325,13 @@ impl Analysis<'_, '_> {
                 Some(groups::Spread::By(n)) => Spread::Operand(n),
             },
         }
+    }
+
+    fn is_by_channel(&self, operands: &[u32]) -> bool {
+        let &[set, number, ..] = operands else {
+            return false;
+        };
+        self.m.def(Id::of(set)) == Def::Set(Set::OpenCl) && library::is_by_channel(number)
     }
 
     fn mark(&mut self, id: Id) {

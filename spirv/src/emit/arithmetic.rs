@@ -120,6 +120,11 @@ impl Emit<'_, '_, '_> {
             Op::Select => return self.select(inst),
             Op::Any | Op::All => {
                 let parts = self.get(self.operand(inst, 0)?)?;
+                if parts.iter().any(|v| self.b.ty(*v).scalar() != Scalar::B1) {
+                    return Err(Error::malformed(
+                        "what is not of bools is asked for all or any",
+                    ));
+                }
                 let mut out: Option<Value> = None;
                 for p in parts {
                     out = Some(match out {

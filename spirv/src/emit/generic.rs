@@ -217,6 +217,9 @@ impl Emit<'_, '_, '_> {
             Type::Pointer(class, _) => *class,
             _ => return Err(Error::malformed("a cast to what is no pointer")),
         };
+        if (inst.op == Op::PtrCastToGeneric) != (wanted == StorageClass::Generic) {
+            return Err(Error::malformed("a cast to another kind of pointer"));
+        }
         let v = self.place_of(arg)?;
         if wanted == StorageClass::Generic
             || Kinds::of(class) == Kinds::of(wanted) && class != StorageClass::Generic

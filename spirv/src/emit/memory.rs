@@ -319,7 +319,9 @@ impl Emit<'_, '_, '_> {
         let mut rest = leaves;
         for (scalar, at, count) in self.runs(ty, access.matrix)? {
             let Some((now, later)) = rest.split_at_checked(count) else {
-                return Err(Error::internal("a value without all its leaves"));
+                return Err(Error::malformed(
+                    "a value that is not as large as where it is stored",
+                ));
             };
             rest = later;
             let mut now: Leaves = now.into();

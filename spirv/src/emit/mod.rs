@@ -469,6 +469,11 @@ impl Emit<'_, '_, '_> {
 
     /// Says what a value is.
     pub fn set(&mut self, id: Id, leaves: &[Value]) {
+        debug_assert!(
+            self.u.divergent[id] || leaves.iter().all(|v| self.b.ty(*v).lanes() == 1),
+            "{id} of {} has a lane for each channel",
+            self.body.origin(id)
+        );
         self.values[id] = (self.pool.len() as u32, leaves.len() as u32);
         self.pool.extend_from_slice(leaves);
         if self.u.escapes[id].is_some() {

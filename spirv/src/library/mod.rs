@@ -69,6 +69,14 @@ pub(crate) fn is_opencl_supported(number: u32) -> bool {
     Std::from_u32(number).and_then(find).is_some()
 }
 
+/// Whether a function of OpenCL.std has a lane for each channel whatever its arguments have: it is a loop that channels leave one by one.
+pub(crate) fn is_by_channel(number: u32) -> bool {
+    matches!(
+        Std::from_u32(number),
+        Some(Std::fmod | Std::remainder | Std::remquo)
+    )
+}
+
 /// Whether a function of GLSL.std.450 is one of those known.
 pub(crate) fn is_glsl_supported(number: u32) -> bool {
     glsl::is_supported(number)

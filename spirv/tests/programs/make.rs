@@ -96,7 +96,10 @@ const LOGIC: [Op; 5] = [
     Op::LogicalEqual,
     Op::LogicalNotEqual,
 ];
-const FLOATS: [Std; 10] = [
+const FLOATS: [Std; 12] = [
+    // Loops that channels leave one by one.
+    Std::fmod,
+    Std::remainder,
     Std::fma,
     Std::fabs,
     Std::copysign,
@@ -409,7 +412,11 @@ impl Make<'_> {
             }
             5..=7 => {
                 let mut which = self.r.of(&FLOATS);
-                if ty.kind == Kind::Float(16) && which == Std::fma {
+                // A loop over the exponents of doubles takes long to run.
+                let long = matches!(which, Std::fmod | Std::remainder);
+                if ty.kind == Kind::Float(16) && which == Std::fma
+                    || ty.kind == Kind::Float(64) && long
+                {
                     which = Std::fabs;
                 }
                 let args = (0..takes(which)).map(|_| self.value(ty)).collect();

@@ -189,6 +189,9 @@ pub fn function(which: Std, of: Kind, args: &[u64]) -> u64 {
         return match which {
             Std::fma if bits == 32 => of.rounded(f64::from((x as f32).mul_add(y as f32, z as f32))),
             Std::fma => of.rounded(x.mul_add(y, z)),
+            // Exact: so are those of doubles.
+            Std::fmod => of.rounded(x % y),
+            Std::remainder => of.rounded(libm::remainder(x, y)),
             Std::fabs => a & !sign,
             Std::copysign => a & !sign | b & sign,
             Std::floor => of.rounded(x.floor()),

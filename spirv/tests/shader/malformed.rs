@@ -173,6 +173,16 @@ OpFunctionEnd
         ),
         (
             "",
+            "%v = OpPtrCastToGeneric %p_global %from\nOpReturn",
+            "a cast to another kind of pointer",
+        ),
+        (
+            "",
+            "%v = OpAll %p_global %from\nOpReturn",
+            "asked for all or any",
+        ),
+        (
+            "",
             "%h = OpExtInst %float %cl 173 %0 %to\n%v = OpBitcast %uint %h\nOpStore %to %v 2 4\nOpReturn",
             "a function of OpenCL.std of what it does not take",
         ),
