@@ -454,8 +454,8 @@ impl Builder<'_, '_> {
         self.sort();
         let id = result(inst)?;
         let pointer = self.want_type(inst.ty.expand())?;
-        let class = words.first().and_then(|c| StorageClass::from_u32(*c));
-        let (Some(class), Some(ty)) = (class, self.m.pointee(pointer)) else {
+        let class = self.class_of(pointer, words)?;
+        let Some(ty) = self.m.pointee(pointer) else {
             return Err(Error::malformed("a variable whose type is no pointer"));
         };
         let init = words.get(1).map(|w| Id::of(*w));
@@ -475,6 +475,19 @@ impl Builder<'_, '_> {
         });
         self.m.result_types[id] = pointer.into();
         self.define(id, Def::Global(g))
+    }
+
+    /// The storage class of a variable, which is that of its type.
+    fn class_of(&self, pointer: Ty, words: &[u32]) -> Result<StorageClass, Error> {
+        let Type::Pointer(class, _) = *self.m.types.kind(pointer) else {
+            return Err(Error::malformed("a variable whose type is no pointer"));
+        };
+        match words.first() == Some(&(class as u32)) {
+            true => Ok(class),
+            false => Err(Error::malformed(
+                "a variable in other memory than its pointer is to",
+            )),
+        }
     }
 
     fn function(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
@@ -510,6 +523,13 @@ impl Builder<'_, '_> {
             if inst.ty.is_some() {
                 let ty = self.want_type(inst.ty.expand())?;
                 self.m.result_types[id] = ty.into();
+                if inst.op == Op::Variable
+                    && self.class_of(ty, self.m.stream.operands(inst))? != StorageClass::Function
+                {
+                    return Err(Error::malformed(
+                        "a variable of a function in what all functions share",
+                    ));
+                }
             }
         }
         match inst.op {

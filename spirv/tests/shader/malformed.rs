@@ -162,6 +162,16 @@ OpFunctionEnd
             "whose first value is of another type",
         ),
         (
+            "%init = OpVariable %p_global Class.UniformConstant %0",
+            plain,
+            "other memory than its pointer is to",
+        ),
+        (
+            "",
+            "%local = OpVariable %p_local Class.Workgroup\nOpReturn",
+            "in what all functions share",
+        ),
+        (
             "",
             "%other = OpInBoundsPtrAccessChain %p_local %to %0\n%v = OpLoad %uint %other 2 4\nOpStore %to %v 2 4\nOpReturn",
             "into other memory",
