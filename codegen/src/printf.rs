@@ -45,7 +45,7 @@ pub(crate) fn pieces(format: &[u8]) -> Result<Vec<Piece<'_>>, String> {
             let shown: Vec<u8> = conversion.iter().copied().take(8).collect();
             let shown = String::from_utf8_lossy(&shown).escape_debug().to_string();
             return Err(format!(
-                "`{shown}` is no conversion; they are `%d %i %u %o %x %X %c %f %e %g %a %s %p %%`, with flags, width and precision as numbers, `v2 v3 v4 v8 v16`, and `hh h l`"
+                "`{shown}` is no conversion; they are `%d %i %u %o %x %X %c %f %e %g %a %s %p %%`, with flags, width and precision as numbers, `v2 v3 v4 v8 v16`, and `hh h l z t j`"
             ));
         };
         if spec.characters() > MAX_WIDTH {

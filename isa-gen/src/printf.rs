@@ -82,6 +82,10 @@ impl Spec {
             (b"h", Length::Short),
             (b"ll", Length::Long),
             (b"l", Length::Long),
+            // Of C, not of OpenCL C, and written all the same: sizes and their like have 64 bits.
+            (b"z", Length::Long),
+            (b"t", Length::Long),
+            (b"j", Length::Long),
         ] {
             if let Some(rest) = text.strip_prefix(name) {
                 spec.length = length;
@@ -359,6 +363,9 @@ mod tests {
             ("%hd", 70000, "4464"),
             ("%ld", -5000000000, "-5000000000"),
             ("%lld", 5, "5"),
+            ("%zu", -1, "18446744073709551615"),
+            ("%td", -1, "-1"),
+            ("%5jx", 255, "   ff"),
             ("%v4hld", 5, "5"),
             ("%u", -1, "4294967295"),
             ("%hu", -1, "65535"),
