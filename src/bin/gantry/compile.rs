@@ -151,6 +151,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         return from_cache(args, dir, &module, &options);
     }
+    // Of what does not compile, too: it says why.
+    if args.emit == Emit::Ir {
+        text(args, &module.to_string())?;
+    }
     let compiled = input::compiled(&module, &options)?;
     for s in print_after {
         eprint!("; after {}\n{}", s.name(), compiled.dump(s));
@@ -165,7 +169,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
                 .bytes,
         )?,
         Emit::Asm => text(args, &asm(&module, &compiled, &options))?,
-        Emit::Ir => text(args, &module.to_string())?,
+        Emit::Ir => {}
         Emit::Mir => text(args, &compiled.dump(Stage::Liveness))?,
     }
     if let Some(path) = &args.regalloc_map {

@@ -97,6 +97,8 @@ pub(super) fn exchanged(cond: IntCC) -> IntCC {
 
 /// The most lanes of which regions are looked at one by one.
 const REGION_LANES: u32 = 64;
+/// The bytes of a value of which there may be two versions at once.
+const CHEAP: u32 = 512;
 
 /// The elements of a value that a region has, in order; `None` where those are not whole elements, or too many.
 pub(super) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
@@ -541,6 +543,10 @@ impl<'a> Context for EGraph<'a> {
         let lane = |e: &u32| written.iter().rposition(|w| w == e).map(|n| n as u32);
         let lanes: Option<SmallVec<[u32; 32]>> = read.iter().map(lane).collect();
         region_of(&lanes?, ty.scalar().bytes())
+    }
+
+    fn copied_cheaply(&mut self, ty: Type) -> Option<Unit> {
+        then(ty.bytes() <= CHEAP)
     }
 
     fn apart(&mut self, ty: Type, region: Region, of: Type, at: Region) -> Option<Unit> {
