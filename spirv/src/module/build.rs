@@ -459,7 +459,7 @@ impl Builder<'_, '_> {
             return Err(Error::malformed("a variable whose type is no pointer"));
         };
         let init = words.get(1).map(|w| Id::of(*w));
-        let fits = |init| self.m.type_of(init).is_none_or(|t| t == ty);
+        let fits = |init| self.m.type_of(init) == Some(ty);
         if !init.is_none_or(fits) {
             return Err(Error::malformed(
                 "a variable whose first value is of another type",

@@ -162,6 +162,11 @@ OpFunctionEnd
             "whose first value is of another type",
         ),
         (
+            "%init = OpVariable %p_global Class.CrossWorkgroup %later\n%later = OpConstant %uint 1",
+            plain,
+            "whose first value is of another type",
+        ),
+        (
             "%init = OpVariable %p_global Class.UniformConstant %0",
             plain,
             "other memory than its pointer is to",
