@@ -183,8 +183,8 @@ impl Legalizer<'_> {
             return bale;
         }
         let mut bale = bale;
-        if bale.operation.select.is_some() {
-            // There is one predicate: what it chooses is written elsewhere, and moved.
+        if bale.operation.select.is_some() || bale.operation.cond.is_some() {
+            // There is one predicate, and none of minima and maxima: what is chosen is written elsewhere, and moved.
             let bytes = bale.lanes * bale.dst.ty.bytes();
             let chosen = View::contiguous(VirtReg::Grf(self.temp(bytes)), bale.lanes, bale.dst.ty);
             self.bale(&Bale {
