@@ -179,9 +179,6 @@ impl Analysis<'_, '_> {
                 let mut all: SmallVec<[Id; 8]> = SmallVec::new();
                 self.body.for_each_use(inst, |id| all.push(id));
                 let array = self.stored(inst, b, &all);
-                if let (Some(n), Spread::Source) = (array, spread) {
-                    self.parts_array(n);
-                }
                 for id in all {
                     self.used(id, b, user);
                     if let Some(n) = array {

@@ -119,11 +119,7 @@ impl Place {
 
     /// Whether no byte is of both, if all that lanes add is a multiple of some number.
     pub(super) fn apart_by(&self, other: &Place, step: i128) -> bool {
-        let distance = i128::from(self.distance(other));
-        let distance = match step.unsigned_abs().is_power_of_two() {
-            true => distance & (step - 1),
-            false => distance.rem_euclid(step),
-        };
+        let distance = i128::from(self.distance(other)).rem_euclid(step);
         distance >= i128::from(self.bytes) && step - distance >= i128::from(other.bytes)
     }
 
