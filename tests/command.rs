@@ -395,7 +395,10 @@ fn statistics_and_profiles() {
 
     let profile = seen(&["--profile"]).ok();
     assert!(profile.contains("0x0000  "), "{profile}");
+    assert!(profile.starts_with("modelled: "), "{profile}");
     let profile: Value = serde_json::from_str(&seen(&["--profile=json"]).ok()).unwrap();
+    let cycles = |of: &str| profile["cycles"][of].as_u64().unwrap();
+    assert!(cycles("alone") > cycles("busy") && cycles("busy") > 0);
     let lines = profile["profile"].as_array().unwrap();
     let executed = lines.iter().map(|l| l["executed"].as_u64().unwrap());
     assert_eq!(

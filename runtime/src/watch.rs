@@ -1,5 +1,5 @@
-//! Looking at what a launch on the simulator does: a trace of its instructions, counts of what each of them did, and the
-//! scoreboard hazards of Xe code.
+//! Looking at what a launch on the simulator does: a trace of its instructions, counts of what each of them did, the
+//! scoreboard hazards of Xe code, and modelled time.
 //!
 //! ```no_run
 //! use gantry_runtime::{Device, Grid, SimOptions, Watch, TraceFilter};
@@ -21,6 +21,7 @@
 //! ```
 
 use crate::zebin::SourceLine;
+use gantry_isa_gen::perf::Cycles;
 use gantry_isa_gen::{Arf, Reg, Type};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,6 +37,7 @@ type Sink = Box<dyn FnMut(&TraceEvent<'_>) + Send>;
 pub struct Watch {
     pub(crate) counts: bool,
     pub(crate) hazards: bool,
+    pub(crate) cycles: bool,
     pub(crate) filter: Option<TraceFilter>,
     sink: Option<Mutex<Sink>>,
     seen: Mutex<Report>,
@@ -57,6 +59,12 @@ impl Watch {
     /// of platforms without annotations has no hazards.
     pub fn hazards(mut self) -> Watch {
         self.hazards = true;
+        self
+    }
+
+    /// Has the time of threads modelled, each as if it had an EU for itself, on the path that it takes.
+    pub fn cycles(mut self) -> Watch {
+        self.cycles = true;
         self
     }
 
@@ -97,6 +105,7 @@ impl fmt::Debug for Watch {
         f.debug_struct("Watch")
             .field("counts", &self.counts)
             .field("hazards", &self.hazards)
+            .field("cycles", &self.cycles)
             .field("trace", &self.filter)
             .finish()
     }
@@ -224,6 +233,8 @@ pub struct Report {
     /// Reads and writes that no annotation waits for: one for each instruction, earlier instruction and kind, by kernel
     /// and offset.
     pub hazards: Vec<Hazard>,
+    /// What all threads take by the model of [`gantry_isa_gen::perf`], added up.
+    pub cycles: Cycles,
 }
 
 /// What two instructions do to a register in the wrong order if nothing waits.
@@ -399,6 +410,8 @@ impl Report {
     }
 
     fn add(&mut self, more: Report) {
+        self.cycles.alone = self.cycles.alone.saturating_add(more.cycles.alone);
+        self.cycles.busy = self.cycles.busy.saturating_add(more.cycles.busy);
         for h in more.hazards {
             let same = |o: &Hazard| {
                 (&o.kernel, o.ip, o.earlier_ip, o.kind) == (&h.kernel, h.ip, h.earlier_ip, h.kind)

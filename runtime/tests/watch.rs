@@ -64,6 +64,23 @@ fn counts_are_by_instruction() {
     assert_eq!(messages[0].amount.executed, 21);
 }
 
+#[test]
+fn modelled_time_follows_the_way_that_threads_take() {
+    let cycles = |items: u32| {
+        let watch = Watch::new().cycles();
+        launch(&watch, items);
+        watch.report().cycles
+    };
+    // A thread by itself, and twenty of them: each has an EU of its own.
+    let (one, many) = (cycles(16), cycles(320));
+    assert_eq!((20 * one.alone, 20 * one.busy), (many.alone, many.busy));
+    // The loop runs three times, not the eight that are taken for granted without running it; nobody waits for the message.
+    assert!(
+        (20..200).contains(&one.alone) && one.busy < one.alone,
+        "{one:?}"
+    );
+}
+
 /// Lines of a trace.
 fn trace(filter: TraceFilter, items: u32) -> Vec<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));

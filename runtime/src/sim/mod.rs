@@ -16,6 +16,7 @@ mod launch;
 mod memory;
 mod module;
 mod operand;
+mod pace;
 mod printf;
 mod program;
 mod regs;

@@ -2,6 +2,7 @@
 
 use super::hazard::{Model, Scoreboard};
 use super::launch::Plan;
+use super::pace::Pace;
 use super::program::{Kind, MicroOp, Program};
 use super::thread::Thread;
 use super::trace;
@@ -142,6 +143,7 @@ pub(super) struct Watcher<'p> {
     line: trace::Line,
     counter: Option<Counter<'p>>,
     hazards: Option<Hazards>,
+    pace: Option<Pace>,
 }
 
 /// The scoreboards of a group's threads, and what was found.
@@ -170,6 +172,7 @@ impl<'p> Watcher<'p> {
                 threads: Vec::new(),
                 found: BTreeMap::new(),
             }),
+            pace: watch.cycles.then(|| Pace::new(program)),
         }
     }
 
@@ -179,12 +182,15 @@ impl<'p> Watcher<'p> {
         if let Some(h) = &mut self.hazards {
             h.threads.clear();
         }
+        if let Some(p) = &mut self.pace {
+            p.group();
+        }
     }
 
     /// The one that counts, where nothing else is asked for.
     pub(super) fn only_counts(&mut self) -> Option<&mut Counter<'p>> {
-        match (&self.watch.filter, &self.hazards) {
-            (None, None) => self.counter.as_mut(),
+        match (&self.watch.filter, &self.hazards, &self.pace) {
+            (None, None, None) => self.counter.as_mut(),
             _ => None,
         }
     }
@@ -193,6 +199,12 @@ impl<'p> Watcher<'p> {
     pub(super) fn finish(self) {
         if let Some(c) = self.counter {
             self.watch.add(c.finish());
+        }
+        if let Some(p) = self.pace {
+            self.watch.add(Report {
+                cycles: p.finish(),
+                ..Report::default()
+            });
         }
         if let Some(h) = self.hazards {
             self.watch.add(Report {
@@ -253,6 +265,9 @@ impl Observer for Watcher<'_> {
                 h.threads.resize_with(needed, Scoreboard::default);
             }
         }
+        if let Some(p) = &mut self.pace {
+            p.thread(number);
+        }
     }
 
     fn before(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
@@ -266,6 +281,9 @@ impl Observer for Watcher<'_> {
     }
 
     fn after(&mut self, t: &Thread, pc: u32, op: &MicroOp, mask: u32) {
+        if let Some(p) = &mut self.pace {
+            p.executed(self.thread, pc);
+        }
         if let Some(c) = &mut self.counter {
             c.after(t, pc, op, mask);
         }

@@ -33,7 +33,7 @@ fn row(k: &Kernel, cases: &[&Case], options: &CompileOptions, rounds: u32) -> Ro
             let known = out.iter().flatten().find(|o| o.0.zebin == made.zebin);
             let ran = match known {
                 Some(same) => Ok(same.1),
-                None => sides::run(&made.zebin, cases, made.simd),
+                None => sides::run(&made, cases),
             };
             ran.map(|r| (made, r))
         });

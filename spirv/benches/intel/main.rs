@@ -220,7 +220,7 @@ fn main() {
     for (n, k) in kernels.iter().enumerate() {
         let mine = |c: &&&Case| (c.file, c.kernel) == (k.file, k.name);
         let cases: Vec<&Case> = cases.iter().filter(mine).copied().collect();
-        let run = |made: Made| sides::run(&made.zebin, &cases, made.simd).map(|r| (made, r));
+        let run = |made: Made| sides::run(&made, &cases).map(|r| (made, r));
         let ours = sides::ours(k, &asked, dir).and_then(run);
         let theirs = sides::theirs(k, &asked, dir)
             .map(|m| m.in_time(times.get(&n).copied()))

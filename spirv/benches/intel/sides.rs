@@ -3,8 +3,7 @@
 use crate::case::Case;
 use crate::{Asked, Kernel, judge, simulated};
 use gantry_codegen::{CompileOptions, Context, GrfMode};
-use gantry_isa_gen::perf::{self, Cycles};
-use gantry_isa_gen::{Inst, Platform, Reg, decode};
+use gantry_isa_gen::perf::Cycles;
 use gantry_runtime::Watch;
 use gantry_runtime::zebin::Zebin;
 use gantry_spirv::{Options, compile};
@@ -23,8 +22,6 @@ pub struct Made {
     pub bytes: usize,
     /// Scratch of a thread, in bytes.
     pub scratch: u32,
-    /// What a thread takes by the model of `docs/scheduling.md`.
-    pub cycles: Cycles,
     /// Threads of an EU.
     pub threads: u32,
     /// The fastest compile.
@@ -44,7 +41,6 @@ impl Made {
             simd: info.env.simd_size,
             scratch: info.scratch_bytes(),
             bytes: code.len(),
-            cycles: cycles(read.platform, code),
             // Threads share the registers of an EU.
             threads: features.eu_threads * features.grf_count / info.env.grf_count.max(1),
             zebin,
@@ -61,17 +57,6 @@ impl Made {
 /// Bytes of code without the zeros behind it.
 fn trimmed(code: &[u8]) -> usize {
     code.iter().rposition(|b| *b != 0).map_or(0, |n| n + 1)
-}
-
-/// What code takes; what is no instruction ends it.
-fn cycles(platform: Platform, code: &[u8]) -> Cycles {
-    let mut insts: Vec<(u32, Inst<Reg>)> = Vec::new();
-    let mut at = 0;
-    while let Some(Ok(d)) = code.get(at..).map(|rest| decode::decode(platform, rest)) {
-        insts.push((at as u32, d.inst));
-        at += d.len;
-    }
-    perf::cycles(platform, insts.iter().map(|(at, inst)| (*at, inst)))
 }
 
 /// Ours, from words to zebin; the fastest of so many compiles, or one that is not timed.
@@ -153,21 +138,27 @@ pub struct Ran {
     pub sends: u64,
     /// Block messages of scratch: fills and spills, and private memory that is kept there so.
     pub scratch: u64,
+    pub threads: u64,
+    /// What all threads take by the model of `docs/scheduling.md`.
+    pub cycles: Cycles,
 }
 
 /// Makes the launches, and holds them to what is expected.
-pub fn run(zebin: &[u8], cases: &[&Case], simd: u32) -> Result<Ran, String> {
-    let module = simulated::load_on(zebin, 1)?;
+pub fn run(made: &Made, cases: &[&Case]) -> Result<Ran, String> {
+    let module = simulated::load_on(&made.zebin, 1)?;
     let mut out = Ran::default();
-    let watch = Watch::new().counts();
+    let watch = Watch::new().counts().cycles();
     for case in cases {
-        let stats = judge::watched(case, &module, simd, Some(&watch));
+        let stats = judge::watched(case, &module, made.simd, Some(&watch));
         let stats = stats.map_err(|e| format!("wrong: {e}"))?;
         out.instructions += stats.instructions;
         out.sends += stats.sends;
+        out.threads += stats.threads;
         out.scratch += stats.scratch.reads + stats.scratch.writes;
     }
-    let totals = watch.report().by_opcode();
+    let report = watch.report();
+    out.cycles = report.cycles;
+    let totals = report.by_opcode();
     let syncs = totals.iter().filter(|t| t.name.starts_with("sync"));
     out.syncs = syncs.map(|t| t.amount.executed).sum();
     out.instructions -= out.syncs;

@@ -1,6 +1,6 @@
 //! The table, and its means.
 
-use crate::sides::Made;
+use crate::sides::{Made, Ran};
 use crate::{Asked, Row};
 use std::fmt::Write;
 use std::path::Path;
@@ -117,8 +117,8 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
         all.syncs[0] += ran.syncs;
         all.syncs[1] += their_ran.syncs;
         let cycles = |threads: u32| {
-            let of = |m: &Made| m.cycles.of_threads(threads) as f64 / f64::from(m.simd);
-            ratio(of(made), of(their_made))
+            let of = |r: &Ran| r.cycles.of_threads(threads) as f64;
+            ratio(of(ran), of(their_ran))
         };
         all.cycles[0].push(cycles(1));
         all.cycles[1].push(cycles(made.threads));
@@ -133,8 +133,8 @@ pub fn text(asked: &Asked, rows: &[Row]) -> String {
             their_ran.syncs,
             ran.sends,
             their_ran.sends,
-            made.cycles.alone,
-            their_made.cycles.alone,
+            ran.cycles.alone / ran.threads.max(1),
+            their_ran.cycles.alone / their_ran.threads.max(1),
             made.bytes,
             their_made.bytes,
             made.scratch,

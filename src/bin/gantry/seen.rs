@@ -26,7 +26,7 @@ pub(crate) struct Watching {
     /// Print what ran, in all, by opcode and by message
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "json")]
     stats: Option<Form>,
-    /// Print how often each source line (with debug information) and each instruction ran
+    /// Print how often each source line (with debug information) and each instruction ran, and the modelled time of all threads
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     profile: Option<Form>,
     /// Look for reads and writes that no scoreboard annotation (SWSB) waits for; the command fails if there are some
@@ -81,6 +81,9 @@ impl Watching {
         let mut watch = Watch::new();
         if self.stats.is_some() || self.profile.is_some() {
             watch = watch.counts();
+        }
+        if self.profile.is_some() {
+            watch = watch.cycles();
         }
         if self.check_hazards.is_some() {
             watch = watch.hazards();
@@ -222,7 +225,10 @@ fn stats_text(
 }
 
 fn profile_text(r: &Report) -> String {
-    let mut out = String::new();
+    let mut out = format!(
+        "modelled: {} cycles of threads alone, {} of the unit that they use most\n",
+        r.cycles.alone, r.cycles.busy
+    );
     let lines = r.by_line();
     if !lines.is_empty() {
         let _ = writeln!(out, "{HEAD}  line");
@@ -253,6 +259,7 @@ fn profile_json(r: &Report) -> Value {
     json!({
         "profile": r.instructions.iter().map(line).collect::<Value>(),
         "lines": totals(&r.by_line()),
+        "cycles": { "alone": r.cycles.alone, "busy": r.cycles.busy },
     })
 }
 
