@@ -6,7 +6,7 @@
 //! a word or a dword, wherever in memory that is: their message takes any address.
 //!
 //! A block at one address may read bytes that nobody asked for: those between two that were, and of surfaces, which end where they end, those up to
-//! the message's size.
+//! the message's size. So may a dword of bytes and words: those between.
 //!
 //! Needs: IR that verifies. Makes: the same. Work: each access is compared with those of [`OPEN`] groups of at most [`MEMBERS`]: linear.
 
@@ -263,9 +263,11 @@ impl Group {
             (false, true) => DWORD,
             (false, false) => MOST_A_LANE,
         };
-        // Bytes between two accesses to a surface come for nothing.
+        // Bytes between two accesses to a surface come for nothing, and those between two of a dword.
+        let apart = !writes && (block || first.narrow());
         let hole = match (block, first.place.mem.space) {
             (true, Space::Surface(_)) => OWORD - DWORD,
+            (false, _) if apart => DWORD,
             _ => 0,
         };
         let mut members: Vec<(i64, Member)> = self
@@ -279,7 +281,8 @@ impl Group {
             let bytes = i64::from(m.place.bytes);
             if let Some(run) = runs.last_mut() {
                 let end = run.start + run.bytes;
-                let next = d <= end + hole && (d == end || block || d + bytes <= end);
+                let next =
+                    d <= end + hole && (d == end || block || apart && d > end || d + bytes <= end);
                 let all = (d + bytes - run.start).max(run.bytes);
                 if next && all <= most && !(writes && d < end) {
                     run.members.push((d, m));
