@@ -44,6 +44,21 @@ impl IntCC {
         }
     }
 
+    /// The condition for operands in the other order.
+    pub const fn exchanged(self) -> IntCC {
+        match self {
+            IntCC::Equal | IntCC::NotEqual => self,
+            IntCC::SignedLessThan => IntCC::SignedGreaterThan,
+            IntCC::SignedLessThanOrEqual => IntCC::SignedGreaterThanOrEqual,
+            IntCC::SignedGreaterThan => IntCC::SignedLessThan,
+            IntCC::SignedGreaterThanOrEqual => IntCC::SignedLessThanOrEqual,
+            IntCC::UnsignedLessThan => IntCC::UnsignedGreaterThan,
+            IntCC::UnsignedLessThanOrEqual => IntCC::UnsignedGreaterThanOrEqual,
+            IntCC::UnsignedGreaterThan => IntCC::UnsignedLessThan,
+            IntCC::UnsignedGreaterThanOrEqual => IntCC::UnsignedLessThanOrEqual,
+        }
+    }
+
     /// Every condition.
     pub const ALL: [IntCC; 10] = [
         IntCC::Equal,

@@ -479,7 +479,7 @@ impl<'a> EGraph<'a> {
                 let [a, b] = *args;
                 self.constant_last(args);
                 if *args != [a, b] {
-                    *cond = rules::exchanged(*cond);
+                    *cond = cond.exchanged();
                 }
             }
             InstData::Ternary {

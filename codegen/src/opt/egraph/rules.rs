@@ -80,21 +80,6 @@ pub(super) fn simplify(graph: &mut EGraph<'_>, v: Value, found: &mut SmallVec<[V
     constructor_simplify(graph, v, found);
 }
 
-/// The condition for operands in the other order.
-pub(super) fn exchanged(cond: IntCC) -> IntCC {
-    match cond {
-        IntCC::Equal | IntCC::NotEqual => cond,
-        IntCC::SignedLessThan => IntCC::SignedGreaterThan,
-        IntCC::SignedLessThanOrEqual => IntCC::SignedGreaterThanOrEqual,
-        IntCC::SignedGreaterThan => IntCC::SignedLessThan,
-        IntCC::SignedGreaterThanOrEqual => IntCC::SignedLessThanOrEqual,
-        IntCC::UnsignedLessThan => IntCC::UnsignedGreaterThan,
-        IntCC::UnsignedLessThanOrEqual => IntCC::UnsignedGreaterThanOrEqual,
-        IntCC::UnsignedGreaterThan => IntCC::UnsignedLessThan,
-        IntCC::UnsignedGreaterThanOrEqual => IntCC::UnsignedLessThanOrEqual,
-    }
-}
-
 /// The most lanes of which regions are looked at one by one.
 const REGION_LANES: u32 = 64;
 /// The bytes of a value of which there may be two versions at once.

@@ -9,14 +9,20 @@
 //! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become, in [`ROUNDS`] of at
 //! most [`LOOPS`]; of instructions that fold in the copies, [`FOLDED`] count as one. Inner loops go first.
 
+mod runtime;
+mod shape;
+
+pub(super) use runtime::run as runtime;
+
 use super::copy::{Copied, branch, jump_args};
-use super::loops::{Loop, Loops};
+use super::loops::Loops;
 use super::{Facts, State};
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
 use crate::ir::{Block, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Value};
 use cranelift_entity::EntitySet;
 use gantry_isa_gen::sem::FpMode;
+use shape::Shape;
 use std::collections::HashSet;
 
 /// Iterations.
@@ -39,15 +45,7 @@ const LOOPS: usize = 256;
 
 /// A loop that can be made straight.
 struct Counted {
-    header: Block,
-    /// The one block that jumps into it, and the one that jumps back.
-    before: Block,
-    latch: Block,
-    /// Where the header branches to in the loop, and to leave it.
-    body: usize,
-    exit: usize,
-    /// Its blocks in an order in which definitions come before uses, the header first.
-    blocks: Vec<Block>,
+    shape: Shape,
     iterations: u32,
     /// The number that is counted, what it begins as, and how many iterations become one, where not all become straight.
     some: Option<(Value, u64, u32)>,
@@ -65,7 +63,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
         let cfg = state.flow.of(func);
         let loops = Loops::new(func, &cfg);
         let mut found = find(func, &cfg, &loops, &mut left, &facts.float.mode());
-        found.retain(|l| !rings.contains(l.header));
+        found.retain(|l| !rings.contains(l.shape.header));
         // These first: what they count is another value then, which what is noted below must not name by the old one.
         found.sort_by_key(|l| l.some.is_none());
         if found.is_empty() {
@@ -77,7 +75,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
             match counted.some {
                 None => unroll(func, counted, &mut last),
                 Some(some) => {
-                    rings.insert(counted.header);
+                    rings.insert(counted.shape.header);
                     unroll_some(func, counted, some);
                 }
             }
@@ -129,109 +127,35 @@ fn find(
     left: &mut usize,
     mode: &FpMode,
 ) -> Vec<Counted> {
-    let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); loops.loops.len()];
-    for &block in cfg.order() {
-        if let Some(l) = loops.of(block) {
-            blocks[l.as_u32() as usize].push(block);
-        }
-    }
-    let mut inner: Vec<bool> = vec![true; loops.loops.len()];
-    for data in loops.loops.values() {
-        if let Some(up) = data.parent.expand() {
-            inner[up.as_u32() as usize] = false;
-        }
-    }
-    let all = loops.loops.keys().filter(|l| inner[l.as_u32() as usize]);
-    let straight = all.filter_map(|l| {
-        let blocks = std::mem::take(&mut blocks[l.as_u32() as usize]);
-        let found = counted(func, cfg, loops, l, blocks, *left, mode)?;
+    let straight = shape::innermost(func, cfg, loops).filter_map(|shape| {
+        let found = counted(func, shape, *left, mode)?;
         *left -= found.all;
         Some(found)
     });
     straight.take(LOOPS).collect()
 }
 
-fn counted(
-    func: &Function,
-    cfg: &ControlFlow,
-    loops: &Loops,
-    this: Loop,
-    blocks: Vec<Block>,
-    left: usize,
-    mode: &FpMode,
-) -> Option<Counted> {
-    let header = loops.loops[this].header;
-    let inside = |b: Block| loops.of(b) == Some(this);
-    let &[(a, _), (b, _)] = cfg.preds(header) else {
-        return None;
-    };
-    let (before, latch) = match (inside(a), inside(b)) {
-        (false, true) => (a, b),
-        (true, false) => (b, a),
-        _ => return None,
-    };
-    let jump = |b: Block| match *func.dfg.data(func.layout.terminator(b)?) {
-        InstData::Jump { dest, .. } => Some(dest.args.as_slice(&func.dfg.pool)),
-        _ => None,
-    };
-    let (first, next) = (jump(before)?, jump(latch)?);
-    let end = func.layout.terminator(header)?;
-    let InstData::Brif { cond, dests, .. } = *func.dfg.data(end) else {
-        return None;
-    };
-    let (body, exit) = match (inside(dests[0].block), inside(dests[1].block)) {
-        (true, false) => (0, 1),
-        (false, true) => (1, 0),
-        _ => return None,
-    };
-    // It is left there alone, and what it leads to is reached from nowhere else.
-    let leaves = |b: &Block| {
-        let end = func.layout.terminator(*b);
-        let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
-        *b != header && dests.iter().any(|d| !inside(d.block))
-    };
-    if size(func, &blocks, None) > LOOP || blocks.len() > LOOP {
+fn counted(func: &Function, shape: Shape, left: usize, mode: &FpMode) -> Option<Counted> {
+    if size(func, &shape.blocks, None) > LOOP || shape.blocks.len() > LOOP {
         return None;
     }
-    // Cycles that are no loops would have uses before definitions.
-    let place = |b: Block| blocks.iter().position(|&o| o == b);
-    let back = |(n, b): (usize, &Block)| {
-        let end = func.layout.terminator(*b);
-        let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
-        let mut places = dests.iter().filter_map(|d| place(d.block));
-        places.any(|to| to != 0 && to <= n)
-    };
-    if latch == header || blocks.iter().enumerate().any(back) {
-        return None;
-    }
-    if blocks.iter().any(leaves) || cfg.preds(dests[exit].block).len() != 1 {
-        return None;
-    }
-    let InstData::IntCompare { args, .. } = *func.dfg.data(func.dfg.def_inst(cond)?) else {
+    let compare = func.dfg.data(func.dfg.def_inst(shape.cond)?);
+    let InstData::IntCompare { args, .. } = *compare else {
         return None;
     };
-    let params = func.dfg.block_params(header);
-    let number = params.iter().position(|&p| p == args[0])?;
-    let start = constant(func, *first.get(number)?)?;
-    let step = match *func.dfg.data(func.dfg.def_inst(*next.get(number)?)?) {
-        InstData::Binary {
-            opcode: Opcode::Iadd,
-            args: [x, step],
-        } if x == args[0] => constant(func, step)?,
-        _ => return None,
-    };
+    let (place, step) = shape.counts(func, args[0])?;
+    let start = constant(func, *jump_args(func, shape.before).get(place)?)?;
     let bound = constant(func, args[1])?;
-    let compare = func.dfg.data(func.dfg.def_inst(cond)?);
     let ty = func.dfg.ty(args[0]);
     let mask = ty.scalar().mask();
     let mut number = start;
     let mut iterations = 0;
-    let size = size(func, &blocks, Some(args[0]));
+    let size = size(func, &shape.blocks, Some(args[0]));
     loop {
         let (x, y): (Lanes, Lanes) = (vec![number], vec![bound]);
         let value = |v: Value| if v == args[0] { &x } else { &y };
-        let holds = evaluate(&func.dfg, func.dfg.ty(cond), compare, value, mode).ok()?;
-        if (holds.first()?.first()? == &1) != (body == 0) {
+        let holds = evaluate(&func.dfg, func.dfg.ty(shape.cond), compare, value, mode).ok()?;
+        if (holds.first()?.first()? == &1) != (shape.body == 0) {
             break;
         }
         number = number.wrapping_add(step) & mask;
@@ -244,7 +168,7 @@ fn counted(
     let some = match iterations <= ITERATIONS && fits(iterations, LOOP) {
         true => None,
         false => {
-            let n = ring(func, &blocks, args[0]).filter(|n| iterations.is_multiple_of(*n))?;
+            let n = ring(func, &shape.blocks, args[0]).filter(|n| iterations.is_multiple_of(*n))?;
             if step != 1 || !fits(n, RING_LOOP) {
                 return None;
             }
@@ -252,15 +176,10 @@ fn counted(
         }
     };
     Some(Counted {
-        header,
-        before,
-        latch,
-        body,
-        exit,
-        blocks,
         iterations,
         all: size * some.map_or(iterations, |s| s.2) as usize,
         some,
+        shape,
     })
 }
 
@@ -310,12 +229,13 @@ fn constant(func: &Function, v: Value) -> Option<u64> {
 }
 
 /// Copies a loop's iterations. `last`: gets what stands for the header's values behind the loop.
-fn unroll(func: &mut Function, l: &Counted, last: &mut Copied) {
+fn unroll(func: &mut Function, counted: &Counted, last: &mut Copied) {
+    let l = &counted.shape;
     let mut from = l.before;
     let mut copied = Copied::default();
     let mut order = Vec::new();
     let params = func.dfg.block_params(l.header).to_vec();
-    for n in 0..=l.iterations {
+    for n in 0..=counted.iterations {
         // What the header's parameters are, from the jump at the end of what was copied last.
         let args = jump_args(func, from);
         let mut next = Copied::default();
@@ -328,7 +248,7 @@ fn unroll(func: &mut Function, l: &Counted, last: &mut Copied) {
         let Some((&end, head)) = head.split_last() else {
             return;
         };
-        if n == l.iterations {
+        if n == counted.iterations {
             for &inst in head {
                 copied.inst(func, inst, from);
             }
@@ -352,7 +272,8 @@ fn unroll(func: &mut Function, l: &Counted, last: &mut Copied) {
 }
 
 /// Makes one iteration of some: behind each the next one follows at once, and the number is a multiple and a constant.
-fn unroll_some(func: &mut Function, l: &Counted, (number, start, times): (Value, u64, u32)) {
+fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (Value, u64, u32)) {
+    let l = &counted.shape;
     let ty = func.dfg.ty(number);
     let params = func.dfg.block_params(l.header).to_vec();
     let Some(place) = params.iter().position(|&p| p == number) else {
@@ -407,7 +328,7 @@ fn unroll_some(func: &mut Function, l: &Counted, (number, start, times): (Value,
     let by = constant(func, 1);
     let shift = constant(func, u64::from(times.trailing_zeros()));
     let first = constant(func, start);
-    let all = constant(func, u64::from(l.iterations / times));
+    let all = constant(func, u64::from(counted.iterations / times));
     let [here, there] = [&mut in_header, &mut in_body].map(|place| {
         let multiple = one(func, place, of(Opcode::Ishl, [number, shift]));
         one(func, place, of(Opcode::Iadd, [multiple, first]))
