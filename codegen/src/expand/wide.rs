@@ -56,9 +56,20 @@ pub(super) fn half(high: bool) -> Region {
 }
 
 impl Expander<'_> {
-    /// The halves of a 64-bit integer or double.
+    /// The halves of a 64-bit integer or double: of a number that was extended without a sign, that and nothing.
     pub(super) fn split(&mut self, v: Value) -> Pair {
         let lanes = self.ty(v).lanes();
+        if let Some(&InstData::Unary {
+            opcode: Opcode::Uextend,
+            arg,
+        }) = self.func.dfg.def_inst(v).map(|i| self.func.dfg.data(i))
+            && self.ty(arg).scalar() == Scalar::I32
+        {
+            return Pair {
+                low: arg,
+                high: self.int(self.ty(arg), 0),
+            };
+        }
         let both = self.to(Opcode::Bitcast, Type::clamped(Scalar::I32, 2 * lanes), v);
         let one = Type::clamped(Scalar::I32, lanes);
         Pair {
@@ -94,10 +105,13 @@ fn imul(e: &mut Expander<'_>, inst: Inst) -> Results {
     let (a, b) = e.pairs(inst);
     let low = e.bin(Opcode::Imul, a.low, b.low);
     let top = e.bin(Opcode::Umulh, a.low, b.low);
-    let x = e.bin(Opcode::Imul, a.low, b.high);
-    let y = e.bin(Opcode::Imul, a.high, b.low);
-    let sum = e.bin(Opcode::Iadd, top, x);
-    let high = e.bin(Opcode::Iadd, sum, y);
+    let mut high = top;
+    for (x, y) in [(a.low, b.high), (b.low, a.high)] {
+        if e.constant(y) != Some(0) {
+            let product = e.bin(Opcode::Imul, x, y);
+            high = e.bin(Opcode::Iadd, high, product);
+        }
+    }
     smallvec![e.join(Pair { low, high })]
 }
 
@@ -200,11 +214,17 @@ fn ishl_by(e: &mut Expander<'_>, a: Pair, by: u32) -> Pair {
             high: e.shift(Opcode::Ishl, a.low, n - 32),
         },
         n => {
-            let high = e.shift(Opcode::Ishl, a.high, n);
             let over = e.shift(Opcode::Ushr, a.low, 32 - n);
+            let high = match e.constant(a.high) {
+                Some(0) => over,
+                _ => {
+                    let high = e.shift(Opcode::Ishl, a.high, n);
+                    e.bin(Opcode::Bor, high, over)
+                }
+            };
             Pair {
                 low: e.shift(Opcode::Ishl, a.low, n),
-                high: e.bin(Opcode::Bor, high, over),
+                high,
             }
         }
     }

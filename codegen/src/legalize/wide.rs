@@ -1,7 +1,7 @@
 //! 64-bit operations where the ALU has no quadwords, or none in these regions: by doublewords.
 //!
 //! A bale of which every bit of a result comes from the same bit of its operands (moves, selects, logic) becomes two, of the lower and of
-//! the upper doublewords. A sum becomes a sum with carry. All else that a platform lacks was rewritten in the IR (`expand`).
+//! the upper doublewords; a move to neighbours one of twice as many doublewords. A sum becomes a sum with carry. All else that a platform lacks was rewritten in the IR (`expand`).
 
 use super::Legalizer;
 use crate::fired::Repair;
@@ -73,7 +73,10 @@ impl Legalizer<'_> {
         // A quadword as it is moves as one where sums are.
         let whole = sums && o.op == Op::Mov;
         if b.is_bitwise() && (lacks && !whole || !in_step) {
-            self.by_halves(b);
+            match Self::as_doublewords(b) {
+                Some(twice) => self.bale(&twice),
+                None => self.by_halves(b),
+            }
         } else if !sums && o.op == Op::Add {
             self.sum(b);
         } else if !sums && o.op == Op::Mov && o.ty.is_int() {
@@ -90,6 +93,47 @@ impl Legalizer<'_> {
             offset: v.offset + 4 * high,
             ..v
         }
+    }
+
+    /// A move of quadwords to neighbours as one of twice as many doublewords, where a region has both halves of each.
+    fn as_doublewords(b: &Bale) -> Option<Bale> {
+        let o = &b.operation;
+        let (Some(BaleSrc::View(src, m)), None) = (o.srcs[0], b.mask) else {
+            return None;
+        };
+        let step = |v: &View| match v.index {
+            None => v.step(0, b.lanes),
+            Some(_) => None,
+        };
+        let (from, to) = (step(&src)?, step(&b.dst)?);
+        if !b.is_raw_move() || b.lanes > 1 && to != 1 {
+            return None;
+        }
+        let lanes = 2 * b.lanes;
+        let neighbours = |v: View| View {
+            vs: lanes,
+            w: lanes,
+            hs: 1,
+            ty: Type::Ud,
+            ..v
+        };
+        let mut operation = Operation { ty: Type::Ud, ..*o };
+        let src = match from {
+            _ if b.lanes == 1 => neighbours(src),
+            1 => neighbours(src),
+            apart => View {
+                vs: 2 * apart,
+                w: 2,
+                ..neighbours(src)
+            },
+        };
+        operation.srcs[0] = Some(BaleSrc::View(src, m));
+        Some(Bale {
+            lanes,
+            operation,
+            dst: neighbours(b.dst),
+            ..*b
+        })
     }
 
     /// An operation on the lower and one on the upper doublewords.
