@@ -318,6 +318,7 @@ impl Gen<'_, '_, '_> {
                 8 if depth < 3 => self.uniform_switch(inner, depth),
                 9 if depth < 2 => self.escaping_loop(),
                 10 if depth < 2 => self.ring_loop(),
+                11 if depth < 2 && self.options.neighbours => self.neighbours_loop(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.

@@ -1,8 +1,8 @@
-//! Random accesses beside each other: to elements of the same few rows, in any order, some of which meet.
+//! Random accesses beside each other: to elements of the same few rows, in any order, some of which meet; and in loops, to one element after the other.
 
 use super::SHARED_BYTES;
 use super::generate::Gen;
-use crate::ir::{MemFlags, Opcode, Scalar, Space, Type, Value};
+use crate::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Type, Value};
 
 /// Elements behind all rows that are accessed too.
 const SLACK: u32 = 8;
@@ -50,6 +50,82 @@ impl Gen<'_, '_, '_> {
         let all = self.rows_type(&rows);
         let v = self.b.ins().bload_from(rows.mem, all, rows.first, 0);
         self.pool.push(v);
+    }
+
+    /// A loop of a number of iterations that only the launch knows, which loads an element and then the next of it.
+    pub(super) fn neighbours_loop(&mut self) {
+        if !self.memory {
+            return;
+        }
+        let Some(rows) = self.rows() else { return };
+        let i32 = Type::scalar_of(Scalar::I32);
+        let (any, most) = (self.value(i32), self.b.ins().iconst(i32, SLACK.into()));
+        let few = self.b.ins().iconst(i32, i64::from(SLACK) - 1);
+        let rounds = self.b.ins().band(any, few);
+        let zero = self.b.ins().iconst(i32, 0);
+        let up = self.rng.one_in(2);
+        let (first, bound, step) = match up {
+            true => (zero, rounds, 1),
+            false => (rounds, zero, -1),
+        };
+        let by_lanes = self.rng.one_in(2);
+        let addr = if by_lanes { rows.lanes } else { rows.first };
+        let lanes = self.b.ty(addr).lanes();
+        let ty = Type::clamped(rows.scalar, lanes);
+        let mask = self.value(Type::clamped(Scalar::B1, lanes));
+        let masked = (by_lanes && self.rng.one_in(3)).then_some(mask);
+        let sum = self.value(ty);
+        let (sum, number) = (self.b.var(sum), self.b.var(first));
+        let [head, body, end] = [(); 3].map(|()| self.b.create_block());
+        self.b.ins().jump(head, &[]);
+        self.b.switch_to_block(head);
+        let n = self.b.use_var(number);
+        let (cc, dests) = match (up, self.rng.below(3)) {
+            (true, 0) => (IntCC::UnsignedLessThan, [body, end]),
+            (true, 1) => (IntCC::SignedLessThan, [body, end]),
+            (true, _) => (IntCC::SignedGreaterThanOrEqual, [end, body]),
+            (false, 0) => (IntCC::UnsignedGreaterThan, [body, end]),
+            (false, 1) => (IntCC::SignedGreaterThan, [body, end]),
+            (false, _) => (IntCC::SignedLessThanOrEqual, [end, body]),
+        };
+        let cond = self.b.ins().icmp(cc, n, bound);
+        self.b.ins().brif(cond, dests[0], &[], dests[1], &[]);
+        self.b.seal_block(body);
+        self.b.switch_to_block(body);
+        let at = match up || self.rng.one_in(2) {
+            true => n,
+            false => self.b.ins().isub(most, n),
+        };
+        let size = self.b.ins().iconst(i32, rows.scalar.bytes().into());
+        let mut at = self.b.ins().imul(at, size);
+        let wide = self.b.ty(addr).scalar();
+        if wide == Scalar::I64 {
+            at = self.b.ins().uextend(Type::scalar_of(wide), at);
+        }
+        let at = self.b.splat(at, lanes);
+        let at = self.b.ins().iadd(addr, at);
+        let v = match by_lanes {
+            true => {
+                let masked = masked.map(|m| (m, self.b.ins().iconst(ty, 7)));
+                self.b.ins().load_from(rows.mem, ty, at, 0, masked)
+            }
+            false => self.b.ins().bload_from(rows.mem, ty, at, 0),
+        };
+        let old = self.b.use_var(sum);
+        let new = self.b.ins().iadd(old, v);
+        let new = self.b.ins().bxor(new, v);
+        self.b.def_var_all_lanes(sum, new);
+        let (n, step) = (self.b.use_var(number), self.b.ins().iconst(i32, step));
+        let n = self.b.ins().iadd(n, step);
+        self.b.def_var_all_lanes(number, n);
+        self.b.ins().jump(head, &[]);
+        self.b.seal_block(head);
+        self.b.seal_block(end);
+        self.b.switch_to_block(end);
+        for var in [sum, number] {
+            let v = self.b.use_var(var);
+            self.pool.push(v);
+        }
     }
 
     fn rows_type(&self, rows: &Rows) -> Type {
