@@ -283,3 +283,58 @@ fn loops_of_any_number_do_what_the_interpreter_says() {
     );
     assert!(taken * 10 >= beside * 9 || cases < 20);
 }
+
+/// Loads of several iterations live at once: where they would take more than half of the registers, the loop stays as it is.
+#[test]
+fn what_registers_do_not_hold_is_not_loaded_ahead() {
+    let text = |loads: u32| {
+        let mut t =
+            "kernel %many(i64 ptr, i64 ptr, i32) simd32 {\nblock0(v0: i64, v1: i64, v2: i32):\n"
+                .to_owned();
+        let rows: Vec<String> = (0..32).map(|n| (n * 64).to_string()).collect();
+        t += &format!(
+            "    v3 = vconst.i64x32 [{}]\n    v4 = rdregion.i64x32 v1, <0;1,0>, 0\n    v5 = iadd v4, v3\n",
+            rows.join(", ")
+        );
+        t += "    v6 = iconst.i32 0\n    v7 = iconst.i32x32 0\n";
+        let all = |first: u32| {
+            (0..loads)
+                .map(|n| format!(", v{}", first + n))
+                .collect::<String>()
+        };
+        let typed: String = (0..loads)
+            .map(|n| format!(", v{}: i32x32", 20 + n))
+            .collect();
+        let zeros = ", v7".repeat(loads as usize);
+        t += &format!(
+            "    jump block1(v6{zeros})\nblock1(v8: i32{typed}):\n    v9 = icmp slt v8, v2\n    brif v9, block2, block3\nblock2:\n"
+        );
+        t += "    v10 = uextend.i64 v8\n    v11 = iconst.i64 2\n    v12 = ishl v10, v11\n    v13 = rdregion.i64x32 v12, <0;1,0>, 0\n    v14 = iadd v5, v13\n";
+        for n in 0..loads {
+            t += &format!(
+                "    v{} = load.i32x32 v14+{}\n    v{} = bxor v{}, v{}\n",
+                40 + n,
+                4096 * n,
+                60 + n,
+                20 + n,
+                40 + n
+            );
+        }
+        t += &format!(
+            "    v15 = iconst.i32 1\n    v16 = iadd v8, v15\n    jump block1(v16{})\nblock3:\n",
+            all(60)
+        );
+        for n in 0..loads {
+            t += &format!("    bstore v{}, v0+{}\n", 20 + n, 128 * n);
+        }
+        t + "    return\n}\n"
+    };
+    for (loads, taken) in [(1, true), (4, true), (8, false)] {
+        let module = parse(&text(loads)).unwrap().module;
+        let c = compile(&module, &CompileOptions::for_target("skl").unwrap()).unwrap();
+        let stats = &c.kernels[0].stats;
+        let pass = stats.passes.iter().find(|p| p.pass == Pass::UnrollRuntime);
+        assert_eq!(pass.is_some_and(|p| p.changes > 0), taken, "{loads} loads");
+        assert_eq!(stats.spilled.registers, 0, "{loads} loads");
+    }
+}

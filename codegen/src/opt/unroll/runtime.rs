@@ -11,7 +11,7 @@
 //! Nothing is gained but by messages (`address/merge.rs` makes one of the loads) and by what ends an iteration. So the body is to write no memory, and to load
 //! in every iteration, by an address that a step moves by as many bytes as are read. All iterations' loads stand before the first of them.
 //!
-//! Bounds: [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
+//! Bounds: half of the register file for what is loaded, [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
 
 use super::shape::{self, Shape};
 use super::{constant, size};
@@ -53,16 +53,17 @@ struct Gain {
 }
 
 /// The pass. Gives how many loops do several iterations at once.
-pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
+pub(in crate::opt) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
     let cfg = state.flow.of(func);
     let loops = Loops::new(func, &cfg);
     if loops.loops.is_empty() {
         return 0;
     }
     let mut left = FUNCTION;
+    let room = facts.target.grf().size() / 2;
     let gains = shape::innermost(func, &cfg, &loops).take(LOOPS);
     let gains: Vec<Gain> = gains
-        .filter_map(|shape| gain(func, &cfg, shape, &mut left))
+        .filter_map(|shape| gain(func, &cfg, shape, room, &mut left))
         .collect();
     for gain in &gains {
         unroll(func, gain);
@@ -73,8 +74,14 @@ pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State)
     gains.len() as u32
 }
 
-/// What a loop would gain, if it does.
-fn gain(func: &Function, cfg: &ControlFlow, shape: Shape, left: &mut usize) -> Option<Gain> {
+/// What a loop would gain, if it does. `room`: bytes of registers that what it loads may take.
+fn gain(
+    func: &Function,
+    cfg: &ControlFlow,
+    shape: Shape,
+    room: u32,
+    left: &mut usize,
+) -> Option<Gain> {
     let insts = || shape.blocks.iter().flat_map(|&b| func.layout.insts(b));
     let allowed = |i: &Inst| match func.dfg.data(*i) {
         InstData::Load { mem, .. } => !mem.volatile,
@@ -132,7 +139,7 @@ fn gain(func: &Function, cfg: &ControlFlow, shape: Shape, left: &mut usize) -> O
     let intervals = cfg.dominator_intervals();
     let latch = intervals[shape.latch];
     let always = |b: &&Block| intervals[**b].0 <= latch.0 && latch.1 <= intervals[**b].1;
-    let mut loads = Vec::new();
+    let (mut loads, mut loaded) = (Vec::new(), 0);
     for &inst in shape
         .blocks
         .iter()
@@ -164,11 +171,12 @@ fn gain(func: &Function, cfg: &ControlFlow, shape: Shape, left: &mut usize) -> O
         };
         if merges && of(addr).is_some_and(|by| by.unsigned_abs() == u64::from(bytes)) {
             loads.push(inst);
+            loaded += TIMES * ty.bytes();
         }
     }
     let one = size(func, &shape.blocks, None);
     let all = one * TIMES as usize;
-    if loads.is_empty() || one > BODY || all > *left {
+    if loads.is_empty() || loaded > room || one > BODY || all > *left {
         return None;
     }
     *left -= all;
