@@ -4,7 +4,7 @@
 //! `GANTRY_SEED`; Intel's front end makes SPIR-V of each, with the macros that hashcat gives, and each kernel in it is compiled for `GANTRY_TARGETS`
 //! (`skl`), a process a file, so that its time and memory are its own. The legality rules judge every instruction, Intel's assembler those of one file in
 //! `GANTRY_ASSEMBLED` (4), Intel's driver, without a GPU, every zebin. `GANTRY_INTEL=1` has Intel's compiler compile the same SPIR-V, a process a file, too.
-//! It tells what share compiles, what refuses the others by name, and the time and memory of both.
+//! It tells what share compiles, what refuses the others by name, and the processors' time and the memory of both.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 #[path = "../../../runtime/tests/common/driven.rs"]
