@@ -8,6 +8,7 @@
 
 use super::uses::Uses;
 use crate::ir::{ArgKind, ControlFlow, Function, Inst, InstData, Opcode, Space, Value, ValueDef};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 
 /// What an address is based on.
@@ -53,7 +54,7 @@ impl Bases {
     /// Of a kernel.
     pub(super) fn new(func: &Function, cfg: &ControlFlow) -> Bases {
         let mut bases = Bases {
-            of: SecondaryMap::new(),
+            of: sized(func.dfg.num_values()),
             escaped: vec![false; func.sig.params.len()],
         };
         let uses = Uses::new(func, cfg.order());

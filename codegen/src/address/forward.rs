@@ -39,7 +39,7 @@ pub(super) struct Known {
 /// Forwards what is known to loads; gives how many there are fewer.
 pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
     let cfg = state.flow.of(func);
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(func);
     let mut ends: SecondaryMap<Block, Vec<Known>> = sized(func.dfg.num_blocks());
     let (mut changed, mut kept) = (0, KEPT);
     for &block in cfg.order() {
@@ -238,7 +238,7 @@ fn is_undef(func: &Function, v: Value) -> bool {
 /// Takes out stores that nobody can read; gives how many.
 pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
     let cfg = state.flow.of(func);
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(func);
     let read = scratch_reads(func, &mut sums);
     let mut changed = 0;
     for &block in cfg.order() {

@@ -37,7 +37,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
     if loops.loops.is_empty() {
         return 0;
     }
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(func);
     let inside = inside(func, &cfg, &loops, &mut sums);
     let mut block_of: SecondaryMap<Inst, u32> = SecondaryMap::new();
     for (n, &block) in (1..).zip(func.layout.blocks()) {

@@ -44,7 +44,7 @@ pub(crate) fn stores(func: &mut Function, facts: &Facts<'_>, state: &mut State) 
 }
 
 fn merge(func: &mut Function, cfg: &ControlFlow, target: &Target, writes: bool) -> u32 {
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(func);
     let mut changed = 0;
     let mut groups = Groups {
         target,

@@ -7,6 +7,7 @@
 //! the work is linear.
 
 use crate::ir::{Function, InstData, Opcode, Scalar, Value};
+use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use smallvec::SmallVec;
@@ -76,6 +77,9 @@ impl Sum {
 
 /// Two lists of terms as one, the second so many times.
 fn merged(a: &Terms, b: &Terms, times: u64) -> Terms {
+    if b.is_empty() {
+        return Terms::from_slice(a);
+    }
     let mut out = Terms::new();
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     loop {
@@ -103,7 +107,7 @@ fn merged(a: &Terms, b: &Terms, times: u64) -> Terms {
 }
 
 /// The sums of a function's values.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sums {
     all: PrimaryMap<Number, Sum>,
     /// By value: which it is.
@@ -116,6 +120,14 @@ struct Number(u32);
 entity_impl!(Number, "sum");
 
 impl Sums {
+    /// Of none of a function's values so far.
+    pub(super) fn new(func: &Function) -> Sums {
+        Sums {
+            all: PrimaryMap::new(),
+            of: sized(func.dfg.num_values()),
+        }
+    }
+
     /// An integer of 32 or 64 bits as a sum.
     pub(super) fn of(&mut self, func: &Function, v: Value) -> &Sum {
         let n = self.number(func, v, DEPTH);
@@ -185,9 +197,7 @@ impl Sums {
             } if index.is_none() => {
                 let from = dfg.ty(arg);
                 let last = region.last_element(ty.lanes());
-                let whole = from == ty
-                    && region.offset == 0
-                    && (0..ty.lanes()).all(|l| region.element(l) == l);
+                let whole = from == ty && region.offset == 0 && region.is_contiguous(ty.lanes());
                 // One lane for all.
                 let spread = from.lanes() == 1 && last == 0;
                 match whole || spread {

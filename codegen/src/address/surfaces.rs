@@ -336,7 +336,7 @@ impl Plan {
 
 /// The results of an instruction.
 fn results(func: &Function, inst: Inst) -> SmallVec<[Value; 3]> {
-    func.dfg.results(inst).iter().copied().collect()
+    SmallVec::from_slice(func.dfg.results(inst))
 }
 
 /// What an access gains by an offset in place of an address: quadwords a lane are one message's by address, and two dwords that are to be put together by

@@ -1,10 +1,11 @@
 //! Who uses a value.
 
 use crate::ir::{Block, Function, Inst, Value};
+use crate::sized;
 use cranelift_entity::SecondaryMap;
 
 /// The instructions that use each value, those in blocks that can be reached: one for each operand.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Uses {
     users: Vec<Inst>,
     /// Where each value's begin and end.
@@ -14,7 +15,10 @@ pub(super) struct Uses {
 impl Uses {
     /// Of the instructions of some blocks.
     pub(super) fn new(func: &Function, blocks: &[Block]) -> Uses {
-        let mut uses = Uses::default();
+        let mut uses = Uses {
+            users: Vec::new(),
+            at: sized(func.dfg.num_values()),
+        };
         let dfg = &func.dfg;
         let insts = || blocks.iter().flat_map(|&b| func.layout.insts(b));
         let mut all = 0u32;

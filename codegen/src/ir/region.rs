@@ -41,6 +41,13 @@ impl Region {
         Region::new(lanes, lanes, 1, offset)
     }
 
+    /// Whether so many lanes are neighbours in order.
+    pub fn is_contiguous(&self, lanes: u32) -> bool {
+        let w = u32::from(self.width).max(1);
+        let rows = lanes <= w || u32::from(self.vstride) == w;
+        lanes <= 1 || rows && (w == 1 || self.hstride == 1)
+    }
+
     /// The element, from the region's start, of a lane.
     pub const fn element(&self, lane: u32) -> u32 {
         let w = if self.width == 0 {

@@ -61,7 +61,8 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
     let size = v.ty.bytes();
     let at = |lane: u32| base.grf_offset + v.byte(first + lane);
     let start = at(0);
-    let (lowest, highest) = match v.step(first, lanes) {
+    let step = v.step(first, lanes);
+    let (lowest, highest) = match step {
         Some(step) => (start, start + (lanes - 1) * step * size + size - 1),
         None => (
             (0..lanes).map(at).min()?,
@@ -72,14 +73,29 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
     if grfs > 1 || lowest != start {
         return None;
     }
-    regions(v, first, lanes)
-        .find(|&(w, _)| {
-            // Rows stay in their GRF.
-            grfs == 0
-                || (0..lanes / w)
-                    .all(|row| base.same_grf(at(row * w), at(row * w + w - 1) + size - 1))
-        })
-        .map(|(_, region)| (v.byte(first), region))
+    let region = match step {
+        Some(step) => {
+            // Rows stay in their GRF: the next one begins with a row, or between two.
+            let next = (start / base.grf + 1) * base.grf - start;
+            let stays = |w: u32| {
+                let row = w * step * size;
+                grfs == 0
+                    || row > 0 && {
+                        let from = next - next % row;
+                        from == next || from + (w - 1) * step * size + size <= next
+                    }
+            };
+            widths(lanes).find_map(|w| even(step, lanes, w).filter(|_| stays(w)))
+        }
+        None => {
+            let stays = |w: u32| {
+                let same = |row: u32| base.same_grf(at(row * w), at(row * w + w - 1) + size - 1);
+                grfs == 0 || (0..lanes / w).all(same)
+            };
+            widths(lanes).find_map(|w| uneven(v, first, lanes, w).filter(|_| stays(w)))
+        }
+    };
+    region.map(|region| (v.byte(first), region))
 }
 
 /// Whether the channels of an indirect operand, whose place is not known, span no more than a GRF: then they lie in two
@@ -101,49 +117,50 @@ pub fn indirect(v: &View, first: u32, lanes: u32, grf: u32) -> Option<Region> {
     if !within_grf(v, first, lanes, grf) {
         return None;
     }
-    regions(v, first, lanes).next().map(|(_, r)| r)
+    match v.step(first, lanes) {
+        Some(step) => widths(lanes).find_map(|w| even(step, lanes, w)),
+        None => widths(lanes).find_map(|w| uneven(v, first, lanes, w)),
+    }
 }
 
-/// The encodable regions that reach exactly these channels, widest rows first, with their widths.
-fn regions(v: &View, first: u32, lanes: u32) -> impl Iterator<Item = (u32, Region)> {
-    let v = *v;
+/// The widths that rows of so many channels can have, from the widest on.
+fn widths(lanes: u32) -> impl Iterator<Item = u32> {
+    std::iter::successors(Some(lanes.min(16)), |w| (*w > 1).then_some(w / 2))
+}
+
+/// The region of rows of `w` channels that are all `step` elements apart, if it can be encoded.
+fn even(step: u32, lanes: u32, w: u32) -> Option<Region> {
+    match w {
+        1 if lanes == 1 => encoded(0, 1, 0),
+        1 => encoded(step, 1, 0),
+        _ => encoded(w * step, w, step),
+    }
+}
+
+/// The region of rows of `w` channels that reaches exactly those of a view, whatever their distances are.
+fn uneven(v: &View, first: u32, lanes: u32, w: u32) -> Option<Region> {
     let size = v.ty.bytes();
     let start = v.byte(first);
-    // Equal steps all the way: no element need be looked at.
-    let even = v.step(first, lanes);
-    let element = move |lane: u32| match even {
-        Some(step) => Some(lane * step),
-        None => v
-            .byte(first + lane)
-            .checked_sub(start)
-            .filter(|d| d.is_multiple_of(size))
-            .map(|d| d / size),
+    let element = |lane: u32| {
+        let distance = v.byte(first + lane).checked_sub(start);
+        let distance = distance.filter(|d| d.is_multiple_of(size));
+        distance.map(|d| d / size)
     };
-    let widest = lanes.min(16);
-    let widths = std::iter::successors(Some(widest), |w| (*w > 1).then_some(w / 2));
-    widths.filter_map(move |w| {
-        let hs = if w > 1 { element(1)? } else { 0 };
-        let rows = lanes / w;
-        let vs = if rows > 1 {
-            element(w)?
-        } else if w > 1 {
-            w * hs
-        } else {
-            0
-        };
-        let reached =
-            even.is_some() || (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
-        let encodable =
-            matches!(hs, 0 | 1 | 2 | 4) && (vs <= 32 && (vs == 0 || vs.is_power_of_two()));
-        if !reached || !encodable {
-            return None;
-        }
+    let hs = if w > 1 { element(1)? } else { 0 };
+    let vs = if lanes / w > 1 { element(w)? } else { w * hs };
+    let reached = (0..lanes).all(|i| element(i) == Some(i / w * vs + i % w * hs));
+    encoded(vs, w, hs).filter(|_| reached)
+}
+
+/// A region, where strides and width are such as instructions have.
+fn encoded(vs: u32, w: u32, hs: u32) -> Option<Region> {
+    let encodable = matches!(hs, 0 | 1 | 2 | 4) && vs <= 32 && (vs == 0 || vs.is_power_of_two());
+    match (vs, hs) {
+        _ if !encodable => None,
         // One element for all channels has one spelling.
-        if vs == 0 && hs == 0 {
-            return (w == 1).then_some((1, Region::SCALAR));
-        }
-        Some((w, Region::rect(vs as u8, w as u8, hs as u8)))
-    })
+        (0, 0) => (w == 1).then_some(Region::SCALAR),
+        _ => Some(Region::rect(vs as u8, w as u8, hs as u8)),
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,26 @@ use gantry_isa_gen::{Op, Type};
 const ADDRESSES: u32 = 16;
 
 impl Legalizer<'_> {
+    /// Whether a bale is one of the many that need no repair (`repair.rs`): all of its operands are words, or all doublewords, and nothing of its operation asks where they lie.
+    pub(super) fn is_plain(&self, b: &Bale) -> bool {
+        let o = &b.operation;
+        let placed = self.target.features().regioning_in_step;
+        let alike = |ty: Type| {
+            ty.bytes() == o.ty.bytes()
+                && !matches!(ty, Type::Hf | Type::Bf)
+                && !(placed && ty.is_float())
+        };
+        let plain = match o.op {
+            Op::Math | Op::Mach => false,
+            // Of integers the factors are of limited size.
+            Op::Mul => o.ty.is_float(),
+            _ => !b.is_ternary(),
+        };
+        let sources = o.srcs.iter().flatten();
+        let mut types = sources.map(BaleSrc::ty).chain([o.ty]);
+        plain && b.lanes > 0 && matches!(o.ty.bytes(), 2 | 4) && types.all(alike)
+    }
+
     /// Whether the operands of these channels are all encodable, in one instruction.
     pub(super) fn fits(&self, bale: &Bale, p: Piece) -> bool {
         let sources = bale.operation.srcs.iter().flatten();

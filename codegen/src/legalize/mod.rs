@@ -151,15 +151,24 @@ impl Legalizer<'_> {
         if bale.operation.mode != 0 {
             return self.in_mode(bale);
         }
-        let Some(bale) = self.shape(bale) else { return };
-        let pieces = self.pieces(&bale);
-        let bale = self.reachable_mask(bale, &pieces);
+        let shaped;
+        let bale = match self.is_plain(bale) {
+            true => bale,
+            false => {
+                let Some(bale) = self.shape(bale) else { return };
+                shaped = bale;
+                &shaped
+            }
+        };
+        let pieces = self.pieces(bale);
+        let masked = self.reachable_mask(bale, &pieces);
+        let bale = masked.as_ref().unwrap_or(bale);
         // The bits of a compare's mask that it keeps are there before the first piece.
         let mut previous = bale.under.map(|(mask, _)| mask);
         for (n, piece) in pieces.iter().enumerate() {
             let last = n + 1 == pieces.len();
-            self.piece(&bale, *piece, n == 0, last, &mut previous);
-            self.touch_indirect(&bale);
+            self.piece(bale, *piece, n == 0, last, &mut previous);
+            self.touch_indirect(bale);
         }
     }
 
@@ -173,16 +182,16 @@ impl Legalizer<'_> {
         self.out.push(control(self.target, Op::Xor, mode));
     }
 
-    /// Where a piece is off the grid of channel offsets, the execution mask as a flag.
-    fn reachable_mask(&mut self, bale: Bale, pieces: &[Piece]) -> Bale {
+    /// Where a piece is off the grid of channel offsets, the bale with the execution mask as a flag.
+    fn reachable_mask(&mut self, bale: &Bale, pieces: &[Piece]) -> Option<Bale> {
         if bale.mask != Some(VFlag::EXEC)
             || pieces
                 .iter()
-                .all(|p| self.channel_offset(&bale, *p).is_some())
+                .all(|p| self.channel_offset(bale, *p).is_some())
         {
-            return bale;
+            return None;
         }
-        let mut bale = bale;
+        let mut bale = *bale;
         if bale.operation.select.is_some() || bale.operation.cond.is_some() {
             // There is one predicate, and none of minima and maxima: what is chosen is written elsewhere, and moved.
             let bytes = bale.lanes * bale.dst.ty.bytes();
@@ -208,10 +217,10 @@ impl Legalizer<'_> {
             self.out.extend(exec_compare(first, n, zero, before, next));
             before = next;
         }
-        Bale {
+        Some(Bale {
             mask: Some(before),
             ..bale
-        }
+        })
     }
 
     /// Keeps registers that a piece reaches through addresses alive up to it.

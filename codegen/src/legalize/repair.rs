@@ -86,19 +86,20 @@ impl Bale {
 impl Legalizer<'_> {
     /// The bale, or what is left of it after its operands went through temporaries. `None` if nothing is left.
     pub(super) fn shape(&mut self, bale: &Bale) -> Option<Bale> {
-        let mut b = self.as_integers(*bale);
+        let mut b = *bale;
+        self.as_integers(&mut b);
         let in_step = self.in_step(&b);
         if b.lanes == 0 || self.wide(&b, in_step) {
             return None;
         }
-        b = self.direct_mixed_floats(b);
-        b = self.in_singles(b);
-        b = self.in_two_steps(b);
-        b = self.widen_bytes(b);
-        b = self.order_factors(b);
-        b = self.plain_factor(b);
-        b = self.byte_product(b);
-        b = self.byte_source1(b);
+        self.direct_mixed_floats(&mut b);
+        self.in_singles(&mut b);
+        self.in_two_steps(&mut b);
+        self.widen_bytes(&mut b);
+        self.order_factors(&mut b);
+        self.plain_factor(&mut b);
+        self.byte_product(&mut b);
+        self.byte_source1(&mut b);
         if self.dword_product(&b) {
             return None;
         }
@@ -159,11 +160,11 @@ impl Legalizer<'_> {
     }
 
     /// Where floats lie in step, what copies their bits is a move of integers, which may lie anywhere.
-    fn as_integers(&self, mut b: Bale) -> Bale {
+    fn as_integers(&self, b: &mut Bale) {
         let o = &mut b.operation;
         let moves = o.op == Op::Mov && !o.sat && b.flag.is_none();
         if !self.target.features().regioning_in_step || !o.ty.is_float() || !moves {
-            return b;
+            return;
         }
         let ty = match o.ty.bytes() {
             2 => Type::Uw,
@@ -173,16 +174,15 @@ impl Legalizer<'_> {
         match &mut o.srcs[0] {
             Some(BaleSrc::View(v, m)) if v.ty == o.ty && *m == SrcMods::default() => v.ty = ty,
             Some(BaleSrc::Imm(_, t)) if *t == o.ty && b.dst.index.is_some() => *t = ty,
-            _ => return b,
+            _ => return,
         }
         (o.ty, b.dst.ty) = (ty, ty);
-        b
     }
 
     /// Where half and single floats meet, sources are direct.
-    fn direct_mixed_floats(&mut self, mut b: Bale) -> Bale {
+    fn direct_mixed_floats(&mut self, b: &mut Bale) {
         if !b.is_mixed_float() {
-            return b;
+            return;
         }
         for n in 0..3 {
             if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
@@ -193,15 +193,14 @@ impl Legalizer<'_> {
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
             }
         }
-        b
     }
 
     /// Half floats are rounded as singles.
-    fn in_singles(&mut self, mut b: Bale) -> Bale {
+    fn in_singles(&mut self, b: &mut Bale) {
         let o = b.operation;
         let rounds = matches!(o.op, Op::Frc | Op::Rndu | Op::Rndd | Op::Rnde | Op::Rndz);
         if !rounds || o.ty != Type::Hf {
-            return b;
+            return;
         }
         self.fired.repair(Repair::HalfRounding);
         let bytes = b.lanes * Type::F.bytes();
@@ -219,23 +218,22 @@ impl Legalizer<'_> {
             self.plain_bale(b.lanes, operation, view(dst));
         }
         b.operation = Operation::new(Op::Mov, Type::Hf, &[plain(rounded)]);
-        b
     }
 
     /// There is no conversion between bytes or half floats and 64-bit types in one step.
-    fn in_two_steps(&mut self, mut b: Bale) -> Bale {
+    fn in_two_steps(&mut self, b: &mut Bale) {
         let o = &b.operation;
         let Some(src) = o.srcs[0] else {
-            return b;
+            return;
         };
         let (from, to) = (src.ty(), o.ty);
         if o.op != Op::Mov || b.is_raw_move() {
-            return b;
+            return;
         }
         let small = |t: Type| t.bytes() == 1 || t == Type::Hf;
         let apart = small(from) && to.bytes() == 8 || from.bytes() == 8 && small(to);
         if !apart {
-            return b;
+            return;
         }
         self.fired.repair(Repair::TwoSteps);
         let middle = match (from, to) {
@@ -253,14 +251,13 @@ impl Legalizer<'_> {
         };
         self.plain_bale(b.lanes, first, dst);
         b.operation.srcs[0] = Some(BaleSrc::View(dst, SrcMods::default()));
-        b
     }
 
     /// Bytes do not stand beside 64-bit operands.
-    fn widen_bytes(&mut self, mut b: Bale) -> Bale {
+    fn widen_bytes(&mut self, b: &mut Bale) {
         let wide = b.operation.ty.bytes() == 8 || b.exec_bytes() == 8;
         if !wide || b.operation.op == Op::Mov {
-            return b;
+            return;
         }
         for n in 0..3 {
             if let Some(BaleSrc::View(v, m)) = b.operation.srcs[n]
@@ -272,11 +269,10 @@ impl Legalizer<'_> {
                 b.operation.srcs[n] = Some(BaleSrc::View(v, m));
             }
         }
-        b
     }
 
     /// In a product of a dword and something narrower, the dword comes first.
-    fn order_factors(&mut self, mut b: Bale) -> Bale {
+    fn order_factors(&mut self, b: &mut Bale) {
         let o = &mut b.operation;
         if let (Op::Mul, Some(x), Some(y)) = (o.op, o.srcs[0], o.srcs[1])
             && x.ty().bytes() < y.ty().bytes()
@@ -295,18 +291,17 @@ impl Legalizer<'_> {
                 }
             }
         }
-        b
     }
 
     /// Where the narrower factor beside a dword takes no modifiers, the dword is negated in its stead, or a dword is made of it.
-    fn plain_factor(&mut self, mut b: Bale) -> Bale {
+    fn plain_factor(&mut self, b: &mut Bale) {
         let o = &mut b.operation;
         let (Op::Mul, Some(x), Some(BaleSrc::View(v, m))) = (o.op, o.srcs[0], o.srcs[1]) else {
-            return b;
+            return;
         };
         let mixed = x.ty().is_int() && x.ty().bytes() == 4 && v.ty.is_int() && v.ty.bytes() < 4;
         if self.target.features().mul_mixed_mods || !mixed || m == SrcMods::default() {
-            return b;
+            return;
         }
         self.fired.repair(Repair::FactorPlain);
         match x {
@@ -321,11 +316,10 @@ impl Legalizer<'_> {
                 b.operation.srcs[1] = Some(BaleSrc::View(v, m));
             }
         }
-        b
     }
 
     /// Where factors, or source 1, cannot be of bytes, they are widened to words.
-    fn byte_source1(&mut self, mut b: Bale) -> Bale {
+    fn byte_source1(&mut self, b: &mut Bale) {
         if b.operation.op == Op::Mul
             && !self.target.features().byte_factors
             && let Some(BaleSrc::View(v, m)) = b.operation.srcs[0]
@@ -336,7 +330,7 @@ impl Legalizer<'_> {
             b.operation.srcs[0] = Some(BaleSrc::View(v, m));
         }
         if self.target.features().byte_src1 || b.is_ternary() {
-            return b;
+            return;
         }
         if let Some(BaleSrc::View(v, m)) = b.operation.srcs[1]
             && v.ty.bytes() == 1
@@ -345,7 +339,6 @@ impl Legalizer<'_> {
             let v = self.copied(v, b.lanes, word(v.ty), b.lanes);
             b.operation.srcs[1] = Some(BaleSrc::View(v, m));
         }
-        b
     }
 
     /// The low half of a product of doublewords where the multiplier takes only words as the second factor:
@@ -430,14 +423,10 @@ impl Legalizer<'_> {
 
     /// The distance in bytes from lane to lane, where it is one.
     fn step(v: &View, lanes: u32) -> Option<u32> {
-        let first = v.byte(0);
-        let step = match lanes {
-            0 | 1 => return Some(v.ty.bytes()),
-            _ => v.byte(1).checked_sub(first)?,
-        };
-        (1..lanes)
-            .all(|i| v.byte(i) == first + i * step)
-            .then_some(step)
+        match lanes {
+            0 | 1 => Some(v.ty.bytes()),
+            _ => v.step(0, lanes).map(|step| step * v.ty.bytes()),
+        }
     }
 
     /// Offset in its GRF of a direct view's first lane.
@@ -584,9 +573,9 @@ impl Legalizer<'_> {
     }
 
     /// A product of bytes is made in words; its low bytes are the result.
-    fn byte_product(&mut self, mut b: Bale) -> Bale {
+    fn byte_product(&mut self, b: &mut Bale) {
         if b.operation.op != Op::Mul || b.operation.ty.bytes() != 1 {
-            return b;
+            return;
         }
         self.fired.repair(Repair::ByteProduct);
         let r = self.temp(b.lanes * Type::W.bytes());
@@ -599,10 +588,9 @@ impl Legalizer<'_> {
             dst: words,
             starts: true,
             mask: None,
-            ..b
+            ..*b
         });
-        b = self.moved(&b, words.narrowed(b.operation.ty));
-        b
+        *b = self.moved(b, words.narrowed(b.operation.ty));
     }
 
     /// Whether a view is one element for all, or neighbours at an aligned place that reach `lanes` channels.
@@ -613,7 +601,7 @@ impl Legalizer<'_> {
             Place::Fixed(at) => (at, true),
             _ => (0, d.align >= align),
         };
-        let contiguous = (0..lanes).all(|i| v.byte(i) == v.offset + i * v.ty.bytes());
+        let contiguous = Self::step(v, lanes) == Some(v.ty.bytes());
         v.index.is_none()
             && contiguous
             && aligned
@@ -622,7 +610,7 @@ impl Legalizer<'_> {
     }
 
     pub(super) fn is_scalar(v: &View, lanes: u32) -> bool {
-        v.index.is_none() && (0..lanes).all(|i| v.byte(i) == v.offset)
+        v.index.is_none() && (lanes <= 1 || v.step(0, lanes) == Some(0))
     }
 
     /// Math instructions read neighbours or one element.
@@ -754,8 +742,7 @@ impl Legalizer<'_> {
         let ty = b.operation.ty;
         let hs = step / ty.bytes();
         let base = self.base(b.dst.reg).grf_offset;
-        let spaced =
-            b.lanes == 1 || (1..b.lanes).all(|i| b.dst.byte(i) == b.dst.byte(0) + i * step);
+        let spaced = b.lanes == 1 || Self::step(&b.dst, b.lanes) == Some(step);
         if b.dst.index.is_none() && spaced && (base + b.dst.offset).is_multiple_of(step) {
             // One lane has no stride, but its instruction must name the right one.
             return Some(b);

@@ -32,6 +32,7 @@ use crate::ir::{
 };
 use crate::result::CodegenError;
 use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
+use crate::sized;
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::lowered::{Buffer, LoweredBlock, LoweredFunction};
@@ -187,14 +188,14 @@ pub fn lower(
             out,
             interfaces: &interfaces,
             own,
-            value_regs: SecondaryMap::with_capacity(func.dfg.num_values()),
-            value_flags: SecondaryMap::with_capacity(func.dfg.num_values()),
+            value_regs: sized(func.dfg.num_values()),
+            value_flags: sized(func.dfg.num_values()),
             value_slots: SecondaryMap::new(),
             needed: needed::needed(func),
             chains: chains::Chains::new(func),
-            uses: SecondaryMap::with_capacity(func.dfg.num_values()),
-            inst_block: SecondaryMap::with_capacity(func.dfg.num_insts()),
-            places: SecondaryMap::with_capacity(func.dfg.num_insts()),
+            uses: sized(func.dfg.num_values()),
+            inst_block: sized(func.dfg.num_insts()),
+            places: sized(func.dfg.num_insts()),
             place: 0,
             masks: None,
             header,

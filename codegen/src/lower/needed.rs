@@ -3,16 +3,17 @@
 
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Value, ValueDef};
+use crate::sized;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
 /// The needed values of a function.
 pub(super) fn needed(func: &Function) -> EntitySet<Value> {
     let dfg = &func.dfg;
-    let mut out = EntitySet::new();
+    let mut out = EntitySet::with_capacity(dfg.num_values());
     let mut work: Vec<Value> = Vec::new();
     // Arguments that each block's branches give it.
-    let mut edges: SecondaryMap<Block, SmallVec<[ValueList; 2]>> = SecondaryMap::new();
+    let mut edges: SecondaryMap<Block, SmallVec<[ValueList; 2]>> = sized(dfg.num_blocks());
     for &block in func.layout.blocks() {
         for &inst in func.layout.insts(block) {
             let data = dfg.data(inst);

@@ -7,7 +7,7 @@ use super::Lower;
 use super::context::generated_view;
 use super::facts::{fits_word, sign_extend, view_src};
 use super::generated::Context;
-use crate::ir::{Inst, InstData, Opcode, Region, Scalar, Value};
+use crate::ir::{Inst, InstData, Opcode, Scalar, Value};
 use crate::vcode::bale::{BaleSrc, Operation};
 use gantry_isa_gen::{Op, SrcMods, Subfn, Type as GenType};
 use smallvec::SmallVec;
@@ -81,11 +81,8 @@ impl Lower<'_> {
                     arg, region, index, ..
                 } => {
                     let lanes = self.ty(v).lanes();
-                    let row = Region::contiguous(lanes as u16, region.offset);
-                    let one = (0..lanes).all(|l| region.element(l) == 0);
-                    let all = (0..lanes).all(|l| region.element(l) == row.element(l));
                     return index.is_none()
-                        && (one || all)
+                        && (region.last_element(lanes) == 0 || region.is_contiguous(lanes))
                         && self.ty(arg).scalar().bytes() == self.ty(v).scalar().bytes();
                 }
                 InstData::Unary {

@@ -208,6 +208,11 @@ impl Elaborator<'_, '_> {
         if let Some(place) = self.place(node) {
             return place.value;
         }
+        // Mostly all that it is made of is there.
+        if self.is_ready(node) {
+            self.put(node);
+            return self.place(node).map_or(node, |p| p.value);
+        }
         let mut work: SmallVec<[Step; 16]> = SmallVec::new();
         work.push(Step::Operands(node));
         while let Some(step) = work.pop() {
@@ -234,6 +239,17 @@ impl Elaborator<'_, '_> {
             }
         }
         self.place(node).map_or(node, |p| p.value)
+    }
+
+    /// Whether the operands of a node are where it can be put.
+    fn is_ready(&self, node: Value) -> bool {
+        let dfg = &self.graph.func.dfg;
+        let mut ready = true;
+        if let Some(inst) = dfg.def_inst(node) {
+            let data = dfg.data(inst);
+            data.for_each_arg(dfg, |v| ready = ready && self.place(self.node(v)).is_some());
+        }
+        ready
     }
 
     /// The node that an operand is: of a class, or, in an instruction that was put already, of what was put for it.

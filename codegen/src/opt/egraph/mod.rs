@@ -291,9 +291,15 @@ impl<'a> EGraph<'a> {
         let made = self.func.dfg.num_values();
         let mut found: SmallVec<[Value; 8]> = SmallVec::new();
         rules::simplify(self, this, &mut found);
-        found.extend(self.uniform(ty, data));
-        found.extend(self.turned(this, ty, data));
-        found.extend(self.put_together(ty, data));
+        for other in [
+            self.uniform(ty, data),
+            self.turned(this, ty, data),
+            self.put_together(ty, data),
+        ] {
+            if let Some(other) = other {
+                found.push(other);
+            }
+        }
         self.depth -= 1;
         // Whatever a rule makes of a division is better than one in many steps.
         let wide = ty.scalar() == Scalar::I64;
@@ -415,9 +421,21 @@ impl<'a> EGraph<'a> {
         }
         let mut args: SmallVec<[(Value, Lanes); 3]> = SmallVec::new();
         let mut all = true;
+        // What is the same in every lane is so of what that makes.
+        let once = !ty.is_pred() && by_lane(data) && data.opcode() != Opcode::Bitcast;
+        let mut same = once;
+        if once {
+            data.for_each_arg(&self.func.dfg, |v| {
+                same = same && self.immediate(v).is_some() && !self.ty(v).is_pred();
+            });
+        }
         data.for_each_arg(&self.func.dfg, |v| {
             all = all && self.ty(v).lanes() <= FOLDED_LANES;
-            match all.then(|| self.constant(v)).flatten() {
+            let lanes = match same {
+                true => self.immediate(v).map(|bits| vec![bits]),
+                false => all.then(|| self.constant(v)).flatten(),
+            };
+            match lanes {
                 Some(lanes) => args.push((v, lanes)),
                 None => all = false,
             }
@@ -431,7 +449,8 @@ impl<'a> EGraph<'a> {
             known.map_or(&none, |(_, lanes)| lanes)
         };
         let mode = self.facts.float.mode();
-        let lanes = evaluate(&self.func.dfg, ty, data, value, &mode).ok()?;
+        let of = if same { ty.by(1) } else { ty };
+        let lanes = evaluate(&self.func.dfg, of, data, value, &mode).ok()?;
         let lanes = lanes.into_iter().next()?;
         Some(self.make_constant(ty, lanes))
     }
@@ -518,8 +537,10 @@ impl<'a> EGraph<'a> {
             return None;
         }
         let mut data = *data;
-        let lanes: Option<SmallVec<[Value; 3]>> = args.iter().map(|&v| self.lane(v)).collect();
-        let mut lanes = lanes?.into_iter();
+        for v in &mut args {
+            *v = self.lane(*v)?;
+        }
+        let mut lanes = args.into_iter();
         data.map_args(&mut self.func.dfg, |v| lanes.next().unwrap_or(v));
         let one = self.node(ty.by(1), data, None);
         let region = InstData::RdRegion {
@@ -552,7 +573,7 @@ impl<'a> EGraph<'a> {
             else {
                 continue;
             };
-            if index.is_some() || (0..of.lanes()).any(|l| region.element(l) != 0) {
+            if index.is_some() || region.last_element(of.lanes()) != 0 {
                 continue;
             }
             if self.ty(arg).lanes() == 1 {

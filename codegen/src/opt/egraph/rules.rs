@@ -103,9 +103,8 @@ fn run(ty: Type, region: &Region) -> Option<(u32, u32)> {
     if size == 0 || !offset.is_multiple_of(size) {
         return None;
     }
-    let rows = u32::from(region.width) >= lanes || region.vstride == region.width;
-    let neighbours = lanes == 1 || region.hstride == 1 && rows;
-    neighbours.then(|| (offset / size, offset / size + lanes))
+    let first = offset / size;
+    region.is_contiguous(lanes).then(|| (first, first + lanes))
 }
 
 /// Neighbours from an element on.
@@ -492,12 +491,7 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn whole(&mut self, ty: Type, of: Type, region: Region) -> Option<Unit> {
-        if let Some((first, _)) = run(ty, &region) {
-            return then(ty == of && first == 0);
-        }
-        let elements = elements(ty, &region)?;
-        let in_order = (0u32..).zip(&elements).all(|(n, &e)| n == e);
-        then(ty == of && in_order)
+        then(ty == of && run(ty, &region)?.0 == 0)
     }
 
     fn composed(
