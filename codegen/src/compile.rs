@@ -201,11 +201,12 @@ impl Compiled {
     }
 }
 
-/// Verifies a kernel and every function that it calls, at any depth.
-fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenError> {
+/// Verifies a kernel and every function that it calls, at any depth; gives those.
+fn verify_with_callees(module: &Module, func: &Function) -> Result<Vec<FuncRef>, CodegenError> {
     let verifier = ModuleVerifier::new(module);
     let mut seen: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
-    let mut errors = verifier::errors(module, func);
+    let mut called = Vec::new();
+    let mut errors = verifier.errors_of(func);
     let mut work = vec![func];
     while let Some(f) = work.pop() {
         for inst in calls(f) {
@@ -214,11 +215,13 @@ fn verify_with_callees(module: &Module, func: &Function) -> Result<(), CodegenEr
                 && !std::mem::replace(&mut seen[callee], true)
             {
                 errors.extend(verifier.function(callee));
+                called.push(callee);
                 work.push(next);
             }
         }
     }
-    verifier::diagnostics(errors).map_err(CodegenError::Verifier)
+    let found = verifier::diagnostics(errors);
+    found.map_err(CodegenError::Verifier).map(|()| called)
 }
 
 /// Code in IGA syntax. Source locations are comments where they change.
@@ -253,7 +256,7 @@ pub(crate) fn kernel_in(
     func: &Function,
     options: &CompileOptions,
 ) -> Result<CompiledKernel, CodegenError> {
-    let verify = || verify_with_callees(module, func);
+    let verify = || verify_with_callees(module, func).map(|_| ());
     pipeline::run(context, module, func, options, verify).map_err(|e| e.in_module(module))
 }
 
@@ -264,7 +267,7 @@ pub(crate) fn demand_in(
     func: &Function,
     options: &CompileOptions,
 ) -> Result<Demand, CodegenError> {
-    let verify = || verify_with_callees(module, func);
+    let verify = || verify_with_callees(module, func).map(|_| ());
     let begun = pipeline::begin(context, module, func, options, false, verify);
     let begun = begun.map_err(|e| e.in_module(module))?;
     let demand = begun.demand();
@@ -277,7 +280,14 @@ pub(crate) fn demand_in(
 #[derive(Clone)]
 pub struct Begun<'o> {
     options: &'o CompileOptions,
-    kernels: BTreeMap<FuncRef, pipeline::Begun>,
+    kernels: BTreeMap<FuncRef, Kernel>,
+}
+
+/// One of them, and the functions that it calls at any depth, which were verified with it.
+#[derive(Clone)]
+pub(crate) struct Kernel {
+    begun: pipeline::Begun,
+    calls: Vec<FuncRef>,
 }
 
 impl<'o> Begun<'o> {
@@ -302,24 +312,28 @@ impl<'o> Begun<'o> {
         let Some(func) = module.functions.get(kernel) else {
             return Err(CodegenError::internal("", format!("no function {kernel}")));
         };
-        let verify = || verify_with_callees(module, func);
+        let mut calls = Vec::new();
+        let verify = || {
+            calls = verify_with_callees(module, func)?;
+            Ok(())
+        };
         let begun = pipeline::begin(context, module, func, self.options, true, verify);
         let begun = begun.map_err(|e| e.in_module(module))?;
         let demand = begun.demand();
         self.forget(context, kernel);
-        self.kernels.insert(kernel, begun);
+        self.kernels.insert(kernel, Kernel { begun, calls });
         Ok(demand)
     }
 
     /// Drops what was done of a kernel: it is taken out of the module, or changed.
     pub fn forget(&mut self, context: &mut Context, kernel: FuncRef) {
-        if let Some(begun) = self.kernels.remove(&kernel) {
-            begun.give_back(context);
+        if let Some(kernel) = self.kernels.remove(&kernel) {
+            kernel.begun.give_back(context);
         }
     }
 
-    /// Compiles every kernel of the module and writes a zebin. Functions may have been added to the module since kernels were begun; those that were begun, and what
-    /// they call, are as they were.
+    /// Compiles every kernel of the module and writes a zebin. Functions may have been added to the module since kernels were begun; those that were begun, what
+    /// they call and the data that they name are as they were. They are not verified again.
     ///
     /// # Errors
     /// As [`compile`].
@@ -347,22 +361,28 @@ pub(crate) fn module_in(
     context: &mut Context,
     module: &Module,
     options: &CompileOptions,
-    mut begun: BTreeMap<FuncRef, pipeline::Begun>,
+    mut begun: BTreeMap<FuncRef, Kernel>,
 ) -> Result<Compiled, CodegenError> {
     let mut kernels = Vec::new();
     let mut functions = Vec::new();
-    // The whole module is verified with the first kernel.
+    let mut known: SecondaryMap<FuncRef, bool> = SecondaryMap::new();
+    for (name, kernel) in &begun {
+        let calls = kernel.calls.iter().copied();
+        calls.chain([*name]).for_each(|f| known[f] = true);
+    }
+    // The whole module is verified with the first kernel, but for what was before.
     let mut verified = false;
     for (name, func) in &module.functions {
         if matches!(func.kind, FuncKind::Kernel { .. }) {
             let mut verify = || match std::mem::replace(&mut verified, true) {
                 true => Ok(()),
-                false => verifier::verify_module(module).map_err(CodegenError::Verifier),
+                false => {
+                    verifier::verify_rest(module, |f| known[f]).map_err(CodegenError::Verifier)
+                }
             };
             let kernel = match begun.remove(&name) {
-                Some(b) => {
-                    verify().and_then(|()| pipeline::finish(context, module, func, options, b))
-                }
+                Some(b) => verify()
+                    .and_then(|()| pipeline::finish(context, module, func, options, b.begun)),
                 None => pipeline::run(context, module, func, options, verify),
             };
             kernels.push(kernel.map_err(|e| e.in_module(module))?);

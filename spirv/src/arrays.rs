@@ -14,6 +14,7 @@ use crate::read::Id;
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::Scalar;
+use gantry_codegen::maps::sized;
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
@@ -150,16 +151,24 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file:
     if m.logical {
         return Arrays::default();
     }
+    let room = ROOM.max(file / 2);
+    let mut insts = g.order.iter().flat_map(|b| &body.blocks[*b].insts);
+    if !insts.any(|i| i.op == Op::Variable) {
+        return Arrays {
+            room,
+            ..Arrays::default()
+        };
+    }
     let mut f = Find {
         m,
         body,
         u,
         found: Vec::new(),
-        of: SecondaryMap::new(),
-        raw: SecondaryMap::new(),
+        of: sized(body.bound()),
+        raw: sized(body.bound()),
         constants: SecondaryMap::new(),
         copied: BTreeMap::new(),
-        varying: SecondaryMap::new(),
+        varying: sized(body.bound()),
         bad: Vec::new(),
     };
     for &b in &g.order {
@@ -190,7 +199,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file:
     }
     Arrays {
         all,
-        room: ROOM.max(file / 2),
+        room,
         of,
         copied: f.copied,
     }

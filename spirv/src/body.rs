@@ -232,13 +232,29 @@ impl Body {
         id: Option<Id>,
         operands: &[u32],
     ) -> BInst {
-        let first = self.pool.len() as u32;
-        self.pool.extend_from_slice(operands);
         let mut ids = 0;
         // What is not as the grammar says was told before.
-        let _ = crate::read::for_each_id(op, operands, false, |n| {
-            ids |= 1u32.checked_shl(n as u32).unwrap_or(0);
-        });
+        let _ = crate::read::for_each_id(op, operands, false, |n| ids |= Body::bit(n));
+        self.inst_of(op, (at, line), ty, id, operands, ids)
+    }
+
+    /// The bit of an operand among those that are ids, of the first.
+    pub fn bit(n: usize) -> u32 {
+        1u32.checked_shl(n as u32).unwrap_or(0)
+    }
+
+    /// Makes an instruction of which it is known which of its first operands are ids.
+    pub fn inst_of(
+        &mut self,
+        op: Op,
+        (at, line): (u32, u32),
+        ty: Option<Ty>,
+        id: Option<Id>,
+        operands: &[u32],
+        ids: u32,
+    ) -> BInst {
+        let first = self.pool.len() as u32;
+        self.pool.extend_from_slice(operands);
         BInst {
             op,
             at,

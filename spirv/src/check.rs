@@ -7,9 +7,8 @@ use crate::emit;
 use crate::error::{Error, Errors};
 use crate::library;
 use crate::module::{Def, Func, Module, Set};
-use crate::read::{self, Id, for_each_id};
+use crate::read::{self, Id, Kind, for_each_id};
 use cranelift_entity::SecondaryMap;
-use smallvec::SmallVec;
 use spirv::{Capability, Op};
 
 /// Whether a module may say that it needs a capability.
@@ -152,11 +151,9 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
             }
             // Cases of switches are looked at where their width is known.
             if inst.op != Op::Switch && !m.is_foreign(inst) {
-                let mut words: SmallVec<[u32; 8]> = operands.into();
-                if let (true, Some(number)) = (m.is_glsl(inst), words.get_mut(1)) {
-                    *number = number.saturating_add(read::GLSL);
-                }
-                let _ = for_each_id(inst.op, &words, false, |n| {
+                let shifted = m.is_glsl(inst).then(|| read::shifted(operands));
+                let words = shifted.as_deref().unwrap_or(operands);
+                let _ = for_each_id(inst.op, words, false, |n| {
                     let id = operands.get(n).map(|w| Id::of(*w));
                     if let Some(id) = id
                         && m.def(id) == Def::None
@@ -179,7 +176,7 @@ pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
 
 /// What an instruction is, if it is not supported.
 fn unsupported(m: &Module<'_>, op: Op, operands: &[u32]) -> Option<String> {
-    let is_flow = rspirv::grammar::reflect::is_block_terminator(op)
+    let is_flow = read::kind(op) == Kind::Terminator
         || matches!(
             op,
             Op::Label | Op::Phi | Op::FunctionCall | Op::LoopMerge | Op::SelectionMerge

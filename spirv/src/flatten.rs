@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::library;
 use crate::module::types::{Ty, Type};
 use crate::module::{BlockDef, Def, Func, FuncData, Module};
-use crate::read::{self, Id, Inst};
+use crate::read::{self, Id, Inst, Kind};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_codegen::maps::sized;
 use smallvec::SmallVec;
@@ -223,7 +223,7 @@ impl Flatten<'_, '_> {
                 Op::NoLine => line = 0,
                 Op::Phi => self.phi(frame, inst, words, at).map_err(fail)?,
                 Op::FunctionCall => at = self.call(frame, inst, words, at, line).map_err(fail)?,
-                op if rspirv::grammar::reflect::is_block_terminator(op) => {
+                op if read::kind(op) == Kind::Terminator => {
                     let term = self.terminator(frame, inst, words, at).map_err(fail)?;
                     let block = &mut self.body.blocks[at];
                     (block.term, block.at, block.line) = (term, inst.at, line);
@@ -232,23 +232,23 @@ impl Flatten<'_, '_> {
                 Op::ExtInst if self.m.is_foreign(inst) => {}
                 Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
                 _ => {
-                    let mut operands: SmallVec<[u32; 8]> = words.into();
-                    if self.m.is_glsl(inst)
-                        && let Some(number) = operands.get_mut(1)
-                    {
-                        *number = number.saturating_add(read::GLSL);
-                    }
+                    let mut operands: SmallVec<[u32; 8]> = match self.m.is_glsl(inst) {
+                        true => read::shifted(words),
+                        false => SmallVec::from_slice(words),
+                    };
                     let mut places: SmallVec<[usize; 8]> = SmallVec::new();
                     read::for_each_id(inst.op, &operands, false, |n| places.push(n))
                         .map_err(|e| fail(Error::malformed(e)))?;
-                    for n in places {
+                    for &n in &places {
                         if let Some(w) = operands.get_mut(n) {
                             *w = self.id(frame, Id::of(*w)).as_u32();
                         }
                     }
                     let id = inst.id.expand().map(|id| self.id(frame, id));
                     let ty = inst.ty.expand().and_then(|t| self.m.ty(t));
-                    let new = self.body.inst(inst.op, (inst.at, line), ty, id, &operands);
+                    let ids = places.iter().fold(0, |ids, n| ids | Body::bit(*n));
+                    let place = (inst.at, line);
+                    let new = self.body.inst_of(inst.op, place, ty, id, &operands, ids);
                     self.body.blocks[at].insts.push(new);
                 }
             }

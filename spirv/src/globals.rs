@@ -22,15 +22,18 @@ pub(crate) fn own(m: &Module<'_>, body: &mut Body) {
     let mut seen: SecondaryMap<Id, bool> = SecondaryMap::new();
     let mut private = Vec::new();
     let mut parts = Parts::new();
+    let any_private = m.globals.values().any(|g| g.class == StorageClass::Private);
     for data in body.blocks.values() {
         for inst in &data.insts {
-            body.for_each_use(inst, |id| {
-                if let Some((StorageClass::Private, ..)) = class(id)
-                    && !std::mem::replace(&mut seen[id], true)
-                {
-                    private.push(id);
-                }
-            });
+            if any_private {
+                body.for_each_use(inst, |id| {
+                    if let Some((StorageClass::Private, ..)) = class(id)
+                        && !std::mem::replace(&mut seen[id], true)
+                    {
+                        private.push(id);
+                    }
+                });
+            }
             let words = body.operands(inst);
             let base = words.first().map(|w| Id::of(*w));
             if let (Op::AccessChain | Op::InBoundsAccessChain, Some(base), Some(id)) =

@@ -4,11 +4,12 @@
 //! an instruction is a place in the words.
 
 use crate::error::{Error, Errors};
-use cranelift_entity::{EntityRef, entity_impl, packed_option::PackedOption};
+use cranelift_entity::{entity_impl, packed_option::PackedOption};
 use rspirv::grammar::{
     INSTRUCTION_TABLE as CORE, LogicalOperand, OPENCL_STD_100_INSTRUCTION_TABLE, OperandKind,
-    OperandQuantifier,
+    OperandQuantifier, reflect::is_block_terminator,
 };
+use smallvec::SmallVec;
 use spirv::Op;
 use std::sync::LazyLock;
 
@@ -67,44 +68,127 @@ impl<'w> Stream<'w> {
     }
 }
 
-/// What the grammar says of an opcode.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
-    pub ty: bool,
-    pub id: bool,
-    /// Operands without type and result.
-    operands: &'static [LogicalOperand],
+/// What an opcode is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// It declares a type.
+    Type,
+    /// It declares a constant.
+    Constant,
+    /// It ends a block.
+    Terminator,
+    Other,
 }
 
-/// Shapes by opcode; the grammar's own table is searched from its beginning.
-static SHAPES: LazyLock<Vec<Option<Shape>>> = LazyLock::new(|| {
-    let mut all = Vec::new();
+/// Operands by the grammar.
+#[derive(Clone, Copy, Debug)]
+struct Operands {
+    /// How many come first that must be there, a word each.
+    fixed: usize,
+    /// Which of those are ids, a bit each.
+    ids: u32,
+    /// Those behind them.
+    rest: &'static [LogicalOperand],
+}
+
+impl Operands {
+    fn new(all: &'static [LogicalOperand]) -> Operands {
+        let is_fixed =
+            |o: &&LogicalOperand| o.quantifier == OperandQuantifier::One && is_one_word(o.kind);
+        let first = all.iter().take(u32::BITS as usize);
+        let fixed = first.take_while(is_fixed).count();
+        let (first, rest) = all.split_at_checked(fixed).unwrap_or((all, &[]));
+        let bits = (0..).zip(first).filter(|(_, o)| is_id(o.kind));
+        Operands {
+            fixed,
+            ids: bits.fold(0, |ids, (n, _): (u32, _)| ids | 1 << n),
+            rest,
+        }
+    }
+}
+
+/// What the grammar says of an opcode.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    op: Op,
+    kind: Kind,
+    ty: bool,
+    id: bool,
+    /// Operands without type and result.
+    operands: Operands,
+}
+
+/// The grammar's tables, which are searched from their beginnings, for looking at one row.
+struct Grammar {
+    /// The number of each opcode's shape; none where that is too large.
+    numbers: Vec<u16>,
+    shapes: Vec<Shape>,
+    /// The operands of OpenCL.std's instructions behind their numbers, by those.
+    opencl: Vec<Option<Operands>>,
+}
+
+static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| {
+    let mut numbers = Vec::new();
+    let mut shapes = Vec::new();
     for row in CORE.iter() {
         let n = row.opcode as usize;
+        if numbers.len() <= n {
+            numbers.resize(n + 1, u16::MAX);
+        }
+        if let Some(slot) = numbers.get_mut(n) {
+            *slot = shapes.len() as u16;
+        }
         let is = |at: usize, kind| row.operands.get(at).is_some_and(|o| o.kind == kind);
         let ty = is(0, OperandKind::IdResultType);
         let id = is(usize::from(ty), OperandKind::IdResult);
         let skip = usize::from(ty) + usize::from(id);
-        if all.len() <= n {
-            all.resize(n + 1, None);
+        shapes.push(Shape {
+            op: row.opcode,
+            kind: match row.opname {
+                name if name.starts_with("Type") => Kind::Type,
+                name if name.starts_with("Constant") => Kind::Constant,
+                name if name.starts_with("SpecConstant") => Kind::Constant,
+                _ if is_block_terminator(row.opcode) => Kind::Terminator,
+                _ => Kind::Other,
+            },
+            ty,
+            id,
+            operands: Operands::new(row.operands.get(skip..).unwrap_or(&[])),
+        });
+    }
+    let mut opencl = Vec::new();
+    for row in OPENCL_STD_100_INSTRUCTION_TABLE.iter() {
+        let n = u32::from(row.opcode) as usize;
+        if opencl.len() <= n {
+            opencl.resize(n + 1, None);
         }
-        let operands = row.operands.get(skip..).unwrap_or(&[]);
-        if let Some(slot) = all.get_mut(n) {
-            *slot = Some(Shape { ty, id, operands });
+        if let Some(slot @ None) = opencl.get_mut(n) {
+            *slot = Some(Operands::new(row.operands));
         }
     }
-    all
+    Grammar {
+        numbers,
+        shapes,
+        opencl,
+    }
 });
 
-/// What the grammar says of an opcode.
-pub(crate) fn shape(op: Op) -> Option<Shape> {
-    SHAPES.get(op as usize).copied().flatten()
+impl Grammar {
+    fn shape(&self, opcode: u32) -> Option<&Shape> {
+        let n = self.numbers.get(opcode as usize)?;
+        self.shapes.get(usize::from(*n))
+    }
+}
+
+/// What an opcode is for.
+pub(crate) fn kind(op: Op) -> Kind {
+    let shape = GRAMMAR.shape(op as u32);
+    shape.map_or(Kind::Other, |s| s.kind)
 }
 
 /// The operands of an OpenCL.std instruction behind its number.
-fn opencl_operands(number: u32) -> Option<&'static [LogicalOperand]> {
-    let row = OPENCL_STD_100_INSTRUCTION_TABLE.lookup_opcode(number);
-    row.map(|r| r.operands)
+fn opencl_operands(number: u32) -> Option<Operands> {
+    GRAMMAR.opencl.get(number as usize).copied().flatten()
 }
 
 /// The name of an instruction, as in the specification.
@@ -141,6 +225,15 @@ pub(crate) fn string(words: &[u32]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The operands of an instruction of GLSL.std.450 as bodies have them.
+pub(crate) fn shifted(operands: &[u32]) -> SmallVec<[u32; 8]> {
+    let mut words: SmallVec<[u32; 8]> = SmallVec::from_slice(operands);
+    if let Some(number) = words.get_mut(1) {
+        *number = number.saturating_add(GLSL);
+    }
+    words
+}
+
 /// Calls `each` with the place of every id among an instruction's operands. `wide`: the literals of a switch have two words.
 ///
 /// # Errors
@@ -151,55 +244,81 @@ pub(crate) fn for_each_id(
     wide: bool,
     mut each: impl FnMut(usize),
 ) -> Result<(), &'static str> {
-    let Some(shape) = shape(op) else {
+    let Some(shape) = GRAMMAR.shape(op as u32) else {
         return Ok(());
     };
-    if op == Op::Switch {
-        let step = if wide { 3 } else { 2 };
-        if words.len() < 2 || !(words.len() - 2).is_multiple_of(step) {
-            return Err("an incomplete case");
-        }
-        (0..2).for_each(&mut each);
-        (2 + step - 1..words.len()).step_by(step).for_each(each);
-        return Ok(());
-    }
-    let operands = match op {
-        // The rest is the imported instruction's.
-        Op::ExtInst => shape.operands.get(..2).unwrap_or(&[]),
-        _ => shape.operands,
-    };
-    let mut at = walk(operands, words, 0, &mut each)?;
-    let known = |n: usize| words.get(n).copied();
+    let operands = shape.operands;
     match op {
-        Op::ExtInst => {
-            if known(1).is_some_and(|n| n >= GLSL) {
-                (at..words.len()).for_each(&mut each);
-                at = words.len();
-            } else if let Some(operands) = known(1).and_then(opencl_operands) {
-                at = walk(operands, words, 2, &mut each)?;
-            } else {
-                at = words.len();
+        Op::Switch => {
+            let step = if wide { 3 } else { 2 };
+            if words.len() < 2 || !(words.len() - 2).is_multiple_of(step) {
+                return Err("an incomplete case");
             }
+            (0..2).for_each(&mut each);
+            (2 + step - 1..words.len()).step_by(step).for_each(each);
+            return Ok(());
         }
-        Op::SpecConstantOp => {
-            let inner = known(0).and_then(Op::from_u32).and_then(shape_of);
-            let inner = inner.ok_or("an unknown opcode")?;
-            at = walk(inner, words, 1, &mut each)?;
+        Op::ExtInst => {
+            // The rest is the imported instruction's.
+            let set = Operands {
+                rest: &[],
+                ..operands
+            };
+            let at = walk(set, words, 0, &mut each)?;
+            let number = words.get(1).copied().unwrap_or(0);
+            if number >= GLSL {
+                (at..words.len()).for_each(&mut each);
+            } else if let Some(operands) = opencl_operands(number) {
+                let at = walk(operands, words, at, &mut each)?;
+                return is_all(at, words);
+            }
+            return Ok(());
         }
         _ => {}
     }
+    let mut at = walk(operands, words, 0, &mut each)?;
+    if op == Op::SpecConstantOp {
+        let inner = words.first().and_then(|n| GRAMMAR.shape(*n));
+        let inner = inner.ok_or("an unknown opcode")?;
+        at = walk(inner.operands, words, 1, &mut each)?;
+    }
+    is_all(at, words)
+}
+
+fn is_all(at: usize, words: &[u32]) -> Result<(), &'static str> {
     match at == words.len() {
         true => Ok(()),
         false => Err("more operands than it has"),
     }
 }
 
-fn shape_of(op: Op) -> Option<&'static [LogicalOperand]> {
-    shape(op).map(|s| s.operands)
+/// Goes through operands from a word on; gives the word behind them.
+#[inline]
+fn walk(
+    operands: Operands,
+    words: &[u32],
+    at: usize,
+    each: &mut impl FnMut(usize),
+) -> Result<usize, &'static str> {
+    let have = words.len().saturating_sub(at);
+    let enough = have >= operands.fixed;
+    let mut left = match enough {
+        true => operands.ids,
+        false => operands.ids & !(u32::MAX << have),
+    };
+    while left != 0 {
+        each(at + left.trailing_zeros() as usize);
+        left &= left - 1;
+    }
+    match (enough, operands.rest) {
+        (false, _) => Err("an operand is missing"),
+        (true, []) => Ok(at + operands.fixed),
+        (true, rest) => walk_rest(rest, words, at + operands.fixed, each),
+    }
 }
 
-/// Goes through operands from a word on; gives the word behind them.
-fn walk(
+/// Goes through operands one by one.
+fn walk_rest(
     operands: &[LogicalOperand],
     words: &[u32],
     mut at: usize,
@@ -222,6 +341,32 @@ fn walk(
     Ok(at)
 }
 
+fn is_id(kind: OperandKind) -> bool {
+    use OperandKind as K;
+    matches!(
+        kind,
+        K::IdRef | K::IdScope | K::IdMemorySemantics | K::IdResultType | K::IdResult
+    )
+}
+
+/// Whether an operand is one word whatever that says.
+fn is_one_word(kind: OperandKind) -> bool {
+    use OperandKind as K;
+    !matches!(
+        kind,
+        K::LiteralString
+            | K::LiteralContextDependentNumber
+            | K::PairLiteralIntegerIdRef
+            | K::PairIdRefLiteralInteger
+            | K::PairIdRefIdRef
+            | K::MemoryAccess
+            | K::ImageOperands
+            | K::Decoration
+            | K::ExecutionMode
+            | K::LoopControl
+    )
+}
+
 /// Goes over one operand.
 fn one(
     kind: OperandKind,
@@ -236,15 +381,13 @@ fn one(
         false => Err("an operand is missing"),
     };
     match kind {
-        K::IdRef | K::IdScope | K::IdMemorySemantics | K::IdResultType | K::IdResult => {
+        kind if is_id(kind) => {
             each(at);
             Ok(at + 1)
         }
         K::LiteralString => Ok(at + string_words(rest).ok_or("a string without its zero")?),
         // As many words as its type has; literals end an instruction.
         K::LiteralContextDependentNumber => Ok(words.len()),
-        // What follows them is behind their number.
-        K::LiteralExtInstInteger | K::LiteralSpecConstantOpInteger => Ok(at + 1),
         K::PairLiteralIntegerIdRef => {
             each(at + 1);
             need(2)
@@ -273,6 +416,23 @@ fn one(
         // The parameters of what is left are literals (or, of decorations and modes, looked at where they are read).
         K::Decoration | K::ExecutionMode | K::LoopControl => Ok(words.len()),
         _ => Ok(at + 1),
+    }
+}
+
+/// The type or the result of an instruction that ends at a word.
+fn declared(
+    stream: &Stream<'_>,
+    op: Op,
+    (at, end): (usize, usize),
+    what: &str,
+) -> Result<Id, Error> {
+    match stream.words.get(at) {
+        Some(&w) if at < end && w != 0 && w < stream.bound => Ok(Id::of(w)),
+        Some(&w) if at < end => Err(Error::malformed(format!(
+            "{what} {w} of {} is not between 0 and the bound",
+            name(op)
+        ))),
+        _ => Err(Error::malformed(format!("{} has no {what}", name(op)))),
     }
 }
 
@@ -339,37 +499,26 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
 }
 
 fn inst(stream: &Stream<'_>, at: usize, len: usize, opcode: u32) -> Result<Inst, Error> {
-    let op = Op::from_u32(opcode);
-    let Some((op, shape)) = op.and_then(|op| shape(op).map(|s| (op, s))) else {
+    let Some(&Shape { op, ty, id, .. }) = GRAMMAR.shape(opcode) else {
         return Err(Error::unsupported(format!("opcode {opcode}")));
     };
-    let mut next = at + 1;
-    let mut take = |is: bool, what: &str| {
-        if !is {
-            return Ok(None.into());
-        }
-        let word = stream.words.get(next).copied();
-        next += 1;
-        match word {
-            Some(w) if next <= at + len && w != 0 && w < stream.bound => {
-                Ok(Id::new(w as usize).into())
-            }
-            Some(w) if next <= at + len => Err(Error::malformed(format!(
-                "{what} {w} of {} is not between 0 and the bound",
-                name(op)
-            ))),
-            _ => Err(Error::malformed(format!("{} has no {what}", name(op)))),
-        }
+    let end = at + len;
+    let first = at + 1 + usize::from(ty) + usize::from(id);
+    let of_type = match ty {
+        true => Some(declared(stream, op, (at + 1, end), "type")?),
+        false => None,
     };
-    let ty = take(shape.ty, "type")?;
-    let id = take(shape.id, "result")?;
+    let result = match id {
+        true => Some(declared(stream, op, (first - 1, end), "result")?),
+        false => None,
+    };
     let inst = Inst {
         op,
         at: at as u32,
-        ty,
-        id,
-        first: next as u32,
-        end: (at + len) as u32,
+        ty: of_type.into(),
+        id: result.into(),
+        first: first as u32,
+        end: end as u32,
     };
     let operands = stream.operands(&inst);
     let mut wrong = None;

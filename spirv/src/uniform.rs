@@ -42,6 +42,27 @@ enum User {
     Other,
 }
 
+/// The users of each value, as lists in one place.
+struct Users {
+    /// The number of the first of each list, from 1; 0 where there is none.
+    first: SecondaryMap<Id, u32>,
+    /// Users, and the number of the next.
+    all: Vec<(User, u32)>,
+}
+
+impl Users {
+    fn add(&mut self, id: Id, user: User) {
+        let next = self.first[id];
+        self.all.push((user, next));
+        self.first[id] = self.all.len() as u32;
+    }
+
+    /// A user by its number, and the number of the next.
+    fn get(&self, n: u32) -> Option<(User, u32)> {
+        self.all.get((n as usize).checked_sub(1)?).copied()
+    }
+}
+
 /// What was found.
 #[derive(Debug, Default)]
 pub(crate) struct Uniformity {
@@ -70,7 +91,7 @@ struct Analysis<'a, 'm> {
     g: &'a Graph,
     script: &'a Script,
     out: Uniformity,
-    users: SecondaryMap<Id, SmallVec<[User; 1]>>,
+    users: Users,
     /// Uses behind a loop of what is defined in it.
     crossing: SecondaryMap<Loop, Vec<(Id, User)>>,
     labels: Labels,
@@ -104,7 +125,10 @@ pub(crate) fn analyse(
             block: sized(body.bound()),
             ..Uniformity::default()
         },
-        users: sized(body.bound()),
+        users: Users {
+            first: sized(body.bound()),
+            all: Vec::new(),
+        },
         crossing: SecondaryMap::new(),
         labels: Labels::new(script),
         todo: Vec::new(),
@@ -124,8 +148,10 @@ pub(crate) fn analyse(
         if let Some(b) = a.later.pop() {
             a.part(b);
         } else if let Some(id) = a.todo.pop() {
-            for user in std::mem::take(&mut a.users[id]) {
+            let mut next = a.users.first[id];
+            while let Some((user, behind)) = a.users.get(next) {
                 a.spread(user);
+                next = behind;
             }
         } else {
             break;
@@ -259,7 +285,7 @@ impl Analysis<'_, '_> {
             return;
         };
         if !matches!(user, User::Other) {
-            self.users[id].push(user);
+            self.users.add(id, user);
         }
         let Some(outermost) = self.g.left(def, by) else {
             return;

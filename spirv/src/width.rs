@@ -21,6 +21,7 @@ use crate::parts::Part;
 use crate::read::Id;
 use crate::uniform::Uniformity;
 use cranelift_entity::SecondaryMap;
+use gantry_codegen::maps::sized;
 use gantry_codegen::{Begun, CompileOptions, Context, Demand, ir};
 use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
@@ -197,8 +198,8 @@ pub(crate) fn estimate(m: &Module<'_>, kept: &Kept) -> Estimate {
             body: &part.body,
             g: &part.graph,
             u: &part.uniform,
-            first: SecondaryMap::new(),
-            last: SecondaryMap::new(),
+            first: sized(part.body.bound()),
+            last: sized(part.body.bound()),
             ends: SecondaryMap::new(),
             ids: Vec::new(),
             extra: Vec::new(),
@@ -261,12 +262,13 @@ impl Lives<'_, '_> {
             }
         }
         let end = |b: Block, point: u32| point + 1 + self.body.blocks[b].insts.len() as u32;
-        let mut ended: SecondaryMap<Block, u32> = SecondaryMap::new();
+        let mut ended: SecondaryMap<Block, u32> = sized(self.body.blocks.len());
         for &(b, point) in &blocks {
             ended[b] = end(b, point);
         }
+        let body = self.body;
         for &(b, point) in &blocks {
-            let data = &self.body.blocks[b];
+            let data = &body.blocks[b];
             for phi in &data.phis {
                 for (from, arg) in &phi.args {
                     self.used(*arg, *from, ended[*from]);
@@ -277,11 +279,7 @@ impl Lives<'_, '_> {
                 }
             }
             for (n, inst) in data.insts.iter().enumerate() {
-                let mut all: SmallVec<[Id; 8]> = SmallVec::new();
-                self.body.for_each_use(inst, |id| all.push(id));
-                for id in all {
-                    self.used(id, b, point + 1 + n as u32);
-                }
+                body.for_each_use(inst, |id| self.used(id, b, point + 1 + n as u32));
             }
             if let Some(id) = data.term.condition() {
                 self.used(id, b, ended[b]);

@@ -6,7 +6,6 @@ use crate::ir::{
     IntCC, Opcode, Region, SamplerFact, Scalar, Type, Types, Value, result_types,
 };
 use half::f16;
-use smallvec::SmallVec;
 
 /// Appends one instruction: `b.ins().fadd(x, y)`.
 #[derive(Debug)]
@@ -17,16 +16,27 @@ pub struct Ins<'a, 'f> {
 include!(concat!(env!("OUT_DIR"), "/builder.rs"));
 
 impl Ins<'_, '_> {
-    fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> Types {
-        let mut args = SmallVec::<[Value; 4]>::new();
-        data.for_each_arg(&self.b.func.dfg, |v| args.push(v));
-        let arg = |n: usize| args.get(n).map(|&v| self.b.ty(v));
-        result_types(data.opcode(), ctrl, arg, |_| Types::new(), data)
+    /// The types of an instruction's results, and whether the function has all of its operands.
+    fn types(&mut self, data: &InstData, ctrl: Option<Type>) -> (Types, bool) {
+        let dfg = &self.b.func.dfg;
+        // Results are of what the first two operands are.
+        let mut args = [None; 2];
+        let (mut count, mut known) = (0, true);
+        data.for_each_arg(dfg, |v| {
+            if let Some(arg) = args.get_mut(count) {
+                *arg = Some(self.b.ty(v));
+            }
+            count += 1;
+            known &= dfg.has_value(v);
+        });
+        let arg = |n: usize| args.get(n).copied().flatten();
+        let types = result_types(data.opcode(), ctrl, arg, |_| Types::new(), data);
+        (types, known)
     }
 
     pub(super) fn inst(&mut self, data: InstData, ctrl: Option<Type>) -> (Inst, Types) {
-        let types = self.types(&data, ctrl);
-        (self.b.push(data), types)
+        let (types, known) = self.types(&data, ctrl);
+        (self.b.push(data, known), types)
     }
 
     pub(super) fn result(&mut self, inst: Inst, types: &[Type], n: usize) -> Value {
@@ -336,7 +346,7 @@ impl Ins<'_, '_> {
             func,
             args: self.list(args),
         };
-        let inst = self.b.push(data);
+        let (inst, _) = self.inst(data, None);
         (0..results.len())
             .map(|n| self.result(inst, results, n))
             .collect()

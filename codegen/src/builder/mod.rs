@@ -426,7 +426,8 @@ impl<'f> FunctionBuilder<'f> {
         Ins { b: self }
     }
 
-    fn push(&mut self, data: InstData) -> Inst {
+    /// Appends an instruction. `known`: the function has all of its operands.
+    fn push(&mut self, data: InstData, known: bool) -> Inst {
         if self.is_filled() {
             self.mistake(format!(
                 "`{}` after the end of {}",
@@ -436,8 +437,19 @@ impl<'f> FunctionBuilder<'f> {
         }
         let inst = self.func.dfg.make_inst(data, &[]);
         self.func.set_srcloc(inst, self.srcloc);
-        self.known_operands(inst);
+        let terminator = data.opcode().info().terminator;
+        if !known || terminator {
+            self.known_operands(inst);
+        }
         self.func.layout.append_inst(self.position, inst);
+        if terminator {
+            self.leads(inst);
+        }
+        inst
+    }
+
+    /// Notes where a terminator leads.
+    fn leads(&mut self, inst: Inst) {
         let mut sealed = Vec::new();
         for (n, dest) in self.func.dfg.destinations(inst).iter().enumerate() {
             if self.ssa.is_sealed(dest.block) {
@@ -449,10 +461,9 @@ impl<'f> FunctionBuilder<'f> {
         for block in sealed {
             self.mistake(format!("a branch to {block} after it was sealed"));
         }
-        if data.opcode().info().terminator && self.ssa.is_sealed(self.position) {
+        if self.ssa.is_sealed(self.position) {
             self.open.remove(&self.position);
         }
-        inst
     }
 
     /// Tells of operands that the function does not have, and replaces them.

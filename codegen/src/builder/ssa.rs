@@ -4,6 +4,7 @@
 
 use super::{Aliases, Variable};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
+use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
@@ -270,13 +271,14 @@ impl Ssa {
         let mut s = Simplifier {
             alias: Aliases::new(),
             nodes: Vec::new(),
-            watching: SecondaryMap::new(),
+            watching: sized(func.dfg.num_values()),
+            lists: Vec::new(),
             trivial: Vec::new(),
             undefs: std::mem::take(&mut self.undefs),
         };
         for block in blocks(func) {
             for &(var, param) in &self.blocks[block].params {
-                s.watching[param].push(s.nodes.len() as u32);
+                s.watch(param, s.nodes.len() as u32);
                 s.nodes.push(Node {
                     block,
                     var,
@@ -290,21 +292,28 @@ impl Ssa {
             s.look(func, &self.blocks, n);
             s.settle(func, &self.blocks);
         }
-        for block in blocks(func) {
-            self.remove_aliased(func, block, &s.alias);
-        }
         let front = std::mem::take(&mut s.undefs.front);
         func.layout.insts_mut(entry).insert_many(0, front);
-        let Function { layout, dfg, .. } = &mut *func;
-        for &block in layout.blocks() {
-            for &inst in layout.insts(block) {
-                dfg.map_args(inst, |v| resolve(&mut s.alias, v));
-            }
+        if s.alias.values().any(|v| v.is_some()) {
+            self.replace_aliased(func, &mut s.alias);
         }
-        func.labels.map_values(|v| Some(resolve(&mut s.alias, v)));
         let mut reads = std::mem::take(&mut self.reads);
         reads.retain(|r| s.undefs.by_var[r.var].expand() == Some(resolve(&mut s.alias, r.value)));
         reads
+    }
+
+    /// Puts what values have become in their place.
+    fn replace_aliased(&self, func: &mut Function, alias: &mut Aliases) {
+        for block in blocks(func) {
+            self.remove_aliased(func, block, alias);
+        }
+        let Function { layout, dfg, .. } = &mut *func;
+        for &block in layout.blocks() {
+            for &inst in layout.insts(block) {
+                dfg.map_args(inst, |v| resolve(alias, v));
+            }
+        }
+        func.labels.map_values(|v| Some(resolve(alias, v)));
     }
 
     /// Takes the parameters that have aliases from a block, and what branches give for them.
@@ -349,13 +358,30 @@ struct Node {
 struct Simplifier {
     alias: Aliases,
     nodes: Vec<Node>,
-    watching: SecondaryMap<Value, SmallVec<[u32; 4]>>,
+    /// The number of each value's list of those that watch it, from 1; 0 where there is none.
+    watching: SecondaryMap<Value, u32>,
+    lists: Vec<SmallVec<[u32; 4]>>,
     /// Parameters found to be another value, `None` if nothing gives them one.
     trivial: Vec<(usize, Option<Value>)>,
     undefs: Undefs,
 }
 
 impl Simplifier {
+    fn watchers(&self, v: Value) -> &[u32] {
+        let list = (self.watching[v] as usize).checked_sub(1);
+        list.and_then(|n| self.lists.get(n)).map_or(&[], |l| l)
+    }
+
+    fn watch(&mut self, v: Value, node: u32) {
+        if self.watching[v] == 0 {
+            self.lists.push(SmallVec::new());
+            self.watching[v] = self.lists.len() as u32;
+        }
+        if let Some(list) = self.lists.get_mut(self.watching[v] as usize - 1) {
+            list.push(node);
+        }
+    }
+
     fn settle(&mut self, func: &mut Function, blocks: &SecondaryMap<Block, BlockState>) {
         while let Some((n, by)) = self.trivial.pop() {
             let Node { var, param, .. } = self.nodes[n];
@@ -369,14 +395,15 @@ impl Simplifier {
                 None => self.undefs.of(func, var, func.dfg.ty(param)),
             };
             self.alias[param] = by.into();
-            let mut few = std::mem::take(&mut self.watching[param]);
-            let many = &mut self.watching[by];
-            if few.len() > many.len() {
-                std::mem::swap(&mut few, many);
+            if self.watchers(param).len() > self.watchers(by).len() {
+                let old = self.watching[param];
+                self.watching[param] = std::mem::replace(&mut self.watching[by], old);
             }
-            for n in few {
+            let few = self.watching[param] as usize;
+            let few = few.checked_sub(1).and_then(|n| self.lists.get_mut(n));
+            for n in few.map(std::mem::take).unwrap_or_default() {
                 if self.alias[self.nodes[n as usize].param].is_none() {
-                    self.watching[by].push(n);
+                    self.watch(by, n);
                     self.look(func, blocks, n as usize);
                 }
             }
@@ -414,9 +441,10 @@ impl Simplifier {
         };
         // What is watched already moves with what it became.
         if node.next != before || old.is_none() {
-            self.watching[other].push(n as u32);
-            if let Some(one) = node.one {
-                self.watching[one].push(n as u32);
+            let one = node.one;
+            self.watch(other, n as u32);
+            if let Some(one) = one {
+                self.watch(one, n as u32);
             }
         }
     }

@@ -7,9 +7,9 @@ use cranelift_entity::SecondaryMap;
 use std::collections::HashMap;
 
 /// Names and calls of a module.
-pub(super) struct Calls {
+pub(super) struct Calls<'m> {
     /// How many functions have a name.
-    names: HashMap<String, u32>,
+    names: HashMap<&'m str, u32>,
     /// Per function, the number from 1 of the ring of calls that it is in; 0 for none.
     ring: SecondaryMap<FuncRef, u32>,
 }
@@ -22,11 +22,11 @@ fn callees(func: &Function) -> impl Iterator<Item = (Inst, FuncRef)> + '_ {
     })
 }
 
-impl Calls {
-    pub(super) fn new(module: &Module) -> Calls {
+impl Calls<'_> {
+    pub(super) fn new(module: &Module) -> Calls<'_> {
         let mut names = HashMap::new();
         for f in module.functions.values() {
-            *names.entry(f.name.clone()).or_insert(0) += 1;
+            *names.entry(f.name.as_str()).or_insert(0) += 1;
         }
         Calls {
             names,
@@ -104,15 +104,15 @@ fn rings(module: &Module) -> SecondaryMap<FuncRef, u32> {
 }
 
 impl Verifier<'_> {
-    pub(super) fn unique(&mut self, calls: &Calls) {
+    pub(super) fn unique(&mut self, calls: &Calls<'_>) {
         let name = &self.func.name;
-        if calls.names.get(name).is_some_and(|&n| n > 1) {
+        if calls.names.get(name.as_str()).is_some_and(|&n| n > 1) {
             self.error(Place::Function, format!("a second function `%{name}`"));
         }
     }
 
     /// Calls end: there is no stack, so no function may come back to itself.
-    pub(super) fn calls_end(&mut self, calls: &Calls, name: Option<FuncRef>) {
+    pub(super) fn calls_end(&mut self, calls: &Calls<'_>, name: Option<FuncRef>) {
         let Some(name) = name.filter(|n| calls.ring[*n] != 0) else {
             return;
         };

@@ -3,18 +3,18 @@
 use super::{Place, Verifier};
 use crate::ir::{Block, ControlFlow, Inst, Value, ValueDef};
 use crate::sized;
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 
 impl Verifier<'_> {
     pub(super) fn ssa(&mut self, cfg: &ControlFlow) {
         let func = self.func;
         // Block of each instruction, and its place in it from 1.
-        let mut at: SecondaryMap<Inst, Option<(Block, u32)>> = sized(func.dfg.num_insts());
+        let mut at: SecondaryMap<Inst, (PackedOption<Block>, u32)> = sized(func.dfg.num_insts());
         let mut placed: SecondaryMap<Block, bool> = sized(func.dfg.num_blocks());
         for &block in func.layout.blocks() {
             placed[block] = true;
             for (n, &inst) in func.layout.insts(block).iter().enumerate() {
-                at[inst] = Some((block, n as u32 + 1));
+                at[inst] = (block.into(), n as u32 + 1);
             }
         }
         for (name, values) in func.labels.iter() {
@@ -31,25 +31,25 @@ impl Verifier<'_> {
         };
         for &block in func.layout.blocks() {
             for (n, &inst) in func.layout.insts(block).iter().enumerate() {
-                for (arg, v) in self.args(inst).into_iter().enumerate() {
-                    let place = Place::Operand(inst, arg);
-                    let Some((def, number)) = self.defined(v, &at, &placed) else {
-                        self.error(place, format!("{v} is not defined"));
-                        continue;
-                    };
-                    if def == block {
-                        if number > n as u32 {
-                            self.error(place, format!("{v} is used before it is defined"));
-                        }
-                    } else if cfg.is_reachable(block) && !dominates(def, block) {
-                        self.error(
-                            place,
-                            format!(
+                let mut count = 0;
+                func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
+                    let place = Place::Operand(inst, count);
+                    count += 1;
+                    let what = match self.defined(v, &at, &placed) {
+                        None => format!("{v} is not defined"),
+                        Some((def, number)) if def == block => match number > n as u32 {
+                            true => format!("{v} is used before it is defined"),
+                            false => return,
+                        },
+                        Some((def, _)) => match cfg.is_reachable(block) && !dominates(def, block) {
+                            true => format!(
                                 "{v} is not defined on every path here: it is defined in {def}"
                             ),
-                        );
-                    }
-                }
+                            false => return,
+                        },
+                    };
+                    self.error(place, what);
+                });
             }
         }
     }
@@ -58,14 +58,15 @@ impl Verifier<'_> {
     fn defined(
         &self,
         v: Value,
-        at: &SecondaryMap<Inst, Option<(Block, u32)>>,
+        at: &SecondaryMap<Inst, (PackedOption<Block>, u32)>,
         placed: &SecondaryMap<Block, bool>,
     ) -> Option<(Block, u32)> {
         let dfg = &self.func.dfg;
         match dfg.def(v) {
             ValueDef::Result(inst, n) => {
                 let real = dfg.has_inst(inst) && dfg.results(inst).get(usize::from(n)) == Some(&v);
-                at[inst].filter(|_| real)
+                let (block, number) = at[inst];
+                block.expand().filter(|_| real).map(|b| (b, number))
             }
             ValueDef::Param(block, n) => {
                 let real =

@@ -152,7 +152,10 @@ impl Verifier<'_> {
                     return false;
                 }
                 self.entities(inst);
-                if func.dfg.data(inst).opcode().info().terminator && Some(inst) != last {
+                if !func.dfg.data(inst).opcode().info().terminator {
+                    continue;
+                }
+                if Some(inst) != last {
                     self.error(Place::Inst(inst), "a block goes on after its terminator");
                 }
                 for dest in func.dfg.destinations(inst) {
@@ -213,11 +216,13 @@ impl Verifier<'_> {
                 format!("`{}` does not have operands of this shape", data.opcode()),
             );
         }
-        for (n, v) in self.args(inst).into_iter().enumerate() {
+        let mut n = 0;
+        data.for_each_arg(dfg, |v| {
             if !dfg.has_value(v) {
                 self.error(Place::Operand(inst, n), format!("{v} does not exist"));
             }
-        }
+            n += 1;
+        });
         if dfg.results(inst).len() > MOST_PARAMETERS {
             let what = format!("an instruction has {MOST_PARAMETERS} results at most");
             return self.error(Place::Inst(inst), what);

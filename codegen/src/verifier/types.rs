@@ -4,19 +4,29 @@ use super::{Place, Verifier};
 use crate::ir::opcode::{Class, Out};
 use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Types, Value, result_types};
 
-/// Whether a type is of a class, and what to call the class.
-fn class_rule(class: Class) -> (fn(Type) -> bool, &'static str) {
+/// Whether a type is of a class.
+fn is_of(class: Class, ty: Type) -> bool {
     match class {
-        Class::None | Class::Any => (|_| true, "anything"),
-        Class::Int => (|t| t.scalar().is_int(), "integers"),
-        Class::I32 => (|t| t.scalar() == Scalar::I32, "32-bit integers"),
-        Class::Float => (|t| t.scalar().is_float(), "floats"),
-        Class::Pred => (|t| t.is_pred(), "a predicate"),
-        Class::Bits => (
-            |t| t.scalar().is_int() || t.is_pred(),
-            "integers or a predicate",
-        ),
-        Class::Data => (|t| !t.is_pred(), "integers or floats"),
+        Class::None | Class::Any => true,
+        Class::Int => ty.scalar().is_int(),
+        Class::I32 => ty.scalar() == Scalar::I32,
+        Class::Float => ty.scalar().is_float(),
+        Class::Pred => ty.is_pred(),
+        Class::Bits => ty.scalar().is_int() || ty.is_pred(),
+        Class::Data => !ty.is_pred(),
+    }
+}
+
+/// What to call a class.
+fn name_of(class: Class) -> &'static str {
+    match class {
+        Class::None | Class::Any => "anything",
+        Class::Int => "integers",
+        Class::I32 => "32-bit integers",
+        Class::Float => "floats",
+        Class::Pred => "a predicate",
+        Class::Bits => "integers or a predicate",
+        Class::Data => "integers or floats",
     }
 }
 
@@ -69,9 +79,8 @@ impl Verifier<'_> {
 
     fn class(&mut self, inst: Inst, n: usize, v: Value, class: Class) {
         let ty = self.ty(v);
-        let (ok, name) = class_rule(class);
-        if !ok(ty) {
-            let opcode = self.data(inst).opcode();
+        if !is_of(class, ty) {
+            let (opcode, name) = (self.data(inst).opcode(), name_of(class));
             self.error(
                 Place::Operand(inst, n),
                 format!("type clash: `{opcode}` takes {name}, and {v} is {ty}"),
@@ -127,10 +136,12 @@ impl Verifier<'_> {
 
     /// Operations that some widths do not have.
     fn widths(&mut self, inst: Inst, opcode: Opcode) {
-        let Some(&v) = self.args(inst).first() else {
-            return;
+        let ty = match *self.data(inst) {
+            InstData::Unary { arg, .. } => self.ty(arg),
+            InstData::Binary { args, .. } => self.ty(args[0]),
+            InstData::Ternary { args, .. } => self.ty(args[0]),
+            _ => return,
         };
-        let ty = self.ty(v);
         let wrong = match opcode {
             Opcode::SmulWide | Opcode::UmulWide => ty.scalar() == Scalar::I64,
             Opcode::Flrp => ty.scalar() != Scalar::F32,
@@ -164,12 +175,19 @@ impl Verifier<'_> {
     fn result_types(&mut self, inst: Inst) {
         let dfg = &self.func.dfg;
         let data = self.data(inst);
-        let args = self.args(inst);
-        let have: Types = dfg.results(inst).iter().map(|&v| dfg.ty(v)).collect();
+        let have = dfg.results(inst);
+        // Results are of what the first two operands are.
+        let (mut args, mut count) = ([None; 2], 0);
+        data.for_each_arg(dfg, |v| {
+            if let Some(arg) = args.get_mut(count) {
+                *arg = Some(dfg.ty(v));
+            }
+            count += 1;
+        });
         let want = result_types(
             data.opcode(),
-            have.first().copied(),
-            |n| args.get(n).map(|&v| dfg.ty(v)),
+            have.first().map(|&v| dfg.ty(v)),
+            |n| args.get(n).copied().flatten(),
             |f| {
                 let callee = self.callee(f);
                 callee.map_or(Types::new(), |f| Types::from_slice(&f.sig.results))
@@ -188,9 +206,9 @@ impl Verifier<'_> {
             );
             return;
         }
-        for (n, (h, w)) in have.iter().zip(&want).enumerate() {
+        for (&v, &w) in have.iter().zip(&want) {
+            let h = dfg.ty(v);
             if h != w {
-                let v = dfg.results(inst)[n];
                 self.error(
                     Place::Inst(inst),
                     format!("type clash: {v} is {h}, and `{}` gives {w}", data.opcode()),

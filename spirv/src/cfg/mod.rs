@@ -280,9 +280,10 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
     if graph.back().next().is_none() {
         return Ok(());
     }
+    let tree = graph.tree();
     let mut latches: SecondaryMap<Block, Vec<Block>> = sized(body.blocks.len());
     for (n, s) in graph.back() {
-        if !graph.tree.dominates(s, n) {
+        if !tree.dominates(s, n) {
             return Err(Error::internal("irreducible control flow"));
         }
         latches[graph.order[s as usize]].push(graph.order[n as usize]);

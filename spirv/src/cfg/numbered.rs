@@ -10,7 +10,6 @@ pub(crate) struct Numbered {
     pub order: Vec<Block>,
     /// Where each leads.
     pub succs: Edges,
-    pub tree: Tree,
 }
 
 impl Numbered {
@@ -25,8 +24,12 @@ impl Numbered {
         for b in &order {
             succs.push(body.blocks[*b].term.successors().map(|s| place[s]));
         }
-        let tree = Tree::new(dominators(0, &succs));
-        Numbered { order, succs, tree }
+        Numbered { order, succs }
+    }
+
+    /// Who dominates whom.
+    pub fn tree(&self) -> Tree {
+        Tree::new(dominators(0, &self.succs))
     }
 
     /// The edges that go back, or stay: from, to.

@@ -30,10 +30,11 @@ pub(crate) fn reduce(m: &Module<'_>, body: &mut Body) -> Result<(), Error> {
         return Ok(());
     };
     let graph = Numbered::new(entry, body);
-    if graph
-        .back()
-        .all(|(from, to)| graph.tree.dominates(to, from))
-    {
+    if graph.back().next().is_none() {
+        return Ok(());
+    }
+    let tree = graph.tree();
+    if graph.back().all(|(from, to)| tree.dominates(to, from)) {
         return Ok(());
     }
     let mut r = Reduce {

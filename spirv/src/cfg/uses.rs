@@ -13,7 +13,12 @@ use cranelift_entity::SecondaryMap;
 /// # Errors
 /// A use that its definition does not dominate.
 pub(crate) fn check(m: &Module<'_>, body: &Body, g: &Graph) -> Result<(), Error> {
+    // Only definitions of other blocks are looked at.
+    if g.order.len() == 1 {
+        return Ok(());
+    }
     let mut block: SecondaryMap<Id, u32> = SecondaryMap::with_default(NONE);
+    block.resize(body.bound());
     for (n, b) in g.order.iter().enumerate() {
         let data = &body.blocks[*b];
         let ids = data.insts.iter().filter_map(|i| i.id.expand());

@@ -5,6 +5,7 @@ use crate::body::BInst;
 use crate::contract::Fused;
 use crate::error::Error;
 use gantry_codegen::ir::{FloatCC, IntCC, Scalar, Value};
+use smallvec::SmallVec;
 use spirv::Op;
 
 /// Whether an instruction is one of these.
@@ -137,7 +138,7 @@ impl Emit<'_, '_, '_> {
             _ => {}
         }
         let count = self.body.operands(inst).len();
-        let mut all = Vec::new();
+        let mut all: SmallVec<[Leaves; 2]> = SmallVec::new();
         for n in 0..count.min(2) {
             all.push(self.get(self.operand(inst, n)?)?);
         }
@@ -158,14 +159,16 @@ impl Emit<'_, '_, '_> {
                 [one] if inst.op == Op::VectorTimesScalar => Some(*one),
                 many => many.get(n).copied(),
             };
-            let parts: Option<Vec<Value>> = all.iter().map(leaf).collect();
-            let parts = parts.ok_or_else(|| Error::malformed("operands of several sizes"))?;
-            out.push(match *parts.as_slice() {
-                [a] => self.unary(inst.op, a)?,
-                [a, b] => match self.simpler(op, mode, a, b) {
-                    Some(v) => v,
-                    None => self.binary(op, a, b)?,
-                },
+            let leaf = |of| leaf(of).ok_or_else(|| Error::malformed("operands of several sizes"));
+            out.push(match all.as_slice() {
+                [a] => self.unary(inst.op, leaf(a)?)?,
+                [a, b] => {
+                    let (a, b) = (leaf(a)?, leaf(b)?);
+                    match self.simpler(op, mode, a, b) {
+                        Some(v) => v,
+                        None => self.binary(op, a, b)?,
+                    }
+                }
                 _ => return Err(Error::malformed("no operands")),
             });
         }

@@ -186,7 +186,10 @@ impl Emit<'_, '_, '_> {
     /// Keeps what an instruction's mode says of its result.
     pub(super) fn assume(&mut self, inst: &BInst, mode: Mode) {
         if let Some(id) = inst.id.expand() {
-            self.assumed[id] = (mode & (Mode::NOT_NAN | Mode::NOT_INF)).bits();
+            let bits = (mode & (Mode::NOT_NAN | Mode::NOT_INF)).bits();
+            if bits != self.assumed[id] {
+                self.assumed[id] = bits;
+            }
         }
     }
 }

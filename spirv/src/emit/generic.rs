@@ -10,9 +10,9 @@ use crate::body::{BInst, Body};
 use crate::cfg::Graph;
 use crate::error::Error;
 use crate::library::declared;
-use crate::module::Module;
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
+use crate::module::{ConstData, Module};
 use crate::read::{self, Id};
 use crate::spaces::{Kinds, Memory};
 use gantry_codegen::builder::Variable;
@@ -43,16 +43,18 @@ pub(crate) fn may_be_null(m: &Module<'_>, body: &Body, g: &Graph, class: Storage
         Some(Type::Pointer(of, _)) => Kinds::of(*of) == Kinds::of(class),
         _ => false,
     };
-    let null = |id: Id| {
-        let c = m.constant(id);
-        c.is_some_and(|c| c.value == Constant::Null && is(Some(c.ty)))
-    };
-    g.order.iter().any(|b| {
-        let data = &body.blocks[*b];
+    let is_null = |c: &ConstData| matches!(c.value, Constant::Null) && is(Some(c.ty));
+    let cast = |i: &BInst| i.op == Op::GenericCastToPtrExplicit && is(i.ty.expand());
+    let blocks = || g.order.iter().map(|b| &body.blocks[*b]);
+    if !m.consts.values().any(is_null) {
+        return blocks().flat_map(|b| &b.insts).any(cast);
+    }
+    let null = |id: Id| m.constant(id).is_some_and(is_null);
+    blocks().any(|data| {
         let mut args = data.phis.iter().flat_map(|p| &p.args);
         args.any(|a| null(a.1))
             || data.insts.iter().any(|i| {
-                let mut found = i.op == Op::GenericCastToPtrExplicit && is(i.ty.expand());
+                let mut found = cast(i);
                 body.for_each_use(i, |id| found |= null(id));
                 found
             })

@@ -10,6 +10,7 @@ use crate::module::Def;
 use crate::module::types::{MatrixLayout, Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, MemFlags, Region, Scalar, Space, Value};
+use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 
 /// Whether an instruction is one of these.
@@ -194,11 +195,11 @@ impl Emit<'_, '_, '_> {
         &self,
         ty: Ty,
         matrix: Option<MatrixLayout>,
-    ) -> Result<Vec<(Scalar, u64, usize)>, Error> {
+    ) -> Result<SmallVec<[(Scalar, u64, usize); 4]>, Error> {
         if self.m.types.leaves(ty) > MOST_LEAVES {
             return Err(too_large(self.m.types.leaves(ty)));
         }
-        let mut out: Vec<(Scalar, u64, usize)> = Vec::new();
+        let mut out: SmallVec<[(Scalar, u64, usize); 4]> = SmallVec::new();
         for (ty, at) in self.m.types.scalars_in(ty, matrix) {
             let scalar = match self.m.types.kind(ty) {
                 Type::Pointer(..) => Scalar::I64,
@@ -324,7 +325,7 @@ impl Emit<'_, '_, '_> {
                 ));
             };
             rest = later;
-            let mut now: Leaves = now.into();
+            let mut now = Leaves::from_slice(now);
             if scalar.is_int() {
                 for v in &mut now {
                     if self.b.ty(*v).is_pred() {
@@ -355,7 +356,7 @@ impl Emit<'_, '_, '_> {
         let (addr, offset) = self.base_of(addr, offset);
         // Who stores there breaks that promise.
         mem.constant = false;
-        let mut all: Leaves = values.into();
+        let mut all = Leaves::from_slice(values);
         all.push(addr);
         all.extend(self.guard);
         let lanes = self.even(&mut all);

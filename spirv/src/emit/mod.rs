@@ -53,7 +53,7 @@ use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{self, Scalar, Value};
 use gantry_codegen::maps::sized;
 pub(crate) use memory::Access;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
@@ -429,7 +429,8 @@ impl Emit<'_, '_, '_> {
                     "{id} is used before it is defined"
                 )));
             }
-            return Ok(self.pool[first as usize..(first + count) as usize].into());
+            let range = first as usize..(first + count) as usize;
+            return Ok(Leaves::from_slice(&self.pool[range]));
         }
         match self.m.def(id) {
             Def::Const(_) => self.constant(id),
@@ -438,7 +439,10 @@ impl Emit<'_, '_, '_> {
                 let (first, count) = self.values[id];
                 match count {
                     0 => Err(Error::malformed(format!("{id} is no value"))),
-                    _ => Ok(self.pool[first as usize..(first + count) as usize].into()),
+                    _ => {
+                        let range = first as usize..(first + count) as usize;
+                        Ok(Leaves::from_slice(&self.pool[range]))
+                    }
                 }
             }
         }
@@ -548,7 +552,7 @@ impl Emit<'_, '_, '_> {
 
     fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
-        let mut todo = vec![id];
+        let mut todo: SmallVec<[Id; 8]> = smallvec![id];
         while let Some(id) = todo.pop() {
             let Some(c) = self.m.constant(id) else {
                 match self.m.def(id) {
@@ -565,7 +569,7 @@ impl Emit<'_, '_, '_> {
                     let scalar = self.scalar(c.ty)?;
                     out.push(self.number(scalar, *bits));
                 }
-                Constant::Composite(parts) => todo.extend(parts.iter().rev()),
+                Constant::Composite(parts) => todo.extend(parts.iter().rev().copied()),
                 Constant::Null | Constant::Undef => {
                     if self.m.types.leaves(c.ty) > MOST_LEAVES {
                         return Err(too_large(self.m.types.leaves(c.ty)));

@@ -6,7 +6,7 @@ use super::types::{ImageType, Layout, Ty, Type, Types};
 use super::{BlockDef, ConstData, Def, Entry, Func, FuncData, GlobalData, Modes, Module, Set};
 use crate::Options;
 use crate::error::{Error, Errors};
-use crate::read::{self, Id, Inst, Stream};
+use crate::read::{self, Id, Inst, Kind, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_codegen::maps::sized;
 use spirv::{
@@ -24,9 +24,9 @@ const MOST_NESTING: u32 = 64;
 /// What is not as the specification says.
 pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<'w>, Errors> {
     let mut errors = Errors(Vec::new());
-    let insts = stream.insts.clone();
+    let count = stream.insts.len();
     // Ids that nobody defines cost nothing.
-    let bound = (stream.bound as usize).min(2 * stream.insts.len());
+    let bound = (stream.bound as usize).min(2 * count);
     let mut types = Types::default();
     // The module may have one of its own besides, or none.
     let int32 = types.add(Type::Int(32), &Layout::default());
@@ -45,7 +45,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             type_ids: SecondaryMap::new(),
             result_types: sized(bound),
             local: sized(bound),
-            label: SecondaryMap::new(),
+            label: sized(bound),
             names: sized(bound),
             decorations: Vec::new(),
         },
@@ -56,8 +56,9 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         forward: BTreeSet::new(),
         modes: Vec::new(),
     };
-    for (n, inst) in insts.iter().enumerate() {
-        if let Err(e) = b.inst(n, inst) {
+    for n in 0..count {
+        let inst = b.m.stream.insts[n];
+        if let Err(e) = b.inst(n, &inst) {
             let e = b.m.error(e, inst.at, inst.id.expand());
             errors.push(e);
         }
@@ -204,13 +205,15 @@ impl Builder<'_, '_> {
             Op::Function => return self.function(inst, words),
             Op::Variable => return self.variable(inst, words),
             Op::Undef => return self.constant(inst, words),
-            op if is_type(op) => return self.declare_type(inst, words),
-            op if is_constant(op) => return self.constant(inst, words),
-            op if is_nothing(op) => {}
-            op => {
-                let name = read::name(op);
-                return Err(Error::unsupported(format!("{name} outside of functions")));
-            }
+            op => match read::kind(op) {
+                Kind::Type => return self.declare_type(inst, words),
+                Kind::Constant => return self.constant(inst, words),
+                _ if is_nothing(op) => {}
+                _ => {
+                    let name = read::name(op);
+                    return Err(Error::unsupported(format!("{name} outside of functions")));
+                }
+            },
         }
         Ok(())
     }
@@ -570,7 +573,7 @@ impl Builder<'_, '_> {
                         read::name(op)
                     )));
                 };
-                if rspirv::grammar::reflect::is_block_terminator(op) {
+                if read::kind(op) == Kind::Terminator {
                     self.block = None;
                     let insts = first..n + 1;
                     self.m.funcs[func].blocks.push(BlockDef { label, insts });
@@ -588,15 +591,6 @@ fn result(inst: &Inst) -> Result<Id, Error> {
 
 fn show(id: Option<Id>) -> String {
     id.map_or("what is missing".to_owned(), |id| id.to_string())
-}
-
-fn is_type(op: Op) -> bool {
-    read::name(op).starts_with("OpType")
-}
-
-fn is_constant(op: Op) -> bool {
-    let name = read::name(op);
-    name.starts_with("OpConstant") || name.starts_with("OpSpecConstant")
 }
 
 /// Instructions outside of functions that say nothing of what kernels compute.

@@ -162,16 +162,19 @@ impl<'w> Module<'w> {
 
     /// Whether an instruction is of an imported set other than OpenCL.std and GLSL.std.450.
     pub fn is_foreign(&self, inst: &Inst) -> bool {
-        let set = self.stream.operands(inst).first();
-        let set = set.map(|id| self.def(Id::of(*id)));
-        inst.op == Op::ExtInst && !matches!(set, Some(Def::Set(Set::OpenCl | Set::Glsl)))
+        inst.op == Op::ExtInst
+            && !matches!(self.set_of(inst), Some(Def::Set(Set::OpenCl | Set::Glsl)))
     }
 
     /// Whether an instruction is of GLSL.std.450, whose operands are all ids.
     pub fn is_glsl(&self, inst: &Inst) -> bool {
+        inst.op == Op::ExtInst && self.set_of(inst) == Some(Def::Set(Set::Glsl))
+    }
+
+    /// What the first operand is: the set of an extended instruction.
+    fn set_of(&self, inst: &Inst) -> Option<Def> {
         let set = self.stream.operands(inst).first();
-        let set = set.map(|id| self.def(Id::of(*id)));
-        inst.op == Op::ExtInst && set == Some(Def::Set(Set::Glsl))
+        set.map(|id| self.def(Id::of(*id)))
     }
 
     /// The size of work-groups where a constant says it.

@@ -3,6 +3,7 @@
 use crate::read::Id;
 use cranelift_entity::{PrimaryMap, entity_impl};
 use gantry_codegen::ir::Scalar;
+use smallvec::{SmallVec, smallvec};
 use spirv::{AccessQualifier, Dim, StorageClass};
 use std::collections::BTreeMap;
 
@@ -93,6 +94,9 @@ pub(crate) struct TypeData {
 pub(crate) struct Types {
     all: PrimaryMap<Ty, TypeData>,
 }
+
+/// The scalars that a value consists of, and the byte of each.
+pub(crate) type Scalars = SmallVec<[(Ty, u64); 4]>;
 
 /// A power of two that is no less, of sizes that are none (3-vectors).
 fn power(n: u64) -> u64 {
@@ -341,14 +345,24 @@ impl Types {
     }
 
     /// The scalars that a value consists of, and the byte of each, in order.
-    pub fn scalars(&self, ty: Ty) -> Vec<(Ty, u64)> {
+    pub fn scalars(&self, ty: Ty) -> Scalars {
         self.scalars_in(ty, None)
     }
 
     /// The same of what has matrices as a structure says.
-    pub fn scalars_in(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Vec<(Ty, u64)> {
-        let mut out = Vec::new();
-        let mut todo = vec![(ty, 0u64, matrix)];
+    pub fn scalars_in(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Scalars {
+        match (self.kind(ty), matrix) {
+            (Type::Bool | Type::Int(_) | Type::Float(_) | Type::Pointer(..), _) => {
+                return smallvec![(ty, 0)];
+            }
+            (Type::Vector(of, n), None) => {
+                let at = |n: u32| self.stride(ty).saturating_mul(u64::from(n));
+                return (0..*n).map(|n| (*of, at(n))).collect();
+            }
+            _ => {}
+        }
+        let mut out = Scalars::new();
+        let mut todo: SmallVec<[_; 16]> = smallvec![(ty, 0u64, matrix)];
         while let Some((ty, at, matrix)) = todo.pop() {
             match self.kind(ty) {
                 Type::Void | Type::Function(..) | Type::Other(_) | Type::RuntimeArray(_) => {}

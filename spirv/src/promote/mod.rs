@@ -121,7 +121,7 @@ impl Promote<'_, '_> {
             }
         }
         let mut under: Vec<Vec<u32>> = vec![Vec::new(); graph.order.len()];
-        for (n, d) in (0u32..).zip(&graph.tree.idoms) {
+        for (n, d) in (0u32..).zip(&graph.tree().idoms) {
             if let Some(list) = under.get_mut(*d as usize) {
                 list.push(n);
             }

@@ -95,8 +95,12 @@ pub(super) fn find(m: &Module<'_>, body: &mut Body) -> (Vars, Places) {
         open: SecondaryMap::new(),
         copies: Vec::new(),
     };
+    let mut insts = f.body.blocks.values().flat_map(|b| &b.insts);
+    if !insts.any(|i| i.op == Op::Variable) {
+        return (f.vars, f.found);
+    }
     // Blocks that are reached, each before what only it leads to.
-    let order = body.entry.expand();
+    let order = f.body.entry.expand();
     let order = order.map_or(Vec::new(), |e| crate::cfg::order(e, f.body));
     for &b in &order {
         for (at, inst) in f.body.blocks[b].insts.iter().enumerate() {
@@ -261,9 +265,8 @@ impl Find<'_, '_> {
             }
             _ => {}
         }
-        let mut all = Vec::new();
-        self.body.for_each_use(inst, |id| all.push(id));
-        all.into_iter().for_each(|id| self.spoil(id));
+        let body = self.body;
+        body.for_each_use(inst, |id| self.spoil(id));
     }
 
     /// Whether a constant's fourth component is nothing.
