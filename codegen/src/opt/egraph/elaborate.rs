@@ -209,9 +209,11 @@ impl Elaborator<'_, '_> {
             return place.value;
         }
         // Mostly all that it is made of is there.
-        if self.is_ready(node) {
-            self.put(node);
-            return self.place(node).map_or(node, |p| p.value);
+        let Some(inst) = self.graph.func.dfg.def_inst(node) else {
+            return node;
+        };
+        if let (operands, true) = self.operands(inst) {
+            return self.put(node, inst, &operands);
         }
         let mut work: SmallVec<[Step; 16]> = SmallVec::new();
         work.push(Step::Operands(node));
@@ -235,21 +237,30 @@ impl Elaborator<'_, '_> {
                         }
                     }
                 }
-                Step::Put(node) => self.put(node),
+                Step::Put(node) => {
+                    if self.place(node).is_none()
+                        && let Some(inst) = self.graph.func.dfg.def_inst(node)
+                    {
+                        let (operands, _) = self.operands(inst);
+                        self.put(node, inst, &operands);
+                    }
+                }
             }
         }
         self.place(node).map_or(node, |p| p.value)
     }
 
-    /// Whether the operands of a node are where it can be put.
-    fn is_ready(&self, node: Value) -> bool {
+    /// Where the operands of a node are, and whether all of them are where it can be put; those that are not stand for themselves.
+    fn operands(&self, inst: Inst) -> (SmallVec<[Place; 4]>, bool) {
         let dfg = &self.graph.func.dfg;
+        let mut places = SmallVec::new();
         let mut ready = true;
-        if let Some(inst) = dfg.def_inst(node) {
-            let data = dfg.data(inst);
-            data.for_each_arg(dfg, |v| ready = ready && self.place(self.node(v)).is_some());
-        }
-        ready
+        dfg.data(inst).for_each_arg(dfg, |value| {
+            let place = self.place(self.node(value));
+            ready &= place.is_some();
+            places.push(place.unwrap_or(Place { value, depth: 0 }));
+        });
+        (places, ready)
     }
 
     /// The node that an operand is: of a class, or, in an instruction that was put already, of what was put for it.
@@ -274,33 +285,16 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// Puts a node whose operands are put.
-    fn put(&mut self, node: Value) {
-        let dfg = &self.graph.func.dfg;
-        let Some(inst) = dfg.def_inst(node) else {
-            return;
-        };
-        if self.place(node).is_some() {
-            return;
-        }
-        let mut args: SmallVec<[Value; 4]> = SmallVec::new();
-        let mut deepest = 0;
-        let data = *dfg.data(inst);
-        data.for_each_arg(dfg, |v| {
-            let place = self.place(self.node(v));
-            if let Some(place) = place {
-                args.push(place.value);
-                deepest = deepest.max(place.depth);
-            } else {
-                args.push(v);
-            }
-        });
+    /// Puts a node, of which this is the instruction, whose operands are put; gives what it is there.
+    fn put(&mut self, node: Value, inst: Inst, operands: &[Place]) -> Value {
+        let data = *self.graph.func.dfg.data(inst);
+        let deepest = operands.iter().map(|p| p.depth).max().unwrap_or(0);
         let (scope, depth) = self.scope_for(node, &data, deepest);
         let at = self.scopes[scope].block;
         let func = &mut *self.graph.func;
         let mut new = data;
-        let mut args = args.into_iter();
-        new.map_args(&mut func.dfg, |v| args.next().unwrap_or(v));
+        let mut args = operands.iter();
+        new.map_args(&mut func.dfg, |v| args.next().map_or(v, |p| p.value));
         let first = self.used.insert(node);
         let (inst, value) = match first {
             true => {
@@ -339,6 +333,7 @@ impl Elaborator<'_, '_> {
         self.append(at, inst);
         self.places[node] = Place { value, depth };
         self.scopes[scope].put.push(node);
+        value
     }
 
     /// Puts an instruction at the end of what is written of a block; of one that is ended before the branch.

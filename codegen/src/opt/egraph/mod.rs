@@ -365,10 +365,15 @@ impl<'a> EGraph<'a> {
         is_node(data).then_some(data)
     }
 
+    /// Whether a class is its own node and nothing else, or no node.
+    fn is_alone(&self, class: Value) -> bool {
+        self.known[class].alternatives.is_none()
+    }
+
     /// The first nodes of a class.
     fn members(&self, class: Value) -> SmallVec<[Value; ALTERNATIVES]> {
         let mut out = SmallVec::new();
-        if self.known[class].alternatives.is_none() {
+        if self.is_alone(class) {
             if self.data(class).is_some() {
                 out.push(class);
             }

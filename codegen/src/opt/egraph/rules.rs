@@ -208,6 +208,8 @@ fn signed(ty: Type, bits: u64) -> i64 {
 /// The nodes of a class, for patterns: their data is looked up as each is matched.
 #[derive(Default)]
 pub(super) struct Members<'a> {
+    /// The class itself, where it is nothing else.
+    only: Option<Value>,
     values: SmallVec<[Value; ALTERNATIVES]>,
     next: usize,
     of: PhantomData<&'a ()>,
@@ -228,8 +230,14 @@ impl<'a> ContextIter for Members<'a> {
     type Output = (Type, InstData);
 
     fn next(&mut self, graph: &mut EGraph<'a>) -> Option<(Type, InstData)> {
-        let &v = self.values.get(self.next)?;
-        self.next += 1;
+        let v = match self.only.take() {
+            Some(v) => v,
+            None => {
+                let &v = self.values.get(self.next)?;
+                self.next += 1;
+                v
+            }
+        };
         graph.data(v).map(|data| (graph.ty(v), *data))
     }
 }
@@ -242,7 +250,10 @@ impl<'a> Context for EGraph<'a> {
     }
 
     fn node(&mut self, v: Value, returns: &mut Self::node_returns) {
-        returns.values = self.members(v);
+        match self.is_alone(v) {
+            true => returns.only = Some(v),
+            false => returns.values = self.members(v),
+        }
     }
 
     fn make(&mut self, ty: Type, data: &InstData) -> Value {
