@@ -95,7 +95,7 @@ fn step(
         return false;
     };
     if place.mem.volatile {
-        known.retain(|k| !place.writes || k.place.apart(&place, func));
+        known.retain(|k| !place.writes || k.place.apart(&place));
         return false;
     }
     let value = match data {
@@ -114,12 +114,12 @@ fn step(
         }
         InstData::Store { args, .. } => {
             // Of places by the same lanes it is the same.
-            let step = place.step(func);
+            let step = place.step(&place);
             known.retain_mut(|k| k.keeps(&place, step, func));
-            place.lanes_apart(func).then_some(args[0])
+            place.lanes_apart(place.bytes, func).then_some(args[0])
         }
         _ => {
-            known.retain(|k| k.place.apart(&place, func));
+            known.retain(|k| k.place.apart(&place));
             None
         }
     };
@@ -152,7 +152,7 @@ impl Known {
         let here = &self.place;
         let apart = match here.beside(store) {
             true => here.apart_by(store, step),
-            false => here.apart(store, func),
+            false => here.apart(store),
         };
         if apart {
             return true;
@@ -161,13 +161,11 @@ impl Known {
         let from = here.distance(store);
         let least = from.min(0);
         let most = (from + i64::from(store.bytes)).max(here.bytes.into());
-        let mut both = here.clone();
-        both.sum.constant = both.sum.constant.wrapping_add_signed(least);
-        both.bytes = u32::try_from(most.saturating_sub(least)).unwrap_or(u32::MAX);
+        let both = u32::try_from(most.saturating_sub(least)).unwrap_or(u32::MAX);
         if here.bytes > 64
             || here.lanes != store.lanes
             || !here.beside(store)
-            || !both.lanes_apart(func)
+            || !here.lanes_apart(both, func)
         {
             return false;
         }
@@ -253,10 +251,10 @@ pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State)
                 continue;
             };
             if !matches!(data, InstData::Store { .. }) || place.mem.volatile {
-                again.retain(|p| p.apart(&place, func));
+                again.retain(|p| p.apart(&place));
                 continue;
             }
-            let unread = |r: &Vec<Place>| r.iter().all(|r| r.apart(&place, func));
+            let unread = |r: &Vec<Place>| r.iter().all(|r| r.apart(&place));
             let scratch = place.mem.space == Space::Scratch && read.as_ref().is_some_and(unread);
             if scratch || again.iter().any(|p| p.covers(&place)) {
                 dead.push(at);

@@ -90,7 +90,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
             func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
                 same = same && outside(func, &moved, v);
             });
-            if same && inside[this].leaves(&place, func) {
+            if same && inside[this].leaves(&place) {
                 room -= bytes;
                 moved.insert(inst);
                 loads.push(inst);
@@ -109,10 +109,10 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
 
 impl Inside {
     /// Whether nothing is written to a place.
-    fn leaves(&self, place: &Place, func: &Function) -> bool {
+    fn leaves(&self, place: &Place) -> bool {
         place.mem.constant
             || !self.many
-                && self.writes.iter().all(|w| w.apart(place, func))
+                && self.writes.iter().all(|w| w.apart(place))
                 && !self.effects.iter().any(|e| e.stops(place.mem))
     }
 }

@@ -182,13 +182,13 @@ impl Groups<'_> {
         let member = member.filter(|m| joins && m.merges(self.target));
         let mut joined = None;
         if let Some(member) = &member {
-            joined = self.open.iter().position(|g| g.takes(func, member));
+            joined = self.open.iter().position(|g| g.takes(member));
         }
         match self.writes {
             // What was to go down past it, and may not.
             true => {
                 let own = joined.map(|n| self.open.remove(n));
-                self.close(|g| g.members.iter().any(|m| !m.place.apart(&place, func)));
+                self.close(|g| g.members.iter().any(|m| !m.place.apart(&place)));
                 if let Some(own) = own {
                     self.open.push(own);
                     joined = Some(self.open.len() - 1);
@@ -244,11 +244,11 @@ impl Groups<'_> {
 }
 
 impl Group {
-    fn takes(&self, func: &Function, m: &Member) -> bool {
+    fn takes(&self, m: &Member) -> bool {
         let fits = self.members.first().is_some_and(|first| first.joins(m));
-        let free = m.place.mem.constant || self.between.iter().all(|p| p.apart(&m.place, func));
+        let free = m.place.mem.constant || self.between.iter().all(|p| p.apart(&m.place));
         // A store stays behind those of the group that write the same bytes.
-        let order = !m.place.writes || self.members.iter().all(|o| o.place.apart(&m.place, func));
+        let order = !m.place.writes || self.members.iter().all(|o| o.place.apart(&m.place));
         fits && free && order && self.members.len() < MEMBERS
     }
 

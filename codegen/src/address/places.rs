@@ -15,6 +15,8 @@ pub(super) struct Place {
     pub mem: MemFlags,
     /// The address, and which constant it is apart from what its values come to.
     pub sum: Sum,
+    /// What lanes add to it.
+    added: Added,
     /// Bytes that are read or written from each address on.
     pub bytes: u32,
     /// What is read or written.
@@ -71,6 +73,7 @@ impl Place {
         sum.constant = sum.constant.wrapping_add_signed(i64::from(offset)) & width;
         Some(Place {
             mem,
+            added: Added::of(func, mem.space.address().bits(), sum.lanes.iter()),
             sum,
             bytes: ty.bytes() / lanes,
             ty,
@@ -98,7 +101,7 @@ impl Place {
     }
 
     /// Whether no byte is of both, whichever lanes take part.
-    pub(super) fn apart(&self, other: &Place, func: &Function) -> bool {
+    pub(super) fn apart(&self, other: &Place) -> bool {
         match (self.mem.space, other.mem.space) {
             (Space::Slm, Space::Slm) | (Space::Scratch, Space::Scratch) => {}
             (Space::Slm | Space::Scratch, _) | (_, Space::Slm | Space::Scratch) => return true,
@@ -107,14 +110,14 @@ impl Place {
         if self.mem.space != other.mem.space || self.sum.uniform != other.sum.uniform {
             return false;
         }
-        let lanes = || self.sum.lanes.iter().chain(&other.sum.lanes);
-        self.apart_by(other, step(func, self.mem.space.address().bits(), lanes))
+        self.apart_by(other, self.step(other))
     }
 
-    /// What lanes of this place and of one beside it are a multiple of apart, but for the constants.
-    pub(super) fn step(&self, func: &Function) -> i128 {
-        let lanes = || self.sum.lanes.iter().chain(&self.sum.lanes);
-        step(func, self.mem.space.address().bits(), lanes)
+    /// What lanes of this place and of another are a multiple of apart, but for the constants, where they are of the same values of one lane.
+    pub(super) fn step(&self, other: &Place) -> i128 {
+        self.added
+            .and(other.added)
+            .step(self.mem.space.address().bits())
     }
 
     /// Whether no byte is of both, if all that lanes add is a multiple of some number.
@@ -124,50 +127,69 @@ impl Place {
     }
 
     /// Whether no two lanes are of one byte: by a constant that is different in each, as arrays have it that lanes have elements of side by side.
-    pub(super) fn lanes_apart(&self, func: &Function) -> bool {
+    /// `bytes`: from each address on.
+    pub(super) fn lanes_apart(&self, bytes: u32, func: &Function) -> bool {
         if self.lanes == 1 {
             return true;
         }
         let bits = self.mem.space.address().bits();
         self.sum.lanes.iter().any(|&(v, times)| {
-            let others = || self.sum.lanes.iter().filter(|t| t.0 != v);
+            let others = self.sum.lanes.iter().filter(|t| t.0 != v);
             let Some(constant) = lanes_of(func, v) else {
                 return false;
             };
-            let step = step(func, bits, others);
+            let step = Added::of(func, bits, others).step(bits);
             let at = |n: u64| i128::from(n.wrapping_mul(times)).rem_euclid(step);
             let mut at: Vec<i128> = constant.iter().map(|&n| at(n)).collect();
             at.sort_unstable();
             // Behind the last one the first one comes again.
             let next = at.iter().skip(1).copied();
             let next = next.chain(at.first().map(|a| a + step));
-            at.iter()
-                .zip(next)
-                .all(|(a, b)| b - a >= i128::from(self.bytes))
+            at.iter().zip(next).all(|(a, b)| b - a >= i128::from(bytes))
         })
     }
 }
 
-/// What all that lanes add to an address is a multiple of, modulo the width; the width's modulus if that is nothing.
-fn step<'t, T>(func: &Function, bits: u32, lanes: impl Fn() -> T) -> i128
-where
-    T: Iterator<Item = &'t (Value, u64)>,
-{
-    let whole = 1i128 << bits;
-    let signed = |times: u64| i128::from((times << (64 - bits)) as i64 >> (64 - bits));
-    // Differences of sums that are far from wrapping around are multiples of the factors' common divisor, others of its power of two.
-    let mut most = 0i128;
-    let mut common = 0u128;
-    for &(v, times) in lanes() {
-        let (range, divisor) = range(func, v);
-        let times = signed(times).unsigned_abs();
-        most = most.saturating_add((times as i128).saturating_mul(range));
-        common = gcd(common, times.saturating_mul(divisor));
+/// What lanes add to an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Added {
+    /// How much it is at most.
+    most: i128,
+    /// What all of it is a multiple of; 0 of nothing.
+    common: u128,
+}
+
+impl Added {
+    /// Values and their factors, modulo a width.
+    fn of<'t>(func: &Function, bits: u32, lanes: impl Iterator<Item = &'t (Value, u64)>) -> Added {
+        let signed = |times: u64| i128::from((times << (64 - bits)) as i64 >> (64 - bits));
+        lanes.fold(Added::default(), |sum, &(v, times)| {
+            let (range, divisor) = range(func, v);
+            let times = signed(times).unsigned_abs();
+            sum.and(Added {
+                most: (times as i128).saturating_mul(range),
+                common: times.saturating_mul(divisor),
+            })
+        })
     }
-    match common {
-        0 => whole,
-        _ if most < whole / 4 => common as i128,
-        _ => (1i128 << common.trailing_zeros()).min(whole),
+
+    /// With what others add.
+    fn and(self, other: Added) -> Added {
+        Added {
+            most: self.most.saturating_add(other.most),
+            common: gcd(self.common, other.common),
+        }
+    }
+
+    /// What it is a multiple of, modulo a width; the width's modulus if it is nothing.
+    fn step(self, bits: u32) -> i128 {
+        let whole = 1i128 << bits;
+        // Differences of sums that are far from wrapping around are multiples of the factors' common divisor, others of its power of two.
+        match self.common {
+            0 => whole,
+            common if self.most < whole / 4 => common as i128,
+            common => (1i128 << common.trailing_zeros()).min(whole),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ const MOST: usize = 8;
 type Terms = SmallVec<[(Value, u64); 3]>;
 
 /// A sum.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Sum {
     /// The constant.
     pub constant: u64,
@@ -29,6 +29,16 @@ pub(super) struct Sum {
     pub uniform: Terms,
     /// Values of as many lanes as the sum.
     pub lanes: Terms,
+}
+
+impl Clone for Sum {
+    fn clone(&self) -> Sum {
+        Sum {
+            constant: self.constant,
+            uniform: Terms::from_slice(&self.uniform),
+            lanes: Terms::from_slice(&self.lanes),
+        }
+    }
 }
 
 impl Sum {
