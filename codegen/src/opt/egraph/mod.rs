@@ -15,6 +15,7 @@
 
 mod bits;
 mod cost;
+mod dot;
 mod elaborate;
 mod fixed;
 mod parts;
@@ -295,6 +296,7 @@ impl<'a> EGraph<'a> {
             self.uniform(ty, data),
             self.turned(this, ty, data),
             self.put_together(ty, data),
+            self.dot(ty, data),
         ] {
             if let Some(other) = other {
                 found.push(other);
