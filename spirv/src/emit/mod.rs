@@ -306,7 +306,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             simd,
             block: g.entry,
             values: sized(part.body.bound()),
-            pool: Vec::new(),
+            pool: Vec::with_capacity(body.blocks.values().map(|b| b.insts.len()).sum()),
             vars: Default::default(),
             var_pool: Vec::new(),
             control: control::Control::default(),
