@@ -4,8 +4,7 @@ use super::{Place, Verifier};
 use crate::ir::{FuncKind, Inst, InstData, Opcode, Scalar, Type};
 
 impl Verifier<'_> {
-    pub(super) fn immediates(&mut self, inst: Inst) {
-        let data = self.data(inst);
+    pub(super) fn immediates(&mut self, inst: Inst, data: &InstData) {
         let (InstData::Nullary { .. }
         | InstData::Imm { .. }
         | InstData::ImmVec { .. }
