@@ -46,7 +46,7 @@ use crate::module::{Def, Module};
 use crate::parts::Part;
 use crate::read::{self, Id};
 use crate::room::Room;
-use crate::spaces::{self, Spaces};
+use crate::spaces::{self, Memory, Spaces};
 use crate::uniform::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
@@ -72,6 +72,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     pub u: &'a Uniformity,
     /// The memories of generic pointers.
     spaces: Spaces,
+    /// Whether some may be to one of several.
+    several: bool,
     /// Generic pointers that are to one memory where code is emitted now: which, and the pointer as its accesses take it.
     narrowed: Vec<(Id, StorageClass, Value)>,
     /// Whether pointers to local memory, and to private memory, may be null.
@@ -277,13 +279,15 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         let m = group.m;
         let (body, g) = (&part.body, &part.graph);
         let places = pointers::find(m, body, g);
+        let spaces = spaces::find(m, body);
         Emit {
             m,
             body,
             g,
             script: &part.script,
             u: &part.uniform,
-            spaces: spaces::find(m, body),
+            several: spaces.values().any(|m| matches!(m, Memory::Several(_))),
+            spaces,
             narrowed: Vec::new(),
             nulls: group.room.nulls,
             robust: group.robust && m.logical,
