@@ -220,9 +220,17 @@ fn string_words(words: &[u32]) -> Option<usize> {
 
 /// The text of a literal string.
 pub(crate) fn string(words: &[u32]) -> String {
-    let bytes = words.iter().flat_map(|w| w.to_le_bytes());
-    let bytes: Vec<u8> = bytes.take_while(|b| *b != 0).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let count = string_words(words).unwrap_or(words.len());
+    let mut bytes = Vec::with_capacity(4 * count);
+    for word in words.iter().take(count) {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    let end = bytes.iter().position(|b| *b == 0);
+    bytes.truncate(end.unwrap_or(bytes.len()));
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+    }
 }
 
 /// The operands of an instruction of GLSL.std.450 as bodies have them.

@@ -334,8 +334,11 @@ impl Builder<'_, '_> {
                 Type::Array(value(ty(0)?)?, n)
             }
             Op::TypeStruct => {
-                let members = (0..words.len()).map(|n| Ok((value(ty(n)?)?, 0)));
-                Type::Struct(members.collect::<Result<_, Error>>()?)
+                let mut members = Vec::with_capacity(words.len());
+                for n in 0..words.len() {
+                    members.push((value(ty(n)?)?, 0));
+                }
+                Type::Struct(members)
             }
             Op::TypePointer => {
                 let class = StorageClass::from_u32(word(0));
@@ -343,7 +346,10 @@ impl Builder<'_, '_> {
                 Type::Pointer(class, Id::of(word(1)))
             }
             Op::TypeFunction => {
-                let params = (1..words.len()).map(ty).collect::<Result<_, Error>>()?;
+                let mut params = Vec::with_capacity(words.len().saturating_sub(1));
+                for n in 1..words.len() {
+                    params.push(ty(n)?);
+                }
                 Type::Function(ty(0)?, params)
             }
             Op::TypeImage => Type::Image(ImageType {
