@@ -302,12 +302,18 @@ impl Body {
 
     /// Calls `each` with the ids among an instruction's operands.
     pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
+        self.for_each_place(inst, |_, id| each(id));
+    }
+
+    /// The same, with the place of each.
+    pub fn for_each_place(&self, inst: &BInst, mut each: impl FnMut(usize, Id)) {
         let operands = self.operands(inst);
         if operands.len() <= u32::BITS as usize {
             let mut left = inst.ids;
             while left != 0 {
-                if let Some(w) = operands.get(left.trailing_zeros() as usize) {
-                    each(Id::of(*w));
+                let n = left.trailing_zeros() as usize;
+                if let Some(w) = operands.get(n) {
+                    each(n, Id::of(*w));
                 }
                 left &= left - 1;
             }
@@ -315,7 +321,7 @@ impl Body {
         }
         let _ = crate::read::for_each_id(inst.op, operands, false, |n| {
             if let Some(w) = operands.get(n) {
-                each(Id::of(*w));
+                each(n, Id::of(*w));
             }
         });
     }

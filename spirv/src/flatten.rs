@@ -177,11 +177,7 @@ impl Flatten<'_, '_> {
     /// Puts the ids of a call in the place of an instruction's.
     fn rename(&mut self, frame: &Frame, inst: &BInst) {
         let mut old: SmallVec<[(usize, Id); 8]> = SmallVec::new();
-        let operands = self.body.operands(inst);
-        // What is not as the grammar says was told before.
-        let _ = read::for_each_id(inst.op, operands, false, |n| {
-            old.extend(operands.get(n).map(|w| (n, Id::of(*w))));
-        });
+        self.body.for_each_place(inst, |n, id| old.push((n, id)));
         for (n, id) in old {
             let new = self.id(frame, id);
             self.body.set_operand(inst, n, new);
