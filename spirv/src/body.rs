@@ -51,14 +51,23 @@ pub(crate) enum Term {
 impl Term {
     /// Where it goes, as often as it says so.
     pub fn successors(&self) -> impl Iterator<Item = Block> + '_ {
-        let (few, many): ([Option<Block>; 2], &[_]) = match self {
-            Term::Branch(b) => ([Some(*b), None], &[]),
-            Term::Cond(_, t, e) => ([Some(*t), Some(*e)], &[]),
-            Term::Switch(_, d, cases) => ([Some(*d), None], cases),
-            Term::Return | Term::Unreachable => ([None, None], &[]),
+        let count = match self {
+            Term::Branch(_) => 1,
+            Term::Cond(..) => 2,
+            Term::Switch(.., cases) => 1 + cases.len(),
+            Term::Return | Term::Unreachable => 0,
         };
-        let cases = many.iter().map(|c| c.1);
-        few.into_iter().flatten().chain(cases)
+        (0..count).filter_map(|n| self.successor(n))
+    }
+
+    /// Where it goes as it says n-th.
+    fn successor(&self, n: usize) -> Option<Block> {
+        match (self, n) {
+            (Term::Branch(b) | Term::Cond(_, b, _) | Term::Switch(_, b, _), 0) => Some(*b),
+            (Term::Cond(_, _, b), 1) => Some(*b),
+            (Term::Switch(.., cases), n) => cases.get(n - 1).map(|c| c.1),
+            _ => None,
+        }
     }
 
     /// Puts another block in the place of each.
