@@ -72,7 +72,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     pub u: &'a Uniformity,
     /// The memories of generic pointers.
     spaces: Spaces,
-    /// Whether some may be to one of several.
+    /// Whether there are such, and whether some may be to one of several.
+    generics: bool,
     several: bool,
     /// Generic pointers that are to one memory where code is emitted now: which, and the pointer as its accesses take it.
     narrowed: Vec<(Id, StorageClass, Value)>,
@@ -286,6 +287,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             g,
             script: &part.script,
             u: &part.uniform,
+            generics: spaces.values().any(|m| *m != Memory::None),
             several: spaces.values().any(|m| matches!(m, Memory::Several(_))),
             spaces,
             narrowed: Vec::new(),
@@ -410,7 +412,10 @@ impl Emit<'_, '_, '_> {
     /// It is none.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
         let leaves = self.bare(id)?;
-        Ok(self.tagged(id, leaves))
+        match self.generics {
+            true => Ok(self.tagged(id, leaves)),
+            false => Ok(leaves),
+        }
     }
 
     /// The same, but a generic pointer to a memory that is known is as accesses of that memory take it.

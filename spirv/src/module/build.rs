@@ -384,7 +384,12 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let layout = super::layout::of(&self.m, id);
+        let layout = match kind {
+            Type::Pointer(..) | Type::Array(..) | Type::RuntimeArray(_) | Type::Struct(_) => {
+                super::layout::of(&self.m, id)
+            }
+            _ => Layout::default(),
+        };
         let ty = self.m.types.add(kind, &layout);
         self.m.type_ids.push(id.into());
         if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
