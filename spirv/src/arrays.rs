@@ -136,6 +136,8 @@ struct Find<'a, 'm> {
     of: SecondaryMap<Id, Option<u32>>,
     /// Pointers to the whole that are of another type.
     raw: SecondaryMap<Id, Option<u32>>,
+    /// Those that are one of the two.
+    pointers: Vec<Id>,
     /// Variables of constants that pointers are to the beginning of.
     constants: SecondaryMap<Id, Option<Id>>,
     copied: BTreeMap<(Id, u32), Id>,
@@ -166,6 +168,7 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file:
         found: Vec::new(),
         of: sized(body.bound()),
         raw: sized(body.bound()),
+        pointers: Vec::new(),
         constants: SecondaryMap::new(),
         copied: BTreeMap::new(),
         varying: sized(body.bound()),
@@ -192,8 +195,9 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph, u: &Uniformity, file:
     }
     let number = |n: u32| numbers.get(n as usize).copied().flatten();
     let mut of: SecondaryMap<Id, Option<u32>> = SecondaryMap::new();
-    for (id, n) in f.of.iter().chain(f.raw.iter()) {
-        if let Some(n) = n.and_then(number) {
+    for id in f.pointers {
+        let known = [f.raw[id], f.of[id]];
+        if let Some(n) = known.into_iter().find_map(|n| n.and_then(number)) {
             of[id] = Some(n);
         }
     }
@@ -252,6 +256,7 @@ impl Find<'_, '_> {
                 let array = array.and_then(|(t, id)| Some((self.candidate(id, t)?, t)));
                 if let (Some(found), Some(id)) = (array, id) {
                     self.of[id] = Some(self.found.len() as u32);
+                    self.pointers.push(id);
                     self.found.push(found);
                     self.bad.push(false);
                 }
@@ -265,6 +270,7 @@ impl Find<'_, '_> {
                     && let Some(n) = self.of[base]
                 {
                     self.of[id] = Some(n);
+                    self.pointers.push(id);
                     let indices = words.iter().skip(1).map(|w| Id::of(*w));
                     let own = indices.fold(false, |own, i| own | self.u.divergent[i]);
                     self.varying[id] = own | self.varying[base];
@@ -295,6 +301,7 @@ impl Find<'_, '_> {
                     // The whole, not what an index leads to.
                     let whole = self.of[base].filter(|_| self.is_variable(base));
                     self.raw[id] = whole.or(self.raw[base]);
+                    self.pointers.push(id);
                 }
                 usize::from(id.is_some_and(|id| self.raw[id].is_some()))
             }

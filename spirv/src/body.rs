@@ -3,9 +3,7 @@
 use crate::module::types::Ty;
 use crate::module::{Func, Module};
 use crate::read::Id;
-use cranelift_entity::{
-    EntityRef, PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption,
-};
+use cranelift_entity::{EntityRef, PrimaryMap, entity_impl, packed_option::PackedOption};
 use spirv::Op;
 
 /// A block of a body.
@@ -53,14 +51,23 @@ pub(crate) enum Term {
 impl Term {
     /// Where it goes, as often as it says so.
     pub fn successors(&self) -> impl Iterator<Item = Block> + '_ {
-        let (few, many): ([Option<Block>; 2], &[_]) = match self {
-            Term::Branch(b) => ([Some(*b), None], &[]),
-            Term::Cond(_, t, e) => ([Some(*t), Some(*e)], &[]),
-            Term::Switch(_, d, cases) => ([Some(*d), None], cases),
-            Term::Return | Term::Unreachable => ([None, None], &[]),
+        let count = match self {
+            Term::Branch(_) => 1,
+            Term::Cond(..) => 2,
+            Term::Switch(.., cases) => 1 + cases.len(),
+            Term::Return | Term::Unreachable => 0,
         };
-        let cases = many.iter().map(|c| c.1);
-        few.into_iter().flatten().chain(cases)
+        (0..count).filter_map(|n| self.successor(n))
+    }
+
+    /// Where it goes as it says n-th.
+    fn successor(&self, n: usize) -> Option<Block> {
+        match (self, n) {
+            (Term::Branch(b) | Term::Cond(_, b, _) | Term::Switch(_, b, _), 0) => Some(*b),
+            (Term::Cond(_, _, b), 1) => Some(*b),
+            (Term::Switch(.., cases), n) => cases.get(n - 1).map(|c| c.1),
+            _ => None,
+        }
     }
 
     /// Puts another block in the place of each.
@@ -137,12 +144,10 @@ pub(crate) struct Body {
     pub lines: Vec<Line>,
     /// Constants that the module does not have, by their bits.
     pub consts: Vec<(Id, Ty, u64)>,
-    /// The types of ids that the module does not have.
-    types: SecondaryMap<Id, PackedOption<Ty>>,
-    /// What ids come from that the module does not have.
-    origin: SecondaryMap<Id, PackedOption<Id>>,
-    /// The first id that is still free.
-    next: u32,
+    /// The first id that the module does not have.
+    first: u32,
+    /// The type of each id from there on, and what it comes from.
+    own: Vec<(PackedOption<Ty>, PackedOption<Id>)>,
     /// The calls that were flattened: the first id of each, from low to high, and the call that it is in.
     calls: Vec<(u32, Option<usize>)>,
 }
@@ -150,21 +155,21 @@ pub(crate) struct Body {
 impl Body {
     pub fn new(bound: u32) -> Body {
         Body {
-            next: bound,
+            first: bound,
             ..Body::default()
         }
     }
 
     /// All ids are smaller.
     pub fn bound(&self) -> usize {
-        self.next as usize
+        self.first as usize + self.own.len()
     }
 
     /// So many new ids.
     pub fn fresh_ids(&mut self, count: u32) -> u32 {
-        let first = self.next;
-        self.next = self.next.saturating_add(count);
-        first
+        let (first, none) = (self.bound(), (None.into(), None.into()));
+        self.own.resize(self.own.len() + count as usize, none);
+        first as u32
     }
 
     /// A call in another, or in the kernel, whose ids begin here.
@@ -191,8 +196,8 @@ impl Body {
 
     /// A new id of a type.
     pub fn fresh(&mut self, ty: Ty) -> Id {
-        let id = Id::new(self.fresh_ids(1) as usize);
-        self.types[id] = ty.into();
+        let id = Id::new(self.bound());
+        self.own.push((ty.into(), None.into()));
         id
     }
 
@@ -205,22 +210,42 @@ impl Body {
 
     /// Says what a new id is of.
     pub fn set_origin(&mut self, id: Id, origin: Id, ty: Option<Ty>) {
-        self.origin[id] = origin.into();
-        self.types[id] = ty.into();
+        if let Some(own) = self.number(id).and_then(|n| self.own.get_mut(n)) {
+            *own = (ty.into(), origin.into());
+        }
+    }
+
+    /// The number of an id among those that the module does not have.
+    fn number(&self, id: Id) -> Option<usize> {
+        id.as_u32().checked_sub(self.first).map(|n| n as usize)
+    }
+
+    fn own(&self, id: Id) -> Option<(PackedOption<Ty>, PackedOption<Id>)> {
+        self.own.get(self.number(id)?).copied()
     }
 
     /// The id of the module that one comes from.
     pub fn origin(&self, id: Id) -> Id {
-        self.origin[id].expand().unwrap_or(id)
+        self.own(id).and_then(|own| own.1.expand()).unwrap_or(id)
     }
 
     pub fn type_of(&self, m: &Module<'_>, id: Id) -> Option<Ty> {
-        self.types[id].expand().or_else(|| m.type_of(id))
+        match self.own(id) {
+            Some((ty, _)) => ty.expand(),
+            None => m.type_of(id),
+        }
     }
 
     pub fn operands(&self, inst: &BInst) -> &[u32] {
         let range = inst.first as usize..(inst.first + inst.count) as usize;
         self.pool.get(range).unwrap_or(&[])
+    }
+
+    /// Changes an operand of an instruction.
+    pub fn set_operand(&mut self, inst: &BInst, n: usize, id: Id) {
+        if let Some(word) = self.pool.get_mut(inst.first as usize + n) {
+            *word = id.as_u32();
+        }
     }
 
     /// Makes an instruction.
@@ -286,12 +311,18 @@ impl Body {
 
     /// Calls `each` with the ids among an instruction's operands.
     pub fn for_each_use(&self, inst: &BInst, mut each: impl FnMut(Id)) {
+        self.for_each_place(inst, |_, id| each(id));
+    }
+
+    /// The same, with the place of each.
+    pub fn for_each_place(&self, inst: &BInst, mut each: impl FnMut(usize, Id)) {
         let operands = self.operands(inst);
         if operands.len() <= u32::BITS as usize {
             let mut left = inst.ids;
             while left != 0 {
-                if let Some(w) = operands.get(left.trailing_zeros() as usize) {
-                    each(Id::of(*w));
+                let n = left.trailing_zeros() as usize;
+                if let Some(w) = operands.get(n) {
+                    each(n, Id::of(*w));
                 }
                 left &= left - 1;
             }
@@ -299,7 +330,7 @@ impl Body {
         }
         let _ = crate::read::for_each_id(inst.op, operands, false, |n| {
             if let Some(w) = operands.get(n) {
-                each(Id::of(*w));
+                each(n, Id::of(*w));
             }
         });
     }

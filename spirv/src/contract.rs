@@ -5,10 +5,11 @@
 //!
 //! Needs a body. Makes: for sums, what they are the sum of. The work is linear.
 
-use crate::body::Body;
+use crate::body::{BInst, Body};
 use crate::module::Module;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
+use gantry_codegen::maps::sized;
 use spirv::{Decoration, Op};
 
 /// A sum or difference of a product and something else.
@@ -25,14 +26,18 @@ pub(crate) type Sums = SecondaryMap<Id, Option<Fused>>;
 
 /// The sums of a body that are rounded once.
 pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
-    let mut uses: SecondaryMap<Id, u32> = SecondaryMap::new();
+    let mut out = Sums::new();
+    let is_product = |i: &BInst| matches!(i.op, Op::FMul | Op::VectorTimesScalar | Op::Dot);
+    if !body.blocks.values().flat_map(|b| &b.insts).any(is_product) {
+        return out;
+    }
+    let mut uses: SecondaryMap<Id, u32> = sized(body.bound());
     body.for_each_read(|id| uses[id] += 1);
     let alone = |id: Id| {
         let mut all = m.decorations(body.origin(id));
         all.any(|d| d.0.is_none() && d.1 == Decoration::NoContraction)
     };
-    let mut out = Sums::new();
-    let mut products: SecondaryMap<Id, Option<[Id; 2]>> = SecondaryMap::new();
+    let mut products: SecondaryMap<Id, Option<[Id; 2]>> = sized(body.bound());
     for data in body.blocks.values() {
         let mut here = Vec::new();
         for inst in &data.insts {
@@ -55,7 +60,9 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
                         let factors = products[operands[product]]?;
                         Some(Fused { factors, product })
                     };
-                    out[id] = fused(1).or_else(|| fused(0));
+                    if let Some(fused) = fused(1).or_else(|| fused(0)) {
+                        out[id] = Some(fused);
+                    }
                 }
                 _ => {}
             }

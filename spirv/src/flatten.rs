@@ -4,7 +4,7 @@
 //! have new numbers behind the module's bound, a set for each call; phis and terminators name blocks of the body; blocks that nothing leads to are
 //! gone, and so are ways to blocks that say of themselves that they are not reached. A function returns in one block.
 
-use crate::body::{Block, BlockData, Body, Call, Line, Phi, Term};
+use crate::body::{BInst, Block, BlockData, Body, Call, Line, Phi, Term};
 use crate::calls::{self, Plan};
 use crate::error::Error;
 use crate::library;
@@ -24,7 +24,7 @@ const MOST_CALLS: usize = 64;
 /// One function where it is called.
 struct Frame {
     func: Func,
-    /// The ids of parameters, in order.
+    /// The ids of parameters, in order; where ids stay, themselves.
     args: Vec<Id>,
     /// The new number of the first id that the function defines; none: ids stay.
     base: Option<u32>,
@@ -156,10 +156,10 @@ impl Flatten<'_, '_> {
 
     /// An id of a function where it is called.
     fn id(&mut self, frame: &Frame, id: Id) -> Id {
-        let Def::Local(owner) = self.m.def(id) else {
+        let Some(base) = frame.base else {
             return id;
         };
-        if owner != frame.func {
+        if self.m.def(id) != Def::Local(frame.func) {
             return id;
         }
         let n = self.m.local[id];
@@ -167,15 +167,20 @@ impl Flatten<'_, '_> {
         if let Some(arg) = frame.args.get(n as usize) {
             return *arg;
         }
-        match frame.base {
-            None => id,
-            Some(base) => {
-                let new = Id::from_u32(base + n);
-                if self.body.origin(new) == new {
-                    self.body.set_origin(new, id, self.m.type_of(id));
-                }
-                new
-            }
+        let new = Id::from_u32(base + n);
+        if self.body.origin(new) == new {
+            self.body.set_origin(new, id, self.m.type_of(id));
+        }
+        new
+    }
+
+    /// Puts the ids of a call in the place of an instruction's.
+    fn rename(&mut self, frame: &Frame, inst: &BInst) {
+        let mut old: SmallVec<[(usize, Id); 8]> = SmallVec::new();
+        self.body.for_each_place(inst, |n, id| old.push((n, id)));
+        for (n, id) in old {
+            let new = self.id(frame, id);
+            self.body.set_operand(inst, n, new);
         }
     }
 
@@ -202,6 +207,7 @@ impl Flatten<'_, '_> {
     /// Copies a block; gives the one in which it ends.
     fn block(&mut self, frame: &mut Frame, def: &BlockDef, mut at: Block) -> Result<Block, Error> {
         let insts = self.m.stream.insts.get(def.insts.clone()).unwrap_or(&[]);
+        self.body.blocks[at].insts.reserve(insts.len());
         let mut line = 0;
         for inst in insts {
             let words = self.m.stream.operands(inst);
@@ -232,23 +238,18 @@ impl Flatten<'_, '_> {
                 Op::ExtInst if self.m.is_foreign(inst) => {}
                 Op::Nop | Op::LoopMerge | Op::SelectionMerge | Op::LoopControlINTEL => {}
                 _ => {
-                    let mut operands: SmallVec<[u32; 8]> = match self.m.is_glsl(inst) {
-                        true => read::shifted(words),
-                        false => SmallVec::from_slice(words),
-                    };
-                    let mut places: SmallVec<[usize; 8]> = SmallVec::new();
-                    read::for_each_id(inst.op, &operands, false, |n| places.push(n))
+                    let shifted = self.m.is_glsl(inst).then(|| read::shifted(words));
+                    let operands = shifted.as_deref().unwrap_or(words);
+                    let mut ids = 0;
+                    read::for_each_id(inst.op, operands, false, |n| ids |= Body::bit(n))
                         .map_err(|e| fail(Error::malformed(e)))?;
-                    for &n in &places {
-                        if let Some(w) = operands.get_mut(n) {
-                            *w = self.id(frame, Id::of(*w)).as_u32();
-                        }
-                    }
                     let id = inst.id.expand().map(|id| self.id(frame, id));
                     let ty = inst.ty.expand().and_then(|t| self.m.ty(t));
-                    let ids = places.iter().fold(0, |ids, n| ids | Body::bit(*n));
                     let place = (inst.at, line);
-                    let new = self.body.inst_of(inst.op, place, ty, id, &operands, ids);
+                    let new = self.body.inst_of(inst.op, place, ty, id, operands, ids);
+                    if frame.base.is_some() {
+                        self.rename(frame, &new);
+                    }
                     self.body.blocks[at].insts.push(new);
                 }
             }

@@ -324,9 +324,12 @@ fn kernel(
     if let Some(simd) = asked {
         return emit(simd, module);
     }
-    let estimate = width::estimate(m, &kept);
     let grf_bytes = options.target.as_ref().map_or(32, |t| t.target.grf().bytes);
     let widths = width::worthwhile(m, entry, &kept, grf_bytes);
+    if let [only] = *widths {
+        return emit(only, module);
+    }
+    let estimate = width::estimate(m, &kept);
     // The widest that fits, where narrower ones are tried for the sake of private arrays.
     let mut wide = None;
     for (n, &simd) in widths.iter().enumerate() {

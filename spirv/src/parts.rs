@@ -60,15 +60,19 @@ pub(crate) fn parts(
         let mut script = Script::new(&body, &graph);
         let shapes =
             |body: &Body, graph: &Graph| arrays::find(m, body, graph, &Uniformity::default(), file);
-        let shape = shapes(&body, &graph);
+        let mut shape = shapes(&body, &graph);
         let mut uniform = uniform::analyse(m, &body, &graph, &script, &shape, &divergent);
         if branches::shorten(m, &mut body, &uniform.divergent) {
             graph = Graph::new(&mut body)?;
             script = Script::new(&body, &graph);
-            let shape = shapes(&body, &graph);
+            shape = shapes(&body, &graph);
             uniform = uniform::analyse(m, &body, &graph, &script, &shape, &divergent);
         }
-        let arrays = arrays::find(m, &body, &graph, &uniform, file);
+        // No more of them can be held than by their uses alone.
+        let arrays = match shape.all.is_empty() {
+            true => shape,
+            false => arrays::find(m, &body, &graph, &uniform, file),
+        };
 
         for (callee, n) in &uniform.passed {
             passed[*callee].insert(*n);

@@ -187,8 +187,8 @@ pub(crate) fn kind(op: Op) -> Kind {
 }
 
 /// The operands of an OpenCL.std instruction behind its number.
-fn opencl_operands(number: u32) -> Option<Operands> {
-    GRAMMAR.opencl.get(number as usize).copied().flatten()
+fn opencl_operands(number: u32) -> Option<&'static Operands> {
+    GRAMMAR.opencl.get(number as usize)?.as_ref()
 }
 
 /// The name of an instruction, as in the specification.
@@ -220,9 +220,17 @@ fn string_words(words: &[u32]) -> Option<usize> {
 
 /// The text of a literal string.
 pub(crate) fn string(words: &[u32]) -> String {
-    let bytes = words.iter().flat_map(|w| w.to_le_bytes());
-    let bytes: Vec<u8> = bytes.take_while(|b| *b != 0).collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let count = string_words(words).unwrap_or(words.len());
+    let mut bytes = Vec::with_capacity(4 * count);
+    for word in words.iter().take(count) {
+        bytes.extend_from_slice(&word.to_le_bytes());
+    }
+    let end = bytes.iter().position(|b| *b == 0);
+    bytes.truncate(end.unwrap_or(bytes.len()));
+    match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
+    }
 }
 
 /// The operands of an instruction of GLSL.std.450 as bodies have them.
@@ -242,47 +250,72 @@ pub(crate) fn for_each_id(
     op: Op,
     words: &[u32],
     wide: bool,
+    each: impl FnMut(usize),
+) -> Result<(), &'static str> {
+    match GRAMMAR.shape(op as u32) {
+        Some(shape) => for_each_id_of(shape, words, wide, each),
+        None => Ok(()),
+    }
+}
+
+#[inline]
+fn for_each_id_of(
+    shape: &Shape,
+    words: &[u32],
+    wide: bool,
     mut each: impl FnMut(usize),
 ) -> Result<(), &'static str> {
-    let Some(shape) = GRAMMAR.shape(op as u32) else {
-        return Ok(());
-    };
-    let operands = shape.operands;
-    match op {
-        Op::Switch => {
-            let step = if wide { 3 } else { 2 };
-            if words.len() < 2 || !(words.len() - 2).is_multiple_of(step) {
-                return Err("an incomplete case");
-            }
-            (0..2).for_each(&mut each);
-            (2 + step - 1..words.len()).step_by(step).for_each(each);
-            return Ok(());
+    match shape.op {
+        Op::Switch => switch(words, wide, &mut each),
+        Op::ExtInst | Op::SpecConstantOp => of_another(shape, words, &mut each),
+        _ => {
+            let at = walk(&shape.operands, words, 0, &mut each)?;
+            is_all(at, words)
         }
-        Op::ExtInst => {
-            // The rest is the imported instruction's.
-            let set = Operands {
-                rest: &[],
-                ..operands
-            };
-            let at = walk(set, words, 0, &mut each)?;
-            let number = words.get(1).copied().unwrap_or(0);
-            if number >= GLSL {
-                (at..words.len()).for_each(&mut each);
-            } else if let Some(operands) = opencl_operands(number) {
-                let at = walk(operands, words, at, &mut each)?;
-                return is_all(at, words);
-            }
-            return Ok(());
-        }
-        _ => {}
     }
-    let mut at = walk(operands, words, 0, &mut each)?;
-    if op == Op::SpecConstantOp {
+}
+
+fn switch(words: &[u32], wide: bool, mut each: &mut dyn FnMut(usize)) -> Result<(), &'static str> {
+    let step = if wide { 3 } else { 2 };
+    if words.len() < 2 || !(words.len() - 2).is_multiple_of(step) {
+        return Err("an incomplete case");
+    }
+    (0..2).for_each(&mut each);
+    (2 + step - 1..words.len()).step_by(step).for_each(each);
+    Ok(())
+}
+
+/// The ids of an instruction that says which other one its operands are for.
+fn of_another(
+    shape: &Shape,
+    words: &[u32],
+    mut each: &mut dyn FnMut(usize),
+) -> Result<(), &'static str> {
+    if shape.op == Op::SpecConstantOp {
+        walk(&shape.operands, words, 0, &mut each)?;
         let inner = words.first().and_then(|n| GRAMMAR.shape(*n));
         let inner = inner.ok_or("an unknown opcode")?;
-        at = walk(inner.operands, words, 1, &mut each)?;
+        let at = walk(&inner.operands, words, 1, &mut each)?;
+        return is_all(at, words);
     }
-    is_all(at, words)
+    // The rest is the imported instruction's.
+    let set = Operands {
+        rest: &[],
+        ..shape.operands
+    };
+    let at = walk(&set, words, 0, &mut each)?;
+    let number = words.get(1).copied().unwrap_or(0);
+    if number >= GLSL {
+        (at..words.len()).for_each(each);
+        return Ok(());
+    }
+    match opencl_operands(number) {
+        Some(operands) => {
+            let at = walk(operands, words, at, &mut each)?;
+            is_all(at, words)
+        }
+        None => Ok(()),
+    }
 }
 
 fn is_all(at: usize, words: &[u32]) -> Result<(), &'static str> {
@@ -295,7 +328,7 @@ fn is_all(at: usize, words: &[u32]) -> Result<(), &'static str> {
 /// Goes through operands from a word on; gives the word behind them.
 #[inline]
 fn walk(
-    operands: Operands,
+    operands: &Operands,
     words: &[u32],
     at: usize,
     each: &mut impl FnMut(usize),
@@ -419,20 +452,15 @@ fn one(
     }
 }
 
-/// The type or the result of an instruction that ends at a word.
-fn declared(
-    stream: &Stream<'_>,
-    op: Op,
-    (at, end): (usize, usize),
-    what: &str,
-) -> Result<Id, Error> {
-    match stream.words.get(at) {
-        Some(&w) if at < end && w != 0 && w < stream.bound => Ok(Id::of(w)),
-        Some(&w) if at < end => Err(Error::malformed(format!(
+/// What is wrong with an instruction's type or result.
+#[cold]
+fn undeclared(op: Op, word: Option<&u32>, what: &str) -> Error {
+    match word {
+        Some(w) => Error::malformed(format!(
             "{what} {w} of {} is not between 0 and the bound",
             name(op)
-        ))),
-        _ => Err(Error::malformed(format!("{} has no {what}", name(op)))),
+        )),
+        None => Error::malformed(format!("{} has no {what}", name(op))),
     }
 }
 
@@ -463,6 +491,7 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
         opencl: Vec::new(),
         glsl: Vec::new(),
     };
+    let grammar = &*GRAMMAR;
     let mut errors = Errors(Vec::new());
     let mut at = HEADER;
     while let Some(&first) = words.get(at) {
@@ -476,7 +505,7 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
             errors.push(Error::malformed(what).at(word));
             break;
         }
-        match inst(&stream, at, len, opcode) {
+        match inst(&stream, grammar, at, len, opcode) {
             Ok(inst) => {
                 if inst.op == Op::ExtInstImport {
                     let id = inst.id.expand().map(|id| id.as_u32());
@@ -498,34 +527,48 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
     }
 }
 
-fn inst(stream: &Stream<'_>, at: usize, len: usize, opcode: u32) -> Result<Inst, Error> {
-    let Some(&Shape { op, ty, id, .. }) = GRAMMAR.shape(opcode) else {
+fn inst(
+    stream: &Stream<'_>,
+    grammar: &Grammar,
+    at: usize,
+    len: usize,
+    opcode: u32,
+) -> Result<Inst, Error> {
+    let Some(shape) = grammar.shape(opcode) else {
         return Err(Error::unsupported(format!("opcode {opcode}")));
     };
-    let end = at + len;
-    let first = at + 1 + usize::from(ty) + usize::from(id);
-    let of_type = match ty {
-        true => Some(declared(stream, op, (at + 1, end), "type")?),
-        false => None,
-    };
-    let result = match id {
-        true => Some(declared(stream, op, (first - 1, end), "result")?),
-        false => None,
-    };
+    let op = shape.op;
+    let words = stream.words.get(at..at + len).unwrap_or(&[]);
+    let is_id = |w: u32| w != 0 && w < stream.bound;
+    let id = |n: usize| words.get(n).filter(|w| is_id(**w)).map(|w| Id::of(*w));
+    let first = 1 + usize::from(shape.ty) + usize::from(shape.id);
+    let (mut of_type, mut result) = (None, None);
+    if shape.ty {
+        of_type = id(1);
+        if of_type.is_none() {
+            return Err(undeclared(op, words.get(1), "type"));
+        }
+    }
+    if shape.id {
+        result = id(first - 1);
+        if result.is_none() {
+            return Err(undeclared(op, words.get(first - 1), "result"));
+        }
+    }
     let inst = Inst {
         op,
         at: at as u32,
         ty: of_type.into(),
         id: result.into(),
-        first: first as u32,
-        end: end as u32,
+        first: (at + first) as u32,
+        end: (at + len) as u32,
     };
-    let operands = stream.operands(&inst);
+    let operands = words.get(first..).unwrap_or(&[]);
     let mut wrong = None;
     let glsl = |set: &u32| stream.glsl.contains(set);
     if op == Op::ExtInst && operands.first().is_some_and(glsl) {
-        let bad = |id: &u32| *id == 0 || *id >= stream.bound;
-        wrong = operands.get(2..).unwrap_or(&[]).iter().copied().find(bad);
+        let rest = operands.get(2..).unwrap_or(&[]).iter().copied();
+        wrong = rest.clone().find(|w| !is_id(*w));
         if operands.len() < 2 {
             return Err(Error::malformed("OpExtInst: an operand is missing"));
         }
@@ -536,9 +579,9 @@ fn inst(stream: &Stream<'_>, at: usize, len: usize, opcode: u32) -> Result<Inst,
             .first()
             .is_none_or(|set| !stream.opencl.contains(set));
     if op != Op::Switch && !other {
-        for_each_id(op, operands, false, |n| {
+        for_each_id_of(shape, operands, false, |n| {
             let id = operands.get(n).copied().unwrap_or(0);
-            if id == 0 || id >= stream.bound {
+            if !is_id(id) {
                 wrong = wrong.or(Some(id));
             }
         })

@@ -175,16 +175,15 @@ impl Private<'_, '_> {
 
     /// Whether a part has private pointers into memory: such as come of no variable need some place, too.
     fn is_used(&self, part: &Part) -> bool {
-        let mut any = false;
-        for b in &part.graph.order {
-            for inst in &part.body.blocks[*b].insts {
-                part.body.for_each_use(inst, |id| {
-                    let ty = part.body.type_of(self.m, id);
-                    any |= is_private(self.m, ty) && !self.is_held(part, id);
-                });
-            }
-        }
-        any
+        let blocks = part.graph.order.iter().map(|b| &part.body.blocks[*b]);
+        blocks.flat_map(|b| &b.insts).any(|inst| {
+            let mut any = false;
+            part.body.for_each_use(inst, |id| {
+                let ty = part.body.type_of(self.m, id);
+                any |= is_private(self.m, ty) && !self.is_held(part, id);
+            });
+            any
+        })
     }
 
     /// Lays them out from a byte on.

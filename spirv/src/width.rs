@@ -233,7 +233,15 @@ struct Lives<'a, 'm> {
 impl Lives<'_, '_> {
     /// Points, in the script's order: one for each block's beginning, instruction and end.
     fn number(&mut self, script: &Script) {
-        let mut blocks: Vec<(Block, u32)> = Vec::new();
+        let mut blocks: Vec<(Block, u32)> = Vec::with_capacity(self.g.order.len());
+        let insts = self
+            .g
+            .order
+            .iter()
+            .map(|b| self.body.blocks[*b].insts.len());
+        let points = insts.sum::<usize>() + 2 * self.g.order.len();
+        self.extra.reserve(points);
+        self.ids.reserve(points);
         for step in &script.steps {
             let point = self.extra.len() as u32;
             match *step {

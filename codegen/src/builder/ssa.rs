@@ -310,7 +310,12 @@ impl Ssa {
         let Function { layout, dfg, .. } = &mut *func;
         for &block in layout.blocks() {
             for &inst in layout.insts(block) {
-                dfg.map_args(inst, |v| resolve(alias, v));
+                let mut any = false;
+                let data = dfg.data(inst);
+                data.for_each_arg(dfg, |v| any |= alias[v].is_some());
+                if any {
+                    dfg.map_args(inst, |v| resolve(alias, v));
+                }
             }
         }
         func.labels.map_values(|v| Some(resolve(alias, v)));

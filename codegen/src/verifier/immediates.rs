@@ -4,11 +4,18 @@ use super::{Place, Verifier};
 use crate::ir::{FuncKind, Inst, InstData, Opcode, Scalar, Type};
 
 impl Verifier<'_> {
-    pub(super) fn immediates(&mut self, inst: Inst) {
+    pub(super) fn immediates(&mut self, inst: Inst, data: &InstData) {
+        let (InstData::Nullary { .. }
+        | InstData::Imm { .. }
+        | InstData::ImmVec { .. }
+        | InstData::Launch { .. }
+        | InstData::Symbol { .. }) = *data
+        else {
+            return;
+        };
         let Some(ty) = self.result(inst) else {
             return;
         };
-        let data = self.data(inst);
         let opcode = data.opcode();
         match *data {
             InstData::Imm { bits, .. } => self.imm(inst, opcode, bits, ty),

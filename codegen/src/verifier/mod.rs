@@ -311,18 +311,19 @@ impl<'a> Verifier<'a> {
     /// Every rule about one instruction whose entities exist.
     fn inst(&mut self, inst: Inst) {
         let before = self.errors.len();
-        self.types(inst);
-        self.immediates(inst);
+        let data = self.data(inst);
+        self.types(inst, data);
+        self.immediates(inst, data);
         // Lane counts and bounds mean nothing on operands of wrong kinds.
         if self.errors.len() == before {
-            self.of_format(inst);
+            self.of_format(inst, data);
         }
     }
 
     /// The rules about instructions of one format.
-    fn of_format(&mut self, inst: Inst) {
+    fn of_format(&mut self, inst: Inst, data: &InstData) {
         use InstData::*;
-        match self.data(inst) {
+        match data {
             Nullary { .. }
             | Imm { .. }
             | ImmVec { .. }

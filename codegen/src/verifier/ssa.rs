@@ -1,25 +1,33 @@
 //! Definitions dominate uses. In blocks that nothing reaches, only uses of the same block are ordered.
 
 use super::{Place, Verifier};
-use crate::ir::{Block, ControlFlow, Inst, Value, ValueDef};
+use crate::ir::{Block, ControlFlow, Value, ValueDef};
 use crate::sized;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
+
+/// By value, where it is defined.
+type Definitions = SecondaryMap<Value, (PackedOption<Block>, u32)>;
 
 impl Verifier<'_> {
     pub(super) fn ssa(&mut self, cfg: &ControlFlow) {
         let func = self.func;
-        // Block of each instruction, and its place in it from 1.
-        let mut at: SecondaryMap<Inst, (PackedOption<Block>, u32)> = sized(func.dfg.num_insts());
-        let mut placed: SecondaryMap<Block, bool> = sized(func.dfg.num_blocks());
+        // By value: the block that it is defined in, and its place there, 0 for parameters.
+        let mut defs: Definitions = sized(func.dfg.num_values());
         for &block in func.layout.blocks() {
-            placed[block] = true;
+            for (n, &v) in func.dfg.block_params(block).iter().enumerate() {
+                if func.dfg.has_value(v) && func.dfg.def(v) == ValueDef::Param(block, n as u16) {
+                    defs[v] = (block.into(), 0);
+                }
+            }
             for (n, &inst) in func.layout.insts(block).iter().enumerate() {
-                at[inst] = (block.into(), n as u32 + 1);
+                for &v in func.dfg.results(inst) {
+                    defs[v] = (block.into(), n as u32 + 1);
+                }
             }
         }
         for (name, values) in func.labels.iter() {
             for v in values.filter(|v| func.dfg.has_value(*v)) {
-                if self.defined(v, &at, &placed).is_none() {
+                if defs[v].0.is_none() {
                     let what = format!("the label {name:?} is of {v}, which is not defined");
                     self.error(Place::Function, what);
                 }
@@ -35,13 +43,14 @@ impl Verifier<'_> {
                 func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
                     let place = Place::Operand(inst, count);
                     count += 1;
-                    let what = match self.defined(v, &at, &placed) {
+                    let (def, number) = defs[v];
+                    let what = match def.expand() {
                         None => format!("{v} is not defined"),
-                        Some((def, number)) if def == block => match number > n as u32 {
+                        Some(def) if def == block => match number > n as u32 {
                             true => format!("{v} is used before it is defined"),
                             false => return,
                         },
-                        Some((def, _)) => match cfg.is_reachable(block) && !dominates(def, block) {
+                        Some(def) => match cfg.is_reachable(block) && !dominates(def, block) {
                             true => format!(
                                 "{v} is not defined on every path here: it is defined in {def}"
                             ),
@@ -50,28 +59,6 @@ impl Verifier<'_> {
                     };
                     self.error(place, what);
                 });
-            }
-        }
-    }
-
-    /// Block and place (0 for parameters) of a value's definition, if that is in the function.
-    fn defined(
-        &self,
-        v: Value,
-        at: &SecondaryMap<Inst, (PackedOption<Block>, u32)>,
-        placed: &SecondaryMap<Block, bool>,
-    ) -> Option<(Block, u32)> {
-        let dfg = &self.func.dfg;
-        match dfg.def(v) {
-            ValueDef::Result(inst, n) => {
-                let real = dfg.has_inst(inst) && dfg.results(inst).get(usize::from(n)) == Some(&v);
-                let (block, number) = at[inst];
-                block.expand().filter(|_| real).map(|b| (b, number))
-            }
-            ValueDef::Param(block, n) => {
-                let real =
-                    dfg.has_block(block) && dfg.block_params(block).get(usize::from(n)) == Some(&v);
-                (real && placed[block]).then_some((block, 0))
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Blocks, terminators, signatures; every entity named exists.
 
 use super::{Place, Verifier};
-use crate::ir::opcode::Format;
+use crate::ir::opcode::{Format, Info};
 use crate::ir::{ArgKind, FuncKind, Inst, InstData, MAX_SCRATCH, Scalar, Type, ValueDef};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
@@ -151,8 +151,10 @@ impl Verifier<'_> {
                     );
                     return false;
                 }
-                self.entities(inst);
-                if !func.dfg.data(inst).opcode().info().terminator {
+                let data = func.dfg.data(inst);
+                let info = data.opcode().info();
+                self.entities(inst, data, info);
+                if !info.terminator {
                     continue;
                 }
                 if Some(inst) != last {
@@ -203,14 +205,13 @@ impl Verifier<'_> {
     }
 
     /// The operands exist, results say that they are results, and the operands have the opcode's format.
-    fn entities(&mut self, inst: Inst) {
+    fn entities(&mut self, inst: Inst, data: &InstData, info: &Info) {
         let dfg = &self.func.dfg;
-        let data = self.data(inst);
         let asks = match *data {
             InstData::ArgQuery { opcode, fact, .. } => fact.opcode() == opcode,
             _ => true,
         };
-        if format(data) != data.opcode().info().format || !asks {
+        if format(data) != info.format || !asks {
             self.error(
                 Place::Inst(inst),
                 format!("`{}` does not have operands of this shape", data.opcode()),
@@ -223,11 +224,12 @@ impl Verifier<'_> {
             }
             n += 1;
         });
-        if dfg.results(inst).len() > MOST_PARAMETERS {
+        let results = dfg.results(inst);
+        if results.len() > MOST_PARAMETERS {
             let what = format!("an instruction has {MOST_PARAMETERS} results at most");
             return self.error(Place::Inst(inst), what);
         }
-        for (n, &v) in dfg.results(inst).iter().enumerate() {
+        for (n, &v) in results.iter().enumerate() {
             if dfg.def(v) != ValueDef::Result(inst, n as u16) {
                 self.error(Place::Inst(inst), format!("{v} is defined a second time"));
             }

@@ -1,7 +1,7 @@
 //! Classes and types of operands, types of results, conversions.
 
 use super::{Place, Verifier};
-use crate::ir::opcode::{Class, Out};
+use crate::ir::opcode::{Class, Info, Out};
 use crate::ir::{Inst, InstData, Opcode, Scalar, Type, Types, Value, result_types};
 
 /// Whether a type is of a class.
@@ -31,15 +31,16 @@ fn name_of(class: Class) -> &'static str {
 }
 
 impl Verifier<'_> {
-    pub(super) fn types(&mut self, inst: Inst) {
-        self.result_types(inst);
-        let data = self.data(inst);
+    pub(super) fn types(&mut self, inst: Inst, data: &InstData) {
         let opcode = data.opcode();
-        let class = opcode.info().class;
+        let Info { class, out, .. } = *opcode.info();
+        self.result_types(inst, data, out);
         match *data {
             InstData::Unary { arg, .. } => {
                 self.class(inst, 0, arg, class);
-                self.conversion(inst, opcode, arg);
+                if out == Out::Ctrl {
+                    self.conversion(inst, opcode, arg);
+                }
             }
             InstData::Binary {
                 opcode: Opcode::Shuffle,
@@ -54,7 +55,9 @@ impl Verifier<'_> {
             | InstData::FloatCompare { args, .. } => {
                 self.class(inst, 0, args[0], class);
                 self.same(inst, &args, 0);
-                self.compare_lanes(inst, args[0]);
+                if out == Out::Lanes {
+                    self.compare_lanes(inst, args[0]);
+                }
             }
             InstData::Ternary {
                 opcode: Opcode::Select,
@@ -74,7 +77,7 @@ impl Verifier<'_> {
             }
             _ => {}
         }
-        self.widths(inst, opcode);
+        self.widths(inst, data);
     }
 
     fn class(&mut self, inst: Inst, n: usize, v: Value, class: Class) {
@@ -122,8 +125,7 @@ impl Verifier<'_> {
 
     fn compare_lanes(&mut self, inst: Inst, v: Value) {
         let ty = self.ty(v);
-        if self.data(inst).opcode().info().out == Out::Lanes && ty.with_scalar(Scalar::B1).is_none()
-        {
+        if ty.with_scalar(Scalar::B1).is_none() {
             self.error(
                 Place::Operand(inst, 0),
                 format!(
@@ -135,11 +137,11 @@ impl Verifier<'_> {
     }
 
     /// Operations that some widths do not have.
-    fn widths(&mut self, inst: Inst, opcode: Opcode) {
-        let ty = match *self.data(inst) {
-            InstData::Unary { arg, .. } => self.ty(arg),
-            InstData::Binary { args, .. } => self.ty(args[0]),
-            InstData::Ternary { args, .. } => self.ty(args[0]),
+    fn widths(&mut self, inst: Inst, data: &InstData) {
+        let (opcode, ty) = match *data {
+            InstData::Unary { opcode, arg } => (opcode, self.ty(arg)),
+            InstData::Binary { opcode, args } => (opcode, self.ty(args[0])),
+            InstData::Ternary { opcode, args } => (opcode, self.ty(args[0])),
             _ => return,
         };
         let wrong = match opcode {
@@ -172,18 +174,19 @@ impl Verifier<'_> {
     }
 
     /// Results are as many and of the types that the opcode says.
-    fn result_types(&mut self, inst: Inst) {
+    fn result_types(&mut self, inst: Inst, data: &InstData, out: Out) {
         let dfg = &self.func.dfg;
-        let data = self.data(inst);
         let have = dfg.results(inst);
-        // Results are of what the first two operands are.
+        // The first two operands say what others than these are.
         let (mut args, mut count) = ([None; 2], 0);
-        data.for_each_arg(dfg, |v| {
-            if let Some(arg) = args.get_mut(count) {
-                *arg = Some(dfg.ty(v));
-            }
-            count += 1;
-        });
+        if !matches!(out, Out::None | Out::Ctrl | Out::One) {
+            data.for_each_arg(dfg, |v| {
+                if let Some(arg) = args.get_mut(count) {
+                    *arg = Some(dfg.ty(v));
+                }
+                count += 1;
+            });
+        }
         let want = result_types(
             data.opcode(),
             have.first().map(|&v| dfg.ty(v)),
@@ -219,9 +222,6 @@ impl Verifier<'_> {
 
     /// A result type that goes with the operand's.
     fn conversion(&mut self, inst: Inst, opcode: Opcode, arg: Value) {
-        if opcode.info().out != Out::Ctrl {
-            return;
-        }
         let (from, Some(to)) = (self.ty(arg), self.result(inst)) else {
             return;
         };

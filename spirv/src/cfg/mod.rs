@@ -12,7 +12,7 @@ pub(crate) mod uses;
 use crate::body::{Block, BlockData, Body, Phi, Term};
 use crate::error::Error;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
-use dominators::{Edges, NONE, dominators};
+use dominators::{Edges, dominators};
 use gantry_codegen::maps::sized;
 use numbered::Numbered;
 use smallvec::{SmallVec, smallvec};
@@ -86,7 +86,10 @@ impl Graph {
     pub fn new(body: &mut Body) -> Result<Graph, Error> {
         let entry = body.entry.expand();
         let entry = entry.ok_or_else(|| Error::internal("a body without blocks"))?;
-        one_latch_each(entry, body)?;
+        let mut numbered = Numbered::new(entry, body);
+        if one_latch_each(&numbered, body)? {
+            numbered = Numbered::new(entry, body);
+        }
         let phis = body.blocks.values_mut().flat_map(|b| &mut b.phis);
         phis.for_each(|phi| phi.args.sort_unstable_by_key(|a| a.0));
         let blocks = body.blocks.len();
@@ -94,26 +97,21 @@ impl Graph {
             entry,
             succs: sized(blocks),
             forward_preds: sized(blocks),
-            order: order(entry, body),
-            place: SecondaryMap::with_default(NONE),
+            order: numbered.order,
+            place: numbered.place,
             idom: sized(blocks),
             ipdom: sized(blocks),
             loops: PrimaryMap::new(),
             loop_of: sized(blocks),
         };
-        g.place.resize(blocks);
-        for (n, b) in g.order.iter().enumerate() {
-            g.place[*b] = n as u32;
-        }
-        for b in &g.order {
-            let mut succs: SmallVec<[Block; 2]> = body.blocks[*b].term.successors().collect();
-            succs.sort_unstable_by_key(|s| g.place[*s]);
-            succs.dedup();
-            g.succs[*b] = succs;
-        }
         let mut edges = Edges::with_capacity(g.order.len());
-        for b in &g.order {
-            edges.push(g.succs[*b].iter().map(|s| g.place[*s]));
+        for (b, to) in g.order.iter().zip(numbered.succs.iter()) {
+            let mut to: SmallVec<[u32; 2]> = SmallVec::from_slice(to);
+            to.sort_unstable();
+            to.dedup();
+            let succs = to.iter().filter_map(|n| g.order.get(*n as usize));
+            g.succs[*b] = succs.copied().collect();
+            edges.push(to);
         }
         for (n, d) in dominators(0, &edges).into_iter().enumerate() {
             g.idom[g.order[n]] = g.order.get(d as usize).copied().into();
@@ -274,12 +272,12 @@ fn root(up: &mut [u32], mut n: u32) -> u32 {
     n
 }
 
-/// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else.
-fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
-    let graph = Numbered::new(entry, body);
+/// Gives headers to which several blocks go back, or one that may go elsewhere, a block that does nothing else; whether there are such.
+fn one_latch_each(graph: &Numbered, body: &mut Body) -> Result<bool, Error> {
     if graph.back().next().is_none() {
-        return Ok(());
+        return Ok(false);
     }
+    let before = body.blocks.len();
     let tree = graph.tree();
     let mut latches: SecondaryMap<Block, Vec<Block>> = sized(body.blocks.len());
     for (n, s) in graph.back() {
@@ -288,7 +286,7 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
         }
         latches[graph.order[s as usize]].push(graph.order[n as usize]);
     }
-    for header in graph.order {
+    for &header in &graph.order {
         let mut from = std::mem::take(&mut latches[header]);
         from.sort_unstable();
         from.dedup();
@@ -328,5 +326,5 @@ fn one_latch_each(entry: Block, body: &mut Body) -> Result<(), Error> {
         }
         body.blocks[header].phis = phis;
     }
-    Ok(())
+    Ok(body.blocks.len() > before)
 }

@@ -1,14 +1,15 @@
 //! A body's blocks by number, with who dominates whom: what is asked before there is a [`super::Graph`].
 
-use super::dominators::{Edges, Tree, dominators};
+use super::dominators::{Edges, NONE, Tree, dominators};
 use crate::body::{Block, Body};
 use cranelift_entity::SecondaryMap;
-use gantry_codegen::maps::sized;
 
 /// The blocks that are reached, by their places in an order in which each is behind what leads to it, as far as that goes.
 pub(crate) struct Numbered {
     pub order: Vec<Block>,
-    /// Where each leads.
+    /// Places in the order.
+    pub place: SecondaryMap<Block, u32>,
+    /// Where each leads, as often as it says so.
     pub succs: Edges,
 }
 
@@ -16,7 +17,8 @@ impl Numbered {
     /// The blocks of a body.
     pub fn new(entry: Block, body: &Body) -> Numbered {
         let order = super::order(entry, body);
-        let mut place: SecondaryMap<Block, u32> = sized(body.blocks.len());
+        let mut place: SecondaryMap<Block, u32> = SecondaryMap::with_default(NONE);
+        place.resize(body.blocks.len());
         for (n, b) in order.iter().enumerate() {
             place[*b] = n as u32;
         }
@@ -24,7 +26,11 @@ impl Numbered {
         for b in &order {
             succs.push(body.blocks[*b].term.successors().map(|s| place[s]));
         }
-        Numbered { order, succs }
+        Numbered {
+            order,
+            place,
+            succs,
+        }
     }
 
     /// Who dominates whom.

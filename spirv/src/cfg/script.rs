@@ -9,6 +9,7 @@
 use super::{Graph, Loop};
 use crate::body::{Block, Body, Term};
 use cranelift_entity::SecondaryMap;
+use gantry_codegen::maps::sized;
 
 /// A step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,13 +69,19 @@ impl Script {
 
     /// The script of a body.
     pub fn new(body: &Body, g: &Graph) -> Script {
+        let blocks = body.blocks.len();
         let mut w = Writer {
             body,
             g,
-            inline: SecondaryMap::new(),
-            merges: SecondaryMap::new(),
+            inline: sized(blocks),
+            merges: sized(blocks),
             exits: SecondaryMap::new(),
-            out: Script::default(),
+            out: Script {
+                code: sized(blocks),
+                term: sized(blocks),
+                scope: sized(blocks),
+                ..Script::default()
+            },
             todo: Vec::new(),
         };
         w.place();

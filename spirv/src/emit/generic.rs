@@ -287,6 +287,9 @@ impl Emit<'_, '_, '_> {
 
     /// Emits an instruction: where it accesses memory through a generic pointer to one of several, for each of them.
     pub(super) fn by_memory(&mut self, inst: &BInst) -> Result<Leaves, Error> {
+        if !self.several {
+            return self.family(inst);
+        }
         let operands = self.body.operands(inst);
         let mut several = None;
         // Operands that are ids: others are numbers.

@@ -46,7 +46,7 @@ use crate::module::{Def, Module};
 use crate::parts::Part;
 use crate::read::{self, Id};
 use crate::room::Room;
-use crate::spaces::{self, Spaces};
+use crate::spaces::{self, Memory, Spaces};
 use crate::uniform::Uniformity;
 use cranelift_entity::{SecondaryMap, packed_option::PackedOption};
 use gantry_codegen::builder::{FunctionBuilder, Variable};
@@ -72,6 +72,9 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     pub u: &'a Uniformity,
     /// The memories of generic pointers.
     spaces: Spaces,
+    /// Whether there are such, and whether some may be to one of several.
+    generics: bool,
+    several: bool,
     /// Generic pointers that are to one memory where code is emitted now: which, and the pointer as its accesses take it.
     narrowed: Vec<(Id, StorageClass, Value)>,
     /// Whether pointers to local memory, and to private memory, may be null.
@@ -277,13 +280,16 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         let m = group.m;
         let (body, g) = (&part.body, &part.graph);
         let places = pointers::find(m, body, g);
+        let spaces = spaces::find(m, body);
         Emit {
             m,
             body,
             g,
             script: &part.script,
             u: &part.uniform,
-            spaces: spaces::find(m, body),
+            generics: spaces.values().any(|m| *m != Memory::None),
+            several: spaces.values().any(|m| matches!(m, Memory::Several(_))),
+            spaces,
             narrowed: Vec::new(),
             nulls: group.room.nulls,
             robust: group.robust && m.logical,
@@ -306,7 +312,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             simd,
             block: g.entry,
             values: sized(part.body.bound()),
-            pool: Vec::new(),
+            pool: Vec::with_capacity(body.blocks.values().map(|b| b.insts.len()).sum()),
             vars: Default::default(),
             var_pool: Vec::new(),
             control: control::Control::default(),
@@ -406,7 +412,10 @@ impl Emit<'_, '_, '_> {
     /// It is none.
     pub fn get(&mut self, id: Id) -> Result<Leaves, Error> {
         let leaves = self.bare(id)?;
-        Ok(self.tagged(id, leaves))
+        match self.generics {
+            true => Ok(self.tagged(id, leaves)),
+            false => Ok(leaves),
+        }
     }
 
     /// The same, but a generic pointer to a memory that is known is as accesses of that memory take it.

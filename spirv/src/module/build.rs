@@ -7,7 +7,7 @@ use super::{BlockDef, ConstData, Def, Entry, Func, FuncData, GlobalData, Modes, 
 use crate::Options;
 use crate::error::{Error, Errors};
 use crate::read::{self, Id, Inst, Kind, Stream};
-use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_codegen::maps::sized;
 use spirv::{
     AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
@@ -25,8 +25,8 @@ const MOST_NESTING: u32 = 64;
 pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<'w>, Errors> {
     let mut errors = Errors(Vec::new());
     let count = stream.insts.len();
-    // Ids that nobody defines cost nothing.
-    let bound = (stream.bound as usize).min(2 * count);
+    // Ids that nobody defines cost nothing where they are many.
+    let bound = (stream.bound as usize).min(stream.words.len());
     let mut types = Types::default();
     // The module may have one of its own besides, or none.
     let int32 = types.add(Type::Int(32), &Layout::default());
@@ -42,7 +42,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
             capabilities: Vec::new(),
             logical: false,
             ids: sized(bound),
-            type_ids: SecondaryMap::new(),
+            type_ids: [None.into()].into_iter().collect(),
             result_types: sized(bound),
             local: sized(bound),
             label: sized(bound),
@@ -284,7 +284,7 @@ impl Builder<'_, '_> {
                 .m
                 .types
                 .add(Type::Pointer(class, id), &Layout::default());
-            self.m.type_ids[ty] = id.into();
+            self.m.type_ids.push(id.into());
             self.forward.insert(id);
             return self.define(id, Def::Type(ty));
         }
@@ -334,8 +334,11 @@ impl Builder<'_, '_> {
                 Type::Array(value(ty(0)?)?, n)
             }
             Op::TypeStruct => {
-                let members = (0..words.len()).map(|n| Ok((value(ty(n)?)?, 0)));
-                Type::Struct(members.collect::<Result<_, Error>>()?)
+                let mut members = Vec::with_capacity(words.len());
+                for n in 0..words.len() {
+                    members.push((value(ty(n)?)?, 0));
+                }
+                Type::Struct(members)
             }
             Op::TypePointer => {
                 let class = StorageClass::from_u32(word(0));
@@ -343,7 +346,10 @@ impl Builder<'_, '_> {
                 Type::Pointer(class, Id::of(word(1)))
             }
             Op::TypeFunction => {
-                let params = (1..words.len()).map(ty).collect::<Result<_, Error>>()?;
+                let mut params = Vec::with_capacity(words.len().saturating_sub(1));
+                for n in 1..words.len() {
+                    params.push(ty(n)?);
+                }
                 Type::Function(ty(0)?, params)
             }
             Op::TypeImage => Type::Image(ImageType {
@@ -378,13 +384,18 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        let layout = super::layout::of(&self.m, id);
+        let layout = match kind {
+            Type::Pointer(..) | Type::Array(..) | Type::RuntimeArray(_) | Type::Struct(_) => {
+                super::layout::of(&self.m, id)
+            }
+            _ => Layout::default(),
+        };
         let ty = self.m.types.add(kind, &layout);
+        self.m.type_ids.push(id.into());
         if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
             let what = format!("a type nested deeper than {MOST_NESTING} levels");
             return Err(Error::limit(what));
         }
-        self.m.type_ids[ty] = id.into();
         self.define(id, Def::Type(ty))
     }
 

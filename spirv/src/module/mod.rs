@@ -137,7 +137,7 @@ pub(crate) struct Module<'w> {
     pub logical: bool,
     ids: SecondaryMap<Id, Def>,
     /// The id of each type.
-    type_ids: SecondaryMap<Ty, PackedOption<Id>>,
+    type_ids: PrimaryMap<Ty, PackedOption<Id>>,
     /// The type of each result.
     result_types: SecondaryMap<Id, PackedOption<Ty>>,
     /// The number of each label, parameter and result in its function.
@@ -252,7 +252,7 @@ impl<'w> Module<'w> {
 
     /// The id of a type.
     pub fn type_id(&self, ty: Ty) -> Option<Id> {
-        self.type_ids[ty].expand()
+        self.type_ids.get(ty).and_then(|id| id.expand())
     }
 
     /// How many members of a structure have a decoration.
