@@ -284,16 +284,15 @@ impl Kept {
         let mut function = ir::Function::kernel(entry.name.clone(), simd);
         set_modes(entry, &mut function);
         let room = room::lay_out(m, &self.parts, simd);
+        let features = options.target.as_ref().map(|t| t.target.features());
         let group = emit::Group {
             m,
             parts: &self.parts,
             room: &room,
             robust: options.robust.unwrap_or(false),
             exact_division: options.exact_division,
-            named_barriers: options
-                .target
-                .as_ref()
-                .is_some_and(|t| t.target.features().named_barriers),
+            named_barriers: features.is_some_and(|f| f.named_barriers),
+            quotients: features.is_none_or(|f| f.math_div_pow),
             contracts: !options.exact_sums && !entry.modes.contraction_off,
         };
         let (arguments, bindings) = emit::kernel(&group, module, &mut function)?;

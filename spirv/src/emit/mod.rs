@@ -83,6 +83,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     robust: bool,
     /// Whether quotients and roots of singles are rounded correctly.
     exact_division: bool,
+    /// Whether the math box has quotients and powers, as far as that is known.
+    pub(crate) quotients: bool,
     /// The sums that are rounded once with a product.
     fused: Sums,
     /// What `FPFastMathMode` says of results: no NaN, no infinity.
@@ -197,6 +199,8 @@ pub(crate) struct Group<'a, 'm> {
     pub exact_division: bool,
     /// Whether what is compiled for has named barriers.
     pub named_barriers: bool,
+    /// Whether its math box has quotients and powers.
+    pub quotients: bool,
     /// Whether a product and the sum that it is a part of may be rounded once.
     pub contracts: bool,
 }
@@ -294,6 +298,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             nulls: group.room.nulls,
             robust: group.robust && m.logical,
             exact_division: group.exact_division,
+            quotients: group.quotients,
             fused: match group.contracts {
                 true => contract::sums(m, &part.body),
                 false => Sums::default(),

@@ -15,9 +15,12 @@ pub(super) fn find(which: Std) -> Option<Method> {
     Some(match which {
         Std::native_sin | Std::half_sin => One(|e, a| single(e, a).map(|()| e.b.ins().fsin(a))),
         Std::native_cos | Std::half_cos => One(|e, a| single(e, a).map(|()| e.b.ins().fcos(a))),
-        Std::native_tan | Std::half_tan => One(|e, a| {
-            single(e, a)?;
-            let (s, c) = (e.b.ins().fsin(a), e.b.ins().fcos(a));
+        Std::native_tan => One(|e, a| {
+            let (s, c) = both(e, a)?;
+            Ok(quotient(e, s, c))
+        }),
+        Std::half_tan => One(|e, a| {
+            let (s, c) = both(e, a)?;
             Ok(e.b.ins().fdiv(s, c))
         }),
         Std::native_exp2 | Std::half_exp2 => One(|e, a| single(e, a).map(|()| e.b.ins().fexp2(a))),
@@ -35,13 +38,12 @@ pub(super) fn find(which: Std) -> Option<Method> {
             One(|e, a| float(e, a).map(|()| e.b.ins().frsqrt(a)))
         }
         Std::native_recip | Std::half_recip => One(|e, a| float(e, a).map(|()| e.b.ins().finv(a))),
-        Std::native_divide | Std::half_divide => {
-            Two(|e, a, b| floats(e, &[a, b]).map(|()| e.b.ins().fdiv(a, b)))
-        }
+        Std::native_divide => Two(|e, a, b| floats(e, &[a, b]).map(|()| quotient(e, a, b))),
+        Std::half_divide => Two(|e, a, b| floats(e, &[a, b]).map(|()| e.b.ins().fdiv(a, b))),
         Std::native_powr => Two(|e, a, b| {
             floats(e, &[a, b])?;
             single(e, a)?;
-            Ok(e.b.ins().fpow(a, b))
+            Ok(power(e, a, b))
         }),
         _ => return None,
     })
@@ -57,6 +59,36 @@ fn single(e: &E<'_, '_, '_>, a: Value) -> Result<(), Error> {
         Scalar::F64 => Err(wrong()),
         _ => Ok(()),
     }
+}
+
+/// Sine and cosine.
+fn both(e: &mut E<'_, '_, '_>, a: Value) -> Result<(Value, Value), Error> {
+    single(e, a)?;
+    Ok((e.b.ins().fsin(a), e.b.ins().fcos(a)))
+}
+
+/// Whether what the math box lacks is made of singles as it comes: `native_` functions have no limits, of errors nor of ranges.
+fn rough(e: &E<'_, '_, '_>, a: Value) -> bool {
+    !e.quotients && e.b.ty(a).scalar() == Scalar::F32
+}
+
+/// A quotient. Where the reciprocal is too small or too large for a float it is nothing or infinite, if it is not the math box's own.
+fn quotient(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> Value {
+    if !rough(e, a) {
+        return e.b.ins().fdiv(a, b);
+    }
+    let inverse = e.b.ins().finv(b);
+    e.b.ins().fmul(a, inverse)
+}
+
+/// A power of what is positive.
+fn power(e: &mut E<'_, '_, '_>, a: Value, b: Value) -> Value {
+    if !rough(e, a) {
+        return e.b.ins().fpow(a, b);
+    }
+    let logarithm = e.b.ins().flog2(a);
+    let product = e.b.ins().fmul(logarithm, b);
+    e.b.ins().fexp2(product)
 }
 
 fn exponential(e: &mut E<'_, '_, '_>, a: Value, by: f64) -> R {
