@@ -292,15 +292,14 @@ impl<'a> EGraph<'a> {
         let made = self.func.dfg.num_values();
         let mut found: SmallVec<[Value; 8]> = SmallVec::new();
         rules::simplify(self, this, &mut found);
-        for other in [
+        let others = [
             self.uniform(ty, data),
             self.turned(this, ty, data),
             self.put_together(ty, data),
             self.dot(ty, data),
-        ] {
-            if let Some(other) = other {
-                found.push(other);
-            }
+        ];
+        for other in others.into_iter().flatten() {
+            found.push(other);
         }
         self.depth -= 1;
         // Whatever a rule makes of a division is better than one in many steps.
