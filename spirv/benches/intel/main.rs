@@ -60,6 +60,10 @@ use sides::{Made, Ran};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// As the `gantry` command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What the command line says.
 struct Asked {
     target: String,

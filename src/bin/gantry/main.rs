@@ -20,6 +20,10 @@ use std::fmt;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+/// Compilers ask for much memory in small pieces.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A just-in-time code generator for Intel Gen GPUs
 #[derive(Parser)]
 #[command(name = "gantry", version)]
