@@ -603,6 +603,7 @@ fn inst(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cranelift_entity::EntityRef;
 
     const HEAD: [u32; 5] = [spirv::MAGIC_NUMBER, 0x1_0000, 0, 10, 0];
 
