@@ -214,7 +214,8 @@ pub(crate) fn glsl_name(number: u32) -> String {
 
 /// Words of a literal string with its zero.
 fn string_words(words: &[u32]) -> Option<usize> {
-    let ends = |w: &u32| w.to_le_bytes().contains(&0);
+    // Some byte of it is zero: only such borrow without having had their highest bit.
+    let ends = |w: &u32| w.wrapping_sub(0x0101_0101) & !w & 0x8080_8080 != 0;
     words.iter().position(ends).map(|n| n + 1)
 }
 
@@ -497,7 +498,8 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
     while let Some(&first) = words.get(at) {
         let (len, opcode) = ((first >> 16) as usize, first & 0xffff);
         let word = at as u32;
-        if len == 0 || at + len > words.len() {
+        let whole = words.get(at..at + len).unwrap_or(&[]);
+        if whole.is_empty() {
             let what = format!(
                 "an instruction of {len} words, and {} are left",
                 words.len() - at
@@ -505,7 +507,7 @@ pub(crate) fn read(words: &[u32]) -> Result<Stream<'_>, Errors> {
             errors.push(Error::malformed(what).at(word));
             break;
         }
-        match inst(&stream, grammar, at, len, opcode) {
+        match inst(&stream, grammar, at, whole, opcode) {
             Ok(inst) => {
                 if inst.op == Op::ExtInstImport {
                     let id = inst.id.expand().map(|id| id.as_u32());
@@ -531,15 +533,15 @@ fn inst(
     stream: &Stream<'_>,
     grammar: &Grammar,
     at: usize,
-    len: usize,
+    words: &[u32],
     opcode: u32,
 ) -> Result<Inst, Error> {
     let Some(shape) = grammar.shape(opcode) else {
         return Err(Error::unsupported(format!("opcode {opcode}")));
     };
     let op = shape.op;
-    let words = stream.words.get(at..at + len).unwrap_or(&[]);
-    let is_id = |w: u32| w != 0 && w < stream.bound;
+    let bound = stream.bound;
+    let is_id = |w: u32| w != 0 && w < bound;
     let id = |n: usize| words.get(n).filter(|w| is_id(**w)).map(|w| Id::of(*w));
     let first = 1 + usize::from(shape.ty) + usize::from(shape.id);
     let (mut of_type, mut result) = (None, None);
@@ -561,24 +563,26 @@ fn inst(
         ty: of_type.into(),
         id: result.into(),
         first: (at + first) as u32,
-        end: (at + len) as u32,
+        end: (at + words.len()) as u32,
     };
     let operands = words.get(first..).unwrap_or(&[]);
     let mut wrong = None;
-    let glsl = |set: &u32| stream.glsl.contains(set);
-    if op == Op::ExtInst && operands.first().is_some_and(glsl) {
-        let rest = operands.get(2..).unwrap_or(&[]).iter().copied();
-        wrong = rest.clone().find(|w| !is_id(*w));
-        if operands.len() < 2 {
-            return Err(Error::malformed("OpExtInst: an operand is missing"));
+    let looked_at = match op {
+        // The cases of a switch are looked at where its selector's type is known.
+        Op::Switch => false,
+        Op::ExtInst => {
+            let of = |sets: &[u32]| operands.first().is_some_and(|set| sets.contains(set));
+            if of(&stream.glsl) {
+                if operands.len() < 2 {
+                    return Err(Error::malformed("OpExtInst: an operand is missing"));
+                }
+                wrong = operands.iter().skip(2).copied().find(|w| !is_id(*w));
+            }
+            of(&stream.opencl)
         }
-    }
-    // The cases of a switch are looked at where its selector's type is known.
-    let other = op == Op::ExtInst
-        && operands
-            .first()
-            .is_none_or(|set| !stream.opencl.contains(set));
-    if op != Op::Switch && !other {
+        _ => true,
+    };
+    if looked_at {
         for_each_id_of(shape, operands, false, |n| {
             let id = operands.get(n).copied().unwrap_or(0);
             if !is_id(id) {
@@ -599,6 +603,7 @@ fn inst(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cranelift_entity::EntityRef;
 
     const HEAD: [u32; 5] = [spirv::MAGIC_NUMBER, 0x1_0000, 0, 10, 0];
 

@@ -113,6 +113,10 @@ impl Graph {
             g.succs[*b] = succs.copied().collect();
             edges.push(to);
         }
+        // One alone has nothing before it and nothing behind it.
+        if g.order.len() == 1 && g.succs[entry].is_empty() {
+            return Ok(g);
+        }
         for (n, d) in dominators(0, &edges).into_iter().enumerate() {
             g.idom[g.order[n]] = g.order.get(d as usize).copied().into();
         }

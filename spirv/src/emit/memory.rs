@@ -37,6 +37,9 @@ const MOST_ELEMENTS: usize = 4;
 /// The most bytes of a copy.
 pub(super) const MOST_COPY: u64 = 4096;
 
+/// Scalars that follow on each other: what they are, the first one's byte, how many.
+type Runs = SmallVec<[(Scalar, u64, usize); 4]>;
+
 /// What an access is of.
 #[derive(Clone, Copy)]
 pub(crate) struct Access {
@@ -190,16 +193,12 @@ impl Emit<'_, '_, '_> {
         out
     }
 
-    /// The scalars of a type in runs that follow on each other: scalar, first byte, how many.
-    pub(super) fn runs(
-        &self,
-        ty: Ty,
-        matrix: Option<MatrixLayout>,
-    ) -> Result<SmallVec<[(Scalar, u64, usize); 4]>, Error> {
+    /// The scalars of a type in runs.
+    pub(super) fn runs(&self, ty: Ty, matrix: Option<MatrixLayout>) -> Result<Runs, Error> {
         if self.m.types.leaves(ty) > MOST_LEAVES {
             return Err(too_large(self.m.types.leaves(ty)));
         }
-        let mut out: SmallVec<[(Scalar, u64, usize); 4]> = SmallVec::new();
+        let mut out = Runs::new();
         for (ty, at) in self.m.types.scalars_in(ty, matrix) {
             let scalar = match self.m.types.kind(ty) {
                 Type::Pointer(..) => Scalar::I64,

@@ -639,22 +639,23 @@ impl Emit<'_, '_, '_> {
         let Some(ty) = inst.ty.expand().filter(|_| !leaves.is_empty()) else {
             return Ok(leaves);
         };
-        let is = |ty: Ty, v: &Value| {
+        let types = &self.m.types;
+        let is = |ty: Ty, want: Scalar, v: &Value| {
             let have = self.b.ty(*v).scalar();
-            match (self.m.types.kind(ty), self.m.types.scalar(ty)) {
+            match types.kind(ty) {
                 // A generic one has as many bits as one to its memory.
-                (Type::Pointer(..), _) => matches!(have, Scalar::I32 | Scalar::I64),
-                (_, want) => want == Some(have),
+                Type::Pointer(..) => matches!(have, Scalar::I32 | Scalar::I64),
+                _ => want == have,
             }
         };
-        let right = match leaves.as_slice() {
-            [one] if self.m.types.leaves(ty) == 1 && self.m.types.scalar(ty).is_some() => {
-                is(ty, one)
-            }
-            many => {
-                let types = self.m.types.scalars(ty);
-                let of = types.iter().zip(many);
-                types.len() == many.len() && of.into_iter().all(|((t, _), v)| is(*t, v))
+        let alone = types.scalar(ty).filter(|_| types.leaves(ty) == 1);
+        let right = match (leaves.as_slice(), alone) {
+            ([one], Some(want)) => is(ty, want, one),
+            (many, _) => {
+                let all = types.scalars(ty);
+                let mut of = all.iter().zip(many);
+                let is = |t: Ty, v| types.scalar(t).is_some_and(|want| is(t, want, v));
+                all.len() == many.len() && of.all(|((t, _), v)| is(*t, v))
             }
         };
         match right {
