@@ -111,11 +111,17 @@ pub(crate) fn split(
                 }
             }
             MInst::Start { .. } => {}
-            _ => spans.each(m, |r, bytes, _| {
-                if bytes.end > bytes.start {
-                    joints.glue(r, grf.of(bytes.start)..grf.of(bytes.end - 1));
+            _ => {
+                let mut any = false;
+                m.for_each_vreg(|r, _| any |= joints.first[r] != 0);
+                if any {
+                    spans.each(m, |r, bytes, _| {
+                        if bytes.end > bytes.start {
+                            joints.glue(r, grf.of(bytes.start)..grf.of(bytes.end - 1));
+                        }
+                    });
                 }
-            }),
+            }
         }
     }
     let mut pieces: SecondaryMap<VReg, Vec<Piece>> = SecondaryMap::new();
