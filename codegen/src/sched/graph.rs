@@ -1,16 +1,48 @@
 //! Who must run before whom.
 
 use super::units::Units;
-use smallvec::SmallVec;
 
-/// Some bytes of a chunk, and who was there.
-type Entry = (u64, u32);
+/// Some bytes of a chunk, who was there, and the next entry of the list, in which there is no order.
+struct Entry {
+    mask: u64,
+    unit: u32,
+    next: u32,
+}
 
-/// Who last wrote the bytes of a chunk, and who has read them since.
-#[derive(Default)]
+/// The end of a list of entries.
+const NOBODY: u32 = u32::MAX;
+
+/// Lists of who last wrote the bytes of a chunk, and of who has read them since.
+#[derive(Clone, Copy)]
 struct Chunk {
-    writes: SmallVec<[Entry; 1]>,
-    reads: SmallVec<[Entry; 2]>,
+    writes: u32,
+    reads: u32,
+}
+
+impl Chunk {
+    const NONE: Chunk = Chunk {
+        writes: NOBODY,
+        reads: NOBODY,
+    };
+}
+
+/// Takes bytes from all entries of a list and calls `f` with those who had some of them; gives the list of those that have others.
+#[inline]
+fn without(entries: &mut [Entry], mut at: u32, bytes: u64, mut f: impl FnMut(u32)) -> u32 {
+    let mut kept = NOBODY;
+    while let Some(e) = entries.get_mut(at as usize) {
+        let next = e.next;
+        if e.mask & bytes != 0 {
+            f(e.unit);
+            e.mask &= !bytes;
+        }
+        if e.mask != 0 {
+            e.next = kept;
+            kept = at;
+        }
+        at = next;
+    }
+    kept
 }
 
 /// One waits for another, for so many cycles from when that is issued.
@@ -25,9 +57,11 @@ struct Edge {
 ///
 /// Each byte of a chunk has one last writer, and whoever writes it takes from the readers what they read of it: so there are at most as many edges as touches, times the bytes of
 /// a chunk, and mostly one for each.
+#[derive(Default)]
 pub(super) struct Graph {
     chunks: Vec<Chunk>,
-    /// Chunks that are not empty.
+    entries: Vec<Entry>,
+    /// Chunks that may not be empty.
     used: Vec<u32>,
     /// In the order of those that wait.
     edges: Vec<Edge>,
@@ -44,30 +78,21 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new(chunks: usize) -> Graph {
-        let mut all = Vec::new();
-        all.resize_with(chunks, Chunk::default);
-        Graph {
-            chunks: all,
-            used: Vec::new(),
-            edges: Vec::new(),
-            last: Vec::new(),
-            sorted: Vec::new(),
-            starts: Vec::new(),
-            waits: Vec::new(),
-            way: Vec::new(),
+    /// Makes room for so many chunks.
+    pub(super) fn reserve(&mut self, chunks: usize) {
+        if self.chunks.len() < chunks {
+            self.chunks.resize(chunks, Chunk::NONE);
         }
     }
 
     /// Of the units of a segment.
     pub(super) fn build(&mut self, units: &Units) {
-        for &c in &self.used {
+        for c in self.used.drain(..) {
             if let Some(chunk) = self.chunks.get_mut(c as usize) {
-                chunk.writes.clear();
-                chunk.reads.clear();
+                *chunk = Chunk::NONE;
             }
         }
-        self.used.clear();
+        self.entries.clear();
         self.edges.clear();
         self.last.clear();
         self.last.resize(units.len(), u32::MAX);
@@ -147,45 +172,45 @@ impl Graph {
                 }
             }
         };
-        for t in units.touches(n).iter().filter(|t| !t.write) {
-            let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
-                continue;
-            };
-            for (_, from) in chunk.writes.iter().filter(|w| w.0 & t.mask != 0) {
-                edge(*from, true);
+        let touches = units.touches(n);
+        for t in touches.iter().filter(|t| !t.write) {
+            let mut at = self
+                .chunks
+                .get(t.chunk as usize)
+                .map_or(NOBODY, |c| c.writes);
+            while let Some(e) = self.entries.get(at as usize) {
+                if e.mask & t.mask != 0 {
+                    edge(e.unit, true);
+                }
+                at = e.next;
             }
         }
-        for t in units.touches(n).iter().filter(|t| t.write) {
+        for t in touches.iter().filter(|t| t.write) {
             let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
                 continue;
             };
-            chunk.reads.retain(|r| {
-                if r.0 & t.mask != 0 {
-                    edge(r.1, false);
-                    r.0 &= !t.mask;
-                }
-                r.0 != 0
-            });
-            chunk.writes.retain(|w| {
-                if w.0 & t.mask != 0 {
-                    edge(w.1, true);
-                    w.0 &= !t.mask;
-                }
-                w.0 != 0
-            });
+            let entries = &mut self.entries;
+            chunk.reads = without(entries, chunk.reads, t.mask, |who| edge(who, false));
+            chunk.writes = without(entries, chunk.writes, t.mask, |who| edge(who, true));
         }
         // What it writes is what later ones find, also where it reads the same.
-        for t in units.touches(n) {
+        for t in touches {
             let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
                 continue;
             };
-            if chunk.reads.is_empty() && chunk.writes.is_empty() {
+            if chunk.reads == NOBODY && chunk.writes == NOBODY {
                 self.used.push(t.chunk);
             }
-            match t.write {
-                true => chunk.writes.push((t.mask, to)),
-                false => chunk.reads.push((t.mask, to)),
-            }
+            let first = match t.write {
+                true => &mut chunk.writes,
+                false => &mut chunk.reads,
+            };
+            let new = self.entries.len() as u32;
+            self.entries.push(Entry {
+                mask: t.mask,
+                unit: to,
+                next: std::mem::replace(first, new),
+            });
         }
     }
 
