@@ -369,7 +369,6 @@ pub(crate) fn raise(
         list,
         needed,
     } = memory;
-    units.begin();
     graph.reserve(space.chunks(joined.end));
     let mut pressure = Pressure {
         code,
@@ -383,16 +382,21 @@ pub(crate) fn raise(
         let insts = data.start..data.end;
         let peak = live.demand.get(insts.clone()).unwrap_or(&[]);
         let peak = peak.iter().map(|d| d.peak()).max().unwrap_or(0);
-        let loads = code.insts.get(insts.clone()).unwrap_or(&[]).iter();
-        let loads = loads.filter(|m| units::is_message(m)).count();
-        if loads < LOADS || peak > limit {
-            insts.for_each(|n| order.push(n));
-            continue;
-        }
+        let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
+        let loads = inside.iter().filter(|m| units::is_message(m)).count();
+        // What is behind the last load stays.
+        let last = match inside.iter().rposition(units::may_load) {
+            Some(n) if loads >= LOADS && peak <= limit => data.start + n,
+            _ => {
+                insts.for_each(|n| order.push(n));
+                continue;
+            }
+        };
         clock.reset();
         pressure.block(insts);
+        units.begin();
         let mut at = data.start;
-        while at < data.end {
+        while at <= last {
             at = units.segment(code, &space, at..data.end, true);
             if (0..units.len()).any(|n| units.loads(n)) {
                 graph.build(units);
@@ -414,6 +418,7 @@ pub(crate) fn raise(
             pressure.run(units.fixed_inst(code));
             units.fixed(clock, &mut order);
         }
+        (at..data.end).for_each(|n| order.push(n));
     }
     order
 }

@@ -50,6 +50,11 @@ fn written(inst: &Inst<VirtReg>) -> Option<VReg> {
     }
 }
 
+/// Whether an instruction is a message that may bring something from memory.
+pub(super) fn may_load(m: &MInst) -> bool {
+    matches!(m, MInst::Op { inst, .. } if inst.op.is_send() && written(inst).is_some())
+}
+
 /// Whether an instruction is a further piece of the one before it, which was cut.
 fn continues(before: &MInst, m: &MInst) -> bool {
     match (before, m) {
@@ -105,7 +110,7 @@ fn simple(platform: gantry_isa_gen::Platform, grfs: u32) -> Timing {
 }
 
 impl Units {
-    /// Begins a function.
+    /// Begins where nothing stands before.
     pub(super) fn begin(&mut self) {
         self.behind_call = false;
     }
