@@ -159,26 +159,26 @@ fn connected(code: &VCode) -> EntitySet<VReg> {
         }
         r
     }
+    let mut moves = Vec::new();
     for m in &code.insts {
-        if let MInst::Copy { dst, src } = *m {
-            let (a, b) = (root(&mut up, dst), root(&mut up, src));
-            if a != b {
-                up[a] = b.into();
+        match m {
+            MInst::Copy { dst, src } => {
+                let (a, b) = (root(&mut up, *dst), root(&mut up, *src));
+                if a != b {
+                    up[a] = b.into();
+                }
             }
+            MInst::Op { inst, .. } => moves.extend(moved(inst).filter(|m| m.is_whole(grf))),
+            _ => {}
         }
+    }
+    if moves.is_empty() {
+        return EntitySet::new();
     }
     let mut roots: EntitySet<VReg> = EntitySet::with_capacity(code.vregs.len());
-    for m in &code.insts {
-        if let MInst::Op { inst, .. } = m
-            && let Some(m) = moved(inst)
-            && m.is_whole(grf)
-        {
-            roots.insert(root(&mut up, m.to));
-            roots.insert(root(&mut up, m.from));
-        }
-    }
-    if roots.is_empty() {
-        return EntitySet::new();
+    for m in moves {
+        roots.insert(root(&mut up, m.to));
+        roots.insert(root(&mut up, m.from));
     }
     let mut out: EntitySet<VReg> = EntitySet::with_capacity(code.vregs.len());
     for r in code.vregs.keys() {
@@ -300,6 +300,11 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
 impl Coalescer<'_> {
     /// Copies of what nobody wrote begin their destination, and write nothing.
     fn drop_copies_of_nothing(&mut self) {
+        let anywhere = |r: VReg| self.code.vregs[r].place == Place::Any;
+        let mut insts = self.code.insts.iter();
+        if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if anywhere(*src))) {
+            return;
+        }
         let mut writes: SecondaryMap<VReg, u32> = sized(self.code.vregs.len());
         for m in &self.code.insts {
             m.for_each_vreg(|r, a| {
