@@ -15,6 +15,8 @@ const FEW: usize = 128;
 pub(super) struct Timeline<T> {
     /// Where each level begins.
     levels: Vec<usize>,
+    /// Nodes of all levels; what is behind them is empty.
+    nodes: usize,
     /// Per point what is taken; of other nodes, what is taken anywhere below, but for what was taken at all points below one around it.
     any: Vec<T>,
     /// Of all levels but that of the points: what was taken at all points below at once.
@@ -35,8 +37,10 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
             self.ranges = ranges;
         } else {
             self.ranges.clear();
-            self.any.fill(T::default());
-            self.all.fill(T::default());
+            let above = self.nodes - self.points as usize;
+            for (list, used) in [(&mut self.any, self.nodes), (&mut self.all, above)] {
+                list.get_mut(..used).unwrap_or(&mut []).fill(T::default());
+            }
         }
         self.points = points;
         self.levels.clear();
@@ -49,13 +53,16 @@ impl<T: Copy + Default + BitOrAssign> Timeline<T> {
             }
             n = n.div_ceil(1 << FAN);
         }
-        self.any.resize(sum, T::default());
-        self.all.resize(sum - points as usize, T::default());
+        self.nodes = sum;
+        let above = sum - points as usize;
+        for (list, used) in [(&mut self.any, sum), (&mut self.all, above)] {
+            list.resize(list.len().max(used), T::default());
+        }
     }
 
     /// Whether to empty it range by range is less than to empty all.
     fn has_few(&self) -> bool {
-        self.ranges.len() < self.any.len() / FEW
+        self.ranges.len() < self.nodes / FEW
     }
 
     /// What is taken anywhere in a range.
