@@ -340,7 +340,7 @@ impl<'a> Bundles<'a> {
 
     /// The bundles that live somewhere, in a fixed order.
     pub fn list(&self) -> Vec<Bundle> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(self.roots.len());
         for (r, root) in &self.roots {
             if self.up[r] != r {
                 continue;

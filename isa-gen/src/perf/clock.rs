@@ -120,6 +120,7 @@ impl Clock {
         ready.max().unwrap_or(0).max(self.now)
     }
 
+    #[inline]
     fn slot(&self, slot: Slot) -> [u32; 2] {
         self.ready.get(slot.index()).copied().unwrap_or_default()
     }
@@ -130,14 +131,18 @@ impl Clock {
         reads: impl IntoIterator<Item = Slot>,
         writes: impl IntoIterator<Item = Slot>,
     ) -> u32 {
-        let read = reads.into_iter().map(|s| self.slot(s)[0]);
-        let written = writes.into_iter().map(|s| {
+        let mut from = 0;
+        for s in reads {
+            from = self.slot(s)[0].max(from);
+        }
+        for s in writes {
             let [written, read] = self.slot(s);
-            written.max(read)
-        });
-        read.chain(written).max().unwrap_or(0)
+            from = written.max(read).max(from);
+        }
+        from
     }
 
+    #[inline]
     fn at(&mut self, slot: Slot) -> &mut [u32; 2] {
         if self.ready.len() <= slot.index() {
             let slots = (slot.index() + 1).next_multiple_of(MORE);
