@@ -1,5 +1,6 @@
 //! Who must run before whom.
 
+use super::space::Touch;
 use super::units::Units;
 
 /// Some bytes of a chunk, who was there, and the next entry of the list, in which there is no order.
@@ -26,13 +27,18 @@ impl Chunk {
     };
 }
 
-/// Takes bytes from all entries of a list and calls `f` with those who had some of them; gives the list of those that have others.
+/// Takes bytes from all entries of a list but one's own, and calls `f` with those who had some of them; gives the list of those that have others.
 #[inline]
-fn without(entries: &mut [Entry], mut at: u32, bytes: u64, mut f: impl FnMut(u32)) -> u32 {
+fn without(
+    entries: &mut [Entry],
+    mut at: u32,
+    (own, bytes): (u32, u64),
+    mut f: impl FnMut(u32),
+) -> u32 {
     let mut kept = NOBODY;
     while let Some(e) = entries.get_mut(at as usize) {
         let next = e.next;
-        if e.mask & bytes != 0 {
+        if e.mask & bytes != 0 && e.unit != own {
             f(e.unit);
             e.mask &= !bytes;
         }
@@ -63,6 +69,8 @@ pub(super) struct Graph {
     entries: Vec<Entry>,
     /// Chunks that may not be empty.
     used: Vec<u32>,
+    /// Per unit, cycles until its sources have been read, and until its results are there.
+    times: Vec<[u32; 2]>,
     /// In the order of those that wait.
     edges: Vec<Edge>,
     /// Per unit, the last edge from it.
@@ -93,6 +101,7 @@ impl Graph {
             }
         }
         self.entries.clear();
+        self.times.clear();
         self.edges.clear();
         self.last.clear();
         self.last.resize(units.len(), u32::MAX);
@@ -154,14 +163,13 @@ impl Graph {
     fn unit(&mut self, units: &Units, n: usize) {
         let to = n as u32;
         let (edges, last) = (&mut self.edges, &mut self.last);
-        let mut edge = |from: u32, write_to_read: bool| {
-            if from == to {
-                return;
-            }
-            // What is no instruction takes no time; a reader is in the way until it has read.
-            let cycles = units.timing(from as usize).map_or(0, |t| {
-                t.issue + if write_to_read { t.result } else { t.read }
-            });
+        // What is no instruction takes no time; a reader is in the way until it has read.
+        self.times.push(units.timing(n).map_or([0; 2], |t| {
+            [t.read, t.result].map(|cycles| t.issue + cycles)
+        }));
+        let times = &self.times;
+        let mut edge = |from: u32, wrote: bool| {
+            let cycles = times[from as usize][usize::from(wrote)];
             // One for each that it waits for.
             let last = &mut last[from as usize];
             match edges.get_mut(*last as usize).filter(|e| e.to == to) {
@@ -173,44 +181,41 @@ impl Graph {
             }
         };
         let touches = units.touches(n);
+        let (chunks, entries, used) = (&mut self.chunks, &mut self.entries, &mut self.used);
+        let mut add = |entries: &mut Vec<Entry>, t: &Touch, chunk: Chunk, first: u32| {
+            if chunk.reads == NOBODY && chunk.writes == NOBODY {
+                used.push(t.chunk);
+            }
+            entries.push(Entry {
+                mask: t.mask,
+                unit: to,
+                next: first,
+            });
+            entries.len() as u32 - 1
+        };
         for t in touches.iter().filter(|t| !t.write) {
-            let mut at = self
-                .chunks
-                .get(t.chunk as usize)
-                .map_or(NOBODY, |c| c.writes);
-            while let Some(e) = self.entries.get(at as usize) {
+            let Some(chunk) = chunks.get_mut(t.chunk as usize) else {
+                continue;
+            };
+            let mut at = chunk.writes;
+            while let Some(e) = entries.get(at as usize) {
                 if e.mask & t.mask != 0 {
                     edge(e.unit, true);
                 }
                 at = e.next;
             }
-        }
-        for t in touches.iter().filter(|t| t.write) {
-            let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
-                continue;
-            };
-            let entries = &mut self.entries;
-            chunk.reads = without(entries, chunk.reads, t.mask, |who| edge(who, false));
-            chunk.writes = without(entries, chunk.writes, t.mask, |who| edge(who, true));
+            chunk.reads = add(entries, t, *chunk, chunk.reads);
         }
         // What it writes is what later ones find, also where it reads the same.
-        for t in touches {
-            let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
+        for t in touches.iter().filter(|t| t.write) {
+            let Some(chunk) = chunks.get_mut(t.chunk as usize) else {
                 continue;
             };
-            if chunk.reads == NOBODY && chunk.writes == NOBODY {
-                self.used.push(t.chunk);
-            }
-            let first = match t.write {
-                true => &mut chunk.writes,
-                false => &mut chunk.reads,
-            };
-            let new = self.entries.len() as u32;
-            self.entries.push(Entry {
-                mask: t.mask,
-                unit: to,
-                next: std::mem::replace(first, new),
-            });
+            let others = (to, t.mask);
+            let reads = without(entries, chunk.reads, others, |who| edge(who, false));
+            let writes = without(entries, chunk.writes, others, |who| edge(who, true));
+            let writes = add(entries, t, *chunk, writes);
+            *chunk = Chunk { writes, reads };
         }
     }
 
