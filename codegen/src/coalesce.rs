@@ -62,6 +62,10 @@ struct Uses {
     stays: bool,
     /// Whether it, or a register that is all of it, is copied by what no one instruction can do: it may be another register, but no part of one.
     whole: bool,
+    /// Where a value of it begins now, if others are made in it.
+    begun: Option<usize>,
+    /// Reads of what is made in it.
+    made: Vec<Touched>,
 }
 
 /// A register that is a part of another: which, and from which of its bytes on.
@@ -74,12 +78,11 @@ struct Part {
 struct Coalescer<'a> {
     code: &'a mut VCode,
     block: Vec<u32>,
-    uses: SecondaryMap<VReg, Uses>,
+    /// Per register that is moved, its number in `uses`, from 1.
+    moved: SecondaryMap<VReg, u32>,
+    /// What is done with registers that are moved; first nothing, for all others.
+    uses: Vec<Uses>,
     parts: SecondaryMap<VReg, Part>,
-    /// Registers that others are made in, and where their value begins now.
-    begins: SecondaryMap<VReg, Option<usize>>,
-    /// Reads of what is made in a register.
-    made: SecondaryMap<VReg, SmallVec<[Touched; 4]>>,
     gone: Vec<bool>,
     count: u32,
 }
@@ -97,16 +100,18 @@ fn packed(region: Region, exec: ExecSize) -> bool {
 
 /// A plain move between registers of the GRF file, of bytes in a row.
 fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
-    let plain = inst.op == Op::Mov && inst.pred.is_none() && inst.cond.is_none() && !inst.sat;
-    let (
-        Dst::Direct { at: to, hs: 1, ty },
-        Src::Direct {
-            at: from,
-            region,
-            ty: of,
-            mods,
-        },
-    ) = (inst.dst, inst.srcs[0])
+    if inst.op != Op::Mov || inst.pred.is_some() || inst.cond.is_some() || inst.sat {
+        return None;
+    }
+    let &Dst::Direct { at: to, hs: 1, ty } = &inst.dst else {
+        return None;
+    };
+    let &Src::Direct {
+        at: from,
+        region,
+        ty: of,
+        mods,
+    } = &inst.srcs[0]
     else {
         return None;
     };
@@ -114,7 +119,7 @@ fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
         return None;
     };
     let same = ty == of || ty.bytes() == of.bytes() && !ty.is_float() && !of.is_float();
-    let fits = plain && same && mods == Default::default() && packed(region, inst.exec);
+    let fits = same && mods == Default::default() && packed(region, inst.exec);
     fits.then(|| Move {
         to: d,
         at: to.sub.into(),
@@ -154,28 +159,28 @@ fn connected(code: &VCode) -> EntitySet<VReg> {
         }
         r
     }
+    let mut moves = Vec::new();
     for m in &code.insts {
-        if let MInst::Copy { dst, src } = *m {
-            let (a, b) = (root(&mut up, dst), root(&mut up, src));
-            if a != b {
-                up[a] = b.into();
+        match m {
+            MInst::Copy { dst, src } => {
+                let (a, b) = (root(&mut up, *dst), root(&mut up, *src));
+                if a != b {
+                    up[a] = b.into();
+                }
             }
+            MInst::Op { inst, .. } => moves.extend(moved(inst).filter(|m| m.is_whole(grf))),
+            _ => {}
         }
     }
-    let mut roots: EntitySet<VReg> = EntitySet::new();
-    for m in &code.insts {
-        if let MInst::Op { inst, .. } = m
-            && let Some(m) = moved(inst)
-            && m.is_whole(grf)
-        {
-            roots.insert(root(&mut up, m.to));
-            roots.insert(root(&mut up, m.from));
-        }
+    if moves.is_empty() {
+        return EntitySet::new();
     }
-    let mut out: EntitySet<VReg> = EntitySet::new();
-    if roots.is_empty() {
-        return out;
+    let mut roots: EntitySet<VReg> = EntitySet::with_capacity(code.vregs.len());
+    for m in moves {
+        roots.insert(root(&mut up, m.to));
+        roots.insert(root(&mut up, m.from));
     }
+    let mut out: EntitySet<VReg> = EntitySet::with_capacity(code.vregs.len());
     for r in code.vregs.keys() {
         if roots.contains(root(&mut up, r)) {
             out.insert(r);
@@ -195,6 +200,10 @@ fn join_chains(code: &mut VCode, wanted: &EntitySet<VReg>) -> u32 {
         many: bool,
         last: usize,
         begins: u32,
+    }
+    let mut insts = code.insts.iter();
+    if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if wanted.contains(*src))) {
+        return 0;
     }
     let block = code.block_of();
     let mut named: SecondaryMap<VReg, Named> = sized(code.vregs.len());
@@ -269,20 +278,20 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
     chunks::split(code, &mut origin, target, |r| wanted.contains(r));
     let mut c = Coalescer {
         block: code.block_of(),
-        uses: sized(code.vregs.len()),
+        moved: sized(code.vregs.len()),
+        uses: vec![Uses::default()],
         parts: sized(code.vregs.len()),
-        begins: sized(code.vregs.len()),
-        made: sized(code.vregs.len()),
         gone: vec![false; code.insts.len()],
         count: chained,
         code,
     };
     c.drop_copies_of_nothing();
+    let moves = c.movements();
     c.look(target);
-    for i in 0..c.code.insts.len() {
+    for &i in &moves {
         c.forward(i);
     }
-    for i in 0..c.code.insts.len() {
+    for i in moves {
         c.backward(i);
     }
     c.finish()
@@ -291,6 +300,11 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
 impl Coalescer<'_> {
     /// Copies of what nobody wrote begin their destination, and write nothing.
     fn drop_copies_of_nothing(&mut self) {
+        let anywhere = |r: VReg| self.code.vregs[r].place == Place::Any;
+        let mut insts = self.code.insts.iter();
+        if !insts.any(|m| matches!(m, MInst::Copy { src, .. } if anywhere(*src))) {
+            return;
+        }
         let mut writes: SecondaryMap<VReg, u32> = sized(self.code.vregs.len());
         for m in &self.code.insts {
             m.for_each_vreg(|r, a| {
@@ -309,6 +323,33 @@ impl Coalescer<'_> {
         }
     }
 
+    /// The instructions that move whole GRFs; gives the registers that they name their numbers.
+    fn movements(&mut self) -> Vec<usize> {
+        let mut out = Vec::new();
+        for i in 0..self.code.insts.len() {
+            let Some(m) = self.movement(i) else {
+                continue;
+            };
+            out.push(i);
+            for r in [m.to, m.from] {
+                if self.moved[r] == 0 {
+                    self.moved[r] = self.uses.len() as u32;
+                    self.uses.push(Uses::default());
+                }
+            }
+        }
+        out
+    }
+
+    /// What is done with a register.
+    fn of(&self, r: VReg) -> &Uses {
+        &self.uses[self.moved[r] as usize]
+    }
+
+    fn of_mut(&mut self, r: VReg) -> &mut Uses {
+        &mut self.uses[self.moved[r] as usize]
+    }
+
     fn look(&mut self, target: &Target) {
         let code = &*self.code;
         let spans = Spans {
@@ -317,6 +358,11 @@ impl Coalescer<'_> {
             size: |r: VReg| code.vregs[r].bytes,
         };
         for (i, m) in code.insts.iter().enumerate() {
+            let mut any = false;
+            m.for_each_vreg(|r, _| any |= self.moved[r] != 0);
+            if !any {
+                continue;
+            }
             let plain = match m {
                 MInst::Op { inst, .. } => {
                     let macros = |s: &Src<VirtReg>| matches!(s, Src::Macro { .. });
@@ -330,7 +376,11 @@ impl Coalescer<'_> {
             };
             let begins = matches!(m, MInst::Start { .. });
             spans.each(m, |r, bytes, access| {
-                let uses = &mut self.uses[r];
+                let n = self.moved[r] as usize;
+                if n == 0 {
+                    return;
+                }
+                let uses = &mut self.uses[n];
                 uses.whole |= whole;
                 uses.stays |= !plain || uses.writes.len() + uses.reads.len() > ACCESSES;
                 if access == Access::Def {
@@ -382,7 +432,7 @@ impl Coalescer<'_> {
 
     /// Whether a part fits a register, by its size and alignment.
     fn fits(&self, part: VReg, of: VReg, at: u32) -> bool {
-        let whole = self.uses[part].whole;
+        let whole = self.of(part).whole;
         let (part, of) = (self.code.vregs[part], self.code.vregs[of]);
         (!whole || at == 0 && part.bytes == of.bytes)
             && part.place == Place::Any
@@ -413,7 +463,7 @@ impl Coalescer<'_> {
             return;
         };
         let to = last.to;
-        let uses = &self.uses[to];
+        let uses = self.of(to);
         let block = self.of_block(i);
         if uses.stays
             || self.parts[to].of.is_some()
@@ -425,7 +475,7 @@ impl Coalescer<'_> {
         let Some(at) = (base + last.of).checked_sub(last.at) else {
             return;
         };
-        let from = &self.uses[of];
+        let from = self.of(of);
         let first = uses.writes.first().map_or(i, |w| w.inst);
         let same = |w: &Touched| {
             self.movement(w.inst).is_some_and(|m| {
@@ -447,17 +497,18 @@ impl Coalescer<'_> {
         if !ok {
             return;
         }
-        for w in &uses.writes {
-            self.gone[w.inst] = true;
-            self.count += 1;
-        }
-        if let [b] = *uses.begins {
-            self.gone[b] = true;
-        }
         // A move that goes reads nothing.
         let gone: SmallVec<[usize; 4]> = uses.writes.iter().map(|w| w.inst).collect();
+        let begin = uses.begins.first().copied();
         let (reads, whole) = (uses.reads.clone(), uses.whole);
-        let from = &mut self.uses[of];
+        for &n in &gone {
+            self.gone[n] = true;
+            self.count += 1;
+        }
+        if let Some(b) = begin {
+            self.gone[b] = true;
+        }
+        let from = self.of_mut(of);
         from.whole |= whole;
         from.reads.retain(|r| !gone.contains(&r.inst));
         from.reads.extend(reads.iter().map(|r| Touched {
@@ -474,14 +525,14 @@ impl Coalescer<'_> {
         let (value, base) = self.part(m.from);
         let at = m.at.checked_sub(base + m.of)?;
         let bytes = self.code.vregs[value].bytes;
-        if self.uses[value].stays {
+        if self.of(value).stays {
             return None;
         }
         if m.bytes == bytes {
             return Some((SmallVec::from_slice(&[i]), at));
         }
         let (mut moves, mut moved) = (SmallVec::new(), 0);
-        for r in &self.uses[value].reads {
+        for r in &self.of(value).reads {
             let Some(other) = self.movement(r.inst).filter(|_| !self.gone[r.inst]) else {
                 continue;
             };
@@ -509,14 +560,14 @@ impl Coalescer<'_> {
         let payload = m.to;
         let bytes = self.code.vregs[value].bytes;
         let first_move = moves.first().copied().unwrap_or(i);
-        let (uses, whole) = (&self.uses[value], &self.uses[payload]);
+        let (uses, whole) = (self.of(value), self.of(payload));
         let block = self.of_block(i);
         let here = |t: &Touched| self.of_block(t.inst) == block;
         let (Some(first), Some(&begin)) = (uses.begins.first(), whole.begins.first()) else {
             return;
         };
-        let begin_now = self.begins[payload].unwrap_or(begin);
-        let first_now = self.begins[value].unwrap_or(*first);
+        let begin_now = whole.begun.unwrap_or(begin);
+        let first_now = uses.begun.unwrap_or(*first);
         // What a copy begins, it begins whole.
         let copy = |n: usize| matches!(self.code.insts.get(n), Some(MInst::Copy { .. }));
         let is_value = value != payload
@@ -533,11 +584,7 @@ impl Coalescer<'_> {
             && !copy(first_now)
             && (moves.contains(&begin_now) || !copy(begin_now));
         // What is not read behind it may be written over.
-        let read_before = uses
-            .reads
-            .iter()
-            .chain(&self.made[value])
-            .all(|r| r.inst <= i);
+        let read_before = uses.reads.iter().chain(&uses.made).all(|r| r.inst <= i);
         let written = whole.writes.last().map_or(0, |w| w.inst);
         let is_payload = !whole.stays
             && self.code.vregs[payload].place == Place::Any
@@ -552,7 +599,7 @@ impl Coalescer<'_> {
             });
         let apart = || {
             self.sent_apart(&uses.reads, payload)
-                && self.sent_apart(&self.made[value], payload)
+                && self.sent_apart(&uses.made, payload)
                 && self.sent_apart(&whole.reads, value)
         };
         if !is_value || !is_payload || !apart() {
@@ -560,15 +607,18 @@ impl Coalescer<'_> {
         }
         let last = begin_now.max(first_now);
         self.unbegin(last);
-        self.begins[payload] = Some(begin_now.min(first_now));
         for &n in &moves {
             self.gone[n] = true;
             self.count += 1;
         }
-        let reads = self.uses[value].reads.iter().chain(&self.made[value]);
+        let uses = self.of(value);
+        let reads = uses.reads.iter().chain(&uses.made);
         let reads: SmallVec<[Touched; 4]> = reads.copied().collect();
-        self.made[payload].extend(reads);
-        self.uses[payload].whole |= self.uses[value].whole;
+        let whole = uses.whole;
+        let of = self.of_mut(payload);
+        of.begun = Some(begin_now.min(first_now));
+        of.made.extend(reads);
+        of.whole |= whole;
         self.parts[value] = Part {
             of: payload.into(),
             at,
@@ -591,6 +641,7 @@ impl Coalescer<'_> {
         }
         let mut parts: SecondaryMap<VReg, (VReg, u32)> =
             SecondaryMap::with_default((VReg::new(0), 0));
+        parts.resize(self.code.vregs.len());
         for r in self.code.vregs.keys() {
             parts[r] = self.part(r);
         }

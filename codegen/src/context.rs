@@ -6,12 +6,13 @@ use crate::compile::{
 use crate::ir::{Function, Module};
 use crate::regalloc::map::AllocationMap;
 use crate::result::CodegenError;
+use crate::sched;
 use crate::vcode::MInst;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Compiles one module after the other in the same memory: that of machine instructions, of flag allocation and of the map of the register
-/// file. What a compile gives does not depend on what was compiled before, even where that failed. A host that compiles often has one for each of
+/// Compiles one module after the other in the same memory: that of machine instructions, of flag allocation, of scheduling and of the map of the
+/// register file. What a compile gives does not depend on what was compiled before, even where that failed. A host that compiles often has one for each of
 /// its threads; it holds as much as its largest module took, until it is dropped.
 ///
 /// ```
@@ -32,6 +33,7 @@ pub struct Context {
     pub(crate) insts: Vec<MInst>,
     pub(crate) flags: regalloc2::Ctx,
     pub(crate) map: AllocationMap,
+    pub(crate) sched: sched::Memory,
 }
 
 impl Context {

@@ -83,6 +83,39 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
     }
 }
 
+/// Calls `f` on every flag that an instruction names, in the same order.
+fn each_named(m: &MInst, mut f: impl FnMut(VFlag, Use)) {
+    let mut name = |reg: VirtReg, u: Use| {
+        if let VirtReg::Flag(flag) = reg {
+            f(flag, u);
+        }
+    };
+    match m {
+        MInst::Op { inst, .. } => {
+            for s in &inst.srcs {
+                if let Src::Direct { at, .. } = s {
+                    name(at.reg, Use::Read);
+                }
+            }
+            if let Some(p) = &inst.pred {
+                name(p.flag.reg, Use::Predicate);
+            }
+            if let Dst::Direct { at, .. } = &inst.dst {
+                name(at.reg, Use::Write);
+            }
+            if let Some(c) = &inst.cond {
+                name(c.flag.reg, Use::Write);
+            }
+        }
+        MInst::Branch { flag, .. }
+        | MInst::Leave {
+            flag: Some((flag, ..)),
+            ..
+        } => name(*flag, Use::Read),
+        _ => {}
+    }
+}
+
 /// The flags as regalloc2's registers: each routine's are numbered from 0. Block parameters come last: it looks through all parameters up to a
 /// register's number for each register that is live at a block's start.
 struct Numbers {
@@ -95,6 +128,7 @@ impl Numbers {
     fn new(code: &VCode) -> Numbers {
         let mut is_param: SecondaryMap<VFlag, bool> = sized(code.flags.len());
         let mut routine: SecondaryMap<VFlag, Routine> = SecondaryMap::with_default(Routine::new(0));
+        routine.resize(code.flags.len());
         let owners = routines::of_blocks(code);
         for ((_, b), &owner) in code.blocks.iter().zip(&owners) {
             for &p in &b.params {
@@ -105,15 +139,14 @@ impl Numbers {
                 continue;
             }
             for m in code.insts.get(b.start..b.end).unwrap_or(&[]) {
-                let mut m = *m;
-                each_flag(&mut m, |at, u| {
-                    if let (VirtReg::Flag(f), Use::Write) = (at.reg, u) {
+                each_named(m, |f, u| {
+                    if u == Use::Write {
                         routine[f] = owner;
                     }
                 });
             }
         }
-        let mut of = SecondaryMap::with_capacity(code.flags.len());
+        let mut of: SecondaryMap<VFlag, u32> = sized(code.flags.len());
         let mut counts: SecondaryMap<Routine, u32> = SecondaryMap::new();
         let (others, params) = code.flags.keys().partition::<Vec<_>, _>(|f| !is_param[*f]);
         for f in others.into_iter().chain(params) {
@@ -176,9 +209,10 @@ impl<'a> Flags<'a> {
         let data = &code.routines[routine];
         let range = data.first as usize..data.end as usize;
         let own = || code.blocks.values().take(range.end).skip(range.start);
-        let mut operands = Vec::new();
-        let mut starts = Vec::new();
-        let mut insts = Vec::new();
+        let own_flags = numbers.counts[routine] as usize;
+        let mut operands = Vec::with_capacity(own_flags * 3);
+        let mut starts = Vec::with_capacity(own_flags * 2 + range.len());
+        let mut insts = Vec::with_capacity(own_flags * 2 + range.len());
         let mut first_insts = Vec::with_capacity(code.blocks.len() + 1);
         let mut ends = own().map(|b| b.end).peekable();
         first_insts.push(0);
@@ -192,11 +226,9 @@ impl<'a> Flags<'a> {
                 _ => None,
             };
             let first = operands.len();
-            let tied = predicate_is_kept(m);
+            let tied = keeps.is_some() && predicate_is_kept(m);
             let mut predicate = 0;
-            let mut m = *m;
-            each_flag(&mut m, |at, u| {
-                let VirtReg::Flag(f) = at.reg else { return };
+            each_named(m, |f, u| {
                 let (kind, pos) = match u {
                     Use::Read | Use::Predicate => (OperandKind::Use, OperandPos::Early),
                     Use::Write => (OperandKind::Def, OperandPos::Late),
@@ -243,7 +275,7 @@ impl<'a> Flags<'a> {
             params: Lists::new(own().map(|b| b.params.iter().map(|&f| vreg(f)))),
             args: Lists::new(args.map(|a| a.iter().map(|&f| vreg(f)))),
             code,
-            count: numbers.counts[routine] as usize,
+            count: own_flags,
             all,
             range,
         }

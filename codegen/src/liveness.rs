@@ -74,9 +74,14 @@ pub type Ranges = SmallVec<[Range; 2]>;
 impl Liveness {
     /// The instruction of highest demand and that demand in bytes.
     pub fn peak(&self) -> (usize, u32) {
-        let peak = self.demand.iter().map(Demand::peak).enumerate();
-        peak.max_by_key(|&(i, d)| (d, std::cmp::Reverse(i)))
-            .unwrap_or((0, 0))
+        let mut most = (0, 0);
+        for (i, d) in self.demand.iter().enumerate() {
+            let peak = d.peak();
+            if peak > most.1 {
+                most = (i, peak);
+            }
+        }
+        most
     }
 
     /// Whether a register lives at a point.
@@ -132,6 +137,28 @@ impl Liveness {
         self
     }
 
+    /// Liveness of code that is that which this is of but for the order of instructions within blocks. `places`: per instruction the number that it has now.
+    ///
+    /// # Errors
+    /// As those of [`liveness`].
+    pub(crate) fn reordered(
+        &self,
+        name: &str,
+        code: &VCode,
+        places: &[u32],
+    ) -> Result<Liveness, CodegenError> {
+        let Some(occurrences) = &self.occurrences else {
+            return liveness(name, code);
+        };
+        let occurrences = Arc::new(occurrences.moved(places));
+        of_occurrences(
+            name,
+            code,
+            code.grf.size().saturating_mul(FILES),
+            occurrences,
+        )
+    }
+
     /// The instructions and the registers whose value ends there, in order of instructions.
     pub fn kills(&self) -> Vec<(u32, VReg)> {
         let mut out = self.kills.clone();
@@ -145,10 +172,9 @@ fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
             Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
-                let message = inst.op.is_send();
+                let more = inst.exec.channels() * u32::from(hs) * ty.bytes() > grf;
                 // The systolic array writes a row before it reads the next one.
-                inst.op.is_systolic()
-                    || !message && inst.exec.channels() * u32::from(hs) * ty.bytes() > grf
+                more && !inst.op.is_send() || inst.op.is_systolic()
             }
             _ => false,
         },
@@ -169,7 +195,7 @@ pub(crate) struct Occurrences {
 pub(crate) struct Occurrence {
     pub(crate) inst: u32,
     pub(crate) access: Access,
-    /// It writes while it still reads.
+    /// It begins a value while it still reads.
     early: bool,
 }
 
@@ -183,7 +209,8 @@ impl Occurrences {
         let mut starts = vec![0u32; code.vregs.len() + 1];
         let mut all: Vec<(VReg, Occurrence)> = Vec::with_capacity(code.insts.len() * 4);
         for (inst, m) in (0u32..).zip(&code.insts) {
-            let early = writes_early(m, code.grf.bytes);
+            let begins = matches!(m, MInst::Op { starts: true, .. });
+            let early = begins && writes_early(m, code.grf.bytes);
             m.for_each_vreg(|r, access| {
                 if !those(r) {
                     return;
@@ -215,6 +242,25 @@ impl Occurrences {
         // Each start is that of the next one now.
         starts.rotate_right(1);
         starts[0] = 0;
+        Occurrences { starts, list }
+    }
+
+    /// The same of code with its instructions elsewhere: per instruction the number that it has now.
+    fn moved(&self, places: &[u32]) -> Occurrences {
+        let mut list = self.list.clone();
+        for o in &mut list {
+            o.inst = places.get(o.inst as usize).copied().unwrap_or(o.inst);
+        }
+        let mut rest = &mut list[..];
+        let mut before = 0;
+        for &end in self.starts.iter().skip(1) {
+            let (own, others) = rest.split_at_mut((end - before) as usize);
+            if !own.is_sorted_by_key(|o| o.inst) {
+                own.sort_by_key(|o| o.inst);
+            }
+            (rest, before) = (others, end);
+        }
+        let starts = self.starts.clone();
         Occurrences { starts, list }
     }
 
@@ -394,6 +440,9 @@ impl Walk<'_> {
 
     /// Puts the ranges found in order, those that touch as one.
     fn in_order(&mut self) {
+        if self.ranges.len() < 2 {
+            return;
+        }
         self.ranges.sort_by_key(|x| x.start);
         self.ranges.dedup_by(|next, prev| {
             let touch = next.start <= prev.end;
@@ -410,22 +459,19 @@ impl Walk<'_> {
         let live_out = self.marks[block.index()].live_out == mark;
         // Backwards; `open` is where the range being followed ends.
         let mut open = live_out.then_some(data.end as u32 * 2);
-        for same in here.chunk_by(|a, b| a.inst == b.inst).rev() {
-            let i = same.first().map_or(0, |s| s.inst);
-            let point = i * 2;
-            for &Occurrence { access, early, .. } in same {
-                if access == Access::Def {
-                    self.ranges.push(Range {
-                        start: if early { point } else { point + 1 },
-                        end: open.take().unwrap_or(point + 2),
-                    });
-                } else if access == Access::Modify && open.is_none() {
-                    open = Some(point + 2);
+        for o in here.iter().rev() {
+            let point = o.inst * 2;
+            match o.access {
+                Access::Def => self.ranges.push(Range {
+                    start: if o.early { point } else { point + 1 },
+                    end: open.take().unwrap_or(point + 2),
+                }),
+                Access::Modify => open = open.or(Some(point + 2)),
+                Access::Use if open.is_none() => {
+                    open = Some(point + 1);
+                    self.kills.push((o.inst, r));
                 }
-            }
-            if open.is_none() && same.iter().any(|s| s.access == Access::Use) {
-                open = Some(point + 1);
-                self.kills.push((i, r));
+                Access::Use => {}
             }
         }
         if let Some(end) = open {
@@ -476,6 +522,16 @@ pub fn liveness(name: &str, code: &VCode) -> Result<Liveness, CodegenError> {
 /// # Errors
 /// As those of [`liveness`].
 pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, CodegenError> {
+    of_occurrences(name, code, bytes, Arc::new(Occurrences::new(code)))
+}
+
+/// The same where it is known where registers occur.
+fn of_occurrences(
+    name: &str,
+    code: &VCode,
+    bytes: u32,
+    occurrences: Arc<Occurrences>,
+) -> Result<Liveness, CodegenError> {
     let block_of = code.block_of();
     let mut walk = Walk {
         code,
@@ -484,11 +540,10 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
         work: Vec::new(),
         outs: Vec::new(),
         ranges: Vec::new(),
-        kills: Vec::new(),
+        kills: Vec::with_capacity(code.insts.len()),
         load: Load::new(code, bytes),
         most: code.blocks.len(),
     };
-    let occurrences = Arc::new(Occurrences::new(code));
     let mut ranges: Vec<Ranges> = Vec::with_capacity(code.vregs.len());
     // Where too much lives: who is followed all the same, and at the ends of how many blocks each of those before lives.
     let mut stays: Option<SecondaryMap<VReg, bool>> = None;
@@ -538,7 +593,7 @@ pub(crate) fn within(name: &str, code: &VCode, bytes: u32) -> Result<Liveness, C
     }
     let mut kills = walk.kills;
     let calls = code.calls();
-    let mut weak: SecondaryMap<VReg, Weak> = sized(code.vregs.len());
+    let mut weak: SecondaryMap<VReg, Weak> = SecondaryMap::new();
     if !calls.is_empty() {
         weak = across_calls(code, &calls, &mut ranges);
     }
@@ -673,43 +728,40 @@ fn add_callers(
 
 /// Sums live bytes at every point.
 pub(crate) fn demand(code: &VCode, ranges: &SecondaryMap<VReg, Ranges>) -> Vec<Demand> {
-    let points = code.insts.len() * 2 + 1;
-    // Bytes that begin and end at a point.
-    let mut delta = vec![0i32; points + 1];
-    // Bytes that end behind an instruction.
-    let mut ends = vec![0i32; code.insts.len() + 1];
-    let mut across = vec![0i32; code.insts.len() + 1];
+    // Per instruction, and one more, the bytes that begin less those that end where it reads and where it writes, of those the ones that end where it reads, and
+    // the bytes that begin to live right through it less those that no longer do.
+    let mut changes = vec![[0i32; 4]; code.insts.len() + 1];
     for (r, data) in &code.vregs {
+        let bytes = data.bytes as i32;
         for range in &ranges[r] {
-            let bytes = data.bytes as i32;
-            delta[range.start as usize] += bytes;
-            delta[(range.end as usize).min(points)] -= bytes;
-            if range.end.is_multiple_of(2) {
-                ends[range.end as usize / 2] += bytes;
+            let (start, end) = (range.start as usize, range.end as usize);
+            changes[start / 2][start % 2] += bytes;
+            let last = &mut changes[end / 2];
+            last[end % 2] -= bytes;
+            if end.is_multiple_of(2) {
+                last[2] += bytes;
             }
             // Instructions that the value lives right through.
-            let (first, last) = (range.start.div_ceil(2), range.end / 2);
+            let (first, last) = (start.div_ceil(2), end / 2);
             if last > first {
-                across[first as usize] += bytes;
-                across[last as usize] -= bytes;
+                changes[first][3] += bytes;
+                changes[last][3] -= bytes;
             }
         }
     }
     let (mut live, mut through) = (0i32, 0i32);
-    (0..code.insts.len())
-        .map(|i| {
-            let before = live + delta[2 * i];
-            let after = before + delta[2 * i + 1];
-            live = after;
-            through += across[i];
-            Demand {
-                before: before.max(0) as u32,
-                during: through.max(0) as u32,
-                after: after.max(0) as u32,
-                left: (after - ends[i + 1]).max(0) as u32,
-            }
-        })
-        .collect()
+    let of = |(&[reads, writes, _, across], next): (&[i32; 4], &[i32; 4])| {
+        let before = live + reads;
+        live = before + writes;
+        through += across;
+        Demand {
+            before: before.max(0) as u32,
+            during: through.max(0) as u32,
+            after: live.max(0) as u32,
+            left: (live - next[2]).max(0) as u32,
+        }
+    };
+    changes.iter().zip(changes.iter().skip(1)).map(of).collect()
 }
 
 #[cfg(test)]

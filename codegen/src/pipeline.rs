@@ -494,7 +494,9 @@ fn measure_with(
         if !raises || !sched::has_loads(&code) {
             return Ok(Raised(code, None));
         }
-        let (code, live, moved) = sched::raise_loads(name, code, target, limit, options.check)?;
+        let sched = &mut context.sched;
+        let check = options.check;
+        let (code, live, moved) = sched::raise_loads(name, code, target, limit, check, sched)?;
         raised = moved;
         Ok(Raised(code, Some(live)))
     })?;
@@ -662,7 +664,7 @@ fn one(
     let name = stages.name;
     let room = room(options, &payload);
     let demand = live.peak().1;
-    let map = &mut context.map;
+    let (map, sched) = (&mut context.map, &mut context.sched);
     let mut report = None;
     let Allocated {
         code,
@@ -702,7 +704,7 @@ fn one(
         if !schedules {
             return Ok(Scheduled(code, live, alloc));
         }
-        let (code, order) = sched::reorder(name, code, &alloc, target, options.check)?;
+        let (code, order) = sched::reorder(name, code, &alloc, target, options.check, sched)?;
         moved = order;
         // What a debugger is told goes by what lives.
         let live = match code.labels.is_empty() {

@@ -350,6 +350,7 @@ impl<R: Copy> Inst<R> {
 
     /// The same instruction with every register place passed through `f`: how allocation turns virtual registers into
     /// physical ones. Fails with the first error of `f`.
+    #[inline]
     pub fn map<S: Copy, E>(
         &self,
         mut f: impl FnMut(RegRef<R>, RegRole) -> Result<RegRef<S>, E>,
@@ -389,8 +390,8 @@ impl<R: Copy> Inst<R> {
             },
         };
         let mut srcs = [Src::None; 3];
-        for (i, (out, s)) in srcs.iter_mut().zip(self.srcs).enumerate() {
-            *out = match s {
+        for (i, (out, s)) in srcs.iter_mut().zip(&self.srcs).enumerate() {
+            *out = match *s {
                 Src::None => Src::None,
                 Src::Direct {
                     at,

@@ -30,6 +30,7 @@ impl Op {
     }
 
     /// How its operands are laid out and written.
+    #[inline]
     pub fn format(self) -> Format {
         OPS.get(self as usize).map_or(Format::Nullary, |r| r.format)
     }
@@ -55,16 +56,19 @@ impl Op {
     }
 
     /// Whether this is one of the sends.
+    #[inline]
     pub fn is_send(self) -> bool {
         self.format().is_send()
     }
 
     /// Whether this is an operation of the systolic array.
+    #[inline]
     pub fn is_systolic(self) -> bool {
         self.format() == Format::Dpas
     }
 
     /// Whether operands are runs of registers, whose lengths no regions say: of sends and of the systolic array.
+    #[inline]
     pub fn has_runs(self) -> bool {
         self.is_send() || self.is_systolic()
     }

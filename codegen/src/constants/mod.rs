@@ -73,15 +73,19 @@ fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
     else {
         return None;
     };
-    let (Dst::Direct { at, ty, hs: 1 }, Src::Imm { bits, ty: of }) = (inst.dst, inst.srcs[0])
-    else {
+    if inst.op != Op::Mov {
+        return None;
+    }
+    let &Dst::Direct { at, ty, hs: 1 } = &inst.dst else {
+        return None;
+    };
+    let &Src::Imm { bits, ty: of } = &inst.srcs[0] else {
         return None;
     };
     let VirtReg::Grf(reg) = at.reg else {
         return None;
     };
-    let plain = inst.op == Op::Mov
-        && inst.no_mask
+    let plain = inst.no_mask
         && !inst.sat
         && inst.pred.is_none()
         && inst.cond.is_none()

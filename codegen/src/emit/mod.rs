@@ -32,6 +32,7 @@ use gantry_isa_gen::{
     Target as BranchTarget, Type,
 };
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -514,7 +515,17 @@ impl Emitter<'_> {
     fn inst(&mut self, block: VBlock, i: usize, m: &MInst) -> Result<(), String> {
         match *m {
             MInst::Op { ref inst, .. } => {
-                let inst = inst.map(|at, _| self.place(at))?;
+                let mut wrong = None;
+                let Ok::<_, Infallible>(inst) = inst.map(|at, _| {
+                    let place = self.place(at);
+                    Ok(place.unwrap_or_else(|e| {
+                        wrong = Some(e);
+                        RegRef::new(Reg::NULL, 0)
+                    }))
+                });
+                if let Some(e) = wrong {
+                    return Err(e);
+                }
                 if let Some(all) = sends::spill::placed(self.target, &inst) {
                     let kept = self.kept.contains(&i);
                     let around = kept.then(|| sends::spill::around(self.target));

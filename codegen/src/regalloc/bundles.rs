@@ -5,8 +5,10 @@
 
 use super::overlay::{overlays, written};
 use crate::liveness::{Liveness, Range, Weak};
+use crate::sized;
 use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VirtReg};
 use cranelift_bforest::{Map, MapForest};
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
 use gantry_isa_gen::{Dst, Op};
 use smallvec::SmallVec;
@@ -340,29 +342,29 @@ impl<'a> Bundles<'a> {
 
     /// The bundles that live somewhere, in a fixed order.
     pub fn list(&self) -> Vec<Bundle> {
-        let mut out = Vec::new();
+        // By its place among them, each bundle's root.
+        let mut order: SecondaryMap<VReg, PackedOption<VReg>> = sized(self.roots.len());
         for (r, root) in &self.roots {
-            if self.up[r] != r {
-                continue;
+            if self.up[r] == r {
+                order[root.order] = r.into();
             }
+        }
+        let mut out = Vec::with_capacity(self.roots.len());
+        for r in order.values().filter_map(|r| r.expand()) {
             let mut first = None;
             self.each(r, |range| {
                 first = Some(range.start);
                 false
             });
             let data = &self.code.vregs[r];
-            out.extend(first.map(|start| {
-                let bundle = Bundle {
-                    root: r,
-                    start,
-                    bytes: data.bytes,
-                    align: root.align,
-                    place: data.place,
-                };
-                (root.order, bundle)
+            out.extend(first.map(|start| Bundle {
+                root: r,
+                start,
+                bytes: data.bytes,
+                align: self.roots[r].align,
+                place: data.place,
             }));
         }
-        out.sort_unstable_by_key(|b| b.0);
-        out.into_iter().map(|b| b.1).collect()
+        out
     }
 }

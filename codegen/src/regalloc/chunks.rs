@@ -4,6 +4,7 @@
 //! A joint is what two neighbouring GRFs of a register have between them. It is glued where an instruction reads or writes across it; a copy of a
 //! whole register glues what the other side has glued. At the other joints the register falls apart.
 
+use crate::sized;
 use crate::target::Target;
 use crate::vcode::insert::{Inserted, insert_into};
 use crate::vcode::spans::Spans;
@@ -63,6 +64,21 @@ struct Piece {
     reg: VReg,
 }
 
+/// The pieces of those registers that fell apart.
+struct Pieces {
+    list: Vec<Piece>,
+    /// Per register where its own begin and end.
+    of: SecondaryMap<VReg, (u32, u32)>,
+}
+
+impl Pieces {
+    fn of(&self, r: VReg) -> &[Piece] {
+        let (first, end) = self.of[r];
+        let own = self.list.get(first as usize..end as usize);
+        own.unwrap_or(&[])
+    }
+}
+
 fn piece(pieces: &[Piece], sub: u16) -> Option<Piece> {
     let n = pieces.partition_point(|p| p.start <= u32::from(sub));
     pieces.get(n.checked_sub(1)?).copied()
@@ -77,11 +93,10 @@ pub(crate) fn split(
 ) -> bool {
     let grf = code.grf;
     let mut joints = Joints {
-        first: SecondaryMap::new(),
+        first: sized(code.vregs.len()),
         up: Vec::new(),
         glued: Vec::new(),
     };
-    joints.first.resize(code.vregs.len());
     for (r, data) in &code.vregs {
         let n = grf.hold(data.bytes);
         if n > 1 && data.place == Place::Any && data.align >= grf.bytes && wanted(r) {
@@ -111,30 +126,36 @@ pub(crate) fn split(
                 }
             }
             MInst::Start { .. } => {}
-            _ => spans.each(m, |r, bytes, _| {
-                if bytes.end > bytes.start {
-                    joints.glue(r, grf.of(bytes.start)..grf.of(bytes.end - 1));
+            _ => {
+                let mut any = false;
+                m.for_each_vreg(|r, _| any |= joints.first[r] != 0);
+                if any {
+                    spans.each(m, |r, bytes, _| {
+                        if bytes.end > bytes.start {
+                            joints.glue(r, grf.of(bytes.start)..grf.of(bytes.end - 1));
+                        }
+                    });
                 }
-            }),
+            }
         }
     }
-    let mut pieces: SecondaryMap<VReg, Vec<Piece>> = SecondaryMap::new();
-    let mut any = false;
-    let all: Vec<(VReg, VRegData)> = code.vregs.iter().map(|(r, d)| (r, *d)).collect();
-    for (r, data) in all {
+    let mut pieces = Pieces {
+        list: Vec::new(),
+        of: sized(code.vregs.len()),
+    };
+    for n in 0..code.vregs.len() as u32 {
+        let r = VReg::from_u32(n);
         if joints.first[r] == 0 {
             continue;
         }
-        let joined = 1..grf.hold(data.bytes);
-        if joined.clone().all(|n| joints.is_glued(r, n - 1)) {
-            continue;
-        }
-        let mut starts = vec![0];
-        let apart = joined.filter(|n| !joints.is_glued(r, n - 1));
-        starts.extend(apart.map(|n| n * grf.bytes));
-        any = true;
-        let ends = starts.iter().skip(1).copied().chain([data.bytes]);
-        let list = starts.iter().zip(ends).map(|(&start, end)| {
+        let data = code.vregs[r];
+        let first = pieces.list.len() as u32;
+        let mut start = 0;
+        for n in 1..=grf.hold(data.bytes) {
+            let end = (n * grf.bytes).min(data.bytes);
+            if end < data.bytes && joints.is_glued(r, n - 1) || end - start == data.bytes {
+                continue;
+            }
             let data = VRegData {
                 bytes: end - start,
                 ..data
@@ -146,10 +167,12 @@ pub(crate) fn split(
                 }
                 _ => code.vregs.push(data),
             };
-            Piece { start, reg }
-        });
-        pieces[r] = list.collect();
+            pieces.list.push(Piece { start, reg });
+            start = end;
+        }
+        pieces.of[r] = (first, pieces.list.len() as u32);
     }
+    let any = !pieces.list.is_empty();
     if any {
         rewrite(code, origin, &pieces);
     }
@@ -160,7 +183,7 @@ pub(crate) fn split(
 /// with its first write, or, if that is not in the same block, there.
 type Waiting = BTreeMap<VReg, usize>;
 
-fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &SecondaryMap<VReg, Vec<Piece>>) {
+fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
     let mut new: Vec<Inserted> = Vec::new();
     let mut waiting = Waiting::new();
     let begin = |new: &mut Vec<Inserted>, reg: VReg, at: usize| {
@@ -175,15 +198,15 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &SecondaryMap<VReg, 
             };
             match m {
                 MInst::Copy { dst, src } => {
-                    for p in &pieces[*src] {
+                    for p in pieces.of(*src) {
                         if let Some(at) = waiting.remove(&p.reg) {
                             begin(&mut new, p.reg, at);
                         }
                     }
-                    pieces[*dst].iter().for_each(|p| {
+                    pieces.of(*dst).iter().for_each(|p| {
                         waiting.remove(&p.reg);
                     });
-                    for (to, from) in pieces[*dst].iter().zip(&pieces[*src]).skip(1) {
+                    for (to, from) in pieces.of(*dst).iter().zip(pieces.of(*src)).skip(1) {
                         let (dst, src) = (to.reg, from.reg);
                         new.push(Inserted {
                             at: i + 1,
@@ -193,14 +216,14 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &SecondaryMap<VReg, 
                     }
                 }
                 MInst::Start { dst } => {
-                    let others = pieces[*dst].iter().skip(1);
+                    let others = pieces.of(*dst).iter().skip(1);
                     waiting.extend(others.map(|p| (p.reg, i + 1)));
                 }
                 MInst::Op { inst, starts, .. } => {
                     for s in &mut inst.srcs {
                         if let Src::Direct { at, .. } = s
                             && let VirtReg::Grf(r) = at.reg
-                            && let Some(p) = piece(&pieces[r], at.sub)
+                            && let Some(p) = piece(pieces.of(r), at.sub)
                         {
                             at.reg = VirtReg::Grf(p.reg);
                             at.sub -= p.start as u16;
@@ -211,19 +234,19 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &SecondaryMap<VReg, 
                     }
                     if let Dst::Direct { at, .. } = &mut inst.dst
                         && let VirtReg::Grf(r) = at.reg
-                        && let Some(p) = piece(&pieces[r], at.sub)
+                        && let Some(p) = piece(pieces.of(r), at.sub)
                     {
                         at.reg = VirtReg::Grf(p.reg);
                         at.sub -= p.start as u16;
                         if *starts {
-                            let others = pieces[r].iter().filter(|o| o.reg != p.reg);
+                            let others = pieces.of(r).iter().filter(|o| o.reg != p.reg);
                             waiting.extend(others.map(|o| (o.reg, i + 1)));
                         }
                         *starts |= waiting.remove(&p.reg).is_some();
                     }
                 }
                 _ => m.for_each_vreg(|r, a| {
-                    debug_assert!(pieces[r].is_empty() || a == Access::Use);
+                    debug_assert!(pieces.of(r).is_empty() || a == Access::Use);
                 }),
             }
         }
@@ -238,7 +261,7 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &SecondaryMap<VReg, 
         .labels
         .iter()
         .flat_map(|(name, r)| {
-            let rest = pieces[*r].iter().skip(1);
+            let rest = pieces.of(*r).iter().skip(1);
             rest.map(move |p| (name.clone(), p.reg))
         })
         .collect();

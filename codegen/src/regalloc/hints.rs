@@ -47,15 +47,15 @@ fn moved(inst: &Inst<VirtReg>) -> Option<[(VReg, i32); 2]> {
     if inst.op != Op::Mov || inst.pred.is_some() || inst.sat || inst.cond.is_some() {
         return None;
     }
-    let (
-        Dst::Direct { at: to, hs: 1, ty },
-        Src::Direct {
-            at,
-            region,
-            ty: from,
-            mods,
-        },
-    ) = (inst.dst, inst.srcs[0])
+    let &Dst::Direct { at: to, hs: 1, ty } = &inst.dst else {
+        return None;
+    };
+    let &Src::Direct {
+        at,
+        region,
+        ty: from,
+        mods,
+    } = &inst.srcs[0]
     else {
         return None;
     };

@@ -1,16 +1,54 @@
 //! Who must run before whom.
 
+use super::space::Touch;
 use super::units::Units;
-use smallvec::SmallVec;
 
-/// Some bytes of a chunk, and who was there.
-type Entry = (u64, u32);
+/// Some bytes of a chunk, who was there, and the next entry of the list, in which there is no order.
+struct Entry {
+    mask: u64,
+    unit: u32,
+    next: u32,
+}
 
-/// Who last wrote the bytes of a chunk, and who has read them since.
-#[derive(Default)]
+/// The end of a list of entries.
+const NOBODY: u32 = u32::MAX;
+
+/// Lists of who last wrote the bytes of a chunk, and of who has read them since.
+#[derive(Clone, Copy)]
 struct Chunk {
-    writes: SmallVec<[Entry; 1]>,
-    reads: SmallVec<[Entry; 2]>,
+    writes: u32,
+    reads: u32,
+}
+
+impl Chunk {
+    const NONE: Chunk = Chunk {
+        writes: NOBODY,
+        reads: NOBODY,
+    };
+}
+
+/// Takes bytes from all entries of a list but one's own, and calls `f` with those who had some of them; gives the list of those that have others.
+#[inline]
+fn without(
+    entries: &mut [Entry],
+    mut at: u32,
+    (own, bytes): (u32, u64),
+    mut f: impl FnMut(u32),
+) -> u32 {
+    let mut kept = NOBODY;
+    while let Some(e) = entries.get_mut(at as usize) {
+        let next = e.next;
+        if e.mask & bytes != 0 && e.unit != own {
+            f(e.unit);
+            e.mask &= !bytes;
+        }
+        if e.mask != 0 {
+            e.next = kept;
+            kept = at;
+        }
+        at = next;
+    }
+    kept
 }
 
 /// One waits for another, for so many cycles from when that is issued.
@@ -25,10 +63,14 @@ struct Edge {
 ///
 /// Each byte of a chunk has one last writer, and whoever writes it takes from the readers what they read of it: so there are at most as many edges as touches, times the bytes of
 /// a chunk, and mostly one for each.
+#[derive(Default)]
 pub(super) struct Graph {
     chunks: Vec<Chunk>,
-    /// Chunks that are not empty.
+    entries: Vec<Entry>,
+    /// Chunks that may not be empty.
     used: Vec<u32>,
+    /// Per unit, cycles until its sources have been read, and until its results are there.
+    times: Vec<[u32; 2]>,
     /// In the order of those that wait.
     edges: Vec<Edge>,
     /// Per unit, the last edge from it.
@@ -44,30 +86,22 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn new(chunks: usize) -> Graph {
-        let mut all = Vec::new();
-        all.resize_with(chunks, Chunk::default);
-        Graph {
-            chunks: all,
-            used: Vec::new(),
-            edges: Vec::new(),
-            last: Vec::new(),
-            sorted: Vec::new(),
-            starts: Vec::new(),
-            waits: Vec::new(),
-            way: Vec::new(),
+    /// Makes room for so many chunks.
+    pub(super) fn reserve(&mut self, chunks: usize) {
+        if self.chunks.len() < chunks {
+            self.chunks.resize(chunks, Chunk::NONE);
         }
     }
 
     /// Of the units of a segment.
     pub(super) fn build(&mut self, units: &Units) {
-        for &c in &self.used {
+        for c in self.used.drain(..) {
             if let Some(chunk) = self.chunks.get_mut(c as usize) {
-                chunk.writes.clear();
-                chunk.reads.clear();
+                *chunk = Chunk::NONE;
             }
         }
-        self.used.clear();
+        self.entries.clear();
+        self.times.clear();
         self.edges.clear();
         self.last.clear();
         self.last.resize(units.len(), u32::MAX);
@@ -129,14 +163,13 @@ impl Graph {
     fn unit(&mut self, units: &Units, n: usize) {
         let to = n as u32;
         let (edges, last) = (&mut self.edges, &mut self.last);
-        let mut edge = |from: u32, write_to_read: bool| {
-            if from == to {
-                return;
-            }
-            // What is no instruction takes no time; a reader is in the way until it has read.
-            let cycles = units.timing(from as usize).map_or(0, |t| {
-                t.issue + if write_to_read { t.result } else { t.read }
-            });
+        // What is no instruction takes no time; a reader is in the way until it has read.
+        self.times.push(units.timing(n).map_or([0; 2], |t| {
+            [t.read, t.result].map(|cycles| t.issue + cycles)
+        }));
+        let times = &self.times;
+        let mut edge = |from: u32, wrote: bool| {
+            let cycles = times[from as usize][usize::from(wrote)];
             // One for each that it waits for.
             let last = &mut last[from as usize];
             match edges.get_mut(*last as usize).filter(|e| e.to == to) {
@@ -147,45 +180,42 @@ impl Graph {
                 }
             }
         };
-        for t in units.touches(n).iter().filter(|t| !t.write) {
-            let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
-                continue;
-            };
-            for (_, from) in chunk.writes.iter().filter(|w| w.0 & t.mask != 0) {
-                edge(*from, true);
+        let touches = units.touches(n);
+        let (chunks, entries, used) = (&mut self.chunks, &mut self.entries, &mut self.used);
+        let mut add = |entries: &mut Vec<Entry>, t: &Touch, chunk: Chunk, first: u32| {
+            if chunk.reads == NOBODY && chunk.writes == NOBODY {
+                used.push(t.chunk);
             }
-        }
-        for t in units.touches(n).iter().filter(|t| t.write) {
-            let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
+            entries.push(Entry {
+                mask: t.mask,
+                unit: to,
+                next: first,
+            });
+            entries.len() as u32 - 1
+        };
+        for t in touches.iter().filter(|t| !t.write) {
+            let Some(chunk) = chunks.get_mut(t.chunk as usize) else {
                 continue;
             };
-            chunk.reads.retain(|r| {
-                if r.0 & t.mask != 0 {
-                    edge(r.1, false);
-                    r.0 &= !t.mask;
+            let mut at = chunk.writes;
+            while let Some(e) = entries.get(at as usize) {
+                if e.mask & t.mask != 0 {
+                    edge(e.unit, true);
                 }
-                r.0 != 0
-            });
-            chunk.writes.retain(|w| {
-                if w.0 & t.mask != 0 {
-                    edge(w.1, true);
-                    w.0 &= !t.mask;
-                }
-                w.0 != 0
-            });
+                at = e.next;
+            }
+            chunk.reads = add(entries, t, *chunk, chunk.reads);
         }
         // What it writes is what later ones find, also where it reads the same.
-        for t in units.touches(n) {
-            let Some(chunk) = self.chunks.get_mut(t.chunk as usize) else {
+        for t in touches.iter().filter(|t| t.write) {
+            let Some(chunk) = chunks.get_mut(t.chunk as usize) else {
                 continue;
             };
-            if chunk.reads.is_empty() && chunk.writes.is_empty() {
-                self.used.push(t.chunk);
-            }
-            match t.write {
-                true => chunk.writes.push((t.mask, to)),
-                false => chunk.reads.push((t.mask, to)),
-            }
+            let others = (to, t.mask);
+            let reads = without(entries, chunk.reads, others, |who| edge(who, false));
+            let writes = without(entries, chunk.writes, others, |who| edge(who, true));
+            let writes = add(entries, t, *chunk, writes);
+            *chunk = Chunk { writes, reads };
         }
     }
 

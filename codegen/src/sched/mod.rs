@@ -26,6 +26,7 @@ mod units;
 use crate::liveness::{Liveness, Range, liveness};
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
+use crate::sized;
 use crate::target::Target;
 use crate::vcode::srclocs::SrcLocs;
 use crate::vcode::{MInst, VCode, VReg};
@@ -36,6 +37,16 @@ use isa::perf::Clock;
 use list::{List, Policy};
 use space::Space;
 use units::Units;
+
+/// Memory that is kept from one function to the next.
+#[derive(Default)]
+pub(crate) struct Memory {
+    units: Units,
+    graph: Graph,
+    clock: Clock,
+    list: List,
+    needed: Vec<bool>,
+}
 
 /// An order of all instructions: for each place, who stands there now.
 pub(crate) struct Order {
@@ -74,9 +85,10 @@ impl Order {
         let mut done = vec![false; self.from.len()];
         let next = |n: usize| self.from.get(n).map_or(n, |f| *f as usize);
         for first in 0..self.from.len() {
-            let Some(&kept) = code.insts.get(first) else {
-                break;
-            };
+            if done[first] || next(first) == first {
+                continue;
+            }
+            let kept = code.insts[first];
             let mut to = first;
             while !std::mem::replace(&mut done[to], true) {
                 let from = next(to);
@@ -91,15 +103,22 @@ impl Order {
 
     /// Takes it back.
     pub(crate) fn undo(&self, code: &mut VCode) {
-        let mut back = Order::new(code);
-        back.from = vec![0; self.from.len()];
+        let back = Order {
+            from: self.places(),
+            moved: self.moved,
+        };
+        back.apply(code);
+    }
+
+    /// By the place of each before, its place now.
+    fn places(&self) -> Vec<u32> {
+        let mut out = vec![0; self.from.len()];
         for (to, &from) in (0u32..).zip(&self.from) {
-            if let Some(b) = back.from.get_mut(from as usize) {
-                *b = to;
+            if let Some(place) = out.get_mut(from as usize) {
+                *place = to;
             }
         }
-        back.moved = self.moved;
-        back.apply(code);
+        out
     }
 }
 
@@ -113,7 +132,12 @@ impl Policy for Longest {
 }
 
 /// An order for allocated code that hides latencies. Needs places for all registers.
-pub(crate) fn schedule(code: &VCode, alloc: &Allocation, target: &Target) -> Order {
+pub(crate) fn schedule(
+    code: &VCode,
+    alloc: &Allocation,
+    target: &Target,
+    memory: &mut Memory,
+) -> Order {
     let space = Space {
         platform: target.platform(),
         grf: target.grf().bytes,
@@ -121,7 +145,7 @@ pub(crate) fn schedule(code: &VCode, alloc: &Allocation, target: &Target) -> Ord
         size: |r: VReg| code.vregs[r].bytes,
         values: !code.labels.is_empty(),
     };
-    ordered(code, &space, &mut Longest, |_, _| {})
+    ordered(code, &space, &mut Longest, memory, |_, _| {})
 }
 
 /// An order of allocated code by a policy. `edit`: what is done to the dependences of each segment before.
@@ -129,23 +153,29 @@ fn ordered<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
     code: &VCode,
     space: &Space<A, S>,
     policy: &mut impl Policy,
+    memory: &mut Memory,
     mut edit: impl FnMut(&mut Graph, &Units),
 ) -> Order {
     let mut order = Order::new(code);
-    let mut units = Units::default();
-    let mut graph = Graph::new(space.chunks(code.grf.size()));
-    let mut clock = Clock::default();
-    let mut list = List::default();
+    let Memory {
+        units,
+        graph,
+        clock,
+        list,
+        ..
+    } = memory;
+    units.begin();
+    graph.reserve(space.chunks(code.grf.size()));
     for data in code.blocks.values() {
         clock.reset();
         let mut at = data.start;
         while at < data.end {
             at = units.segment(code, space, at..data.end, false);
-            graph.build(&units);
-            edit(&mut graph, &units);
-            list.run(&units, &graph, &mut clock, policy);
-            list.order(&units, &mut order);
-            units.fixed(&mut clock, &mut order);
+            graph.build(units);
+            edit(graph, units);
+            list.run(units, graph, clock, policy);
+            list.order(units, &mut order);
+            units.fixed(clock, &mut order);
         }
     }
     order
@@ -160,10 +190,8 @@ struct Joined {
 impl Joined {
     fn new(code: &VCode) -> Joined {
         let file = code.grf;
-        let mut up: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(code.vregs.len());
-        for r in code.vregs.keys() {
-            up[r] = r.as_u32();
-        }
+        let mut up: SecondaryMap<VReg, u32> =
+            (0..code.vregs.len() as u32).collect::<Vec<u32>>().into();
         let root = |mut r: VReg, up: &mut SecondaryMap<VReg, u32>| {
             while up[r] != r.as_u32() {
                 up[r] = up[VReg::from_u32(up[r])];
@@ -178,7 +206,7 @@ impl Joined {
                 up[second] = first.as_u32();
             }
         }
-        let mut address: SecondaryMap<VReg, u32> = SecondaryMap::with_capacity(code.vregs.len());
+        let mut address: SecondaryMap<VReg, u32> = sized(code.vregs.len());
         let mut end = file.size();
         for (r, data) in &code.vregs {
             let to = root(r, &mut up);
@@ -197,14 +225,20 @@ impl Joined {
     }
 }
 
+/// How it stands with a register.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// How often the rest of the block names it.
+    left: u32,
+    /// Whether it lives now.
+    lives: bool,
+}
+
 /// What lives, as instructions are put in order: bytes, and registers that the block has still to name.
 struct Pressure<'a> {
     code: &'a VCode,
     live: &'a Liveness,
-    /// How often the rest of the block names each register.
-    left: SecondaryMap<VReg, u32>,
-    /// Whether a register lives now.
-    lives: SecondaryMap<VReg, bool>,
+    of: SecondaryMap<VReg, State>,
     now: u32,
     limit: u32,
     end: u32,
@@ -218,21 +252,19 @@ impl Pressure<'_> {
         self.end = end;
         let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
         for m in inside {
-            m.for_each_vreg(|r, _| {
-                self.left[r] = 0;
-                self.lives[r] = false;
-            });
+            m.for_each_vreg(|r, _| self.of[r] = State::default());
         }
         for m in inside {
             m.for_each_vreg(|r, _| {
-                if self.left[r] == 0 {
+                let state = &mut self.of[r];
+                if state.left == 0 {
                     let ranges: &[Range] = &self.live.ranges[r];
                     let n = ranges.partition_point(|x| x.end <= start);
                     // What begins with the block's first instruction lives from the point behind, or from its own.
-                    self.lives[r] = ranges.get(n).is_some_and(|x| x.start < start)
+                    state.lives = ranges.get(n).is_some_and(|x| x.start < start)
                         || start == 0 && ranges.get(n).is_some_and(|x| x.start == 0);
                 }
-                self.left[r] += 1;
+                state.left += 1;
             });
         }
         self.now = self.live.demand.get(insts.start).map_or(0, |d| d.before);
@@ -252,7 +284,7 @@ impl Pressure<'_> {
         let mut more = 0;
         for m in insts {
             m.for_each_vreg(|r, _| {
-                if !self.lives[r] {
+                if !self.of[r].lives {
                     more += self.code.vregs[r].bytes;
                 }
             });
@@ -262,19 +294,25 @@ impl Pressure<'_> {
 
     /// Instructions run.
     fn run(&mut self, insts: &[MInst]) {
+        let mut last = false;
         for m in insts {
             m.for_each_vreg(|r, _| {
-                let bytes = self.code.vregs[r].bytes;
-                if !std::mem::replace(&mut self.lives[r], true) {
-                    self.now += bytes;
+                let state = &mut self.of[r];
+                if !std::mem::replace(&mut state.lives, true) {
+                    self.now += self.code.vregs[r].bytes;
                 }
-                self.left[r] = self.left[r].saturating_sub(1);
+                state.left = state.left.saturating_sub(1);
+                last |= state.left == 0;
             });
+        }
+        if !last {
+            return;
         }
         for m in insts {
             m.for_each_vreg(|r, _| {
-                if self.left[r] == 0 && self.lives[r] && !self.leaves(r) {
-                    self.lives[r] = false;
+                let State { left, lives } = self.of[r];
+                if left == 0 && lives && !self.leaves(r) {
+                    self.of[r].lives = false;
                     self.now = self.now.saturating_sub(self.code.vregs[r].bytes);
                 }
             });
@@ -308,7 +346,13 @@ impl Policy for Raise<'_, '_> {
 }
 
 /// An order for code before its allocation in which loads come early, while no more than `limit` bytes live. Needs code whose flags have their places.
-pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) -> Order {
+pub(crate) fn raise(
+    code: &VCode,
+    live: &Liveness,
+    target: &Target,
+    limit: u32,
+    memory: &mut Memory,
+) -> Order {
     let joined = Joined::new(code);
     let space = Space {
         platform: target.platform(),
@@ -318,16 +362,18 @@ pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) 
         values: true,
     };
     let mut order = Order::new(code);
-    let mut units = Units::default();
-    let mut graph = Graph::new(space.chunks(joined.end));
-    let mut clock = Clock::default();
-    let mut list = List::default();
-    let mut needed = Vec::new();
+    let Memory {
+        units,
+        graph,
+        clock,
+        list,
+        needed,
+    } = memory;
+    graph.reserve(space.chunks(joined.end));
     let mut pressure = Pressure {
         code,
         live,
-        left: SecondaryMap::with_capacity(code.vregs.len()),
-        lives: SecondaryMap::with_capacity(code.vregs.len()),
+        of: sized(code.vregs.len()),
         now: 0,
         limit,
         end: 0,
@@ -336,37 +382,43 @@ pub(crate) fn raise(code: &VCode, live: &Liveness, target: &Target, limit: u32) 
         let insts = data.start..data.end;
         let peak = live.demand.get(insts.clone()).unwrap_or(&[]);
         let peak = peak.iter().map(|d| d.peak()).max().unwrap_or(0);
-        let loads = code.insts.get(insts.clone()).unwrap_or(&[]).iter();
-        let loads = loads.filter(|m| units::is_message(m)).count();
-        if loads < LOADS || peak > limit {
-            insts.for_each(|n| order.push(n));
-            continue;
-        }
+        let inside = code.insts.get(insts.clone()).unwrap_or(&[]);
+        let loads = inside.iter().filter(|m| units::is_message(m)).count();
+        // What is behind the last load stays.
+        let last = match inside.iter().rposition(units::may_load) {
+            Some(n) if loads >= LOADS && peak <= limit => data.start + n,
+            _ => {
+                insts.for_each(|n| order.push(n));
+                continue;
+            }
+        };
         clock.reset();
         pressure.block(insts);
+        units.begin();
         let mut at = data.start;
-        while at < data.end {
+        while at <= last {
             at = units.segment(code, &space, at..data.end, true);
             if (0..units.len()).any(|n| units.loads(n)) {
-                graph.build(&units);
-                graph.needed(|n| units.loads(n), &mut needed);
+                graph.build(units);
+                graph.needed(|n| units.loads(n), needed);
                 let policy = &mut Raise {
-                    units: &units,
+                    units,
                     pressure: &mut pressure,
-                    needed: &needed,
+                    needed,
                 };
-                list.run(&units, &graph, &mut clock, policy);
-                list.order(&units, &mut order);
+                list.run(units, graph, clock, policy);
+                list.order(units, &mut order);
             } else {
                 for n in 0..units.len() {
-                    units.issue(n, &mut clock);
+                    units.issue(n, clock);
                     pressure.run(units.insts(code, n));
                     units.places(n).for_each(|at| order.push(at));
                 }
             }
             pressure.run(units.fixed_inst(code));
-            units.fixed(&mut clock, &mut order);
+            units.fixed(clock, &mut order);
         }
+        (at..data.end).for_each(|n| order.push(n));
     }
     order
 }
@@ -376,7 +428,8 @@ pub(crate) const LOADS: usize = 2;
 
 /// Whether raising loads may change anything.
 pub(crate) fn has_loads(code: &VCode) -> bool {
-    code.insts.iter().filter(|m| units::is_message(m)).count() >= LOADS
+    let mut messages = code.insts.iter().filter(|m| units::is_message(m));
+    messages.nth(LOADS - 1).is_some()
 }
 
 /// The part of the file that raised loads may fill: in quarters. The rest is for what does not fit into the holes between them.
@@ -392,10 +445,11 @@ pub(crate) fn raise_loads(
     target: &Target,
     file: u32,
     check: bool,
+    memory: &mut Memory,
 ) -> Result<(VCode, Liveness, u32), CodegenError> {
     let live = liveness(name, &code)?;
     let limit = file / 4 * QUARTERS;
-    let order = raise(&code, &live, target, limit);
+    let order = raise(&code, &live, target, limit, memory);
     if order.moved == 0 {
         return Ok((code, live, 0));
     }
@@ -406,7 +460,8 @@ pub(crate) fn raise_loads(
             .map_err(|e| CodegenError::internal(name, format!("raise: {e}")))?;
     }
     order.apply(&mut code);
-    let after = liveness(name, &code)?;
+    let after = live.reordered(name, &code, &order.places())?;
+    debug_assert!(liveness(name, &code).is_ok_and(|l| l.same(&after)));
     if after.peak().1 > limit.max(live.peak().1) {
         order.undo(&mut code);
         return Ok((code, live, 0));
@@ -424,8 +479,9 @@ pub(crate) fn reorder(
     alloc: &Allocation,
     target: &Target,
     check: bool,
+    memory: &mut Memory,
 ) -> Result<(VCode, u32), CodegenError> {
-    let order = schedule(&code, alloc, target);
+    let order = schedule(&code, alloc, target, memory);
     if check {
         let labels = !code.labels.is_empty();
         check::verify(&code, &order, target, |r| alloc.address[r], labels)

@@ -62,17 +62,18 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
             Store::Scratch => (SCRATCH, BITS),
             Store::Grf => (FILE, self.grf),
         };
-        let mut at = a.start;
-        while at < a.end {
-            let (n, first) = (at / unit, at % unit);
-            let last = (a.end - n * unit).min(unit);
-            let ones = u64::MAX >> (BITS - (last - first));
+        let mut chunk = base + a.start / unit;
+        let mut first = a.start % unit;
+        let mut left = a.end.saturating_sub(a.start);
+        while left > 0 {
+            let here = left.min(unit - first);
             f(Touch {
-                chunk: base + n,
-                mask: ones << first,
+                chunk,
+                mask: u64::MAX >> (BITS - here) << first,
                 write: a.write,
             });
-            at = (n + 1) * unit;
+            left -= here;
+            (chunk, first) = (chunk + 1, 0);
         }
     }
 

@@ -47,12 +47,13 @@ fn cases() -> std::ops::Range<u64> {
 #[test]
 fn random_machine_functions_keep_what_they_mean() {
     let mut moved = 0;
+    let mut memory = Memory::default();
     for seed in cases() {
         let Some((m, done)) = allocated(seed) else {
             continue;
         };
         let text = crate::vcode::display::with_allocation(&done.code, &done.alloc);
-        let last = reorder("k", done.code, &done.alloc, &m.target, true);
+        let last = reorder("k", done.code, &done.alloc, &m.target, true, &mut memory);
         let (code, n) = last.unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
         crate::vcode::verify::code(&code, false).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         moved += n;
@@ -65,6 +66,7 @@ fn random_machine_functions_keep_what_they_mean() {
 #[test]
 fn every_dependence_is_needed_and_every_broken_one_found() {
     let (mut kept, mut broken) = (0, 0);
+    let mut memory = Memory::default();
     for seed in cases() {
         let Some((m, done)) = allocated(seed) else {
             continue;
@@ -80,7 +82,8 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
         let check =
             |order: &Order| check::verify(code, order, &m.target, |r| done.alloc.address[r], false);
         let mut edges = 0;
-        let order = ordered(code, &space, &mut Any::new(seed), |g, _| edges += g.edges());
+        let any = &mut Any::new(seed);
+        let order = ordered(code, &space, any, &mut memory, |g, _| edges += g.edges());
         check(&order).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         if edges == 0 {
             continue;
@@ -89,7 +92,8 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
         for way in 0..8 {
             let lost = rng.below(edges as u32) as usize;
             let (mut first, mut pair) = (0, None);
-            let order = ordered(code, &space, &mut Any::new(seed ^ way << 40), |g, units| {
+            let any = &mut Any::new(seed ^ way << 40);
+            let order = ordered(code, &space, any, &mut memory, |g, units| {
                 if (first..first + g.edges()).contains(&lost) {
                     let all = g.edges();
                     let (from, to) = g.forget(lost - first, units);

@@ -27,6 +27,8 @@ pub(super) struct Units {
     nodes: Vec<Node>,
     touches: Vec<Touch>,
     slots: Vec<Slot>,
+    /// While a node is made: the registers that it writes.
+    written: Vec<Slot>,
     fixed: Option<Node>,
     /// Whether the fixed one is a call, or stands behind one for its sake.
     behind_call: bool,
@@ -46,6 +48,11 @@ fn written(inst: &Inst<VirtReg>) -> Option<VReg> {
         },
         _ => None,
     }
+}
+
+/// Whether an instruction is a message that may bring something from memory.
+pub(super) fn may_load(m: &MInst) -> bool {
+    matches!(m, MInst::Op { inst, .. } if inst.op.is_send() && written(inst).is_some())
 }
 
 /// Whether an instruction is a further piece of the one before it, which was cut.
@@ -103,6 +110,11 @@ fn simple(platform: gantry_isa_gen::Platform, grfs: u32) -> Timing {
 }
 
 impl Units {
+    /// Begins where nothing stands before.
+    pub(super) fn begin(&mut self) {
+        self.behind_call = false;
+    }
+
     /// Takes the instructions from the start of a range up to one that stays where it is, that one included, and says where the next one is. `pieces`: those of
     /// an instruction that was cut stay together.
     pub(super) fn segment<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
@@ -151,26 +163,32 @@ impl Units {
         if matches!(all.first(), Some(MInst::Touch { .. })) {
             freedom = Freedom::Fixed;
         }
-        let mut written: smallvec::SmallVec<[Slot; 8]> = smallvec::SmallVec::new();
+        self.written.clear();
         for m in all {
             let mut reads_memory = false;
             let mut writes_file = false;
+            let message = is_message(m);
+            let touch = matches!(m, MInst::Touch { .. });
+            // Then all bytes of the register that it writes are named below.
+            let begins = space.values && matches!(m, MInst::Op { starts: true, .. });
             let one = space.each(m, told, |a| {
-                space.touches(a, &mut self.touches);
+                let register = a.store == perf::Store::Grf;
+                if !(begins && register && a.write) {
+                    space.touches(a, &mut self.touches);
+                }
                 match a.write {
-                    _ if matches!(m, MInst::Touch { .. }) => {}
-                    true => written.extend(Slot::of(a, space.grf)),
+                    _ if touch => {}
+                    true => self.written.extend(Slot::of(a, space.grf)),
                     false => self.slots.extend(Slot::of(a, space.grf)),
                 }
-                let register = a.store == perf::Store::Grf;
-                reads_memory |= !register && !a.write && is_message(m);
+                reads_memory |= !register && !a.write && message;
                 writes_file |= register && a.write;
             });
             space.named(m, |a| space.touches(a, &mut self.touches));
             if one == Freedom::Fixed {
                 freedom = Freedom::Fixed;
             }
-            loads |= is_message(m) && reads_memory && writes_file;
+            loads |= message && reads_memory && writes_file;
             let more = match m {
                 MInst::Op { inst, .. } => Some(perf::timing(space.platform, inst)),
                 MInst::Copy { dst, src } if (space.address)(*dst) == (space.address)(*src) => None,
@@ -195,7 +213,7 @@ impl Units {
             };
         }
         let middle = self.slots.len();
-        self.slots.extend(written);
+        self.slots.extend_from_slice(&self.written);
         let node = Node {
             insts,
             touches: touches..self.touches.len(),

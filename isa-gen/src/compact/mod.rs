@@ -145,15 +145,15 @@ impl CompactShape {
             return None;
         }
         let mut narrow = COMPACTED;
+        if let Some(imm) = &self.imm {
+            let bits = imm.kind(word)?.compact((word >> IMM) as u32, imm.width())?;
+            narrow |= scatter(imm.from, bits);
+        }
         for t in self.tables {
             narrow |= scatter(t.index, t.find(word & t.mask)?);
         }
         for c in self.copies {
             narrow |= get((c.to, c.width), word) << c.from;
-        }
-        if let Some(imm) = &self.imm {
-            let bits = imm.kind(word)?.compact((word >> IMM) as u32, imm.width())?;
-            narrow |= scatter(imm.from, bits);
         }
         Some(narrow)
     }

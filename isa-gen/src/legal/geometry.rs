@@ -5,6 +5,7 @@ use crate::region::{ExecSize, Region};
 
 /// A rectangle of elements: `(vertical stride, width, horizontal stride)`, in elements, of the reduced regions of
 /// three-source instructions too. `None` for VxH, whose rows lie anywhere.
+#[inline]
 pub fn rect(region: Region) -> Option<(u32, u32, u32)> {
     match region {
         Region::Rect { vs, w, hs } => Some((vs.into(), w.into(), hs.into())),
@@ -56,6 +57,7 @@ pub fn element_offset(region: Region, channel: u32, type_bytes: u32) -> Option<u
 /// assert_eq!(span_bytes(Region::rect(16, 8, 2), ExecSize::S8, 4), Some(60));
 /// assert_eq!(span_bytes(Region::SCALAR, ExecSize::S16, 4), Some(4));
 /// ```
+#[inline]
 pub fn span_bytes(region: Region, exec: ExecSize, type_bytes: u32) -> Option<u32> {
     let (vs, w, hs) = rect(region)?;
     let w = w.clamp(1, exec.channels());
@@ -65,6 +67,7 @@ pub fn span_bytes(region: Region, exec: ExecSize, type_bytes: u32) -> Option<u32
 }
 
 /// Bytes from a destination's origin to the end of its last element, for a stride in elements.
+#[inline]
 pub fn dst_span_bytes(hs: u32, exec: ExecSize, type_bytes: u32) -> u32 {
     (exec.channels() - 1)
         .saturating_mul(hs)

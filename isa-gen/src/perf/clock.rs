@@ -10,6 +10,8 @@ pub struct Slot(u32);
 const FLAGS_FROM: u32 = 2;
 /// Flag registers.
 const FLAGS: u32 = 2;
+/// By how many slots a clock grows.
+const MORE: usize = 128;
 /// Cycles for which the port is in use that branches and messages of all threads are issued by.
 const PORT: u32 = 2;
 /// The first GRF's.
@@ -19,20 +21,21 @@ impl Slot {
     const ACC: Slot = Slot(0);
 
     /// The slots of an access, for GRFs of so many bytes; none for memory. What may be any GRF counts as none.
+    #[inline]
     pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
         let last = access.end.max(access.start + 1) - 1;
-        let (first, last) = match access.store {
-            Store::Acc => (0, 0),
-            Store::Address => (1, 1),
+        let (first, end) = match access.store {
+            Store::Acc => (0, 1),
+            Store::Address => (1, 2),
             Store::Flag => {
                 let n = |at: u32| FLAGS_FROM + (at / 4).min(FLAGS - 1);
-                (n(access.start), n(last))
+                (n(access.start), n(last) + 1)
             }
-            Store::Grf if access.end == u32::MAX => (1, 0),
-            Store::Grf => (GRFS + access.start / grf, GRFS + last / grf),
-            Store::Global | Store::Slm | Store::Scratch => (1, 0),
+            Store::Grf if access.end == u32::MAX => (0, 0),
+            Store::Grf => (GRFS + access.start / grf, GRFS + last / grf + 1),
+            Store::Global | Store::Slm | Store::Scratch => (0, 0),
         };
-        (first..=last).map(Slot)
+        (first..end).map(Slot)
     }
 
     /// Cycles until an instruction has written it.
@@ -84,6 +87,8 @@ pub struct Clock {
     used: [u32; 3],
     /// When each slot is written, and when it has been read.
     ready: Vec<[u32; 2]>,
+    /// The slots of which that is not 0.
+    named: Vec<Slot>,
 }
 
 impl Clock {
@@ -92,7 +97,11 @@ impl Clock {
         self.now = 0;
         self.free = [0; 2];
         self.used = [0; 3];
-        self.ready.clear();
+        for slot in self.named.drain(..) {
+            if let Some(ready) = self.ready.get_mut(slot.index()) {
+                *ready = [0; 2];
+            }
+        }
     }
 
     /// The cycle in which the next instruction may be issued.
@@ -111,6 +120,7 @@ impl Clock {
         ready.max().unwrap_or(0).max(self.now)
     }
 
+    #[inline]
     fn slot(&self, slot: Slot) -> [u32; 2] {
         self.ready.get(slot.index()).copied().unwrap_or_default()
     }
@@ -121,19 +131,28 @@ impl Clock {
         reads: impl IntoIterator<Item = Slot>,
         writes: impl IntoIterator<Item = Slot>,
     ) -> u32 {
-        let read = reads.into_iter().map(|s| self.slot(s)[0]);
-        let written = writes.into_iter().map(|s| {
+        let mut from = 0;
+        for s in reads {
+            from = self.slot(s)[0].max(from);
+        }
+        for s in writes {
             let [written, read] = self.slot(s);
-            written.max(read)
-        });
-        read.chain(written).max().unwrap_or(0)
+            from = written.max(read).max(from);
+        }
+        from
     }
 
+    #[inline]
     fn at(&mut self, slot: Slot) -> &mut [u32; 2] {
         if self.ready.len() <= slot.index() {
-            self.ready.resize(slot.index() + 1, [0; 2]);
+            let slots = (slot.index() + 1).next_multiple_of(MORE);
+            self.ready.resize(slots, [0; 2]);
         }
-        &mut self.ready[slot.index()]
+        let ready = &mut self.ready[slot.index()];
+        if *ready == [0; 2] {
+            self.named.push(slot);
+        }
+        ready
     }
 
     /// Issues an instruction.

@@ -69,6 +69,11 @@ pub struct Timing {
 
 /// What an instruction is timed as.
 pub fn class<R: Register>(platform: Platform, inst: &Inst<R>) -> Class {
+    class_of(platform, inst, execution_bytes(inst))
+}
+
+/// The same, where the bytes of an element as it is executed are known.
+fn class_of<R: Register>(platform: Platform, inst: &Inst<R>, bytes: u32) -> Class {
     if inst.op.is_send() {
         return message(platform, inst).map_or(Class::Message, |m| class_of_message(&m.op));
     }
@@ -85,7 +90,7 @@ pub fn class<R: Register>(platform: Platform, inst: &Inst<R>) -> Class {
         Op::Dpas | Op::Dpasw => Class::Systolic,
         Op::Wait | Op::Sync => Class::Branch,
         Op::Mul | Op::Mad if is_long_product(inst) => Class::Wide,
-        _ if execution_bytes(inst) > 4 => Class::Wide,
+        _ if bytes > 4 => Class::Wide,
         _ => Class::Alu,
     }
 }
@@ -163,7 +168,8 @@ fn is_long_product<R: Copy>(inst: &Inst<R>) -> bool {
 
 /// What an instruction takes on a platform.
 pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
-    let class = class(platform, inst);
+    let bytes = execution_bytes(inst);
+    let class = class_of(platform, inst, bytes);
     let times = &TIMES[platform.column()][class as usize];
     let grf = platform.features().grf_bytes;
     let written = match inst.dst {
@@ -173,7 +179,7 @@ pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
         Dst::Macro { ty, .. } => dst_span_bytes(1, inst.exec, ty.bytes()),
         Dst::None => 1,
     };
-    let executed = inst.exec.channels() * execution_bytes(inst);
+    let executed = inst.exec.channels() * bytes;
     // The array takes a row after the other.
     let (written, executed) = match Dpas::of(inst) {
         Some(d) => (d.sum_bytes(d.dst), d.sum_bytes(Type::Ud)),
