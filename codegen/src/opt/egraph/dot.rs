@@ -121,8 +121,11 @@ impl EGraph<'_> {
                 Opcode::Uextend => false,
                 _ => return None,
             };
+            // The cheapest, since a class may have more members than are looked at.
+            let best = self.best_of(arg).value;
             let mut members = self.members(arg).into_iter();
-            let (of, byte) = members.find_map(|m| self.byte(m))?;
+            let byte = self.byte(best);
+            let (of, byte) = byte.or_else(|| members.find_map(|m| self.byte(m)))?;
             Some((Factor { of, signed }, byte))
         })
     }
