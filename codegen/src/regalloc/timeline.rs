@@ -8,7 +8,7 @@ use std::ops::BitOrAssign;
 const FAN: u32 = 4;
 
 /// Nodes that are emptied in the time that it takes to find those of a range.
-const FEW: usize = 128;
+const FEW: usize = 100;
 
 /// The points, then levels of nodes, each behind the one below.
 #[derive(Clone, Debug, Default)]
