@@ -427,21 +427,9 @@ impl<'a> EGraph<'a> {
         }
         let mut args: SmallVec<[(Value, Lanes); 3]> = SmallVec::new();
         let mut all = true;
-        // What is the same in every lane is so of what that makes.
-        let once = !ty.is_pred() && by_lane(data) && data.opcode() != Opcode::Bitcast;
-        let mut same = once;
-        if once {
-            data.for_each_arg(&self.func.dfg, |v| {
-                same = same && self.immediate(v).is_some() && !self.ty(v).is_pred();
-            });
-        }
         data.for_each_arg(&self.func.dfg, |v| {
             all = all && self.ty(v).lanes() <= FOLDED_LANES;
-            let lanes = match same {
-                true => self.immediate(v).map(|bits| vec![bits]),
-                false => all.then(|| self.constant(v)).flatten(),
-            };
-            match lanes {
+            match all.then(|| self.constant(v)).flatten() {
                 Some(lanes) => args.push((v, lanes)),
                 None => all = false,
             }
@@ -455,8 +443,7 @@ impl<'a> EGraph<'a> {
             known.map_or(&none, |(_, lanes)| lanes)
         };
         let mode = self.facts.float.mode();
-        let of = if same { ty.by(1) } else { ty };
-        let lanes = evaluate(&self.func.dfg, of, data, value, &mode).ok()?;
+        let lanes = evaluate(&self.func.dfg, ty, data, value, &mode).ok()?;
         let lanes = lanes.into_iter().next()?;
         Some(self.make_constant(ty, lanes))
     }
