@@ -16,8 +16,14 @@ pub struct Base {
 }
 
 impl Base {
+    /// The GRF of a byte, counted from the one that the register starts in.
+    fn grf_of(self, at: u32) -> u32 {
+        // A power of two, of which the compiler does not know.
+        at >> self.grf.trailing_zeros()
+    }
+
     fn same_grf(self, a: u32, b: u32) -> bool {
-        a / self.grf == b / self.grf
+        self.grf_of(a) == self.grf_of(b)
     }
 }
 
@@ -46,7 +52,7 @@ pub fn dst(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, u8)> {
     if !base.same_grf(at(0), end) {
         let half = lanes / 2;
         let split = lanes > 1
-            && end / base.grf == at(0) / base.grf + 1
+            && base.grf_of(end) == base.grf_of(at(0)) + 1
             && base.same_grf(at(0), at(half - 1) + v.ty.bytes() - 1)
             && base.same_grf(at(half), end);
         if !split {
@@ -69,14 +75,16 @@ pub fn src(v: &View, first: u32, lanes: u32, base: Base) -> Option<(u32, Region)
             (0..lanes).map(at).max()? + size - 1,
         ),
     };
-    let grfs = highest / base.grf - lowest / base.grf;
+    let grfs = base.grf_of(highest) - base.grf_of(lowest);
     if grfs > 1 || lowest != start {
         return None;
     }
     let region = match step {
+        // One element, for all channels or for the only one.
+        _ if lanes == 1 || step == Some(0) => (grfs == 0).then_some(Region::SCALAR),
         Some(step) => {
             // Rows stay in their GRF: the next one begins with a row, or between two.
-            let next = (start / base.grf + 1) * base.grf - start;
+            let next = (base.grf_of(start) + 1) * base.grf - start;
             let stays = |w: u32| {
                 let row = w * step * size;
                 grfs == 0

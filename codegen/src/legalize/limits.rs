@@ -1,7 +1,7 @@
 //! Whether one instruction can execute a piece of a bale: what each operand allows of channels.
 
 use super::cut;
-use super::{Legalizer, Piece};
+use super::{Legalizer, Operands, Piece};
 use crate::vcode::VirtReg;
 use crate::vcode::bale::{Bale, BaleSrc, View};
 use gantry_isa_gen::{Op, Type};
@@ -30,18 +30,41 @@ impl Legalizer<'_> {
         plain && b.lanes > 0 && matches!(o.ty.bytes(), 2 | 4) && types.all(alike)
     }
 
-    /// Whether the operands of these channels are all encodable, in one instruction.
-    pub(super) fn fits(&self, bale: &Bale, p: Piece) -> bool {
-        let sources = bale.operation.srcs.iter().flatten();
-        self.dst_fits(&bale.dst, p)
-            && bale.carry.is_none_or(|c| self.dst_fits(&c, p))
-            && self.low_words_fit(bale, p)
-            && sources.clone().enumerate().all(|(n, s)| match s {
-                BaleSrc::Imm(_, ty) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
-                BaleSrc::View(v, _) if Self::spans_rows(v, p) => self.rows_fit(bale, n, v, p),
-                BaleSrc::View(v, _) => self.src_fits(v, p),
-            })
-            && self.halves_fit(bale, p)
+    /// Where the operands of these channels are, if they are all encodable in one instruction.
+    pub(super) fn fits(&self, bale: &Bale, p: Piece) -> Option<Operands> {
+        let mut out = Operands::default();
+        match bale.dst.index {
+            Some(_) if !self.dst_fits(&bale.dst, p) => return None,
+            Some(_) => {}
+            None => {
+                out.dst = Some(cut::dst(
+                    &bale.dst,
+                    p.first,
+                    p.lanes,
+                    self.base(bale.dst.reg),
+                )?)
+            }
+        }
+        let carried = bale.carry.is_none_or(|c| self.dst_fits(&c, p));
+        if !carried || !self.low_words_fit(bale, p) {
+            return None;
+        }
+        for (n, (s, at)) in bale.operation.srcs.iter().zip(&mut out.srcs).enumerate() {
+            let fits = match s {
+                None => true,
+                Some(BaleSrc::Imm(_, ty)) => !ty.is_packed_imm() || p.first + p.lanes <= 8,
+                Some(BaleSrc::View(v, _)) if v.index.is_none() => {
+                    *at = cut::src(v, p.first, p.lanes, self.base(v.reg));
+                    at.is_some()
+                }
+                Some(BaleSrc::View(v, _)) if Self::spans_rows(v, p) => self.rows_fit(bale, n, v, p),
+                Some(BaleSrc::View(v, _)) => self.src_fits(v, p),
+            };
+            if !fits {
+                return None;
+            }
+        }
+        self.halves_fit(bale, p).then_some(out)
     }
 
     /// One index serves one row, or all rows where there is only one index; and where an indirect operand cannot cross registers, one channel

@@ -120,6 +120,15 @@ struct Piece {
     lanes: u32,
 }
 
+/// Where a piece's operands are, those that are named directly.
+#[derive(Clone, Copy, Default)]
+struct Operands {
+    /// Byte offset from the register's start, and stride.
+    dst: Option<(u32, u8)>,
+    /// Byte offsets, and regions.
+    srcs: [Option<(u32, Region)>; 3],
+}
+
 impl Legalizer<'_> {
     /// Records the first thing that cannot be done.
     fn fail(&mut self, what: String) {
@@ -162,12 +171,15 @@ impl Legalizer<'_> {
         };
         let pieces = self.pieces(bale);
         let masked = self.reachable_mask(bale, &pieces);
+        // What is moved there has other operands.
+        let same = masked.is_none();
         let bale = masked.as_ref().unwrap_or(bale);
         // The bits of a compare's mask that it keeps are there before the first piece.
         let mut previous = bale.under.map(|(mask, _)| mask);
-        for (n, piece) in pieces.iter().enumerate() {
+        for (n, (piece, operands)) in pieces.iter().enumerate() {
             let last = n + 1 == pieces.len();
-            self.piece(bale, *piece, n == 0, last, &mut previous);
+            let operands = if same { *operands } else { Operands::default() };
+            self.piece(bale, *piece, &operands, last, &mut previous);
             self.touch_indirect(bale);
         }
     }
@@ -183,11 +195,11 @@ impl Legalizer<'_> {
     }
 
     /// Where a piece is off the grid of channel offsets, the bale with the execution mask as a flag.
-    fn reachable_mask(&mut self, bale: &Bale, pieces: &[Piece]) -> Option<Bale> {
+    fn reachable_mask(&mut self, bale: &Bale, pieces: &[(Piece, Operands)]) -> Option<Bale> {
         if bale.mask != Some(VFlag::EXEC)
             || pieces
                 .iter()
-                .all(|p| self.channel_offset(bale, *p).is_some())
+                .all(|(p, _)| self.channel_offset(bale, *p).is_some())
         {
             return None;
         }
@@ -242,22 +254,25 @@ impl Legalizer<'_> {
     }
 
     /// Cuts a bale: at each channel the widest piece that every operand allows.
-    fn pieces(&mut self, bale: &Bale) -> SmallVec<[Piece; 8]> {
+    fn pieces(&mut self, bale: &Bale) -> SmallVec<[(Piece, Operands); 4]> {
         let mut out = SmallVec::new();
         let mut first = 0;
+        let most = bale.max_exec(self.grf.bytes);
         while first < bale.lanes {
-            let mut lanes = 1
-                << (bale.lanes - first)
-                    .min(bale.max_exec(self.grf.bytes))
-                    .ilog2();
-            while lanes > 1 && !self.fits(bale, Piece { first, lanes }) {
-                lanes /= 2;
-            }
-            let piece = Piece { first, lanes };
-            if lanes == 1 && !self.fits(bale, piece) && self.error.is_none() {
-                self.error = Some(format!("no width can execute `{bale}`"));
-            }
-            out.push(piece);
+            let mut lanes = 1 << (bale.lanes - first).min(most).ilog2();
+            let operands = loop {
+                match self.fits(bale, Piece { first, lanes }) {
+                    Some(operands) => break operands,
+                    None if lanes > 1 => lanes /= 2,
+                    None => {
+                        if self.error.is_none() {
+                            self.error = Some(format!("no width can execute `{bale}`"));
+                        }
+                        break Operands::default();
+                    }
+                }
+            };
+            out.push((Piece { first, lanes }, operands));
             first += lanes;
         }
         out
@@ -267,22 +282,24 @@ impl Legalizer<'_> {
         &mut self,
         bale: &Bale,
         p: Piece,
-        first: bool,
+        operands: &Operands,
         last: bool,
         previous: &mut Option<VFlag>,
     ) {
         let Some(exec) = ExecSize::new(p.lanes) else {
             return;
         };
+        let first = p.first == 0;
         let o = &bale.operation;
         let mut inst = isa::Inst::new(o.op, exec);
         inst.subfn = o.subfn;
         inst.no_mask = true;
         inst.sat = o.sat;
-        inst.dst = self.dst(&bale.dst, p);
-        for (n, s) in o.srcs.iter().enumerate() {
-            if let (Some(s), Some(out)) = (s, inst.srcs.get_mut(n)) {
-                *out = self.src(s, p, n as u16);
+        inst.dst = self.dst(&bale.dst, p, operands.dst);
+        let sources = o.srcs.iter().zip(operands.srcs);
+        for (n, ((s, at), out)) in sources.zip(&mut inst.srcs).enumerate() {
+            if let Some(s) = s {
+                *out = self.src(s, p, n as u16, at);
             }
         }
         if bale.is_ternary() {
@@ -394,7 +411,7 @@ impl Legalizer<'_> {
         let mut mul = *inst;
         mul.op = Op::Mul;
         mul.dst = dst(RegRef::new(accumulator(), 0), bale.operation.ty);
-        mul.srcs[1] = self.src(&low, p, 1);
+        mul.srcs[1] = self.src(&low, p, 1, None);
         self.out.push(begins(mul));
     }
 
@@ -405,7 +422,7 @@ impl Legalizer<'_> {
         };
         let mut mov = isa::Inst::new(Op::Mov, exec);
         mov.no_mask = true;
-        mov.dst = self.dst(&carry, p);
+        mov.dst = self.dst(&carry, p, None);
         mov.srcs[0] = Src::Direct {
             at: RegRef::new(accumulator(), 0),
             region: Region::packed(exec),
@@ -547,7 +564,8 @@ impl Legalizer<'_> {
         })
     }
 
-    fn dst(&mut self, v: &View, p: Piece) -> Dst<VirtReg> {
+    /// A piece of a destination, which is `at` a place if that is known.
+    fn dst(&mut self, v: &View, p: Piece, at: Option<(u32, u8)>) -> Dst<VirtReg> {
         if v.index.is_some() {
             // Words 0 to 2 of a0 are the sources'.
             self.load_address(v, p, 3);
@@ -558,7 +576,8 @@ impl Legalizer<'_> {
                 ty: v.ty,
             };
         }
-        let (at, hs) = cut::dst(v, p.first, p.lanes, self.base(v.reg)).unwrap_or((0, 1));
+        let at = at.or_else(|| cut::dst(v, p.first, p.lanes, self.base(v.reg)));
+        let (at, hs) = at.unwrap_or((0, 1));
         let at = if v.reg == VirtReg::NULL { 0 } else { at };
         Dst::Direct {
             at: RegRef::new(v.reg, at as u16),
@@ -567,7 +586,8 @@ impl Legalizer<'_> {
         }
     }
 
-    fn src(&mut self, s: &BaleSrc, p: Piece, n: u16) -> Src<VirtReg> {
+    /// A piece of source `n`, which is `at` a place if that is known.
+    fn src(&mut self, s: &BaleSrc, p: Piece, n: u16, at: Option<(u32, Region)>) -> Src<VirtReg> {
         match *s {
             // A packed vector's lanes are nibbles: the piece's own come first.
             BaleSrc::Imm(bits, ty) if ty.is_packed_imm() => Src::Imm {
@@ -590,8 +610,8 @@ impl Legalizer<'_> {
                 }
             }
             BaleSrc::View(v, mods) => {
-                let (at, region) = cut::src(&v, p.first, p.lanes, self.base(v.reg))
-                    .unwrap_or((v.offset, Region::SCALAR));
+                let at = at.or_else(|| cut::src(&v, p.first, p.lanes, self.base(v.reg)));
+                let (at, region) = at.unwrap_or((v.offset, Region::SCALAR));
                 Src::Direct {
                     at: RegRef::new(v.reg, at as u16),
                     region,

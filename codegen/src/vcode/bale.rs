@@ -78,7 +78,7 @@ impl View {
 
     /// Byte offset of a lane from the register's start, without the variable index.
     pub fn byte(&self, lane: u32) -> u32 {
-        let element = match lane < self.w {
+        let element = match lane < self.w || self.vs == self.w * self.hs {
             true => lane * self.hs,
             false => (lane / self.w) * self.vs + (lane % self.w) * self.hs,
         };
@@ -89,7 +89,8 @@ impl View {
     pub fn step(&self, first: u32, lanes: u32) -> Option<u32> {
         match self.w {
             1 => Some(self.vs),
-            w if self.vs == w * self.hs || first % w + lanes <= w => Some(self.hs),
+            w if self.vs == w * self.hs => Some(self.hs),
+            w if first + lanes <= w || first % w + lanes <= w => Some(self.hs),
             _ => None,
         }
     }
