@@ -10,6 +10,9 @@ use std::ops::Range;
 /// The most pieces of an instruction that was cut that stay together.
 const PIECES: usize = 8;
 
+/// Units up to which all are looked at at once: in longer blocks nothing passes from one such part to the next, and what is known of them stays in the caches.
+const WINDOW: usize = 4 << 10;
+
 struct Node {
     insts: Range<usize>,
     touches: Range<usize>,
@@ -115,8 +118,8 @@ impl Units {
         self.behind_call = false;
     }
 
-    /// Takes the instructions from the start of a range up to one that stays where it is, that one included, and says where the next one is. `pieces`: those of
-    /// an instruction that was cut stay together.
+    /// Takes the instructions from the start of a range up to one that stays where it is, that one included, or as many as are looked at at once, and says where
+    /// the next one is. `pieces`: those of an instruction that was cut stay together.
     pub(super) fn segment<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32>(
         &mut self,
         code: &VCode,
@@ -130,7 +133,7 @@ impl Units {
         self.fixed = None;
         let mut at = range.start;
         let results = std::mem::take(&mut self.behind_call);
-        while at < range.end {
+        while at < range.end && self.nodes.len() < WINDOW {
             let (insts, stays) = together(code, at, range.end, pieces);
             let first = code.insts.get(at);
             // Behind a call stands what its results begin with.
