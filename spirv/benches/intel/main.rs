@@ -7,13 +7,13 @@
 //! `--count`: what is executed alone, without times and after one compile, so that nothing else on the machine matters; `--keep DIR`: modules and zebins stay
 //! there, and what Intel's compiler made of a module is not made again.
 //!
-//! `--times`: how long it takes to compile alone, at `-O 1` and at `-O 2`, beside Intel's compiler, and what of ours the stages take; nothing is executed.
+//! `--times`: how long it takes to compile alone, at each level, beside Intel's compiler, and what of ours the stages take; nothing is executed.
 //! `--times ours`: without Intel's.
 //!
 //! `--ablation`: what each pass of the optimizer is worth: every kernel with each of them off, one at a time; `--others FOLDER GANTRY`: so too those of another comparison, whose
 //! `compare.py` takes the command.
 //!
-//! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--grf 256`: both with so many registers a thread; `--rounds 5`: the fastest
+//! `--target icllp`; `--simd 16`: both of that width, where the source allows it; `--kernel NAME` for kernels whose name has that in it; `--a64`: buffers of Intel's with 64-bit addresses, as ours are; `--grf 256`: both with so many registers a thread; `--level 1`: ours at `-O 1`; `--rounds 5`: the fastest
 //! of so many compiles counts; `--write FILE` puts the table into a page, between its marks.
 #![allow(
     clippy::unwrap_used,
@@ -54,7 +54,7 @@ mod table;
 mod timing;
 
 use case::Case;
-use gantry_codegen::GrfMode;
+use gantry_codegen::{GrfMode, OptLevel};
 use kernels::Device;
 use sides::{Made, Ran};
 use std::collections::BTreeMap;
@@ -74,6 +74,8 @@ struct Asked {
     a64: bool,
     /// Whether kernels of both ask for all the registers that a thread may have.
     large: bool,
+    /// The level of ours.
+    level: OptLevel,
     /// Of how many compiles the fastest counts; none are timed where only what is executed is asked for.
     rounds: Option<u32>,
     /// Whether times alone are asked for; and whether those of Intel's compiler.
@@ -110,6 +112,7 @@ fn asked() -> Asked {
         simd: None,
         a64: false,
         large: false,
+        level: OptLevel::default(),
         rounds: Some(5),
         times: None,
         ablation: false,
@@ -135,6 +138,7 @@ fn asked() -> Asked {
                 let mode = GrfMode::from_name(&value()).expect("128 or 256");
                 asked.large = mode == GrfMode::Large;
             }
+            "--level" => asked.level = OptLevel::from_name(&value()).expect("0, 1 or 2"),
             "--rounds" => asked.rounds = Some(value().parse().expect("a number")),
             "--ablation" => asked.ablation = true,
             "--others" => {

@@ -64,6 +64,7 @@ pub fn ours(k: &Kernel, asked: &Asked, dir: &Path) -> Result<Made, String> {
     let (device, rounds) = (&asked.target, asked.rounds);
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     target.check = false;
+    target.opt = asked.level;
     if asked.large {
         target.grf_mode = GrfMode::Large;
     }

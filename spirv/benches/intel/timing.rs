@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// The levels that are timed.
-const LEVELS: [OptLevel; 2] = [OptLevel::O1, OptLevel::O2];
+const LEVELS: [OptLevel; 3] = OptLevel::ALL;
 /// Stages, phases and passes, what stands before them and what is left.
 type Parts = BTreeMap<String, Duration>;
 
@@ -99,7 +99,9 @@ pub fn print(device: &str, kernels: &[Kernel], rounds: u32, theirs: &BTreeMap<us
     for (ratio, name) in both.iter().take(10) {
         println!("  {ratio:.0} times: {name}");
     }
-    println!("\n| part | -O 1, ms | % | -O 2, ms | % |\n|---|---|---|---|---|");
+    println!(
+        "\n| part | -O 0, ms | % | -O 1, ms | % | -O 2, ms | % |\n|---|---|---|---|---|---|---|"
+    );
     let mut names = vec![ALL.to_owned(), REST.to_owned()];
     for stage in Stage::ALL {
         names.push(stage.name().to_owned());
