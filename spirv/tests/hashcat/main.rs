@@ -1,7 +1,7 @@
 //! A sample of hashcat's kernels: real programs of up to half a million instructions with all that they call.
 //!
 //! `GANTRY_HASHCAT=/usr/share/hashcat/OpenCL` (of Debian's `hashcat-data`) and `ocloc` are needed. Of the files of kernels `GANTRY_FILES` (6) are drawn by
-//! `GANTRY_SEED`; Intel's front end makes SPIR-V of each, with the macros that hashcat gives, and each kernel in it is compiled for `GANTRY_TARGETS`
+//! `GANTRY_SEED`, of which the first `GANTRY_BEHIND` (0) are left out, to go on where a run ended; Intel's front end makes SPIR-V of each, with the macros that hashcat gives, and each kernel in it is compiled for `GANTRY_TARGETS`
 //! (`skl`), a process a file, so that its time and memory are its own. The legality rules judge every instruction, Intel's assembler those of one file in
 //! `GANTRY_ASSEMBLED` (4), Intel's driver, without a GPU, every zebin. `GANTRY_INTEL=1` has Intel's compiler compile the same SPIR-V, a process a file, too.
 //! It tells what share compiles, what refuses the others by name, and the processors' time and the memory of both.
@@ -190,7 +190,9 @@ fn hashcats_kernels_compile() {
         assembled: number("GANTRY_ASSEMBLED", 4).max(1),
         intel: number("GANTRY_INTEL", 0) == 1,
     };
-    let (names, files) = source::drawn(&folder, seed, count);
+    let (mut names, files) = source::drawn(&folder, seed, count);
+    let behind = usize::try_from(number("GANTRY_BEHIND", 0)).unwrap();
+    names.drain(..behind.min(names.len()));
     let mut none = 0;
     for name in &names {
         match source::spirv(&folder, name) {
