@@ -26,11 +26,25 @@ macro_rules! one {
     };
 }
 
+/// Sine and cosine of pi times a number, by doubles: what is left of it below a quarter of a turn is exact.
+fn turned(x: f64) -> (f64, f64) {
+    let r = libm::fmod(x, 2.0);
+    let n = libm::rint(2.0 * r);
+    let part = (2.0 * r - n) * std::f64::consts::FRAC_PI_2;
+    let (s, c) = (libm::sin(part), libm::cos(part));
+    match (n as i32).rem_euclid(4) {
+        0 => (s, c),
+        1 => (c, -s),
+        2 => (-s, -c),
+        _ => (-c, s),
+    }
+}
+
 fn sin_pi(x: f64) -> f64 {
     match x {
         _ if !x.is_finite() => f64::NAN,
         _ if x == x.trunc() => 0f64.copysign(x),
-        _ => dd::sin_cos_pi(x).0.0,
+        _ => turned(x).0,
     }
 }
 
@@ -38,7 +52,7 @@ fn cos_pi(x: f64) -> f64 {
     match x {
         _ if !x.is_finite() => f64::NAN,
         _ if libm::fmod(x.abs(), 1.0) == 0.5 => 0.0,
-        _ => dd::sin_cos_pi(x).1.0,
+        _ => turned(x).1,
     }
 }
 
@@ -54,8 +68,8 @@ fn tan_pi(x: f64) -> f64 {
         1.0 => -0.0,
         1.5 => f64::NEG_INFINITY,
         _ => {
-            let (s, c) = dd::sin_cos_pi(r);
-            s.0 / c.0
+            let (s, c) = turned(r);
+            s / c
         }
     };
     if x.is_sign_negative() { -v } else { v }
