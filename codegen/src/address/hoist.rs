@@ -1,7 +1,8 @@
 //! Loads that give the same in each iteration of a loop, before the loop.
 //!
 //! Such a load is in the loop's first block, so that it is executed whenever the loop is entered; its address, its mask and what it has in lanes that are off are
-//! from outside of the loop; and nothing in the loop may write there. It goes between the loop and the one block that goes in.
+//! from outside of the loop; and nothing in the loop may write there. It goes between the loop and the one block that goes in. In a loop that channels leave one
+//! by one the mask may be that of those that are left: then it is loaded for all that come in.
 //!
 //! Needs: IR that verifies. Makes: the same. Bounds: [`LOOPS`] loops, [`WRITES`] writes of a loop, which each load is compared with, [`HOISTED`] of the register file for
 //! each loop.
@@ -14,6 +15,8 @@ use crate::opt::loops::{Loop, Loops};
 use crate::opt::{Facts, State};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
+/// Steps from a mask to the one that it is a part of.
+const STEPS: u32 = 8;
 /// Loops of a function.
 const LOOPS: usize = 64;
 /// Places that a loop writes to.
@@ -75,8 +78,8 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
         };
         let mut room = facts.target.grf().size() / HOISTED;
         let mut loads = Vec::new();
-        for &inst in func.layout.insts(header) {
-            let InstData::Load { mem, .. } = *func.dfg.data(inst) else {
+        for inst in func.layout.insts(header).to_vec() {
+            let InstData::Load { mem, mask, old, .. } = *func.dfg.data(inst) else {
                 continue;
             };
             let (Some(place), Some(v)) = (
@@ -86,18 +89,38 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
                 continue;
             };
             let bytes = func.dfg.ty(v).bytes();
+            // What lanes that are off have must be nobody's, if other lanes are off then.
+            let all = match (mask.expand(), old.expand()) {
+                (Some(mask), Some(old)) if is_undef(func, old) => {
+                    all_that_enter(func, &cfg, header, branch, mask).map(|all| (all, mask, old))
+                }
+                _ => None,
+            };
             let mut same = !mem.volatile && bytes <= room;
             func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
-                same = same && outside(func, &moved, v);
+                let given = all.is_some_and(|(_, mask, old)| v == mask || v == old);
+                same = same && (given || outside(func, &moved, v));
             });
             if same && inside[this].leaves(&place) {
+                if let Some((all, mask, old)) = all {
+                    let opcode = Opcode::Undef;
+                    let undef = InstData::Nullary { opcode };
+                    let undef = func.dfg.make_inst(undef, &[func.dfg.ty(old)]);
+                    let nothing = func.dfg.first_result(undef).unwrap_or(old);
+                    func.dfg.map_args(inst, |v| match v {
+                        _ if v == mask => all,
+                        _ if v == old => nothing,
+                        _ => v,
+                    });
+                    loads.push(undef);
+                }
                 room -= bytes;
                 moved.insert(inst);
                 loads.push(inst);
+                done += 1;
             }
         }
         if !loads.is_empty() {
-            done += loads.len() as u32;
             place_before(func, header, before, branch, loads);
         }
     }
@@ -105,6 +128,75 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
         state.flow.changed();
     }
     done
+}
+
+fn is_undef(func: &Function, v: Value) -> bool {
+    let data = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
+    data.is_some_and(|d| d.opcode() == Opcode::Undef)
+}
+
+/// The mask of all channels that enter a loop by a branch, where a mask is that of those that are left: a parameter of its first block to which each iteration gives a
+/// part of it.
+fn all_that_enter(
+    func: &Function,
+    cfg: &ControlFlow,
+    header: Block,
+    enter: Inst,
+    mask: Value,
+) -> Option<Value> {
+    let ValueDef::Param(block, n) = func.dfg.def(mask) else {
+        return None;
+    };
+    if block != header {
+        return None;
+    }
+    let mut out = None;
+    for &(_, branch) in cfg.preds(header) {
+        let dests = func.dfg.destinations(branch).iter();
+        for dest in dests.filter(|d| d.block == header) {
+            let given = dest.args.get(n as usize, &func.dfg.pool)?;
+            if branch == enter {
+                if out.is_some_and(|v| v != given) {
+                    return None;
+                }
+                out = Some(given);
+            } else if !is_part(func, given, mask, STEPS) {
+                return None;
+            }
+        }
+    }
+    out
+}
+
+/// Whether a mask has no lanes but those of another.
+fn is_part(func: &Function, v: Value, of: Value, steps: u32) -> bool {
+    if v == of {
+        return true;
+    }
+    let Some(inst) = func.dfg.def_inst(v).filter(|_| steps > 0) else {
+        return false;
+    };
+    let part = |v: Value| is_part(func, v, of, steps - 1);
+    match *func.dfg.data(inst) {
+        // Those that stay.
+        InstData::Ternary {
+            opcode: Opcode::Goto,
+            args: [em, ..],
+        } => func.dfg.first_result(inst) == Some(v) && part(em),
+        InstData::Binary {
+            opcode: Opcode::Join,
+            args: [em, rm],
+        } => func.dfg.first_result(inst) == Some(v) && part(em) && part(rm),
+        InstData::Binary {
+            opcode: Opcode::Band,
+            args: [a, b],
+        } => part(a) || part(b),
+        InstData::Imm {
+            opcode: Opcode::Bconst,
+            bits,
+        } => bits == 0,
+        _ => false,
+    }
 }
 
 impl Inside {
