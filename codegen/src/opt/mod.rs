@@ -141,10 +141,11 @@ pub(crate) fn optimize<'f>(
     let mut group = group.map(|mut func| {
         // Whether anything changed since the e-graph was made.
         let mut changed = true;
+        let mut first = true;
         state.flow.changed();
-        for (n, (pass, run)) in SEQUENCE.into_iter().enumerate() {
-            // Before loops are unrolled their bounds have to be constants; without that, once at the end is a hundredth worse, in half of the time.
-            let early = n + 1 < SEQUENCE.len() && !passes.contains(Pass::Unroll);
+        for (pass, run) in SEQUENCE {
+            // Before loops are unrolled their bounds have to be constants; without that, what is behind does as well.
+            let early = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
             if passes.contains(pass) && (changed && !early || pass != Pass::Egraph) {
                 let start = Instant::now();
                 let changes = run(func.to_mut(), &facts, &mut state);
