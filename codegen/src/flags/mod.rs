@@ -1,9 +1,11 @@
-//! Flag allocation, by `regalloc2`.
+//! Flag allocation, by `regalloc2`, where it is not simple (`local.rs`).
 //!
 //! Flags are few, equal and in SSA form, which is what regalloc2 is made for: four 16-bit sub-registers, or, in a function
 //! with predicates of more than 16 lanes, two of 32 bits. Its spill slots become dwords in the GRF file.
 //!
 //! Needs: flags in SSA form, critical edges split. Makes: every flag physical; block parameters are gone.
+
+mod local;
 
 use crate::liveness::Load;
 use crate::result::CodegenError;
@@ -358,9 +360,8 @@ impl regalloc2::Function for Flags<'_> {
     }
 }
 
-/// The physical flag of an allocation register: `f0.0` .. `f1.1`, or `f0` and `f1`.
-fn physical(p: PReg, whole: bool) -> RegRef<VirtReg> {
-    let n = p.hw_enc() as u16;
+/// The physical flag of a register's number: `f0.0` .. `f1.1`, or `f0` and `f1`.
+fn physical(n: u16, whole: bool) -> RegRef<VirtReg> {
     let (reg, sub) = if whole { (n, 0) } else { (n / 2, n % 2 * 2) };
     RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
 }
@@ -453,8 +454,12 @@ pub fn allocate_flags(
         return Ok(code);
     }
     let whole = code.flags.values().any(|&lanes| lanes > 16);
+    let count = if whole { 2 } else { 4 };
+    if local::allocate(&mut code, count, whole) {
+        return Ok(code);
+    }
     let mut regs = PRegSet::empty();
-    for n in 0..if whole { 2 } else { 4 } {
+    for n in 0..count as usize {
         regs.add(PReg::new(n, RegClass::Int));
     }
     let none = PRegSet::empty();
@@ -526,7 +531,7 @@ fn rewrite(
     let ty = if whole { Type::Ud } else { Type::Uw };
     let place = |a: Allocation| -> Option<RegRef<VirtReg>> {
         match a.kind() {
-            AllocationKind::Reg => a.as_reg().map(|p| physical(p, whole)),
+            AllocationKind::Reg => a.as_reg().map(|p| physical(p.hw_enc() as u16, whole)),
             AllocationKind::Stack => {
                 let slot = slots.get(a.as_stack()?.index())?;
                 Some(RegRef::new(VirtReg::Grf(*slot), 0))

@@ -1,0 +1,144 @@
+//! Flags that live in one block each, of which no more live at once than there are: the lowest that is free.
+//!
+//! Most functions have no others, and for those nothing has to be searched. Work: linear.
+
+use super::{Use, each_flag, each_named, physical, predicate_is_kept};
+use crate::sized;
+use crate::vcode::{MInst, VCode, VFlag, VirtReg};
+use cranelift_entity::SecondaryMap;
+use gantry_isa_gen::RegRef;
+
+/// Where a flag is used.
+#[derive(Clone, Copy, Default)]
+struct Life {
+    /// Its block, counted from 1.
+    block: u32,
+    /// The last instruction that names it.
+    last: u32,
+    register: u8,
+}
+
+/// The flag whose bits an instruction keeps.
+fn kept(m: &MInst) -> Option<VFlag> {
+    match m {
+        MInst::Op { keeps, .. } => *keeps,
+        _ => None,
+    }
+}
+
+/// Calls `f` on the flags that an instruction reads or keeps, then on those that it writes.
+fn each_in_order(m: &MInst, mut f: impl FnMut(VFlag, bool)) {
+    let mut writes = false;
+    each_named(m, |flag, u| match u {
+        Use::Write => writes = true,
+        Use::Read | Use::Predicate => f(flag, false),
+    });
+    // As the predicate it was named.
+    if let Some(k) = kept(m).filter(|_| !predicate_is_kept(m)) {
+        f(k, false);
+    }
+    if writes {
+        each_named(m, |flag, u| {
+            if u == Use::Write {
+                f(flag, true);
+            }
+        });
+    }
+}
+
+/// Gives every flag one of so many registers; nothing is changed where that is not so simple. `whole`: registers are of 32 bits.
+pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
+    let simple = code.routines.len() == 1
+        && code.blocks.values().all(|b| b.params.is_empty())
+        && code
+            .blocks
+            .values()
+            .flat_map(|b| &b.succ_args)
+            .all(|a| a.is_empty());
+    let Some(lives) = simple.then(|| lives(code)).flatten() else {
+        return false;
+    };
+    let Some(lives) = places(code, count, lives) else {
+        return false;
+    };
+    for m in &mut code.insts {
+        if let MInst::Op { .. } | MInst::Branch { .. } | MInst::Leave { .. } = m {
+            each_flag(m, |at, _| {
+                if let VirtReg::Flag(f) = at.reg {
+                    let p = physical(lives[f].register.into(), whole);
+                    *at = RegRef::new(p.reg, p.sub + at.sub);
+                }
+            });
+            if let MInst::Op { keeps, .. } = m {
+                *keeps = None;
+            }
+        }
+    }
+    for b in code.blocks.values_mut() {
+        b.succ_args.clear();
+    }
+    true
+}
+
+/// The lives of all flags, if each is of one block, and begins with what writes it.
+fn lives(code: &VCode) -> Option<SecondaryMap<VFlag, Life>> {
+    let mut lives: SecondaryMap<VFlag, Life> = sized(code.flags.len());
+    let mut local = true;
+    for (n, b) in (1u32..).zip(code.blocks.values()) {
+        for (i, m) in (b.start..b.end).zip(code.insts.get(b.start..b.end)?) {
+            if let MInst::Call { .. } = m {
+                return None;
+            }
+            each_in_order(m, |f, write| {
+                let life = &mut lives[f];
+                local &= if write {
+                    life.block == 0
+                } else {
+                    life.block == n
+                };
+                life.block = n;
+                life.last = i as u32;
+            });
+        }
+    }
+    local.then_some(lives)
+}
+
+/// Gives each a register, if there are enough.
+fn places(
+    code: &VCode,
+    count: u32,
+    mut lives: SecondaryMap<VFlag, Life>,
+) -> Option<SecondaryMap<VFlag, Life>> {
+    for b in code.blocks.values() {
+        let mut taken = 0u8;
+        for (i, m) in (b.start as u32..).zip(code.insts.get(b.start..b.end)?) {
+            let keeps = kept(m);
+            let mut fits = true;
+            each_in_order(m, |f, write| {
+                let last = lives[f].last == i;
+                if write {
+                    // The kept one becomes the new one: nobody may ask for it later.
+                    let at = match keeps {
+                        Some(k) => {
+                            fits &= lives[k].last == i;
+                            lives[k].register
+                        }
+                        None => taken.trailing_ones() as u8,
+                    };
+                    fits &= u32::from(at) < count;
+                    lives[f].register = at;
+                    if !last {
+                        taken |= 1u8.checked_shl(at.into()).unwrap_or(0);
+                    }
+                } else if last {
+                    taken &= !(1u8.checked_shl(lives[f].register.into()).unwrap_or(0));
+                }
+            });
+            if !fits {
+                return None;
+            }
+        }
+    }
+    Some(lives)
+}
