@@ -1,8 +1,11 @@
-//! Operations among the lanes of a vector, by regions of it: halves on each other, neighbours at growing distances. And the thread's number.
+//! Operations among the lanes of a vector, by regions of it: halves on each other, the last of a half on the next one. And the thread's number.
 
 use super::{Expander, Results, Rule};
 use crate::ir::{Dim, FuncKind, Inst, InstData, Opcode, Region, Scalar, Type, Value};
 use smallvec::smallvec;
+
+/// Elements from one to the next up to which one instruction writes many of them (PRM Vol. 7, "Horizontal Stride").
+const MOST_STEP: u32 = 4;
 
 /// The rule for an operation among lanes.
 pub(super) fn rule(op: Opcode) -> Option<Rule> {
@@ -66,18 +69,37 @@ fn reduce(e: &mut Expander<'_>, inst: Inst) -> Results {
     }
 }
 
-/// Each lane with the one at distances of 1, 2, 4 and so on before it.
+/// In each `2 * d` lanes the last one of the lower half with each of the upper one, for `d` of 1, 2, 4 and so on.
 fn scan(e: &mut Expander<'_>, inst: Inst) -> Results {
     let [mut v] = e.args(inst);
     let among = e.func.dfg.data(inst).opcode().among_lanes();
     let op = among.map_or(Opcode::Bor, |a| a.opcode);
-    let n = e.ty(v).lanes();
+    let ty = e.ty(v);
+    let (n, size) = (ty.lanes(), ty.scalar().bytes());
     let mut d = 1;
     while d < n {
-        let (before, here) = (e.lanes(v, 0, n - d), e.lanes(v, d, n - d));
-        let both = e.bin(op, before, here);
-        v = e.with_lanes(v, d, both);
-        d *= 2;
+        let both = 2 * d;
+        // Where a destination can step over so many lanes, those at one place of all upper halves at once; else each upper half.
+        if both <= MOST_STEP {
+            for here in d..both.min(n) {
+                let lanes = (n - here).div_ceil(both);
+                let at = |lane: u32| Region::new(both as u16, 1, 0, (lane * size) as u16);
+                let last = e.region(ty.by(lanes), v, at(d - 1));
+                let old = e.region(ty.by(lanes), v, at(here));
+                let new = e.bin(op, last, old);
+                v = e.replace(v, new, at(here));
+            }
+        } else {
+            for first in (d..n).step_by(both as usize) {
+                let lanes = d.min(n - first);
+                let last = Region::scalar(((first - 1) * size) as u16);
+                let last = e.region(ty.by(lanes), v, last);
+                let old = e.lanes(v, first, lanes);
+                let new = e.bin(op, last, old);
+                v = e.with_lanes(v, first, new);
+            }
+        }
+        d = both;
     }
     smallvec![v]
 }

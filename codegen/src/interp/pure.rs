@@ -42,9 +42,14 @@ fn among(opcode: Opcode, t: Scalar, x: &Lanes, mode: &FpMode) -> Option<Lanes> {
     if among.scan {
         let mut d = 1;
         while d < x.len() {
-            let new = both(x.get(..x.len() - d)?, x.get(d..)?)?;
-            x.truncate(d);
-            x.extend(new);
+            let upper: Vec<usize> = (0..x.len()).filter(|i| i & d != 0).collect();
+            let at = |n: usize| x.get(n).copied();
+            let last: Option<Lanes> = upper.iter().map(|i| at((i & !(d - 1)) - 1)).collect();
+            let here: Option<Lanes> = upper.iter().map(|i| at(*i)).collect();
+            let new = both(&last?, &here?)?;
+            for (i, v) in upper.into_iter().zip(new) {
+                *x.get_mut(i)? = v;
+            }
             d *= 2;
         }
         return Some(x);

@@ -30,7 +30,7 @@ pub(super) fn rows() -> Vec<Row> {
         op("scan_band", Unary, Int, Same, "In each lane the bitwise and of it and those before it."),
         op("scan_bor", Unary, Int, Same, "In each lane the bitwise or of it and those before it."),
         op("scan_bxor", Unary, Int, Same, "In each lane the bitwise exclusive or of it and those before it."),
-        op("scan_fadd", Unary, Float, Same, "In each lane the sum of it and those before it: for d = 1, 2, 4 and so on lane i - d is added to lane i, for all i at once."),
+        op("scan_fadd", Unary, Float, Same, "In each lane the sum of it and those before it: for d = 1, 2, 4 and so on, in each 2 d lanes the last of the first d is added to each of the others."),
         op("scan_fmul", Unary, Float, Same, "In each lane the product of it and those before it, in the order of `scan_fadd`."),
         op("scan_fmin", Unary, Float, Same, "In each lane the minimum of it and those before it that are numbers."),
         op("scan_fmax", Unary, Float, Same, "In each lane the maximum of it and those before it that are numbers."),
