@@ -508,7 +508,14 @@ impl Emit<'_, '_, '_> {
                 true => self.b.ins().fcvt_from_sint(float, *c),
                 false => *c,
             };
-            if let (Some(snap), true) = (snap, n < spatial) {
+            if let (Some(snap), true, true) = (snap, n < spatial, whole) {
+                // Below zero is -1 at the least.
+                let bits = [-1.0, f32::NEG_INFINITY].map(f32::to_bits);
+                let [outside, any] = bits.map(|b| self.number(Scalar::F32, b.into()));
+                let least = self.choose(snap, outside, any)?;
+                let least = self.b.splat(least, self.simd);
+                c = self.b.ins().fmax(c, least);
+            } else if let (Some(snap), true) = (snap, n < spatial) {
                 let (zero, outside) = (self.float(c, 0.0), self.float(c, -1.0));
                 let below = self.b.ins().fcmp(FloatCC::LessThan, c, zero);
                 let moved = self.choose(below, outside, c)?;
