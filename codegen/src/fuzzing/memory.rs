@@ -259,14 +259,20 @@ impl Gen<'_, '_, '_> {
         };
         let lanes = self.lanes_in_mask();
         let ty = Type::clamped(scalar, lanes);
-        let Some(addr) = self.write_addresses(space, lanes, scalar.bytes()) else {
+        // Each lane's place, or one for all.
+        let places = match self.rng.one_in(4) {
+            true => 1,
+            false => lanes,
+        };
+        let Some(addr) = self.write_addresses(space, places, scalar.bytes()) else {
             return;
         };
         // What is there first.
-        let before = self.atomic_operand(ty);
+        let before = self.atomic_operand(ty.by(places));
         self.b
             .ins()
             .store_to(MemFlags::of(space), before, addr, 0, None);
+        let addr = self.b.splat(addr, lanes);
         let operands: Vec<Value> = (0..op.operands())
             .map(|_| self.atomic_operand(ty))
             .collect();
