@@ -7,7 +7,7 @@
 //! A value's base changes twice at most, and each change looks at the value's users: the work is linear.
 
 use super::uses::Uses;
-use crate::ir::{ArgKind, ControlFlow, Function, Inst, InstData, Opcode, Space, Value, ValueDef};
+use crate::ir::{ArgKind, ControlFlow, Function, Inst, InstData, Opcode, Space, Value};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
@@ -193,7 +193,7 @@ impl Bases {
         match (self.of[v], into) {
             (have, into) if have == into => {}
             (Base::None, Base::Arg(arg)) => {
-                if as_it_is && !is_undef(func, v) {
+                if as_it_is && !func.dfg.is_undef(v) {
                     self.escape_arg(arg);
                 }
             }
@@ -211,13 +211,5 @@ impl Bases {
         if let Some(e) = self.escaped.get_mut(usize::from(arg)) {
             *e = true;
         }
-    }
-}
-
-/// Whether a value is any value.
-fn is_undef(func: &Function, v: Value) -> bool {
-    match func.dfg.def(v) {
-        ValueDef::Result(i, _) => func.dfg.data(i).opcode() == Opcode::Undef,
-        ValueDef::Param(..) => false,
     }
 }

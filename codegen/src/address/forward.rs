@@ -194,7 +194,7 @@ fn replace(
     old: PackedOption<Value>,
     out: &mut BlockInsts,
 ) -> bool {
-    let old = old.expand().filter(|&v| !is_undef(func, v));
+    let old = old.expand().filter(|&v| !func.dfg.is_undef(v));
     let same = func.dfg.ty(found) == place.ty;
     let copy = match same {
         true => InstData::RdRegion {
@@ -226,11 +226,6 @@ fn replace(
     let (opcode, args) = (Opcode::Select, [mask, v, old]);
     *func.dfg.data_mut(inst) = InstData::Ternary { opcode, args };
     true
-}
-
-fn is_undef(func: &Function, v: Value) -> bool {
-    let def = func.dfg.def_inst(v);
-    def.is_some_and(|i| func.dfg.data(i).opcode() == Opcode::Undef)
 }
 
 /// Takes out stores that nobody can read; gives how many.

@@ -91,7 +91,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
             let bytes = func.dfg.ty(v).bytes();
             // What lanes that are off have must be nobody's, if other lanes are off then.
             let all = match (mask.expand(), old.expand()) {
-                (Some(mask), Some(old)) if is_undef(func, old) => {
+                (Some(mask), Some(old)) if func.dfg.is_undef(old) => {
                     all_that_enter(func, &cfg, header, branch, mask).map(|all| (all, mask, old))
                 }
                 _ => None,
@@ -128,11 +128,6 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
         state.flow.changed();
     }
     done
-}
-
-fn is_undef(func: &Function, v: Value) -> bool {
-    let data = func.dfg.def_inst(v).map(|i| func.dfg.data(i));
-    data.is_some_and(|d| d.opcode() == Opcode::Undef)
 }
 
 /// The mask of all channels that enter a loop by a branch, where a mask is that of those that are left: a parameter of its first block to which each iteration gives a

@@ -2,6 +2,7 @@
 
 use super::entities::{Block, CaseTable, Constant, Inst, Value};
 use super::instructions::{BlockCall, Cases, InstData, ValueList, ValueListPool};
+use super::opcode::Opcode;
 use super::types::Type;
 use cranelift_entity::packed_option::ReservedValue;
 use cranelift_entity::{EntityRef, PrimaryMap};
@@ -258,6 +259,12 @@ impl DataFlowGraph {
             ValueDef::Result(i, _) => Some(i),
             ValueDef::Param(..) => None,
         }
+    }
+
+    /// Whether a value is any value: what `undef` gives.
+    pub fn is_undef(&self, v: Value) -> bool {
+        self.def_inst(v)
+            .is_some_and(|i| self.data(i).opcode() == Opcode::Undef)
     }
 
     /// Adds the cases of a `switch`.

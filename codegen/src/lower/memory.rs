@@ -1,7 +1,7 @@
 //! Memory and synchronization: logical sends.
 
 use super::{Lower, gen_signed};
-use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Opcode, Space, Value};
+use crate::ir::{DataRef, FenceSpaces, Inst, InstData, MemFlags, Space, Value};
 use crate::sends::{Atomic, Block, Dir, Logical, Scattered};
 use crate::vcode::lowered::Lowered;
 use crate::vcode::{MInst, SymbolPart, VFlag, VReg};
@@ -9,13 +9,6 @@ use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen::Type as GenType;
 
 impl Lower<'_> {
-    pub(super) fn is_undef(&self, v: Value) -> bool {
-        self.func
-            .dfg
-            .def_inst(v)
-            .is_some_and(|i| self.func.dfg.data(i).opcode() == Opcode::Undef)
-    }
-
     pub(super) fn send(&mut self, logical: Logical) {
         self.code.push(Lowered::Send(logical));
     }
@@ -91,7 +84,7 @@ impl Lower<'_> {
 
     /// Puts what lanes that are off keep where the result goes; whether there is anything.
     pub(super) fn lanes_off(&mut self, v: Value, old: PackedOption<Value>) -> bool {
-        let Some(old) = old.expand().filter(|&o| !self.is_undef(o)) else {
+        let Some(old) = old.expand().filter(|&o| !self.func.dfg.is_undef(o)) else {
             return false;
         };
         let (dst, src) = (self.reg(v), self.reg(old));

@@ -33,7 +33,7 @@ impl Lower<'_> {
         else {
             return None;
         };
-        let free = old.expand().is_none_or(|o| self.is_undef(o));
+        let free = old.expand().is_none_or(|o| self.func.dfg.is_undef(o));
         let here = self.inst_block[inst].expand() == Some(self.block);
         // An instruction reads no more than two registers: of more slots, what is read often is worth packing.
         let two = 2 * self.grf.bytes;
