@@ -88,12 +88,14 @@ fn step(
     known: &mut Vec<Known>,
     out: &mut BlockInsts,
 ) -> bool {
-    let data = *func.dfg.data(inst);
     let Some(place) = Place::of(func, inst, sums) else {
-        let effect = Effect::of(&data);
-        known.retain(|k| k.place.mem.constant || !effect.stops(k.place.mem));
+        let effect = Effect::of(func.dfg.data(inst));
+        if effect != Effect::None {
+            known.retain(|k| k.place.mem.constant || !effect.stops(k.place.mem));
+        }
         return false;
     };
+    let data = *func.dfg.data(inst);
     if place.mem.volatile {
         known.retain(|k| !place.writes || k.place.apart(&place));
         return false;
@@ -242,7 +244,9 @@ pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State)
             let data = func.dfg.data(inst);
             let Some(place) = Place::of(func, inst, &mut sums) else {
                 let effect = Effect::of(data);
-                again.retain(|p| !effect.stops(p.mem));
+                if effect != Effect::None {
+                    again.retain(|p| !effect.stops(p.mem));
+                }
                 continue;
             };
             if !matches!(data, InstData::Store { .. }) || place.mem.volatile {

@@ -165,7 +165,10 @@ impl Groups<'_> {
         let data = func.dfg.data(inst);
         let Some(place) = Place::of(func, inst, sums) else {
             let effect = Effect::of(data);
-            return self.close(|g| g.members.iter().any(|m| effect.stops_place(&m.place)));
+            if effect != Effect::None {
+                self.close(|g| g.members.iter().any(|m| effect.stops_place(&m.place)));
+            }
+            return;
         };
         if place.mem.volatile {
             return self.close(|g| g.members.iter().any(|m| !m.place.mem.constant));

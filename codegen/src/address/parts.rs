@@ -33,17 +33,19 @@ fn int(bytes: u32) -> Option<Scalar> {
     }
 }
 
-/// So many bytes of each lane from the load's addresses and `at` on.
-fn part(func: &Function, known: &[Known], load: &Place, at: u32, bytes: u32) -> Option<Part> {
+/// Whether a load may have a part of what is known.
+fn may_give(k: &Known, load: &Place, func: &Function) -> bool {
+    let have = &k.place;
+    have.lanes == load.lanes
+        && have.bytes <= 64
+        && have.beside(load)
+        && have.has_lanes_of(load, func)
+}
+
+/// So many bytes of each lane from the load's addresses and `at` on, of those that may give some.
+fn part(func: &Function, known: &[&Known], load: &Place, at: u32, bytes: u32) -> Option<Part> {
     known.iter().rev().find_map(|k| {
         let have = &k.place;
-        if have.lanes != load.lanes
-            || have.bytes > 64
-            || !have.beside(load)
-            || !have.has_lanes_of(load, func)
-        {
-            return None;
-        }
         let from = have.distance(load) + i64::from(at);
         let wanted = bits(from, bytes.into());
         let size = func.dfg.ty(k.value).scalar().bytes();
@@ -123,6 +125,10 @@ pub(super) fn assemble(
     known: &[Known],
     out: &mut BlockInsts,
 ) -> Option<Value> {
+    let known: SmallVec<[&Known; 8]> = known.iter().filter(|k| may_give(k, load, func)).collect();
+    if known.is_empty() {
+        return None;
+    }
     let scalar = load.ty.scalar();
     let (lanes, size) = (load.lanes, scalar.bytes());
     let count = load.ty.lanes() / lanes;
@@ -131,7 +137,7 @@ pub(super) fn assemble(
         let sizes = [8, 4, 2, 1].into_iter().filter(|s| *s <= size);
         elements.push(sizes.into_iter().find_map(|each| {
             let parts =
-                (0..size / each).map(|p| part(func, known, load, n * size + p * each, each));
+                (0..size / each).map(|p| part(func, &known, load, n * size + p * each, each));
             Some((each, parts.collect::<Option<Element>>()?))
         })?);
     }

@@ -37,7 +37,17 @@ pub(super) struct Place {
 
 impl Place {
     /// Of an instruction that is a load, a store or an atomic.
+    #[inline]
     pub(super) fn of(func: &Function, inst: Inst, sums: &mut Sums) -> Option<Place> {
+        match func.dfg.data(inst) {
+            InstData::Load { .. } | InstData::Store { .. } | InstData::Atomic { .. } => {
+                Place::of_access(func, inst, sums)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_access(func: &Function, inst: Inst, sums: &mut Sums) -> Option<Place> {
         let dfg = &func.dfg;
         let data = dfg.data(inst);
         let result = dfg.first_result(inst);

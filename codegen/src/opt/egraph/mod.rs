@@ -425,11 +425,31 @@ impl<'a> EGraph<'a> {
         {
             return None;
         }
+        if let InstData::RdRegion { arg, index, .. } = *data
+            && index.is_none()
+            && let Some(bits) = self.immediate(arg)
+        {
+            return Some(self.make_constant(ty, Lanes::from([bits])));
+        }
         let mut args: SmallVec<[(Value, Lanes); 3]> = SmallVec::new();
         let mut all = true;
+        // What is the same in all lanes is worked out for one.
+        let one = is_by_lanes(data);
+        let (mut same, mut any) = (one, false);
+        if one {
+            data.for_each_arg(&self.func.dfg, |v| {
+                any = true;
+                same &= !self.ty(v).is_pred() && self.immediate(v).is_some();
+            });
+        }
+        let same = same && any;
         data.for_each_arg(&self.func.dfg, |v| {
             all = all && self.ty(v).lanes() <= FOLDED_LANES;
-            match all.then(|| self.constant(v)).flatten() {
+            let lanes = || match same {
+                true => self.immediate(v).map(|bits| Lanes::from([bits])),
+                false => self.constant(v),
+            };
+            match all.then(lanes).flatten() {
                 Some(lanes) => args.push((v, lanes)),
                 None => all = false,
             }
@@ -443,8 +463,12 @@ impl<'a> EGraph<'a> {
             known.map_or(&none, |(_, lanes)| lanes)
         };
         let mode = self.facts.float.mode();
-        let lanes = evaluate(&self.func.dfg, ty, data, value, &mode).ok()?;
-        let lanes = lanes.into_iter().next()?;
+        let of = if same { Type::scalar_of(ty.scalar()) } else { ty };
+        let lanes = evaluate(&self.func.dfg, of, data, value, &mode).ok()?;
+        let mut lanes = lanes.into_iter().next()?;
+        if same && ty.is_pred() {
+            lanes.resize(ty.lanes() as usize, *lanes.first()?);
+        }
         Some(self.make_constant(ty, lanes))
     }
 
@@ -654,4 +678,14 @@ fn taken(func: &mut Function, cfg: &ControlFlow) -> SecondaryMap<crate::ir::Bloc
         out[block] = std::mem::take(func.layout.insts_mut(block));
     }
     out
+}
+
+/// Whether the result has the same in all lanes, and what one lane of each operand gives, where those have the same in all of theirs.
+fn is_by_lanes(data: &InstData) -> bool {
+    match data {
+        InstData::Binary { opcode, .. } => !matches!(opcode, Opcode::Join),
+        InstData::Ternary { opcode, .. } => !matches!(opcode, Opcode::Goto),
+        InstData::IntCompare { .. } | InstData::FloatCompare { .. } => true,
+        _ => false,
+    }
 }
