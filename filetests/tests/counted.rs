@@ -59,6 +59,8 @@ fn drawn(r: &mut Rng) -> Loop {
     let beside = r.below(8) > 0;
     let scale = bytes / step * if beside { 1 } else { 2 };
     let branches = r.below(2) == 0;
+    // Which way: by a bit of the number, by whether it is the first, by an order with that, by a flag that is carried.
+    let by = one_of(r, &["bit", "first", "order", "flag"]);
     let masked = lanes > 1 && r.below(2) == 0;
 
     // `number` less than `bound`, or the other way around, or not the opposite of that.
@@ -107,9 +109,9 @@ fn drawn(r: &mut Rng) -> Loop {
             (1u32 << lanes) - 1
         );
     }
-    t += "    jump block1(v2, v4)\n";
+    t += "    v60 = iconst.i32 1\n    jump block1(v2, v4, v60)\n";
     t += &format!(
-        "block1(v5: {ty}, v6: {sum}):\n    v7 = icmp {condition} {compared}\n    brif v7, {dests}\nblock2:\n"
+        "block1(v5: {ty}, v6: {sum}, v61: i32):\n    v7 = icmp {condition} {compared}\n    brif v7, {dests}\nblock2:\n"
     );
     t += &format!("    v8 = {offset}\n{}", wide("v8", 9));
     t += &format!("    v10 = iconst.i64 {scale}\n    v11 = imul v9, v10\n");
@@ -119,9 +121,17 @@ fn drawn(r: &mut Rng) -> Loop {
             t += "    v13 = iconst.SUM 3\n    v14 = imul v6, v13\n    v15 = iadd v14, v20\n";
             if branches {
                 // One of two ways.
-                t += &format!(
-                    "    v21 = iconst.{ty} 1\n    v22 = band v5, v21\n    v23 = icmp eq v22, v21\n"
-                );
+                t += &match by {
+                    "first" => format!("    v23 = icmp {} v5, v2\n", one_of(r, &["eq", "ne"])),
+                    "order" => format!(
+                        "    v23 = icmp {} v5, v2\n",
+                        name(r.below(2) == 0, r.below(2) == 0)
+                    ),
+                    "flag" => "    v21 = iconst.i32 0\n    v23 = icmp ne v61, v21\n".to_owned(),
+                    _ => format!(
+                        "    v21 = iconst.{ty} 1\n    v22 = band v5, v21\n    v23 = icmp eq v22, v21\n"
+                    ),
+                };
                 t += "    brif v23, block4, block5(v15)\nblock4:\n    v24 = bxor v15, v13\n    jump block5(v24)\nblock5(v16: SUM):\n";
             }
         }
@@ -149,9 +159,9 @@ fn drawn(r: &mut Rng) -> Loop {
         }
     }
     let last = if branches { "v16" } else { "v15" };
-    let by = if up { step } else { -step };
     t += &format!(
-        "    v40 = iconst.{ty} {by}\n    v41 = iadd v5, v40\n    jump block1(v41, {last})\n"
+        "    v40 = iconst.{ty} {step}\n    v41 = iadd v5, v40\n    v62 = iconst.i32 0\n    jump block1(v41, {last}, v62)\n",
+        step = if up { step } else { -step }
     );
     t += &format!(
         "block3:\n    bstore v6, v0\n{}    bstore v50, v0+64\n    return\n}}\n",
@@ -165,8 +175,12 @@ fn drawn(r: &mut Rng) -> Loop {
             "loads of {load} by {lanes} lanes{}",
             if masked { ", masked" } else { "" }
         ),
-        format!("step {by}"),
-        format!("{} branch", if branches { "a" } else { "no" }),
+        format!("step {}", if up { step } else { -step }),
+        match (branches, lanes) {
+            (true, 1) => format!("a branch by {by}"),
+            (true, _) => "a branch by lanes".to_owned(),
+            (false, _) => "no branch".to_owned(),
+        },
     ];
     Loop {
         text,
@@ -224,7 +238,7 @@ fn loops_of_any_number_do_what_the_interpreter_says() {
     let targets = platforms();
     let interpreter = RUNNERS.into_iter().find(|r| !r.compiles()).unwrap();
     let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    let (mut runs, mut beside, mut taken) = (0, 0, 0);
+    let (mut runs, mut beside, mut taken, mut peeled) = (0, 0, 0, 0);
     for n in seed..seed + cases {
         let mut r = Rng(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let target = &targets[r.below(targets.len() as u64) as usize];
@@ -243,8 +257,9 @@ fn loops_of_any_number_do_what_the_interpreter_says() {
         options.check = true;
         let c = compile(&module, &options).unwrap_or_else(|e| failed(e.to_string()));
         let passes = &c.kernels[0].stats.passes;
-        let grouped = passes.iter().find(|p| p.pass == Pass::UnrollRuntime);
-        let grouped = grouped.is_some_and(|p| p.changes > 0);
+        let did = |pass: Pass| passes.iter().any(|p| p.pass == pass && p.changes > 0);
+        let grouped = did(Pass::UnrollRuntime);
+        peeled += u64::from(did(Pass::Peel));
         assert!(l.beside || !grouped, "no neighbours: {}", l.text);
         beside += u64::from(l.beside);
         taken += u64::from(grouped);
@@ -278,10 +293,11 @@ fn loops_of_any_number_do_what_the_interpreter_says() {
         println!("{count:6} {what}");
     }
     println!(
-        "seeds {seed} to {}: {cases} loops, {beside} load neighbours, {taken} do several iterations at once, {runs} launches equal",
+        "seeds {seed} to {}: {cases} loops, {beside} load neighbours, {taken} do several iterations at once, {peeled} do the first before, {runs} launches equal",
         seed + cases - 1
     );
     assert!(taken * 10 >= beside * 9 || cases < 20);
+    assert!(peeled * 40 >= cases || cases < 20);
 }
 
 /// Loads of several iterations live at once: where they would take more than half of the registers, the loop stays as it is.

@@ -2,6 +2,7 @@
 
 use super::SHARED_BYTES;
 use super::generate::Gen;
+use crate::builder::Variable;
 use crate::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Type, Value};
 
 /// Elements behind all rows that are accessed too.
@@ -76,6 +77,7 @@ impl Gen<'_, '_, '_> {
         let masked = (by_lanes && self.rng.one_in(3)).then_some(mask);
         let sum = self.value(ty);
         let (sum, number) = (self.b.var(sum), self.b.var(first));
+        let flag = self.b.var(few);
         let [head, body, end] = [(); 3].map(|()| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
@@ -115,6 +117,17 @@ impl Gen<'_, '_, '_> {
         let new = self.b.ins().iadd(old, v);
         let new = self.b.ins().bxor(new, v);
         self.b.def_var_all_lanes(sum, new);
+        if self.rng.one_in(2) {
+            let f = self.b.use_var(flag);
+            let cond = match self.rng.below(4) {
+                0 => self.b.ins().icmp(IntCC::Equal, n, first),
+                1 => self.b.ins().icmp(IntCC::NotEqual, n, first),
+                2 => self.b.ins().icmp(cc, n, first),
+                _ => self.b.ins().icmp(IntCC::NotEqual, f, zero),
+            };
+            self.one_way(cond, sum);
+            self.b.def_var_all_lanes(flag, zero);
+        }
         let (n, step) = (self.b.use_var(number), self.b.ins().iconst(i32, step));
         let n = self.b.ins().iadd(n, step);
         self.b.def_var_all_lanes(number, n);
@@ -126,6 +139,24 @@ impl Gen<'_, '_, '_> {
             let v = self.b.use_var(var);
             self.pool.push(v);
         }
+    }
+
+    /// A branch around what changes a variable.
+    fn one_way(&mut self, cond: Value, var: Variable) {
+        let [then, end] = [(); 2].map(|()| self.b.create_block());
+        let dests = match self.rng.one_in(2) {
+            true => [then, end],
+            false => [end, then],
+        };
+        self.b.ins().brif(cond, dests[0], &[], dests[1], &[]);
+        self.b.seal_block(then);
+        self.b.switch_to_block(then);
+        let v = self.b.use_var(var);
+        let v = self.b.ins().bnot(v);
+        self.b.def_var_all_lanes(var, v);
+        self.b.ins().jump(end, &[]);
+        self.b.seal_block(end);
+        self.b.switch_to_block(end);
     }
 
     fn rows_type(&self, rows: &Rows) -> Type {

@@ -3,7 +3,8 @@
 //! ```text
 //!  ir::Function
 //!      | egraph      values numbered, folded and rewritten by rules; placed where they cost least
-//!      | unroll      loops of few iterations, known in number; several iterations at once of others that load neighbours
+//!      | unroll      loops of few iterations, known in number; the first iteration before a loop that is simpler then; several iterations at once of
+//!      |             others that load neighbours
 //!      | rotate      loops that begin with their condition
 //!      | tidy        blocks that only one jumps to, parameters that are always the same
 //!      | egraph      what these left
@@ -97,9 +98,10 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 18] = [
+const SEQUENCE: [(Pass, Run); 19] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
+    (Pass::Peel, unroll::peel),
     (Pass::UnrollRuntime, unroll::runtime),
     (Pass::Rotate, rotate::run),
     (Pass::Tidy, blocks::tidy),

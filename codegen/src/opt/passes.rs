@@ -72,6 +72,8 @@ passes! {
     Invariants "invariants" O1,
     /// Loops of few iterations made straight.
     Unroll "unroll" O2,
+    /// First iterations before their loops, where the others are simpler then.
+    Peel "peel" O2,
     /// Several iterations at once of loops that load neighbours.
     UnrollRuntime "unroll-runtime" O2,
     /// Loops that begin with their condition made to end with it.

@@ -463,7 +463,11 @@ impl<'a> EGraph<'a> {
             known.map_or(&none, |(_, lanes)| lanes)
         };
         let mode = self.facts.float.mode();
-        let of = if same { Type::scalar_of(ty.scalar()) } else { ty };
+        let of = if same {
+            Type::scalar_of(ty.scalar())
+        } else {
+            ty
+        };
         let lanes = evaluate(&self.func.dfg, of, data, value, &mode).ok()?;
         let mut lanes = lanes.into_iter().next()?;
         if same && ty.is_pred() {

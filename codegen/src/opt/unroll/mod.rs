@@ -9,9 +9,11 @@
 //! Bounds: [`ITERATIONS`] of a loop, [`LOOP`] instructions that one loop becomes, [`FUNCTION`] that all of a function's become, in [`ROUNDS`] of at
 //! most [`LOOPS`]; of instructions that fold in the copies, [`FOLDED`] count as one. Inner loops go first.
 
+mod peel;
 mod runtime;
 mod shape;
 
+pub(super) use peel::run as peel;
 pub(super) use runtime::run as runtime;
 
 use super::copy::{Copied, branch, jump_args};
