@@ -12,6 +12,15 @@ pub(super) struct Copied {
 }
 
 impl Copied {
+    /// What the parameters of a block are where a jump at the end of another enters it.
+    pub fn entering(func: &Function, block: Block, from: Block) -> Copied {
+        let params = func.dfg.block_params(block).iter().copied();
+        Copied {
+            values: params.zip(jump_args(func, from)).collect(),
+            ..Copied::default()
+        }
+    }
+
     /// What stands for a value.
     pub fn value(&self, v: Value) -> Value {
         self.values.get(&v).copied().unwrap_or(v)

@@ -5,7 +5,7 @@
 //!
 //! Bounds: [`COMPUTES`] instructions, [`JUMPS`] blocks that jump to a condition, [`LOOPS`] loops of a function.
 
-use super::copy::{Copied, jump_args};
+use super::copy::Copied;
 use super::egraph::is_node;
 use super::loops::Loops;
 use super::{Facts, State};
@@ -120,7 +120,6 @@ fn rotate(
     side: impl Fn(Block) -> Option<usize>,
 ) {
     let head = func.layout.insts(header).to_vec();
-    let params = func.dfg.block_params(header).to_vec();
     let Some((&end, head)) = head.split_last() else {
         return;
     };
@@ -142,10 +141,7 @@ fn rotate(
         }
     }
     for &from in jumps {
-        let mut copied = Copied::default();
-        for (&p, arg) in params.iter().zip(jump_args(func, from)) {
-            copied.values.insert(p, arg);
-        }
+        let mut copied = Copied::entering(func, header, from);
         func.layout.insts_mut(from).pop();
         for &inst in head.iter().chain([&end]) {
             copied.inst(func, inst, from);

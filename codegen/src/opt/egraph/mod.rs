@@ -43,7 +43,7 @@ use std::hash::{BuildHasher, BuildHasherDefault};
 use std::time::Duration;
 
 /// Nodes that rules may make, for each instruction of the function.
-const MADE_PER_INST: usize = 4;
+const MADE_PER_INST: usize = 1;
 /// How deep rules may be applied to what rules made.
 const DEPTH: u32 = 5;
 /// Nodes of a class that patterns are matched against.

@@ -239,12 +239,7 @@ fn unroll(func: &mut Function, counted: &Counted, last: &mut Copied) {
     let params = func.dfg.block_params(l.header).to_vec();
     for n in 0..=counted.iterations {
         // What the header's parameters are, from the jump at the end of what was copied last.
-        let args = jump_args(func, from);
-        let mut next = Copied::default();
-        for (&p, arg) in params.iter().zip(args) {
-            next.values.insert(p, arg);
-        }
-        copied = next;
+        copied = Copied::entering(func, l.header, from);
         func.layout.insts_mut(from).pop();
         let head = func.layout.insts(l.header).to_vec();
         let Some((&end, head)) = head.split_last() else {
@@ -286,10 +281,7 @@ fn unroll_some(func: &mut Function, counted: &Counted, (number, start, times): (
     // What is behind the loop's own iteration, which is copied as it was until all are made.
     let mut behind = Vec::new();
     for n in 1..times {
-        let mut copied = Copied::default();
-        for (&p, arg) in params.iter().zip(jump_args(func, from)) {
-            copied.values.insert(p, arg);
-        }
+        let mut copied = Copied::entering(func, l.header, from);
         let jump = func.layout.insts_mut(from).pop();
         let old = func.layout.insts(from).len();
         let head = func.layout.insts(l.header).to_vec();

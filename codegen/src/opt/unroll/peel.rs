@@ -7,7 +7,7 @@
 //! The iteration is a copy of the loop's blocks: its condition may leave the loop at once, so that what is behind the loop gets what it reads of the header as
 //! parameters.
 //!
-//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies; a loop is peeled if one of [`WORTH`] of its instructions goes from the rest.
+//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies, [`LOOPS`] loops of a function; a loop is peeled if one of [`WORTH`] of its instructions goes from the rest.
 
 use super::shape::{self, Shape};
 use super::{constant, size};
@@ -17,12 +17,14 @@ use crate::opt::copy::{Copied, jump_args};
 use crate::opt::egraph::is_node;
 use crate::opt::loops::Loops;
 use crate::opt::{Facts, State};
-use cranelift_entity::EntitySet;
+use rustc_hash::FxHashSet;
 
 /// Instructions of a loop.
 const LOOP: usize = 128;
 /// Instructions of the copies of all loops of a function.
 const FUNCTION: usize = 1024;
+/// Loops of a function: each asks who uses what its header computes.
+const LOOPS: usize = 32;
 /// One of how many instructions of a loop has to go.
 const WORTH: usize = 8;
 /// What a branch by a constant counts as: itself, and a part of what it goes around.
@@ -47,6 +49,9 @@ pub(in crate::opt) fn run(func: &mut Function, _: &Facts<'_>, state: &mut State)
     let mut found = Vec::new();
     for shape in shape::innermost(func, &cfg, &loops) {
         let size = size(func, &shape.blocks, None);
+        if found.len() == LOOPS {
+            break;
+        }
         if size > LOOP.min(left) || shape.blocks.len() > LOOP {
             continue;
         }
@@ -71,10 +76,10 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
     let params = func.dfg.block_params(l.header);
     let (first, next) = (jump_args(func, l.before), jump_args(func, l.latch));
     // What is no parameter then, and what is made of that.
-    let mut freed: EntitySet<Value> = EntitySet::new();
+    let mut freed: FxHashSet<Value> = FxHashSet::default();
     let mut same = Vec::new();
     for (n, (&p, (&first, &next))) in params.iter().zip(first.iter().zip(&next)).enumerate() {
-        let outside = !inside.contains(next) || immediate(func, next).is_some();
+        let outside = !inside.contains(&next) || immediate(func, next).is_some();
         if outside && next != first {
             same.push(n);
             freed.insert(p);
@@ -89,7 +94,7 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
             let by = known
                 .iter()
                 .any(|&(i, _)| func.dfg.first_result(i) == Some(*cond));
-            goes += if by || freed.contains(*cond) {
+            goes += if by || freed.contains(cond) {
                 BRANCH
             } else {
                 0
@@ -103,9 +108,9 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
         }
         let (mut all, mut any) = (is_node(data), false);
         data.for_each_arg(&func.dfg, |v| {
-            let free = freed.contains(v);
+            let free = freed.contains(&v);
             any |= free;
-            all &= free || !inside.contains(v) || immediate(func, v).is_some();
+            all &= free || !inside.contains(&v) || immediate(func, v).is_some();
         });
         if let (true, true, Some(v)) = (all, any, func.dfg.first_result(inst)) {
             freed.insert(v);
@@ -117,8 +122,8 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
 }
 
 /// What blocks define.
-fn defined(func: &Function, blocks: &[Block]) -> EntitySet<Value> {
-    let mut out = EntitySet::new();
+fn defined(func: &Function, blocks: &[Block]) -> FxHashSet<Value> {
+    let mut out = FxHashSet::default();
     for &block in blocks {
         let insts = func.layout.insts(block).iter();
         let results = insts.flat_map(|&i| func.dfg.results(i));
@@ -236,10 +241,7 @@ fn peel(func: &mut Function, l: &Shape, gain: &Gain) {
     };
     let head = func.layout.insts(l.header).to_vec();
     let params = func.dfg.block_params(l.header).to_vec();
-    let mut copied = Copied::default();
-    for (&p, arg) in params.iter().zip(jump_args(func, l.before)) {
-        copied.values.insert(p, arg);
-    }
+    let mut copied = Copied::entering(func, l.header, l.before);
     func.layout.insts_mut(l.before).pop();
     let next = jump_args(func, l.latch);
     let mut constants = Vec::new();
@@ -283,20 +285,18 @@ fn peel(func: &mut Function, l: &Shape, gain: &Gain) {
 /// the header goes to.
 fn merge_behind(func: &mut Function, l: &Shape) -> Option<Block> {
     let own = defined(func, &l.blocks[..1]);
-    let outside = func
-        .layout
-        .blocks()
-        .iter()
-        .filter(|b| !l.blocks.contains(b));
+    let inside: FxHashSet<Block> = l.blocks.iter().copied().collect();
+    let blocks = func.layout.blocks().iter();
+    let outside = blocks.filter(|b| !inside.contains(b));
     let outside: Vec<Inst> = outside
         .flat_map(|&b| func.layout.insts(b))
         .copied()
         .collect();
-    let mut seen: EntitySet<Value> = EntitySet::new();
+    let mut seen: FxHashSet<Value> = FxHashSet::default();
     let mut used = Vec::new();
     for &inst in &outside {
         func.dfg.data(inst).for_each_arg(&func.dfg, |v| {
-            if own.contains(v) && seen.insert(v) {
+            if own.contains(&v) && seen.insert(v) {
                 used.push(v);
             }
         });
