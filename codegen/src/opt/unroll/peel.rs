@@ -7,7 +7,8 @@
 //! The iteration is a copy of the loop's blocks: its condition may leave the loop at once, so that what is behind the loop gets what it reads of the header as
 //! parameters.
 //!
-//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies, [`LOOPS`] loops of a function; a loop is peeled if one of [`WORTH`] of its instructions goes from the rest.
+//! Bounds: [`LOOP`] instructions of a loop, [`FUNCTION`] of all copies, [`LOOPS`] loops of a function; a loop is peeled if one of [`WORTH`] of its
+//! instructions goes from the rest.
 
 use super::shape::{self, Shape};
 use super::{constant, size};
@@ -20,7 +21,7 @@ use crate::opt::{Facts, State};
 use rustc_hash::FxHashSet;
 
 /// Instructions of a loop.
-const LOOP: usize = 128;
+const LOOP: usize = 100;
 /// Instructions of the copies of all loops of a function.
 const FUNCTION: usize = 1024;
 /// Loops of a function: each asks who uses what its header computes.
