@@ -123,10 +123,12 @@ fn drawn(r: &mut Rng) -> Loop {
                 // One of two ways.
                 t += &match by {
                     "first" => format!("    v23 = icmp {} v5, v2\n", one_of(r, &["eq", "ne"])),
-                    "order" => format!(
-                        "    v23 = icmp {} v5, v2\n",
-                        name(r.below(2) == 0, r.below(2) == 0)
-                    ),
+                    "order" => {
+                        let order = name(r.below(2) == 0, r.below(2) == 0);
+                        // Of the numbers' own kind, or of the other one.
+                        let sign = one_of(r, &["s", "u"]);
+                        format!("    v23 = icmp {sign}{} v5, v2\n", &order[1..])
+                    }
                     "flag" => "    v21 = iconst.i32 0\n    v23 = icmp ne v61, v21\n".to_owned(),
                     _ => format!(
                         "    v21 = iconst.{ty} 1\n    v22 = band v5, v21\n    v23 = icmp eq v22, v21\n"
