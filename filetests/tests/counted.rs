@@ -204,8 +204,10 @@ fn bounds(r: &mut Rng, l: &Loop, n: i128) -> (i128, i128) {
     };
     // As if it counted up: mirrored for the other direction.
     let room = (n + 1) * l.step;
-    let from = match r.below(4) {
+    let from = match r.below(5) {
         0 => least + 1,
+        // Across the middle, where numbers of the other kind wrap around.
+        4 => (least + greatest) / 2 - i128::from(r.below(3)),
         1 => greatest - room,
         2 => least + 1 + i128::from(r.below(100)),
         _ => least + 1 + (r.u64() as i128) % (greatest - room - least),

@@ -86,7 +86,7 @@ fn gain(func: &Function, l: &Shape, size: usize) -> Option<Gain> {
             freed.insert(p);
         }
     }
-    let counted = Counted::of(func, l);
+    let counted = Counted::of(func, l, &inside);
     let mut known = Vec::new();
     let mut goes = 0;
     for &inst in l.blocks.iter().flat_map(|&b| func.layout.insts(b)) {
@@ -152,23 +152,13 @@ struct Counted {
 }
 
 impl Counted {
-    fn of(func: &Function, l: &Shape) -> Option<Counted> {
+    fn of(func: &Function, l: &Shape, inside: &FxHashSet<Value>) -> Option<Counted> {
         let InstData::IntCompare { cond, args, .. } = *func.dfg.data(func.dfg.def_inst(l.cond)?)
         else {
             return None;
         };
         let (place, step) = l.counts(func, args[0])?;
-        let outside = |v: Value| match func.dfg.def_inst(v) {
-            Some(inst) => !l
-                .blocks
-                .iter()
-                .any(|&b| func.layout.insts(b).contains(&inst)),
-            None => !l
-                .blocks
-                .iter()
-                .any(|&b| func.dfg.block_params(b).contains(&v)),
-        };
-        if !outside(args[1]) && immediate(func, args[1]).is_none() {
+        if inside.contains(&args[1]) && immediate(func, args[1]).is_none() {
             return None;
         }
         let mask = func.dfg.ty(args[0]).scalar().mask();
