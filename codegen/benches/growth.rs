@@ -18,6 +18,10 @@ use std::time::Instant;
 
 type Res<T> = Result<T, Box<dyn Error>>;
 
+/// As the `gantry` command has it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Kilobytes of memory that this process had at most.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
