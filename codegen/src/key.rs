@@ -201,6 +201,7 @@ impl Writer {
 
     fn param(&mut self, param: &Param) {
         self.ty(param.ty);
+        self.u8(param.noalias.into());
         match param.kind {
             ArgKind::Value => self.u8(0),
             ArgKind::Ptr => self.u8(1),

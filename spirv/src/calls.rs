@@ -220,6 +220,16 @@ pub(crate) fn is_by_value(m: &Module<'_>, param: Id) -> bool {
     all.any(|d| d.1 == Decoration::FuncParamAttr && d.2.first() == Some(&by_value))
 }
 
+/// Whether a parameter is a pointer to what nothing else leads to, as far as that is written (`restrict`).
+pub(crate) fn is_alone(m: &Module<'_>, param: Id) -> bool {
+    let no_alias = Attribute::NoAlias as u32;
+    m.decorations(param).any(|d| match d.1 {
+        Decoration::FuncParamAttr => d.2.first() == Some(&no_alias),
+        Decoration::Restrict | Decoration::RestrictPointer => true,
+        _ => false,
+    })
+}
+
 /// Whether a function may do more than read through a parameter: what only loads, copies from there, and pointers for them are made of it, it does not.
 pub(crate) fn may_write(m: &Module<'_>, data: &FuncData, param: Id) -> bool {
     let mut pointers = BTreeSet::from([param.as_u32()]);

@@ -7,7 +7,7 @@
 //! A value's base changes twice at most, and each change looks at the value's users: the work is linear.
 
 use super::uses::Uses;
-use crate::ir::{ArgKind, ControlFlow, Function, Inst, InstData, Opcode, Space, Value};
+use crate::ir::{ArgKind, Block, Function, Inst, InstData, Opcode, Space, Value};
 use crate::sized;
 use cranelift_entity::SecondaryMap;
 
@@ -51,13 +51,13 @@ pub(super) struct Bases {
 }
 
 impl Bases {
-    /// Of a kernel.
-    pub(super) fn new(func: &Function, cfg: &ControlFlow) -> Bases {
+    /// Of a kernel. `blocks`: those that may run.
+    pub(super) fn new(func: &Function, blocks: &[Block]) -> Bases {
         let mut bases = Bases {
             of: sized(func.dfg.num_values()),
             escaped: vec![false; func.sig.params.len()],
         };
-        let uses = Uses::new(func, cfg.order());
+        let uses = Uses::new(func, blocks);
         let mut work = Vec::new();
         let entry = func.layout.entry();
         let params = entry.map_or(&[][..], |b| func.dfg.block_params(b));
@@ -72,7 +72,7 @@ impl Bases {
                 bases.flow(func, user, &mut work);
             }
         }
-        for &block in cfg.order() {
+        for &block in blocks {
             for &inst in func.layout.insts(block) {
                 bases.judge(func, inst);
             }

@@ -1,13 +1,14 @@
 //! Addresses: which memory an access goes to, by how wide numbers, in how many messages.
 //!
-//! Passes of the optimizer (`opt`), a file a pass, and what they share: who uses a value (`uses.rs`), which argument an address is in (`based.rs`),
-//! the low halves of 64-bit values (`halves.rs`), addresses as sums (`sums.rs`), between which numbers values are (`ranges.rs`), which accesses may meet (`places.rs`). They leave arithmetic that is there twice, or of constants, for the e-graph behind them.
+//! Passes of the optimizer (`opt`), a file a pass, and what they share: who uses a value (`uses.rs`), which argument an address is in (`based.rs`), and whether it alone
+//! leads there (`owners.rs`), the low halves of 64-bit values (`halves.rs`), addresses as sums (`sums.rs`), between which numbers values are (`ranges.rs`), which accesses may meet (`places.rs`). They leave arithmetic that is there twice, or of constants, for the e-graph behind them.
 
 mod based;
 mod forward;
 mod halves;
 mod hoist;
 mod merge;
+mod owners;
 mod pack;
 mod parts;
 mod places;
@@ -22,3 +23,28 @@ pub(crate) use hoist::hoist;
 pub(crate) use merge::{loads as merge_loads, stores as merge_stores};
 pub(crate) use pack::pack;
 pub(crate) use surfaces::surfaces;
+
+use crate::ir::{Function, Inst, Space, Value};
+use places::Place;
+use sums::Sums;
+
+/// What other passes ask about a function's accesses.
+pub(crate) struct Accesses(Sums);
+
+impl Accesses {
+    /// Of a function.
+    pub(crate) fn new(func: &Function) -> Accesses {
+        Accesses(Sums::new(func))
+    }
+
+    /// Whether two accesses never meet, whatever their addresses come to: memories and addresses.
+    pub(crate) fn never_meet(&self, a: (Space, Value), b: (Space, Value)) -> bool {
+        self.0.owners.apart(a, b)
+    }
+
+    /// Whether each lane of an access has so many bytes to itself, from its address on.
+    pub(crate) fn has_rows(&mut self, func: &Function, inst: Inst, bytes: u32) -> bool {
+        let place = Place::of(func, inst, &mut self.0);
+        place.is_some_and(|p| p.step(&p) >= i128::from(bytes))
+    }
+}

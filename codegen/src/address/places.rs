@@ -1,9 +1,11 @@
 //! Where accesses go, and which of them may be to the same bytes.
 //!
-//! Different memories are apart; different surfaces, and surfaces and addresses, are not: a buffer may be there twice. In one memory two places are apart if they are by
+//! Different memories are apart; different surfaces, and surfaces and addresses, are not: a buffer may be there twice, unless the kernel's arguments promise
+//! another thing (`owners.rs`). In one memory two places are apart if they are by
 //! their sums (`sums.rs`): the same values in every lane, and what lanes add besides multiples of some number, modulo which the constants and the bytes
 //! behind them do not meet (rows of 12 bytes; a power of two, where the sum may wrap around). Lanes may have any addresses: what holds is of each lane of the one and any lane of the other.
 
+use super::owners::{Owner, memories_apart};
 use super::sums::{Sum, Sums};
 use crate::ir::{
     FenceSpaces, Function, Inst, InstData, MemFlags, Opcode, Space, Type, Value, ValueDef,
@@ -33,6 +35,8 @@ pub(super) struct Place {
     pub offset: i32,
     /// The lanes that take part.
     pub mask: Option<Value>,
+    /// The argument that it is reached by.
+    owner: Option<Owner>,
 }
 
 impl Place {
@@ -93,6 +97,7 @@ impl Place {
             addr,
             offset,
             mask: mask.expand(),
+            owner: sums.owners.of(mem.space, addr),
         })
     }
 
@@ -112,10 +117,11 @@ impl Place {
 
     /// Whether no byte is of both, whichever lanes take part.
     pub(super) fn apart(&self, other: &Place) -> bool {
-        match (self.mem.space, other.mem.space) {
-            (Space::Slm, Space::Slm) | (Space::Scratch, Space::Scratch) => {}
-            (Space::Slm | Space::Scratch, _) | (_, Space::Slm | Space::Scratch) => return true,
-            (Space::Global | Space::Surface(_), Space::Global | Space::Surface(_)) => {}
+        let owners = self.owner.zip(other.owner);
+        if memories_apart(self.mem.space, other.mem.space)
+            || owners.is_some_and(|(a, b)| a.apart(b))
+        {
+            return true;
         }
         if self.mem.space != other.mem.space || self.sum.uniform != other.sum.uniform {
             return false;

@@ -6,6 +6,7 @@
 //! A sum is made once a value, of those of its operands; chains deeper than [`DEPTH`] and sums of more than [`MOST`] values count as values of their own:
 //! the work is linear.
 
+use super::owners::Owners;
 use crate::ir::{Function, InstData, Opcode, Scalar, Value};
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
@@ -122,6 +123,8 @@ pub(super) struct Sums {
     all: PrimaryMap<Number, Sum>,
     /// By value: which it is.
     of: SecondaryMap<Value, PackedOption<Number>>,
+    /// The arguments that addresses are of.
+    pub(super) owners: Owners,
 }
 
 /// The number of a sum.
@@ -135,6 +138,7 @@ impl Sums {
         Sums {
             all: PrimaryMap::new(),
             of: sized(func.dfg.num_values()),
+            owners: Owners::new(func),
         }
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn surfaces(func: &mut Function, facts: &Facts<'_>, state: &mut State
         return 0;
     }
     let cfg = state.flow.of(func);
-    let bases = Bases::new(func, &cfg);
+    let bases = Bases::new(func, cfg.order());
     let Some(plan) = Plan::new(func, &cfg, &bases, facts.target) else {
         return 0;
     };
@@ -215,6 +215,7 @@ impl Plan {
                 *p = Param {
                     ty: scalars::I32,
                     kind: ArgKind::Surface,
+                    noalias: p.noalias,
                 };
             }
         }

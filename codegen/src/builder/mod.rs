@@ -185,8 +185,18 @@ impl<'f> FunctionBuilder<'f> {
         self.param_of(Type::scalar_of(Scalar::I32), ArgKind::Sampler);
     }
 
+    /// Promises that what is written through a buffer is reached by it alone, and what is reached by it written through it alone: see [`Param::noalias`].
+    pub fn promise_noalias(&mut self, param: Value) {
+        let params = self.func.dfg.block_params(self.entry);
+        if let Some(n) = params.iter().position(|&p| p == param)
+            && let Some(p) = self.func.sig.params.get_mut(n)
+        {
+            p.noalias = true;
+        }
+    }
+
     fn param_of(&mut self, ty: Type, kind: ArgKind) -> Value {
-        self.func.sig.params.push(Param { ty, kind });
+        self.func.sig.params.push(Param::new(ty, kind));
         self.func.dfg.append_block_param(self.entry, ty)
     }
 

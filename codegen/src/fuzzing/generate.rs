@@ -162,6 +162,12 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         b.param(Type::scalar_of(Scalar::F32)),
     ];
     let surface = b.surface_param();
+    // Three buffers, each of which is reached by its own argument alone.
+    for buffer in [input, output, surface] {
+        if rng.one_in(3) {
+            b.promise_noalias(buffer);
+        }
+    }
     b.image_param(ImageShape::D2, ImageAccess::Read);
     b.image_param(ImageShape::D2, ImageAccess::Write);
     b.sampler_param();

@@ -9,6 +9,7 @@ use crate::ir::{IntCC, MemFlags, Opcode, Scalar, Space, Type, Value};
 const SLACK: u32 = 8;
 
 /// A piece of memory that nobody else uses: for each lane a row of elements.
+#[derive(Clone, Copy)]
 struct Rows {
     mem: MemFlags,
     scalar: Scalar,
@@ -59,6 +60,12 @@ impl Gen<'_, '_, '_> {
             return;
         }
         let Some(rows) = self.rows() else { return };
+        // What is stored to: mostly something else.
+        let stored = match self.rng.below(4) {
+            0 | 1 => self.rows(),
+            2 => Some(rows),
+            _ => None,
+        };
         let i32 = Type::scalar_of(Scalar::I32);
         let (any, most) = (self.value(i32), self.b.ins().iconst(i32, SLACK.into()));
         let few = self.b.ins().iconst(i32, i64::from(SLACK) - 1);
@@ -79,6 +86,8 @@ impl Gen<'_, '_, '_> {
         let (sum, number) = (self.b.var(sum), self.b.var(first));
         let flag = self.b.var(few);
         let [head, body, end] = [(); 3].map(|()| self.b.create_block());
+        // What is made in the loop is not there behind it.
+        let outside = self.pool.len();
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
         let n = self.b.use_var(number);
@@ -98,14 +107,11 @@ impl Gen<'_, '_, '_> {
             true => n,
             false => self.b.ins().isub(most, n),
         };
-        let size = self.b.ins().iconst(i32, rows.scalar.bytes().into());
-        let mut at = self.b.ins().imul(at, size);
-        let wide = self.b.ty(addr).scalar();
-        if wide == Scalar::I64 {
-            at = self.b.ins().uextend(Type::scalar_of(wide), at);
+        if let Some(to) = stored.filter(|_| self.rng.one_in(2)) {
+            self.store_element(&to, at, mask);
         }
-        let at = self.b.splat(at, lanes);
-        let at = self.b.ins().iadd(addr, at);
+        let element = at;
+        let at = self.element(&rows, addr, at);
         let v = match by_lanes {
             true => {
                 let masked = masked.map(|m| (m, self.b.ins().iconst(ty, 7)));
@@ -117,6 +123,10 @@ impl Gen<'_, '_, '_> {
         let new = self.b.ins().iadd(old, v);
         let new = self.b.ins().bxor(new, v);
         self.b.def_var_all_lanes(sum, new);
+        if let Some(to) = stored {
+            self.pool.push(new);
+            self.store_element(&to, element, mask);
+        }
         if self.rng.one_in(2) {
             let f = self.b.use_var(flag);
             let cond = match self.rng.below(4) {
@@ -135,10 +145,45 @@ impl Gen<'_, '_, '_> {
         self.b.seal_block(head);
         self.b.seal_block(end);
         self.b.switch_to_block(end);
+        self.pool.truncate(outside);
         for var in [sum, number] {
             let v = self.b.use_var(var);
             self.pool.push(v);
         }
+        if let Some(to) = stored {
+            let all = self.rows_type(&to);
+            let v = self.b.ins().bload_from(to.mem, all, to.first, 0);
+            self.pool.push(v);
+        }
+    }
+
+    /// The addresses of an element of rows, whose number is in a register, from where they begin.
+    fn element(&mut self, rows: &Rows, first: Value, number: Value) -> Value {
+        let ty = self.b.ty(number);
+        let size = self.b.ins().iconst(ty, rows.scalar.bytes().into());
+        let mut at = self.b.ins().imul(number, size);
+        let wide = self.b.ty(first);
+        if wide.scalar() == Scalar::I64 {
+            at = self.b.ins().uextend(Type::scalar_of(wide.scalar()), at);
+        }
+        let at = self.b.splat(at, wide.lanes());
+        self.b.ins().iadd(first, at)
+    }
+
+    /// Stores something to an element of rows whose number is in a register: of each lane, or of one alone.
+    fn store_element(&mut self, rows: &Rows, number: Value, mask: Value) {
+        if self.rng.one_in(3) {
+            let at = self.element(rows, rows.first, number);
+            let v = self.value(Type::scalar_of(rows.scalar));
+            return self.b.ins().bstore_to(rows.mem, v, at, 0);
+        }
+        let at = self.element(rows, rows.lanes, number);
+        let lanes = self.b.ty(at).lanes();
+        let v = self.value(Type::clamped(rows.scalar, lanes));
+        let masked = self.b.ty(mask).lanes() == lanes && self.rng.one_in(4);
+        self.b
+            .ins()
+            .store_to(rows.mem, v, at, 0, masked.then_some(mask));
     }
 
     /// A branch around what changes a variable.

@@ -52,6 +52,20 @@ pub struct Param {
     pub ty: Type,
     /// What it is to the host; always [`ArgKind::Value`] in subroutines.
     pub kind: ArgKind,
+    /// Of a buffer: in what one work-item does between two barriers or fences, no byte that is written is reached by addresses that are computed from this
+    /// argument, or in its surface, and by others: C's `restrict`, SPIR-V's `NoAlias`.
+    pub noalias: bool,
+}
+
+impl Param {
+    /// One of which nothing is promised.
+    pub const fn new(ty: Type, kind: ArgKind) -> Param {
+        Param {
+            ty,
+            kind,
+            noalias: false,
+        }
+    }
 }
 
 /// Parameters and results. The entry block's parameters have the same types.

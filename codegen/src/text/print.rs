@@ -87,12 +87,15 @@ fn print(f: &mut fmt::Formatter<'_>, func: &Function, module: Option<&Module>) -
         .sig
         .params
         .iter()
-        .map(|p| match p.kind.name() {
-            Some(kind) => match p.kind {
-                ArgKind::Image(_, access) => format!("{} {kind} {}", p.ty, access.name()),
-                _ => format!("{} {kind}", p.ty),
-            },
-            None => p.ty.to_string(),
+        .map(|p| {
+            let alone = if p.noalias { " noalias" } else { "" };
+            match p.kind.name() {
+                Some(kind) => match p.kind {
+                    ArgKind::Image(_, access) => format!("{} {kind} {}", p.ty, access.name()),
+                    _ => format!("{} {kind}{alone}", p.ty),
+                },
+                None => p.ty.to_string(),
+            }
         })
         .collect();
     let keyword = match func.kind {

@@ -82,6 +82,10 @@ impl Verifier<'_> {
             );
         }
         for (n, p) in func.sig.params.iter().enumerate() {
+            if p.noalias && !matches!(p.kind, ArgKind::Ptr | ArgKind::Surface) {
+                let what = format!("parameter {n}: only a buffer can be `noalias`");
+                self.error(Place::Function, what);
+            }
             let want = match p.kind {
                 ArgKind::Value if kernel && p.ty.is_pred() => {
                     self.error(

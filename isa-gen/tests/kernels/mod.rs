@@ -154,6 +154,7 @@ files![
     "picture",
     "printf",
     "private",
+    "restrict",
     "sampler",
     "subgroup",
     "tf32",

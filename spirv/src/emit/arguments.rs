@@ -1,7 +1,7 @@
 //! A kernel's arguments, as OpenCL passes them.
 
 use super::{Emit, Leaves};
-use crate::calls::is_by_value;
+use crate::calls::{is_alone, is_by_value};
 use crate::error::Error;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
@@ -35,6 +35,9 @@ impl Emit<'_, '_, '_> {
         match self.m.types.kind(ty).clone() {
             Type::Pointer(StorageClass::CrossWorkgroup | StorageClass::UniformConstant, _) => {
                 let v = self.b.ptr_param();
+                if is_alone(self.m, id) {
+                    self.b.promise_noalias(v);
+                }
                 Ok((Leaves::from_slice(&[v]), ArgumentKind::Buffer))
             }
             Type::Pointer(StorageClass::Workgroup, _) => {

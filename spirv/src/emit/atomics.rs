@@ -199,13 +199,15 @@ impl Emit<'_, '_, '_> {
     /// Orders accesses, if semantics say so and others could see it.
     fn order(&mut self, scope: u32, semantics: u32) {
         let orders = Semantics::ACQUIRE | Semantics::RELEASE | both();
+        let orders = semantics & orders.bits() != 0;
         let scope = match spirv::Scope::from_u32(scope) {
-            Some(spirv::Scope::Invocation | spirv::Scope::Subgroup) => return,
+            Some(spirv::Scope::Invocation) => return,
+            Some(spirv::Scope::Subgroup) => return self.lanes_meet |= orders,
             Some(spirv::Scope::Workgroup) => Scope::Group,
             Some(spirv::Scope::CrossDevice) => Scope::System,
             _ => Scope::Device,
         };
-        if semantics & orders.bits() == 0 {
+        if !orders {
             return;
         }
         let of = |s: Semantics| semantics & s.bits() != 0;

@@ -231,6 +231,14 @@ impl Emit<'_, '_, '_> {
             false => Resource::StorageBuffer { least, read_only },
         };
         let base = self.b.ptr_param();
+        // SPIR-V, 2.18.2: in these memory models what is declared has nothing in common, unless it says so.
+        let aliased = |f: &Found| {
+            let mut said = self.m.decorations(f.id).map(|d| d.1);
+            said.any(|d| matches!(d, Decoration::Aliased | Decoration::AliasedPointer))
+        };
+        if !found.iter().any(aliased) {
+            self.b.promise_noalias(base);
+        }
         arguments.push(Argument {
             name: new.name.clone(),
             kind: ArgumentKind::Buffer,

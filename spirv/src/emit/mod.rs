@@ -145,6 +145,8 @@ pub(crate) struct Emit<'a, 'm, 'f> {
     /// The variables that pointers are to the beginning of.
     roots: BTreeMap<Id, Id>,
     files: BTreeMap<Id, ir::SourceFile>,
+    /// Whether channels of a thread may see what others of it wrote: memory is ordered for a sub-group, which takes no instruction.
+    lanes_meet: bool,
     pub errors: Errors,
 }
 
@@ -224,6 +226,7 @@ pub(crate) fn kernel(
     let mut callees = calls::Callees::default();
     let mut errors = Errors(Vec::new());
     let mut out = Default::default();
+    let mut lanes_meet = false;
     let private = room.private.iter().zip(&room.errors);
     // What is called comes first.
     for (part, (private, findings)) in group.parts.iter().zip(private).rev() {
@@ -256,11 +259,18 @@ pub(crate) fn kernel(
             }
             false => e.parameters(&part.divergent),
         }
-        let mut found = e.finish();
+        let (mut found, meet) = e.finish();
+        lanes_meet |= meet;
         found.0.drain(..).for_each(|e| errors.push(e));
         if let Some(own) = own {
             let function = module.functions.push(own);
             callees.insert(part, function);
+        }
+    }
+    if lanes_meet {
+        // What is promised is so for a work-item, and not for those that its thread runs beside it.
+        for p in &mut func.sig.params {
+            p.noalias = false;
         }
     }
     match errors.0.is_empty() {
@@ -337,12 +347,13 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             data: BTreeMap::new(),
             roots: BTreeMap::new(),
             files: BTreeMap::new(),
+            lanes_meet: false,
             errors: Errors(Vec::new()),
         }
     }
 
-    /// Emits the body, behind parameters.
-    fn finish(mut self) -> Errors {
+    /// Emits the body, behind parameters. Gives what is wrong, and whether channels may see what others of the thread wrote.
+    fn finish(mut self) -> (Errors, bool) {
         for (id, ty, bits) in &self.body.consts {
             if let Some(scalar) = self.m.types.scalar(*ty) {
                 let v = self.number(scalar, *bits);
@@ -350,13 +361,18 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             }
         }
         self.run();
-        let Emit { b, mut errors, .. } = self;
+        let Emit {
+            b,
+            mut errors,
+            lanes_meet,
+            ..
+        } = self;
         if errors.0.is_empty()
             && let Err(e) = b.finish()
         {
             errors.push(Error::internal(e.to_string()));
         }
-        errors
+        (errors, lanes_meet)
     }
 
     /// The beginning of a kernel: its memory, and its arguments.

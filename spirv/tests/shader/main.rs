@@ -7,6 +7,7 @@
     reason = "test code"
 )]
 
+mod aliases;
 mod assemble;
 mod fast;
 mod images;

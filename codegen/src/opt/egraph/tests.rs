@@ -41,7 +41,7 @@ impl Maker<'_> {
     fn leaf(&mut self, ty: Type) -> Value {
         let block = self.func.layout.entry().unwrap();
         let kind = crate::ir::ArgKind::Value;
-        self.func.sig.params.push(Param { ty, kind });
+        self.func.sig.params.push(Param::new(ty, kind));
         self.func.dfg.append_block_param(block, ty)
     }
 

@@ -1,4 +1,4 @@
-//! Loops of a number of iterations that only the launch knows do [`TIMES`] of them at once, where loads of one iteration and the next are neighbours.
+//! Loops of a number of iterations that only the launch knows do [`TIMES`] of them at once, where what one iteration loads or stores and what the next one does are neighbours.
 //!
 //! ```text
 //!     for (i = a; i < b; i += 1) body           for (i = a; i < b - 3; ) { body i += 1, four times }
@@ -8,16 +8,19 @@
 //! `b - 3` is taken of what is at least three more than the least number, so that it does not wrap around; then it is less for all four. What is behind the
 //! loop is left as it was: it is reached from the second loop, which is the one that was there.
 //!
-//! Nothing is gained but by messages (`address/merge.rs` makes one of the loads) and by what ends an iteration. So the body is to write no memory, and to load
-//! in every iteration, by an address that a step moves by as many bytes as are read. All iterations' loads stand before the first of them.
+//! Nothing is gained but by messages (`address/merge.rs` makes one of the loads, and of the stores) and by what ends an iteration. So the body is to load or store
+//! in every iteration, by an address that a step moves by as many bytes as are read or written. All iterations' loads stand before the first of them, and so are
+//! only of what no store of the loop reaches, whatever its address; a store counts if nothing of the loop that stands between two of it may reach
+//! what it writes.
 //!
-//! Bounds: half of the register file for what is loaded, [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
+//! Bounds: half of the register file for what is loaded and stored, [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
 
 use super::shape::{self, Shape};
 use super::{constant, size};
+use crate::address::Accesses;
 use crate::ir::{
-    Block, BlockCall, ControlFlow, Function, Inst, InstData, IntCC, Opcode, Space, Type, Value,
-    ValueDef,
+    Block, BlockCall, ControlFlow, Function, Inst, InstData, IntCC, MemFlags, Opcode, Space, Type,
+    Value, ValueDef,
 };
 use crate::opt::copy::{Copied, branch, jump_args};
 use crate::opt::loops::Loops;
@@ -45,11 +48,53 @@ struct Gain {
     step: i64,
     goes_on: IntCC,
     bound: Value,
-    /// Loads of neighbours.
+    /// Loads of neighbours, which go before the first iteration.
     loads: Vec<Inst>,
     /// What the loop defines, and what an iteration adds to that.
     own: EntitySet<Value>,
     steps: FxHashMap<Value, Option<i64>>,
+}
+
+/// A load or a store.
+struct Access {
+    inst: Inst,
+    mem: MemFlags,
+    addr: Value,
+    /// What is loaded or stored.
+    ty: Type,
+    /// Whether it is of neighbours at one address.
+    block: bool,
+    /// The lanes that take part, and what a load gives in the others.
+    masks: [Option<Value>; 2],
+    writes: bool,
+}
+
+impl Access {
+    fn of(func: &Function, inst: Inst) -> Option<Access> {
+        let (mem, addr, of, masks) = match *func.dfg.data(inst) {
+            InstData::Load {
+                mem,
+                addr,
+                mask,
+                old,
+                ..
+            } => (mem, addr, func.dfg.first_result(inst)?, [mask, old]),
+            InstData::Store {
+                mem, args, mask, ..
+            } => (mem, args[1], args[0], [mask, None.into()]),
+            _ => return None,
+        };
+        let opcode = func.dfg.data(inst).opcode();
+        Some(Access {
+            inst,
+            mem,
+            addr,
+            ty: func.dfg.ty(of),
+            block: matches!(opcode, Opcode::Bload | Opcode::Bstore),
+            masks: masks.map(|m| m.expand()),
+            writes: matches!(opcode, Opcode::Store | Opcode::Bstore),
+        })
+    }
 }
 
 /// The pass. Gives how many loops do several iterations at once.
@@ -82,9 +127,13 @@ fn gain(
     room: u32,
     left: &mut usize,
 ) -> Option<Gain> {
+    let one = size(func, &shape.blocks, None);
+    if one > BODY {
+        return None;
+    }
     let insts = || shape.blocks.iter().flat_map(|&b| func.layout.insts(b));
     let allowed = |i: &Inst| match func.dfg.data(*i) {
-        InstData::Load { mem, .. } => !mem.volatile,
+        InstData::Load { mem, .. } | InstData::Store { mem, .. } => !mem.volatile,
         InstData::Jump { .. } | InstData::Brif { .. } | InstData::Switch { .. } => true,
         data => !data.opcode().info().effect,
     };
@@ -139,44 +188,50 @@ fn gain(
     let intervals = cfg.dominator_intervals();
     let latch = intervals[shape.latch];
     let always = |b: &&Block| intervals[**b].0 <= latch.0 && latch.1 <= intervals[**b].1;
-    let (mut loads, mut loaded) = (Vec::new(), 0);
-    for &inst in shape
+    let accesses: Vec<Access> = insts().filter_map(|&i| Access::of(func, i)).collect();
+    let writes = accesses.iter().any(|a| a.writes);
+    let mut facts = writes.then(|| Accesses::new(func));
+    let (mut loads, mut stores, mut moving) = (Vec::new(), 0, 0);
+    for access in shape
         .blocks
         .iter()
         .filter(always)
         .flat_map(|&b| func.layout.insts(b))
+        .filter_map(|&i| Access::of(func, i))
     {
-        let InstData::Load {
-            opcode,
-            mem,
-            addr,
-            mask,
-            old,
-            ..
-        } = *func.dfg.data(inst)
-        else {
-            continue;
-        };
         let mut of = |v: Value| moved(func, &own, &mut steps, v, DEEP);
-        let masked = [mask, old].into_iter().filter_map(|v| v.expand());
+        let masked = access.masks.into_iter().flatten();
         if masked.map(&mut of).any(|by| by != Some(0)) {
             continue;
         }
-        let ty = func.dfg.ty(func.dfg.first_result(inst)?);
+        let Access { ty, addr, mem, .. } = access;
         let lanes = func.dfg.ty(addr).lanes();
         let bytes = ty.bytes() / lanes;
-        let merges = match opcode == Opcode::Bload || lanes == 1 && mask.is_none() {
-            true => matches!(mem.space, Space::Global | Space::Surface(_)),
+        let block = access.block || lanes == 1 && access.masks[0].is_none();
+        let merges = match block {
+            true => !access.writes && matches!(mem.space, Space::Global | Space::Surface(_)),
             false => ty.lanes() == lanes && bytes <= 4,
         };
-        if merges && of(addr).is_some_and(|by| by.unsigned_abs() == u64::from(bytes)) {
-            loads.push(inst);
-            loaded += TIMES * ty.bytes();
+        if !merges || of(addr).is_none_or(|by| by.unsigned_abs() != u64::from(bytes)) {
+            continue;
+        }
+        let free = facts.as_mut().is_none_or(|facts| {
+            let may = |o: &&Access| o.inst != access.inst && (o.writes || access.writes);
+            let place = |a: &Access| (a.mem.space, a.addr);
+            let apart = |o: &Access| facts.never_meet(place(o), place(&access));
+            let alone = accesses.iter().filter(may).all(apart);
+            alone && (!access.writes || facts.has_rows(func, access.inst, TIMES * bytes))
+        });
+        if free || mem.constant {
+            match access.writes {
+                true => stores += 1,
+                false => loads.push(access.inst),
+            }
+            moving += TIMES * ty.bytes();
         }
     }
-    let one = size(func, &shape.blocks, None);
     let all = one * TIMES as usize;
-    if loads.is_empty() || loaded > room || one > BODY || all > *left {
+    if loads.is_empty() && stores == 0 || moving > room || all > *left {
         return None;
     }
     *left -= all;

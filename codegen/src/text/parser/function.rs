@@ -88,7 +88,8 @@ impl Parser<'_> {
             } else {
                 ArgKind::Value
             };
-            sig.params.push(Param { ty, kind });
+            let noalias = self.eat_word("noalias");
+            sig.params.push(Param { ty, kind, noalias });
             if !self.eat(',') && self.peek() != Token::Punct(')') {
                 return self.error(format!("expected `,` or `)`, found {}", self.found()));
             }

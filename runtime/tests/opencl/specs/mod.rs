@@ -26,6 +26,7 @@ mod numeric;
 mod picture;
 mod printf;
 mod private;
+mod restrict;
 mod sampler;
 mod subgroup;
 mod vector;
@@ -61,6 +62,7 @@ pub fn cases() -> Vec<Case> {
         picture::cases(),
         printf::cases(),
         private::cases(),
+        restrict::cases(),
         sampler::cases(),
         subgroup::cases(),
         vector::cases(),
