@@ -115,7 +115,7 @@ fn moved(inst: &Inst<VirtReg>) -> Option<Move> {
     else {
         return None;
     };
-    let (VirtReg::Grf(d), VirtReg::Grf(s)) = (to.reg, from.reg) else {
+    let (Some(d), Some(s)) = (to.reg.as_grf(), from.reg.as_grf()) else {
         return None;
     };
     let same = ty == of || ty.bytes() == of.bytes() && !ty.is_float() && !of.is_float();
@@ -446,10 +446,9 @@ impl Coalescer<'_> {
         reads.iter().all(|r| match self.code.insts.get(r.inst) {
             Some(MInst::Op { inst, .. }) if inst.op.is_send() => {
                 inst.srcs.iter().all(|s| match s {
-                    Src::Direct { at, .. } => match at.reg {
-                        VirtReg::Grf(r) => self.part(r).0 != from,
-                        _ => true,
-                    },
+                    Src::Direct { at, .. } => {
+                        at.reg.as_grf().is_none_or(|r| self.part(r).0 != from)
+                    }
                     _ => true,
                 })
             }
@@ -646,9 +645,9 @@ impl Coalescer<'_> {
             parts[r] = self.part(r);
         }
         let name = |reg: &mut VirtReg, sub: &mut u16| {
-            if let VirtReg::Grf(r) = reg {
-                let (of, at) = parts[*r];
-                *r = of;
+            if let Some(r) = reg.as_grf() {
+                let (of, at) = parts[r];
+                *reg = VirtReg::grf(of);
                 *sub += at as u16;
             }
         };

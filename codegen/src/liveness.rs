@@ -11,7 +11,7 @@ mod inserted;
 use crate::result::CodegenError;
 use crate::sized;
 use crate::vcode::routines;
-use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg, VirtReg};
+use crate::vcode::{Access, MInst, Place, Routine, VBlock, VCode, VReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::Dst;
 use smallvec::SmallVec;
@@ -171,7 +171,7 @@ impl Liveness {
 fn writes_early(m: &MInst, grf: u32) -> bool {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
-            Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
+            Dst::Direct { at, hs, ty } if at.reg.is_grf() => {
                 let more = inst.exec.channels() * u32::from(hs) * ty.bytes() > grf;
                 // The systolic array writes a row before it reads the next one.
                 more && !inst.op.is_send() || inst.op.is_systolic()

@@ -140,7 +140,7 @@ pub enum Dst<R> {
     /// `r[a0.1,-16]<1>:ud`.
     Indirect {
         /// Address sub-register that holds a GRF byte address.
-        addr: RegRef<R>,
+        addr: RegRef<Reg>,
         /// Added to it, in bytes: -512 .. 511.
         imm: i16,
         /// Horizontal stride in elements: 1, 2 or 4.
@@ -178,7 +178,7 @@ pub enum Src<R> {
     /// `r[a0.0,16]<1,0>:ud`.
     Indirect {
         /// Address sub-register that holds a GRF byte address.
-        addr: RegRef<R>,
+        addr: RegRef<Reg>,
         /// Added to it, in bytes: -512 .. 511.
         imm: i16,
         /// Which elements.
@@ -212,21 +212,21 @@ pub enum Src<R> {
 
 /// A send descriptor: immediate or from the address register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Desc<R> {
+pub enum Desc {
     /// The 32 bits as IGA writes them.
     Imm(u32),
     /// `a0.N`.
-    Reg(RegRef<R>),
+    Reg(RegRef<Reg>),
 }
 
 /// The descriptors of a send.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct SendDescs<R> {
+pub struct SendDescs {
     /// Extended descriptor. Before Xe: 3:0 shared function (SFID), 5 EOT, 9:6 length of source 1 in GRFs, 31:16 the
     /// function's own. In Xe the SFID is in [`Subfn::Send`] and EOT in the options.
-    pub ex: Desc<R>,
+    pub ex: Desc,
     /// Descriptor. 18:0 function control, 19 header present, 24:20 response length, 28:25 length of source 0, in GRFs.
-    pub desc: Desc<R>,
+    pub desc: Desc,
     /// Length of source 1 in GRFs, where it is the instruction's own and not the extended descriptor's (Xe-HPG on).
     pub src1_len: Option<u8>,
 }
@@ -321,7 +321,7 @@ pub struct Inst<R> {
     /// Sources; [`Src::None`] beyond the opcode's own number. A branch has JIP in 0 and UIP in 1.
     pub srcs: [Src<R>; 3],
     /// Descriptors of a send.
-    pub send: Option<SendDescs<R>>,
+    pub send: Option<SendDescs>,
     /// Software scoreboard annotation (Xe).
     pub swsb: Swsb,
     /// Options.
@@ -349,7 +349,7 @@ impl<R: Copy> Inst<R> {
     }
 
     /// The same instruction with every register place passed through `f`: how allocation turns virtual registers into
-    /// physical ones. Fails with the first error of `f`.
+    /// physical ones. Address registers are physical from the start. Fails with the first error of `f`.
     #[inline]
     pub fn map<S: Copy, E>(
         &self,
@@ -377,12 +377,7 @@ impl<R: Copy> Inst<R> {
                 hs,
                 ty,
             },
-            Dst::Indirect { addr, imm, hs, ty } => Dst::Indirect {
-                addr: f(addr, RegRole::Address)?,
-                imm,
-                hs,
-                ty,
-            },
+            Dst::Indirect { addr, imm, hs, ty } => Dst::Indirect { addr, imm, hs, ty },
             Dst::Macro { at, mme, ty } => Dst::Macro {
                 at: f(at, RegRole::Dst)?,
                 mme,
@@ -411,7 +406,7 @@ impl<R: Copy> Inst<R> {
                     ty,
                     mods,
                 } => Src::Indirect {
-                    addr: f(addr, RegRole::Address)?,
+                    addr,
                     imm,
                     region,
                     ty,
@@ -427,22 +422,6 @@ impl<R: Copy> Inst<R> {
                 Src::Target(t) => Src::Target(t),
             };
         }
-        let send = match self.send {
-            None => None,
-            Some(s) => {
-                let mut one = |d| {
-                    Ok(match d {
-                        Desc::Imm(v) => Desc::Imm(v),
-                        Desc::Reg(r) => Desc::Reg(f(r, RegRole::Desc)?),
-                    })
-                };
-                Some(SendDescs {
-                    ex: one(s.ex)?,
-                    desc: one(s.desc)?,
-                    src1_len: s.src1_len,
-                })
-            }
-        };
         Ok(Inst {
             op: self.op,
             subfn: self.subfn,
@@ -454,7 +433,7 @@ impl<R: Copy> Inst<R> {
             sat: self.sat,
             dst,
             srcs,
-            send,
+            send: self.send,
             swsb: self.swsb,
             opts: self.opts,
         })
@@ -472,10 +451,6 @@ pub enum RegRole {
     Pred,
     /// Flag modifier: a flag written (except on `sel` and `csel`'s siblings that only name it).
     Cond,
-    /// Address register of an indirect operand.
-    Address,
-    /// Address register that holds a send descriptor.
-    Desc,
 }
 
 impl<R: Register> Dst<R> {

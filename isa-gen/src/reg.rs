@@ -136,6 +136,24 @@ impl Reg {
     /// The null register.
     pub const NULL: Reg = Reg::Arf(Arf::Null, 0);
 
+    /// The register in 16 bits, for who packs it into something: its number, and above it the file, 0 for the GRF.
+    pub const fn to_bits(self) -> u16 {
+        match self {
+            Reg::Grf(n) => n as u16,
+            Reg::Arf(kind, n) => (kind as u16 + 1) << 8 | n as u16,
+        }
+    }
+
+    /// The register of [`Reg::to_bits`]. Other bits are some register too.
+    pub const fn from_bits(bits: u16) -> Reg {
+        let (file, n) = ((bits >> 8) as usize, bits as u8);
+        if file == 0 || file > Arf::ALL.len() {
+            Reg::Grf(n)
+        } else {
+            Reg::Arf(Arf::ALL[file - 1], n)
+        }
+    }
+
     /// Whether this is the null register.
     pub const fn is_null(self) -> bool {
         matches!(self, Reg::Arf(Arf::Null, _))
@@ -181,5 +199,20 @@ impl<R> RegRef<R> {
     /// The place `sub` bytes into `reg`.
     pub const fn new(reg: R, sub: u16) -> Self {
         RegRef { reg, sub }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_whole_in_their_bits() {
+        for n in 0..=u8::MAX {
+            let all = Arf::ALL.map(|kind| Reg::Arf(kind, n));
+            for r in all.into_iter().chain([Reg::Grf(n)]) {
+                assert_eq!(Reg::from_bits(r.to_bits()), r);
+            }
+        }
     }
 }

@@ -38,7 +38,7 @@ fn seed() -> u64 {
 }
 
 /// Doubleword `sub` of a0.
-fn a0(sub: u64) -> Desc<Reg> {
+fn a0(sub: u64) -> Desc {
     Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), sub as u16 * 4))
 }
 

@@ -274,7 +274,7 @@ impl Dice {
         }
     }
 
-    fn descs(&mut self) -> SendDescs<Reg> {
+    fn descs(&mut self) -> SendDescs {
         let mut reg = || {
             let reg = self.pick(&[Reg::Arf(Arf::Address, 0), Reg::Grf(4)]);
             Desc::Reg(RegRef::new(reg, self.pick(&[0, 2, 4])))

@@ -82,9 +82,7 @@ fn constant(code: &VCode, m: &MInst) -> Option<(VReg, u32, u64)> {
     let &Src::Imm { bits, ty: of } = &inst.srcs[0] else {
         return None;
     };
-    let VirtReg::Grf(reg) = at.reg else {
-        return None;
-    };
+    let reg = at.reg.as_grf()?;
     let plain = inst.no_mask
         && !inst.sat
         && inst.pred.is_none()
@@ -309,10 +307,10 @@ fn redirect(m: &mut MInst, to: &SecondaryMap<VReg, Option<(VReg, u16)>>) {
     let MInst::Op { inst, .. } = m else { return };
     for s in &mut inst.srcs {
         if let Src::Direct { at, .. } | Src::Macro { at, .. } = s
-            && let VirtReg::Grf(r) = at.reg
+            && let Some(r) = at.reg.as_grf()
             && let Some((reg, sub)) = to.get(r).copied().flatten()
         {
-            at.reg = VirtReg::Grf(reg);
+            at.reg = VirtReg::grf(reg);
             at.sub += sub;
         }
     }

@@ -23,7 +23,7 @@ use crate::target::abi::Payload;
 use crate::target::{GrfFile, Target};
 use crate::vcode::operand::{dst, imm, scalar, uniform};
 use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{MInst, SymbolPart, VBlock, VCode, VReg, VirtReg};
+use crate::vcode::{MInst, RegKind, SymbolPart, VBlock, VCode, VReg, VirtReg, check_counts};
 use bytes::Encoded;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -320,6 +320,7 @@ pub(crate) fn physical(
     let fail = |i: usize, m: &MInst, what: String| {
         CodegenError::internal(name, format!("instruction {i} (`{m}`): {what}"))
     };
+    check_counts(code).map_err(|what| CodegenError::internal(name, what))?;
     let goal = goals(code, alloc);
     let mut e = Emitter {
         code,
@@ -505,10 +506,10 @@ impl Emitter<'_> {
     }
 
     fn place(&self, at: RegRef<VirtReg>) -> Result<RegRef<Reg>, String> {
-        match at.reg {
-            VirtReg::Phys(reg) => Ok(RegRef::new(reg, at.sub)),
-            VirtReg::Grf(r) => self.grf(self.address(r, at.sub.into())),
-            VirtReg::Flag(f) => Err(format!("{f} has no register")),
+        match at.reg.kind() {
+            RegKind::Phys(reg) => Ok(RegRef::new(reg, at.sub)),
+            RegKind::Grf(r) => self.grf(self.address(r, at.sub.into())),
+            RegKind::Flag(f) => Err(format!("{f} has no register")),
         }
     }
 

@@ -24,12 +24,10 @@ pub(super) fn kept(code: &VCode, alloc: &Allocation, target: &Target) -> HashSet
     }
     let state = u32::from(STATE);
     let state = bits(state, state + Type::Ud.bytes());
-    let place = |r: VirtReg| match r {
-        VirtReg::Grf(r) => {
-            let start = alloc.address[r];
-            Some(start..start + code.vregs[r].bytes)
-        }
-        VirtReg::Flag(_) | VirtReg::Phys(_) => None,
+    let place = |r: VirtReg| {
+        let r = r.as_grf()?;
+        let start = alloc.address[r];
+        Some(start..start + code.vregs[r].bytes)
     };
     let names_it = |m: &MInst| match m {
         MInst::LoadAddress { .. } => true,

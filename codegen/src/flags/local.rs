@@ -4,7 +4,7 @@
 
 use super::{Use, each_flag, each_named, physical, predicate_is_kept};
 use crate::sized;
-use crate::vcode::{MInst, VCode, VFlag, VirtReg};
+use crate::vcode::{MInst, VCode, VFlag};
 use cranelift_entity::SecondaryMap;
 use gantry_isa_gen::RegRef;
 
@@ -21,7 +21,7 @@ struct Life {
 /// The flag whose bits an instruction keeps.
 fn kept(m: &MInst) -> Option<VFlag> {
     match m {
-        MInst::Op { keeps, .. } => *keeps,
+        MInst::Op { keeps, .. } => keeps.expand(),
         _ => None,
     }
 }
@@ -64,13 +64,13 @@ pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
     for m in &mut code.insts {
         if let MInst::Op { .. } | MInst::Branch { .. } | MInst::Leave { .. } = m {
             each_flag(m, |at, _| {
-                if let VirtReg::Flag(f) = at.reg {
+                if let Some(f) = at.reg.as_flag() {
                     let p = physical(lives[f].register.into(), whole);
                     *at = RegRef::new(p.reg, p.sub + at.sub);
                 }
             });
             if let MInst::Op { keeps, .. } = m {
-                *keeps = None;
+                *keeps = None.into();
             }
         }
     }

@@ -34,11 +34,10 @@ enum Use {
 /// Whether an instruction's predicate is the flag that its modifier keeps bits of.
 fn predicate_is_kept(m: &MInst) -> bool {
     match m {
-        MInst::Op {
-            inst,
-            keeps: Some(k),
-            ..
-        } => inst.pred.is_some_and(|p| p.flag.reg == VirtReg::Flag(*k)),
+        MInst::Op { inst, keeps, .. } => match (inst.pred, keeps.expand()) {
+            (Some(p), Some(k)) => p.flag.reg == VirtReg::flag(k),
+            _ => false,
+        },
         _ => false,
     }
 }
@@ -49,23 +48,23 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
         MInst::Op { inst, .. } => {
             for s in &mut inst.srcs {
                 if let Src::Direct { at, .. } = s
-                    && matches!(at.reg, VirtReg::Flag(_))
+                    && at.reg.is_flag()
                 {
                     f(at, Use::Read);
                 }
             }
             if let Some(p) = &mut inst.pred
-                && matches!(p.flag.reg, VirtReg::Flag(_))
+                && p.flag.reg.is_flag()
             {
                 f(&mut p.flag, Use::Predicate);
             }
             if let Dst::Direct { at, .. } = &mut inst.dst
-                && matches!(at.reg, VirtReg::Flag(_))
+                && at.reg.is_flag()
             {
                 f(at, Use::Write);
             }
             if let Some(c) = &mut inst.cond
-                && matches!(c.flag.reg, VirtReg::Flag(_))
+                && c.flag.reg.is_flag()
             {
                 f(&mut c.flag, Use::Write);
             }
@@ -76,7 +75,7 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
             ..
         } => {
             let mut at = RegRef::new(*flag, *sub);
-            if matches!(flag, VirtReg::Flag(_)) {
+            if flag.is_flag() {
                 f(&mut at, Use::Read);
                 (*flag, *sub) = (at.reg, at.sub);
             }
@@ -88,7 +87,7 @@ fn each_flag(m: &mut MInst, mut f: impl FnMut(&mut RegRef<VirtReg>, Use)) {
 /// Calls `f` on every flag that an instruction names, in the same order.
 fn each_named(m: &MInst, mut f: impl FnMut(VFlag, Use)) {
     let mut name = |reg: VirtReg, u: Use| {
-        if let VirtReg::Flag(flag) = reg {
+        if let Some(flag) = reg.as_flag() {
             f(flag, u);
         }
     };
@@ -224,7 +223,7 @@ impl<'a> Flags<'a> {
         );
         for (i, m) in code.insts.iter().enumerate().take(last).skip(first) {
             let keeps = match m {
-                MInst::Op { keeps, .. } => *keeps,
+                MInst::Op { keeps, .. } => keeps.expand(),
                 _ => None,
             };
             let first = operands.len();
@@ -363,7 +362,7 @@ impl regalloc2::Function for Flags<'_> {
 /// The physical flag of a register's number: `f0.0` .. `f1.1`, or `f0` and `f1`.
 fn physical(n: u16, whole: bool) -> RegRef<VirtReg> {
     let (reg, sub) = if whole { (n, 0) } else { (n / 2, n % 2 * 2) };
-    RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
+    RegRef::new(VirtReg::phys(Reg::Arf(Arf::Flag, reg as u8)), sub)
 }
 
 /// Checks that the flags which live at once have room as dwords in the register file, all but a few. Each is followed from its uses to
@@ -534,7 +533,7 @@ fn rewrite(
             AllocationKind::Reg => a.as_reg().map(|p| physical(p.hw_enc() as u16, whole)),
             AllocationKind::Stack => {
                 let slot = slots.get(a.as_stack()?.index())?;
-                Some(RegRef::new(VirtReg::Grf(*slot), 0))
+                Some(RegRef::new(VirtReg::grf(*slot), 0))
             }
             AllocationKind::None => None,
         }
@@ -556,7 +555,8 @@ fn rewrite(
             continue;
         };
         let mut next = 0;
-        let keeps = matches!(m, MInst::Op { keeps: Some(_), .. }) && !predicate_is_kept(m);
+        let keeps =
+            matches!(m, MInst::Op { keeps, .. } if keeps.is_some()) && !predicate_is_kept(m);
         let mut unplaced = false;
         each_flag(m, |at, u| {
             next += usize::from(keeps && u == Use::Write);
@@ -571,7 +571,7 @@ fn rewrite(
             }
         });
         if let MInst::Op { keeps, .. } = m {
-            *keeps = None;
+            *keeps = None.into();
         }
         if unplaced {
             return Err(CodegenError::internal(name, "a flag without a register"));

@@ -146,11 +146,8 @@ impl Legalizer<'_> {
     /// Where in a GRF a register starts, as far as that is known.
     fn base(&self, reg: VirtReg) -> Base {
         let grf = self.grf.bytes;
-        let grf_offset = match reg {
-            VirtReg::Grf(r) => match self.vregs[r].place {
-                Place::Fixed(at) => at % grf,
-                _ => 0,
-            },
+        let grf_offset = match reg.as_grf().map(|r| self.vregs[r].place) {
+            Some(Place::Fixed(at)) => at % grf,
             _ => 0,
         };
         Base { grf, grf_offset }
@@ -207,7 +204,7 @@ impl Legalizer<'_> {
         if bale.operation.select.is_some() || bale.operation.cond.is_some() {
             // There is one predicate, and none of minima and maxima: what is chosen is written elsewhere, and moved.
             let bytes = bale.lanes * bale.dst.ty.bytes();
-            let chosen = View::contiguous(VirtReg::Grf(self.temp(bytes)), bale.lanes, bale.dst.ty);
+            let chosen = View::contiguous(VirtReg::grf(self.temp(bytes)), bale.lanes, bale.dst.ty);
             self.bale(&Bale {
                 mask: None,
                 dst: chosen,
@@ -247,7 +244,7 @@ impl Legalizer<'_> {
                 BaleSrc::Imm(..) => None,
             });
         for (v, write) in views.chain([(&bale.dst, true)]) {
-            if let (VirtReg::Grf(reg), Some(_)) = (v.reg, v.index) {
+            if let (Some(reg), Some(_)) = (v.reg.as_grf(), v.index) {
                 self.out.push(MInst::Touch { reg, write });
             }
         }
@@ -329,7 +326,7 @@ impl Legalizer<'_> {
             };
             inst.offset = at;
             inst.pred = Some(Predicate {
-                flag: RegRef::new(VirtReg::Flag(flag), 0),
+                flag: RegRef::new(VirtReg::flag(flag), 0),
                 inverse: false,
                 ctrl: PredCtrl::Sequential,
             });
@@ -338,7 +335,7 @@ impl Legalizer<'_> {
             // `sel` names a flag that it does not touch.
             inst.cond = Some(CondMod {
                 cond,
-                flag: RegRef::new(VirtReg::Phys(isa::Reg::Arf(isa::Arf::Flag, 0)), 0),
+                flag: RegRef::new(VirtReg::phys(isa::Reg::Arf(isa::Arf::Flag, 0)), 0),
             });
         }
         let starts = first && bale.starts;
@@ -352,7 +349,7 @@ impl Legalizer<'_> {
             self.out.push(MInst::Op {
                 inst,
                 starts,
-                keeps: None,
+                keeps: None.into(),
             });
             self.after(bale, p, first);
             return;
@@ -368,7 +365,7 @@ impl Legalizer<'_> {
                 self.flag_part(mask, p)
             };
             inst.pred = Some(Predicate {
-                flag: RegRef::new(VirtReg::Flag(flag), 0),
+                flag: RegRef::new(VirtReg::flag(flag), 0),
                 inverse,
                 ctrl: PredCtrl::Sequential,
             });
@@ -381,19 +378,17 @@ impl Legalizer<'_> {
         inst.offset = offset.unwrap_or_default();
         inst.cond = Some(CondMod {
             cond,
-            flag: RegRef::new(VirtReg::Flag(written), 0),
+            flag: RegRef::new(VirtReg::flag(written), 0),
         });
         self.out.push(MInst::Op {
             inst,
             starts,
             keeps: match (bale.under, &inst.pred) {
                 // Off the grid, the part of the mask is what is kept.
-                (Some(_), Some(p)) => match p.flag.reg {
-                    VirtReg::Flag(f) => Some(f),
-                    _ => None,
-                },
+                (Some(_), Some(p)) => p.flag.reg.as_flag(),
                 _ => keeps.filter(|_| offset.is_some()),
-            },
+            }
+            .into(),
         });
         if offset.is_none() {
             self.merge_flag(target, keeps, written, p);
@@ -432,7 +427,7 @@ impl Legalizer<'_> {
         self.out.push(MInst::Op {
             inst: mov,
             starts: first,
-            keeps: None,
+            keeps: None.into(),
         });
     }
 
@@ -521,7 +516,7 @@ impl Legalizer<'_> {
     }
 
     fn load_address(&mut self, v: &View, p: Piece, sub: u16) {
-        let (VirtReg::Grf(base), Some(i)) = (v.reg, v.index) else {
+        let (Some(base), Some(i)) = (v.reg.as_grf(), v.index) else {
             return;
         };
         let row = if i.rows > 1 { p.first / v.w } else { 0 };
@@ -542,7 +537,7 @@ impl Legalizer<'_> {
 
     /// Source 0 by an address for each of its rows.
     fn rows(&mut self, v: &View, p: Piece, mods: SrcMods) -> Option<Src<VirtReg>> {
-        let (VirtReg::Grf(base), Some(i)) = (v.reg, v.index) else {
+        let (Some(base), Some(i)) = (v.reg.as_grf(), v.index) else {
             return None;
         };
         self.out.push(MInst::LoadAddress {
@@ -638,12 +633,12 @@ fn ternary_region(source: usize, region: Region, single: bool) -> Region {
 
 /// `acc0`.
 fn accumulator() -> VirtReg {
-    VirtReg::Phys(isa::Reg::Arf(isa::Arf::Acc, 0))
+    VirtReg::phys(isa::Reg::Arf(isa::Arf::Acc, 0))
 }
 
 /// `a0`.
-fn address() -> VirtReg {
-    VirtReg::Phys(isa::Reg::Arf(isa::Arf::Address, 0))
+fn address() -> isa::Reg {
+    isa::Reg::Arf(isa::Arf::Address, 0)
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ impl Legalizer<'_> {
     pub(super) fn copied(&mut self, v: View, lanes: u32, ty: Type, padded: u32) -> View {
         let bytes = padded * ty.bytes();
         let r = self.temp(bytes.max(ALIGN16));
-        let dst = View::contiguous(VirtReg::Grf(r), lanes, ty);
+        let dst = View::contiguous(VirtReg::grf(r), lanes, ty);
         let operation = Operation::new(Op::Mov, ty, &[BaleSrc::View(v, SrcMods::default())]);
         self.plain_bale(lanes, operation, dst);
         dst
@@ -148,7 +148,7 @@ impl Legalizer<'_> {
     fn through_temporary(&mut self, b: Bale) -> Bale {
         let ty = b.operation.ty;
         let r = self.temp(b.lanes * ty.bytes());
-        let view = View::contiguous(VirtReg::Grf(r), b.lanes, ty);
+        let view = View::contiguous(VirtReg::grf(r), b.lanes, ty);
         self.bale(&Bale {
             dst: view,
             starts: true,
@@ -205,7 +205,7 @@ impl Legalizer<'_> {
         self.fired.repair(Repair::HalfRounding);
         let bytes = b.lanes * Type::F.bytes();
         let (wide, rounded) = (self.temp(bytes), self.temp(bytes));
-        let view = |r| View::contiguous(VirtReg::Grf(r), b.lanes, Type::F);
+        let view = |r| View::contiguous(VirtReg::grf(r), b.lanes, Type::F);
         let plain = |r| BaleSrc::View(view(r), SrcMods::default());
         let mut extend = Operation::new(Op::Mov, Type::F, &[]);
         extend.srcs = o.srcs;
@@ -243,7 +243,7 @@ impl Legalizer<'_> {
             (_, t) => dword(t),
         };
         let r = self.temp(b.lanes * middle.bytes());
-        let dst = View::contiguous(VirtReg::Grf(r), b.lanes, middle);
+        let dst = View::contiguous(VirtReg::grf(r), b.lanes, middle);
         let first = Operation {
             // Between floats it would clamp to 0 .. 1.
             sat: o.sat && !middle.is_float(),
@@ -388,7 +388,7 @@ impl Legalizer<'_> {
                     false => {
                         self.fired.repair(Repair::DwordModified);
                         let r = self.temp(b.lanes * v.ty.bytes());
-                        let t = View::contiguous(VirtReg::Grf(r), b.lanes, v.ty);
+                        let t = View::contiguous(VirtReg::grf(r), b.lanes, v.ty);
                         let mov = Operation::new(Op::Mov, v.ty, &[BaleSrc::View(v, m)]);
                         self.plain_bale(b.lanes, mov, t);
                         t
@@ -404,7 +404,7 @@ impl Legalizer<'_> {
         };
         let temp = |l: &mut Self| {
             let r = l.temp(b.lanes * ty.bytes());
-            View::contiguous(VirtReg::Grf(r), b.lanes, ty)
+            View::contiguous(VirtReg::grf(r), b.lanes, ty)
         };
         let (upper, out) = (temp(self), temp(self));
         self.plain_bale(b.lanes, with(high), upper);
@@ -502,7 +502,7 @@ impl Legalizer<'_> {
             _ => None,
         });
         for v in sources.chain([&b.dst]) {
-            if let VirtReg::Grf(r) = v.reg
+            if let Some(r) = v.reg.as_grf()
                 && !matches!(self.vregs[r].place, Place::Fixed(_))
             {
                 self.vregs[r].align = self.grf.bytes;
@@ -557,7 +557,7 @@ impl Legalizer<'_> {
             };
             let r = self.temp(at + b.lanes * hs * v.ty.bytes());
             let t = View {
-                reg: VirtReg::Grf(r),
+                reg: VirtReg::grf(r),
                 offset: at,
                 vs: b.lanes * hs,
                 w: b.lanes,
@@ -579,7 +579,7 @@ impl Legalizer<'_> {
         }
         self.fired.repair(Repair::ByteProduct);
         let r = self.temp(b.lanes * Type::W.bytes());
-        let words = View::contiguous(VirtReg::Grf(r), b.lanes, Type::W);
+        let words = View::contiguous(VirtReg::grf(r), b.lanes, Type::W);
         self.bale(&Bale {
             operation: Operation {
                 ty: Type::W,
@@ -595,7 +595,9 @@ impl Legalizer<'_> {
 
     /// Whether a view is one element for all, or neighbours at an aligned place that reach `lanes` channels.
     fn is_packed(&self, v: &View, lanes: u32, align: u32) -> bool {
-        let VirtReg::Grf(r) = v.reg else { return false };
+        let Some(r) = v.reg.as_grf() else {
+            return false;
+        };
         let d: &VRegData = &self.vregs[r];
         let (base, aligned) = match d.place {
             Place::Fixed(at) => (at, true),
@@ -673,7 +675,7 @@ impl Legalizer<'_> {
         }
         self.fired.repair(Repair::TernaryDestination);
         let r = self.temp((lanes * b.operation.ty.bytes()).max(unit));
-        let dst = View::contiguous(VirtReg::Grf(r), lanes, b.operation.ty);
+        let dst = View::contiguous(VirtReg::grf(r), lanes, b.operation.ty);
         self.bale(&Bale {
             lanes,
             dst,
@@ -699,7 +701,7 @@ impl Legalizer<'_> {
 
     /// Sees to it that a register that may be anywhere starts at a multiple of `unit` bytes.
     fn align_destination(&mut self, v: &View, unit: u32) {
-        if let VirtReg::Grf(r) = v.reg
+        if let Some(r) = v.reg.as_grf()
             && self.vregs[r].place == Place::Any
         {
             let d = &mut self.vregs[r];
@@ -756,7 +758,7 @@ impl Legalizer<'_> {
         self.fired.repair(Repair::DestinationStride);
         let r = self.temp(b.lanes * step);
         let dst = View {
-            reg: VirtReg::Grf(r),
+            reg: VirtReg::grf(r),
             offset: 0,
             vs: b.lanes * hs,
             w: b.lanes,

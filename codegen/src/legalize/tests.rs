@@ -35,7 +35,7 @@ fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Resu
 
 /// `mov` of a type between two places of one register.
 fn mov(r: VReg, lanes: u32, ty: Type, to: u32) -> Bale {
-    let from = View::contiguous(VirtReg::Grf(r), lanes, ty);
+    let from = View::contiguous(VirtReg::grf(r), lanes, ty);
     let place = View { offset: to, ..from };
     Bale::new(
         lanes,

@@ -233,7 +233,7 @@ impl Legalizer<'_> {
                     false => ud(0),
                     true => {
                         let r = self.temp(n * 4);
-                        let high = View::contiguous(VirtReg::Grf(r), n, Type::D);
+                        let high = View::contiguous(VirtReg::grf(r), n, Type::D);
                         let count = BaleSrc::Imm(31, Type::Uw);
                         let operation = Operation::new(Op::Asr, Type::D, &[low.plain(), count]);
                         self.plain_bale(n, operation, high);
@@ -263,7 +263,7 @@ impl Legalizer<'_> {
     fn force_reg(&mut self, s: BaleSrc) -> BaleSrc {
         let BaleSrc::Imm(_, ty) = s else { return s };
         let r = self.temp(ty.bytes());
-        let one = View::scalar(VirtReg::Grf(r), 0, ty);
+        let one = View::scalar(VirtReg::grf(r), 0, ty);
         self.plain_bale(1, Operation::new(Op::Mov, ty, &[s]), one);
         one.plain()
     }
@@ -288,7 +288,7 @@ impl Legalizer<'_> {
             self.fired.repair(Repair::WideSumNegated);
             // -x - y is (0 - x) - y.
             let r = self.temp(b.lanes * 8);
-            let t = View::contiguous(VirtReg::Grf(r), b.lanes, Type::Uq);
+            let t = View::contiguous(VirtReg::grf(r), b.lanes, Type::Uq);
             let nothing = Halves {
                 low: zero,
                 high: zero,
@@ -307,7 +307,7 @@ impl Legalizer<'_> {
         self.fired.repair(Repair::WideSumMasked);
         // The upper half is made in two steps: under a mask, elsewhere.
         let r = self.temp(b.lanes * 8);
-        let t = View::contiguous(VirtReg::Grf(r), b.lanes, Type::Uq);
+        let t = View::contiguous(VirtReg::grf(r), b.lanes, Type::Uq);
         self.sum_of(b, x, y, t, true);
         let mov = self.moved(b, t);
         self.by_halves(&mov);
@@ -330,8 +330,8 @@ impl Legalizer<'_> {
             BaleSrc::Imm(i, _) => BaleSrc::Imm(i, Type::D),
         };
         let (r, s) = (self.temp(lanes * 4), self.temp(lanes * 4));
-        let carry = View::contiguous(VirtReg::Grf(r), lanes, Type::Ud);
-        let partial = View::contiguous(VirtReg::Grf(s), lanes, Type::D);
+        let carry = View::contiguous(VirtReg::grf(r), lanes, Type::Ud);
+        let partial = View::contiguous(VirtReg::grf(s), lanes, Type::D);
         // The upper sum first: the destination may be where a source is.
         let (a, c) = ordered(signed(x.high), signed(high_y));
         let a = self.force_reg(a);

@@ -98,7 +98,7 @@ impl Context for Lower<'_> {
             return self.view_of_slots(v, slots);
         }
         let ty = self.ty(v);
-        let r = VirtReg::Grf(self.reg(v));
+        let r = VirtReg::grf(self.reg(v));
         let gen_ty = gen_signed(ty.scalar());
         match ty.lanes() {
             1 => View::scalar(r, 0, gen_ty),
@@ -113,7 +113,7 @@ impl Context for Lower<'_> {
 
     fn region_view(&mut self, v: Value, r: Region, index: OptValue) -> View {
         let ty = gen_signed(self.scalar(v));
-        let reg = VirtReg::Grf(self.reg(v));
+        let reg = VirtReg::grf(self.reg(v));
         let index = self.index_of(index);
         View {
             index,
@@ -132,7 +132,7 @@ impl Context for Lower<'_> {
             let view = generated_view(self, x);
             return View { ty, ..view };
         }
-        let r = VirtReg::Grf(self.reg(x));
+        let r = VirtReg::grf(self.reg(x));
         match to.lanes() {
             1 => View::scalar(r, 0, ty),
             n => View::contiguous(r, n, ty),
@@ -410,7 +410,7 @@ impl Context for Lower<'_> {
                     Operation::new(Op::And, GenType::Uw, &[src, mask]),
                 );
                 BaleSrc::View(
-                    View::contiguous(VirtReg::Grf(r), ty.lanes(), GenType::Uw),
+                    View::contiguous(VirtReg::grf(r), ty.lanes(), GenType::Uw),
                     SrcMods::default(),
                 )
             }

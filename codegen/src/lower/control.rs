@@ -260,7 +260,7 @@ impl Lower<'_> {
                 .first_result(inst)
                 .map_or(1, |v| self.ty(v).lanes());
             self.bale_at(
-                View::contiguous(VirtReg::Grf(to), lanes, ty),
+                View::contiguous(VirtReg::grf(to), lanes, ty),
                 true,
                 lanes,
                 Operation::new(Op::Mov, ty, &[src]),
@@ -281,7 +281,7 @@ impl Lower<'_> {
                     }
                 }
                 let (flag, test) = self.branch_test(cond);
-                let flag = VirtReg::Flag(flag);
+                let flag = VirtReg::flag(flag);
                 self.emit(MInst::Branch { flag, sub: 0, test });
             }
             InstData::Return { .. } if matches!(self.func.kind, FuncKind::Kernel { .. }) => {
@@ -395,7 +395,7 @@ impl Lower<'_> {
                 place: Place::Fixed(address),
                 ..data
             });
-            let from = View::scalar(VirtReg::Grf(from), 0, Type::Ud).plain();
+            let from = View::scalar(VirtReg::grf(from), 0, Type::Ud).plain();
             let sum = [from, BaleSrc::Imm(u64::from(own), Type::Ud)];
             self.bale(r, 1, Operation::new(Op::Add, Type::Ud, &sum));
         }
@@ -422,7 +422,7 @@ impl Lower<'_> {
             self.emit(MInst::Op {
                 inst,
                 starts: false,
-                keeps: None,
+                keeps: None.into(),
             });
         }
     }

@@ -61,7 +61,7 @@ impl Lower<'_> {
     ) {
         let ty = flag_type(lanes);
         let b = match b {
-            Src::Direct { at, mods, .. } if matches!(at.reg, VirtReg::Flag(_)) => {
+            Src::Direct { at, mods, .. } if at.reg.is_flag() => {
                 let r = self.temp(4);
                 self.emit_op(uniform(Op::Mov, grf_dst(r, ty), [scalar(at, ty)]));
                 let moved = scalar_src(r, 0, ty);
@@ -82,7 +82,7 @@ impl Lower<'_> {
         );
         i.cond = Some(CondMod {
             cond,
-            flag: RegRef::new(VirtReg::Flag(out), 0),
+            flag: RegRef::new(VirtReg::flag(out), 0),
         });
         self.emit_op(i);
     }
@@ -411,7 +411,7 @@ impl Lower<'_> {
                 self.emit(MInst::Op {
                     inst: uniform(Op::Xor, grf_dst(left, ty), leave),
                     starts: false,
-                    keeps: None,
+                    keeps: None.into(),
                 });
                 let left = scalar_src(left, 0, ty);
                 let rm = self.flag(rm);

@@ -40,7 +40,7 @@ impl Lower<'_> {
             return;
         };
         let (abi, out) = (self.target.abi(), self.reg(v));
-        let state = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::State, 0)), 0);
+        let state = RegRef::new(VirtReg::phys(Reg::Arf(Arf::State, 0)), 0);
         let state = operand::scalar(state, Type::Ud);
         let (from, bits) = match self.func.dfg.data(inst).opcode() {
             Opcode::EuId => (state, abi.eu),
@@ -53,7 +53,7 @@ impl Lower<'_> {
             ),
         };
         let mask = ((1u32 << bits.count) - 1) << bits.first;
-        let to = operand::dst(RegRef::new(VirtReg::Grf(out), 0), Type::Ud);
+        let to = operand::dst(RegRef::new(VirtReg::grf(out), 0), Type::Ud);
         let mask = operand::imm(mask.into(), Type::Ud);
         self.emit(operand::begins(operand::uniform(Op::And, to, [from, mask])));
         if bits.first > 0 {
@@ -63,7 +63,7 @@ impl Lower<'_> {
             self.emit(MInst::Op {
                 inst,
                 starts: false,
-                keeps: None,
+                keeps: None.into(),
             });
         }
     }
@@ -73,14 +73,14 @@ impl Lower<'_> {
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
         };
-        let stamp = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Timestamp, 0)), 0);
+        let stamp = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Timestamp, 0)), 0);
         let from = Src::Direct {
             at: stamp,
             region: Region::packed(ExecSize::S2),
             ty: Type::Ud,
             mods: SrcMods::default(),
         };
-        let to = operand::dst(RegRef::new(VirtReg::Grf(self.reg(v)), 0), Type::Ud);
+        let to = operand::dst(RegRef::new(VirtReg::grf(self.reg(v)), 0), Type::Ud);
         let mut mov = operand::uniform(Op::Mov, to, [from]);
         mov.exec = ExecSize::S2;
         self.emit(operand::begins(mov));
@@ -129,7 +129,7 @@ impl Lower<'_> {
             let first = n as u32 * 8;
             let dst = View {
                 offset: first * ty.bytes(),
-                ..View::contiguous(VirtReg::Grf(out), chunk.len() as u32, ty)
+                ..View::contiguous(VirtReg::grf(out), chunk.len() as u32, ty)
             };
             let n = chunk.len() as u32;
             if ty.is_int()
@@ -151,7 +151,7 @@ impl Lower<'_> {
                 let mut words = words;
                 for (op, by) in ops {
                     let made = self.temp(n * Type::W.bytes());
-                    let to = View::contiguous(VirtReg::Grf(made), n, Type::W);
+                    let to = View::contiguous(VirtReg::grf(made), n, Type::W);
                     self.bale_at(to, true, n, Operation::new(op, Type::W, &[words, by]));
                     words = to.plain();
                 }
@@ -166,7 +166,7 @@ impl Lower<'_> {
             for (i, x) in chunk.iter().enumerate() {
                 let at = View {
                     offset: (first + i as u32) * ty.bytes(),
-                    ..View::scalar(VirtReg::Grf(out), 0, ty)
+                    ..View::scalar(VirtReg::grf(out), 0, ty)
                 };
                 let bits = lanes.get(first as usize + i).copied().unwrap_or(0);
                 let src = match ty {
@@ -191,7 +191,7 @@ impl Lower<'_> {
         }
         let lanes = vt.lanes();
         let [sum, carry] =
-            results.map(|v| View::contiguous(VirtReg::Grf(self.reg(v)), lanes, Type::Ud));
+            results.map(|v| View::contiguous(VirtReg::grf(self.reg(v)), lanes, Type::Ud));
         let srcs = [a, b].map(|v| at(self.reg(v), 0, lanes, Type::Ud).plain());
         self.code.push(Lowered::Bale(Bale {
             carry: Some(carry),

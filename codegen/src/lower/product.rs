@@ -34,13 +34,13 @@ impl Lower<'_> {
         self.bale(y, lanes, Operation::new(Op::Mul, GenType::Ud, &[ah, bl]));
         let plain = |r, ty| {
             BaleSrc::View(
-                View::contiguous(VirtReg::Grf(r), lanes, ty),
+                View::contiguous(VirtReg::grf(r), lanes, ty),
                 SrcMods::default(),
             )
         };
         let high = View {
             offset: 4,
-            ..View::contiguous(VirtReg::Grf(p), lanes, GenType::Uq).narrowed(GenType::Ud)
+            ..View::contiguous(VirtReg::grf(p), lanes, GenType::Uq).narrowed(GenType::Ud)
         };
         for part in [x, y] {
             let o = Operation::new(
@@ -75,7 +75,7 @@ impl Lower<'_> {
         let r = self.temp(lanes * ty.bytes());
         self.bale(r, lanes, product);
         let c = self.reg_view(c);
-        let sum = View::contiguous(VirtReg::Grf(r), lanes, ty);
+        let sum = View::contiguous(VirtReg::grf(r), lanes, ty);
         Operation::new(
             Op::Add,
             ty,
@@ -113,7 +113,7 @@ impl Lower<'_> {
         self.bale(p, lanes, Operation::new(Op::Mul, wide, &[a, b]));
         let high = View {
             offset: 4,
-            ..View::contiguous(VirtReg::Grf(p), lanes, wide).narrowed(narrow)
+            ..View::contiguous(VirtReg::grf(p), lanes, wide).narrowed(narrow)
         };
         Operation::new(Op::Mov, narrow, &[high.plain()])
     }

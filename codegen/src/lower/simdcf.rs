@@ -95,7 +95,7 @@ impl Lower<'_> {
                 self.test(none, flag_src(out, flag_type(lanes)), lanes, Cond::Eq);
             }
         }
-        let flag = leaving.map(|(f, inverse)| (VirtReg::Flag(f), 0, inverse));
+        let flag = leaving.map(|(f, inverse)| (VirtReg::flag(f), 0, inverse));
         self.emit(MInst::Leave { flag, to, exec });
     }
 
@@ -188,11 +188,11 @@ impl Lower<'_> {
         let def = self.func.dfg.def_inst(old);
         let undefined = def.map(|i| self.func.dfg.data(i).opcode()) == Some(Opcode::Undef);
         let mut operation = operation;
-        let view = View::contiguous(VirtReg::Grf(dst), lanes, operation.ty);
+        let view = View::contiguous(VirtReg::grf(dst), lanes, operation.ty);
         if !undefined {
             let src = self.reg(old);
             self.emit(MInst::Copy { dst, src });
-            operation = super::facts::read_in_place(operation, VirtReg::Grf(src), &view, lanes);
+            operation = super::facts::read_in_place(operation, VirtReg::grf(src), &view, lanes);
         }
         self.code.push(Lowered::Bale(Bale {
             mask: Some(VFlag::EXEC),

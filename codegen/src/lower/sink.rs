@@ -113,14 +113,14 @@ impl Lower<'_> {
         let index = self.index_of(index);
         let view = View {
             index,
-            ..View::region(VirtReg::Grf(dst), &region, ty)
+            ..View::region(VirtReg::grf(dst), &region, ty)
         };
         // Lanes of the old vector that are read where they are written are the new vector's too, after the copy. The
         // old one may then end at the copy, which makes the copy vanish.
         let operation = match fresh {
             true => operation,
             false => {
-                let old = VirtReg::Grf(self.reg(old));
+                let old = VirtReg::grf(self.reg(old));
                 read_in_place(operation, old, &view, lanes)
             }
         };

@@ -67,7 +67,7 @@ impl Lower<'_> {
 
     /// A value's lanes in slots.
     pub(super) fn view_of_slots(&self, v: Value, slots: VReg) -> View {
-        let (ty, reg) = (self.ty(v), VirtReg::Grf(slots));
+        let (ty, reg) = (self.ty(v), VirtReg::grf(slots));
         let view = match ty.lanes() {
             1 => View::scalar(reg, 0, GenType::Ud),
             n => View::contiguous(reg, n, GenType::Ud),

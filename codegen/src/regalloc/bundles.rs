@@ -6,7 +6,7 @@
 use super::overlay::{overlays, written};
 use crate::liveness::{Liveness, Range, Weak};
 use crate::sized;
-use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg, VirtReg};
+use crate::vcode::{Access, MInst, Place, Routine, VCode, VReg};
 use cranelift_bforest::{Map, MapForest};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
@@ -50,10 +50,7 @@ struct Root {
 fn answer(m: &MInst) -> Option<VReg> {
     match m {
         MInst::Op { inst, .. } if matches!(inst.op, Op::Send | Op::Sendc) => match inst.dst {
-            Dst::Direct { at, .. } => match at.reg {
-                VirtReg::Grf(r) => Some(r),
-                _ => None,
-            },
+            Dst::Direct { at, .. } => at.reg.as_grf(),
             _ => None,
         },
         _ => None,

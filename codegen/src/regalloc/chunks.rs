@@ -222,10 +222,10 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                 MInst::Op { inst, starts, .. } => {
                     for s in &mut inst.srcs {
                         if let Src::Direct { at, .. } = s
-                            && let VirtReg::Grf(r) = at.reg
+                            && let Some(r) = at.reg.as_grf()
                             && let Some(p) = piece(pieces.of(r), at.sub)
                         {
-                            at.reg = VirtReg::Grf(p.reg);
+                            at.reg = VirtReg::grf(p.reg);
                             at.sub -= p.start as u16;
                             if let Some(at) = waiting.remove(&p.reg) {
                                 begin(&mut new, p.reg, at);
@@ -233,10 +233,10 @@ fn rewrite(code: &mut VCode, origin: &mut Vec<u32>, pieces: &Pieces) {
                         }
                     }
                     if let Dst::Direct { at, .. } = &mut inst.dst
-                        && let VirtReg::Grf(r) = at.reg
+                        && let Some(r) = at.reg.as_grf()
                         && let Some(p) = piece(pieces.of(r), at.sub)
                     {
-                        at.reg = VirtReg::Grf(p.reg);
+                        at.reg = VirtReg::grf(p.reg);
                         at.sub -= p.start as u16;
                         if *starts {
                             let others = pieces.of(r).iter().filter(|o| o.reg != p.reg);

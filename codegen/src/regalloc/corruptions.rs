@@ -180,9 +180,7 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
                 all.push(&mut at.reg);
             }
             let n = rng.below(all.len() as u32) as usize;
-            let VirtReg::Grf(r) = *all[n] else {
-                return None;
-            };
+            let r = all[n].as_grf()?;
             let data = VRegData {
                 place: Place::Any,
                 ..good.code.vregs[r]
@@ -190,7 +188,7 @@ fn corrupt(case: &Case, new: &[usize], kind: Wrong, rng: &mut Rng) -> Option<All
             let over = good.alloc.address[some(rng)];
             let place = bad.code.vregs.push(data);
             bad.alloc.address[place] = elsewhere(case, data, over, rng)?;
-            *all[n] = VirtReg::Grf(place);
+            *all[n] = VirtReg::grf(place);
         }
         Wrong::Moved => {
             let from = rng.pick(new)?;
@@ -410,9 +408,9 @@ fn a_product_over_what_it_reads_is_found() {
         let grf = case.code.grf;
         for m in &case.good.code.insts {
             let MInst::Op { inst, .. } = m else { continue };
-            let of = |at: RegRef<VirtReg>| match at.reg {
-                VirtReg::Grf(r) => Some((r, case.good.alloc.address[r] + u32::from(at.sub))),
-                _ => None,
+            let of = |at: RegRef<VirtReg>| {
+                let r = at.reg.as_grf()?;
+                Some((r, case.good.alloc.address[r] + u32::from(at.sub)))
             };
             let Dst::Direct { at, .. } = inst.dst else {
                 continue;

@@ -28,10 +28,7 @@ pub(super) struct Hints {
 }
 
 fn grf(at: RegRef<VirtReg>) -> Option<(VReg, i32)> {
-    match at.reg {
-        VirtReg::Grf(r) => Some((r, i32::from(at.sub))),
-        _ => None,
-    }
+    Some((at.reg.as_grf()?, i32::from(at.sub)))
 }
 
 /// The register and byte that a source begins at.

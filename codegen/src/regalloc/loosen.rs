@@ -34,7 +34,7 @@ fn strike(m: &MInst, may: &mut SecondaryMap<VReg, bool>) {
             Src::Macro { at, .. } => (at, false),
             _ => continue,
         };
-        if let (VirtReg::Grf(r), false) = (at.reg, fine) {
+        if let (Some(r), false) = (at.reg.as_grf(), fine) {
             may[r] = false;
         }
     }
@@ -80,7 +80,7 @@ pub(super) fn loosen(code: &mut VCode, origin: &mut Vec<u32>, target: &Target) -
         if let Some(MInst::Op { inst, .. }) = code.insts.get_mut(at)
             && let Dst::Direct { at, .. } = &mut inst.dst
         {
-            at.reg = VirtReg::Grf(arrives);
+            at.reg = VirtReg::grf(arrives);
         }
         moves.clear();
         let mut s = Scratch {

@@ -14,10 +14,7 @@ const LONGEST: u32 = 8;
 pub(super) fn written(m: &MInst) -> Option<VReg> {
     match m {
         MInst::Op { inst, .. } => match inst.dst {
-            Dst::Direct { at, .. } => match at.reg {
-                VirtReg::Grf(r) => Some(r),
-                _ => None,
-            },
+            Dst::Direct { at, .. } => at.reg.as_grf(),
             _ => None,
         },
         _ => None,
@@ -41,7 +38,7 @@ pub(super) fn overlays(code: &VCode, to: VReg, from: VReg, first: u32, last: u32
             let block = Dpas::of(inst).map(|d| d.sum_bytes(d.dst));
             let own = || dst_span_bytes(hs.into(), inst.exec, ty.bytes());
             let end = start + block.unwrap_or_else(own);
-            let reads = |s: &Src<VirtReg>| matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::Grf(from));
+            let reads = |s: &Src<VirtReg>| matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::grf(from));
             let gone = written.iter().any(|w| w.0 < end && w.1 > start);
             written.push((start, end));
             !(gone && inst.srcs.iter().any(reads))
@@ -59,22 +56,22 @@ fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
     if inst.op.is_systolic() {
         // Row over row of what is added to; the factors are read until the last row is done.
         let of = |n: usize| inst.srcs.get(n);
-        let factor = |n: usize| matches!(of(n), Some(Src::Direct { at, .. }) if at.reg != VirtReg::Grf(from) && at.reg != VirtReg::Grf(to));
+        let factor = |n: usize| matches!(of(n), Some(Src::Direct { at, .. }) if at.reg != VirtReg::grf(from) && at.reg != VirtReg::grf(to));
         let acc = match of(0) {
-            Some(Src::Direct { at, ty: own, .. }) if at.reg == VirtReg::Grf(from) => {
+            Some(Src::Direct { at, ty: own, .. }) if at.reg == VirtReg::grf(from) => {
                 at.sub == dst.sub && own.bytes() == ty.bytes()
             }
             _ => true,
         };
-        return dst.reg == VirtReg::Grf(to) && acc && factor(1) && factor(2);
+        return dst.reg == VirtReg::grf(to) && acc && factor(1) && factor(2);
     }
     let exec = inst.exec.channels();
     !message
-        && dst.reg == VirtReg::Grf(to)
+        && dst.reg == VirtReg::grf(to)
         && inst.srcs.iter().all(|s| match *s {
             Src::Direct {
                 at, region, ty: of, ..
-            } if at.reg == VirtReg::Grf(from) => {
+            } if at.reg == VirtReg::grf(from) => {
                 let packed = match region {
                     Region::Rect { vs, w, hs: step } => {
                         exec == 1 || step == hs && (u32::from(w) == exec || vs == w * hs)
@@ -86,7 +83,7 @@ fn lane_over_lane(inst: &Inst<VirtReg>, to: VReg, from: VReg) -> bool {
                 };
                 at.sub == dst.sub && of.bytes() == ty.bytes() && packed
             }
-            Src::Direct { at, .. } => at.reg != VirtReg::Grf(to),
+            Src::Direct { at, .. } => at.reg != VirtReg::grf(to),
             Src::Indirect { .. } | Src::Macro { .. } => false,
             _ => true,
         })

@@ -101,10 +101,8 @@ impl Pair<'_> {
 
     /// Where an operand's byte is in the file.
     fn at(&self, at: RegRef<VirtReg>) -> Option<u32> {
-        match at.reg {
-            VirtReg::Grf(r) => Some(self.place(r) + u32::from(at.sub)),
-            _ => None,
-        }
+        let r = at.reg.as_grf()?;
+        Some(self.place(r) + u32::from(at.sub))
     }
 
     fn decode(&self, inst: &Inst<VirtReg>) -> Option<Message> {
@@ -409,7 +407,7 @@ impl Replay {
             let (Src::Direct { at, .. }, Src::Direct { at: to, .. }) = (*x, *y) else {
                 continue;
             };
-            if let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to)) {
+            if let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to)) {
                 let (sub, all) = (u32::from(at.sub), bytes[n]);
                 // All of the columns are read for every row.
                 let half = if n == 1 { 0 } else { first(all) };
@@ -418,7 +416,7 @@ impl Replay {
             }
         }
         if let (Dst::Direct { at, .. }, Dst::Direct { at: to, .. }) = (was.dst, now.dst)
-            && let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to))
+            && let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to))
         {
             let all = d.sum_bytes(d.dst);
             let tokens: Vec<u64> = (0..all).map(|_| self.fresh(Token::Result)).collect();
@@ -437,7 +435,7 @@ impl Replay {
     fn op(&mut self, p: &Pair<'_>, was: &Inst<VirtReg>, now: &Inst<VirtReg>, starts: bool) {
         let lanes = was.exec.channels();
         let early = match was.dst {
-            Dst::Direct { at, hs, ty } if matches!(at.reg, VirtReg::Grf(_)) => {
+            Dst::Direct { at, hs, ty } if at.reg.is_grf() => {
                 lanes * u32::from(hs) * ty.bytes() > p.before.grf.bytes
             }
             _ => false,
@@ -446,7 +444,7 @@ impl Replay {
         for (x, y) in was.srcs.iter().zip(&now.srcs) {
             match (*x, *y) {
                 (Src::Direct { at, region, ty, .. }, Src::Direct { at: to, .. }) => {
-                    let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to)) else {
+                    let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to)) else {
                         continue;
                     };
                     let mut seen = None;
@@ -492,7 +490,7 @@ impl Replay {
                     }
                 }
                 (Src::Macro { at, .. }, Src::Macro { at: to, .. }) => {
-                    if let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, to.reg) {
+                    if let (Some(r), Some(n)) = (at.reg.as_grf(), to.reg.as_grf()) {
                         self.whole(p, r, n);
                     }
                 }
@@ -501,7 +499,7 @@ impl Replay {
         }
         match (was.dst, now.dst) {
             (Dst::Direct { at, hs, ty }, Dst::Direct { at: to, .. }) => {
-                if let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to)) {
+                if let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to)) {
                     let step = u32::from(hs) * ty.bytes();
                     self.lanes(p, was, (r, at.sub.into(), place), (step, ty), second);
                     if starts {
@@ -517,7 +515,7 @@ impl Replay {
                 }
             }
             (Dst::Macro { at, .. }, Dst::Macro { at: to, .. }) => {
-                if let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to)) {
+                if let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to)) {
                     let bytes = p.before.vregs[r].bytes;
                     let tokens: Vec<u64> = (0..bytes).map(|_| self.fresh(Token::Result)).collect();
                     self.write(p, r, 0, place, &tokens);
@@ -587,13 +585,13 @@ impl Replay {
         };
         for (n, (x, y)) in was.srcs.iter().zip(&now.srcs).enumerate() {
             if let (Src::Direct { at, .. }, Src::Direct { at: to, .. }) = (x, y)
-                && let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(*to))
+                && let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(*to))
             {
                 self.read(p, r, at.sub.into(), bytes(n), place, false);
             }
         }
         if let (Dst::Direct { at, .. }, Dst::Direct { at: to, .. }) = (was.dst, now.dst)
-            && let (VirtReg::Grf(r), Some(place)) = (at.reg, p.at(to))
+            && let (Some(r), Some(place)) = (at.reg.as_grf(), p.at(to))
         {
             let sub = u32::from(at.sub);
             let n = bytes(2).min(p.before.vregs[r].bytes.saturating_sub(sub));

@@ -93,23 +93,21 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         match *m {
             MInst::Op { ref inst, .. } => {
                 let mut anywhere = false;
-                let grf = |r: VirtReg| match r {
-                    VirtReg::Grf(r) => {
-                        let start = (self.address)(r);
-                        Some(start..start + (self.size)(r))
-                    }
-                    VirtReg::Flag(_) | VirtReg::Phys(_) => None,
+                let grf = |r: VirtReg| {
+                    let r = r.as_grf()?;
+                    let start = (self.address)(r);
+                    Some(start..start + (self.size)(r))
                 };
                 // What a macro leaves of its registers is nobody's.
                 for s in &inst.srcs {
                     if let Src::Macro { at, .. } = s
-                        && let VirtReg::Grf(r) = at.reg
+                        && let Some(r) = at.reg.as_grf()
                     {
                         f(&all(r, false));
                     }
                 }
                 if let Dst::Macro { at, .. } = inst.dst
-                    && let VirtReg::Grf(r) = at.reg
+                    && let Some(r) = at.reg.as_grf()
                 {
                     f(&all(r, true));
                 }

@@ -45,10 +45,7 @@ pub(super) fn is_message(m: &MInst) -> bool {
 /// The register that an instruction writes.
 fn written(inst: &Inst<VirtReg>) -> Option<VReg> {
     match inst.dst {
-        Dst::Direct { at, .. } => match at.reg {
-            VirtReg::Grf(r) => Some(r),
-            VirtReg::Flag(_) | VirtReg::Phys(_) => None,
-        },
+        Dst::Direct { at, .. } => at.reg.as_grf(),
         _ => None,
     }
 }

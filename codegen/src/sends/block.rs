@@ -132,11 +132,11 @@ impl Sends<'_> {
     fn run_address(&mut self, b: &Block, done: u32) -> VReg {
         let (_, ty) = model(b.mem.space);
         let to = self.out.temp_grfs(1);
-        let at = View::scalar(VirtReg::Grf(to), 0, ty);
-        let mut sum = View::scalar(VirtReg::Grf(b.addr), 0, ty).plain();
+        let at = View::scalar(VirtReg::grf(to), 0, ty);
+        let mut sum = View::scalar(VirtReg::grf(b.addr), 0, ty).plain();
         let mut starts = true;
         let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
-        let base = b.base.map(|r| View::scalar(VirtReg::Grf(r), 0, ty).plain());
+        let base = b.base.map(|r| View::scalar(VirtReg::grf(r), 0, ty).plain());
         let add = (add != 0).then_some(BaleSrc::Imm(add, Type::D));
         for by in base.into_iter().chain(add) {
             let o = Operation::new(Op::Add, ty, &[sum, by]);
@@ -157,13 +157,13 @@ impl Sends<'_> {
     fn oword_header(&mut self, b: &Block, done: u32, to: VReg) {
         let add = (i64::from(b.offset) + i64::from(done)) as u64 & 0xffff_ffff;
         let (_, ty) = model(b.mem.space);
-        let base = View::scalar(VirtReg::Grf(b.addr), 0, ty).plain();
+        let base = View::scalar(VirtReg::grf(b.addr), 0, ty).plain();
         let o = match add {
             0 => Operation::new(Op::Mov, ty, &[base]),
             add => Operation::new(Op::Add, ty, &[base, BaleSrc::Imm(add, Type::D)]),
         };
         if b.mem.space == Space::Global {
-            let at = View::scalar(VirtReg::Grf(to), 0, ty);
+            let at = View::scalar(VirtReg::grf(to), 0, ty);
             return self.out.bale_at(at, true, 1, o);
         }
         let surface = matches!(b.mem.space, Space::Surface(_));
@@ -173,7 +173,7 @@ impl Sends<'_> {
             let copy = Operation::new(Op::Mov, Type::Ud, &[thread]);
             self.out.bale(to, dwords, copy);
         }
-        let place = View::scalar(VirtReg::Grf(to), OFFSET_PLACE, ty);
+        let place = View::scalar(VirtReg::grf(to), OFFSET_PLACE, ty);
         self.out.bale_at(place, surface, 1, o);
         if b.dir == Dir::Write {
             let place = View {
@@ -287,11 +287,11 @@ impl Sends<'_> {
                 let t = self.out.temp_grfs(1 + grf.hold(bytes));
                 let (from, head, n) = match b.mem.space {
                     Space::Global => {
-                        let scalar = |r| View::scalar(VirtReg::Grf(r), 0, Type::Q);
+                        let scalar = |r| View::scalar(VirtReg::grf(r), 0, Type::Q);
                         (scalar(header), scalar(t), 1)
                     }
                     Space::Surface(_) => {
-                        let scalar = |r| View::scalar(VirtReg::Grf(r), OFFSET_PLACE, Type::Ud);
+                        let scalar = |r| View::scalar(VirtReg::grf(r), OFFSET_PLACE, Type::Ud);
                         (scalar(header), scalar(t), 1)
                     }
                     _ => {
@@ -360,7 +360,7 @@ impl Sends<'_> {
 
     fn element_addresses(&mut self, b: &Block, lanes: u32, to: VReg) {
         let (_, ty) = model(b.mem.space);
-        let base = View::scalar(VirtReg::Grf(b.addr), 0, ty).plain();
+        let base = View::scalar(VirtReg::grf(b.addr), 0, ty).plain();
         if lanes == 1 {
             return self.out.bale(to, 1, Operation::new(Op::Mov, ty, &[base]));
         }

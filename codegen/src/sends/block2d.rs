@@ -227,8 +227,8 @@ impl Sends<'_> {
     /// The payload: the surface, its sizes less one, where in it, and of what size.
     fn block2d_header(&mut self, b: &Block2d, share: &Share) -> VReg {
         let to = self.out.temp_grfs(1);
-        let base = View::scalar(VirtReg::Grf(b.base), 0, Type::Uq).plain();
-        let place = View::scalar(VirtReg::Grf(to), 0, Type::Uq);
+        let base = View::scalar(VirtReg::grf(b.base), 0, Type::Uq).plain();
+        let place = View::scalar(VirtReg::grf(to), 0, Type::Uq);
         let mov = Operation::new(Op::Mov, Type::Uq, &[base]);
         self.out.bale_at(place, true, 1, mov);
         let s = share.shape;
@@ -251,7 +251,7 @@ impl Sends<'_> {
                     Operation::new(Op::Mov, Type::D, &[imm(known.wrapping_add(add))])
                 }
                 Lane::Reg(r) => {
-                    let from = View::scalar(VirtReg::Grf(r), 0, Type::D).plain();
+                    let from = View::scalar(VirtReg::grf(r), 0, Type::D).plain();
                     match add {
                         0 => Operation::new(Op::Mov, Type::D, &[from]),
                         add => Operation::new(Op::Add, Type::D, &[from, imm(add)]),
@@ -259,7 +259,7 @@ impl Sends<'_> {
                 }
             };
             let at = SIZES + n as u32 * Type::D.bytes();
-            let place = View::scalar(VirtReg::Grf(to), at, Type::D);
+            let place = View::scalar(VirtReg::grf(to), at, Type::D);
             self.out.bale_at(place, false, 1, o);
         }
         to

@@ -155,7 +155,7 @@ impl Sends<'_> {
         self.out.bale_at(head, true, dwords, copy);
         let [x, y] = m
             .coords
-            .map(|c| View::scalar(VirtReg::Grf(c), 0, Type::D).plain());
+            .map(|c| View::scalar(VirtReg::grf(c), 0, Type::D).plain());
         let y = match first {
             0 => Operation::new(Op::Mov, Type::D, &[y]),
             n => Operation::new(Op::Add, Type::D, &[y, BaleSrc::Imm(n.into(), Type::D)]),
@@ -164,7 +164,7 @@ impl Sends<'_> {
         let size = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(size, Type::Ud)]);
         let x = Operation::new(Op::Mov, Type::D, &[x]);
         for (n, o) in [x, y, size].into_iter().enumerate() {
-            let place = View::scalar(VirtReg::Grf(to), 4 * n as u32, o.ty);
+            let place = View::scalar(VirtReg::grf(to), 4 * n as u32, o.ty);
             self.out.bale_at(place, false, 1, o);
         }
     }

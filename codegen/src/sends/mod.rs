@@ -340,7 +340,7 @@ impl Sends<'_> {
 
     /// The same with descriptors as they are.
     fn send_bits(&mut self, bits: SendBits, part: &Part, p: Payloads, starts: bool) {
-        let place = |(r, at): Place| RegRef::new(VirtReg::Grf(r), at as u16);
+        let place = |(r, at): Place| RegRef::new(VirtReg::grf(r), at as u16);
         let null = VirtReg::NULL;
         let mut send = instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
         let pred = part.pred.filter(|f| *f != VFlag::EXEC);
@@ -351,7 +351,7 @@ impl Sends<'_> {
             (send.no_mask, send.offset) = (false, offset);
         }
         send.pred = pred.map(|f| Predicate {
-            flag: RegRef::new(VirtReg::Flag(f), 0),
+            flag: RegRef::new(VirtReg::flag(f), 0),
             inverse: false,
             ctrl: PredCtrl::Sequential,
         });
@@ -363,17 +363,18 @@ impl Sends<'_> {
             send.srcs[1] = scalar(place(second), Type::Ud);
         }
         if let (Some(surface), Some(descs)) = (self.surface, &mut send.send) {
-            let state = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Address, 0)), spill::STATE);
+            let address = Reg::Arf(Arf::Address, 0);
+            let state = RegRef::new(VirtReg::phys(address), spill::STATE);
             let from = scalar_src(surface, 0, Type::Ud);
             self.out
                 .emit_op(uniform(Op::Mov, dst(state, Type::Ud), [from]));
-            descs.ex = Desc::Reg(state);
+            descs.ex = Desc::Reg(RegRef::new(address, spill::STATE));
             send.opts |= InstOpts::EX_BSO;
         }
         self.out.emit(MInst::Op {
             inst: send,
             starts: starts && part.pred.is_none(),
-            keeps: None,
+            keeps: None.into(),
         });
     }
 }

@@ -266,7 +266,7 @@ impl Sends<'_> {
         let view = at(to.0, to.1, part.lanes, ty);
         let mut starts = to.1 == 0;
         if let Some(base) = s.base {
-            let base = View::scalar(VirtReg::Grf(base), 0, ty).plain();
+            let base = View::scalar(VirtReg::grf(base), 0, ty).plain();
             let o = Operation::new(Op::Add, ty, &[src, base]);
             self.out.bale_at(view, starts, part.lanes, o);
             if add == 0 {

@@ -193,7 +193,7 @@ impl Scratch<'_> {
         starts: bool,
     ) -> Result<(), MessageError> {
         let platform = self.target.platform();
-        let data = RegRef::new(VirtReg::Grf(reg), offset as u16);
+        let data = RegRef::new(VirtReg::grf(reg), offset as u16);
         let split = dir == Dir::Write && self.target.split_sends();
         let header = match (dir, base) {
             (Dir::Write, _) if !split => self.payload((reg, offset), base, grfs),
@@ -216,17 +216,16 @@ impl Scratch<'_> {
             _ => Message::new(platform, op),
         };
         let mut send = instruction::of_message(self.target, &message, exec, VirtReg::NULL, split)?;
-        send.srcs[0] = scalar(RegRef::new(VirtReg::Grf(header), 0), Type::Ud);
+        send.srcs[0] = scalar(RegRef::new(VirtReg::grf(header), 0), Type::Ud);
         match dir {
             Dir::Read => send.dst = dst(data, Type::Ud),
             Dir::Write if split => send.srcs[1] = scalar(data, Type::Ud),
             Dir::Write => {}
         }
-        let (inst, keeps) = (send, None);
         self.out.push(MInst::Op {
-            inst,
+            inst: send,
             starts,
-            keeps,
+            keeps: None.into(),
         });
         Ok(())
     }
@@ -238,7 +237,7 @@ impl Scratch<'_> {
         if base == 0 {
             return;
         }
-        let at = |r| RegRef::new(VirtReg::Grf(r), Self::BASE as u16);
+        let at = |r| RegRef::new(VirtReg::grf(r), Self::BASE as u16);
         let by = Src::Imm {
             ty: Type::Ud,
             bits: base.into(),
@@ -246,11 +245,10 @@ impl Scratch<'_> {
         let from = scalar(at(self.header), Type::Ud);
         let mut inst = uniform(Op::Add, grf_dst(to, Type::Ud), [from, by]);
         inst.dst = dst(at(to), Type::Ud);
-        let (starts, keeps) = (false, None);
         self.out.push(MInst::Op {
             inst,
-            starts,
-            keeps,
+            starts: false,
+            keeps: None.into(),
         });
     }
 
@@ -316,7 +314,7 @@ impl Scratch<'_> {
         ty: Type,
         starts: bool,
     ) {
-        let at = RegRef::new(VirtReg::Grf(from.0), from.1 as u16);
+        let at = RegRef::new(VirtReg::grf(from.0), from.1 as u16);
         let mut mov = uniform(Op::Mov, grf_dst(to.0, ty), [scalar(at, ty)]);
         if let (Some(exec), true) = (ExecSize::new(lanes), lanes > 1) {
             mov.exec = exec;
@@ -327,11 +325,11 @@ impl Scratch<'_> {
                 mods: SrcMods::default(),
             };
         }
-        mov.dst = dst(RegRef::new(VirtReg::Grf(to.0), to.1 as u16), ty);
+        mov.dst = dst(RegRef::new(VirtReg::grf(to.0), to.1 as u16), ty);
         self.out.push(MInst::Op {
             inst: mov,
             starts,
-            keeps: None,
+            keeps: None.into(),
         });
     }
 }

@@ -73,7 +73,7 @@ impl Sends<'_> {
         let dwords = self.out.grf.bytes / Type::Ud.bytes();
         let zero = Operation::new(Op::Mov, Type::Ud, &[BaleSrc::Imm(0, Type::Ud)]);
         self.out.bale(t, dwords, zero);
-        let to = |at, ty| dst(RegRef::new(VirtReg::Grf(t), at), ty);
+        let to = |at, ty| dst(RegRef::new(VirtReg::grf(t), at), ty);
         // Producers and consumers are as many.
         let counts = |from| {
             let mut mov = uniform(Op::Mov, to(10, Type::Ub), [from]);
@@ -100,7 +100,7 @@ impl Sends<'_> {
             self.out.emit(MInst::Op {
                 inst,
                 starts: false,
-                keeps: None,
+                keeps: None.into(),
             });
         }
         let p = Payloads {
@@ -118,7 +118,7 @@ impl Sends<'_> {
                 wait
             }
             false => {
-                let n0 = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Notification, 0)), 0);
+                let n0 = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Notification, 0)), 0);
                 uniform(Op::Wait, Dst::None, [scalar(n0, Type::Ud)])
             }
         });

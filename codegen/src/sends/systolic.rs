@@ -74,12 +74,12 @@ impl Sends<'_> {
         let columns = self.systolic_operand(s.columns, op.src1_bytes());
         let rows = self.systolic_operand(s.rows, op.src2_bytes());
         let acc = match (s.acc, op.src0) {
-            (Some(r), Some(ty)) => VirtReg::Grf(self.systolic_operand(r, op.sum_bytes(ty))),
+            (Some(r), Some(ty)) => VirtReg::grf(self.systolic_operand(r, op.sum_bytes(ty))),
             _ => VirtReg::NULL,
         };
         self.at_grf(s.dst);
-        let factors = [columns, rows].map(VirtReg::Grf);
-        match instruction(&op, VirtReg::Grf(s.dst), acc, factors) {
+        let factors = [columns, rows].map(VirtReg::grf);
+        match instruction(&op, VirtReg::grf(s.dst), acc, factors) {
             Some(inst) => self.out.emit(begins(inst)),
             None => self.fail("a product of no channels"),
         }

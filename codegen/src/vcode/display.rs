@@ -9,10 +9,12 @@ use crate::vcode::lowered::{Lowered, LoweredFunction};
 use crate::vcode::srclocs::Cursor;
 use crate::vcode::{MInst, Place, Routine, RoutineData, VBlock, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, PrimaryMap};
-use gantry_isa_gen::{Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Src, SrcMods, Subfn, Target};
+use gantry_isa_gen::{
+    Desc, Dst, Inst, InstOpts, PredCtrl, RegRef, Register, Src, SrcMods, Subfn, Target,
+};
 use std::fmt::{self, Write as _};
 
-fn place(f: &mut fmt::Formatter<'_>, at: &RegRef<VirtReg>) -> fmt::Result {
+fn place(f: &mut fmt::Formatter<'_>, at: &RegRef<impl Register>) -> fmt::Result {
     write!(f, "{}", at.reg)?;
     match at.sub {
         0 => Ok(()),
@@ -70,7 +72,7 @@ impl fmt::Display for ShowSrc<'_> {
     }
 }
 
-struct ShowDesc<'a>(&'a Desc<VirtReg>);
+struct ShowDesc<'a>(&'a Desc);
 
 impl fmt::Display for ShowDesc<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,7 +126,7 @@ fn inst(f: &mut fmt::Formatter<'_>, i: &Inst<VirtReg>, starts: bool) -> fmt::Res
         }
     }
     f.write_str(
-        if starts && matches!(i.dst, Dst::Direct { at, .. } if matches!(at.reg, VirtReg::Grf(_))) {
+        if starts && matches!(i.dst, Dst::Direct { at, .. } if at.reg.is_grf()) {
             "!"
         } else {
             ""
@@ -151,7 +153,7 @@ impl fmt::Display for MInst {
                 keeps,
             } => {
                 inst(f, i, *starts)?;
-                match keeps {
+                match keeps.expand() {
                     Some(k) => write!(f, " keeps {k}"),
                     None => Ok(()),
                 }

@@ -4,6 +4,7 @@ use super::{Routine, VFlag, VReg, VirtReg};
 use crate::ir::DataRef;
 use crate::simdcf::Point;
 use crate::target::Target;
+use cranelift_entity::packed_option::PackedOption;
 use gantry_isa_gen as isa;
 
 /// What a branch asks of a flag.
@@ -50,7 +51,7 @@ pub enum MInst {
         /// may stay unwritten. Without it a destination is a partial write that keeps the rest.
         starts: bool,
         /// For a flag modifier that writes only some of its flag's bits: the flag whose other bits it keeps.
-        keeps: Option<VFlag>,
+        keeps: PackedOption<VFlag>,
     },
     /// Begins a value of a register that later writes fill in part; the bytes they leave are undefined. No instruction.
     Start {
@@ -194,13 +195,13 @@ impl MInst {
             } => {
                 for s in &inst.srcs {
                     if let isa::Src::Direct { at, .. } | isa::Src::Macro { at, .. } = s
-                        && let VirtReg::Grf(r) = at.reg
+                        && let Some(r) = at.reg.as_grf()
                     {
                         f(r, Access::Use);
                     }
                 }
                 if let isa::Dst::Direct { at, .. } | isa::Dst::Macro { at, .. } = inst.dst
-                    && let VirtReg::Grf(r) = at.reg
+                    && let Some(r) = at.reg.as_grf()
                 {
                     f(r, if starts { Access::Def } else { Access::Modify });
                 }
@@ -243,15 +244,16 @@ impl MInst {
             MInst::Op { inst, starts, .. } => {
                 for s in &mut inst.srcs {
                     if let isa::Src::Direct { at, .. } | isa::Src::Macro { at, .. } = s
-                        && let VirtReg::Grf(r) = &mut at.reg
+                        && let Some(r) = at.reg.as_grf()
                     {
-                        *r = f(*r, Access::Use);
+                        at.reg = VirtReg::grf(f(r, Access::Use));
                     }
                 }
                 if let isa::Dst::Direct { at, .. } | isa::Dst::Macro { at, .. } = &mut inst.dst
-                    && let VirtReg::Grf(r) = &mut at.reg
+                    && let Some(r) = at.reg.as_grf()
                 {
-                    *r = f(*r, if *starts { Access::Def } else { Access::Modify });
+                    let access = if *starts { Access::Def } else { Access::Modify };
+                    at.reg = VirtReg::grf(f(r, access));
                 }
             }
             MInst::Start { dst } => *dst = f(*dst, Access::Def),
@@ -297,5 +299,16 @@ impl MInst {
                 | MInst::Return { .. }
                 | MInst::EndThread { .. }
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two lines of a cache, and what is copied without a call.
+    #[test]
+    fn instructions_are_small() {
+        assert!(size_of::<MInst>() <= 128);
     }
 }

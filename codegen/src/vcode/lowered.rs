@@ -150,7 +150,7 @@ impl Buffer {
     pub(crate) fn bale(&mut self, dst: VReg, lanes: u32, operation: Operation) {
         let ty = operation.ty;
         self.bale_at(
-            View::contiguous(VirtReg::Grf(dst), lanes, ty),
+            View::contiguous(VirtReg::grf(dst), lanes, ty),
             true,
             lanes,
             operation,
@@ -169,7 +169,7 @@ impl Buffer {
         let ty = src.ty();
         let r = self.temp(ty.bytes());
         self.bale(r, 1, Operation::new(Op::Mov, ty, &[src]));
-        View::scalar(VirtReg::Grf(r), 0, ty).plain()
+        View::scalar(VirtReg::grf(r), 0, ty).plain()
     }
 
     /// Eight words of a packed vector, of which Intel's compilers make no other type.
@@ -177,7 +177,7 @@ impl Buffer {
         let r = self.temp(8 * Type::W.bytes());
         let v = Operation::new(Op::Mov, Type::W, &[BaleSrc::Imm(nibbles, Type::V)]);
         self.bale(r, 8, v);
-        View::contiguous(VirtReg::Grf(r), 8, Type::W)
+        View::contiguous(VirtReg::grf(r), 8, Type::W)
     }
 
     /// The channels that run, of so many, as a flag: a compare that is always true, under the execution mask, into a flag that was
@@ -216,7 +216,7 @@ pub(crate) fn exec_compare(
         offset,
         cond: Some(isa::CondMod {
             cond: isa::Cond::Eq,
-            flag: isa::RegRef::new(VirtReg::Flag(next), 0),
+            flag: isa::RegRef::new(VirtReg::flag(next), 0),
         }),
         dst: isa::Dst::null(VirtReg::NULL, Type::Ud),
         srcs: [zero, zero, isa::Src::None],
@@ -225,7 +225,7 @@ pub(crate) fn exec_compare(
     Some(MInst::Op {
         inst,
         starts: true,
-        keeps: Some(before),
+        keeps: before.into(),
     })
 }
 
@@ -233,6 +233,6 @@ pub(crate) fn exec_compare(
 pub(crate) fn at(reg: VReg, offset: u32, lanes: u32, ty: Type) -> View {
     View {
         offset,
-        ..View::contiguous(VirtReg::Grf(reg), lanes, ty)
+        ..View::contiguous(VirtReg::grf(reg), lanes, ty)
     }
 }

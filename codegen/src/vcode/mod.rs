@@ -16,8 +16,11 @@ pub(crate) mod routines;
 pub(crate) mod spans;
 pub mod srclocs;
 pub(crate) mod verify;
+mod virt_reg;
 
 pub use inst::{Access, FlagTest, MInst, SymbolPart};
+pub(crate) use virt_reg::check_counts;
+pub use virt_reg::{RegKind, VirtReg};
 
 use crate::fired::Fired;
 use crate::ir::{Type, Value};
@@ -25,11 +28,9 @@ use crate::target::GrfFile;
 use crate::vcode::srclocs::SrcLocs;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
-use gantry_isa_gen as isa;
 use lowered::Flags;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// A virtual register in the GRF file: so many bytes, written any number of times.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,7 +44,7 @@ entity_impl!(VFlag, "%f");
 
 impl VFlag {
     /// Not a flag: the execution mask, where a mask is asked for.
-    pub const EXEC: VFlag = VFlag(u32::MAX - 1);
+    pub const EXEC: VFlag = VFlag(virt_reg::MAX_FLAGS);
 }
 
 /// A block of machine code.
@@ -65,41 +66,6 @@ pub struct RoutineData {
     pub first: u32,
     /// One past the last block.
     pub end: u32,
-}
-
-/// A register of an instruction before allocation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum VirtReg {
-    /// In the GRF file.
-    Grf(VReg),
-    /// A flag.
-    Flag(VFlag),
-    /// A physical register: null, accumulators, address and state registers, and flags after their allocation.
-    Phys(isa::Reg),
-}
-
-impl VirtReg {
-    /// The null register.
-    pub const NULL: VirtReg = VirtReg::Phys(isa::Reg::NULL);
-}
-
-impl isa::Register for VirtReg {
-    fn as_phys(self) -> Option<isa::Reg> {
-        match self {
-            VirtReg::Phys(r) => Some(r),
-            VirtReg::Grf(_) | VirtReg::Flag(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for VirtReg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            VirtReg::Grf(r) => r.fmt(f),
-            VirtReg::Flag(r) => r.fmt(f),
-            VirtReg::Phys(r) => r.fmt(f),
-        }
-    }
 }
 
 /// Where in the GRF file a virtual register must be.

@@ -33,12 +33,12 @@ pub(crate) fn scalar<R>(at: RegRef<R>, ty: Type) -> Src<R> {
 
 /// The element at a byte of a register as a source.
 pub(crate) fn scalar_src(r: VReg, sub: u16, ty: Type) -> Src<VirtReg> {
-    scalar(RegRef::new(VirtReg::Grf(r), sub), ty)
+    scalar(RegRef::new(VirtReg::grf(r), sub), ty)
 }
 
 /// A flag as a source.
 pub(crate) fn flag_src(f: VFlag, ty: Type) -> Src<VirtReg> {
-    scalar(RegRef::new(VirtReg::Flag(f), 0), ty)
+    scalar(RegRef::new(VirtReg::flag(f), 0), ty)
 }
 
 /// A source of a logic operation, inverted.
@@ -56,12 +56,12 @@ pub(crate) fn dst<R>(at: RegRef<R>, ty: Type) -> Dst<R> {
 
 /// Neighbours from the start of a register as a destination.
 pub(crate) fn grf_dst(r: VReg, ty: Type) -> Dst<VirtReg> {
-    dst(RegRef::new(VirtReg::Grf(r), 0), ty)
+    dst(RegRef::new(VirtReg::grf(r), 0), ty)
 }
 
 /// A flag as a destination.
 pub(crate) fn flag_dst(f: VFlag, ty: Type) -> Dst<VirtReg> {
-    dst(RegRef::new(VirtReg::Flag(f), 0), ty)
+    dst(RegRef::new(VirtReg::flag(f), 0), ty)
 }
 
 /// `(W) op (1|M0) dst srcs`.
@@ -93,7 +93,7 @@ pub(crate) fn synchronize<R: Copy>(function: SyncFn, null: R) -> Inst<R> {
 
 /// A change of the control register: what of floating-point modes is in it takes effect at once.
 pub(crate) fn control(target: &Target, op: Op, bits: u32) -> MInst {
-    let at = RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Control, 0)), 0);
+    let at = RegRef::new(VirtReg::phys(Reg::Arf(Arf::Control, 0)), 0);
     let ty = if bits >> 16 == 0 { Type::Uw } else { Type::Ud };
     let src = [scalar(at, Type::Ud), imm(bits.into(), ty)];
     let mut inst = uniform(op, dst(at, Type::Ud), src);
@@ -106,7 +106,7 @@ pub(crate) fn begins(inst: Inst<VirtReg>) -> MInst {
     MInst::Op {
         inst,
         starts: true,
-        keeps: None,
+        keeps: None.into(),
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn whole_move(
         at.sub = to.1 as u16;
     }
     inst.srcs[0] = Src::Direct {
-        at: RegRef::new(VirtReg::Grf(from.0), from.1 as u16),
+        at: RegRef::new(VirtReg::grf(from.0), from.1 as u16),
         region: Region::Rect { vs: 8, w: 8, hs: 1 },
         ty: Type::Ud,
         mods: SrcMods::default(),
@@ -132,6 +132,6 @@ pub(crate) fn whole_move(
     MInst::Op {
         inst,
         starts,
-        keeps: None,
+        keeps: None.into(),
     }
 }

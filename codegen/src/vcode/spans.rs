@@ -56,7 +56,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
         for (n, s) in inst.srcs.iter().enumerate() {
             match *s {
                 Src::Direct { at, region, ty, .. } => {
-                    let VirtReg::Grf(r) = at.reg else { continue };
+                    let Some(r) = at.reg.as_grf() else { continue };
                     let bytes = match blocks {
                         Some(known) => known.and_then(|l| l.get(n).copied()),
                         None => span_bytes(region, inst.exec, ty.bytes()),
@@ -64,7 +64,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
                     span(r, at.sub, bytes, Access::Use);
                 }
                 Src::Macro { at, .. } => {
-                    if let VirtReg::Grf(r) = at.reg {
+                    if let Some(r) = at.reg.as_grf() {
                         span(r, 0, None, Access::Use);
                     }
                 }
@@ -74,7 +74,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
         let access = if *starts { Access::Def } else { Access::Modify };
         match inst.dst {
             Dst::Direct { at, hs, ty } => {
-                let VirtReg::Grf(r) = at.reg else { return };
+                let Some(r) = at.reg.as_grf() else { return };
                 let bytes = match blocks {
                     Some(known) => known.map(|l| l[3]),
                     None => Some(dst_span_bytes(hs.into(), inst.exec, ty.bytes())),
@@ -82,7 +82,7 @@ impl<F: Fn(VReg) -> u32> Spans<F> {
                 span(r, at.sub, bytes, access);
             }
             Dst::Macro { at, .. } => {
-                if let VirtReg::Grf(r) = at.reg {
+                if let Some(r) = at.reg.as_grf() {
                     span(r, 0, None, access);
                 }
             }
@@ -101,7 +101,7 @@ mod tests {
     /// The systolic array reads and writes rows, of which regions and the number of channels say nothing.
     #[test]
     fn products_name_all_their_rows() {
-        let at = |n| RegRef::new(VirtReg::Grf(VReg::new(n)), 0);
+        let at = |n| RegRef::new(VirtReg::grf(VReg::new(n)), 0);
         for (grf, exec) in [(32, ExecSize::S8), (64, ExecSize::S16)] {
             let mut inst = Inst::new(Op::Dpas, exec);
             inst.subfn = Subfn::Dpas {

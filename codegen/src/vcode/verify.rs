@@ -4,7 +4,8 @@
 use super::bale::{Bale, BaleSrc, View};
 use super::lowered::{Flags, Lowered, LoweredFunction};
 use super::{
-    Access, MInst, Place, Routine, RoutineData, VBlock, VCode, VFlag, VReg, VRegData, VirtReg,
+    Access, MInst, Place, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg, VRegData,
+    VirtReg,
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
@@ -111,7 +112,7 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
         }
     }
     for (name, r) in &c.labels {
-        v.bytes(VirtReg::Grf(*r), 0, 0)
+        v.bytes(VirtReg::grf(*r), 0, 0)
             .map_err(|e| format!("label {name:?}: {e}"))?;
     }
     if !preds_are_right(c) {
@@ -251,10 +252,10 @@ impl Verifier<'_> {
 
     /// Bytes of a register.
     fn bytes(&self, reg: VirtReg, start: u32, end: u32) -> Result<(), String> {
-        let r = match reg {
-            VirtReg::Phys(_) => return Ok(()),
-            VirtReg::Flag(f) => return self.flag(f),
-            VirtReg::Grf(r) => r,
+        let r = match reg.kind() {
+            RegKind::Phys(_) => return Ok(()),
+            RegKind::Flag(f) => return self.flag(f),
+            RegKind::Grf(r) => r,
         };
         let Some(d) = self.vregs.get(r) else {
             return Err(format!("{r} is no register"));
@@ -270,7 +271,7 @@ impl Verifier<'_> {
 
     fn view(&self, v: &View, lanes: u32) -> Result<(), String> {
         if let Some(i) = v.index {
-            self.bytes(VirtReg::Grf(i.reg), 0, 2 * i.rows)?;
+            self.bytes(VirtReg::grf(i.reg), 0, 2 * i.rows)?;
             return self.bytes(v.reg, 0, 0);
         }
         let last = (0..lanes).map(|n| v.byte(n)).max().unwrap_or(0);
@@ -300,13 +301,14 @@ impl Verifier<'_> {
         let mut all = Ok(());
         m.for_each_vreg(|r, _| {
             if all.is_ok() {
-                all = self.bytes(VirtReg::Grf(r), 0, 0);
+                all = self.bytes(VirtReg::grf(r), 0, 0);
             }
         });
         all?;
         match m {
             MInst::Op { inst, keeps, .. } => {
                 keeps
+                    .expand()
                     .filter(|_| self.virtual_flags)
                     .map_or(Ok(()), |k| self.flag(k))?;
                 self.operands(inst)
@@ -322,9 +324,9 @@ impl Verifier<'_> {
                 ..
             } => {
                 if let Some((r, from)) = index {
-                    self.bytes(VirtReg::Grf(*r), *from, from + 2 * count.channels())?;
+                    self.bytes(VirtReg::grf(*r), *from, from + 2 * count.channels())?;
                 }
-                self.bytes(VirtReg::Grf(*base), *offset, *offset)
+                self.bytes(VirtReg::grf(*base), *offset, *offset)
             }
             MInst::Branch { flag, .. } => self.bytes(*flag, 0, 0),
             MInst::Leave {
@@ -354,10 +356,10 @@ impl Verifier<'_> {
         let run = |at: &RegRef<VirtReg>, element: u32, size: u32| {
             let start = u32::from(at.sub);
             let bytes = if message { 0 } else { element * size + size };
-            match at.reg {
+            match at.reg.as_flag() {
                 // Bits of flags are looked at by allocation.
-                VirtReg::Flag(f) => self.flag(f),
-                _ => self.bytes(at.reg, start, start + bytes),
+                Some(f) => self.flag(f),
+                None => self.bytes(at.reg, start, start + bytes),
             }
         };
         match &inst.dst {
@@ -411,7 +413,7 @@ mod tests {
             MInst::Copy { dst: b, src: a },
             begins(uniform(Op::Mov, set, [imm(1, Type::Uw)])),
             MInst::Branch {
-                flag: VirtReg::Flag(f),
+                flag: VirtReg::flag(f),
                 sub: 0,
                 test: FlagTest::ONE,
             },

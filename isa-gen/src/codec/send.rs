@@ -81,7 +81,7 @@ fn payload(r: Reg, ty: Type) -> Src<Reg> {
     }
 }
 
-fn descs(i: &Inst<Reg>) -> Result<SendDescs<Reg>, EncodeError> {
+fn descs(i: &Inst<Reg>) -> Result<SendDescs, EncodeError> {
     match i.send {
         Some(d) => Ok(d),
         None => Err(bad("descriptor", "a send needs both")),
@@ -91,7 +91,7 @@ fn descs(i: &Inst<Reg>) -> Result<SendDescs<Reg>, EncodeError> {
 /// The descriptor and EOT. Returns whether the descriptor is in a0.0.
 fn put_desc<L: NativeLayout>(
     i: &Inst<Reg>,
-    d: &SendDescs<Reg>,
+    d: &SendDescs,
     f: &mut Fields<L>,
 ) -> Result<bool, EncodeError> {
     let eot = i.opts.contains(InstOpts::EOT) || matches!(d.ex, Desc::Imm(ex) if ex & EX_EOT != 0);
@@ -115,7 +115,7 @@ fn put_desc<L: NativeLayout>(
     }
 }
 
-fn get_desc<L: NativeLayout>(f: &Fields<L>, in_a0: bool) -> Desc<Reg> {
+fn get_desc<L: NativeLayout>(f: &Fields<L>, in_a0: bool) -> Desc {
     if in_a0 {
         Desc::Reg(RegRef::new(Reg::Arf(Arf::Address, 0), 0))
     } else {

@@ -204,13 +204,11 @@ fn place<R: Register>(at: RegRef<R>, grf_bytes: u32) -> Place {
     }
 }
 
-fn is_a0<R: Register>(at: RegRef<R>) -> bool {
-    at.reg
-        .as_phys()
-        .is_none_or(|r| r == Reg::Arf(Arf::Address, 0))
+fn is_a0(at: RegRef<Reg>) -> bool {
+    at.reg == Reg::Arf(Arf::Address, 0)
 }
 
-fn desc<R: Register>(d: Desc<R>) -> DescView {
+fn desc(d: Desc) -> DescView {
     match d {
         Desc::Imm(v) => DescView::Imm(v),
         Desc::Reg(at) => DescView::Reg(is_a0(at), at.sub.into()),

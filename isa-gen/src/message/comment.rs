@@ -16,9 +16,9 @@ pub struct SendText {
     /// Channels of the instruction.
     pub exec: u32,
     /// Extended descriptor.
-    pub ex: Desc<Reg>,
+    pub ex: Desc,
     /// Descriptor.
-    pub desc: Desc<Reg>,
+    pub desc: Desc,
     /// GRFs of source 1 where the instruction has a field for them; otherwise they are taken from the extended
     /// descriptor where that is immediate.
     pub src1_len: Option<u8>,
@@ -75,7 +75,7 @@ impl SendText {
 }
 
 /// The doubleword of a0 that holds a descriptor.
-fn sub(d: &Desc<Reg>) -> u16 {
+fn sub(d: &Desc) -> u16 {
     match d {
         Desc::Reg(r) => r.sub / 4,
         Desc::Imm(_) => 0,

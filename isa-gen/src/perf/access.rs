@@ -138,7 +138,12 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             let to = bytes.map_or(end, |b| from.saturating_add(b).min(end));
             return self.on(Store::Grf, from, to, write);
         }
-        match at.reg.as_phys() {
+        self.physical(at.reg.as_phys(), sub, bytes, write);
+    }
+
+    /// So many bytes of what is not in the GRF file, or, if that is not known, all from there on.
+    fn physical(&mut self, reg: Option<Reg>, sub: u32, bytes: Option<u32>, write: bool) {
+        match reg {
             Some(Reg::Arf(Arf::Null, _)) => {}
             Some(Reg::Arf(Arf::Acc, _)) => self.on(Store::Acc, 0, 1, write),
             Some(Reg::Arf(Arf::Flag, n)) => {
@@ -152,6 +157,11 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             Some(Reg::Arf(Arf::ChannelEnable | Arf::State, _)) if !write => {}
             _ => self.fixed = true,
         }
+    }
+
+    /// So many bytes that are read of an address register.
+    fn address(&mut self, at: RegRef<Reg>, bytes: Option<u32>) {
+        self.physical(Some(at.reg), at.sub.into(), bytes, false);
     }
 
     /// Sources and destination. `bytes`: of a source, or, as 3, of the destination, where regions do not say it.
@@ -175,7 +185,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
                         Region::VxH { .. } => None,
                         _ => Some(2),
                     };
-                    self.register(addr, words, false);
+                    self.address(addr, words);
                     self.on(Store::Grf, 0, u32::MAX, false);
                 }
                 Src::None | Src::Imm { .. } | Src::Target(_) => {}
@@ -188,7 +198,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
             }
             Dst::Macro { at, ty, .. } => self.register(at, packed(ty.bytes()), true),
             Dst::Indirect { addr, .. } => {
-                self.register(addr, Some(2), false);
+                self.address(addr, Some(2));
                 self.on(Store::Grf, 0, u32::MAX, true);
             }
             Dst::None => {}
@@ -207,7 +217,7 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         self.operands(inst, |n| Some(lengths.and_then(|l| l.get(n).copied())));
         for d in inst.send.iter().flat_map(|s| [s.ex, s.desc]) {
             if let Desc::Reg(at) = d {
-                self.register(at, Some(4), false);
+                self.address(at, Some(4));
             }
         }
         let header = match inst.srcs[0] {

@@ -385,7 +385,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn descriptors(&mut self) -> Parsed<(Desc<Reg>, Desc<Reg>)> {
+    fn descriptors(&mut self) -> Parsed<(Desc, Desc)> {
         let f = self.features;
         let ex = self.operand("extended descriptor", |p| send::desc(&mut p.c, f))?;
         let desc = self.operand("descriptor", |p| send::desc(&mut p.c, f))?;

@@ -16,7 +16,7 @@ const EX_SRC1_LEN: u32 = 6;
 const MOST: u32 = 31;
 
 /// A descriptor: an address sub-register or a number.
-pub(super) fn desc(c: &mut Cursor<'_>, f: &Features) -> Parsed<Desc<Reg>> {
+pub(super) fn desc(c: &mut Cursor<'_>, f: &Features) -> Parsed<Desc> {
     if c.sees("a") {
         return scalar(c, f, Arf::Address, 4).map(Desc::Reg);
     }
@@ -59,7 +59,7 @@ pub(super) fn settle_length(
     c: &Cursor<'_>,
     platform: Platform,
     start: usize,
-    send: &mut SendDescs<Reg>,
+    send: &mut SendDescs,
     opts: &mut InstOpts,
 ) -> Parsed<()> {
     let f = platform.features();

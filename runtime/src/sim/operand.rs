@@ -9,7 +9,7 @@ use gantry_isa_gen::{Desc, Dst, Inst, Platform, Reg, RegRef, Region, Src, Type};
 /// A send.
 pub(super) fn send(platform: Platform, grfs: u32, inst: &Inst<Reg>) -> Result<SendOp, String> {
     let descs = inst.send.ok_or("a send without descriptors")?;
-    let desc = |d: Desc<Reg>| match d {
+    let desc = |d: Desc| match d {
         Desc::Imm(v) => Ok(DescOp::Imm(v)),
         Desc::Reg(r) => regs::place(platform, grfs, r).map(|p| DescOp::Reg(p.at)),
     };

@@ -40,7 +40,7 @@ fn base(inst: &Inst<VirtReg>) -> Option<Base> {
         return None;
     };
     let bytes = u32::try_from(bits).ok()?;
-    let (VirtReg::Grf(t), VirtReg::Grf(f)) = (to.reg, from.reg) else {
+    let (Some(t), Some(f)) = (to.reg.as_grf(), from.reg.as_grf()) else {
         return None;
     };
     let at_base = u32::from(to.sub) == Scratch::BASE && u32::from(from.sub) == Scratch::BASE;
@@ -80,10 +80,7 @@ impl Checker<'_> {
     /// The window that a message goes to.
     pub(super) fn window(&self, inst: &Inst<VirtReg>) -> u32 {
         match inst.srcs[0] {
-            Src::Direct { at, .. } => match at.reg {
-                VirtReg::Grf(r) => self.windows[r],
-                _ => 0,
-            },
+            Src::Direct { at, .. } => at.reg.as_grf().map_or(0, |r| self.windows[r]),
             _ => 0,
         }
     }
@@ -121,7 +118,7 @@ impl Checker<'_> {
         let (Some((header, bytes)), Src::Direct { at, .. }) = (self.header, inst.srcs[0]) else {
             return Err("has no header".to_owned());
         };
-        let VirtReg::Grf(r) = at.reg else {
+        let Some(r) = at.reg.as_grf() else {
             return Err("has no header".to_owned());
         };
         let place = self.place(r) + u32::from(at.sub);

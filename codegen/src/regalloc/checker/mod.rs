@@ -465,7 +465,7 @@ fn constants(code: &VCode, target: &Target) -> (Constants, BTreeMap<String, VReg
     for m in &code.insts {
         let MInst::Op { inst, .. } = m else { continue };
         if let (Dst::Direct { at, hs: 1, ty }, Some(text)) = (inst.dst, constant_of(m))
-            && let VirtReg::Grf(r) = at.reg
+            && let Some(r) = at.reg.as_grf()
         {
             let from = u32::from(at.sub);
             let to = from + inst.exec.channels() * ty.bytes();

@@ -34,7 +34,7 @@ impl Checker<'_> {
             // The PRM's rule of r127 as the place of an answer.
             if let (MInst::Op { inst, .. }, &[.., payload, answer]) = (m, &spans[..])
                 && matches!(inst.op, Op::Send | Op::Sendc)
-                && matches!(inst.dst, Dst::Direct { at, .. } if matches!(at.reg, VirtReg::Grf(_)))
+                && matches!(inst.dst, Dst::Direct { at, .. } if at.reg.is_grf())
                 && answer.1 == code.grf.size()
                 && payload.1 > answer.0
             {
@@ -105,18 +105,18 @@ fn one_element(m: &MInst, r: VReg) -> bool {
     let MInst::Op { inst, .. } = m else {
         return false;
     };
-    let written = matches!(inst.dst, Dst::Direct { at, .. } | Dst::Macro { at, .. } if at.reg == VirtReg::Grf(r));
+    let written = matches!(inst.dst, Dst::Direct { at, .. } | Dst::Macro { at, .. } if at.reg == VirtReg::grf(r));
     let mut all = inst.srcs.iter();
     !inst.op.has_runs()
         && !written
         && all.all(|s| match *s {
-            Src::Direct { at, region, .. } if at.reg == VirtReg::Grf(r) => match region {
+            Src::Direct { at, region, .. } if at.reg == VirtReg::grf(r) => match region {
                 Region::Rect { vs, hs, .. } => (vs, hs, at.sub) == (0, 0, 0),
                 Region::Ternary { vs, hs } => (vs, hs, at.sub) == (0, 0, 0),
                 Region::Scalar3 { .. } => at.sub == 0,
                 _ => false,
             },
-            Src::Macro { at, .. } => at.reg != VirtReg::Grf(r),
+            Src::Macro { at, .. } => at.reg != VirtReg::grf(r),
             _ => true,
         })
 }

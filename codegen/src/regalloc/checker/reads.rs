@@ -23,7 +23,7 @@ fn writes_early(inst: &Inst<VirtReg>, grf: u32) -> bool {
     match inst.dst {
         Dst::Direct { at, hs, ty } => {
             let bytes = inst.exec.channels() * u32::from(hs) * ty.bytes();
-            matches!(at.reg, VirtReg::Grf(_)) && bytes > grf
+            at.reg.is_grf() && bytes > grf
         }
         _ => false,
     }
@@ -111,7 +111,7 @@ impl Checker<'_> {
     ) {
         match (*was, *now) {
             (Src::Direct { at, region, ty, .. }, Src::Direct { at: new, .. }) => {
-                let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) else {
+                let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) else {
                     return;
                 };
                 let (size, all) = (ty.bytes(), self.before.vregs[r].bytes);
@@ -133,7 +133,7 @@ impl Checker<'_> {
                 }
             }
             (Src::Macro { at, .. }, Src::Macro { at: new, .. }) => {
-                if let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) {
+                if let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) {
                     look(r, 0, self.place(n), self.before.vregs[r].bytes);
                 }
             }
@@ -146,7 +146,7 @@ impl Checker<'_> {
         let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (was.dst, now.dst) else {
             return None;
         };
-        let (VirtReg::Grf(own), VirtReg::Grf(n)) = (at.reg, new.reg) else {
+        let (Some(own), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) else {
             return None;
         };
         let (lanes, size) = (was.exec.channels(), ty.bytes());
@@ -159,7 +159,7 @@ impl Checker<'_> {
             let (Src::Direct { at, region, ty, .. }, Src::Direct { at: new, .. }) = (*x, *y) else {
                 continue;
             };
-            let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) else {
+            let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) else {
                 continue;
             };
             // What the code itself says of one register is not allocation's.
@@ -194,9 +194,9 @@ impl Checker<'_> {
         let Dst::Direct { at, .. } = inst.dst else {
             return None;
         };
-        let start = |at: RegRef<VirtReg>| match at.reg {
-            VirtReg::Grf(r) => Some(self.place(r) + u32::from(at.sub)),
-            _ => None,
+        let start = |at: RegRef<VirtReg>| {
+            let r = at.reg.as_grf()?;
+            Some(self.place(r) + u32::from(at.sub))
         };
         let to = start(at)?;
         for (s, bytes) in inst.srcs.iter().zip([acc, columns, rows]) {
@@ -224,7 +224,7 @@ impl Checker<'_> {
     ) {
         let some = !now.no_mask || now.pred.is_some() && now.op != Op::Sel;
         if let (Dst::Direct { at, hs, ty }, Dst::Direct { at: new, .. }) = (was.dst, now.dst)
-            && let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg)
+            && let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf())
             && matches!(m, MInst::Op { starts: false, .. })
             && some
         {

@@ -53,7 +53,7 @@ impl Checker<'_> {
                 else {
                     return self.whole(was, m, state);
                 };
-                let (VirtReg::Grf(r), VirtReg::Grf(n)) = (at.reg, new.reg) else {
+                let (Some(r), Some(n)) = (at.reg.as_grf(), new.reg.as_grf()) else {
                     return;
                 };
                 if *starts {
@@ -85,7 +85,7 @@ impl Checker<'_> {
             return;
         };
         let from = self.makers.get(&old).and_then(|c| self.again.get(c));
-        if let (Some(&from), VirtReg::Grf(r)) = (from, at.reg) {
+        if let (Some(&from), Some(r)) = (from, at.reg.as_grf()) {
             let bytes = inst.exec.channels() * ty.bytes();
             let delta = i64::from(from) - i64::from(at.sub);
             state.add((from, from + bytes), (r, delta));
@@ -161,9 +161,9 @@ impl Checker<'_> {
                 "is about bytes {first} to {end} of scratch, which has {slots:?} for it"
             ));
         }
-        let place = |at: gantry_isa_gen::RegRef<VirtReg>| match at.reg {
-            VirtReg::Grf(r) => Ok(self.place(r) + u32::from(at.sub)),
-            _ => Err("has no data".to_owned()),
+        let place = |at: gantry_isa_gen::RegRef<VirtReg>| match at.reg.as_grf() {
+            Some(r) => Ok(self.place(r) + u32::from(at.sub)),
+            None => Err("has no data".to_owned()),
         };
         let data = match (dir, inst.dst, inst.srcs[0], inst.srcs[1]) {
             (Dir::Read, Dst::Direct { at, .. }, _, _) => place(at)?,
@@ -188,7 +188,7 @@ impl Checker<'_> {
         let Dst::Direct { at, hs, ty } = inst.dst else {
             return Err("has no destination".to_owned());
         };
-        let VirtReg::Grf(r) = at.reg else {
+        let Some(r) = at.reg.as_grf() else {
             return Err("has no destination".to_owned());
         };
         let place = self.place(r) + u32::from(at.sub);
@@ -213,7 +213,7 @@ impl Checker<'_> {
         else {
             return Err("is new, and no move".to_owned());
         };
-        let (VirtReg::Grf(to_reg), VirtReg::Grf(from_reg)) = (to.reg, from.reg) else {
+        let (Some(to_reg), Some(from_reg)) = (to.reg.as_grf(), from.reg.as_grf()) else {
             return Err("is new, and no move of registers".to_owned());
         };
         let lanes = inst.exec.channels();

@@ -1,7 +1,7 @@
 //! Flags in their places, from one write to the next: what reads them.
 
 use super::lanes::Node;
-use crate::vcode::{MInst, VCode, VirtReg};
+use crate::vcode::{MInst, RegKind, VCode, VirtReg};
 use gantry_isa_gen::{Arf, Dst, Inst, Op, PredCtrl, Reg, RegRef, Src};
 use smallvec::SmallVec;
 
@@ -13,7 +13,7 @@ const SUBS: usize = (BITS / SUB) as usize;
 
 /// So many bits of a flag from a place on.
 fn bits(at: RegRef<VirtReg>, first: u32, count: u32) -> u64 {
-    let VirtReg::Phys(Reg::Arf(Arf::Flag, n)) = at.reg else {
+    let RegKind::Phys(Reg::Arf(Arf::Flag, n)) = at.reg.kind() else {
         return 0;
     };
     let start = u32::from(n) * 32 + u32::from(at.sub) * 8 + first;

@@ -8,7 +8,7 @@
 use super::flags::{self, FlagNodes};
 use crate::liveness::Liveness;
 use crate::target::Target;
-use crate::vcode::{MInst, VCode, VReg, VirtReg};
+use crate::vcode::{MInst, RegKind, VCode, VReg, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::legal::geometry::element_offset;
 use gantry_isa_gen::message::{AddrModel, Dir, LscAccess, LscKind, LscVector, MsgOp, Simd};
@@ -253,10 +253,7 @@ impl<'a> Lanes<'a> {
         };
         let data = |start: u32| (0..count).map(move |n| column(start + n * channels * slot, slot));
         let place = |s: &Src<VirtReg>| match *s {
-            Src::Direct { at, .. } => match at.reg {
-                VirtReg::Grf(r) => Some((r, u32::from(at.sub))),
-                _ => None,
-            },
+            Src::Direct { at, .. } => Some((at.reg.as_grf()?, u32::from(at.sub))),
             _ => None,
         };
         let (src0, start) = place(&inst.srcs[0])?;
@@ -277,9 +274,7 @@ impl<'a> Lanes<'a> {
                 first.columns.extend(data(start + behind));
             }
             (Dir::Read, None, Dst::Direct { at, .. }) => {
-                let VirtReg::Grf(reg) = at.reg else {
-                    return None;
-                };
+                let reg = at.reg.as_grf()?;
                 parts.push(Part {
                     reg,
                     write: true,
@@ -298,7 +293,7 @@ impl<'a> Lanes<'a> {
         let Dst::Direct { at, hs, ty } = inst.dst else {
             return None;
         };
-        let VirtReg::Grf(r) = at.reg else { return None };
+        let r = at.reg.as_grf()?;
         let size = self.code.vregs[r].bytes / self.channels;
         let (first, count) = (inst.offset.channels(), inst.exec.channels());
         if inst.op.is_send() {
@@ -348,19 +343,19 @@ impl<'a> Lanes<'a> {
         }
         match inst.dst {
             Dst::None => {}
-            Dst::Direct { at, hs, ty } => match at.reg {
-                VirtReg::Grf(r) => {
+            Dst::Direct { at, hs, ty } => match at.reg.kind() {
+                RegKind::Grf(r) => {
                     if !inst.no_mask && self.written(inst).is_none() {
                         self.written_across[r] = true;
                     }
                     let step = u32::from(hs) * ty.bytes();
                     made.push(Made::Reg(r, at.sub.into(), step, ty.bytes()));
                 }
-                VirtReg::Phys(r) if r.is_null() => {}
+                RegKind::Phys(r) if r.is_null() => {}
                 _ => made.push(Made::Lost),
             },
             Dst::Macro { at, .. } => {
-                if let VirtReg::Grf(r) = at.reg {
+                if let Some(r) = at.reg.as_grf() {
                     self.written_across[r] = true;
                 }
                 made.push(Made::Lost);
@@ -378,7 +373,7 @@ impl<'a> Lanes<'a> {
         for s in &inst.srcs {
             match *s {
                 Src::Direct { at, region, ty, .. } => {
-                    if let VirtReg::Grf(r) = at.reg {
+                    if let Some(r) = at.reg.as_grf() {
                         let lane = |l: &Self, c: u32| {
                             let offset = element_offset(region, c, ty.bytes())?;
                             l.lane(r, u32::from(at.sub) + offset, ty.bytes())
@@ -389,7 +384,7 @@ impl<'a> Lanes<'a> {
                     }
                 }
                 Src::Macro { at, .. } => {
-                    if let VirtReg::Grf(r) = at.reg {
+                    if let Some(r) = at.reg.as_grf() {
                         self.read_across[r] = true;
                     }
                 }
@@ -469,7 +464,7 @@ impl<'a> Lanes<'a> {
         let parts = self.message(inst);
         for s in &inst.srcs {
             if let Src::Direct { at, .. } = s
-                && let VirtReg::Grf(r) = at.reg
+                && let Some(r) = at.reg.as_grf()
             {
                 let own = parts.iter().flatten().find(|p| p.reg == r && !p.write);
                 // One register may be both payloads.
@@ -485,7 +480,7 @@ impl<'a> Lanes<'a> {
             }
         }
         if let Dst::Direct { at, .. } = inst.dst
-            && let VirtReg::Grf(r) = at.reg
+            && let Some(r) = at.reg.as_grf()
             && !inst.no_mask
             && self.written(inst).is_none()
         {

@@ -29,7 +29,7 @@ fn reg(n: u32) -> VReg {
 /// All lanes of a register.
 fn all(n: u32) -> Src<VirtReg> {
     Src::Direct {
-        at: RegRef::new(VirtReg::Grf(reg(n)), 0),
+        at: RegRef::new(VirtReg::grf(reg(n)), 0),
         region: Region::rect(8, 8, 1),
         ty: Type::D,
         mods: SrcMods::default(),
@@ -37,7 +37,7 @@ fn all(n: u32) -> Src<VirtReg> {
 }
 
 fn flag() -> RegRef<VirtReg> {
-    RegRef::new(VirtReg::Phys(Reg::Arf(Arf::Flag, 0)), 0)
+    RegRef::new(VirtReg::phys(Reg::Arf(Arf::Flag, 0)), 0)
 }
 
 fn null() -> Dst<VirtReg> {
@@ -56,7 +56,7 @@ fn masked(inst: Inst<VirtReg>) -> MInst {
     MInst::Op {
         inst,
         starts: false,
-        keeps: None,
+        keeps: None.into(),
     }
 }
 

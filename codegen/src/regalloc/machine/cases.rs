@@ -87,7 +87,7 @@ fn r(n: usize) -> VReg {
 /// Neighbours from a register's start, so many.
 fn src(n: usize, lanes: ExecSize, ty: Type) -> Src<VirtReg> {
     Src::Direct {
-        at: RegRef::new(VirtReg::Grf(r(n)), 0),
+        at: RegRef::new(VirtReg::grf(r(n)), 0),
         region: Region::packed(lanes),
         ty,
         mods: SrcMods::default(),
@@ -99,7 +99,7 @@ fn mov(dst: Option<usize>, from: Src<VirtReg>, exec: ExecSize, ty: Type) -> MIns
     let mut inst = Inst::new(Op::Mov, exec);
     inst.no_mask = true;
     inst.srcs[0] = from;
-    let reg = dst.map_or(VirtReg::NULL, |n| VirtReg::Grf(r(n)));
+    let reg = dst.map_or(VirtReg::NULL, |n| VirtReg::grf(r(n)));
     inst.dst = Dst::Direct {
         at: RegRef::new(reg, 0),
         hs: 1,
@@ -227,7 +227,7 @@ fn an_answer_over_its_payload_is_not_in_the_last_register() {
     let mut send = Inst::new(Op::Send, S8);
     send.no_mask = true;
     send.dst = Dst::Direct {
-        at: RegRef::new(VirtReg::Grf(r(1)), 0),
+        at: RegRef::new(VirtReg::grf(r(1)), 0),
         hs: 1,
         ty: Type::Ud,
     };
@@ -258,7 +258,7 @@ fn what_lives_across_a_call_leaves_what_one_instruction_wants() {
     let read = |n| mov(None, src(n, S8, Type::Ud), S8, Type::Ud);
     let make = |n| mov(Some(n), ZERO, S8, Type::Ud);
     let to = |n| Dst::Direct {
-        at: RegRef::new(VirtReg::Grf(r(n)), 0),
+        at: RegRef::new(VirtReg::grf(r(n)), 0),
         hs: 1,
         ty: Type::Ud,
     };

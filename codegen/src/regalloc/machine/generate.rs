@@ -373,7 +373,7 @@ impl Gen<'_> {
             };
         }
         MInst::Branch {
-            flag: VirtReg::Phys(Reg::Arf(Arf::Flag, 0)),
+            flag: VirtReg::phys(Reg::Arf(Arf::Flag, 0)),
             sub: 0,
             test: FlagTest::ONE,
         }

@@ -12,8 +12,8 @@ use gantry_isa_gen::{
     SendDescs, Src, SrcMods, Subfn, Type,
 };
 
-const FLAG: VirtReg = VirtReg::Phys(Reg::Arf(Arf::Flag, 0));
-const ADDRESS: VirtReg = VirtReg::Phys(Reg::Arf(Arf::Address, 0));
+const FLAG: VirtReg = VirtReg::phys(Reg::Arf(Arf::Flag, 0));
+const ADDRESS: Reg = Reg::Arf(Arf::Address, 0);
 
 /// Types of so many bytes.
 fn types(bytes: u32) -> &'static [Type] {
@@ -27,7 +27,7 @@ fn types(bytes: u32) -> &'static [Type] {
 
 fn direct(r: VReg, sub: u32, region: Region, ty: Type) -> Src<VirtReg> {
     Src::Direct {
-        at: RegRef::new(VirtReg::Grf(r), sub as u16),
+        at: RegRef::new(VirtReg::grf(r), sub as u16),
         region,
         ty,
         mods: SrcMods::default(),
@@ -189,7 +189,7 @@ impl Gen<'_> {
         self.insts.push(MInst::Op {
             inst,
             starts,
-            keeps: None,
+            keeps: None.into(),
         });
     }
 
@@ -220,7 +220,7 @@ impl Gen<'_> {
             self.seen.add(Feature::Early);
             for s in &mut inst.srcs {
                 if let Src::Direct { at, .. } = s
-                    && at.reg == VirtReg::Grf(dst)
+                    && at.reg == VirtReg::grf(dst)
                 {
                     *s = match inst.op {
                         Op::Mad => {
@@ -234,7 +234,7 @@ impl Gen<'_> {
         let tied = inst
             .srcs
             .iter()
-            .any(|s| matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::Grf(dst)));
+            .any(|s| matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::grf(dst)));
         if tied {
             self.seen.add(Feature::Tied);
         }
@@ -250,7 +250,7 @@ impl Gen<'_> {
                 _ => Feature::Partial,
             });
         inst.dst = Dst::Direct {
-            at: RegRef::new(VirtReg::Grf(dst), from as u16),
+            at: RegRef::new(VirtReg::grf(dst), from as u16),
             hs: hs as u8,
             ty,
         };
@@ -323,7 +323,7 @@ impl Gen<'_> {
         };
         inst.no_mask = true;
         inst.dst = Dst::Direct {
-            at: RegRef::new(VirtReg::Grf(dst), 0),
+            at: RegRef::new(VirtReg::grf(dst), 0),
             hs: 1,
             ty: sum,
         };
@@ -373,7 +373,7 @@ impl Gen<'_> {
         let bits = self.rng.below(6).into();
         inst.srcs[0] = imm(bits, ty);
         inst.dst = Dst::Direct {
-            at: RegRef::new(VirtReg::Grf(dst), 0),
+            at: RegRef::new(VirtReg::grf(dst), 0),
             hs: 1,
             ty,
         };
@@ -526,7 +526,7 @@ impl Gen<'_> {
         grfs: u32,
         answer: Option<((VReg, u32), u32)>,
     ) -> Inst<VirtReg> {
-        let place = |(r, at): (VReg, u32)| RegRef::new(VirtReg::Grf(r), at as u16);
+        let place = |(r, at): (VReg, u32)| RegRef::new(VirtReg::grf(r), at as u16);
         let src_at = |at| direct(at, 0, Region::SCALAR, Type::Ud);
         let mut inst = Inst::new(Op::Send, ExecSize::S16);
         inst.no_mask = true;
@@ -687,7 +687,7 @@ impl Gen<'_> {
             };
             // What is written anywhere in a register is not read there.
             for s in &mut inst.srcs {
-                if matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::Grf(base)) {
+                if matches!(s, Src::Direct { at, .. } if at.reg == VirtReg::grf(base)) {
                     *s = imm(3, Type::Ud);
                 }
             }
@@ -727,7 +727,7 @@ impl Gen<'_> {
         let dst = self.reg(grf);
         let mut inst = Inst::new(Op::Math, ExecSize::S8);
         inst.no_mask = true;
-        let at = |r| RegRef::new(VirtReg::Grf(r), 0);
+        let at = |r| RegRef::new(VirtReg::grf(r), 0);
         for n in 0..2 {
             let r = self.rng.pick(&all).unwrap_or(VReg::from_u32(0));
             self.seen.add(Feature::MacroSrc);

@@ -135,7 +135,7 @@ fn is_plain(inst: &Inst<VirtReg>) -> bool {
     let integer = |ty: gantry_isa_gen::Type| !ty.is_float();
     let dst = matches!(inst.dst, Dst::Direct { ty, .. } if integer(ty));
     let src = |s: &Src<VirtReg>| match s {
-        Src::Direct { at, ty, .. } => matches!(at.reg, VirtReg::Grf(_)) && integer(*ty),
+        Src::Direct { at, ty, .. } => at.reg.is_grf() && integer(*ty),
         Src::Imm { ty, .. } => integer(*ty),
         Src::None => true,
         _ => false,
@@ -221,7 +221,7 @@ impl<'a> Remake<'a> {
             }
             for s in &inst.srcs {
                 if let Src::Direct { at, .. } = s
-                    && let VirtReg::Grf(s) = at.reg
+                    && let Some(s) = at.reg.as_grf()
                     && s != r
                     && !out.sources.contains(&s)
                 {

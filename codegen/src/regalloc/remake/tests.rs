@@ -30,9 +30,9 @@ fn pure(m: &MInst) -> Option<&Inst<VirtReg>> {
     let MInst::Op { inst, .. } = m else {
         return None;
     };
-    let direct = matches!(inst.dst, Dst::Direct { at, .. } if matches!(at.reg, VirtReg::Grf(_)));
+    let direct = matches!(inst.dst, Dst::Direct { at, .. } if at.reg.is_grf());
     let src = |s: &Src<VirtReg>| match s {
-        Src::Direct { at, .. } => matches!(at.reg, VirtReg::Grf(_)),
+        Src::Direct { at, .. } => at.reg.is_grf(),
         Src::Imm { .. } | Src::None => true,
         _ => false,
     };
@@ -50,7 +50,7 @@ impl Values<'_> {
         let Dst::Direct { at: to, hs, ty } = inst.dst else {
             return;
         };
-        let VirtReg::Grf(dst) = to.reg else { return };
+        let Some(dst) = to.reg.as_grf() else { return };
         let mut made = Vec::new();
         for lane in 0..inst.exec.channels() {
             let mut parts = vec![hash((inst.op as u32, ty as u32, lane, inst.sat))];
@@ -62,7 +62,7 @@ impl Values<'_> {
                         ty,
                         mods,
                     } => {
-                        let VirtReg::Grf(r) = at.reg else { continue };
+                        let Some(r) = at.reg.as_grf() else { continue };
                         parts.push(hash(format!("{ty:?} {mods:?}")));
                         let first = element_offset(region, lane, ty.bytes()).unwrap_or(0);
                         let first = (u32::from(at.sub) + first) as usize;

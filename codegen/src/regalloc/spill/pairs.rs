@@ -36,19 +36,15 @@ fn candidates(code: &VCode, occurrences: &Occurrences, most: u32) -> SecondaryMa
     for m in &code.insts {
         match m {
             MInst::Op { inst, .. } => {
-                let special = |r: &VirtReg| match r {
-                    VirtReg::Grf(r) => Some(*r),
-                    _ => None,
-                };
                 for s in &inst.srcs {
                     if let Src::Macro { at, .. } = s
-                        && let Some(r) = special(&at.reg)
+                        && let Some(r) = at.reg.as_grf()
                     {
                         out[r] = false;
                     }
                 }
                 if let Dst::Macro { at, .. } = &inst.dst
-                    && let Some(r) = special(&at.reg)
+                    && let Some(r) = at.reg.as_grf()
                 {
                     out[r] = false;
                 }
@@ -124,18 +120,18 @@ fn rewrite(
             MInst::Op { inst, starts, .. } => {
                 for s in &mut inst.srcs {
                     if let Src::Direct { at, .. } = s
-                        && let VirtReg::Grf(r) = at.reg
+                        && let Some(r) = at.reg.as_grf()
                         && let Some((_, name, offset)) = found[r]
                     {
-                        at.reg = VirtReg::Grf(name);
+                        at.reg = VirtReg::grf(name);
                         at.sub += offset as u16;
                     }
                 }
                 if let Dst::Direct { at, .. } = &mut inst.dst
-                    && let VirtReg::Grf(r) = at.reg
+                    && let Some(r) = at.reg.as_grf()
                     && let Some((other, name, offset)) = found[r]
                 {
-                    at.reg = VirtReg::Grf(name);
+                    at.reg = VirtReg::grf(name);
                     at.sub += offset as u16;
                     *starts &= !alive(other, i * 2 + 1);
                 }

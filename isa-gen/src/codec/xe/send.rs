@@ -152,7 +152,7 @@ impl Operands<Cx> for Send {
 fn put_ex<L: NativeLayout>(
     cx: &Cx,
     i: &Inst<Reg>,
-    d: &SendDescs<Reg>,
+    d: &SendDescs,
     f: &mut Fields<L>,
 ) -> Result<(), EncodeError> {
     let base = i.opts.contains(InstOpts::EX_BSO);

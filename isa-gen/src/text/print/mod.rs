@@ -227,7 +227,7 @@ impl<R: Register> Printer<'_, R> {
         self.line.put(")");
     }
 
-    fn descriptors(&mut self, send: &SendDescs<R>) {
+    fn descriptors(&mut self, send: &SendDescs) {
         for (d, digits) in [(send.ex, 0), (send.desc, 8)] {
             self.line.put("  ");
             self.line.start(SEND_DESC);
@@ -243,7 +243,7 @@ impl<R: Register> Printer<'_, R> {
     }
 
     /// A flag or address sub-register, which is counted in units of `bytes`.
-    fn scalar(&mut self, r: RegRef<R>, bytes: u16) {
+    fn scalar(&mut self, r: RegRef<impl Register>, bytes: u16) {
         self.reg(r.reg);
         self.line.put(".");
         self.line.number((r.sub / bytes).into());

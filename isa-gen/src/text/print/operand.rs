@@ -17,8 +17,8 @@ fn sub_number<R: Register>(at: RegRef<R>, ty: Type) -> u32 {
 }
 
 impl<R: Register> Printer<'_, R> {
-    /// A whole register.
-    pub(super) fn reg(&mut self, reg: R) {
+    /// A whole register, the instruction's own kind or, for an address, a physical one.
+    pub(super) fn reg(&mut self, reg: impl Register) {
         let (name, number) = match reg.as_phys() {
             None => return self.line.fmt(format_args!("{reg}")),
             Some(Reg::Grf(n)) => ("r", Some(n)),
@@ -50,7 +50,7 @@ impl<R: Register> Printer<'_, R> {
         }
     }
 
-    fn indirect(&mut self, addr: RegRef<R>, imm: i16) {
+    fn indirect(&mut self, addr: RegRef<Reg>, imm: i16) {
         self.line.put("r[");
         self.scalar(addr, 2);
         if imm != 0 {
