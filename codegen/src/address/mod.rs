@@ -8,6 +8,7 @@ mod forward;
 mod halves;
 mod hoist;
 mod merge;
+mod offsets;
 mod owners;
 mod pack;
 mod parts;
@@ -21,6 +22,7 @@ pub(crate) use forward::{dead_stores, drop_scratch, forward};
 pub(crate) use halves::{doublewords, halved};
 pub(crate) use hoist::hoist;
 pub(crate) use merge::{loads as merge_loads, stores as merge_stores};
+pub(crate) use offsets::offsets;
 pub(crate) use pack::pack;
 pub(crate) use surfaces::surfaces;
 

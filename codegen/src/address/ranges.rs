@@ -2,7 +2,8 @@
 //!
 //! What is known comes from constants, extensions, masks, shifts, quotients and minima, and from the launch: a work-item's global number and what it is a
 //! sum of are below 2^31, as [a launch](../../../docs/ir.md) has no more work-items in a dimension. A sum or product has a range where it cannot wrap around;
-//! what a loop carries has none. Pointer arguments count as 0, so that an address has the range of what is added to its buffer's begin.
+//! what a loop carries has none. Pointer arguments count as 0, so that an address has the range of what is added to its buffer's begin,
+//! unless numbers alone are asked for.
 //!
 //! Each value is looked at once, [`DEPTH`] operands deep: the work is linear.
 
@@ -73,6 +74,8 @@ pub(super) struct Ranges<'f> {
     func: &'f Function,
     cfg: &'f ControlFlow,
     known: SecondaryMap<Value, Option<Range>>,
+    /// Whether pointer arguments count as 0.
+    from_pointers: bool,
 }
 
 impl<'f> Ranges<'f> {
@@ -81,6 +84,15 @@ impl<'f> Ranges<'f> {
             func,
             cfg,
             known: SecondaryMap::new(),
+            from_pointers: true,
+        }
+    }
+
+    /// Those of numbers: a pointer argument is one of any value.
+    pub(super) fn of_numbers(func: &'f Function, cfg: &'f ControlFlow) -> Self {
+        Ranges {
+            from_pointers: false,
+            ..Ranges::new(func, cfg)
         }
     }
 
@@ -104,6 +116,7 @@ impl<'f> Ranges<'f> {
         // What is met again on the way is what a loop carries.
         self.known[v] = Some(all);
         let range = match self.numbers(v, depth) {
+            Some(n) if n.parts == OF_LOCAL => self.local_number(n.dim),
             Some(_) => Range::of(0, GLOBAL),
             None => match self.func.dfg.def(v) {
                 ValueDef::Result(inst, 0) => self.result(inst, v, depth - 1),
@@ -119,7 +132,7 @@ impl<'f> Ranges<'f> {
         let n = usize::from(n);
         if self.func.layout.entry() == Some(block) {
             let is_pointer = self.func.sig.params.get(n)?.kind == ArgKind::Ptr;
-            return is_pointer.then(|| Range::of(0, 0));
+            return (is_pointer && self.from_pointers).then(|| Range::of(0, 0));
         }
         let mut range: Option<Range> = None;
         let cfg = self.cfg;
@@ -165,8 +178,12 @@ impl<'f> Ranges<'f> {
             InstData::Nullary {
                 opcode: Opcode::Undef,
             } => Range::of(0, 0),
-            InstData::Launch { opcode, .. } => match opcode {
-                Opcode::LocalId | Opcode::LocalSize => Range::of(0, LOCAL),
+            InstData::Launch { opcode, dim } => match opcode {
+                Opcode::LocalId => self.local_number(dim),
+                Opcode::LocalSize => match self.required(dim) {
+                    Some(size) => Range::within(size.into(), size.into(), bits),
+                    None => Range::of(0, LOCAL),
+                },
                 _ => Range::of(0, GLOBAL),
             },
             InstData::Unary { opcode, arg } => match opcode {
@@ -222,11 +239,18 @@ impl<'f> Ranges<'f> {
                 wide(a.most, b.least, |x, y| x - y),
                 bits,
             ),
-            Opcode::Imul if both => Range::within(
-                wide(a.least, b.least, |x, y| x * y),
-                wide(a.most, b.most, |x, y| x * y),
-                bits,
-            ),
+            Opcode::Imul => {
+                let ends = [
+                    (a.least, b.least),
+                    (a.least, b.most),
+                    (a.most, b.least),
+                    (a.most, b.most),
+                ];
+                let products = ends.map(|(x, y)| wide(x, y, |x, y| x * y));
+                let least = products.into_iter().fold(products[0], i128::min);
+                let most = products.into_iter().fold(products[0], i128::max);
+                Range::within(least, most, bits)
+            }
             Opcode::SmulWide => Range::within(
                 wide(a.least, b.least, |x, y| x * y),
                 wide(a.most, b.most, |x, y| x * y),
@@ -354,6 +378,12 @@ impl<'f> Ranges<'f> {
             }
         }
         None
+    }
+
+    /// A number in a group.
+    fn local_number(&self, dim: Dim) -> Range {
+        let size = self.required(dim).map_or(LOCAL, |size| size as i64);
+        Range::of(0, LOCAL.min(size.saturating_sub(1)).max(0))
     }
 
     /// The size of groups that the kernel asks for.

@@ -157,7 +157,7 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     }
     let mut b = FunctionBuilder::new(&mut func);
     let (input, output) = (b.ptr_param(), b.ptr_param());
-    let pool = vec![
+    let mut pool = vec![
         b.param(Type::scalar_of(Scalar::I32)),
         b.param(Type::scalar_of(Scalar::F32)),
     ];
@@ -172,6 +172,10 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
     b.image_param(ImageShape::D2, ImageAccess::Write);
     b.sampler_param();
     b.image_param(ImageShape::Block, ImageAccess::ReadWrite);
+    if rng.one_in(4) {
+        // Whose numbers matter is no surface.
+        pool.push(b.ins().icmp(IntCC::NotEqual, input, output));
+    }
     fill(&mut b, Space::Slm, input);
     if scratch {
         fill(&mut b, Space::Scratch, input);

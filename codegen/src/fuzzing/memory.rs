@@ -49,10 +49,18 @@ impl Gen<'_, '_, '_> {
         };
         let most = (room - bytes) / unit;
         let mask = ((most + 1).next_power_of_two() >> u32::from(!(most + 1).is_power_of_two())) - 1;
-        let mask = self.b.ins().iconst(i32, i64::from(mask));
-        let index = self.b.ins().band(any, mask);
-        let shift = self.b.ins().iconst(i32, i64::from(unit.trailing_zeros()));
-        let offset = self.b.ins().ishl(index, shift);
+        let last = i64::from(mask) << unit.trailing_zeros();
+        let index = match mask != 0 && self.rng.one_in(2) {
+            true => {
+                let by = self.b.ins().iconst(i32, i64::from(mask.leading_zeros()));
+                self.b.ins().ushr(any, by)
+            }
+            false => {
+                let mask = self.b.ins().iconst(i32, i64::from(mask));
+                self.b.ins().band(any, mask)
+            }
+        };
+        let shift = i64::from(unit.trailing_zeros());
         let base = match table {
             true => {
                 let table = self.table;
@@ -60,7 +68,41 @@ impl Gen<'_, '_, '_> {
             }
             false => self.input,
         };
+        if space == Space::Global && self.rng.one_in(2) {
+            return self.far_address(index, shift, last, base);
+        }
+        let shift = self.b.ins().iconst(i32, shift);
+        let offset = self.b.ins().ishl(index, shift);
         self.based(space, offset, base)
+    }
+
+    /// An address whose offset is computed in 64 bits: from the base on, or back from the last that there may be.
+    fn far_address(&mut self, index: Value, shift: i64, last: i64, base: Value) -> Value {
+        let lanes = self.b.ty(index).lanes();
+        let i64 = Type::clamped(Scalar::I64, lanes);
+        let wide = match self.rng.one_in(2) {
+            true => self.b.ins().uextend(i64, index),
+            false => self.b.ins().sextend(i64, index),
+        };
+        let by = self.b.ins().iconst(i64, shift);
+        let offset = self.b.ins().ishl(wide, by);
+        let base = self.b.splat(base, lanes);
+        if self.rng.one_in(2) {
+            return self.b.ins().iadd(base, offset);
+        }
+        let last = self.b.ins().iconst(i64, last);
+        match self.rng.one_in(2) {
+            true => {
+                let rest = self.b.ins().isub(last, offset);
+                self.b.ins().iadd(rest, base)
+            }
+            false => {
+                let zero = self.b.ins().iconst(i64, 0);
+                let back = self.b.ins().isub(zero, offset);
+                let end = self.b.ins().iadd(base, last);
+                self.b.ins().iadd(end, back)
+            }
+        }
     }
 
     /// Offsets as addresses behind a base, or in a memory of offsets.

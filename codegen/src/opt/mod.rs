@@ -98,7 +98,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 19] = [
+const SEQUENCE: [(Pass, Run); 20] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Peel, unroll::peel),
@@ -110,6 +110,7 @@ const SEQUENCE: [(Pass, Run); 19] = [
     (Pass::Tidy, blocks::tidy),
     (Pass::Pieces, pieces::run),
     (Pass::Surfaces, address::surfaces),
+    (Pass::Offsets, address::offsets),
     (Pass::Pack, address::pack),
     (Pass::Forward, address::forward),
     (Pass::DeadStores, address::dead_stores),

@@ -96,6 +96,8 @@ passes! {
     Compact "compact" O1,
     /// Buffers accessed as surfaces, by 32-bit offsets.
     Surfaces "surfaces" O1,
+    /// What is added to 64-bit addresses, computed in 32 bits.
+    Offsets "offsets" O1,
     /// Quadwords as two vectors of doublewords, where the ALU has no 64-bit integers.
     Pairs "pairs" O1,
     /// Accesses of several bytes or words a lane as of dwords.
