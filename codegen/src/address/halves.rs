@@ -134,7 +134,7 @@ fn from_halves(func: &Function, v: Value) -> Option<Inst> {
             | Opcode::Band
             | Opcode::Bor
             | Opcode::Bxor => true,
-            Opcode::Ishl => constant(func, args[1]).is_some_and(|n| n < BITS),
+            Opcode::Ishl => func.dfg.same_constant(args[1]).is_some_and(|n| n < BITS),
             _ => false,
         },
         InstData::Ternary { opcode, .. } => matches!(opcode, Opcode::Imad | Opcode::Select),
@@ -142,16 +142,4 @@ fn from_halves(func: &Function, v: Value) -> Option<Inst> {
         _ => false,
     };
     commutes.then_some(inst)
-}
-
-/// The number that an integer is in every lane, where that is a constant or a lane of one.
-pub(super) fn constant(func: &Function, v: Value) -> Option<u64> {
-    match *func.dfg.data(func.dfg.def_inst(v)?) {
-        InstData::Imm { bits, .. } => Some(bits),
-        InstData::RdRegion { arg, .. } => match *func.dfg.data(func.dfg.def_inst(arg)?) {
-            InstData::Imm { bits, .. } => Some(bits),
-            _ => None,
-        },
-        _ => None,
-    }
 }

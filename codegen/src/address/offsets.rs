@@ -6,7 +6,7 @@
 //!
 //! Needs: IR that verifies. Makes: the same. Bounds: [`STEPS`] operands of an address are looked at, and [`PARTS`] of what a number is made of.
 
-use super::halves::{Halves, constant};
+use super::halves::Halves;
 use super::ranges::Ranges;
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Scalar, Space, Value};
 use crate::opt::{Facts, State};
@@ -140,7 +140,9 @@ fn extension(func: &Function, ranges: &mut Ranges<'_>, v: Value) -> Option<Opcod
             InstData::Binary { opcode, args } => match opcode {
                 Opcode::SmulWide | Opcode::UmulWide => {}
                 Opcode::Iadd | Opcode::Isub | Opcode::Imul => work.extend(args),
-                Opcode::Ishl if constant(func, args[1])? < u64::from(Scalar::I32.bits()) => {
+                Opcode::Ishl
+                    if func.dfg.same_constant(args[1])? < u64::from(Scalar::I32.bits()) =>
+                {
                     work.push(args[0]);
                 }
                 _ => return None,

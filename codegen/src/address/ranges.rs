@@ -158,7 +158,7 @@ impl<'f> Ranges<'f> {
     }
 
     fn constant(&self, v: Value) -> Option<u64> {
-        super::halves::constant(self.func, v)
+        self.func.dfg.same_constant(v)
     }
 
     fn result(&mut self, inst: Inst, v: Value, depth: u32) -> Range {

@@ -261,6 +261,18 @@ impl DataFlowGraph {
         }
     }
 
+    /// The bits that every lane of a value has: those of a constant that is the same in all of them, or of lanes of such.
+    pub fn same_constant(&self, v: Value) -> Option<u64> {
+        match *self.data(self.def_inst(v)?) {
+            InstData::Imm { bits, .. } => Some(bits),
+            InstData::RdRegion { arg, .. } => match *self.data(self.def_inst(arg)?) {
+                InstData::Imm { bits, .. } => Some(bits),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether a value is any value: what `undef` gives.
     pub fn is_undef(&self, v: Value) -> bool {
         self.def_inst(v)

@@ -16,7 +16,7 @@
 //! Bounds: half of the register file for what is loaded and stored, [`BODY`] instructions of an iteration, [`FUNCTION`] of all copies of a function, [`DEEP`] operands between an address and what counts, [`LOOPS`] loops.
 
 use super::shape::{self, Shape};
-use super::{constant, size};
+use super::size;
 use crate::address::Accesses;
 use crate::ir::{
     Block, BlockCall, ControlFlow, Function, Inst, InstData, IntCC, MemFlags, Opcode, Space, Type,
@@ -310,21 +310,11 @@ fn moved(
     by
 }
 
-/// The number that a constant is in every lane.
+/// The number that a constant is in every lane, with its sign.
 fn number(func: &Function, v: Value) -> Option<i64> {
-    match *func.dfg.data(func.dfg.def_inst(v)?) {
-        InstData::Imm {
-            opcode: Opcode::Iconst,
-            bits,
-        } => {
-            let unused = 64 - func.dfg.ty(v).scalar().bits();
-            Some((bits << unused) as i64 >> unused)
-        }
-        InstData::RdRegion { arg, index, .. } if index.is_none() => {
-            constant(func, arg).map(|bits| bits as i64)
-        }
-        _ => None,
-    }
+    let bits = func.dfg.same_constant(v)?;
+    let unused = 64 - func.dfg.ty(v).scalar().bits();
+    Some((bits << unused) as i64 >> unused)
 }
 
 /// Adds the loop of several iterations before one.
