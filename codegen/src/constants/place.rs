@@ -220,6 +220,7 @@ mod tests {
             flags: PrimaryMap::new(),
             labels: Vec::new(),
             label_types: Default::default(),
+            lone_surfaces: 0,
             fired: Default::default(),
         };
         code.compute_preds();

@@ -49,6 +49,7 @@ fn moves(from: u32, to: u32, bytes: u32) -> Vec<isa::Inst<Reg>> {
         flags: PrimaryMap::new(),
         labels: Vec::new(),
         label_types: Default::default(),
+        lone_surfaces: 0,
         fired: Default::default(),
     };
     let mut alloc = Allocation::default();

@@ -11,6 +11,7 @@ use super::opcode::Opcode;
 use super::sourceloc::{SourceLine, SourceLoc, ValueLabels};
 use super::types::{Scalar, Type};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use gantry_isa_gen::perf::WAYS;
 use gantry_isa_gen::sem::{FpMode, Round};
 
 /// What a kernel argument is to the host.
@@ -194,6 +195,17 @@ impl Function {
             ArgKind::Image(shape, access) => Some((shape, access)),
             _ => None,
         })
+    }
+
+    /// A bit for each of the first [`WAYS`] surfaces of a kernel, but the last, that is [`noalias`](Param::noalias).
+    pub(crate) fn lone_surfaces(&self) -> u64 {
+        let surfaces = self
+            .sig
+            .params
+            .iter()
+            .filter(|p| p.kind == ArgKind::Surface);
+        let bits = surfaces.take(WAYS as usize - 1).enumerate();
+        bits.fold(0, |all, (n, p)| all | u64::from(p.noalias) << n)
     }
 
     /// How many arguments are of a kind.

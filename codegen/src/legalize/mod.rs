@@ -95,6 +95,7 @@ pub fn legalize(
         flags: l.flags,
         labels: f.labels,
         label_types: f.label_types,
+        lone_surfaces: f.lone_surfaces,
         fired: l.fired,
     };
     routines::keep_payload(&mut code);

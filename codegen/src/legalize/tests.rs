@@ -19,6 +19,7 @@ fn legalized(product: &str, bytes: u32, bale: impl FnOnce(VReg) -> Bale) -> Resu
         flags: PrimaryMap::new(),
         labels: Vec::new(),
         label_types: Default::default(),
+        lone_surfaces: 0,
         fired: Fired::default(),
     };
     let r = f.vregs.push(VRegData::anywhere(bytes, grf));

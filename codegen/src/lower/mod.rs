@@ -254,6 +254,7 @@ pub fn lower(
         flags: out.flags,
         labels,
         label_types,
+        lone_surfaces: group.kernel.lone_surfaces(),
         fired,
     };
     Ok((lowered, findings))

@@ -123,6 +123,7 @@ pub(crate) fn verify(
         address,
         size: |r: VReg| code.vregs[r].bytes,
         values,
+        lone: code.lone_surfaces,
     };
     if order.from.len() != code.insts.len() {
         return Err("instructions are missing".to_owned());

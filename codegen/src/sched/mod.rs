@@ -144,6 +144,7 @@ pub(crate) fn schedule(
         address: |r: VReg| alloc.address[r],
         size: |r: VReg| code.vregs[r].bytes,
         values: !code.labels.is_empty(),
+        lone: code.lone_surfaces,
     };
     ordered(code, &space, &mut Longest, memory, |_, _| {})
 }
@@ -360,6 +361,7 @@ pub(crate) fn raise(
         address: |r: VReg| joined.address[r],
         size: |r: VReg| code.vregs[r].bytes,
         values: true,
+        lone: code.lone_surfaces,
     };
     let mut order = Order::new(code);
     let Memory {

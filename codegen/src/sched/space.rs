@@ -38,6 +38,8 @@ pub(super) struct Space<A, S> {
     pub(super) size: S,
     /// Whether what begins a register's value comes before all else that writes it: where somebody still asks what lives.
     pub(super) values: bool,
+    /// Surfaces that are written by their numbers alone: a bit each.
+    pub(super) lone: u64,
 }
 
 /// Whether an access is of general registers that an address register names.
@@ -53,6 +55,14 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
 
     /// Calls `f` with what an access is of.
     fn split(&self, a: &Access, mut f: impl FnMut(Touch)) {
+        if a.store == Store::Global {
+            let one = (a.end == a.start + 1).then(|| 1 << a.start & self.lone);
+            return f(Touch {
+                chunk: GLOBAL,
+                mask: one.filter(|m| *m != 0).unwrap_or(!self.lone),
+                write: a.write,
+            });
+        }
         let (base, unit) = match a.store {
             Store::Acc => (ACC, BITS),
             Store::Address => (ADDRESS, BITS),

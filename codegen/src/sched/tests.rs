@@ -78,6 +78,7 @@ fn every_dependence_is_needed_and_every_broken_one_found() {
             address: |r: VReg| done.alloc.address[r],
             size: |r: VReg| code.vregs[r].bytes,
             values: false,
+            lone: code.lone_surfaces,
         };
         let check =
             |order: &Order| check::verify(code, order, &m.target, |r| done.alloc.address[r], false);

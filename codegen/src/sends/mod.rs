@@ -102,6 +102,7 @@ pub fn expand(
         flags,
         labels,
         label_types,
+        lone_surfaces,
         fired,
     } = f;
     let mut s = Sends {
@@ -148,6 +149,7 @@ pub fn expand(
         flags: s.out.flags,
         labels,
         label_types,
+        lone_surfaces,
         fired,
     })
 }

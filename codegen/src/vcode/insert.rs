@@ -103,6 +103,7 @@ pub(crate) fn with(
         flags: code.flags.clone(),
         labels: code.labels.clone(),
         label_types: code.label_types.clone(),
+        lone_surfaces: code.lone_surfaces,
         fired: code.fired,
     };
     shift(&mut out, &new);
@@ -209,6 +210,7 @@ mod tests {
             flags: PrimaryMap::new(),
             labels: Vec::new(),
             label_types: Default::default(),
+            lone_surfaces: 0,
             fired: Default::default(),
         };
         let new = |at, after, n| Inserted {
@@ -256,6 +258,7 @@ mod tests {
             flags: PrimaryMap::new(),
             labels: Vec::new(),
             label_types: Default::default(),
+            lone_surfaces: 0,
             fired: Default::default(),
         };
         let new = Inserted {

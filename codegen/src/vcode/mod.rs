@@ -145,6 +145,8 @@ pub struct VCode {
     pub labels: Vec<(String, VReg)>,
     /// The types that values of these names have, each of its first.
     pub label_types: LabelTypes,
+    /// A bit for each of the first 63 surfaces that is `noalias`: what is written there is reached by its number alone.
+    pub lone_surfaces: u64,
     /// The rules and repairs that made it.
     pub fired: Fired,
 }

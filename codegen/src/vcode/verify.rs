@@ -450,6 +450,7 @@ mod tests {
             locs: Default::default(),
             labels: Vec::new(),
             label_types: Default::default(),
+            lone_surfaces: 0,
             blocks,
             routines: PrimaryMap::new(),
             vregs: PrimaryMap::new(),

@@ -23,7 +23,8 @@ pub enum Store {
     Flag,
     /// The address register, in bytes.
     Address,
-    /// Memory that other threads see, of any kind: one, wherever in it.
+    /// Memory that other threads see, of any kind, wherever in it: by a surface whose index in the binding table is below 63, that index; in any other way, all
+    /// [`WAYS`]. Different surfaces may be of the same memory.
     Global,
     /// Shared local memory: one, wherever in it.
     Slm,
@@ -52,6 +53,9 @@ pub enum Freedom {
     /// With none: it waits, branches, changes how others run or depends on when it runs.
     Fixed,
 }
+
+/// Ways to memory that other threads see: surfaces by their indices, and one for all others.
+pub const WAYS: u32 = 64;
 
 /// Hwords of scratch that messages reach.
 const SCRATCH: u32 = 4096;
@@ -281,6 +285,14 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
         }
     }
 
+    /// The surface of an index.
+    fn surface(&mut self, index: u8, write: bool) {
+        match u32::from(index) {
+            n if n < WAYS - 1 => self.on(Store::Global, n, n + 1, write),
+            _ => self.on(Store::Global, 0, WAYS, write),
+        }
+    }
+
     /// What a message does to memory; `false` if that is not known well enough to move it. `own`: its header is the thread's own.
     fn memory(&mut self, op: &MsgOp, own: bool) -> bool {
         let (addr, write) = match *op {
@@ -304,11 +316,11 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
                 return true;
             }
             MsgOp::Typed { dir, .. } | MsgOp::MediaBlock { dir, .. } => {
-                self.on(Store::Global, 0, 1, dir == Dir::Write);
+                self.on(Store::Global, 0, WAYS, dir == Dir::Write);
                 return true;
             }
             MsgOp::TypedAtomic { .. } | MsgOp::CounterAtomic { .. } => {
-                self.on(Store::Global, 0, 1, true);
+                self.on(Store::Global, 0, WAYS, true);
                 return true;
             }
             MsgOp::Lsc(a) => {
@@ -318,25 +330,27 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
                     // Scratch has a surface's state too.
                     (_, LscSurface::Ss(_) | LscSurface::Bss(_)) => {
                         self.on(Store::Scratch, 0, SCRATCH, write);
-                        self.on(Store::Global, 0, 1, write);
+                        self.on(Store::Global, 0, WAYS, write);
                     }
-                    _ => self.on(Store::Global, 0, 1, write),
+                    (_, LscSurface::Bti(n)) => self.surface(n, write),
+                    _ => self.on(Store::Global, 0, WAYS, write),
                 }
                 return true;
             }
             MsgOp::Sample(_) => {
-                self.on(Store::Global, 0, 1, false);
+                self.on(Store::Global, 0, WAYS, false);
                 return true;
             }
             _ => return false,
         };
         match addr {
             AddrModel::A32(Surface::Slm) => self.on(Store::Slm, 0, 1, write),
+            AddrModel::A32(Surface::Bti(n)) => self.surface(n, write),
             AddrModel::A32(Surface::Stateless | Surface::StatelessNonCoherent) => {
                 self.on(Store::Scratch, 0, SCRATCH, write);
-                self.on(Store::Global, 0, 1, write);
+                self.on(Store::Global, 0, WAYS, write);
             }
-            _ => self.on(Store::Global, 0, 1, write),
+            _ => self.on(Store::Global, 0, WAYS, write),
         }
         true
     }

@@ -9,7 +9,7 @@ mod clock;
 mod cycles;
 
 pub use crate::table::Class;
-pub use access::{Access, Freedom, Store, accesses, message};
+pub use access::{Access, Freedom, Store, WAYS, accesses, message};
 pub use clock::{Clock, Slot};
 pub use cycles::{Cycles, cycles};
 

@@ -204,6 +204,7 @@ fn code(p: Parts) -> VCode {
         flags: PrimaryMap::new(),
         labels: Vec::new(),
         label_types: Default::default(),
+        lone_surfaces: 0,
         fired: Default::default(),
     };
     code.compute_preds();

@@ -26,6 +26,7 @@ fn code(vregs: &[(u32, Place)], blocks: &[(&[MInst], &[usize])], routines: &[u32
         flags: PrimaryMap::new(),
         labels: Vec::new(),
         label_types: Default::default(),
+        lone_surfaces: 0,
         fired: Default::default(),
     };
     for &(bytes, place) in vregs {

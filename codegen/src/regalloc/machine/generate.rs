@@ -222,6 +222,7 @@ impl Gen<'_> {
             flags: PrimaryMap::new(),
             labels: Vec::new(),
             label_types: Default::default(),
+            lone_surfaces: 0,
             fired: Default::default(),
         };
         code.compute_preds();
