@@ -1,12 +1,13 @@
 //! What is added to 64-bit addresses, computed in 32 bits.
 //!
 //! Accesses that stay by address (`surfaces.rs` has why) are at a pointer and a number. Where that number is one of 32 bits (`ranges.rs`), with or without a sign, and is
-//! made of extensions of such, it is the extension of its low half (`halves.rs`): then only the last sum is of 64 bits. That is half of the instructions, and on
-//! targets whose ALU has no 64-bit integers a fourth.
+//! made of extensions of such, it is the extension of its low half (`halves.rs`): then only the last sum is of 64 bits, which matters most on
+//! targets whose ALU has no 64-bit integers.
 //!
 //! Needs: IR that verifies. Makes: the same. Bounds: [`STEPS`] operands of an address are looked at, and [`PARTS`] of what a number is made of.
 
 use super::halves::Halves;
+use super::places::access;
 use super::ranges::Ranges;
 use crate::ir::{BlockInsts, Function, Inst, InstData, Opcode, Scalar, Space, Value};
 use crate::opt::{Facts, State};
@@ -30,14 +31,8 @@ pub(crate) fn offsets(func: &mut Function, _: &Facts<'_>, state: &mut State) -> 
     // Where they are added.
     let mut sums: EntitySet<Inst> = EntitySet::new();
     for &inst in cfg.order().iter().flat_map(|&b| func.layout.insts(b)) {
-        let addr = match *func.dfg.data(inst) {
-            InstData::Load { mem, addr, .. } | InstData::Atomic { mem, addr, .. }
-                if mem.space == Space::Global =>
-            {
-                addr
-            }
-            InstData::Store { mem, args, .. } if mem.space == Space::Global => args[1],
-            _ => continue,
+        let Some((Space::Global, addr)) = access(func.dfg.data(inst)) else {
+            continue;
         };
         let mut work: SmallVec<[Value; 8]> = smallvec![addr];
         let mut steps = STEPS;

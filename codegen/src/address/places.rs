@@ -295,6 +295,17 @@ impl Place {
     }
 }
 
+/// The memory and the address of an access.
+pub(super) fn access(data: &InstData) -> Option<(Space, Value)> {
+    match *data {
+        InstData::Load { mem, addr, .. } | InstData::Atomic { mem, addr, .. } => {
+            Some((mem.space, addr))
+        }
+        InstData::Store { mem, args, .. } => Some((mem.space, args[1])),
+        _ => None,
+    }
+}
+
 /// The lanes of a constant.
 fn lanes_of(func: &Function, v: Value) -> Option<&[u64]> {
     match func.dfg.data(func.dfg.def_inst(v)?) {

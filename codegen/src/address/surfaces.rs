@@ -17,6 +17,7 @@
 
 use super::based::{Base, Bases};
 use super::halves::{Halves, doublewords, halved};
+use super::places::access;
 use super::ranges::Ranges;
 use crate::ir::instructions::ValueList;
 use crate::ir::{
@@ -359,17 +360,6 @@ fn gain(func: &Function, inst: Inst, target: &Target) -> i32 {
         (false, ..) | (true, false, _) => 1,
         (true, true, true) => 0,
         (true, true, false) => -2,
-    }
-}
-
-/// The memory and the address of an access.
-fn access(data: &InstData) -> Option<(Space, Value)> {
-    match *data {
-        InstData::Load { mem, addr, .. } | InstData::Atomic { mem, addr, .. } => {
-            Some((mem.space, addr))
-        }
-        InstData::Store { mem, args, .. } => Some((mem.space, args[1])),
-        _ => None,
     }
 }
 
