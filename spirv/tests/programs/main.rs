@@ -1,6 +1,7 @@
 //! Random programs as SPIR-V, on the simulator, against each work-item alone.
 //!
-//! A program has graphs of blocks of any form, vectors, private arrays, pointers of all memories, atomics, calls and barriers (`program.rs`, `make.rs`). It is
+//! A program has graphs of blocks of any form, vectors, private arrays, pointers of all memories, atomics, calls and barriers (`program.rs`, `make.rs`), and
+//! buffers of which it says that nothing else reaches them, or does not. It is
 //! compiled for a target at a width and a level of optimization, all drawn, with the allocation checked and every instruction judged by the legality rules;
 //! launched, with annotations held to covering every read and write; and all memory must be as `alone.rs` leaves it, where one work-item runs after the
 //! other. What fails is made smaller, and left in the target directory.
@@ -296,6 +297,9 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
             .or_default() += 1;
         *seen
             .entry(format!("registers {:?}", job.grf_mode))
+            .or_default() += 1;
+        *seen
+            .entry(format!("buffers that promise {}", p.no_alias.count_ones()))
             .or_default() += 1;
         let kept = match inline {
             [Inline::Never, Inline::Never] => "called in hardware",

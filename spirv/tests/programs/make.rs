@@ -775,5 +775,6 @@ pub fn program(r: &mut Rng, limits: Limits) -> Program {
         variable: r.one_in(3),
         counter: r.below(1000) as u32,
         neighbour: r.below(group as usize) as u32,
+        no_alias: r.below(8) as u32,
     }
 }

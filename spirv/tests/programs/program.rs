@@ -132,6 +132,8 @@ pub struct Program {
     pub groups: u32,
     /// Whether the kernel says how many work-items a group has.
     pub required: bool,
+    /// Bit `n`: the kernel promises that its buffer `n` is reached by that argument alone.
+    pub no_alias: u32,
     /// Whether the work-items' slices are in a variable of the program while the kernel runs.
     pub variable: bool,
     pub counter: u32,
@@ -219,7 +221,7 @@ impl Program {
     /// A line a block and an instruction.
     pub fn shown(&self) -> String {
         let mut out = format!(
-            "{} groups of {}{}, counter {}, neighbour {}, counters {:?}\n",
+            "{} groups of {}{}, counter {}, neighbour {}, counters {:?}, promises {:#05b}\n",
             self.groups,
             self.group,
             match (self.required, self.variable) {
@@ -230,7 +232,8 @@ impl Program {
             },
             self.counter,
             self.neighbour,
-            self.counters
+            self.counters,
+            self.no_alias
         );
         for (n, body) in [&self.kernel]
             .into_iter()

@@ -9,8 +9,8 @@ use rspirv::binary::Assemble;
 use rspirv::dr::{Builder, InsertPoint, Instruction, Operand};
 use spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel,
-    FunctionControl, LinkageType, MemoryAccess, MemoryModel, Op, OpenclStd100Op as Std,
-    StorageClass, Word,
+    FunctionControl, FunctionParameterAttribute, LinkageType, MemoryAccess, MemoryModel, Op,
+    OpenclStd100Op as Std, StorageClass, Word,
 };
 
 struct Words<'p> {
@@ -301,6 +301,16 @@ impl Words<'_> {
         let out = self.b.function_parameter(bytes).unwrap();
         self.counters = self.b.function_parameter(ints).unwrap();
         let counter = self.b.function_parameter(int).unwrap();
+        // Each buffer is reached by its own argument alone.
+        for (n, buffer) in [own, out, self.counters].into_iter().enumerate() {
+            if p.no_alias >> n & 1 == 1 {
+                let promise = vec![Operand::FunctionParameterAttribute(
+                    FunctionParameterAttribute::NoAlias,
+                )];
+                let kind = Decoration::FuncParamAttr;
+                self.b.decorate(buffer, kind, promise);
+            }
+        }
         let io = vec![global, here, room, self.table];
         self.b.entry_point(ExecutionModel::Kernel, k, "k", io);
         if p.required {
