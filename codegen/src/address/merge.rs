@@ -287,6 +287,9 @@ impl Group {
                 let next =
                     d <= end + hole && (d == end || block || apart && d > end || d + bytes <= end);
                 let all = (d + bytes - run.start).max(run.bytes);
+                // As promised, unless what both promise cannot be.
+                let unit = if m.narrow() { bytes } else { DWORD };
+                let next = next && (d - run.start) % unit == 0;
                 if next && all <= most && !(writes && d < end) {
                     run.members.push((d, m));
                     run.bytes = all;
@@ -352,7 +355,10 @@ impl Run {
         }
         let mut all = self.members.iter().map(|(_, m)| m.place.ty.scalar());
         let first = all.next().unwrap_or(Scalar::I32);
-        match all.all(|s| s == first) {
+        // Quadwords may be dwords apart.
+        let bytes = i64::from(first.bytes());
+        let mut at = self.members.iter().map(|(d, _)| d - self.start);
+        match all.all(|s| s == first) && at.all(|d| d % bytes == 0) {
             true => first,
             false => Scalar::I32,
         }
