@@ -37,6 +37,23 @@ impl Layout {
         self.blocks.splice(at..at, blocks.iter().copied());
     }
 
+    /// Puts each second block of the pairs before the first one of its pair, in time that grows with all blocks.
+    pub fn insert_each_before(&mut self, mut pairs: Vec<(Block, Block)>) {
+        if pairs.is_empty() {
+            return;
+        }
+        pairs.sort_by_key(|&(before, _)| before);
+        let mut all = Vec::with_capacity(self.blocks.len() + pairs.len());
+        for &block in &self.blocks {
+            let first = pairs.partition_point(|&(before, _)| before < block);
+            let new = pairs.iter().skip(first);
+            let new = new.take_while(|&&(before, _)| before == block);
+            all.extend(new.map(|&(_, new)| new));
+            all.push(block);
+        }
+        self.blocks = all;
+    }
+
     /// The blocks in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks

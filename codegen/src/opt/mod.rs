@@ -29,6 +29,7 @@ mod pairs;
 mod passes;
 mod pieces;
 mod rotate;
+mod thread;
 mod unroll;
 
 pub use passes::{OptLevel, Pass, PassSet, PassStats};
@@ -98,11 +99,12 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 20] = [
+const SEQUENCE: [(Pass, Run); 21] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Peel, unroll::peel),
     (Pass::UnrollRuntime, unroll::runtime),
+    (Pass::Thread, thread::run),
     (Pass::Rotate, rotate::run),
     (Pass::Tidy, blocks::tidy),
     (Pass::Contract, contract::run),

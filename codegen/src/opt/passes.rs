@@ -76,6 +76,8 @@ passes! {
     Peel "peel" O2,
     /// Several iterations at once of loops that load neighbours.
     UnrollRuntime "unroll-runtime" O2,
+    /// Branches passed by who knows which way they go.
+    Thread "thread" O2,
     /// Loops that begin with their condition made to end with it.
     Rotate "rotate" O1,
     /// Blocks merged, branches by constants and parameters that are always the same taken out.

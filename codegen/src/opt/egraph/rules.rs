@@ -361,6 +361,20 @@ impl<'a> Context for EGraph<'a> {
         positive.then(|| u64::from(a.trailing_zeros()))
     }
 
+    fn inverse_power(&mut self, ty: Type, bits: u64) -> Option<u64> {
+        // Bits of the fraction, and what exponents are stored with (IEEE 754).
+        let (fraction, bias) = match ty.scalar() {
+            Scalar::F16 => (10, 15),
+            Scalar::F32 => (23, 127),
+            Scalar::F64 => (52, 1023),
+            _ => return None,
+        };
+        let exponent = bits >> fraction & (2 * bias + 1);
+        let sign = bits & 1 << (ty.scalar().bits() - 1);
+        let is_power = bits & ((1 << fraction) - 1) == 0 && (1..2 * bias).contains(&exponent);
+        is_power.then(|| sign | (2 * bias - exponent) << fraction)
+    }
+
     fn is_width(&mut self, ty: Type, bits: u64) -> Option<Unit> {
         then(u64::from(ty.scalar().bits()) == bits)
     }

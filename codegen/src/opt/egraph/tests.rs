@@ -257,6 +257,18 @@ impl Maker<'_> {
                 }
                 let width = u64::from(ty.scalar().bits());
                 let any = self.rng.bits();
+                // Powers of two, of any sign and exponent.
+                let fraction = match ty.scalar() {
+                    Scalar::F16 => 10,
+                    Scalar::F32 => 23,
+                    Scalar::F64 => 52,
+                    _ => 0,
+                };
+                if fraction > 0 && self.rng.one_in(2) {
+                    let bits = any << fraction & mask;
+                    self.bind(p, Bound::Bits(bits));
+                    return Some(bits);
+                }
                 let bits = match self.rng.below(8) {
                     0 => any % (width + 1),
                     1 => 1 << (any % width),
