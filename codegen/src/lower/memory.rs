@@ -26,7 +26,7 @@ impl Lower<'_> {
             return;
         };
         let keeps = self.lanes_off(v, old);
-        let mask = mask.expand().map(|m| self.mask(inst, m));
+        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
         let slots = self.asked_slots(v);
         self.scattered(Dir::Read, mem, v, slots, (addr, offset), mask, keeps);
         if let Some(slots) = slots {
@@ -34,7 +34,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An access to a value's lanes, in slots or in its own register.
+    /// An access to a value's lanes, in slots or in its own register. `mask`: as [`Lower::lanes_of`] gives it.
     #[expect(clippy::too_many_arguments, reason = "each is of another kind")]
     pub(super) fn scattered(
         &mut self,
@@ -43,7 +43,7 @@ impl Lower<'_> {
         v: Value,
         slots: Option<VReg>,
         (addr, offset): (Value, i32),
-        mask: Option<VFlag>,
+        mask: Option<(VFlag, bool)>,
         keeps: bool,
     ) {
         let ty = self.ty(v);
@@ -56,7 +56,8 @@ impl Lower<'_> {
             count: ty.lanes() / lanes.max(1),
             ty: slots.map_or(gen_signed(ty.scalar()), |_| GenType::Ud),
             memory: ty.scalar().bytes(),
-            mask,
+            mask: mask.map(|m| m.0),
+            running: mask.is_some_and(|m| m.1),
             addr: self.reg(addr),
             offset,
             data: slots.unwrap_or_else(|| self.reg(v)),
@@ -101,7 +102,7 @@ impl Lower<'_> {
         offset: i32,
         mask: PackedOption<Value>,
     ) {
-        let mask = mask.expand().map(|m| self.mask(inst, m));
+        let mask = mask.expand().map(|m| self.lanes_of(inst, m));
         // What a load brought in slots is taken from there.
         let slots = match self.has_slots(mem, v, addr) {
             true => self.slots(v),

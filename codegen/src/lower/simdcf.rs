@@ -37,6 +37,26 @@ impl Lower<'_> {
         }
     }
 
+    /// The lanes of an access: the execution mask; a flag; or a flag, and whether only those of its lanes take part that run, where the mask is what
+    /// those and the flag have in common.
+    pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
+        let def = self.func.dfg.def_inst(mask);
+        let def = def.filter(|_| !self.chains.cut.contains(mask));
+        if let Some(InstData::Binary {
+            opcode: Opcode::Band,
+            args: [a, b],
+        }) = def.map(|i| *self.func.dfg.data(i))
+            && !self.is_active(inst, mask)
+        {
+            for (active, of) in [(a, b), (b, a)] {
+                if self.is_active(inst, active) {
+                    return (self.flag(of), true);
+                }
+            }
+        }
+        (self.mask(inst, mask), false)
+    }
+
     fn exec_size(&self) -> Option<ExecSize> {
         ExecSize::new(self.payload.simd)
     }

@@ -91,7 +91,7 @@ impl Lower<'_> {
         let view = self.view_of_slots(v, data).narrowed(operation.ty);
         let lanes = self.ty(v).lanes();
         self.bale_at(view, true, lanes, operation);
-        let mask = mask.expand().map(|m| self.mask(store, m));
+        let mask = mask.expand().map(|m| self.lanes_of(store, m));
         self.scattered(Dir::Write, mem, v, Some(data), (addr, offset), mask, true);
     }
 

@@ -141,7 +141,7 @@ fn drop_parameters(func: &mut Function, cfg: &ControlFlow, block: Block, keep: &
 }
 
 /// A block that one block alone jumps to becomes its end.
-fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
+pub(super) fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
     let cfg = flow.of(func);
     if cfg.order().len() < 2 {
         return 0;

@@ -23,6 +23,7 @@ mod blocks;
 mod contract;
 mod copy;
 mod egraph;
+mod flatten;
 mod flow;
 pub(crate) mod loops;
 mod pairs;
@@ -99,7 +100,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 21] = [
+const SEQUENCE: [(Pass, Run); 22] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Peel, unroll::peel),
@@ -121,6 +122,7 @@ const SEQUENCE: [(Pass, Run); 21] = [
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),
     (Pass::Egraph, egraph::run),
+    (Pass::Flatten, flatten::run),
 ];
 
 /// The group, each function optimized; and what was done.

@@ -100,6 +100,8 @@ passes! {
     Surfaces "surfaces" O1,
     /// What is added to 64-bit addresses, computed in 32 bits.
     Offsets "offsets" O1,
+    /// Short branches of lanes around accesses to memory as accesses under a flag.
+    Flatten "flatten" O1,
     /// Quadwords as two vectors of doublewords, where the ALU has no 64-bit integers.
     Pairs "pairs" O1,
     /// Accesses of several bytes or words a lane as of dwords.

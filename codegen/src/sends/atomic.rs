@@ -104,7 +104,12 @@ impl Sends<'_> {
     pub(super) fn atomic(&mut self, a: &Atomic) {
         let mut starts = !a.keeps;
         let (addr, _) = model(a.mem.space);
-        for part in self.parts(a.lanes, a.mask, forms::atomic_channels(self.target, addr)) {
+        for part in self.parts(
+            a.lanes,
+            a.mask,
+            false,
+            forms::atomic_channels(self.target, addr),
+        ) {
             let (src0, src1) = self.atomic_payload(a, &part);
             let op = match self.target.features().lsc {
                 true => lsc::atomic(a.op, a.mem, a.ty),

@@ -350,6 +350,7 @@ impl Sends<'_> {
             offset,
             data,
             mask: None,
+            running: false,
             keeps: b.dir == Dir::Write,
         });
         if !whole && b.dir == Dir::Read {

@@ -99,7 +99,7 @@ impl Sends<'_> {
             ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => TYPED,
             _ => SAMPLED,
         };
-        for part in self.parts(t.lanes, t.mask, most) {
+        for part in self.parts(t.lanes, t.mask, false, most) {
             match t.op {
                 ImageOp::LoadTyped { .. } | ImageOp::Store { .. } => {
                     self.typed(t, &part, &mut starts)

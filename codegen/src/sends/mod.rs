@@ -182,6 +182,8 @@ struct Part {
     exec: ExecSize,
     /// The lanes that take part, where not all channels do.
     pred: Option<VFlag>,
+    /// Whether only those of them do that run: the flag has a bit for every channel of the thread.
+    running: bool,
 }
 
 impl Part {
@@ -189,6 +191,7 @@ impl Part {
     fn channel(&self) -> u32 {
         match self.pred {
             Some(VFlag::EXEC) => self.first,
+            _ if self.running => self.first,
             _ => 0,
         }
     }
@@ -202,6 +205,7 @@ impl Part {
             channels: exec.channels(),
             exec,
             pred: None,
+            running: false,
         }
     }
 }
@@ -251,8 +255,9 @@ impl Sends<'_> {
         }
     }
 
-    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a constant predicate.
-    fn parts(&mut self, lanes: u32, mask: Option<VFlag>, most: u32) -> Vec<Part> {
+    /// Cuts lanes into messages of at most `most` channels; a rest that is no power of two gets a constant predicate. `running`: of a mask's lanes, those that
+    /// run; there are as many as channels then.
+    fn parts(&mut self, lanes: u32, mask: Option<VFlag>, running: bool, most: u32) -> Vec<Part> {
         let mut out = Vec::new();
         let mut first = 0;
         while first < lanes {
@@ -271,6 +276,7 @@ impl Sends<'_> {
                     self.out.const_flag(f, bits, lane_mask(n));
                     Some(f)
                 }
+                Some(m) if running => Some(m),
                 Some(m) => Some(self.part_of_mask(m, lanes, first, n, whole)),
             };
             out.push(Part {
@@ -282,6 +288,7 @@ impl Sends<'_> {
                     .max(self.target.grf().bytes / Type::Ud.bytes()),
                 exec,
                 pred,
+                running,
             });
             first += n;
         }
@@ -346,7 +353,7 @@ impl Sends<'_> {
         let null = VirtReg::NULL;
         let mut send = instruction::of_bits(self.target, bits, part.exec, null, p.src1.is_some());
         let pred = part.pred.filter(|f| *f != VFlag::EXEC);
-        if part.pred.is_some() && pred.is_none() {
+        if part.running || part.pred.is_some() && pred.is_none() {
             let Some(offset) = ChannelOffset::new(part.first) else {
                 return self.fail(format!("a message of channels from {}", part.first));
             };

@@ -44,6 +44,7 @@ impl Sends<'_> {
             channels: exec.channels(),
             exec,
             pred: r.mask,
+            running: false,
         };
         let src0 = self.raw_payload(r.payload);
         let src1 = r.second.map(|s| self.raw_payload(s));

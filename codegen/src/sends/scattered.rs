@@ -35,6 +35,8 @@ pub struct Scattered {
     pub data: VReg,
     /// The lanes that take part; all without it.
     pub mask: Option<VFlag>,
+    /// Whether only those of the mask's lanes do that run.
+    pub running: bool,
     /// Whether a read keeps what the register holds in lanes that take no part; if not, the read begins its value.
     pub keeps: bool,
 }
@@ -162,7 +164,12 @@ impl Sends<'_> {
             self.surface = own.base.take();
         }
         let s = &own;
-        for part in self.parts(s.lanes, s.mask, forms::channels(self.target, addr)) {
+        for part in self.parts(
+            s.lanes,
+            s.mask,
+            s.running,
+            forms::channels(self.target, addr),
+        ) {
             for (unit, within) in s.units(self.target) {
                 match s.dir {
                     Dir::Read => {

@@ -3,7 +3,7 @@
 use crate::ir::{DataFlowGraph, InstData, Opcode, Scalar, Type};
 
 /// Units of an instruction.
-const INST: u32 = 4;
+pub(super) const INST: u32 = 4;
 /// Bytes that an instruction writes at most.
 const BYTES: u32 = 64;
 

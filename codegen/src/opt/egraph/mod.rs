@@ -24,6 +24,7 @@ mod rules;
 mod tests;
 
 use super::{Facts, Pass, State};
+use crate::Target;
 use crate::fired::Fired;
 use crate::interp::Lanes;
 use crate::interp::pure::evaluate;
@@ -118,6 +119,11 @@ struct EGraph<'a> {
     /// What was found again, folded, replaced by a rule.
     changes: u32,
     replaced: u32,
+}
+
+/// About how many instructions an operation is, one of which the first result has this type.
+pub(super) fn instructions(dfg: &DataFlowGraph, ty: Type, data: &InstData, target: &Target) -> u32 {
+    cost::of(dfg, ty, data, target.features().math_int_div) / cost::INST
 }
 
 /// Whether an instruction is a node: it has one result, which depends on its operands alone, and may be computed anywhere.
