@@ -308,7 +308,7 @@ fn finish(b: FunctionBuilder<'_>) {
 
 impl Gen<'_, '_, '_> {
     /// Instructions and control flow, `budget` steps.
-    fn body(&mut self, budget: u32, depth: u32) {
+    pub(super) fn body(&mut self, budget: u32, depth: u32) {
         let mut ops = self.options.opcodes();
         if !self.memory {
             ops.retain(|&o| is_plain(o));
@@ -318,7 +318,7 @@ impl Gen<'_, '_, '_> {
             if self.options.neighbours && self.rng.one_in(16) {
                 self.neighbours();
             }
-            match self.rng.below(42) {
+            match self.rng.below(43) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
@@ -328,6 +328,7 @@ impl Gen<'_, '_, '_> {
                 8 if depth < 3 => self.uniform_switch(inner, depth),
                 9 if depth < 2 => self.escaping_loop(),
                 10 if depth < 2 => self.ring_loop(),
+                12 if depth < 3 => self.known_branch(inner, depth),
                 11 if depth < 2 && self.options.neighbours => self.neighbours_loop(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
@@ -363,7 +364,13 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Fills in blocks that go on to one block, each with a value for its parameter, and goes on there.
-    fn meet(&mut self, blocks: &[Block], (end, merged): (Block, Value), budget: u32, depth: u32) {
+    pub(super) fn meet(
+        &mut self,
+        blocks: &[Block],
+        (end, merged): (Block, Value),
+        budget: u32,
+        depth: u32,
+    ) {
         let ty = self.b.func().dfg.ty(merged);
         for &block in blocks {
             self.b.seal_block(block);

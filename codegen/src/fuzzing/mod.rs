@@ -4,6 +4,7 @@ mod blocks;
 mod generate;
 mod images;
 mod insts;
+mod known;
 mod memory;
 mod neighbours;
 mod operands;
