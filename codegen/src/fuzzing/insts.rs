@@ -275,7 +275,7 @@ impl Gen<'_, '_, '_> {
 
     /// A region of `part` lanes in `whole`, room left for `slack` elements of a variable index; contiguous if no other
     /// is found.
-    fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
+    pub(super) fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
         let size = whole.scalar().bytes().max(1);
         let room = whole.lanes() - slack;
         for _ in 0..20 {

@@ -7,6 +7,7 @@ mod insts;
 mod memory;
 mod neighbours;
 mod operands;
+mod parts;
 mod places;
 mod products;
 mod rings;

@@ -12,6 +12,7 @@
 //!      | pieces      vectors of which only parts are written and read, as their parts
 //!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
 //!      | pairs       quadwords as two doublewords, where the ALU has none, before their accesses are merged
+//!      | lanes       values of which some lanes are read, as these
 //!      | egraph      what these left
 //!  ir::Function
 //! ```
@@ -24,6 +25,7 @@ mod contract;
 mod copy;
 mod egraph;
 mod flow;
+mod lanes;
 pub(crate) mod loops;
 mod pairs;
 mod passes;
@@ -98,7 +100,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 20] = [
+const SEQUENCE: [(Pass, Run); 21] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Peel, unroll::peel),
@@ -118,6 +120,7 @@ const SEQUENCE: [(Pass, Run); 20] = [
     (Pass::Pairs, pairs::run),
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),
+    (Pass::Lanes, lanes::run),
     (Pass::Egraph, egraph::run),
 ];
 
