@@ -130,7 +130,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Stores a value, so that it is needed.
-    fn show(&mut self, v: Value) {
+    pub(super) fn show(&mut self, v: Value) {
         let v = match self.b.ty(v).is_pred() {
             true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
             false => v,

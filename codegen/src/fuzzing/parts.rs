@@ -1,4 +1,4 @@
-//! What is read of vectors in parts: operations of which only some lanes are read.
+//! What is read of vectors in parts: operations of which only some lanes are read, and the same operations on several elements.
 
 use super::generate::Gen;
 use crate::ir::{InstData, IntCC, Opcode, Region, Scalar, Type, Value};
@@ -123,5 +123,66 @@ impl Gen<'_, '_, '_> {
         self.b.seal_block(end);
         self.b.switch_to_block(end);
         self.b.use_var(all)
+    }
+
+    /// The same operations on several elements of a vector, with one value, constants, or elements of another.
+    pub(super) fn on_elements(&mut self) {
+        let scalar = self.data();
+        let size = scalar.bytes().max(1) as u16;
+        let lanes = self.rng.pick(&[4, 8, 16]).unwrap_or(8);
+        let ty = Type::clamped(scalar, lanes);
+        let one = Type::scalar_of(scalar);
+        let (of, with) = (self.value(ty), self.value(ty));
+        let step = 1 + self.rng.below(2);
+        let most = (lanes - 1) / step;
+        let count = 2 + self.rng.below(most.min(6));
+        let first = self.rng.below(lanes - (count - 1).min(most) * step);
+        let mut values: Vec<(Value, u16)> = Vec::new();
+        for n in 0..count.min(most + 1) {
+            let at = ((first + n * step) as u16) * size;
+            let v = self.b.ins().rdregion(one, of, Region::contiguous(1, at));
+            if !self.rng.one_in(8) {
+                values.push((v, at));
+            }
+        }
+        let mut ty = one;
+        if scalar.is_int() && scalar.bytes() < 4 && self.rng.one_in(2) {
+            ty = Type::scalar_of(Scalar::I32);
+            let opcode = self.rng.pick(&[Opcode::Sextend, Opcode::Uextend]);
+            let opcode = opcode.unwrap_or(Opcode::Uextend);
+            for (v, _) in &mut values {
+                let data = InstData::Unary { opcode, arg: *v };
+                if let Some(&wide) = self.b.ins().raw(data, Some(ty)).first() {
+                    *v = wide;
+                }
+            }
+        }
+        for _ in 0..1 + self.rng.below(3) {
+            let Some(opcode) = self.operation(ty.scalar()) else {
+                continue;
+            };
+            let way = self.rng.below(3);
+            let same = self.value(ty);
+            for (v, at) in &mut values {
+                let other = match way {
+                    0 => same,
+                    1 if ty == one => self.b.ins().rdregion(one, with, Region::contiguous(1, *at)),
+                    _ => {
+                        let bits = u64::from(self.rng.below(8));
+                        self.b.ins().imm(ty, bits)
+                    }
+                };
+                if let Some(made) = self.binary(opcode, [*v, other]) {
+                    *v = made;
+                }
+            }
+        }
+        let values: Vec<Value> = values.into_iter().map(|(v, _)| v).collect();
+        self.keep(&values);
+        if self.memory {
+            for &v in &values {
+                self.show(v);
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@
 //! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the other, [`ALTERNATIVES`] nodes a class.
 
 mod bits;
-mod cost;
+pub(super) mod cost;
 mod dot;
 mod elaborate;
 mod fixed;
