@@ -130,7 +130,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Stores a value, so that it is needed.
-    fn show(&mut self, v: Value) {
+    pub(super) fn show(&mut self, v: Value) {
         let v = match self.b.ty(v).is_pred() {
             true => self.b.ins().pred_to_bits(Type::scalar_of(Scalar::I32), v),
             false => v,
@@ -275,7 +275,7 @@ impl Gen<'_, '_, '_> {
 
     /// A region of `part` lanes in `whole`, room left for `slack` elements of a variable index; contiguous if no other
     /// is found.
-    fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
+    pub(super) fn region(&mut self, whole: Type, part: u32, slack: u32, once: bool) -> Region {
         let size = whole.scalar().bytes().max(1);
         let room = whole.lanes() - slack;
         for _ in 0..20 {

@@ -8,6 +8,7 @@ mod known;
 mod memory;
 mod neighbours;
 mod operands;
+mod parts;
 mod places;
 mod products;
 mod rings;

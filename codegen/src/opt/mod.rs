@@ -12,6 +12,8 @@
 //!      | pieces      vectors of which only parts are written and read, as their parts
 //!      | address     surfaces, accesses of what is beside each other, what memory is known to hold: `../address`
 //!      | pairs       quadwords as two doublewords, where the ALU has none, before their accesses are merged
+//!      | extracts    operations on elements of vectors, as one on the vectors
+//!      | lanes       values of which some lanes are read, as these
 //!      | egraph      what these left
 //!  ir::Function
 //! ```
@@ -23,8 +25,10 @@ mod blocks;
 mod contract;
 mod copy;
 mod egraph;
+mod extracts;
 mod flatten;
 mod flow;
+mod lanes;
 pub(crate) mod loops;
 mod pairs;
 mod passes;
@@ -100,7 +104,7 @@ pub(crate) struct State {
 type Run = fn(&mut Function, &Facts<'_>, &mut State) -> u32;
 
 /// The passes in the order in which they run.
-const SEQUENCE: [(Pass, Run); 22] = [
+const SEQUENCE: [(Pass, Run); 24] = [
     (Pass::Egraph, egraph::run),
     (Pass::Unroll, unroll::run),
     (Pass::Peel, unroll::peel),
@@ -121,6 +125,8 @@ const SEQUENCE: [(Pass, Run); 22] = [
     (Pass::Pairs, pairs::run),
     (Pass::MergeLoads, address::merge_loads),
     (Pass::MergeStores, address::merge_stores),
+    (Pass::Extracts, extracts::run),
+    (Pass::Lanes, lanes::run),
     (Pass::Egraph, egraph::run),
     (Pass::Flatten, flatten::run),
 ];

@@ -84,6 +84,10 @@ passes! {
     Tidy "tidy" O1,
     /// Vectors that loops carry, and of which only parts are written and read, as their parts.
     Pieces "pieces" O2,
+    /// Operations on single elements of vectors, as one on the vectors.
+    Extracts "extracts" O2,
+    /// Operations on the lanes that anything reads of them alone.
+    Lanes "lanes" O2,
     /// Products made part of the sums that they are in, where the kernel allows it.
     Contract "contract" O1,
     /// Moves to and from parts of registers done without, before allocation.

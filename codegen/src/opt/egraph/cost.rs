@@ -3,7 +3,7 @@
 use crate::ir::{DataFlowGraph, InstData, Opcode, Scalar, Type};
 
 /// Units of an instruction.
-pub(super) const INST: u32 = 4;
+pub(in crate::opt) const INST: u32 = 4;
 /// Bytes that an instruction writes at most.
 const BYTES: u32 = 64;
 
@@ -18,7 +18,7 @@ pub(super) fn is_long_quotient(opcode: Opcode, wide: bool, math: bool) -> bool {
 }
 
 /// The cost of an operation by itself, without its operands. `math`: the math box divides doublewords.
-pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> u32 {
+pub(in crate::opt) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> u32 {
     // The widest lanes, as they say how many channels fit an instruction.
     let mut widest = ty;
     data.for_each_arg(dfg, |v| {
@@ -44,7 +44,7 @@ pub(super) fn of(dfg: &DataFlowGraph, ty: Type, data: &InstData, math: bool) -> 
 }
 
 /// A constant per lane: one or two instructions for eight lanes, where nibbles say what they are apart, else one for each.
-fn packed(lanes: &[u64]) -> u32 {
+pub(in crate::opt) fn packed(lanes: &[u64]) -> u32 {
     let chunk = |c: &[u64]| {
         let (least, most) = (c.iter().min(), c.iter().max());
         let apart = most.zip(least).map_or(0, |(a, b)| a - b);

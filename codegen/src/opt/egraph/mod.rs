@@ -14,7 +14,7 @@
 //! Bounds: [`MADE_PER_INST`] nodes made by rules for each instruction, [`DEPTH`] rules one in the other, [`ALTERNATIVES`] nodes a class.
 
 mod bits;
-mod cost;
+pub(super) mod cost;
 mod dot;
 mod elaborate;
 mod fixed;
@@ -38,6 +38,7 @@ use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+pub(super) use rules::{elements, region_of};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -662,7 +663,7 @@ fn commutes(opcode: Opcode) -> bool {
 }
 
 /// Whether each lane of the result is made of the same lanes of the operands alone; of a cast to as many lanes, too.
-fn by_lane(data: &InstData) -> bool {
+pub(super) fn by_lane(data: &InstData) -> bool {
     let opcode = data.opcode();
     let format = matches!(
         data,

@@ -86,7 +86,7 @@ const REGION_LANES: u32 = 64;
 const CHEAP: u32 = 512;
 
 /// The elements of a value that a region has, in order; `None` where those are not whole elements, or too many.
-pub(super) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
+pub(in crate::opt) fn elements(ty: Type, region: &Region) -> Option<SmallVec<[u32; 32]>> {
     let size = ty.scalar().bytes();
     let offset = u32::from(region.offset);
     if ty.lanes() > REGION_LANES || size == 0 || !offset.is_multiple_of(size) {
@@ -118,7 +118,7 @@ fn neighbours(ty: Type, first: u32) -> Option<Region> {
 }
 
 /// A region that has these elements, of so many bytes, in order; `None` where there is none.
-pub(super) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
+pub(in crate::opt) fn region_of(elements: &[u32], size: u32) -> Option<Region> {
     let first = *elements.first()?;
     let step =
         |a: usize, b: usize| -> Option<u32> { elements.get(b)?.checked_sub(*elements.get(a)?) };
