@@ -5,6 +5,7 @@
 //! The stages in between are private; `docs/pipeline.md` tells of them.
 
 mod address;
+mod addresses;
 pub mod builder;
 mod coalesce;
 mod compile;

@@ -15,6 +15,7 @@
 //!      | raise      loads early in their blocks
 //!      | liveness   ranges and demand in bytes
 //!      | regalloc   byte addresses in the GRF file
+//!      | addresses  of indirect operands, loaded once
 //!      | schedule   an order that hides latencies
 //!      | physical   instructions of the ISA crate, how far branches go
 //!      | scoreboard what each waits for, where code says it
@@ -22,6 +23,7 @@
 //!   zebin
 //! ```
 
+use crate::addresses;
 use crate::coalesce::coalesce;
 use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::constants;
@@ -81,6 +83,8 @@ pub enum Stage {
     Liveness,
     /// Addresses in the GRF file.
     Regalloc,
+    /// Addresses of indirect operands loaded once.
+    Addresses,
     /// Instructions in their last order.
     Schedule,
     /// Physical instructions.
@@ -93,7 +97,7 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 17] = [
+    pub const ALL: [Stage; 18] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Opt,
@@ -107,6 +111,7 @@ impl Stage {
         Stage::Raise,
         Stage::Liveness,
         Stage::Regalloc,
+        Stage::Addresses,
         Stage::Schedule,
         Stage::Physical,
         Stage::Scoreboard,
@@ -129,6 +134,7 @@ impl Stage {
             Stage::Raise => "raise",
             Stage::Liveness => "liveness",
             Stage::Regalloc => "regalloc",
+            Stage::Addresses => "addresses",
             Stage::Schedule => "schedule",
             Stage::Physical => "physical",
             Stage::Scoreboard => "scoreboard",
@@ -246,10 +252,10 @@ impl Form for Raised {
     }
 }
 
-/// Machine code in its last order, and its places.
-struct Scheduled(VCode, Liveness, Allocation);
+/// Machine code that is allocated, and its places.
+struct PlacedCode(VCode, Liveness, Allocation);
 
-impl Form for Scheduled {
+impl Form for PlacedCode {
     fn text(&self) -> String {
         display::with_allocation(&self.0, &self.2)
     }
@@ -697,21 +703,35 @@ fn one(
         })?
         .after;
     let passes = options.passes();
+    let commons = passes.contains(Pass::Addresses);
+    let mut loaded = 0;
+    let PlacedCode(code, live, alloc) = stages.run(Stage::Addresses, || {
+        if !commons {
+            return Ok(PlacedCode(code, live, alloc));
+        }
+        let (code, fewer) = addresses::share(name, code, &alloc, target, options.check)?;
+        loaded = fewer;
+        Ok(PlacedCode(code, live, alloc))
+    })?;
+    stages.pass(Pass::Addresses, commons, loaded);
     let schedules = passes.contains(Pass::Schedule);
     let compacts = passes.contains(Pass::Compact);
     let mut moved = 0;
-    let Scheduled(code, live, alloc) = stages.run(Stage::Schedule, || {
-        if !schedules {
-            return Ok(Scheduled(code, live, alloc));
+    let PlacedCode(code, live, alloc) = stages.run(Stage::Schedule, || {
+        if !schedules && loaded == 0 {
+            return Ok(PlacedCode(code, live, alloc));
         }
-        let (code, order) = sched::reorder(name, code, &alloc, target, options.check, sched)?;
+        let (code, order) = match schedules {
+            true => sched::reorder(name, code, &alloc, target, options.check, sched)?,
+            false => (code, 0),
+        };
         moved = order;
         // What a debugger is told goes by what lives.
         let live = match code.labels.is_empty() {
             true => live,
             false => liveness(name, &code)?,
         };
-        Ok(Scheduled(code, live, alloc))
+        Ok(PlacedCode(code, live, alloc))
     })?;
     stages.pass(Pass::Schedule, schedules, moved);
     let (_, physical) = stages.run(Stage::Physical, || {

@@ -141,7 +141,7 @@ pub enum Dst<R> {
     Indirect {
         /// Address sub-register that holds a GRF byte address.
         addr: RegRef<Reg>,
-        /// Added to it, in bytes: -512 .. 511.
+        /// Added to it, in bytes, as far as the platform reaches.
         imm: i16,
         /// Horizontal stride in elements: 1, 2 or 4.
         hs: u8,
@@ -179,7 +179,7 @@ pub enum Src<R> {
     Indirect {
         /// Address sub-register that holds a GRF byte address.
         addr: RegRef<Reg>,
-        /// Added to it, in bytes: -512 .. 511.
+        /// Added to it, in bytes, as far as the platform reaches.
         imm: i16,
         /// Which elements.
         region: Region,

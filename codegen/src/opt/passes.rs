@@ -96,6 +96,8 @@ passes! {
     Constants "constants" O1,
     /// Loads early in their blocks, before allocation.
     Raise "raise" O1,
+    /// Addresses of indirect operands loaded once, after allocation.
+    Addresses "addresses" O1,
     /// Instructions in an order that hides latencies, after allocation.
     Schedule "schedule" O2,
     /// Instructions in their compact form, as they are emitted.

@@ -47,7 +47,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 22] = [
+pub const COMMANDS: [&dyn Command; 23] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -62,6 +62,7 @@ pub const COMMANDS: [&dyn Command; 22] = [
     &stage::RAISE,
     &stage::LIVENESS,
     &stage::REGALLOC,
+    &stage::ADDRESSES,
     &stage::SCHEDULE,
     &stage::PHYSICAL,
     &stage::SCOREBOARD,

@@ -30,6 +30,7 @@ pub(super) const CONSTANTS: StageTest = of("constants", Stage::Constants);
 pub(super) const RAISE: StageTest = of("raise", Stage::Raise);
 pub(super) const LIVENESS: StageTest = of("liveness", Stage::Liveness);
 pub(super) const REGALLOC: StageTest = of("regalloc", Stage::Regalloc);
+pub(super) const ADDRESSES: StageTest = of("addresses", Stage::Addresses);
 pub(super) const SCHEDULE: StageTest = of("schedule", Stage::Schedule);
 pub(super) const PHYSICAL: StageTest = of("physical", Stage::Physical);
 pub(super) const SCOREBOARD: StageTest = of("scoreboard", Stage::Scoreboard);
@@ -67,9 +68,12 @@ impl Command for StageTest {
         }
         // The stages behind are tested with what the file says, not with what the optimizer makes of it.
         compile_options.opt = match self.stage {
-            Stage::Opt | Stage::Coalesce | Stage::Constants | Stage::Raise | Stage::Schedule => {
-                OptLevel::O2
-            }
+            Stage::Opt
+            | Stage::Coalesce
+            | Stage::Constants
+            | Stage::Raise
+            | Stage::Addresses
+            | Stage::Schedule => OptLevel::O2,
             _ => OptLevel::O0,
         };
         for level in OptLevel::ALL {

@@ -87,7 +87,7 @@ pub(super) static RULES: &[Rule] = &[
     },
     Rule {
         name: "address-register",
-        text: "an indirect operand's address is a word of a0, its offset has ten bits",
+        text: "an indirect operand's address is a word of a0, its offset within reach, of source 1 in its units",
         hint: "add the rest of the offset to the address register",
         kinds: Kinds::ANY,
         applies: always,
@@ -357,8 +357,16 @@ fn address_register(v: &View, out: &mut Sink<'_>) {
         };
         if !a0 || sub % 2 != 0 || sub >= 32 {
             out.find(o.part, format_args!("the address must be a word of a0"));
-        } else if !(-512..512).contains(&imm) {
-            let what = format_args!("the address offset must be -512 to 511");
+            continue;
+        }
+        let reach = v.f.indirect_reach;
+        let unit = v.f.indirect_src1_unit;
+        if !(-reach..reach).contains(&imm.into()) {
+            let most = reach - 1;
+            let what = format_args!("the address offset must be -{reach} to {most}");
+            out.find(o.part, what);
+        } else if o.part == Part::Src(1) && imm % unit != 0 {
+            let what = format_args!("the address offset must be a multiple of {unit}");
             out.find(o.part, what);
         }
     }

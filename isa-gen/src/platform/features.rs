@@ -25,6 +25,8 @@ pub struct Features {
     pub grf_names: u32,
     /// The offset of an indirect operand is below this many bytes, or not below its negative.
     pub indirect_reach: i32,
+    /// Bytes in which source 1 counts that offset; the other operands count bytes.
+    pub indirect_src1_unit: i16,
     /// Flag registers of 32 bits.
     pub flag_regs: u32,
     /// Accumulators `acc0`, `acc1`, ... of a GRF's size each.
@@ -186,6 +188,7 @@ const GEN7P5: Features = Features {
     grf_count_large: 128,
     grf_names: 128,
     indirect_reach: 512,
+    indirect_src1_unit: 1,
     flag_regs: 2,
     accumulators: 2,
     mme_base: 2,
@@ -375,6 +378,7 @@ const XE_HPC: Features = Features {
     grf_bytes: 64,
     serialize: false,
     indirect_reach: 1024,
+    indirect_src1_unit: 2,
     mme_base: 16,
     flag_regs: 4,
     sb_tokens: 32,

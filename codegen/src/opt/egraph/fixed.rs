@@ -1,15 +1,15 @@
-//! Regions at an index that is a constant: regions at a place that is known.
+//! Regions at an index that is a constant: regions at a place that is known. Regions at an index that a constant is added to: regions further on.
 
 use super::EGraph;
 use super::rules::region_of;
-use crate::ir::{InstData, Region, Type, Value};
+use crate::ir::{InstData, Opcode, Region, Type, Value};
 use smallvec::SmallVec;
 
 /// Rows that are looked at.
 const ROWS: usize = 64;
 
 impl EGraph<'_> {
-    /// A read or a write of a region, without its index if that is a constant and leads into the value. `ty`: what the node is.
+    /// A read or a write of a region, without its index if that is a constant and leads into the value, else without what a constant adds to it. `ty`: what the node is.
     pub(super) fn fix(&self, ty: Type, data: &mut InstData) {
         let (part, whole, region, index, writes) = match data {
             InstData::RdRegion {
@@ -23,12 +23,48 @@ impl EGraph<'_> {
             } => (self.ty(args[1]), ty, region, index, true),
             _ => return,
         };
-        if let Some(at) = index.expand()
-            && let Some(fixed) = self.fixed(*region, at, part, whole, writes)
-        {
+        let Some(at) = index.expand() else { return };
+        if let Some(fixed) = self.fixed(*region, at, part, whole, writes) {
             *region = fixed;
             *index = None.into();
+        } else if let Some((moved, from)) = self.moved(*region, at, part, whole) {
+            *region = moved;
+            *index = from.into();
         }
+    }
+
+    /// A region at an index that is a sum with a constant: one that begins so much further on, at the other summand.
+    ///
+    /// Where the sum wraps, which an `i16` does, the region is outside of the value before and after: both starts are in it, so what is added is less than its size, far less than half of what
+    /// an `i16` counts.
+    fn moved(&self, region: Region, at: Value, part: Type, whole: Type) -> Option<(Region, Value)> {
+        let size = part.scalar().bytes();
+        let last = match self.ty(at).lanes() {
+            1 => region.last_element(part.lanes()),
+            _ => u32::from(region.width).saturating_sub(1) * u32::from(region.hstride),
+        };
+        let fits = |start: i64| {
+            let end = start + i64::from(last) * i64::from(size);
+            start >= 0 && end < i64::from(whole.bytes()) && start % i64::from(size.max(1)) == 0
+        };
+        self.members(at).into_iter().find_map(|member| {
+            let Some(&InstData::Binary {
+                opcode: Opcode::Iadd,
+                args: [from, by],
+            }) = self.data(member)
+            else {
+                return None;
+            };
+            let start = i64::from(region.offset);
+            let moved = start + i64::from(self.immediate(by)? as u16 as i16);
+            let moved = u16::try_from(moved).ok().filter(|_| fits(start))?;
+            let region = Region {
+                offset: moved,
+                parent_width: 0,
+                ..region
+            };
+            fits(moved.into()).then_some((region, from))
+        })
     }
 
     fn fixed(
