@@ -153,7 +153,7 @@ pub fn case(
             inline,
             opt,
             grf_mode: grf_mode(seed, target),
-            large_buffers: seed.is_multiple_of(5),
+            large_buffers: (seed / 4).is_multiple_of(2),
             without: without(),
             grfs,
             ..CompileOptions::new(target.clone())

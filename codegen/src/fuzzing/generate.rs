@@ -318,7 +318,7 @@ impl Gen<'_, '_, '_> {
             if self.options.neighbours && self.rng.one_in(16) {
                 self.neighbours();
             }
-            match self.rng.below(45) {
+            match self.rng.below(46) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
@@ -332,6 +332,7 @@ impl Gen<'_, '_, '_> {
                 12 => self.read_in_part(),
                 13 => self.on_elements(),
                 14 if depth < 3 => self.known_branch(inner, depth),
+                15 => self.far_load(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.

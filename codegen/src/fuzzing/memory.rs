@@ -105,6 +105,25 @@ impl Gen<'_, '_, '_> {
         }
     }
 
+    /// A load by lanes of the input, at addresses whose offsets are computed in 64 bits and have 32.
+    pub(super) fn far_load(&mut self) {
+        if !self.memory {
+            return;
+        }
+        let ty = Type::clamped(Scalar::I32, self.lanes_in_mask());
+        let unit = ty.scalar().bytes();
+        let mask = (IN_BYTES / 2 / unit).next_power_of_two() / 2 - 1;
+        let any = self.value(ty);
+        let by = self.b.ins().iconst(ty, i64::from(mask.leading_zeros()));
+        let index = self.b.ins().ushr(any, by);
+        let shift = i64::from(unit.trailing_zeros());
+        let (last, base) = (i64::from(mask) << shift, self.input);
+        let addr = self.far_address(index, shift, last, base);
+        let mem = self.flags(Space::Global, unit);
+        let v = self.b.ins().load_from(mem, ty, addr, 0, None);
+        self.pool.push(v);
+    }
+
     /// Offsets as addresses behind a base, or in a memory of offsets.
     pub(super) fn based(&mut self, space: Space, offset: Value, base: Value) -> Value {
         let lanes = self.b.ty(offset).lanes();
