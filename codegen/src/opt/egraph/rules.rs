@@ -395,6 +395,10 @@ impl<'a> Context for EGraph<'a> {
         then(from.scalar() == Scalar::I64 && to.scalar() == Scalar::I32)
     }
 
+    fn to_nearest(&mut self) -> Option<Unit> {
+        then(!self.facts.float.toward_zero)
+    }
+
     fn has_rotate(&mut self) -> Option<Unit> {
         let platform = self.facts.target.platform();
         then(isa::Op::Rol.info(platform).is_some())

@@ -415,6 +415,8 @@ fn judge(rule: &Rule, at: (&str, u32), number: usize, rng: &mut Rng, enough: u32
         let float = crate::ir::FloatControls {
             flush_f32: rng.one_in(2),
             flush_f16: rng.one_in(2),
+            flush_f64: rng.one_in(2),
+            toward_zero: rng.one_in(2),
             ..Default::default()
         };
         let facts = Facts {
