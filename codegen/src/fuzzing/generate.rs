@@ -49,7 +49,7 @@ pub(super) struct State<'o> {
 /// A function being generated: its state, and the builder, which closures of SIMD control flow pass on.
 pub(super) struct Gen<'a, 'f, 'o> {
     pub(super) b: &'a mut FunctionBuilder<'f>,
-    state: &'a mut State<'o>,
+    pub(super) state: &'a mut State<'o>,
 }
 
 impl<'o> Deref for Gen<'_, '_, 'o> {
@@ -318,7 +318,7 @@ impl Gen<'_, '_, '_> {
             if self.options.neighbours && self.rng.one_in(16) {
                 self.neighbours();
             }
-            match self.rng.below(46) {
+            match self.rng.below(47) {
                 0 if depth < 3 => self.uniform_if(inner, depth),
                 1 if depth < 2 => self.uniform_loop(inner, depth),
                 2 | 3 if depth < 3 => self.simd_if(inner, depth),
@@ -333,6 +333,7 @@ impl Gen<'_, '_, '_> {
                 13 => self.on_elements(),
                 14 if depth < 3 => self.known_branch(inner, depth),
                 15 => self.far_load(),
+                16 if depth < 3 => self.short_branch(),
                 _ => {
                     if let Some(opcode) = self.rng.pick(&ops) {
                         // One thread alone: barriers end at once.
@@ -343,12 +344,12 @@ impl Gen<'_, '_, '_> {
         }
     }
 
-    fn simd_type(&mut self) -> Type {
+    pub(super) fn simd_type(&mut self) -> Type {
         let scalar = self.data();
         Type::clamped(scalar, self.simd)
     }
 
-    fn mask(&mut self) -> Value {
+    pub(super) fn mask(&mut self) -> Value {
         self.value(Type::clamped(Scalar::B1, self.simd))
     }
 

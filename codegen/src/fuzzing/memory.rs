@@ -28,7 +28,7 @@ pub(super) const FORMATS: [(&str, Values); 6] = [
 ];
 
 impl Gen<'_, '_, '_> {
-    fn space(&mut self) -> Space {
+    pub(super) fn space(&mut self) -> Space {
         match self.rng.below(5) {
             0 => Space::Slm,
             1 => Space::Surface(0),
@@ -38,7 +38,13 @@ impl Gen<'_, '_, '_> {
     }
 
     /// Addresses in a space, `lanes` of them, each in bounds of what is read there, multiples of `unit` bytes with room for `bytes`.
-    fn read_addresses(&mut self, space: Space, lanes: u32, unit: u32, bytes: u32) -> Value {
+    pub(super) fn read_addresses(
+        &mut self,
+        space: Space,
+        lanes: u32,
+        unit: u32,
+        bytes: u32,
+    ) -> Value {
         let i32 = Type::clamped(Scalar::I32, lanes);
         let any = self.value(i32);
         let table = space == Space::Global && self.rng.one_in(4);
@@ -157,7 +163,7 @@ impl Gen<'_, '_, '_> {
     }
 
     /// A space's flags: the promise is now and then stated, or one below it.
-    fn flags(&mut self, space: Space, aligned: u32) -> MemFlags {
+    pub(super) fn flags(&mut self, space: Space, aligned: u32) -> MemFlags {
         let mem = MemFlags {
             volatile: self.rng.one_in(8),
             ..MemFlags::of(space)

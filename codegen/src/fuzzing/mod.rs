@@ -13,6 +13,7 @@ mod places;
 mod products;
 mod rings;
 pub mod shapes;
+mod short;
 mod trees;
 
 use crate::ir::opcode::{Class, Format, Info};

@@ -53,6 +53,11 @@ impl Gen<'_, '_, '_> {
         if self.depth >= DEPTH || !self.rng.one_in(4) {
             return None;
         }
+        self.operation_of(ty)
+    }
+
+    /// An operation whose result is of a type, on expressions.
+    pub(super) fn operation_of(&mut self, ty: Type) -> Option<Value> {
         self.depth += 1;
         let v = match ty.scalar() {
             Scalar::B1 => self.pred_tree(ty),
@@ -150,14 +155,15 @@ impl Gen<'_, '_, '_> {
         self.one(InstData::Unary { opcode, arg }, Some(ty))
     }
 
-    /// Every other lane, or one lane for all, of a wider vector.
-    fn part(&mut self, ty: Type) -> Option<Value> {
+    /// Every other lane, one lane for all, or rows that overlap, of a wider vector.
+    pub(super) fn part(&mut self, ty: Type) -> Option<Value> {
         let lanes = ty.lanes();
         let whole = lanes_of(ty, 2 * lanes)?;
         let arg = self.value(whole);
         let size = ty.scalar().bytes() as u16;
         let mut index = None;
-        let region = match self.rng.below(4) {
+        let region = match self.rng.below(5) {
+            4 => self.region(whole, lanes, 0, false),
             0 => Region::scalar(size * (lanes as u16 - 1)),
             1 => Region::new(2, 1, 0, size),
             2 => Region::contiguous(lanes as u16, 0),

@@ -192,9 +192,10 @@ impl Legalizer<'_> {
         self.out.push(control(self.target, Op::Xor, mode));
     }
 
-    /// Where a piece is off the grid of channel offsets, the bale with the execution mask as a flag.
+    /// Where a piece is off the grid of channel offsets, the bale with the execution mask, and the flag that it has beside that, as a flag.
     fn reachable_mask(&mut self, bale: &Bale, pieces: &[(Piece, Operands)]) -> Option<Bale> {
-        if bale.mask != Some(VFlag::EXEC)
+        let flag = bale.mask?;
+        if !(flag == VFlag::EXEC || bale.running)
             || pieces
                 .iter()
                 .all(|(p, _)| self.channel_offset(bale, *p).is_some())
@@ -227,8 +228,18 @@ impl Legalizer<'_> {
             self.out.extend(exec_compare(first, n, zero, before, next));
             before = next;
         }
+        if flag != VFlag::EXEC {
+            let both = self.temp_flag(lanes);
+            let running = self.temp(4);
+            let moved = [flag_src(before, flag_ty)];
+            self.op(Op::Mov, grf_dst(running, flag_ty), moved);
+            let srcs = [flag_src(flag, flag_ty), scalar_src(running, 0, flag_ty)];
+            self.op(Op::And, flag_dst(both, flag_ty), srcs);
+            before = both;
+        }
         Some(Bale {
             mask: Some(before),
+            running: false,
             ..bale
         })
     }
@@ -310,7 +321,7 @@ impl Legalizer<'_> {
         }
         let offset = self.channel_offset(bale, p);
         let exec = bale.mask == Some(VFlag::EXEC);
-        if exec {
+        if exec || bale.mask.is_some() && bale.running {
             inst.no_mask = false;
             inst.offset = offset.unwrap_or_default();
         }

@@ -40,21 +40,35 @@ impl Lower<'_> {
     /// The lanes of an access: the execution mask; a flag; or a flag, and whether only those of its lanes take part that run, where the mask is what
     /// those and the flag have in common.
     pub(super) fn lanes_of(&mut self, inst: Inst, mask: Value) -> (VFlag, bool) {
-        let def = self.func.dfg.def_inst(mask);
-        let def = def.filter(|_| !self.chains.cut.contains(mask));
-        if let Some(InstData::Binary {
-            opcode: Opcode::Band,
-            args: [a, b],
-        }) = def.map(|i| *self.func.dfg.data(i))
-            && !self.is_active(inst, mask)
+        if !self.is_active(inst, mask)
+            && let Some(of) = self.parted(inst, mask)
         {
-            for (active, of) in [(a, b), (b, a)] {
-                if self.is_active(inst, active) {
-                    return (self.flag(of), true);
-                }
-            }
+            return (self.flag(of), true);
         }
         (self.mask(inst, mask), false)
+    }
+
+    /// Whether a mask is those lanes of a flag that run, and nobody has it as a flag.
+    pub(super) fn is_parted(&self, inst: Inst, mask: Value) -> bool {
+        self.value_flags[mask].is_none()
+            && !self.is_active(inst, mask)
+            && self.parted(inst, mask).is_some()
+    }
+
+    /// The flag of whose lanes a mask is those that run.
+    fn parted(&self, inst: Inst, mask: Value) -> Option<Value> {
+        let def = self.func.dfg.def_inst(mask);
+        let def = def.filter(|_| !self.chains.cut.contains(mask))?;
+        let InstData::Binary {
+            opcode: Opcode::Band,
+            args: [a, b],
+        } = *self.func.dfg.data(def)
+        else {
+            return None;
+        };
+        let mut both = [(a, b), (b, a)].into_iter();
+        both.find(|&(active, _)| self.is_active(inst, active))
+            .map(|(_, of)| of)
     }
 
     fn exec_size(&self) -> Option<ExecSize> {
@@ -199,8 +213,11 @@ impl Lower<'_> {
         }
     }
 
-    /// An operation's result in the channels that run, an old value in the others.
+    /// An operation's result in the lanes of a choice's mask, which runs as [`Lower::lanes_of`] says, an old value in the others.
     pub(super) fn merge(&mut self, inst: Inst, old: Value, operation: Operation) {
+        let InstData::Ternary { args, .. } = *self.func.dfg.data(inst) else {
+            return;
+        };
         let Some(v) = self.func.dfg.first_result(inst) else {
             return;
         };
@@ -214,8 +231,10 @@ impl Lower<'_> {
             self.emit(MInst::Copy { dst, src });
             operation = super::facts::read_in_place(operation, VirtReg::grf(src), &view, lanes);
         }
+        let (flag, running) = self.lanes_of(inst, args[0]);
         self.code.push(Lowered::Bale(Bale {
-            mask: Some(VFlag::EXEC),
+            mask: Some(flag),
+            running,
             ..Bale::new(lanes, operation, view, undefined)
         }));
     }

@@ -2,7 +2,7 @@
 //!
 //! A `goto` over one block, whose lanes come back at the `join` behind it, costs an instruction where lanes leave and one where they come back. A block of less
 //! than that, or little more, is done by all, its accesses under the mask that it had: that of the lanes that run, and the condition, which accesses of
-//! memory have as their predicate.
+//! memory have as their predicate; so are values written that the other lanes have already.
 //!
 //! It is the last pass: what a block's instructions come to is known then.
 //!
@@ -18,6 +18,8 @@ use smallvec::SmallVec;
 
 /// The most instructions that threads may do of which no lane does any, and as many more as messages for all lanes: `if` and `endif` are two.
 const BODY: u32 = 2;
+/// The most instructions of such a block in the IR, of which constants and what is part of others come to nothing.
+const LENGTH: usize = 32;
 /// Channels of a message.
 const CHANNELS: u32 = 16;
 
@@ -97,9 +99,14 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
         && over != behind
         && cfg.preds(over).len() == 1
         && cfg.preds(behind).len() == 2
-        // Who comes without the block brings the same.
-        && dest.args.as_slice(&dfg.pool) == dests[0].args.as_slice(&dfg.pool);
+        // Who comes without the block brings what that gives where no lane takes part.
+        && dest.args.len(&dfg.pool) == dests[0].args.len(&dfg.pool)
+        && dest.args.as_slice(&dfg.pool).iter().zip(dests[0].args.as_slice(&dfg.pool))
+            .all(|(&v, &without)| v == without || idle(func, v, running) == Some(without));
     let (_, body) = func.layout.insts(over).split_last()?;
+    if !is_over || body.len() > LENGTH {
+        return None;
+    }
     let mut all = 0;
     for &inst in body {
         all += match dfg.data(inst) {
@@ -117,6 +124,11 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
                 mask,
                 ..
             } if mask.expand() == Some(running) && !mem.volatile => messages(func, *addr),
+            // What it chooses is written over the other, where that is made in the block.
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args: [mask, new, _],
+            } if *mask == running && is_made(func, body, *new) => 0,
             data if is_node(data) => {
                 let ty = dfg.ty(dfg.first_result(inst)?);
                 instructions(dfg, ty, data, facts.target)
@@ -142,7 +154,7 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
         }
     };
     let most = BODY + dfg.ty(running).lanes().div_ceil(CHANNELS);
-    (is_over && all <= most).then_some(Branch {
+    (all <= most).then_some(Branch {
         from,
         over,
         behind,
@@ -150,6 +162,24 @@ fn branch(func: &Function, cfg: &ControlFlow, facts: &Facts<'_>, from: Block) ->
         join,
         stay,
     })
+}
+
+/// What a value is where none of its mask's lanes is set.
+fn idle(func: &Function, v: Value, by: Value) -> Option<Value> {
+    match *func.dfg.data(func.dfg.def_inst(v)?) {
+        InstData::Ternary {
+            opcode: Opcode::Select,
+            args: [mask, _, old],
+        } if mask == by => Some(old),
+        InstData::Load { mask, old, .. } if mask.expand() == Some(by) => old.expand(),
+        _ => None,
+    }
+}
+
+/// Whether an operation of a block makes a value.
+fn is_made(func: &Function, body: &[Inst], v: Value) -> bool {
+    let inst = func.dfg.def_inst(v);
+    inst.is_some_and(|i| is_node(func.dfg.data(i)) && body.contains(&i))
 }
 
 /// Messages of an access by lanes.
@@ -180,9 +210,13 @@ fn is_alone(func: &Function, b: &Branch, uses: &SecondaryMap<Value, u32>) -> boo
         InstData::Load { mask, .. } | InstData::Store { mask, .. } => {
             mask.expand() == Some(running)
         }
+        InstData::Ternary {
+            opcode: Opcode::Select,
+            args: [mask, new, old],
+        } => *mask == running && *new != running && *old != running,
         _ => false,
     };
-    // Those accesses, and the `join`.
+    // Those accesses and choices, and the `join`.
     let accesses = body.filter(masks).count() as u32;
     let joins = u32::from(b.join.is_some());
     uses[running] == accesses + joins

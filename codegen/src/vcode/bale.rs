@@ -185,6 +185,8 @@ pub struct Bale {
     pub starts: bool,
     /// Lanes that write, where not all: a flag's, or those that run ([`VFlag::EXEC`]).
     pub mask: Option<VFlag>,
+    /// Of a mask that is a flag: whether only those of its lanes write that run.
+    pub running: bool,
     /// The channel that lane 0 is, of a mask.
     pub channel: u32,
     /// The flag that a compare writes.
@@ -204,6 +206,7 @@ impl Bale {
             dst,
             starts,
             mask: None,
+            running: false,
             channel: 0,
             flag: None,
             under: None,
@@ -245,6 +248,9 @@ impl fmt::Display for BaleSrc {
 impl fmt::Display for Bale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let o = &self.operation;
+        if self.mask.is_some() && self.running {
+            f.write_str("(exec) ")?;
+        }
         for mask in [self.mask, o.select].into_iter().flatten() {
             match mask {
                 VFlag::EXEC => f.write_str("(exec) ")?,

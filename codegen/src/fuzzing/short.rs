@@ -1,0 +1,43 @@
+//! Branches of lanes around next to nothing: what `flatten` makes predicates of.
+
+use super::generate::Gen;
+use crate::ir::{Type, Value};
+
+impl Gen<'_, '_, '_> {
+    /// A branch of lanes around one operation or load, whose result the lanes have that go there, and the others what they had.
+    pub(super) fn short_branch(&mut self) {
+        let cond = self.mask();
+        let ty = self.simd_type();
+        let start = self.value(ty);
+        let var = self.b.var(start);
+        let loads = self.memory && self.rng.one_in(3);
+        let state = &mut *self.state;
+        self.b.simd_if(cond, |b| {
+            let mut g = Gen { b, state };
+            let before = g.pool.len();
+            let v = match g.rng.below(4) {
+                _ if loads => Some(g.load_for(ty)),
+                0 => g.part(ty),
+                _ => g.operation_of(ty),
+            };
+            if let Some(v) = v {
+                g.b.assign(var, v);
+            }
+            g.pool.truncate(before);
+        });
+        let v = self.b.use_var(var);
+        self.pool.push(v);
+    }
+
+    /// A load of an element for each lane that runs.
+    fn load_for(&mut self, ty: Type) -> Value {
+        let space = self.space();
+        let unit = ty.scalar().bytes();
+        let addr = self.read_addresses(space, ty.lanes(), unit, unit);
+        let mem = self.flags(space, unit);
+        let (running, old) = (self.b.exec_mask(), self.value(ty));
+        self.b
+            .ins()
+            .load_from(mem, ty, addr, 0, Some((running, old)))
+    }
+}
