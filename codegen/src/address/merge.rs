@@ -449,11 +449,9 @@ impl Edits {
         data: InstData,
         ty: Type,
     ) -> Option<Value> {
-        let inst = func.dfg.make_inst(data, &[ty]);
-        let loc = func.srclocs[like];
-        func.set_srcloc(inst, loc);
+        let (inst, v) = func.make_like(like, data, ty);
         self.before.push((at, inst));
-        func.dfg.first_result(inst)
+        Some(v)
     }
 
     /// One load for a run's; each becomes its part of it.

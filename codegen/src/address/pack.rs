@@ -101,11 +101,9 @@ struct Packer<'f> {
 
 impl Packer<'_> {
     fn put(&mut self, like: Inst, data: InstData, ty: Type) -> Option<Value> {
-        let inst = self.func.dfg.make_inst(data, &[ty]);
-        let loc = self.func.srclocs[like];
-        self.func.set_srcloc(inst, loc);
+        let (inst, v) = self.func.make_like(like, data, ty);
         self.out.push(inst);
-        self.func.dfg.first_result(inst)
+        Some(v)
     }
 
     fn cast(&mut self, like: Inst, arg: Value, ty: Type) -> Option<Value> {

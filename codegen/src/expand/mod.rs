@@ -467,18 +467,6 @@ impl<'t> Expander<'t> {
 
     /// Puts what stands for results of rewritten instructions where they are used.
     fn rename(&mut self) {
-        let replaced = &self.replaced;
-        let last = |mut v: Value| {
-            while let Some(next) = replaced[v].expand() {
-                v = next;
-            }
-            v
-        };
-        for block in self.func.layout.blocks().to_vec() {
-            for inst in self.func.layout.insts(block).to_vec() {
-                self.func.dfg.map_args(inst, last);
-            }
-        }
-        self.func.labels.map_values(|v| Some(last(v)));
+        self.func.rename_by(&self.replaced);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::data::Data;
 use super::dfg::DataFlowGraph;
-use super::entities::{DataRef, FuncRef, Inst, SourceFile};
+use super::entities::{DataRef, FuncRef, Inst, SourceFile, Value};
 use super::image::{ArgFact, ImageAccess, ImageShape, Sampler};
 use super::instructions::InstData;
 use super::layout::Layout;
@@ -10,6 +10,7 @@ use super::memory::Space;
 use super::opcode::Opcode;
 use super::sourceloc::{SourceLine, SourceLoc, ValueLabels};
 use super::types::{Scalar, Type};
+use cranelift_entity::packed_option::{PackedOption, ReservedValue};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use gantry_isa_gen::perf::WAYS;
 use gantry_isa_gen::sem::{FpMode, Round};
@@ -182,6 +183,35 @@ impl Function {
         if self.srclocs[inst] != loc {
             self.srclocs[inst] = loc;
         }
+    }
+
+    /// A new instruction with one result, that comes from where another does; it is in no block yet.
+    pub(crate) fn make_like(&mut self, like: Inst, data: InstData, ty: Type) -> (Inst, Value) {
+        let inst = self.dfg.make_inst(data, &[ty]);
+        let loc = self.srclocs[like];
+        self.set_srcloc(inst, loc);
+        let result = self.dfg.first_result(inst);
+        (inst, result.unwrap_or_else(Value::reserved_value))
+    }
+
+    /// Puts what stands for values where they are used.
+    pub(crate) fn rename(&mut self, mut of: impl FnMut(Value) -> Value) {
+        for &block in self.layout.blocks() {
+            for &inst in self.layout.insts(block) {
+                self.dfg.map_args(inst, &mut of);
+            }
+        }
+        self.labels.map_values(|v| Some(of(v)));
+    }
+
+    /// The same by a table: what stands for a value, and for that, and so on.
+    pub(crate) fn rename_by(&mut self, same: &SecondaryMap<Value, PackedOption<Value>>) {
+        self.rename(|mut v| {
+            while let Some(next) = same[v].expand() {
+                v = next;
+            }
+            v
+        });
     }
 
     /// Whether any instruction may have a location.

@@ -104,18 +104,7 @@ fn parameters(func: &mut Function, cfg: &ControlFlow) -> u32 {
     }
     if done > 0 {
         // What stands for a parameter may itself have gone, later in the order.
-        let last = |mut v: Value| {
-            while let Some(next) = same[v].expand() {
-                v = next;
-            }
-            v
-        };
-        for block in func.layout.blocks().to_vec() {
-            for inst in func.layout.insts(block).to_vec() {
-                func.dfg.map_args(inst, last);
-            }
-        }
-        func.labels.map_values(|v| Some(last(v)));
+        func.rename_by(&same);
     }
     done
 }
@@ -177,17 +166,6 @@ pub(super) fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
     }
     func.layout.retain_blocks(|b| !gone[b]);
     flow.changed();
-    let last = |mut v: Value| {
-        while let Some(next) = same[v].expand() {
-            v = next;
-        }
-        v
-    };
-    for block in func.layout.blocks().to_vec() {
-        for inst in func.layout.insts(block).to_vec() {
-            func.dfg.map_args(inst, last);
-        }
-    }
-    func.labels.map_values(|v| Some(last(v)));
+    func.rename_by(&same);
     done
 }

@@ -12,7 +12,6 @@ use super::lanes::insts;
 use super::{Facts, State};
 use crate::ir::{Block, BlockInsts, Function, Inst, InstData, Opcode, Region, Type, Value};
 use crate::target::GrfFile;
-use cranelift_entity::packed_option::ReservedValue;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -396,10 +395,7 @@ fn read(arg: Value, region: Region) -> InstData {
 
 /// An instruction's result, from where another comes.
 fn put(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut Vec<Inst>) -> Value {
-    let inst = func.dfg.make_inst(data, &[ty]);
-    let loc = func.srclocs[at];
-    func.set_srcloc(inst, loc);
+    let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);
-    let made = func.dfg.first_result(inst);
-    made.unwrap_or_else(Value::reserved_value)
+    v
 }

@@ -53,18 +53,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
     for b in &all {
         flatten(func, b, &mut same);
     }
-    let last = |mut v: Value| {
-        while let Some(next) = same[v].expand() {
-            v = next;
-        }
-        v
-    };
-    for block in func.layout.blocks().to_vec() {
-        for inst in func.layout.insts(block).to_vec() {
-            func.dfg.map_args(inst, last);
-        }
-    }
-    func.labels.map_values(|v| Some(last(v)));
+    func.rename_by(&same);
     state.flow.changed();
     blocks::merge(func, &mut state.flow);
     all.len() as u32
@@ -237,12 +226,7 @@ fn flatten(func: &mut Function, b: &Branch, same: &mut SecondaryMap<Value, Packe
         return;
     };
     let ty = func.dfg.ty(running);
-    let loc = func.srclocs[b.goto];
-    let put = |func: &mut Function, data: InstData| {
-        let inst = func.dfg.make_inst(data, &[ty]);
-        func.set_srcloc(inst, loc);
-        (inst, func.dfg.results(inst)[0])
-    };
+    let put = |func: &mut Function, data: InstData| func.make_like(b.goto, data, ty);
     let mut new: SmallVec<[Inst; 2]> = SmallVec::new();
     let stay = b.stay.unwrap_or_else(|| {
         let compare = func.dfg.def_inst(leaves).map(|i| *func.dfg.data(i));

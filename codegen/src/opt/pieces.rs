@@ -13,7 +13,7 @@ use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
 use crate::sized;
-use cranelift_entity::packed_option::{PackedOption, ReservedValue};
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
@@ -445,10 +445,7 @@ fn behind(region: Region, from: u32) -> Region {
 
 /// An instruction's result, from where another comes.
 fn made(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
-    let inst = func.dfg.make_inst(data, &[ty]);
-    let loc = func.srclocs[at];
-    func.set_srcloc(inst, loc);
+    let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);
-    let made = func.dfg.first_result(inst);
-    made.unwrap_or_else(Value::reserved_value)
+    v
 }

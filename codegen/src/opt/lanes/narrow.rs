@@ -3,7 +3,6 @@
 use super::{Kind, Plan, Span, Written, behind, moved, neighbours, part};
 use crate::ir::instructions::ValueList;
 use crate::ir::{BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Type, Value};
-use cranelift_entity::packed_option::ReservedValue;
 
 impl Plan {
     /// Makes the function what was found.
@@ -202,10 +201,7 @@ fn undef(func: &mut Function, ty: Type, at: Inst, out: &mut BlockInsts) -> Value
 
 /// An instruction's result, from where another comes.
 fn made(func: &mut Function, data: InstData, ty: Type, at: Inst, out: &mut BlockInsts) -> Value {
-    let inst = func.dfg.make_inst(data, &[ty]);
-    let loc = func.srclocs[at];
-    func.set_srcloc(inst, loc);
+    let (inst, v) = func.make_like(at, data, ty);
     out.push(inst);
-    let made = func.dfg.first_result(inst);
-    made.unwrap_or_else(Value::reserved_value)
+    v
 }

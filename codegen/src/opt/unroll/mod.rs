@@ -82,12 +82,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
                 }
             }
         }
-        for block in func.layout.blocks().to_vec() {
-            for inst in func.layout.insts(block).to_vec() {
-                func.dfg.map_args(inst, |v| last.followed(v));
-            }
-        }
-        func.labels.map_values(|v| Some(last.followed(v)));
+        func.rename(|v| last.followed(v));
         state.flow.changed();
         state.flow.remove_unreachable(func);
         done += found.len() as u32;
