@@ -20,7 +20,7 @@ const MOST: u32 = 8;
 const MOST_UNIFORM: u32 = 2;
 
 /// Whether an instruction does nothing but compute what is soon computed.
-fn is_cheap(op: Op) -> bool {
+pub(crate) fn is_cheap(op: Op) -> bool {
     use Op::*;
     matches!(
         op,

@@ -5,7 +5,7 @@
 //!                                                                       |
 //!   ir::Module <- emit <- room <- width <------------------------------------ calls   for each kernel
 //!                  |       \
-//!                  |        arrays <- uniform <- script <- graph <- promote <- reduce <- own <- flatten   and each function that it calls
+//!                  |        arrays <- uniform <- script <- thread <- graph <- promote <- reduce <- own <- flatten   and each function that it calls
 //!               library (OpenCL.std, GLSL.std.450)
 //! ```
 //!
@@ -32,6 +32,7 @@ mod promote;
 mod read;
 mod room;
 mod spaces;
+mod thread;
 mod uniform;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;

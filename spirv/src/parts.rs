@@ -8,7 +8,7 @@ use crate::cfg::script::Script;
 use crate::error::Error;
 use crate::module::{Func, Module};
 use crate::uniform::{self, Uniformity};
-use crate::{branches, cfg, flatten, globals, promote, wholes};
+use crate::{branches, cfg, flatten, globals, promote, thread, wholes};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
 use std::collections::BTreeSet;
@@ -57,6 +57,12 @@ pub(crate) fn parts(
         promote::promote(m, &mut body);
         let mut graph = Graph::new(&mut body)?;
         cfg::uses::check(m, &body, &graph)?;
+        for _ in 0..thread::ROUNDS {
+            if !thread::thread(m, &mut body, &graph) {
+                break;
+            }
+            graph = Graph::new(&mut body)?;
+        }
         let mut script = Script::new(&body, &graph);
         let shapes =
             |body: &Body, graph: &Graph| arrays::find(m, body, graph, &Uniformity::default(), file);

@@ -1,4 +1,4 @@
-//! Which branches become selections.
+//! Which branches become selections, and which none asks for.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use gantry_spirv::{Options, Simd, wgsl};
@@ -59,4 +59,27 @@ fn branches_of_the_thread_stay_unless_they_are_shortest() {
     let body = "if (n > 5u) { x = x * 3u + 1u; }";
     assert_eq!(counts(body), (false, true, 0));
     assert_eq!(counts("if (n > 5u) { x = x * 3u; }"), (false, false, 1));
+}
+
+#[test]
+fn a_flag_of_who_left_a_loop_how_is_not_asked_for() {
+    let left = |flag: &str, asked: &str| {
+        ir(&format!(
+            "var found = 0u;
+             var sum = 1u;
+             for (var k = 0u; k < n; k++) {{
+                 if (data[k] == x) {{ {flag} break; }}
+                 sum += k;
+             }}
+             if ({asked}) {{ data[sum] = x; sum *= 3u; }} else {{ data[x] = sum; }}
+             x = sum;"
+        ))
+    };
+    let compares = |ir: &str| ir.matches("= icmp").count();
+    let known = left("found = 1u;", "found != 0u");
+    // The loop's, and that of the elements.
+    assert_eq!(compares(&known), 2, "{known}");
+    // One more, where a constant does not say it.
+    let unknown = left("found = data[k + 1];", "found != 0u");
+    assert_eq!(compares(&unknown), 3, "{unknown}");
 }

@@ -2,7 +2,7 @@
 
 use crate::program::{
     Arg, Block, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What,
-    reach,
+    reach, targets,
 };
 use crate::types::{Kind, Ty, U32};
 use smallvec::smallvec;
@@ -629,6 +629,32 @@ impl Make<'_> {
     }
 }
 
+impl Make<'_> {
+    /// Whether the last variable, which blocks before set to constants, is such or such.
+    fn flagged(&mut self) -> Arg {
+        let flag = Arg::Var(self.vars.len() - 1);
+        let (op, than) = self.r.of(&[
+            (Op::IEqual, 0),
+            (Op::INotEqual, 0),
+            (Op::IEqual, 1),
+            (Op::UGreaterThan, 0),
+            (Op::SLessThan, 1),
+        ]);
+        let than = Arg::Const(U32, smallvec![than]);
+        self.push(Kind::Bool.of(1), What::Core(op), vec![flag, than])
+    }
+
+    /// Sets that variable to a constant, mostly.
+    fn set_flag(&mut self) {
+        let value = match self.r.one_in(12) {
+            true => self.value(U32),
+            false => Arg::Const(U32, smallvec![self.r.below(2) as u64]),
+        };
+        let flag = self.vars.len() - 1;
+        self.push(U32, What::Set(flag), vec![value]);
+    }
+}
+
 /// Where blocks from `first` on lead to: mostly forward, or back to where a loop could begin; `end` is where the graph is left.
 fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
     let none = Arg::Var(0);
@@ -654,7 +680,23 @@ fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
             (t, e) => Term::If(none.clone(), t, e),
         },
     };
-    (0..n).map(term).collect()
+    let mut all: Vec<Term> = (0..n).map(term).collect();
+    // A branch whose two ways meet where it is branched again.
+    if n > 5 && r.one_in(2) {
+        let b = r.below(n - 5);
+        let at = first + b;
+        all[b] = Term::If(none.clone(), at + 1, at + 2);
+        all[b + 1] = match r.one_in(4) {
+            true => Term::If(none.clone(), at + 2, at + 3),
+            false => Term::Goto(at + 3),
+        };
+        all[b + 2] = Term::Goto(at + 3);
+        let behind = at + 4;
+        let (t, e) = (behind, behind + 1 + r.below(first + n - behind - 1));
+        let (t, e) = if r.one_in(2) { (t, e) } else { (e, t) };
+        all[b + 3] = Term::If(none, t, e);
+    }
+    all
 }
 
 fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<usize>) -> Body {
@@ -678,6 +720,9 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         let way = if mixed { m.r.of(&ways) } else { one };
         m.vars.push((ty, way));
     }
+    // By which some blocks branch that others lead to.
+    let way = m.r.of(&ways);
+    m.vars.push((U32, way));
     m.alike = m.r.one_in(2);
     for _ in 0..m.r.below(3).max(usize::from(m.alike)) {
         let ty = m.ty();
@@ -718,6 +763,15 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
     }
     let all = reach(&blocks, usize::MAX);
     let count = blocks.len();
+    // Those that others lead to, of half the bodies.
+    let mut preds = vec![0; count + 1];
+    for b in (0..count).filter(|b| all[*b]) {
+        targets(&blocks[b].term).iter().for_each(|t| preds[*t] += 1);
+    }
+    let any = m.r.one_in(2);
+    let flagged: Vec<bool> = (0..count)
+        .map(|b| any && matches!(blocks[b].term, Term::If(..)) && preds[b] > 1 && !m.r.one_in(4))
+        .collect();
     let without: Vec<Vec<bool>> = (0..count).map(|d| reach(&blocks, d)).collect();
     let mut given: Vec<Vec<(usize, Ty)>> = vec![Vec::new(); count];
     for b in (0..count).filter(|b| all[*b]) {
@@ -725,10 +779,15 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         for d in (0..b).filter(|d| all[*d] && !without[*d][b]) {
             m.far.extend(given[d].iter().map(|(n, ty)| (d, *n, *ty)));
         }
-        if !blocks[b].meets {
+        if !blocks[b].meets && (!flagged[b] || m.r.one_in(4)) {
             m.block();
         }
+        if !blocks[b].meets && targets(&blocks[b].term).iter().any(|t| flagged[*t]) {
+            // Before the condition, which may ask for it.
+            m.set_flag();
+        }
         match &mut blocks[b].term {
+            Term::If(by, ..) if flagged[b] => *by = m.flagged(),
             Term::If(by, ..) => *by = m.condition(),
             Term::Return if kernel.is_none() => {}
             _ => {}

@@ -1,0 +1,386 @@
+//! Jump threading: branches by what those who come there bring as constants.
+//!
+//! A loop that is left from two places, or an inner function that returns from several, leaves a flag behind that is asked for next. Where each way into a block brings constants that
+//! decide the block's branch, each goes there by itself: no flag is made, none is asked for, and work-items do not come together to part again. What phis of the block are
+//! behind it, they are where each way goes. Of branches that all work-items take the same way, what is left is the compiler's pass `thread`.
+//!
+//! Needs a body whose uses are checked, and its graph. Work: for each round a step for each block, way into it and use; [`COMPUTES`] instructions of such a block, in up to
+//! [`CHAIN`] blocks one behind the other.
+
+use crate::body::{BInst, Block, Body, Phi, Term};
+use crate::branches::is_cheap;
+use crate::cfg::Graph;
+use crate::module::Module;
+use crate::module::constants::{Constant, fold};
+use crate::module::types::{Ty, Type};
+use crate::read::Id;
+use cranelift_entity::{EntitySet, SecondaryMap};
+use gantry_codegen::maps::sized;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The most instructions between phis and the branch.
+const COMPUTES: usize = 4;
+/// How often a body is looked at: what goes past one branch may come to the next.
+pub(crate) const ROUNDS: usize = 4;
+/// The most blocks.
+const CHAIN: usize = 4;
+
+/// In how many blocks phis may be looked for, one by one, each round.
+const MOST_VISITS: usize = 4 << 20;
+
+/// A branch of which every way into its block knows where it goes.
+struct Known {
+    /// The block with the phis, and those that it alone leads to, up to the branch.
+    chain: SmallVec<[Block; CHAIN]>,
+    /// Where the branch goes: if its condition holds, and if not.
+    targets: [Block; 2],
+    /// From where, and which target.
+    ways: Vec<(Block, usize)>,
+    /// What phis are used for behind the branch, by phi.
+    used: BTreeMap<Id, Used>,
+    /// What it computes is used behind it, or there is too much to look at.
+    stays: bool,
+}
+
+/// What a phi is used for behind a branch.
+#[derive(Default)]
+struct Used {
+    uses: Vec<Use>,
+    /// The blocks between the branch and those, in order.
+    blocks: Vec<Block>,
+}
+
+/// A use of a phi.
+struct Use {
+    block: Block,
+    place: Place,
+    /// Where it must be known: of phis the block before.
+    at: Block,
+}
+
+/// Where in a block.
+enum Place {
+    /// An argument of a phi.
+    Phi(usize, usize),
+    /// An operand of an instruction.
+    Inst(usize, usize),
+    Term,
+    /// What the body gives.
+    Result,
+}
+
+struct Threader<'a, 'm> {
+    m: &'a Module<'m>,
+    g: &'a Graph,
+    /// The body's own constants.
+    consts: &'a SecondaryMap<Id, Option<u64>>,
+}
+
+/// Threads the branches of a body that all ways into them decide; whether there are any. The graph is another one then.
+pub(crate) fn thread(m: &Module<'_>, body: &mut Body, g: &Graph) -> bool {
+    let mut consts: SecondaryMap<Id, Option<u64>> = SecondaryMap::new();
+    for &(id, _, bits) in &body.consts {
+        consts[id] = Some(bits);
+    }
+    let t = Threader {
+        m,
+        g,
+        consts: &consts,
+    };
+    let blocks = g.order.iter();
+    let mut all: Vec<Known> = blocks.filter_map(|&b| t.known(body, b)).collect();
+    if all.is_empty() {
+        return false;
+    }
+    t.find_uses(body, &mut all);
+    t.find_blocks(&mut all);
+    let mut touched = EntitySet::new();
+    let mut any = false;
+    for known in all.iter().filter(|k| !k.stays) {
+        any |= t.apply(body, known, &mut touched);
+    }
+    any
+}
+
+/// What a phi takes from a block.
+fn taken(phi: &Phi, from: Block) -> Option<Id> {
+    let at = phi.args.binary_search_by_key(&from, |a| a.0).ok()?;
+    phi.args.get(at).map(|a| a.1)
+}
+
+impl Threader<'_, '_> {
+    fn known(&self, body: &Body, b: Block) -> Option<Known> {
+        if body.blocks[b].phis.is_empty() || !self.is_plain(b) {
+            return None;
+        }
+        let mut chain: SmallVec<[Block; CHAIN]> = SmallVec::new();
+        let mut last = b;
+        chain.push(b);
+        while let Term::Branch(next) = body.blocks[last].term {
+            let alone = self.g.forward_preds[next].len() == 1 && self.is_plain(next);
+            let more = alone && chain.len() < CHAIN && body.blocks[next].phis.is_empty();
+            if !more || self.g.is_back(last, next) {
+                return None;
+            }
+            last = next;
+            chain.push(next);
+        }
+        let Term::Cond(cond, then, other) = body.blocks[last].term else {
+            return None;
+        };
+        let targets = [then, other];
+        let insts = chain.iter().flat_map(|&b| &body.blocks[b].insts);
+        let insts: SmallVec<[&BInst; COMPUTES]> = insts.take(COMPUTES + 1).collect();
+        let computes = insts.len() <= COMPUTES && insts.iter().all(|i| is_cheap(i.op));
+        if !computes || then == other || targets.iter().any(|t| chain.contains(t)) {
+            return None;
+        }
+        let mut ways = Vec::new();
+        for &from in &self.g.forward_preds[b] {
+            let (_, bits) = self.value(body, (b, from), &insts, cond)?;
+            let way = usize::from(bits & 1 == 0);
+            let to = targets[way];
+            // Phis have one argument for each block before them.
+            if self.g.succs[from].contains(&to) {
+                return None;
+            }
+            ways.push((from, way));
+        }
+        let both = (0..2).all(|way| ways.iter().any(|w| w.1 == way));
+        both.then_some(Known {
+            chain,
+            targets,
+            ways,
+            used: BTreeMap::new(),
+            stays: false,
+        })
+    }
+
+    /// Whether no loop begins at a block, and the body does not.
+    fn is_plain(&self, b: Block) -> bool {
+        b != self.g.entry && self.g.headed(b).is_none()
+    }
+
+    /// What a value of a block is if one comes to it from another: how many bits, and which. `insts`: what it computes.
+    fn value(
+        &self,
+        body: &Body,
+        (b, from): (Block, Block),
+        insts: &[&BInst],
+        id: Id,
+    ) -> Option<(u32, u64)> {
+        if let Some(phi) = body.blocks[b].phis.iter().find(|p| p.id == id) {
+            return Some((self.bits_of(phi.ty)?, self.constant(taken(phi, from)?)?));
+        }
+        let is = |i: &&BInst| i.id.expand() == Some(id);
+        let Some(n) = insts.iter().position(is) else {
+            let ty = body.type_of(self.m, id)?;
+            return Some((self.bits_of(ty)?, self.constant(id)?));
+        };
+        let inst = insts.get(n)?;
+        let ty = inst.ty.expand()?;
+        let bits = self.bits_of(ty)?;
+        // Those before it only.
+        let before = insts.get(..n)?;
+        let mut args: SmallVec<[(u32, u64); 3]> = SmallVec::new();
+        for &word in body.operands(inst) {
+            args.push(self.value(body, (b, from), before, Id::of(word))?);
+        }
+        match fold(&self.m.types, inst.op, ty, &args) {
+            Ok(Constant::Bits(value)) => Some((bits, value)),
+            _ => None,
+        }
+    }
+
+    fn constant(&self, id: Id) -> Option<u64> {
+        self.m.bits(id).or(self.consts[id])
+    }
+
+    /// The bits of a number that is no float, or of a truth value.
+    fn bits_of(&self, ty: Ty) -> Option<u32> {
+        match self.m.types.kind(ty) {
+            Type::Bool => Some(1),
+            Type::Int(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// Finds what is used behind branches, and which of them stay for that.
+    fn find_uses(&self, body: &Body, all: &mut [Known]) {
+        // Whose an id is, from 1.
+        let mut whose: SecondaryMap<Id, u32> = sized(body.bound());
+        let mut phis: EntitySet<Id> = EntitySet::new();
+        for (n, known) in (1..).zip(all.iter()) {
+            for data in known.chain.iter().map(|&b| &body.blocks[b]) {
+                data.phis.iter().for_each(|p| {
+                    whose[p.id] = n;
+                    phis.insert(p.id);
+                });
+                let ids = data.insts.iter().filter_map(|i| i.id.expand());
+                ids.for_each(|id| whose[id] = n);
+            }
+        }
+        let mut note = |id: Id, block: Block, at: Block, place: Place| {
+            let n = (whose[id] as usize).checked_sub(1);
+            let Some(known) = n.and_then(|n| all.get_mut(n)) else {
+                return;
+            };
+            let phi = phis.contains(id);
+            // At the end of the chain, for the targets' phis.
+            let brought = phi && matches!(place, Place::Phi(..)) && known.chain.contains(&at);
+            match known.chain.contains(&block) || brought {
+                true => {}
+                false if phi => {
+                    let used = known.used.entry(id).or_default();
+                    used.uses.push(Use { block, place, at });
+                }
+                false => known.stays = true,
+            }
+        };
+        for &b in &self.g.order {
+            let data = &body.blocks[b];
+            for (n, phi) in data.phis.iter().enumerate() {
+                for (k, (from, id)) in phi.args.iter().enumerate() {
+                    note(*id, b, *from, Place::Phi(n, k));
+                }
+            }
+            for (n, inst) in data.insts.iter().enumerate() {
+                body.for_each_place(inst, |k, id| note(id, b, b, Place::Inst(n, k)));
+            }
+            if let Some(id) = data.term.condition() {
+                note(id, b, b, Place::Term);
+            }
+            if let (Term::Return, Some((id, _))) = (&data.term, body.result) {
+                note(id, b, b, Place::Result);
+            }
+        }
+    }
+
+    /// Finds the blocks between branches and the uses of what they bring. Each is dominated by the branch, as the uses are.
+    fn find_blocks(&self, all: &mut [Known]) {
+        let mut left = MOST_VISITS;
+        for known in all.iter_mut().filter(|k| !k.stays) {
+            for used in known.used.values_mut() {
+                let mut seen: HashSet<Block> = HashSet::new();
+                let mut work: Vec<Block> = used.uses.iter().map(|u| u.at).collect();
+                while let Some(b) = work.pop() {
+                    if known.chain.contains(&b) || !seen.insert(b) {
+                        continue;
+                    }
+                    if left == 0 {
+                        break;
+                    }
+                    left -= 1;
+                    used.blocks.push(b);
+                    work.extend(&self.g.forward_preds[b]);
+                }
+                used.blocks.sort_unstable_by_key(|&b| self.g.place[b]);
+            }
+            // What was not looked at stays, with all behind it.
+            known.stays = left == 0;
+        }
+    }
+
+    /// Threads a branch, if none before has to do with the same blocks; whether it did.
+    fn apply(&self, body: &mut Body, known: &Known, touched: &mut EntitySet<Block>) -> bool {
+        let (Some(&first), Some(&last)) = (known.chain.first(), known.chain.last()) else {
+            return false;
+        };
+        let froms = known.ways.iter().map(|w| w.0);
+        let own = known.chain.iter().copied().chain(known.targets);
+        let own: Vec<Block> = own.chain(froms).collect();
+        let mut uses = known.used.values().flat_map(|u| &u.uses);
+        let mut between = known.used.values().flat_map(|u| &u.blocks);
+        if own.iter().any(|b| touched.contains(*b))
+            || uses.any(|u| touched.contains(u.block))
+            || between.any(|b| touched.contains(*b))
+        {
+            return false;
+        }
+        own.iter().for_each(|b| {
+            touched.insert(*b);
+        });
+        let phis = std::mem::take(&mut body.blocks[first].phis);
+        let by_id: HashMap<Id, &Phi> = phis.iter().map(|p| (p.id, p)).collect();
+        let brings = |id: Id, from: Block| {
+            let phi = by_id.get(&id);
+            phi.and_then(|p| taken(p, from)).unwrap_or(id)
+        };
+        // What targets take from the chain they take from those before it.
+        for (way, &to) in known.targets.iter().enumerate() {
+            for phi in &mut body.blocks[to].phis {
+                let Some(at) = phi.args.iter().position(|a| a.0 == last) else {
+                    continue;
+                };
+                let (_, id) = phi.args.swap_remove(at);
+                let ways = known.ways.iter().filter(|w| w.1 == way);
+                phi.args.extend(ways.map(|w| (w.0, brings(id, w.0))));
+                phi.args.sort_unstable_by_key(|a| a.0);
+            }
+        }
+        for (id, used) in &known.used {
+            let Some(phi) = by_id.get(id) else { continue };
+            let mut here: HashMap<Block, Id> = HashMap::new();
+            for &b in &used.blocks {
+                let mut args: Vec<(Block, Id)> = Vec::new();
+                if let Some(way) = known.targets.iter().position(|t| *t == b) {
+                    let ways = known.ways.iter().filter(|w| w.1 == way);
+                    args.extend(ways.map(|w| (w.0, brings(*id, w.0))));
+                }
+                let before = self.g.forward_preds[b].iter();
+                args.extend(before.filter_map(|p| Some((*p, *here.get(p)?))));
+                let one = args.first().map(|a| a.1);
+                let v = match one {
+                    Some(v) if args.iter().all(|a| a.1 == v) => v,
+                    _ => {
+                        let v = body.fresh(phi.ty);
+                        body.set_origin(v, body.origin(phi.id), Some(phi.ty));
+                        // A loop that begins here leaves it as it is.
+                        args.extend(self.g.headed(b).map(|l| (self.g.loops[l].latch, v)));
+                        args.sort_unstable_by_key(|a| a.0);
+                        let (id, ty, at) = (v, phi.ty, phi.at);
+                        body.blocks[b].phis.push(Phi { id, ty, at, args });
+                        touched.insert(b);
+                        v
+                    }
+                };
+                here.insert(b, v);
+            }
+            for u in &used.uses {
+                if let Some(v) = here.get(&u.at) {
+                    set(body, u, *v);
+                }
+            }
+        }
+        for &(from, way) in &known.ways {
+            let to = known.targets[way];
+            let term = &mut body.blocks[from].term;
+            term.map(|b| if b == first { to } else { b });
+        }
+        for &b in &known.chain {
+            let data = &mut body.blocks[b];
+            data.insts.clear();
+            data.term = Term::Unreachable;
+        }
+        true
+    }
+}
+
+fn set(body: &mut Body, u: &Use, id: Id) {
+    match u.place {
+        Place::Phi(n, k) => {
+            let phi = body.blocks[u.block].phis.get_mut(n);
+            if let Some(arg) = phi.and_then(|p| p.args.get_mut(k)) {
+                arg.1 = id;
+            }
+        }
+        Place::Inst(n, k) => {
+            if let Some(inst) = body.blocks[u.block].insts.get(n).copied() {
+                body.set_operand(&inst, k, id);
+            }
+        }
+        Place::Term => body.blocks[u.block].term.set_condition(id),
+        Place::Result => body.result = body.result.map(|(_, ty)| (id, ty)),
+    }
+}
