@@ -115,7 +115,11 @@ fn code(mut rng: Rng, options: &Options) -> Module {
         // The first parameter is the channels that run.
         let mut params = vec![Type::clamped(Scalar::B1, simd)];
         params.extend(types(&mut rng));
-        callees.push((FuncRef::new(1 + n as usize), params, types(&mut rng)));
+        let results = types(&mut rng);
+        if !rng.one_in(3) {
+            params.push(large(&mut rng, &results));
+        }
+        callees.push((FuncRef::new(1 + n as usize), params, results));
     }
     module
         .functions
@@ -128,6 +132,24 @@ fn code(mut rng: Rng, options: &Options) -> Module {
         }
     }
     module
+}
+
+/// A vector of many registers, often of what one of some types has.
+fn large(rng: &mut Rng, of: &[Type]) -> Type {
+    let scalar = rng.pick(of).map_or(Scalar::B1, Type::scalar);
+    let scalar = match scalar {
+        Scalar::B1 => rng.pick(&[Scalar::I32, Scalar::I16]).unwrap_or(Scalar::I32),
+        scalar => scalar,
+    };
+    let bytes = rng
+        .pick(&[128, 256, 256, 384, 512, 512, 768])
+        .unwrap_or(256);
+    Type::clamped(scalar, bytes / scalar.bytes())
+}
+
+/// Whether a type is of many registers.
+pub(super) fn is_large(ty: Type) -> bool {
+    ty.bytes() >= 128
 }
 
 /// A subroutine to call: parameters and results.
@@ -155,6 +177,10 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
             contract: false,
         });
     }
+    // Something large is passed to the subroutine.
+    let passes = callee
+        .as_ref()
+        .is_some_and(|c| c.1.iter().any(|t| is_large(*t)));
     let mut b = FunctionBuilder::new(&mut func);
     let (input, output) = (b.ptr_param(), b.ptr_param());
     let mut pool = vec![
@@ -206,6 +232,9 @@ fn kernel(rng: &mut Rng, options: &Options, simd: u32, callee: Option<Callee>) -
         state: &mut state,
     };
     g.body(options.size, 0);
+    if passes && !g.rng.one_in(3) {
+        g.instruction(Opcode::Call);
+    }
     g.store_values();
     g.b.ins().return_(&[]);
     *rng = state.rng;
@@ -238,10 +267,17 @@ fn subroutine(
     };
     let mut func = Function::subroutine(name, results);
     let mut b = FunctionBuilder::new(&mut func);
-    let pool: Vec<Value> = params.iter().map(|&t| b.param(t)).collect();
+    let mut pool: Vec<Value> = params.iter().map(|&t| b.param(t)).collect();
     if let Some(&mask) = pool.first() {
         b.set_exec_mask(mask);
     }
+    // Mostly what is large is read in parts alone.
+    let parts: Vec<Value> = pool
+        .iter()
+        .copied()
+        .filter(|&v| is_large(b.ty(v)) && !rng.one_in(4))
+        .collect();
+    pool.retain(|v| !parts.contains(v));
     let zero = b.ins().iconst(Type::scalar_of(Scalar::I64), 0);
     let mut state = State {
         rng: rng.clone(),
@@ -268,8 +304,11 @@ fn subroutine(
         b: &mut b,
         state: &mut state,
     };
+    for &v in &parts {
+        g.parts_of(v);
+    }
     g.body(options.size / 6, 1);
-    let args: Vec<Value> = results.iter().map(|&t| g.value(t)).collect();
+    let args: Vec<Value> = results.iter().map(|&t| g.result(t, &parts)).collect();
     g.b.ins().return_(&args);
     *rng = state.rng;
     finish(b);

@@ -1,6 +1,6 @@
 //! One random instruction of an opcode.
 
-use super::generate::Gen;
+use super::generate::{Gen, is_large};
 use crate::ir::opcode::{Class, Format, Out};
 use crate::ir::{Dim, FloatCC, InstData, IntCC, Opcode, Region, Scalar, Type, Value};
 
@@ -379,8 +379,19 @@ impl Gen<'_, '_, '_> {
         let Some((func, params, results)) = self.callee.clone() else {
             return;
         };
-        let args: Vec<Value> = params.iter().map(|&t| self.value(t)).collect();
-        let got = self.b.ins().call(func, &results, &args);
-        self.pool.extend(got);
+        // Often with something else right behind it.
+        let times = if self.rng.one_in(2) { 2 } else { 1 };
+        let args = |g: &mut Self| -> Vec<Value> { params.iter().map(|&t| g.value(t)).collect() };
+        let calls: Vec<Vec<Value>> = (0..times).map(|_| args(self)).collect();
+        for args in &calls {
+            let got = self.b.ins().call(func, &results, args);
+            self.pool.extend(got);
+        }
+        // What is large lives on, where that is passed.
+        for &v in calls.iter().flatten() {
+            if is_large(self.b.ty(v)) && !self.rng.one_in(4) {
+                self.parts_of(v);
+            }
+        }
     }
 }

@@ -57,6 +57,46 @@ impl Gen<'_, '_, '_> {
         }
     }
 
+    /// A few parts of a vector, at any of its places.
+    pub(super) fn parts_of(&mut self, v: Value) {
+        let ty = self.b.ty(v);
+        for _ in 0..1 + self.rng.below(3) {
+            let (part, mut region) = self.lanes_of(ty, false);
+            if self.rng.one_in(2) {
+                let part = part.min(ty.lanes());
+                let bytes = ty.scalar().bytes();
+                let at = self.rng.below(ty.lanes() / part) * part * bytes;
+                region = Region::contiguous(part as u16, at as u16);
+            }
+            let v = self.b.ins().rdregion(ty.by(part), v, region);
+            self.keep(&[v]);
+        }
+    }
+
+    /// A value for a subroutine to give: with a part of one of some vectors in it, where one is of the same.
+    pub(super) fn result(&mut self, ty: Type, of: &[Value]) -> Value {
+        let v = self.value(ty);
+        let alike = |w: &&Value| {
+            let of = self.b.ty(**w);
+            of.scalar() == ty.scalar() && of.lanes() >= ty.lanes()
+        };
+        let alike: Vec<Value> = of.iter().filter(alike).copied().collect();
+        let Some(whole) = self.rng.pick(&alike) else {
+            return v;
+        };
+        let slack = self.b.ty(whole).lanes() - ty.lanes();
+        let at = match self.rng.one_in(2) {
+            true => self.rng.below(slack + 1),
+            false => slack / ty.lanes() * ty.lanes(),
+        };
+        let region = Region::contiguous(ty.lanes() as u16, (at * ty.scalar().bytes()) as u16);
+        let part = self.b.ins().rdregion(ty, whole, region);
+        match ty.scalar().is_int() {
+            true => self.b.ins().bxor(v, part),
+            false => part,
+        }
+    }
+
     /// Some of a vector's lanes: often a half or a quarter of its beginning. `once`: each of them once.
     fn lanes_of(&mut self, ty: Type, once: bool) -> (u32, Region) {
         let lanes = ty.lanes();
