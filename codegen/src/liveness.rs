@@ -501,7 +501,7 @@ fn followed(code: &VCode) -> SecondaryMap<VReg, bool> {
         out[r] |= data.place != Place::Any;
     }
     for m in &code.insts {
-        if let MInst::LoadAddress { base: r, .. } | MInst::Touch { reg: r, .. } = *m {
+        if let MInst::LoadAddress { base: Some(r), .. } | MInst::Touch { reg: r, .. } = *m {
             out[r] = true;
         }
     }

@@ -143,7 +143,10 @@ fn set(all: &mut [Holds], m: &MInst, alloc: &Allocation, writer: &HashMap<u32, u
             [by(at), by(at + 1)]
         });
         if let Some(w) = all.get_mut(usize::from(sub) + k as usize) {
-            *w = Holds::Address((alloc.address[base] + offset) as u16, index);
+            *w = Holds::Address(
+                (base.map_or(0, |b| alloc.address[b]) + offset) as u16,
+                index,
+            );
         }
     }
 }

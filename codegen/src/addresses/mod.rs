@@ -439,8 +439,9 @@ impl Sharing<'_> {
         };
         self.loads += 1;
         let (old, count) = (usize::from(sub), count.channels() as usize);
+        let base = base.map_or(0, |b| self.alloc.address[b]);
         let address = |k: usize| Address {
-            start: (self.alloc.address[base] + offset) as u16,
+            start: (base + offset) as u16,
             index: index.map(|(r, at)| self.alloc.address[r] + at + (k * word()) as u32),
         };
         let all = || (0..self.words.len()).step_by(count);

@@ -62,7 +62,7 @@ fn an_index_that_is_written_is_another() {
                 base,
                 index,
                 ..
-            } => index.map(|i| (base, i)),
+            } => base.zip(index),
             _ => None,
         }) else {
             continue;
@@ -77,7 +77,7 @@ fn an_index_that_is_written_is_another() {
                 ..
             } = m
             {
-                (*base, *offset, *index) = (of, n as u32 % most, Some(by));
+                (*base, *offset, *index) = (Some(of), n as u32 % most, Some(by));
                 loads += 1;
             }
         }

@@ -6,6 +6,7 @@
 mod bytes;
 mod errata;
 mod labels;
+mod passed;
 mod prologue;
 mod scratch;
 mod simdcf;
@@ -31,7 +32,7 @@ use gantry_isa_gen::{
     self as isa, Arf, Dst, ExecSize, Op, PredCtrl, Predicate, Reg, RegRef, Region, Src, SrcMods,
     Target as BranchTarget, Type,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -243,6 +244,8 @@ struct Emitter<'a> {
     out: Vec<isa::Inst<Reg>>,
     symbols: Vec<(usize, DataRef, SymbolPart)>,
     reaches: Vec<Reach>,
+    /// By the word that a routine is passed, where the registers are that it may be the place of.
+    passed: HashMap<VReg, Vec<Range<u32>>>,
     /// Where blocks start, as far as emitted.
     starts: Vec<i32>,
     masks: simdcf::Masks,
@@ -334,6 +337,7 @@ pub(crate) fn physical(
         starts: Vec::with_capacity(code.blocks.len()),
         masks: simdcf::Masks::default(),
         kept: scratch::kept(code, alloc, target),
+        passed: passed::places(code, alloc),
     };
     let mut locs = SrcLocs::default();
     let mut from = code.locs.cursor();
@@ -505,6 +509,12 @@ impl Emitter<'_> {
         self.alloc.address[r] + sub
     }
 
+    /// Where a register is.
+    fn bytes_of(&self, r: VReg) -> Range<u32> {
+        let start = self.address(r, 0);
+        start..start + self.code.vregs[r].bytes
+    }
+
     fn place(&self, at: RegRef<VirtReg>) -> Result<RegRef<Reg>, String> {
         match at.reg.kind() {
             RegKind::Phys(reg) => Ok(RegRef::new(reg, at.sub)),
@@ -539,13 +549,22 @@ impl Emitter<'_> {
             }
             MInst::Start { .. } => {}
             MInst::Touch { reg, write } => {
-                let start = self.address(reg, 0);
                 if let Some(inst) = self.out.len().checked_sub(1) {
-                    self.reaches.push(Reach {
+                    let own = [self.bytes_of(reg)];
+                    let last = self.out.last();
+                    let all = match self.passed.get(&reg) {
+                        // By the word that it is passed, a routine reaches what any of its callers passes.
+                        Some(all) if last.is_some_and(passed::reads_by_address) => &all[..],
+                        Some(_) => &[],
+                        // What is told of a call its routine says by itself.
+                        None if last.is_some_and(|i| i.op == Op::Call) => &[],
+                        None => &own[..],
+                    };
+                    self.reaches.extend(all.iter().map(|bytes| Reach {
                         inst,
-                        bytes: start..start + self.code.vregs[reg].bytes,
+                        bytes: bytes.clone(),
                         write,
-                    });
+                    }));
                 }
             }
             MInst::Copy { dst, src } => {
@@ -560,7 +579,8 @@ impl Emitter<'_> {
                 index,
             } => {
                 let a0 = Reg::Arf(Arf::Address, 0);
-                let start = imm(self.address(base, offset).into(), Type::Uw);
+                let start = base.map_or(offset, |b| self.address(b, offset));
+                let start = imm(start.into(), Type::Uw);
                 let a0 = dst(RegRef::new(a0, sub * 2), Type::Uw);
                 let mut inst = match index {
                     Some((r, at)) => {
@@ -576,6 +596,11 @@ impl Emitter<'_> {
                     *region = Region::packed(count);
                 }
                 self.out.push(inst);
+            }
+            MInst::PlaceOf { dst: to, base } => {
+                let to = dst(self.grf(self.address(to, 0))?, Type::Uw);
+                let place = imm(self.address(base, 0).into(), Type::Uw);
+                self.out.push(uniform(Op::Mov, to, [place]));
             }
             MInst::Symbol {
                 dst: to,

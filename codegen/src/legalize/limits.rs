@@ -4,7 +4,7 @@ use super::cut;
 use super::{Legalizer, Operands, Piece};
 use crate::vcode::VirtReg;
 use crate::vcode::bale::{Bale, BaleSrc, View};
-use gantry_isa_gen::{Op, Type};
+use gantry_isa_gen::{Op, Region, Type};
 
 /// Words of the address register that rows may have (PRM Vol. 7, "Indirect Operand").
 const ADDRESSES: u32 = 16;
@@ -67,6 +67,19 @@ impl Legalizer<'_> {
         self.halves_fit(bale, p).then_some(out)
     }
 
+    /// The region of an indirect source, if one instruction can reach these channels. Where it is known how it lies in GRFs, it is that of a direct one.
+    pub(super) fn indirect(&self, v: &View, p: Piece) -> Option<Region> {
+        let grf = self.grf.bytes;
+        if !v.index.is_some_and(|i| i.aligned) {
+            let region = cut::indirect(v, p.first, p.lanes, grf);
+            return region.filter(|_| self.index_fits(v, p));
+        }
+        let (_, region) = cut::src(v, p.first, p.lanes, self.base(v.reg))?;
+        let last = v.byte(p.first + p.lanes - 1) + v.ty.bytes() - 1;
+        let one = v.byte(p.first) / grf == last / grf;
+        (one || self.target.features().indirect_grf_crossing).then_some(region)
+    }
+
     /// One index serves one row, or all rows where there is only one index; and where an indirect operand cannot cross registers, one channel
     /// alone surely does not.
     fn index_fits(&self, v: &View, p: Piece) -> bool {
@@ -109,10 +122,7 @@ impl Legalizer<'_> {
 
     fn src_fits(&self, v: &View, p: Piece) -> bool {
         match v.index {
-            Some(_) => {
-                self.index_fits(v, p)
-                    && cut::indirect(v, p.first, p.lanes, self.grf.bytes).is_some()
-            }
+            Some(_) => self.indirect(v, p).is_some(),
             None => cut::src(v, p.first, p.lanes, self.base(v.reg)).is_some(),
         }
     }

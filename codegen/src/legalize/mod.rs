@@ -256,7 +256,9 @@ impl Legalizer<'_> {
                 BaleSrc::Imm(..) => None,
             });
         for (v, write) in views.chain([(&bale.dst, true)]) {
-            if let (Some(reg), Some(_)) = (v.reg.as_grf(), v.index) {
+            if let Some(index) = v.index {
+                // What lies somewhere in the file goes by the name of the word that says where.
+                let reg = v.reg.as_grf().unwrap_or(index.reg);
                 self.out.push(MInst::Touch { reg, write });
             }
         }
@@ -528,7 +530,7 @@ impl Legalizer<'_> {
     }
 
     fn load_address(&mut self, v: &View, p: Piece, sub: u16) {
-        let (Some(base), Some(i)) = (v.reg.as_grf(), v.index) else {
+        let Some(i) = v.index else {
             return;
         };
         let row = if i.rows > 1 { p.first / v.w } else { 0 };
@@ -541,7 +543,7 @@ impl Legalizer<'_> {
         self.out.push(MInst::LoadAddress {
             sub,
             count: ExecSize::S1,
-            base,
+            base: v.reg.as_grf(),
             offset,
             index: Some((i.reg, row * 2)),
         });
@@ -549,13 +551,11 @@ impl Legalizer<'_> {
 
     /// Source 0 by an address for each of its rows.
     fn rows(&mut self, v: &View, p: Piece, mods: SrcMods) -> Option<Src<VirtReg>> {
-        let (Some(base), Some(i)) = (v.reg.as_grf(), v.index) else {
-            return None;
-        };
+        let i = v.index?;
         self.out.push(MInst::LoadAddress {
             sub: 0,
             count: ExecSize::new(p.lanes / v.w)?,
-            base,
+            base: v.reg.as_grf(),
             offset: v.offset,
             index: Some((i.reg, p.first / v.w * 2)),
         });
@@ -610,8 +610,7 @@ impl Legalizer<'_> {
                 Src::Indirect {
                     addr: RegRef::new(address(), n * 2),
                     imm: 0,
-                    region: cut::indirect(&v, p.first, p.lanes, self.grf.bytes)
-                        .unwrap_or(Region::SCALAR),
+                    region: self.indirect(&v, p).unwrap_or(Region::SCALAR),
                     ty: v.ty,
                     mods,
                 }

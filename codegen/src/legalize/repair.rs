@@ -6,7 +6,7 @@
 
 use super::Legalizer;
 use crate::fired::Repair;
-use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
+use crate::vcode::bale::{Bale, BaleSrc, Index, Operation, View};
 use crate::vcode::{Place, VRegData, VirtReg};
 use gantry_isa_gen::{MathFn, Op, SrcMods, Subfn, Type};
 
@@ -485,7 +485,8 @@ impl Legalizer<'_> {
     fn source_in_step(&self, b: &Bale, v: &View, to: u32, at: u32) -> bool {
         let null = b.dst.reg == VirtReg::NULL;
         let free = null && self.target.features().regioning_in_step;
-        v.index.is_none()
+        let placed = |i: Index| i.aligned && self.target.features().regioning_in_step;
+        v.index.is_none_or(placed)
             && (b.lanes == 1
                 || free
                 || Self::is_scalar(v, b.lanes)

@@ -32,6 +32,7 @@ impl Lower<'_> {
         index.expand().map(|v| Index {
             rows: self.ty(v).lanes(),
             reg: self.reg(v),
+            aligned: false,
         })
     }
 }

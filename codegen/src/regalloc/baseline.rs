@@ -217,7 +217,10 @@ pub(crate) fn linear_scan(
     let mut stays = routines::shared(&code);
     for m in &code.insts {
         // Its place is known by its address.
-        if let MInst::LoadAddress { base, .. } = *m {
+        if let MInst::LoadAddress {
+            base: Some(base), ..
+        } = *m
+        {
             stays[base] = true;
         }
     }

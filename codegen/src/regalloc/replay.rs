@@ -348,13 +348,19 @@ impl Replay {
                 }
                 for n in 0..count.channels() {
                     if let Some(word) = self.a0.get_mut(u32::from(sub) as usize + n as usize) {
-                        *word = Some(Address {
+                        *word = base.zip(to).map(|(base, to)| Address {
                             base,
                             byte: offset,
                             place: p.place(to) + offset,
                         });
                     }
                 }
+                self.commit();
+            }
+            (MInst::PlaceOf { dst, .. }, MInst::PlaceOf { dst: to, .. }) => {
+                let bytes = p.before.vregs[dst].bytes;
+                let tokens: Vec<u64> = (0..bytes).map(|_| self.fresh(Token::Result)).collect();
+                self.write(p, dst, 0, p.place(to), &tokens);
                 self.commit();
             }
             (MInst::Symbol { dst, part, .. }, MInst::Symbol { dst: to, .. }) => {

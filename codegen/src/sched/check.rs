@@ -54,8 +54,9 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
             // Of the base only the place is asked for.
             let address = match m {
                 MInst::LoadAddress { base, index, .. } => {
-                    *base == r && index.is_none_or(|(i, _)| i != r)
+                    *base == Some(r) && index.is_none_or(|(i, _)| i != r)
                 }
+                MInst::PlaceOf { base, .. } => *base == r,
                 _ => false,
             };
             if !says || address && !self.space.values {

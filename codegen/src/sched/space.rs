@@ -165,6 +165,10 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                 });
                 Freedom::Free
             }
+            MInst::PlaceOf { dst, .. } => {
+                f(&all(dst, true));
+                Freedom::Free
+            }
             MInst::Symbol { dst, part, .. } => {
                 let low = Type::Ud.bytes();
                 let (from, bytes) = match part {

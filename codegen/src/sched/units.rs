@@ -196,7 +196,9 @@ impl Units {
                     let grfs = (space.size)(*dst).div_ceil(space.grf);
                     Some(simple(space.platform, grfs))
                 }
-                MInst::LoadAddress { .. } | MInst::Symbol { .. } => Some(simple(space.platform, 1)),
+                MInst::LoadAddress { .. } | MInst::PlaceOf { .. } | MInst::Symbol { .. } => {
+                    Some(simple(space.platform, 1))
+                }
                 MInst::Start { .. } | MInst::Touch { .. } => None,
                 _ => Some(Timing {
                     unit: Unit::None,

@@ -5,7 +5,7 @@
 
 use crate::ir;
 use crate::vcode::{VFlag, VReg, VirtReg};
-use gantry_isa_gen::{Cond, Op, SrcMods, Subfn, Type};
+use gantry_isa_gen::{Cond, Op, Reg, SrcMods, Subfn, Type};
 use std::fmt;
 
 /// A variable index of an operand: a word in a register, in bytes, added to the region's offset.
@@ -15,12 +15,14 @@ pub struct Index {
     pub reg: VReg,
     /// Words, one per row for multi-indirect access; 1 for one index.
     pub rows: u32,
+    /// Whether it is known to be a multiple of a GRF's bytes.
+    pub aligned: bool,
 }
 
 /// Elements of a register as lanes: lane `i` is at byte `offset + size * ((i / w) * vs + (i % w) * hs)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
-    /// The register.
+    /// The register; [`View::FILE`] where the variable index is where in the file.
     pub reg: VirtReg,
     /// Start in bytes.
     pub offset: u32,
@@ -37,6 +39,9 @@ pub struct View {
 }
 
 impl View {
+    /// What a view is of that is at a place of the file that its variable index says.
+    pub const FILE: VirtReg = VirtReg::phys(Reg::Grf(0));
+
     /// `lanes` neighbours from the register's start.
     pub fn contiguous(reg: VirtReg, lanes: u32, ty: Type) -> View {
         View {

@@ -177,12 +177,16 @@ impl fmt::Display for MInst {
                 if count.channels() > 1 {
                     write!(f, "({}) ", count.channels())?;
                 }
-                write!(f, "{base}+{offset}")?;
+                match base {
+                    Some(base) => write!(f, "{base}+{offset}")?,
+                    None => write!(f, "{offset}")?,
+                }
                 match index {
                     Some((r, at)) => write!(f, " + {r}+{at}"),
                     None => Ok(()),
                 }
             }
+            MInst::PlaceOf { dst, base } => write!(f, "place {dst} {base}"),
             MInst::Jump => f.write_str("jump"),
             MInst::Branch { flag, sub, test } => {
                 f.write_str("branch ")?;

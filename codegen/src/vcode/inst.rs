@@ -71,12 +71,20 @@ pub enum MInst {
         sub: u16,
         /// Words, a power of two.
         count: isa::ExecSize,
-        /// The register whose place is meant.
-        base: VReg,
+        /// The register whose place is meant; none where the index says where in the file.
+        base: Option<VReg>,
         /// Constant bytes added.
         offset: u32,
         /// Indices in bytes, unsigned words from a byte offset of a register on.
         index: Option<(VReg, u32)>,
+    },
+    /// The byte of the file where a register is, as a word: what a routine reaches it by. The register keeps its place; [`MInst::Touch`] behind the call says
+    /// until when the routine reads it.
+    PlaceOf {
+        /// Where to.
+        dst: VReg,
+        /// The register whose place is meant.
+        base: VReg,
     },
     /// A part of the address of constant data, which the loader fills in.
     Symbol {
@@ -218,7 +226,13 @@ impl MInst {
                 if let Some((r, _)) = index {
                     f(r, Access::Use);
                 }
+                if let Some(base) = base {
+                    f(base, Access::Use);
+                }
+            }
+            MInst::PlaceOf { dst, base } => {
                 f(base, Access::Use);
+                f(dst, Access::Def);
             }
             MInst::Symbol { dst, part, .. } => f(
                 dst,
@@ -269,7 +283,13 @@ impl MInst {
                 if let Some((r, _)) = index {
                     *r = f(*r, Access::Use);
                 }
+                if let Some(base) = base {
+                    *base = f(*base, Access::Use);
+                }
+            }
+            MInst::PlaceOf { dst, base } => {
                 *base = f(*base, Access::Use);
+                *dst = f(*dst, Access::Def);
             }
             MInst::Symbol { dst, part, .. } => {
                 let access = match part {

@@ -105,7 +105,7 @@ pub(crate) fn running(code: &VCode) -> SecondaryMap<Routine, Vec<Routine>> {
     out
 }
 
-/// The registers that instructions of several routines name.
+/// The registers that stay where they are: those that instructions of several routines name, and those that are passed by where they are.
 pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
     let mut out = SecondaryMap::new();
     if code.routines.len() < 2 {
@@ -119,6 +119,9 @@ pub(crate) fn shared(code: &VCode) -> SecondaryMap<VReg, bool> {
                 None => owner[r] = Some(routine),
                 Some(other) => out[r] |= other != routine,
             });
+            if let MInst::PlaceOf { base, .. } = *m {
+                out[base] = true;
+            }
         }
     }
     out

@@ -10,7 +10,7 @@ use super::{
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use gantry_isa_gen::sem::dpas::Dpas;
-use gantry_isa_gen::{Dst, Inst, RegRef, Region, Src};
+use gantry_isa_gen::{Dst, Inst, RegRef, Region, Src, Type};
 use std::fmt::Display;
 
 /// What instructions refer to.
@@ -326,8 +326,13 @@ impl Verifier<'_> {
                 if let Some((r, from)) = index {
                     self.bytes(VirtReg::grf(*r), *from, from + 2 * count.channels())?;
                 }
-                self.bytes(VirtReg::grf(*base), *offset, *offset)
+                match (base, index) {
+                    (Some(base), _) => self.bytes(VirtReg::grf(*base), *offset, *offset),
+                    (None, Some(_)) => Ok(()),
+                    (None, None) => Err("an address of nothing".to_string()),
+                }
             }
+            MInst::PlaceOf { dst, .. } => self.bytes(VirtReg::grf(*dst), 0, Type::Uw.bytes()),
             MInst::Branch { flag, .. } => self.bytes(*flag, 0, 0),
             MInst::Leave {
                 flag: Some((f, ..)),

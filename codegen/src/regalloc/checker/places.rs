@@ -51,7 +51,15 @@ impl Checker<'_> {
                 continue;
             };
             match (was, m) {
-                (&MInst::LoadAddress { base, .. }, &MInst::LoadAddress { base: now, .. }) => {
+                (
+                    &MInst::LoadAddress {
+                        base: Some(base), ..
+                    },
+                    &MInst::LoadAddress {
+                        base: Some(now), ..
+                    },
+                )
+                | (&MInst::PlaceOf { base, .. }, &MInst::PlaceOf { base: now, .. }) => {
                     loaded.push((base, self.place(now)));
                 }
                 (&MInst::Touch { reg, .. }, &MInst::Touch { reg: now, .. }) => {

@@ -699,6 +699,15 @@ impl Gen<'_> {
         for &dst in &i.params {
             self.give(dst);
         }
+        let env = self.env.clone();
+        let placed = self.rng.pick(&env).filter(|_| self.rng.one_in(6));
+        if let Some(base) = placed {
+            self.seen.add(Feature::Placed);
+            let dst = self.vregs.push(VRegData::anywhere(2, self.grf));
+            self.insts.push(MInst::PlaceOf { dst, base });
+            let (reg, write) = (dst, false);
+            self.insts.push(MInst::Touch { reg, write });
+        }
         for &reg in &i.params {
             self.insts.push(MInst::Touch { reg, write: false });
         }
@@ -709,6 +718,9 @@ impl Gen<'_> {
         });
         for &dst in &i.results {
             self.insts.push(MInst::Start { dst });
+        }
+        if let Some(reg) = placed {
+            self.insts.push(MInst::Touch { reg, write: false });
         }
         for &src in &i.results {
             if self.rng.one_in(5) {

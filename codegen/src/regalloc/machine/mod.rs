@@ -49,7 +49,9 @@ fn need(code: &VCode) -> u32 {
         let own = all.into_iter().filter(|r| !stays(*r));
         most = most.max(own.map(bytes).sum::<u32>());
         match *m {
-            MInst::LoadAddress { base, .. } => pinned.insert(base),
+            MInst::LoadAddress {
+                base: Some(base), ..
+            } => pinned.insert(base),
             MInst::Touch { reg, .. } => pinned.remove(&reg),
             _ => false,
         };

@@ -673,7 +673,7 @@ impl Gen<'_> {
         self.insts.push(MInst::LoadAddress {
             sub,
             count,
-            base,
+            base: Some(base),
             offset: if rows.is_some() { 0 } else { offset },
             index,
         });

@@ -80,6 +80,7 @@ features! {
     CallInLoop = "call in a loop",
     CallOfCall = "call in a routine",
     Across = "value across a call",
+    Placed = "value passed by where it is",
     Returns = "routine of several returns",
     NeverReturns = "routine that never returns",
     Bdw = "target: bdw",

@@ -378,7 +378,9 @@ fn wanted_alone(code: &VCode, stays: &SecondaryMap<VReg, bool>, staying: &[u32])
         all.sort_unstable();
         all.dedup();
         match *m {
-            MInst::LoadAddress { base, .. } => pinned.push(base),
+            MInst::LoadAddress {
+                base: Some(base), ..
+            } => pinned.push(base),
             MInst::Touch { reg, .. } => pinned.retain(|r| *r != reg),
             _ => {}
         }

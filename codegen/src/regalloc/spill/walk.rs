@@ -456,9 +456,9 @@ impl<'a> Walk<'a> {
             }
         });
         match *m {
-            MInst::LoadAddress { base, .. } if !self.pinned.contains(&base) => {
-                self.pinned.push(base)
-            }
+            MInst::LoadAddress {
+                base: Some(base), ..
+            } if !self.pinned.contains(&base) => self.pinned.push(base),
             MInst::Touch { reg, .. } => self.pinned.retain(|r| *r != reg),
             _ => {}
         }

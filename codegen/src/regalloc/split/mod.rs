@@ -769,7 +769,9 @@ impl<'a> Scan<'a> {
         });
         *m = inst;
         match self.code.insts.get(i as usize) {
-            Some(&MInst::LoadAddress { base, .. }) => self.pinned.push(self.root[base]),
+            Some(&MInst::LoadAddress {
+                base: Some(base), ..
+            }) => self.pinned.push(self.root[base]),
             Some(&MInst::Touch { reg, .. }) => {
                 let root = self.root[reg];
                 self.pinned.retain(|r| *r != root);
