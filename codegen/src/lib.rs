@@ -7,6 +7,7 @@
 mod address;
 mod addresses;
 pub mod builder;
+mod by_address;
 mod coalesce;
 mod compile;
 mod constants;

@@ -8,6 +8,7 @@
 //!      | expand     what the target lacks, by what it has
 //!      | lower      ISLE rules: bales
 //!      | sends      payloads and descriptors
+//!      | by-address large parameters of subroutines passed by where they are
 //!      | legalize   bales cut to what the hardware takes
 //!      | flags      predicates, by regalloc2
 //!      | coalesce   moves to and from parts of registers, done without
@@ -24,6 +25,7 @@
 //! ```
 
 use crate::addresses;
+use crate::by_address;
 use crate::coalesce::coalesce;
 use crate::compile::{CompileOptions, CompiledKernel, Demand, KernelStats, listing};
 use crate::constants;
@@ -69,6 +71,8 @@ pub enum Stage {
     Lower,
     /// Payloads and descriptors.
     Sends,
+    /// Large parameters of subroutines passed by where they are.
+    ByAddress,
     /// Instructions over virtual registers.
     Legalize,
     /// Flags physical.
@@ -97,13 +101,14 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage in order.
-    pub const ALL: [Stage; 18] = [
+    pub const ALL: [Stage; 19] = [
         Stage::Verify,
         Stage::Inline,
         Stage::Opt,
         Stage::Expand,
         Stage::Lower,
         Stage::Sends,
+        Stage::ByAddress,
         Stage::Legalize,
         Stage::Flags,
         Stage::Coalesce,
@@ -127,6 +132,7 @@ impl Stage {
             Stage::Expand => "expand",
             Stage::Lower => "lower",
             Stage::Sends => "sends",
+            Stage::ByAddress => "by-address",
             Stage::Legalize => "legalize",
             Stage::Flags => "flags",
             Stage::Coalesce => "coalesce",
@@ -416,10 +422,15 @@ fn measure(
         let mut all = stages.stats.passes.iter();
         all.any(|p| p.pass == *pass && p.changes > 0)
     };
-    let costs: PassSet = [Pass::Unroll, Pass::Coalesce, Pass::HoistLoads]
-        .into_iter()
-        .filter(did)
-        .collect();
+    let costs: PassSet = [
+        Pass::Unroll,
+        Pass::Coalesce,
+        Pass::HoistLoads,
+        Pass::ByAddress,
+    ]
+    .into_iter()
+    .filter(did)
+    .collect();
     if out.live.peak().1 <= out.limit || costs == PassSet::default() {
         return Ok(out);
     }
@@ -461,7 +472,17 @@ fn measure_with(
     let (lowered, findings) = stages.run(Stage::Lower, || {
         lower(&group, target, &payload, options.simd_cf)
     })?;
-    let lowered = stages.run(Stage::Sends, || sends::expand(name, lowered, target))?;
+    let mut lowered = stages.run(Stage::Sends, || sends::expand(name, lowered, target))?;
+    let passes_places = passes.contains(Pass::ByAddress) && lowered.routines.len() > 1;
+    let mut passed = 0;
+    let lowered = stages.run(Stage::ByAddress, || {
+        if passes_places {
+            let shares = passes.contains(Pass::Addresses);
+            passed = by_address::pass(name, &mut lowered, target, shares);
+        }
+        Ok(lowered)
+    })?;
+    stages.pass(Pass::ByAddress, passes_places, passed);
     let code = stages.run(Stage::Legalize, || {
         legalize(name, lowered, target, std::mem::take(&mut context.insts))
     })?;

@@ -104,6 +104,49 @@ pub fn legalize(
     Ok(code)
 }
 
+/// Counts what bales become.
+pub(crate) struct Counter<'a>(Legalizer<'a>);
+
+impl<'a> Counter<'a> {
+    /// For bales of a function.
+    pub(crate) fn new(f: &LoweredFunction, target: &'a Target) -> Counter<'a> {
+        Counter(Legalizer {
+            target,
+            grf: f.grf,
+            vregs: f.vregs.clone(),
+            flags: f.flags.clone(),
+            fired: Fired::default(),
+            out: Vec::new(),
+            error: None,
+        })
+    }
+
+    /// A fresh register of a word.
+    pub(crate) fn word(&mut self) -> VReg {
+        self.0.temp(Type::Uw.bytes())
+    }
+
+    /// The instructions that a bale becomes, if it can be executed, but for addresses; `f` is called with the offsets of those that are loaded of places in the file.
+    pub(crate) fn count(&mut self, bale: &Bale, mut f: impl FnMut(u32)) -> Option<u32> {
+        self.0.out.clear();
+        self.0.bale(bale);
+        if self.0.error.take().is_some() {
+            return None;
+        }
+        let mut count = 0;
+        for m in &self.0.out {
+            match *m {
+                MInst::Op { .. } => count += 1,
+                MInst::LoadAddress {
+                    base: None, offset, ..
+                } => f(offset),
+                _ => {}
+            }
+        }
+        Some(count)
+    }
+}
+
 struct Legalizer<'a> {
     target: &'a Target,
     grf: GrfFile,

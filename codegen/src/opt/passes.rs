@@ -90,6 +90,8 @@ passes! {
     Lanes "lanes" O2,
     /// Products made part of the sums that they are in, where the kernel allows it.
     Contract "contract" O1,
+    /// Large parameters of subroutines passed by where they are.
+    ByAddress "by-address" O1,
     /// Moves to and from parts of registers done without, before allocation.
     Coalesce "coalesce" O1,
     /// Constants in registers made once for all that want them, two at a time.

@@ -47,7 +47,7 @@ pub trait Command: Sync {
 }
 
 /// Every command there is.
-pub const COMMANDS: [&dyn Command; 23] = [
+pub const COMMANDS: [&dyn Command; 24] = [
     &cat::Cat,
     &verifier::Verifier,
     &stage::INLINE,
@@ -55,6 +55,7 @@ pub const COMMANDS: [&dyn Command; 23] = [
     &stage::EXPAND,
     &stage::LOWER,
     &stage::SENDS,
+    &stage::BY_ADDRESS,
     &stage::LEGALIZE,
     &stage::FLAGS,
     &stage::COALESCE,

@@ -23,6 +23,7 @@ pub(super) const OPT: StageTest = of("opt", Stage::Opt);
 pub(super) const EXPAND: StageTest = of("expand", Stage::Expand);
 pub(super) const SENDS: StageTest = of("sends", Stage::Sends);
 pub(super) const LOWER: StageTest = of("lower", Stage::Lower);
+pub(super) const BY_ADDRESS: StageTest = of("by-address", Stage::ByAddress);
 pub(super) const LEGALIZE: StageTest = of("legalize", Stage::Legalize);
 pub(super) const FLAGS: StageTest = of("flags", Stage::Flags);
 pub(super) const COALESCE: StageTest = of("coalesce", Stage::Coalesce);
@@ -69,6 +70,7 @@ impl Command for StageTest {
         // The stages behind are tested with what the file says, not with what the optimizer makes of it.
         compile_options.opt = match self.stage {
             Stage::Opt
+            | Stage::ByAddress
             | Stage::Coalesce
             | Stage::Constants
             | Stage::Raise

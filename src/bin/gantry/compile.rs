@@ -75,7 +75,7 @@ pub(crate) struct Args {
     /// Draw where values are, over the program: a picture (PNG), of the only kernel
     #[arg(long, value_name = "PNG", conflicts_with = "cache")]
     regalloc_map: Option<PathBuf>,
-    /// Print the result of a stage to standard error: verify, inline, opt, expand, lower, sends, legalize, flags, coalesce, constants, raise, liveness, regalloc, schedule, physical, scoreboard or emit
+    /// Print the result of a stage to standard error: verify, inline, opt, expand, lower, sends, by-address, legalize, flags, coalesce, constants, raise, liveness, regalloc, schedule, physical, scoreboard or emit
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
 }
