@@ -253,5 +253,5 @@ fn what_fits_moves_and_is_not_spilled() {
         }
     }
     eprintln!("{moved} moved values, {calls} of them call, {spilled:?} spilled");
-    assert!(moved > 9 && spilled[0] < 12 && spilled[1] < 3);
+    assert!(moved > 9 && spilled[0] < 16 && spilled[1] < 3);
 }
