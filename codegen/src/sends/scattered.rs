@@ -387,6 +387,7 @@ impl Sends<'_> {
             let begins = std::mem::replace(starts, false);
             self.out.code.push(Lowered::Bale(Bale {
                 mask: part.pred,
+                running: part.running,
                 channel: part.channel(),
                 ..Bale::new(part.lanes, operation, to, begins)
             }));
