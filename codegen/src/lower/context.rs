@@ -359,23 +359,13 @@ impl Context for Lower<'_> {
     }
 
     fn under_exec(&mut self, inst: Inst) -> Option<()> {
-        match *self.func.dfg.data(inst) {
-            InstData::Ternary {
-                opcode: Opcode::Select,
-                args: [mask, ..],
-            } => self.is_active(inst, mask).then_some(()),
-            _ => None,
-        }
+        let mask = self.chooses_by(inst)?;
+        self.is_active(inst, mask).then_some(())
     }
 
     fn under_exec_and_flag(&mut self, inst: Inst) -> Option<()> {
-        match *self.func.dfg.data(inst) {
-            InstData::Ternary {
-                opcode: Opcode::Select,
-                args: [mask, ..],
-            } => self.is_parted(inst, mask).then_some(()),
-            _ => None,
-        }
+        let mask = self.chooses_by(inst)?;
+        self.is_parted(inst, mask).then_some(())
     }
 
     fn merge_under_exec(&mut self, inst: Inst, old: Value, operation: Operation) -> Unit {

@@ -48,6 +48,17 @@ impl Lower<'_> {
         (self.mask(inst, mask), false)
     }
 
+    /// The mask of a choice.
+    pub(super) fn chooses_by(&self, inst: Inst) -> Option<Value> {
+        match *self.func.dfg.data(inst) {
+            InstData::Ternary {
+                opcode: Opcode::Select,
+                args: [mask, ..],
+            } => Some(mask),
+            _ => None,
+        }
+    }
+
     /// Whether a mask is those lanes of a flag that run, and nobody has it as a flag.
     pub(super) fn is_parted(&self, inst: Inst, mask: Value) -> bool {
         self.value_flags[mask].is_none()
@@ -215,10 +226,8 @@ impl Lower<'_> {
 
     /// An operation's result in the lanes of a choice's mask, which runs as [`Lower::lanes_of`] says, an old value in the others.
     pub(super) fn merge(&mut self, inst: Inst, old: Value, operation: Operation) {
-        let InstData::Ternary { args, .. } = *self.func.dfg.data(inst) else {
-            return;
-        };
-        let Some(v) = self.func.dfg.first_result(inst) else {
+        let (Some(mask), Some(v)) = (self.chooses_by(inst), self.func.dfg.first_result(inst))
+        else {
             return;
         };
         let (dst, lanes) = (self.reg(v), self.ty(v).lanes());
@@ -231,7 +240,7 @@ impl Lower<'_> {
             self.emit(MInst::Copy { dst, src });
             operation = super::facts::read_in_place(operation, VirtReg::grf(src), &view, lanes);
         }
-        let (flag, running) = self.lanes_of(inst, args[0]);
+        let (flag, running) = self.lanes_of(inst, mask);
         self.code.push(Lowered::Bale(Bale {
             mask: Some(flag),
             running,

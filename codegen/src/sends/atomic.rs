@@ -3,8 +3,8 @@
 use super::scattered::model;
 use super::{Part, Payloads, Place, Sends, forms, lsc};
 use crate::ir::{AtomicOp, MemFlags};
-use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
-use crate::vcode::lowered::{Lowered, at};
+use crate::vcode::bale::{BaleSrc, Operation, View};
+use crate::vcode::lowered::at;
 use crate::vcode::{MInst, VFlag, VReg};
 use gantry_isa_gen::message::{self, FloatAtomicOp, MsgOp};
 use gantry_isa_gen::{Op, Type};
@@ -140,11 +140,7 @@ impl Sends<'_> {
             let to = at(out, part.first * ty.bytes(), part.lanes, ty);
             let mov = Operation::new(Op::Mov, ty, &[from]);
             let begins = std::mem::replace(&mut starts, false);
-            self.out.code.push(Lowered::Bale(Bale {
-                mask: part.pred,
-                channel: part.channel(),
-                ..Bale::new(part.lanes, mov, to, begins)
-            }));
+            self.out.code.push(part.given(mov, to, begins));
         }
     }
 

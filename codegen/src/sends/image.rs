@@ -1,8 +1,8 @@
 //! Texels of images: the sampler's messages for what is only read, typed messages of the data port for the rest.
 
 use super::{Part, Payloads, Place, Sends, forms};
-use crate::vcode::bale::{Bale, BaleSrc, Operation};
-use crate::vcode::lowered::{Lowered, at};
+use crate::vcode::bale::{BaleSrc, Operation};
+use crate::vcode::lowered::at;
 use crate::vcode::{MInst, VFlag, VReg};
 use gantry_isa_gen::message::{Dir, Message, MsgOp, Rgba, Sample, SampleOp, Simd, Slots, Surface};
 use gantry_isa_gen::{Op, Type};
@@ -318,16 +318,8 @@ impl Sends<'_> {
                 t.ty,
             );
             let begins = std::mem::replace(starts, false);
-            self.out.code.push(Lowered::Bale(Bale {
-                mask: part.pred,
-                channel: part.channel(),
-                ..Bale::new(
-                    part.lanes,
-                    Operation::new(Op::Mov, t.ty, &[src]),
-                    to,
-                    begins,
-                )
-            }));
+            let mov = Operation::new(Op::Mov, t.ty, &[src]);
+            self.out.code.push(part.given(mov, to, begins));
         }
     }
 

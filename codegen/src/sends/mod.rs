@@ -35,6 +35,7 @@ pub use systolic::Systolic;
 use crate::ir::{FenceSpaces, SourceLoc};
 use crate::result::CodegenError;
 use crate::target::Target;
+use crate::vcode::bale::{Bale, Operation, View};
 use crate::vcode::lowered::{Buffer, CodeRange, Lowered, LoweredFunction};
 use crate::vcode::operand::{
     dst, flag_dst, flag_src, flag_type, grf_dst, imm, lane_mask, scalar, scalar_src, uniform,
@@ -194,6 +195,16 @@ impl Part {
             _ if self.running => self.first,
             _ => 0,
         }
+    }
+
+    /// The bale that moves what the message gave its lanes to where it belongs: lanes that take no part keep what is there.
+    fn given(&self, mov: Operation, to: View, begins: bool) -> Lowered {
+        Lowered::Bale(Bale {
+            mask: self.pred,
+            running: self.running,
+            channel: self.channel(),
+            ..Bale::new(self.lanes, mov, to, begins)
+        })
     }
 
     /// A message of the whole thread.

@@ -3,8 +3,8 @@
 use super::{Dir, Part, Payloads, Place, Sends, forms, lsc};
 use crate::ir::{MemFlags, Space};
 use crate::target::Target;
-use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
-use crate::vcode::lowered::{Lowered, at};
+use crate::vcode::bale::{BaleSrc, Operation, View};
+use crate::vcode::lowered::at;
 use crate::vcode::{self, MInst, VFlag, VReg, VirtReg};
 use gantry_isa_gen::message::{AddrModel, Cache, MsgOp, Rgba, Simd, Surface};
 use gantry_isa_gen::{Op, Type};
@@ -383,14 +383,9 @@ impl Sends<'_> {
                 true => from.narrowed(to.ty),
                 false => from,
             };
-            let operation = Operation::new(Op::Mov, to.ty, &[from.plain()]);
+            let mov = Operation::new(Op::Mov, to.ty, &[from.plain()]);
             let begins = std::mem::replace(starts, false);
-            self.out.code.push(Lowered::Bale(Bale {
-                mask: part.pred,
-                running: part.running,
-                channel: part.channel(),
-                ..Bale::new(part.lanes, operation, to, begins)
-            }));
+            self.out.code.push(part.given(mov, to, begins));
         }
     }
 

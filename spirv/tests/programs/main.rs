@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 mod alone;
+mod graph;
 mod make;
 mod program;
 #[path = "../common/targets.rs"]
