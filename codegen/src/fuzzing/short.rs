@@ -29,15 +29,24 @@ impl Gen<'_, '_, '_> {
         self.pool.push(v);
     }
 
-    /// A load of an element for each lane that runs.
+    /// A load of an element for each lane that runs; half the time for those of them that a flag has, and then all lanes of the result are looked at.
     fn load_for(&mut self, ty: Type) -> Value {
         let space = self.space();
         let unit = ty.scalar().bytes();
         let addr = self.read_addresses(space, ty.lanes(), unit, unit);
         let mem = self.flags(space, unit);
-        let (running, old) = (self.b.exec_mask(), self.value(ty));
-        self.b
-            .ins()
-            .load_from(mem, ty, addr, 0, Some((running, old)))
+        let (mut running, old) = (self.b.exec_mask(), self.value(ty));
+        let parted = self.rng.one_in(2);
+        if parted {
+            let flag = self.mask();
+            running = self.b.ins().band(running, flag);
+        }
+        let mask = Some((running, old));
+        let v = self.b.ins().load_from(mem, ty, addr, 0, mask);
+        if parted && let Some(at) = self.out_room(ty) {
+            let out = self.output;
+            self.b.ins().bstore(v, out, at as i32);
+        }
+        v
     }
 }
