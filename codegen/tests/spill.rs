@@ -212,7 +212,7 @@ fn nothing_is_too_deep_to_be_spilled() {
 fn what_fits_moves_and_is_not_spilled() {
     const SEED: u64 = 5000;
     eprintln!("seeds from {SEED}");
-    let (mut moved, mut spilled, mut calls) = (0, [0; 2], 0);
+    let (mut runs, mut moved, mut spilled, mut calls) = ([0; 2], 0, [0; 2], 0);
     for seed in SEED..SEED + 600 {
         let target = ["bdw", "skl", "icllp"][seed as usize % 3];
         let kind = Options {
@@ -246,12 +246,14 @@ fn what_fits_moves_and_is_not_spilled() {
                     extra == 0 || call || !some,
                     "seed {seed}, {target}: {demand} bytes and {extra} registers"
                 );
+                runs[usize::from(extra > 0)] += 1;
                 spilled[usize::from(extra > 0)] += u32::from(some);
                 moved += u32::from(s.splits > 0);
                 calls += u32::from(s.splits > 0 && call);
             }
         }
     }
-    eprintln!("{moved} moved values, {calls} of them call, {spilled:?} spilled");
-    assert!(moved > 9 && spilled[0] < 16 && spilled[1] < 3);
+    eprintln!("{moved} moved values, {calls} of them call, {spilled:?} of {runs:?} spilled");
+    // All that spill have calls: without moves twice as many would.
+    assert!(moved > 9 && spilled[0] * 16 < runs[0] && spilled[1] * 50 < runs[1]);
 }
