@@ -1,7 +1,7 @@
 //! How time and memory grow with the size of a function: per level, shape and size the seconds of each stage and the peak memory, and how many
 //! times more ten times the instructions take.
 //!
-//! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [-O 0,1,2] [--sizes 1000,10000,100000] [--rounds 3] [--inside] [--text]]`
+//! `cargo bench -p gantry-codegen --bench growth [-- SHAPE... [-O 0,1,2] [--sizes 1000,10000,100000] [--rounds 9] [--inside] [--text]]`
 //!
 //! `-O`: the levels, all three if nobody says. `--inside`: passes of the optimizer and phases of allocation as well. `--text`: building, printing, parsing and
 //! checking the IR too. Each measurement is a process of its own, so that its peak memory is its own, and the least of several rounds counts. The columns `build`, `print`, `parse`, `check` (the
@@ -146,19 +146,30 @@ impl Asked {
         out
     }
 
-    /// A figure of one shape, size and level by its name: the least of the rounds.
-    fn figures(&self, shape: Shape, size: usize, level: OptLevel) -> Res<BTreeMap<String, f64>> {
+    /// Figures of one shape, size and level by their names, of one round.
+    fn round(&self, shape: Shape, size: usize, level: OptLevel) -> Res<BTreeMap<String, f64>> {
         let mut out: BTreeMap<String, f64> = BTreeMap::new();
         let texts = std::iter::once(None).filter(|_| self.text);
         for level in std::iter::once(Some(level)).chain(texts) {
-            for _ in 0..self.rounds {
-                let mut round: BTreeMap<String, f64> = BTreeMap::new();
-                // What has several kernels' lines is their sum.
-                for (name, x) in child(shape, size, level)? {
-                    *round.entry(name).or_default() += x;
-                }
-                for (name, x) in round {
-                    // Memory and counts are those of compiling, which is first.
+            let mut all: BTreeMap<String, f64> = BTreeMap::new();
+            // What has several kernels' lines is their sum.
+            for (name, x) in child(shape, size, level)? {
+                *all.entry(name).or_default() += x;
+            }
+            // Memory and counts are those of compiling, which is first.
+            for (name, x) in all {
+                out.entry(name).or_insert(x);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Figures of one shape and level by size: the least of the rounds. Each round measures all sizes, as what else a machine does changes with the minute.
+    fn figures(&self, shape: Shape, level: OptLevel) -> Res<Vec<BTreeMap<String, f64>>> {
+        let mut out: Vec<BTreeMap<String, f64>> = vec![BTreeMap::new(); self.sizes.len()];
+        for _ in 0..self.rounds {
+            for (&size, out) in self.sizes.iter().zip(&mut out) {
+                for (name, x) in self.round(shape, size, level)? {
                     let least = out.entry(name).or_insert(x);
                     *least = least.min(x);
                 }
@@ -180,8 +191,7 @@ impl Asked {
         let pairs = self.shapes.iter();
         for (&shape, &level) in pairs.flat_map(|s| self.levels.iter().map(move |l| (s, l))) {
             let mut before: Option<(f64, Vec<f64>)> = None;
-            for &size in &self.sizes {
-                let found = self.figures(shape, size, level)?;
+            for found in self.figures(shape, level)? {
                 let get = |name: &str| found.get(name).copied().unwrap_or(0.0);
                 let times: Vec<f64> = columns.iter().map(|c| get(c)).collect();
                 let (insts, kilobytes) = (get("instructions"), get("kilobytes"));
@@ -232,7 +242,7 @@ fn main() -> Res<()> {
         shapes: Vec::new(),
         levels: OptLevel::ALL.to_vec(),
         sizes: vec![1000, 10_000, 100_000],
-        rounds: 3,
+        rounds: 9,
         inside: false,
         text: false,
     };
