@@ -307,18 +307,6 @@ impl Threader<'_, '_> {
             let phi = by_id.get(&id);
             phi.and_then(|p| taken(p, from)).unwrap_or(id)
         };
-        // What targets take from the chain they take from those before it.
-        for (way, &to) in known.targets.iter().enumerate() {
-            for phi in &mut body.blocks[to].phis {
-                let Some(at) = phi.args.iter().position(|a| a.0 == last) else {
-                    continue;
-                };
-                let (_, id) = phi.args.swap_remove(at);
-                let ways = known.ways.iter().filter(|w| w.1 == way);
-                phi.args.extend(ways.map(|w| (w.0, brings(id, w.0))));
-                phi.args.sort_unstable_by_key(|a| a.0);
-            }
-        }
         for (id, used) in &known.used {
             let Some(phi) = by_id.get(id) else { continue };
             let mut here: HashMap<Block, Id> = HashMap::new();
@@ -351,6 +339,18 @@ impl Threader<'_, '_> {
                 if let Some(v) = here.get(&u.at) {
                     set(body, u, *v);
                 }
+            }
+        }
+        // What targets take from the chain they take from those before it: last, as uses are known by the places of arguments.
+        for (way, &to) in known.targets.iter().enumerate() {
+            for phi in &mut body.blocks[to].phis {
+                let Some(at) = phi.args.iter().position(|a| a.0 == last) else {
+                    continue;
+                };
+                let (_, id) = phi.args.swap_remove(at);
+                let ways = known.ways.iter().filter(|w| w.1 == way);
+                phi.args.extend(ways.map(|w| (w.0, brings(id, w.0))));
+                phi.args.sort_unstable_by_key(|a| a.0);
             }
         }
         for &(from, way) in &known.ways {
