@@ -30,7 +30,7 @@ pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
     };
     let mut all: Vec<Term> = (0..n).map(term).collect();
     // A branch whose two ways meet where it is branched again.
-    if n > 5 && r.one_in(2) {
+    if n > 5 && !r.one_in(4) {
         let b = r.below(n - 5);
         let at = first + b;
         all[b] = Term::If(none.clone(), at + 1, at + 2);

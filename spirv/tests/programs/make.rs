@@ -51,6 +51,8 @@ struct Make<'r> {
     in_kernel: bool,
     /// What may be used of other blocks, and the block being made.
     far: Vec<(usize, usize, Ty)>,
+    /// What the variable that blocks branch by was set to last.
+    flag: bool,
     insts: Vec<Inst>,
 }
 
@@ -645,11 +647,12 @@ impl Make<'_> {
         self.push(Kind::Bool.of(1), What::Core(op), vec![flag, than])
     }
 
-    /// Sets that variable to a constant, mostly.
+    /// Sets that variable to a constant, mostly to another one than where it was set last.
     fn set_flag(&mut self) {
-        let value = match self.r.one_in(12) {
+        self.flag ^= !self.r.one_in(4);
+        let value = match self.r.one_in(24) {
             true => self.value(U32),
-            false => Arg::Const(U32, smallvec![self.r.below(2) as u64]),
+            false => Arg::Const(U32, smallvec![u64::from(self.flag)]),
         };
         let flag = self.vars.len() - 1;
         self.push(U32, What::Set(flag), vec![value]);
@@ -667,6 +670,7 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         counters: kernel.unwrap_or(0),
         in_kernel: kernel.is_some(),
         far: Vec::new(),
+        flag: false,
         insts: Vec::new(),
     };
     let ways = [Way::Phis, Way::Variable, Way::Part];
@@ -677,8 +681,9 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         let way = if mixed { m.r.of(&ways) } else { one };
         m.vars.push((ty, way));
     }
-    // By which some blocks branch that others lead to.
-    let way = m.r.of(&ways);
+    // By which some blocks branch that others lead to: mostly one that is a number by itself.
+    let rare = usize::from(m.r.one_in(6));
+    let way = m.r.of(&ways[..2 + rare]);
     m.vars.push((U32, way));
     m.alike = m.r.one_in(2);
     for _ in 0..m.r.below(3).max(usize::from(m.alike)) {
@@ -720,14 +725,14 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
     }
     let all = reach(&blocks, usize::MAX);
     let count = blocks.len();
-    // Those that others lead to, of half the bodies.
+    // Those that several lead to, of most bodies.
     let mut preds = vec![0; count + 1];
     for b in (0..count).filter(|b| all[*b]) {
         targets(&blocks[b].term).iter().for_each(|t| preds[*t] += 1);
     }
-    let any = m.r.one_in(2);
+    let any = !m.r.one_in(4);
     let flagged: Vec<bool> = (0..count)
-        .map(|b| any && matches!(blocks[b].term, Term::If(..)) && preds[b] > 1 && !m.r.one_in(4))
+        .map(|b| any && matches!(blocks[b].term, Term::If(..)) && preds[b] > 1 && !m.r.one_in(8))
         .collect();
     let without: Vec<Vec<bool>> = (0..count).map(|d| reach(&blocks, d)).collect();
     let mut given: Vec<Vec<(usize, Ty)>> = vec![Vec::new(); count];
