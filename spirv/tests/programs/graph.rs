@@ -44,5 +44,21 @@ pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {
         let (t, e) = if r.one_in(2) { (t, e) } else { (e, t) };
         all[b + 3] = Term::If(none, t, e);
     }
+    // One behind the other they lead to where it is branched again; what that leads to, they come to by other ways as well.
+    let k = 2 + r.below(2);
+    if n > k + 4 && r.one_in(2) {
+        let b = r.below(n - k - 4);
+        let [around, asks, stores, end] = [0, 1, 2, 3].map(|n| first + b + k + n);
+        let either = |r: &mut Rng, (t, e): (usize, usize)| {
+            let (t, e) = if r.one_in(2) { (t, e) } else { (e, t) };
+            Term::If(Arg::Var(0), t, e)
+        };
+        for n in 0..k {
+            all[b + n] = either(r, (asks, first + b + n + 1));
+        }
+        all[around - first] = Term::Goto(end);
+        all[asks - first] = either(r, (stores, end));
+        all[stores - first] = Term::Goto(end);
+    }
     all
 }

@@ -741,7 +741,12 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         for d in (0..b).filter(|d| all[*d] && !without[*d][b]) {
             m.far.extend(given[d].iter().map(|(n, ty)| (d, *n, *ty)));
         }
-        if !blocks[b].meets && (!flagged[b] || m.r.one_in(4)) {
+        let fills = if flagged[b] {
+            m.r.one_in(4)
+        } else {
+            !m.r.one_in(4)
+        };
+        if !blocks[b].meets && fills {
             m.block();
         }
         if !blocks[b].meets && targets(&blocks[b].term).iter().any(|t| flagged[*t]) {
