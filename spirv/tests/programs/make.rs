@@ -741,11 +741,8 @@ fn body(r: &mut Rng, limits: Limits, callable: Vec<(usize, Ty)>, kernel: Option<
         for d in (0..b).filter(|d| all[*d] && !without[*d][b]) {
             m.far.extend(given[d].iter().map(|(n, ty)| (d, *n, *ty)));
         }
-        let fills = if flagged[b] {
-            m.r.one_in(4)
-        } else {
-            !m.r.one_in(4)
-        };
+        // Mostly nothing but the question in those, and a quarter of the others empty.
+        let fills = m.r.one_in(4) == flagged[b];
         if !blocks[b].meets && fills {
             m.block();
         }
