@@ -1,25 +1,22 @@
 //! What a function gets by value is its own: it may write there, and nobody else sees it.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use gantry_codegen::{CompileOptions, Inline, compile};
-use gantry_runtime::{Device, DeviceKind, Grid};
-use gantry_spirv::{Options, Simd, translate};
+#[path = "common/by_hand.rs"]
+mod by_hand;
+
+use gantry_codegen::Inline;
+use gantry_spirv::{Options, Simd};
 use rspirv::binary::Assemble;
-use rspirv::dr::{Builder, Operand};
+use rspirv::dr::Operand;
 use spirv::{
-    AddressingModel, Capability, Decoration, ExecutionModel, FunctionControl,
-    FunctionParameterAttribute as Attribute, MemoryModel, StorageClass,
+    Capability, Decoration, ExecutionModel, FunctionControl,
+    FunctionParameterAttribute as Attribute, StorageClass,
 };
 
 /// A kernel with two numbers in a structure, 40 and 2; a function that gets it by value, adds what it is asked to the first, and gives the sum of both. The
 /// kernel calls it twice, and stores both results and its own first number.
 fn module() -> Vec<u32> {
-    let mut b = Builder::new();
-    b.set_version(1, 1);
-    for c in [Capability::Addresses, Capability::Kernel, Capability::Int64] {
-        b.capability(c);
-    }
-    b.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
+    let mut b = by_hand::module(&[Capability::Int64]);
     let (void, int) = (b.type_void(), b.type_int(32, 0));
     let pair = b.type_struct([int, int]);
     let own = b.type_pointer(None, StorageClass::Function, pair);
@@ -76,14 +73,8 @@ fn a_function_writes_its_own_copy() {
                 inline,
                 ..Options::default()
             };
-            let translated = translate(&module(), &options).unwrap();
-            let target = CompileOptions::for_target("skl").unwrap();
-            let zebin = compile(&translated.module, &target).unwrap().zebin;
-            let device = Device::open(DeviceKind::Simulator).unwrap();
-            let out = device.buffer_from(&[0u32; 4]).unwrap();
-            let kernel = device.load(&zebin).unwrap().kernel("k").unwrap();
-            kernel.launch(Grid::new([1, 1, 1])).arg(&out).run().unwrap();
-            assert_eq!(out.read::<u32>().unwrap(), [43, 44, 40, 0]);
+            let (out, _) = by_hand::run(&module(), &options, [0; 4]);
+            assert_eq!(out, [43, 44, 40, 0]);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Which functions of a module stay functions.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
+#[path = "common/by_hand.rs"]
+mod by_hand;
+
 use gantry_codegen::Inline;
 use gantry_spirv::{Options, Simd, translate};
 use rspirv::binary::Assemble;
-use rspirv::dr::{Builder, Operand};
-use spirv::{
-    AddressingModel, Capability, Decoration, ExecutionModel, FunctionControl, MemoryModel,
-    StorageClass, Word,
-};
+use rspirv::dr::Operand;
+use spirv::{Capability, Decoration, ExecutionModel, FunctionControl, StorageClass, Word};
 
 /// How a function of the module goes on behind its sums.
 #[derive(Clone, Copy)]
@@ -24,12 +24,7 @@ enum End {
 
 /// A kernel that calls the first of its functions so many times, and a function for each end, of so many sums.
 fn module(times: usize, sums: usize, ends: &[End]) -> Vec<u32> {
-    let mut b = Builder::new();
-    b.set_version(1, 1);
-    for c in [Capability::Addresses, Capability::Kernel, Capability::Int64] {
-        b.capability(c);
-    }
-    b.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
+    let mut b = by_hand::module(&[Capability::Int64]);
     let (void, int, long) = (b.type_void(), b.type_int(32, 0), b.type_int(64, 0));
     let three = b.type_vector(long, 3);
     let input = b.type_pointer(None, StorageClass::Input, three);

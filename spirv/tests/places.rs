@@ -1,15 +1,13 @@
 //! Private variables that are seen by pointers of other types are values all the same, where nothing is lost by it; else they are in memory.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use gantry_codegen::{CompileOptions, compile};
-use gantry_runtime::zebin::Zebin;
-use gantry_runtime::{Device, DeviceKind, Grid};
-use gantry_spirv::{Options, Simd, translate};
+#[path = "common/by_hand.rs"]
+mod by_hand;
+
+use gantry_spirv::{Options, Simd};
 use rspirv::binary::Assemble;
 use rspirv::dr::Builder;
-use spirv::{
-    AddressingModel, Capability, ExecutionModel, FunctionControl, MemoryModel, StorageClass, Word,
-};
+use spirv::{Capability, ExecutionModel, FunctionControl, StorageClass, Word};
 
 /// A kernel `k` that gets a pointer to doublewords, and what types there are.
 struct Made {
@@ -26,13 +24,8 @@ struct Made {
 
 impl Made {
     fn new() -> Made {
-        let mut b = Builder::new();
-        b.set_version(1, 1);
         use Capability::*;
-        for c in [Addresses, Kernel, Int8, Int64, GenericPointer] {
-            b.capability(c);
-        }
-        b.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
+        let mut b = by_hand::module(&[Int8, Int64, GenericPointer]);
         let (void, int, byte) = (b.type_void(), b.type_int(32, 0), b.type_int(8, 0));
         let (three, four) = (b.type_vector(int, 3), b.type_vector(int, 4));
         let (loose, dense) = (b.type_struct([byte, int]), b.type_struct([int, int]));
@@ -85,15 +78,8 @@ impl Made {
             simd: Simd::Width(16),
             ..Options::default()
         };
-        let translated = translate(&self.b.module().assemble(), &options).unwrap();
-        let target = CompileOptions::for_target("skl").unwrap();
-        let zebin = compile(&translated.module, &target).unwrap().zebin;
-        let scratch = Zebin::parse(&zebin).unwrap().kernels[0].scratch_bytes();
-        let device = Device::open(DeviceKind::Simulator).unwrap();
-        let out = device.buffer_from(&given).unwrap();
-        let kernel = device.load(&zebin).unwrap().kernel("k").unwrap();
-        kernel.launch(Grid::new([1, 1, 1])).arg(&out).run().unwrap();
-        (scratch, out.read::<u32>().unwrap().try_into().unwrap())
+        let (out, scratch) = by_hand::run(&self.b.module().assemble(), &options, given);
+        (scratch, out)
     }
 }
 

@@ -1,24 +1,17 @@
 //! Branches that the ways into their blocks decide, in graphs that no structured language writes.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use gantry_codegen::{CompileOptions, compile};
-use gantry_runtime::{Device, DeviceKind, Grid};
-use gantry_spirv::{Options, Simd, translate};
+#[path = "common/by_hand.rs"]
+mod by_hand;
+
+use gantry_spirv::{Options, Simd};
 use rspirv::binary::Assemble;
-use rspirv::dr::Builder;
-use spirv::{
-    AddressingModel, Capability, ExecutionModel, FunctionControl, MemoryModel, StorageClass,
-};
+use spirv::{ExecutionModel, FunctionControl, StorageClass};
 
 /// Whoever has 1 comes to the asking block with a flag, 2 and what is over 3 without; 3 goes around it. Behind it some store, and all come together, with what the way
 /// into the asking block says twice: by the branch itself, and by way of the block that stores.
 fn module() -> Vec<u32> {
-    let mut b = Builder::new();
-    b.set_version(1, 1);
-    for c in [Capability::Addresses, Capability::Kernel] {
-        b.capability(c);
-    }
-    b.memory_model(AddressingModel::Physical64, MemoryModel::OpenCL);
+    let mut b = by_hand::module(&[]);
     let (void, int, bool) = (b.type_void(), b.type_int(32, 0), b.type_bool());
     let global = b.type_pointer(None, StorageClass::CrossWorkgroup, int);
     let numbers = [0, 1, 2, 3, 5, 7, 10, 20, 30].map(|n| b.constant_bit32(int, n));
@@ -67,14 +60,8 @@ fn what_is_brought_is_told_apart_where_all_come_together() {
         simd: Simd::Width(16),
         ..Options::default()
     };
-    let translated = translate(&module(), &options).unwrap();
-    let target = CompileOptions::for_target("skl").unwrap();
-    let zebin = compile(&translated.module, &target).unwrap().zebin;
-    let device = Device::open(DeviceKind::Simulator).unwrap();
-    let kernel = device.load(&zebin).unwrap().kernel("k").unwrap();
     for (x, expected) in [(1, [10, 5]), (2, [20, 0]), (3, [7, 0]), (4, [30, 0])] {
-        let out = device.buffer_from(&[x, 0u32]).unwrap();
-        kernel.launch(Grid::new([1, 1, 1])).arg(&out).run().unwrap();
-        assert_eq!(out.read::<u32>().unwrap(), expected, "{x}");
+        let (out, _) = by_hand::run(&module(), &options, [x, 0]);
+        assert_eq!(out, expected, "{x}");
     }
 }
