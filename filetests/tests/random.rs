@@ -6,7 +6,8 @@
 //! each stage makes is checked too, and they are compiled three ways instead of two: what is stored is judged without that too, of three times the cases in
 //! the same time.
 //! Where kernels may ask for 256 registers, a third do; `GANTRY_GRF` (`128`, `256`, `auto`) says it for all. What was covered is
-//! printed at the end (see it with `--nocapture`). `GANTRY_WITHOUT` leaves passes of the optimizer out.
+//! printed at the end (see it with `--nocapture`), and a digest of all zebins, which is the same after a change that is about speed alone.
+//! `GANTRY_WITHOUT` leaves passes of the optimizer out.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test code")]
 
 #[allow(unsafe_code, reason = "the C interface of libiga64")]
@@ -23,6 +24,7 @@ use gantry_isa_gen::encode::encode;
 use gantry_isa_gen::fuzz::Oracle;
 use gantry_isa_gen::{Platform, Src, Target};
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -64,6 +66,8 @@ struct Found {
     failures: Vec<String>,
     judged: u64,
     distinct: u64,
+    /// The sum of what zebins hash to, whatever order they come in.
+    digest: u64,
 }
 
 /// The instructions of a platform that were judged: each is judged once.
@@ -132,6 +136,13 @@ fn run(job: &Job) -> Found {
         };
         match case(seed, &options, &job.target, how) {
             Ok(outcome) => {
+                if let Outcome::Equal(agreed) = &outcome {
+                    for w in &agreed.ways {
+                        let mut hasher = DefaultHasher::new();
+                        w.zebin.hash(&mut hasher);
+                        found.digest = found.digest.wrapping_add(hasher.finish());
+                    }
+                }
                 if let (Outcome::Equal(agreed), Some(iga)) = (&outcome, &mut iga) {
                     for k in agreed.ways.iter().flat_map(|w| &w.kernels) {
                         let fresh = job.judged.fresh(job.target.platform(), &k.code);
@@ -194,6 +205,7 @@ fn interpreter_simulator_and_assembler_agree() {
                     all.failures.extend(found.failures);
                     all.judged += found.judged;
                     all.distinct += found.distinct;
+                    all.digest = all.digest.wrapping_add(found.digest);
                 }
             });
         }
@@ -203,10 +215,12 @@ fn interpreter_simulator_and_assembler_agree() {
         failures,
         judged,
         distinct,
+        digest,
     } = all.into_inner().unwrap();
     println!(
         "{coverage}, {judged} instructions judged by Intel's assembler, {distinct} of them different"
     );
+    println!("zebins: {digest:016x}");
     let most = failures.len().min(MOST);
     assert!(
         failures.is_empty(),
