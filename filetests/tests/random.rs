@@ -136,15 +136,17 @@ fn run(job: &Job) -> Found {
         };
         match case(seed, &options, &job.target, how) {
             Ok(outcome) => {
-                if let Outcome::Equal(agreed) = &outcome {
-                    for w in &agreed.ways {
-                        let mut hasher = DefaultHasher::new();
-                        w.zebin.hash(&mut hasher);
-                        found.digest = found.digest.wrapping_add(hasher.finish());
-                    }
+                let ways = match &outcome {
+                    Outcome::Equal(agreed) => &agreed.ways[..],
+                    _ => &[],
+                };
+                for w in ways {
+                    let mut hasher = DefaultHasher::new();
+                    w.zebin.hash(&mut hasher);
+                    found.digest = found.digest.wrapping_add(hasher.finish());
                 }
-                if let (Outcome::Equal(agreed), Some(iga)) = (&outcome, &mut iga) {
-                    for k in agreed.ways.iter().flat_map(|w| &w.kernels) {
+                if let Some(iga) = &mut iga {
+                    for k in ways.iter().flat_map(|w| &w.kernels) {
                         let fresh = job.judged.fresh(job.target.platform(), &k.code);
                         found.judged += k.stats.instructions as u64;
                         found.distinct += (fresh.len() / INST_BYTES) as u64;

@@ -73,7 +73,7 @@ fn a_function_writes_its_own_copy() {
                 inline,
                 ..Options::default()
             };
-            let (out, _) = by_hand::run(&module(), &options, [0; 4]);
+            let (_, out) = by_hand::run(&module(), &options, [0; 4]);
             assert_eq!(out, [43, 44, 40, 0]);
         }
     }

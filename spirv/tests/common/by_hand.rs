@@ -22,8 +22,8 @@ pub fn module(more: &[Capability]) -> Builder {
     b
 }
 
-/// Runs a work-item of the kernel, whose one argument is a pointer to the numbers. What they are then, and the scratch bytes of a thread.
-pub fn run<const N: usize>(words: &[u32], options: &Options, given: [u32; N]) -> ([u32; N], u32) {
+/// Runs a work-item of the kernel, whose one argument is a pointer to the numbers: the scratch bytes of a thread, and what the numbers are then.
+pub fn run<const N: usize>(words: &[u32], options: &Options, given: [u32; N]) -> (u32, [u32; N]) {
     let translated = translate(words, options).unwrap();
     let target = CompileOptions::for_target("skl").unwrap();
     let zebin = compile(&translated.module, &target).unwrap().zebin;
@@ -33,5 +33,5 @@ pub fn run<const N: usize>(words: &[u32], options: &Options, given: [u32; N]) ->
     let kernel = device.load(&zebin).unwrap().kernel("k").unwrap();
     let grid = Grid::new([1, 1, 1]);
     kernel.launch(grid).arg(&numbers).run().unwrap();
-    (numbers.read().unwrap().try_into().unwrap(), scratch)
+    (scratch, numbers.read().unwrap().try_into().unwrap())
 }

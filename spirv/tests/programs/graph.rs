@@ -1,7 +1,7 @@
 //! The graphs of random programs.
 
-use crate::make::Rng;
 use crate::program::{Arg, Term};
+use crate::rng::Rng;
 
 /// Where blocks from `first` on lead to: mostly forward, or back to where a loop could begin; `end` is where the graph is left.
 pub fn graph(r: &mut Rng, first: usize, n: usize, end: usize) -> Vec<Term> {

@@ -14,6 +14,7 @@ mod alone;
 mod graph;
 mod make;
 mod program;
+mod rng;
 #[path = "../common/targets.rs"]
 mod targets;
 mod types;
@@ -24,8 +25,9 @@ use gantry_isa_gen::legal;
 use gantry_isa_gen::text::list;
 use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use gantry_spirv::{Options, Simd, translate};
-use make::{Limits, Rng};
+use make::Limits;
 use program::{Inst, Program, SLICE, Term, What};
+use rng::Rng;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use targets::TARGETS;

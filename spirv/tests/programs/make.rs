@@ -5,32 +5,10 @@ use crate::program::{
     Arg, Block, Body, GIVEN, Inst, LOCAL, Place, Program, SLICE, Space, TABLE, Term, Way, What,
     reach, targets,
 };
+use crate::rng::Rng;
 use crate::types::{Kind, Ty, U32};
 use smallvec::smallvec;
 use spirv::{Op, OpenclStd100Op as Std};
-
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % n.max(1) as u64) as usize
-    }
-
-    pub fn bits(&mut self) -> u64 {
-        (self.below(1 << 32) as u64) << 32 | self.below(1 << 32) as u64
-    }
-
-    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.below(all.len())]
-    }
-
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// What the target takes.
 #[derive(Clone, Copy)]
