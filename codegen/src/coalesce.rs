@@ -14,6 +14,7 @@
 //!
 //! A pass over the code for each of the two; each register's accesses are looked at a constant number of times for each move that it is in.
 
+use crate::maps::Marks;
 use crate::regalloc::chunks;
 use crate::sized;
 use crate::target::Target;
@@ -22,7 +23,7 @@ use crate::vcode::operand::whole_move;
 use crate::vcode::spans::Spans;
 use crate::vcode::{Access, MInst, Place, VCode, VReg, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Dst, ExecSize, Inst, Op, Region, Src};
 use smallvec::SmallVec;
 
@@ -146,8 +147,8 @@ impl Move {
     }
 }
 
-/// The registers that moves of whole GRFs connect, and those that copies connect with them.
-fn connected(code: &VCode) -> EntitySet<VReg> {
+/// The registers that moves of whole GRFs connect, and those that copies connect with them; none where nothing is moved so.
+fn connected(code: &VCode) -> Option<Marks<VReg>> {
     let grf = code.grf.bytes;
     let mut up: SecondaryMap<VReg, PackedOption<VReg>> = sized(code.vregs.len());
     fn root(up: &mut SecondaryMap<VReg, PackedOption<VReg>>, mut r: VReg) -> VReg {
@@ -173,25 +174,25 @@ fn connected(code: &VCode) -> EntitySet<VReg> {
         }
     }
     if moves.is_empty() {
-        return EntitySet::new();
+        return None;
     }
-    let mut roots: EntitySet<VReg> = EntitySet::with_capacity(code.vregs.len());
+    let mut roots: Marks<VReg> = Marks::sized(code.vregs.len());
     for m in moves {
         roots.insert(root(&mut up, m.to));
         roots.insert(root(&mut up, m.from));
     }
-    let mut out: EntitySet<VReg> = EntitySet::with_capacity(code.vregs.len());
+    let mut out: Marks<VReg> = Marks::sized(code.vregs.len());
     for r in code.vregs.keys() {
         if roots.contains(root(&mut up, r)) {
             out.insert(r);
         }
     }
-    out
+    Some(out)
 }
 
 /// Joins the two registers of each copy whose source is done with there, of those that are wanted: a block's own until the copy, where the destination begins.
 /// Gives how many copies went.
-fn join_chains(code: &mut VCode, wanted: &EntitySet<VReg>) -> u32 {
+fn join_chains(code: &mut VCode, wanted: &Marks<VReg>) -> u32 {
     /// Where a register is named.
     #[derive(Clone, Copy, Default)]
     struct Named {
@@ -269,10 +270,9 @@ pub(crate) fn coalesce(code: &mut VCode, target: &Target) -> u32 {
     if code.routines.len() > 1 {
         return 0;
     }
-    let wanted = connected(code);
-    if wanted.is_empty() {
+    let Some(wanted) = connected(code) else {
         return 0;
-    }
+    };
     let chained = join_chains(code, &wanted);
     let mut origin = vec![0; code.insts.len()];
     chunks::split(code, &mut origin, target, |r| wanted.contains(r));
@@ -326,6 +326,7 @@ impl Coalescer<'_> {
     /// The instructions that move whole GRFs; gives the registers that they name their numbers.
     fn movements(&mut self) -> Vec<usize> {
         let mut out = Vec::new();
+        let mut count = self.uses.len() as u32;
         for i in 0..self.code.insts.len() {
             let Some(m) = self.movement(i) else {
                 continue;
@@ -333,11 +334,12 @@ impl Coalescer<'_> {
             out.push(i);
             for r in [m.to, m.from] {
                 if self.moved[r] == 0 {
-                    self.moved[r] = self.uses.len() as u32;
-                    self.uses.push(Uses::default());
+                    self.moved[r] = count;
+                    count += 1;
                 }
             }
         }
+        self.uses.resize_with(count as usize, Uses::default);
         out
     }
 

@@ -39,7 +39,7 @@ pub(super) struct Known {
 /// Forwards what is known to loads; gives how many there are fewer.
 pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
     let cfg = state.flow.of(func);
-    let mut sums = Sums::new(func);
+    let mut sums = state.sums.of(func);
     let mut ends: SecondaryMap<Block, Vec<Known>> = sized(func.dfg.num_blocks());
     let (mut changed, mut kept) = (0, KEPT);
     for &block in cfg.order() {
@@ -55,6 +55,7 @@ pub(crate) fn forward(func: &mut Function, _: &Facts<'_>, state: &mut State) -> 
             ends[block] = known;
         }
     }
+    state.sums.keep(func, sums, changed);
     changed
 }
 
@@ -233,7 +234,7 @@ fn replace(
 /// Takes out stores that nobody can read; gives how many.
 pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State) -> u32 {
     let cfg = state.flow.of(func);
-    let mut sums = Sums::new(func);
+    let mut sums = state.sums.of(func);
     let read = scratch_reads(func, &mut sums);
     let mut changed = 0;
     for &block in cfg.order() {
@@ -272,6 +273,7 @@ pub(crate) fn dead_stores(func: &mut Function, _: &Facts<'_>, state: &mut State)
             dead.pop_if(|d| *d + 1 == at).is_none()
         });
     }
+    state.sums.keep(func, sums, changed);
     changed
 }
 

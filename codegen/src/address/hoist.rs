@@ -40,7 +40,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
     if loops.loops.is_empty() {
         return 0;
     }
-    let mut sums = Sums::new(func);
+    let mut sums = state.sums.of(func);
     let inside = inside(func, &cfg, &loops, &mut sums);
     let mut block_of: SecondaryMap<Inst, u32> = SecondaryMap::new();
     for (n, &block) in (1..).zip(func.layout.blocks()) {
@@ -127,6 +127,7 @@ pub(crate) fn hoist(func: &mut Function, facts: &Facts<'_>, state: &mut State) -
     if done > 0 {
         state.flow.changed();
     }
+    state.sums.keep(func, sums, done);
     done
 }
 

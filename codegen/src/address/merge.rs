@@ -13,8 +13,8 @@
 use super::places::{Effect, Place};
 use super::sums::Sums;
 use crate::ir::{
-    Block, BlockInsts, ControlFlow, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar,
-    Space, Type, Value,
+    Block, BlockInsts, Function, Inst, InstData, MemFlags, Opcode, Region, Scalar, Space, Type,
+    Value,
 };
 use crate::opt::{Facts, State};
 use crate::target::Target;
@@ -35,16 +35,17 @@ const MOST_A_LANE: i64 = 4 * DWORD;
 
 /// Merges loads; gives how many fewer there are.
 pub(crate) fn loads(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    merge(func, &state.flow.of(func), facts.target, false)
+    merge(func, state, facts.target, false)
 }
 
 /// Merges stores; gives how many fewer there are.
 pub(crate) fn stores(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> u32 {
-    merge(func, &state.flow.of(func), facts.target, true)
+    merge(func, state, facts.target, true)
 }
 
-fn merge(func: &mut Function, cfg: &ControlFlow, target: &Target, writes: bool) -> u32 {
-    let mut sums = Sums::new(func);
+fn merge(func: &mut Function, state: &mut State, target: &Target, writes: bool) -> u32 {
+    let cfg = state.flow.of(func);
+    let mut sums = state.sums.of(func);
     let mut changed = 0;
     let mut groups = Groups {
         target,
@@ -69,6 +70,7 @@ fn merge(func: &mut Function, cfg: &ControlFlow, target: &Target, writes: bool) 
         }
         edits.apply(func, block);
     }
+    state.sums.keep(func, sums, changed);
     changed
 }
 

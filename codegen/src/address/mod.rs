@@ -30,6 +30,32 @@ use crate::ir::{Function, Inst, Space, Value};
 use places::Place;
 use sums::Sums;
 
+/// The sums of a function's values, kept from one pass to the next for as long as none changes the function.
+#[derive(Debug, Default)]
+pub(crate) struct KeptSums(Option<(usize, Sums)>);
+
+impl KeptSums {
+    /// Those of the function, which is as it was when they were kept unless [`KeptSums::changed`] was said.
+    fn of(&mut self, func: &Function) -> Sums {
+        match self.0.take() {
+            Some((insts, sums)) if insts == func.dfg.num_insts() => sums,
+            _ => Sums::new(func),
+        }
+    }
+
+    /// Keeps those of a function that a pass left as it was, but for what it may have added.
+    fn keep(&mut self, func: &Function, sums: Sums, changes: u32) {
+        if changes == 0 {
+            self.0 = Some((func.dfg.num_insts(), sums));
+        }
+    }
+
+    /// Says that the function is changed, or another.
+    pub(crate) fn changed(&mut self) {
+        self.0 = None;
+    }
+}
+
 /// What other passes ask about a function's accesses.
 pub(crate) struct Accesses(Sums);
 

@@ -20,6 +20,7 @@ use crate::liveness::Liveness;
 use crate::regalloc::Allocation;
 use crate::result::CodegenError;
 use crate::sends;
+use crate::sized;
 use crate::target::abi::Payload;
 use crate::target::{GrfFile, Target};
 use crate::vcode::operand::{dst, imm, scalar, uniform};
@@ -264,9 +265,8 @@ fn only_jumps(code: &VCode, alloc: &Allocation, block: VBlock) -> bool {
 
 /// Per block, where control goes that is sent to it. Blocks that only lead to each other, in a ring, stay.
 fn goals(code: &VCode, alloc: &Allocation) -> SecondaryMap<VBlock, PackedOption<VBlock>> {
-    let mut out: SecondaryMap<VBlock, PackedOption<VBlock>> =
-        SecondaryMap::with_capacity(code.blocks.len());
-    let mut on_path: SecondaryMap<VBlock, bool> = SecondaryMap::new();
+    let mut out: SecondaryMap<VBlock, PackedOption<VBlock>> = sized(code.blocks.len());
+    let mut on_path: SecondaryMap<VBlock, bool> = sized(code.blocks.len());
     let mut path = Vec::new();
     for b in code.blocks.keys() {
         let mut at = b;
@@ -299,7 +299,7 @@ fn behind(
     code: &VCode,
     goal: &SecondaryMap<VBlock, PackedOption<VBlock>>,
 ) -> SecondaryMap<VBlock, PackedOption<VBlock>> {
-    let mut out = SecondaryMap::with_capacity(code.blocks.len());
+    let mut out = sized(code.blocks.len());
     let mut next = PackedOption::default();
     for b in code.blocks.keys().rev() {
         out[b] = next;

@@ -87,6 +87,12 @@ impl DataFlowGraph {
         self.blocks.push(ValueList::new())
     }
 
+    /// Makes room for so many more instructions, of about one result each.
+    pub fn reserve(&mut self, insts: usize) {
+        self.insts.reserve(insts);
+        self.values.reserve(insts);
+    }
+
     /// How many blocks were made.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
@@ -212,7 +218,11 @@ impl DataFlowGraph {
     }
 
     /// Replaces every operand of an instruction by what `f` says.
-    pub fn map_args(&mut self, inst: Inst, f: impl FnMut(Value) -> Value) {
+    #[inline]
+    pub fn map_args(&mut self, inst: Inst, mut f: impl FnMut(Value) -> Value) {
+        if self.insts[inst].data.map_own_args(&mut f) {
+            return;
+        }
         let mut data = self.insts[inst].data;
         data.map_args(self, f);
         self.insts[inst].data = data;

@@ -290,8 +290,14 @@ impl InstData {
     pub fn for_each_arg(&self, dfg: &DataFlowGraph, mut f: impl FnMut(Value)) {
         // Most are one of these; the rest is there once for all who ask.
         match self {
-            InstData::Nullary { .. } | InstData::Imm { .. } => {}
+            InstData::Nullary { .. } | InstData::Imm { .. } | InstData::ImmVec { .. } => {}
             InstData::Unary { arg, .. } => f(*arg),
+            InstData::RdRegion { arg, index, .. } => {
+                f(*arg);
+                if let Some(index) = index.expand() {
+                    f(index);
+                }
+            }
             InstData::Binary { args, .. }
             | InstData::IntCompare { args, .. }
             | InstData::FloatCompare { args, .. } => {
@@ -412,7 +418,41 @@ impl InstData {
     }
 
     /// Replaces every value operand by what `f` says, in the order of [`InstData::for_each_arg`].
+    #[inline]
     pub fn map_args(&mut self, dfg: &mut DataFlowGraph, mut f: impl FnMut(Value) -> Value) {
+        if !self.map_own_args(&mut f) {
+            self.map_args_of_others(dfg, &mut f);
+        }
+    }
+
+    /// The same of what has all of its operands in itself, as most have; whether it is such.
+    #[inline]
+    pub(super) fn map_own_args(&mut self, f: &mut impl FnMut(Value) -> Value) -> bool {
+        match self {
+            InstData::Nullary { .. } | InstData::Imm { .. } | InstData::ImmVec { .. } => {}
+            InstData::Unary { arg, .. } => *arg = f(*arg),
+            InstData::RdRegion { arg, index, .. } => {
+                *arg = f(*arg);
+                if let Some(old) = index.expand() {
+                    *index = f(old).into();
+                }
+            }
+            InstData::Binary { args, .. }
+            | InstData::IntCompare { args, .. }
+            | InstData::FloatCompare { args, .. } => {
+                *args = [f(args[0]), f(args[1])];
+            }
+            InstData::Ternary { args, .. } => *args = [f(args[0]), f(args[1]), f(args[2])],
+            _ => return false,
+        }
+        true
+    }
+
+    fn map_args_of_others(
+        &mut self,
+        dfg: &mut DataFlowGraph,
+        mut f: &mut dyn FnMut(Value) -> Value,
+    ) {
         let pool = &mut dfg.pool;
         let opt = |v: &mut PackedOption<Value>, f: &mut dyn FnMut(Value) -> Value| {
             if let Some(old) = v.expand() {

@@ -145,13 +145,15 @@ impl Legalizer<'_> {
         {
             return true;
         }
-        let grf = self.grf.bytes;
+        // A power of two, of which the compiler does not know.
+        let half = self.grf.bytes / 2;
+        let grf_of = |at: u32| at >> self.grf.bytes.trailing_zeros();
         let start = self.base(bale.dst.reg).grf_offset;
         let at = |lane: u32| start + bale.dst.byte(p.first + lane);
-        if at(0) / grf != at(p.lanes - 1) / grf {
+        if grf_of(at(0)) != grf_of(at(p.lanes - 1)) {
             return true;
         }
-        let lower = (0..p.lanes).filter(|&l| at(l) % grf < grf / 2).count() as u32;
+        let lower = (0..p.lanes).filter(|&l| at(l) & half == 0).count() as u32;
         if lower == 0 || lower == p.lanes || 2 * lower == p.lanes {
             return true;
         }
@@ -159,7 +161,7 @@ impl Legalizer<'_> {
         bale.operation.srcs.iter().flatten().all(|s| match s {
             BaleSrc::View(v, _) if v.index.is_none() => {
                 let start = self.base(v.reg).grf_offset;
-                let mut grfs = (0..p.lanes).map(|l| (start + v.byte(p.first + l)) / grf);
+                let mut grfs = (0..p.lanes).map(|l| grf_of(start + v.byte(p.first + l)));
                 let first = grfs.next();
                 grfs.all(|g| Some(g) == first)
             }

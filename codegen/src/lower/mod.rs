@@ -30,6 +30,7 @@ use crate::ir::{
     self, ArgKind, Block, FloatControls, FuncKind, FuncRef, Function, Inst, InstData, SourceLoc,
     Value,
 };
+use crate::maps::Marks;
 use crate::result::CodegenError;
 use crate::simdcf::{Finding, MaskStack, SimdCf, analyse, by_subroutines, normal};
 use crate::sized;
@@ -38,7 +39,7 @@ use crate::target::abi::Payload;
 use crate::vcode::lowered::{Buffer, LoweredBlock, LoweredFunction};
 use crate::vcode::{LabelTypes, Place, Routine, RoutineData, VFlag, VReg, VRegData};
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityRef, EntitySet, PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;
 use std::ops::{Deref, DerefMut};
 
@@ -98,7 +99,7 @@ pub(crate) struct Lower<'a> {
     /// Slots of values that a message brings, where somebody reads them there.
     value_slots: SecondaryMap<Value, PackedOption<VReg>>,
     /// Values that the kernel's effects depend on.
-    needed: EntitySet<Value>,
+    needed: Marks<Value>,
     chains: chains::Chains,
     /// Uses of each value by instructions that are needed.
     uses: SecondaryMap<Value, u32>,

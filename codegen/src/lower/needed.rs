@@ -3,14 +3,15 @@
 
 use crate::ir::instructions::ValueList;
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Value, ValueDef};
+use crate::maps::Marks;
 use crate::sized;
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
 /// The needed values of a function.
-pub(super) fn needed(func: &Function) -> EntitySet<Value> {
+pub(super) fn needed(func: &Function) -> Marks<Value> {
     let dfg = &func.dfg;
-    let mut out = EntitySet::with_capacity(dfg.num_values());
+    let mut out = Marks::sized(dfg.num_values());
     let mut work: Vec<Value> = Vec::new();
     // Arguments that each block's branches give it.
     let mut edges: SecondaryMap<Block, SmallVec<[ValueList; 2]>> = sized(dfg.num_blocks());

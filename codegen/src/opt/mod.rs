@@ -98,6 +98,8 @@ pub(crate) struct State {
     pub counts: Counts,
     /// The function's control flow.
     pub flow: Flow,
+    /// Its values as sums.
+    pub sums: address::KeptSums,
 }
 
 /// A pass: what it does to a function, and to how much of it.
@@ -155,14 +157,22 @@ pub(crate) fn optimize<'f>(
         // Whether anything changed since the e-graph was made.
         let mut changed = true;
         let mut first = true;
+        // Each pass begins where the one before it ended: to ask for the time takes some.
+        let mut began = Instant::now();
         state.flow.changed();
+        state.sums.changed();
         for (pass, run) in SEQUENCE {
             // Before loops are unrolled their bounds have to be constants; without that, what is behind does as well.
             let early = std::mem::take(&mut first) && !passes.contains(Pass::Unroll);
             if passes.contains(pass) && (changed && !early || pass != Pass::Egraph) {
-                let start = Instant::now();
                 let changes = run(func.to_mut(), &facts, &mut state);
-                state.counts.add(pass, changes, start.elapsed());
+                let ended = Instant::now();
+                state.counts.add(pass, changes, ended - began);
+                began = ended;
+                // The e-graph may have changed what it does not count.
+                if changes > 0 || pass == Pass::Egraph {
+                    state.sums.changed();
+                }
                 changed = pass != Pass::Egraph && (changed || changes > 0);
             }
         }

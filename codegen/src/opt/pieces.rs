@@ -12,9 +12,10 @@ use crate::ir::instructions::ValueList;
 use crate::ir::{
     Block, BlockInsts, ControlFlow, Function, Inst, InstData, Opcode, Region, Type, Value, ValueDef,
 };
+use crate::maps::Marks;
 use crate::sized;
+use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
 /// Pieces of a vector.
@@ -25,12 +26,11 @@ const PARAMS: usize = 2048;
 /// Bytes of a vector from one on to before another, one after the other.
 type Cuts = SmallVec<[(u32, u32); 8]>;
 
-#[derive(Default)]
 struct Webs {
     /// A value that is the same vector, later or earlier.
     up: SecondaryMap<Value, PackedOption<Value>>,
     /// Vectors of which something else is made as well.
-    bad: EntitySet<Value>,
+    bad: Marks<Value>,
     /// What regions have of them, by their first value.
     parts: SecondaryMap<Value, Vec<(u32, u32)>>,
     /// Those that some region has a part of, in order.
@@ -120,7 +120,9 @@ fn find(func: &Function) -> Webs {
     let mut webs = Webs {
         up: sized(values),
         params: sized(values),
-        ..Webs::default()
+        bad: Marks::sized(values),
+        parts: SecondaryMap::new(),
+        found: Vec::new(),
     };
     let mut spans: Vec<(Value, (u32, u32))> = Vec::new();
     let mut bad: Vec<Value> = Vec::new();

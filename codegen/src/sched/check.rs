@@ -76,8 +76,9 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
                 writes.push(bytes);
             }
         });
+        let message = self.space.message(m);
         let mut touches = Vec::new();
-        self.space.each(m, true, |a| {
+        self.space.each(m, message.as_ref(), true, |a| {
             if a.store != Store::Grf {
                 self.space.touches(a, &mut touches);
             }
@@ -103,7 +104,9 @@ impl<A: Fn(VReg) -> u32 + Copy, S: Fn(VReg) -> u32 + Copy> Walk<'_, A, S> {
 
     fn is_fixed(&self, m: &MInst) -> bool {
         let told = true;
-        self.space.each(m, told, |_| {}) == Freedom::Fixed
+        self.space
+            .each(m, self.space.message(m).as_ref(), told, |_| {})
+            == Freedom::Fixed
     }
 }
 

@@ -1,6 +1,7 @@
 //! What instructions read and write, in chunks of everything that has a state.
 
 use crate::vcode::{Access as Named, MInst, SymbolPart, VReg, VirtReg};
+use gantry_isa_gen::message::Message;
 use gantry_isa_gen::perf::{self, Access, Freedom, Store};
 use gantry_isa_gen::{Dst, Platform, Src, Type};
 
@@ -15,7 +16,7 @@ pub(super) struct Touch {
     pub(super) write: bool,
 }
 
-/// Bits of a mask.
+/// Bits of a mask: what a chunk has, bytes of the file, of a flag or the address register, or units of all else. A GRF is no more.
 const BITS: u32 = u64::BITS;
 const ACC: u32 = 0;
 const ADDRESS: u32 = 1;
@@ -30,7 +31,7 @@ const FILE: u32 = SCRATCH + SCRATCHES;
 /// Where registers are, and what instructions do to them.
 pub(super) struct Space<A, S> {
     pub(super) platform: Platform,
-    /// Bytes of a GRF: those of a chunk of the file.
+    /// Bytes of a GRF.
     pub(super) grf: u32,
     /// Byte address of a register.
     pub(super) address: A,
@@ -50,7 +51,7 @@ fn is_anywhere(a: &Access) -> bool {
 impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
     /// How many chunks there are, for a file of so many bytes.
     pub(super) fn chunks(&self, file: u32) -> usize {
-        (FILE + file.div_ceil(self.grf)) as usize
+        (FILE + file.div_ceil(BITS)) as usize
     }
 
     /// Calls `f` with what an access is of.
@@ -63,20 +64,20 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                 write: a.write,
             });
         }
-        let (base, unit) = match a.store {
-            Store::Acc => (ACC, BITS),
-            Store::Address => (ADDRESS, BITS),
-            Store::Flag => (FLAG, BITS),
-            Store::Global => (GLOBAL, BITS),
-            Store::Slm => (SLM, BITS),
-            Store::Scratch => (SCRATCH, BITS),
-            Store::Grf => (FILE, self.grf),
+        let base = match a.store {
+            Store::Acc => ACC,
+            Store::Address => ADDRESS,
+            Store::Flag => FLAG,
+            Store::Global => GLOBAL,
+            Store::Slm => SLM,
+            Store::Scratch => SCRATCH,
+            Store::Grf => FILE,
         };
-        let mut chunk = base + a.start / unit;
-        let mut first = a.start % unit;
+        let mut chunk = base + a.start / BITS;
+        let mut first = a.start % BITS;
         let mut left = a.end.saturating_sub(a.start);
         while left > 0 {
-            let here = left.min(unit - first);
+            let here = left.min(BITS - first);
             f(Touch {
                 chunk,
                 mask: u64::MAX >> (BITS - here) << first,
@@ -97,8 +98,22 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
         }
     }
 
-    /// Calls `f` with all that an instruction reads and writes. `told`: what it reaches by an address register is told by others.
-    pub(super) fn each(&self, m: &MInst, told: bool, mut f: impl FnMut(&Access)) -> Freedom {
+    /// The message of a send whose descriptors are known.
+    pub(super) fn message(&self, m: &MInst) -> Option<Message> {
+        match m {
+            MInst::Op { inst, .. } => perf::message(self.platform, inst),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` with all that an instruction with this message reads and writes. `told`: what it reaches by an address register is told by others.
+    pub(super) fn each(
+        &self,
+        m: &MInst,
+        message: Option<&Message>,
+        told: bool,
+        mut f: impl FnMut(&Access),
+    ) -> Freedom {
         let all = |r: VReg, write: bool| self.bytes(r, 0, (self.size)(r), write);
         match *m {
             MInst::Op { ref inst, .. } => {
@@ -121,7 +136,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
                 {
                     f(&all(r, true));
                 }
-                let freedom = perf::accesses(self.platform, inst, grf, |a| {
+                let freedom = perf::accesses_of(self.platform, inst, message, grf, |a| {
                     if is_anywhere(&a) {
                         anywhere = true;
                         return;
@@ -210,7 +225,7 @@ impl<A: Fn(VReg) -> u32, S: Fn(VReg) -> u32> Space<A, S> {
 
     /// Calls `f` with the registers that an instruction names for the sake of what lives, as if it read or wrote all of them.
     pub(super) fn named(&self, m: &MInst, mut f: impl FnMut(&Access)) {
-        if !self.values {
+        if !self.values || matches!(m, MInst::Op { starts: false, .. }) {
             return;
         }
         let simple = !matches!(m, MInst::Op { .. });

@@ -16,7 +16,7 @@ const WINDOW: usize = 4 << 10;
 struct Node {
     insts: Range<usize>,
     touches: Range<usize>,
-    /// Registers that the hardware waits for: those read, then those written.
+    /// Registers that the hardware waits for.
     reads: Range<usize>,
     writes: Range<usize>,
     /// None for what is no instruction.
@@ -29,8 +29,8 @@ struct Node {
 pub(super) struct Units {
     nodes: Vec<Node>,
     touches: Vec<Touch>,
-    slots: Vec<Slot>,
-    /// While a node is made: the registers that it writes.
+    /// Registers that are read, node after node, and those that are written.
+    read: Vec<Slot>,
     written: Vec<Slot>,
     fixed: Option<Node>,
     /// Whether the fixed one is a call, or stands behind one for its sake.
@@ -126,7 +126,8 @@ impl Units {
     ) -> usize {
         self.nodes.clear();
         self.touches.clear();
-        self.slots.clear();
+        self.read.clear();
+        self.written.clear();
         self.fixed = None;
         let mut at = range.start;
         let results = std::mem::take(&mut self.behind_call);
@@ -153,7 +154,7 @@ impl Units {
         space: &Space<A, S>,
         insts: Range<usize>,
     ) -> (Node, Freedom) {
-        let (touches, first) = (self.touches.len(), self.slots.len());
+        let (touches, read, written) = (self.touches.len(), self.read.len(), self.written.len());
         let mut freedom = Freedom::Free;
         let mut timing: Option<Timing> = None;
         let mut loads = false;
@@ -163,15 +164,15 @@ impl Units {
         if matches!(all.first(), Some(MInst::Touch { .. })) {
             freedom = Freedom::Fixed;
         }
-        self.written.clear();
         for m in all {
             let mut reads_memory = false;
             let mut writes_file = false;
-            let message = is_message(m);
+            let message = space.message(m);
+            let sends = is_message(m);
             let touch = matches!(m, MInst::Touch { .. });
             // Then all bytes of the register that it writes are named below.
             let begins = space.values && matches!(m, MInst::Op { starts: true, .. });
-            let one = space.each(m, told, |a| {
+            let one = space.each(m, message.as_ref(), told, |a| {
                 let register = a.store == perf::Store::Grf;
                 if !(begins && register && a.write) {
                     space.touches(a, &mut self.touches);
@@ -179,18 +180,20 @@ impl Units {
                 match a.write {
                     _ if touch => {}
                     true => self.written.extend(Slot::of(a, space.grf)),
-                    false => self.slots.extend(Slot::of(a, space.grf)),
+                    false => self.read.extend(Slot::of(a, space.grf)),
                 }
-                reads_memory |= !register && !a.write && message;
+                reads_memory |= !register && !a.write && sends;
                 writes_file |= register && a.write;
             });
             space.named(m, |a| space.touches(a, &mut self.touches));
             if one == Freedom::Fixed {
                 freedom = Freedom::Fixed;
             }
-            loads |= message && reads_memory && writes_file;
+            loads |= sends && reads_memory && writes_file;
             let more = match m {
-                MInst::Op { inst, .. } => Some(perf::timing(space.platform, inst)),
+                MInst::Op { inst, .. } => {
+                    Some(perf::timing_of(space.platform, inst, message.as_ref()))
+                }
                 MInst::Copy { dst, src } if (space.address)(*dst) == (space.address)(*src) => None,
                 MInst::Copy { dst, .. } => {
                     let grfs = (space.size)(*dst).div_ceil(space.grf);
@@ -214,13 +217,11 @@ impl Units {
                 (a, b) => a.or(b),
             };
         }
-        let middle = self.slots.len();
-        self.slots.extend_from_slice(&self.written);
         let node = Node {
             insts,
             touches: touches..self.touches.len(),
-            reads: first..middle,
-            writes: middle..self.slots.len(),
+            reads: read..self.read.len(),
+            writes: written..self.written.len(),
             timing,
             loads,
         };
@@ -261,15 +262,18 @@ impl Units {
         self.nodes.get(n).is_some_and(|n| n.loads)
     }
 
-    fn slots(&self, range: &Range<usize>) -> &[Slot] {
-        self.slots.get(range.clone()).unwrap_or(&[])
+    /// What one reads and what it writes, of the registers that the hardware waits for.
+    fn slots(&self, node: &Node) -> (&[Slot], &[Slot]) {
+        let reads = self.read.get(node.reads.clone()).unwrap_or(&[]);
+        let writes = self.written.get(node.writes.clone()).unwrap_or(&[]);
+        (reads, writes)
     }
 
     /// From which cycle on one waits for nothing that was issued.
     pub(super) fn earliest(&self, n: usize, clock: &Clock) -> u32 {
         match self.nodes.get(n) {
             Some(node) if node.timing.is_some() => {
-                let (reads, writes) = (self.slots(&node.reads), self.slots(&node.writes));
+                let (reads, writes) = self.slots(node);
                 clock.earliest(reads.iter().copied(), writes.iter().copied())
             }
             _ => 0,
@@ -278,7 +282,7 @@ impl Units {
 
     fn issue_node(&self, node: &Node, clock: &mut Clock) {
         if let Some(timing) = &node.timing {
-            let (reads, writes) = (self.slots(&node.reads), self.slots(&node.writes));
+            let (reads, writes) = self.slots(node);
             clock.issue(timing, reads.iter().copied(), writes.iter().copied());
         }
     }

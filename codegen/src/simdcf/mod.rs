@@ -18,6 +18,7 @@ mod webs;
 pub(crate) use normal::normal;
 
 use crate::ir::{Block, Function, Inst, SourceLoc, Value};
+use crate::maps::Marks;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap, entity_impl};
 use std::fmt;
@@ -186,7 +187,7 @@ const TRIES: usize = 8;
 pub(crate) fn analyse(
     func: &Function,
     order: &[Block],
-    needed: &EntitySet<Value>,
+    needed: &Marks<Value>,
 ) -> (Option<MaskStack>, Vec<Finding>) {
     let mut left_out = EntitySet::new();
     let mut findings = Vec::new();

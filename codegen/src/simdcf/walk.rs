@@ -6,6 +6,7 @@ use super::{Fault, Finding, MaskStack, Point, Role, Rule};
 use crate::ir::{
     Block, BlockCall, FuncKind, Function, Inst, InstData, Opcode, Scalar, Type, Value,
 };
+use crate::maps::Marks;
 use crate::sized;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -48,7 +49,7 @@ type Broken = (Finding, Option<Inst>);
 pub(super) fn attempt(
     func: &Function,
     order: &[Block],
-    needed: &EntitySet<Value>,
+    needed: &Marks<Value>,
     left_out: &EntitySet<Inst>,
 ) -> Result<MaskStack, Vec<Fault>> {
     let Some(&block) = order.first() else {
@@ -93,8 +94,8 @@ pub(super) fn attempt(
         webs,
         out: MaskStack::default(),
         number,
-        starts: SecondaryMap::new(),
-        ends: SecondaryMap::new(),
+        starts: sized(func.dfg.num_blocks()),
+        ends: sized(func.dfg.num_blocks()),
         joins: Vec::new(),
         joined: SecondaryMap::new(),
     };

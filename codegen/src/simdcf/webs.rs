@@ -2,6 +2,7 @@
 
 use super::{Fault, Finding, Point, Rule};
 use crate::ir::{Block, Function, Inst, InstData, Opcode, Type, Value, ValueDef};
+use crate::maps::Marks;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 
@@ -256,7 +257,7 @@ impl Webs {
 pub(super) struct Gotos<'a> {
     pub(super) func: &'a Function,
     pub(super) order: &'a [Block],
-    pub(super) needed: &'a EntitySet<Value>,
+    pub(super) needed: &'a Marks<Value>,
     pub(super) left_out: &'a EntitySet<Inst>,
 }
 

@@ -61,7 +61,11 @@ pub fn element_offset(region: Region, channel: u32, type_bytes: u32) -> Option<u
 pub fn span_bytes(region: Region, exec: ExecSize, type_bytes: u32) -> Option<u32> {
     let (vs, w, hs) = rect(region)?;
     let w = w.clamp(1, exec.channels());
-    let rows = exec.channels() / w;
+    // A width that can be encoded needs no division.
+    let rows = match w.is_power_of_two() {
+        true => exec.channels() >> w.trailing_zeros(),
+        false => exec.channels() / w,
+    };
     let last = (rows - 1) * vs + (w - 1) * hs;
     Some(last.saturating_add(1).saturating_mul(type_bytes))
 }

@@ -91,13 +91,24 @@ pub fn accesses<R: Register>(
     grf: impl Fn(R) -> Option<Range<u32>>,
     f: impl FnMut(Access),
 ) -> Freedom {
+    accesses_of(platform, inst, message(platform, inst).as_ref(), grf, f)
+}
+
+/// The same, where its [`message`] was asked for already.
+pub fn accesses_of<R: Register>(
+    platform: Platform,
+    inst: &Inst<R>,
+    message: Option<&Message>,
+    grf: impl Fn(R) -> Option<Range<u32>>,
+    f: impl FnMut(Access),
+) -> Freedom {
     let mut walk = Walk {
         grf,
         f,
         fixed: is_fixed(inst),
     };
     match inst.op.is_send() {
-        true => walk.message(platform, inst),
+        true => walk.message(platform, inst, message),
         false => {
             let blocks = Dpas::operand_bytes(inst, platform.features().grf_bytes);
             walk.operands(inst, |n| blocks.map(|b| b.get(n).copied()));
@@ -210,11 +221,14 @@ impl<G, F: FnMut(Access)> Walk<G, F> {
     }
 
     /// The payloads of a send, its response, and what its message does.
-    fn message<R: Register>(&mut self, platform: Platform, inst: &Inst<R>)
-    where
+    fn message<R: Register>(
+        &mut self,
+        platform: Platform,
+        inst: &Inst<R>,
+        message: Option<&Message>,
+    ) where
         G: Fn(R) -> Option<Range<u32>>,
     {
-        let message = message(platform, inst);
         let size = platform.features().grf_bytes;
         let lengths = message
             .map(|m| [m.src0_grfs, m.src1_grfs, 0, m.response_grfs].map(|n| u32::from(n) * size));

@@ -20,10 +20,11 @@ const GRFS: u32 = FLAGS_FROM + FLAGS;
 impl Slot {
     const ACC: Slot = Slot(0);
 
-    /// The slots of an access, for GRFs of so many bytes; none for memory. What may be any GRF counts as none.
+    /// The slots of an access, for GRFs of so many bytes, a power of two; none for memory. What may be any GRF counts as none.
     #[inline]
     pub fn of(access: &Access, grf: u32) -> impl Iterator<Item = Slot> + use<> {
         let last = access.end.max(access.start + 1) - 1;
+        let shift = grf.trailing_zeros();
         let (first, end) = match access.store {
             Store::Acc => (0, 1),
             Store::Address => (1, 2),
@@ -32,7 +33,7 @@ impl Slot {
                 (n(access.start), n(last) + 1)
             }
             Store::Grf if access.end == u32::MAX => (0, 0),
-            Store::Grf => (GRFS + access.start / grf, GRFS + last / grf + 1),
+            Store::Grf => (GRFS + (access.start >> shift), GRFS + (last >> shift) + 1),
             Store::Global | Store::Slm | Store::Scratch => (0, 0),
         };
         (first..end).map(Slot)

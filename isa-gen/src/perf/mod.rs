@@ -9,13 +9,13 @@ mod clock;
 mod cycles;
 
 pub use crate::table::Class;
-pub use access::{Access, Freedom, Store, WAYS, accesses, message};
+pub use access::{Access, Freedom, Store, WAYS, accesses, accesses_of, message};
 pub use clock::{Clock, Slot};
 pub use cycles::{Cycles, cycles};
 
 use crate::inst::{Dst, Inst, Src, Subfn};
 use crate::legal::geometry::dst_span_bytes;
-use crate::message::{MsgOp, Surface};
+use crate::message::{Message, MsgOp, Surface};
 use crate::op::{MathFn, Op};
 use crate::platform::Platform;
 use crate::reg::Register;
@@ -69,13 +69,17 @@ pub struct Timing {
 
 /// What an instruction is timed as.
 pub fn class<R: Register>(platform: Platform, inst: &Inst<R>) -> Class {
-    class_of(platform, inst, execution_bytes(inst))
+    class_of(
+        inst,
+        message(platform, inst).as_ref(),
+        execution_bytes(inst),
+    )
 }
 
-/// The same, where the bytes of an element as it is executed are known.
-fn class_of<R: Register>(platform: Platform, inst: &Inst<R>, bytes: u32) -> Class {
+/// The same, where its message and the bytes of an element as it is executed are known.
+fn class_of<R: Register>(inst: &Inst<R>, message: Option<&Message>, bytes: u32) -> Class {
     if inst.op.is_send() {
-        return message(platform, inst).map_or(Class::Message, |m| class_of_message(&m.op));
+        return message.map_or(Class::Message, |m| class_of_message(&m.op));
     }
     if inst.op.format().is_branch() {
         return Class::Branch;
@@ -168,8 +172,17 @@ fn is_long_product<R: Copy>(inst: &Inst<R>) -> bool {
 
 /// What an instruction takes on a platform.
 pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
+    timing_of(platform, inst, message(platform, inst).as_ref())
+}
+
+/// The same, where its [`message`] was asked for already.
+pub fn timing_of<R: Register>(
+    platform: Platform,
+    inst: &Inst<R>,
+    message: Option<&Message>,
+) -> Timing {
     let bytes = execution_bytes(inst);
-    let class = class_of(platform, inst, bytes);
+    let class = class_of(inst, message, bytes);
     let times = &TIMES[platform.column()][class as usize];
     let grf = platform.features().grf_bytes;
     let written = match inst.dst {
@@ -185,8 +198,10 @@ pub fn timing<R: Register>(platform: Platform, inst: &Inst<R>) -> Timing {
         Some(d) => (d.sum_bytes(d.dst), d.sum_bytes(Type::Ud)),
         None => (written, executed),
     };
+    // A GRF has a power of two.
+    let shift = grf.trailing_zeros();
     let sum = |[one, each]: [u8; 2], bytes: u32| {
-        u32::from(one) + u32::from(each) * bytes.max(1).div_ceil(grf)
+        u32::from(one) + u32::from(each) * ((bytes.max(1) - 1 >> shift) + 1)
     };
     Timing {
         unit: times.unit,

@@ -60,6 +60,8 @@ use std::collections::BTreeMap;
 /// The scalars of a value.
 pub(crate) type Leaves = SmallVec<[Value; 4]>;
 
+/// Instructions of the IR that there is room for from the start, for each of SPIR-V's.
+const PER_INST: usize = 3;
 /// The most scalars of one value.
 pub(crate) const MOST_LEAVES: u32 = 256;
 
@@ -294,6 +296,8 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         let m = group.m;
         let (body, g) = (&part.body, &part.graph);
         let places = pointers::find(m, body, g);
+        let insts = g.order.iter().map(|b| body.blocks[*b].insts.len());
+        func.dfg.reserve(insts.sum::<usize>() * PER_INST);
         let spaces = spaces::find(m, body);
         Emit {
             m,

@@ -13,25 +13,30 @@ const BITS: usize = 32;
 #[derive(Clone, Copy)]
 pub(super) struct Bits {
     source: Value,
-    /// The source's bit that each is; nothing where it is zero.
-    from: [Option<u8>; BITS],
+    /// The source's bit that each is; [`ZERO`] where it is zero.
+    from: [u8; BITS],
 }
+
+/// No bit of the source.
+const ZERO: u8 = u8::MAX;
 
 impl Bits {
     fn of(source: Value) -> Bits {
         Bits {
             source,
-            from: std::array::from_fn(|n| Some(n as u8)),
+            from: std::array::from_fn(|n| n as u8),
         }
     }
 
     /// The bits that are so many places further down, or, if that is less than zero, further up.
     fn shifted(self, down: i64) -> Bits {
-        let at = |n: usize| usize::try_from(n as i64 + down).ok();
-        Bits {
-            from: std::array::from_fn(|n| at(n).and_then(|n| self.from.get(n).copied().flatten())),
-            ..self
+        let by = usize::try_from(down.unsigned_abs()).map_or(BITS, |n| n.min(BITS));
+        let mut from = [ZERO; BITS];
+        match down < 0 {
+            true => from[by..].copy_from_slice(&self.from[..BITS - by]),
+            false => from[..BITS - by].copy_from_slice(&self.from[by..]),
         }
+        Bits { from, ..self }
     }
 }
 
@@ -56,7 +61,10 @@ impl EGraph<'_> {
             Opcode::Band => {
                 let mask = self.immediate(y)?;
                 let bits = known(self);
-                let from = |n: usize| bits.from[n].filter(|_| mask >> n & 1 == 1);
+                let from = |n: usize| match mask >> n & 1 {
+                    0 => ZERO,
+                    _ => bits.from[n],
+                };
                 Bits {
                     from: std::array::from_fn(from),
                     ..bits
@@ -64,19 +72,19 @@ impl EGraph<'_> {
             }
             Opcode::Bor => {
                 let (a, b) = (self.bits.get(&x)?, self.bits.get(&y)?);
-                let apart = (0..BITS).all(|n| a.from[n].is_none() || b.from[n].is_none());
+                let apart = (0..BITS).all(|n| a.from[n] == ZERO || b.from[n] == ZERO);
                 if a.source != b.source || !apart {
                     return None;
                 }
                 Bits {
-                    from: std::array::from_fn(|n| a.from[n].or(b.from[n])),
+                    from: std::array::from_fn(|n| a.from[n].min(b.from[n])),
                     ..*a
                 }
             }
             _ => return None,
         };
         self.bits.insert(this, bits);
-        let round = (0..BITS).all(|n| bits.from[n] == Some((BITS - 1 - n) as u8));
+        let round = (0..BITS).all(|n| usize::from(bits.from[n]) == BITS - 1 - n);
         if opcode != Opcode::Bor || !round || self.ty(bits.source) != ty {
             return None;
         }

@@ -7,11 +7,12 @@
 
 use super::{EGraph, Pass, taken};
 use crate::ir::{Block, BlockInsts, ControlFlow, Inst, InstData, Value, ValueDef};
+use crate::maps::Marks;
 use crate::opt::Facts;
 use crate::opt::loops::{Loop, Loops};
 use crate::sized;
+use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
-use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
 /// The part of the register file that values moved out of one loop may take: one of so many.
@@ -48,7 +49,7 @@ struct Elaborator<'g, 'a> {
     /// The node that each is, where it is in sight.
     places: SecondaryMap<Value, Place>,
     /// Nodes whose own instruction stands somewhere.
-    used: EntitySet<Value>,
+    used: Marks<Value>,
     /// The node that a copy is of.
     copied: SecondaryMap<Value, PackedOption<Value>>,
     scopes: Vec<Scope>,
@@ -86,7 +87,7 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
         facts,
         loops,
         places: sized(values),
-        used: EntitySet::with_capacity(values),
+        used: Marks::sized(values),
         copied: sized(values),
         scopes: Vec::new(),
         scope_of: sized(blocks),
@@ -110,7 +111,9 @@ pub(super) fn run(graph: EGraph<'_>, cfg: &ControlFlow, facts: &Facts<'_>) -> u3
             block,
             put: SmallVec::new(),
         });
-        for inst in std::mem::take(&mut old[block]) {
+        let insts = std::mem::take(&mut old[block]);
+        e.graph.func.layout.insts_mut(block).reserve(insts.len());
+        for inst in insts {
             e.inst(inst, &needed);
         }
         work.push(None);
@@ -124,8 +127,8 @@ fn needed(
     graph: &EGraph<'_>,
     cfg: &ControlFlow,
     old: &SecondaryMap<Block, BlockInsts>,
-) -> EntitySet<Value> {
-    let mut out = EntitySet::with_capacity(graph.func.dfg.num_values());
+) -> Marks<Value> {
+    let mut out = Marks::sized(graph.func.dfg.num_values());
     let mut work: Vec<Value> = Vec::new();
     let dfg = &graph.func.dfg;
     for &block in cfg.order() {
@@ -152,7 +155,7 @@ fn needed(
 
 impl Elaborator<'_, '_> {
     /// Puts an instruction of the program, if anything needs it.
-    fn inst(&mut self, inst: Inst, needed: &EntitySet<Value>) {
+    fn inst(&mut self, inst: Inst, needed: &Marks<Value>) {
         let dfg = &self.graph.func.dfg;
         let data = dfg.data(inst);
         let result = dfg.first_result(inst);
@@ -387,7 +390,7 @@ impl Elaborator<'_, '_> {
     /// Takes out what was put and is not needed, names values anew; gives how many nodes were moved out of loops.
     fn finish(self, cfg: &ControlFlow) -> u32 {
         let func = self.graph.func;
-        let mut used: EntitySet<Value> = EntitySet::with_capacity(func.dfg.num_values());
+        let mut used: Marks<Value> = Marks::sized(func.dfg.num_values());
         for &block in cfg.order().iter().rev() {
             let mut insts = std::mem::take(func.layout.insts_mut(block));
             let dfg = &func.dfg;

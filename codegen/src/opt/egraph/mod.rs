@@ -46,6 +46,8 @@ use std::time::Duration;
 
 /// Nodes that rules may make, for each instruction of the function.
 const MADE_PER_INST: usize = 1;
+/// Values that rules mostly make: one for so many instructions. There may be more.
+const ROOM: usize = 4;
 /// How deep rules may be applied to what rules made.
 const DEPTH: u32 = 5;
 /// Nodes of a class that patterns are matched against.
@@ -179,9 +181,9 @@ impl<'a> EGraph<'a> {
     fn new(func: &'a mut Function, facts: &'a Facts<'a>) -> EGraph<'a> {
         let count = func.dfg.num_insts();
         EGraph {
-            known: sized(func.dfg.num_values()),
+            known: sized(func.dfg.num_values() + count / ROOM),
             // About as many are equal to something else.
-            alternatives: PrimaryMap::with_capacity(count / 4),
+            alternatives: PrimaryMap::with_capacity(count / ROOM),
             nodes: HashTable::with_capacity(count),
             constants: Map::default(),
             bits: Map::default(),
@@ -405,10 +407,17 @@ impl<'a> EGraph<'a> {
 
     /// The bits of every lane, of a class that is an immediate; of a predicate all of its lanes.
     fn immediate(&self, class: Value) -> Option<u64> {
-        match self.data(class) {
-            Some(&InstData::Imm { bits, .. }) => Some(bits),
+        // Every such instruction is a node.
+        let inst = self.func.dfg.def_inst(class)?;
+        match *self.func.dfg.data(inst) {
+            InstData::Imm { bits, .. } => Some(bits),
             _ => None,
         }
+    }
+
+    /// Whether a class is a constant.
+    fn is_constant(&self, class: Value) -> bool {
+        self.known[class].lanes.is_some() || self.immediate(class).is_some()
     }
 
     /// The lanes of a class that is a constant.
@@ -438,32 +447,30 @@ impl<'a> EGraph<'a> {
         {
             return Some(self.make_constant(ty, Lanes::from([bits])));
         }
+        let (mut all, mut any) = (true, false);
+        data.for_each_arg(&self.func.dfg, |v| {
+            any = true;
+            all = all && self.is_constant(v) && self.ty(v).lanes() <= FOLDED_LANES;
+        });
+        if !all || !any {
+            return None;
+        }
         let mut args: SmallVec<[(Value, Lanes); 3]> = SmallVec::new();
-        let mut all = true;
         // What is the same in all lanes is worked out for one.
         let one = is_by_lanes(data);
-        let (mut same, mut any) = (one, false);
+        let mut same = one;
         if one {
             data.for_each_arg(&self.func.dfg, |v| {
-                any = true;
                 same &= !self.ty(v).is_pred() && self.immediate(v).is_some();
             });
         }
-        let same = same && any;
         data.for_each_arg(&self.func.dfg, |v| {
-            all = all && self.ty(v).lanes() <= FOLDED_LANES;
-            let lanes = || match same {
+            let lanes = match same {
                 true => self.immediate(v).map(|bits| Lanes::from([bits])),
                 false => self.constant(v),
             };
-            match all.then(lanes).flatten() {
-                Some(lanes) => args.push((v, lanes)),
-                None => all = false,
-            }
+            args.extend(lanes.map(|lanes| (v, lanes)));
         });
-        if !all || args.is_empty() {
-            return None;
-        }
         let none = Lanes::new();
         let value = |v: Value| {
             let known = args.iter().find(|(a, _)| *a == v);
@@ -546,8 +553,7 @@ impl<'a> EGraph<'a> {
     }
 
     fn constant_last(&self, args: &mut [Value; 2]) {
-        let known = |v: Value| self.immediate(v).is_some() || self.known[v].lanes.is_some();
-        if known(args[0]) && !known(args[1]) {
+        if self.is_constant(args[0]) && !self.is_constant(args[1]) {
             args.swap(0, 1);
         }
     }
