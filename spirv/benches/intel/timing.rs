@@ -15,8 +15,11 @@ type Parts = BTreeMap<String, Duration>;
 const REST: &str = "front end, zebin, other widths";
 const ALL: &str = "all";
 
-/// The least times of some rounds, of one kernel at one level, from words to zebin.
-fn ours(k: &Kernel, device: &str, level: OptLevel, rounds: u32) -> Result<Parts, String> {
+/// Compiles of a kernel, one behind the other, in each round.
+const COMPILES: u32 = 4;
+
+/// The least times of [`COMPILES`] of one kernel at one level, from words to zebin, and of those before.
+fn ours(k: &Kernel, device: &str, level: OptLevel, best: &mut Parts) -> Result<(), String> {
     let mut target = CompileOptions::for_target(device).map_err(|e| e.to_string())?;
     target.check = false;
     target.opt = level;
@@ -25,8 +28,7 @@ fn ours(k: &Kernel, device: &str, level: OptLevel, rounds: u32) -> Result<Parts,
         ..Options::default()
     };
     let mut context = Context::new();
-    let mut best = Parts::new();
-    for _ in 0..rounds {
+    for _ in 0..COMPILES {
         let mut now = Parts::new();
         let start = Instant::now();
         let compiled = compile(&k.words, &options, &target, &mut context);
@@ -52,7 +54,7 @@ fn ours(k: &Kernel, device: &str, level: OptLevel, rounds: u32) -> Result<Parts,
             *least = time.min(*least);
         }
     }
-    Ok(best)
+    Ok(())
 }
 
 /// Prints, by level, how many times as long Intel's compiler takes, and what stages take of ours.
@@ -60,16 +62,30 @@ pub fn print(device: &str, kernels: &[Kernel], rounds: u32, theirs: &BTreeMap<us
     let mut sums: [Parts; LEVELS.len()] = Default::default();
     let mut ratios: [Vec<f64>; LEVELS.len()] = Default::default();
     let mut both: Vec<(f64, String)> = Vec::new();
-    let mut count = 0;
-    for (n, k) in kernels.iter().enumerate() {
-        // Level after level, so that each round of both is close to the other's.
-        let made = LEVELS.map(|level| ours(k, device, level, rounds.max(1) * 4));
-        if let Some(e) = made.iter().find_map(|m| m.as_ref().err()) {
-            println!("{}.{}: {e}", k.file, k.name);
-            continue;
+    let mut made: Vec<Result<[Parts; LEVELS.len()], String>> =
+        vec![Ok(Default::default()); kernels.len()];
+    // Round after round of all kernels, as Intel's compiler has them.
+    for _ in 0..rounds.max(1) {
+        for (k, made) in kernels.iter().zip(&mut made) {
+            if let Ok(best) = made {
+                let mut levels = LEVELS.iter().zip(best.iter_mut());
+                if let Err(e) = levels.try_for_each(|(level, best)| ours(k, device, *level, best)) {
+                    *made = Err(e);
+                }
+            }
         }
+    }
+    let mut count = 0;
+    for ((n, k), made) in kernels.iter().enumerate().zip(made) {
+        let made = match made {
+            Ok(made) => made,
+            Err(e) => {
+                println!("{}.{}: {e}", k.file, k.name);
+                continue;
+            }
+        };
         count += 1;
-        for (level, parts) in made.into_iter().flatten().enumerate() {
+        for (level, parts) in made.into_iter().enumerate() {
             if let Some(theirs) = theirs.get(&n) {
                 let ours = parts[ALL].as_secs_f64();
                 ratios[level].push(theirs.as_secs_f64() / ours);
