@@ -201,7 +201,7 @@ pub fn timing_of<R: Register>(
     // A GRF has a power of two.
     let shift = grf.trailing_zeros();
     let sum = |[one, each]: [u8; 2], bytes: u32| {
-        u32::from(one) + u32::from(each) * ((bytes.max(1) - 1 >> shift) + 1)
+        u32::from(one) + u32::from(each) * (((bytes.max(1) - 1) >> shift) + 1)
     };
     Timing {
         unit: times.unit,

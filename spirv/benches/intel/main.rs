@@ -214,11 +214,11 @@ fn main() {
     }
     if let Some(both) = asked.times {
         let rounds = asked.rounds.unwrap_or(1);
-        let theirs = match both {
-            true => driver::times(device.name, &kernels, rounds, passing.path()),
+        let theirs = || match both {
+            true => driver::times(device.name, &kernels, 1, passing.path()),
             false => BTreeMap::new(),
         };
-        return timing::print(device.name, &kernels, rounds, &theirs);
+        return timing::print(device.name, &kernels, rounds, theirs);
     }
     let times = match asked.rounds {
         Some(rounds) => driver::times(device.name, &kernels, rounds, passing.path()),
