@@ -1,4 +1,4 @@
-//! Maps from entities that have an entry for each of them from the start: a map that grows entry by entry asks for memory again and again.
+//! Maps from entities, and sets of them, that have an entry for each from the start: a map that grows entry by entry asks for memory again and again.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use std::marker::PhantomData;
