@@ -51,7 +51,7 @@ use crate::simdcf::Finding;
 use crate::target::Target;
 use crate::target::abi::{Payload, has_what_is_asked};
 use crate::vcode::lowered::LoweredFunction;
-use crate::vcode::{MInst, VCode, display, verify};
+use crate::vcode::{VCode, display, verify};
 use crate::verifier;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -763,6 +763,7 @@ fn one(
     let (_, physical) = stages.run(Stage::Scoreboard, || {
         Ok((target, scoreboard::annotated(physical, target)))
     })?;
+    let moves = physical.moves;
     let (_, _, out) = stages.run(Stage::Emit, || {
         let of = (&code, &live, &alloc);
         let out = emit(name, physical, of, target, compacts, options.check)?;
@@ -781,11 +782,7 @@ fn one(
     stats.grf_bytes_demand = demand;
     stats.spilled = spilled;
     stats.shared = shared;
-    let moves = |m: &&MInst| match **m {
-        MInst::Copy { dst, src } => alloc.address[dst] != alloc.address[src],
-        _ => false,
-    };
-    stats.moves = code.insts.iter().filter(moves).count();
+    stats.moves = moves;
     stats.splits = splits;
     stats.phases = phases;
     stats.report = report;

@@ -126,6 +126,8 @@ pub(crate) struct Physical {
     places: Vec<u32>,
     /// The instruction that a thread begins with whose ids the hardware made.
     entry: usize,
+    /// Copies between different places.
+    pub(crate) moves: usize,
 }
 
 /// Bytes of which a place is a multiple that threads begin at.
@@ -252,6 +254,8 @@ struct Emitter<'a> {
     masks: simdcf::Masks,
     /// Messages to and from scratch where what they write of the address register is read behind them.
     kept: HashSet<usize>,
+    /// Copies between different places, so far.
+    moves: usize,
 }
 
 /// Whether a block, its registers placed, only jumps.
@@ -338,6 +342,7 @@ pub(crate) fn physical(
         masks: simdcf::Masks::default(),
         kept: scratch::kept(code, alloc, target),
         passed: passed::places(code, alloc),
+        moves: 0,
     };
     let mut locs = SrcLocs::default();
     let mut from = code.locs.cursor();
@@ -366,6 +371,7 @@ pub(crate) fn physical(
         masks,
         symbols,
         reaches,
+        moves,
         ..
     } = e;
     masks
@@ -389,6 +395,7 @@ pub(crate) fn physical(
         locs,
         places,
         entry: 0,
+        moves,
     };
     errata::apply(&mut physical, target)
         .map_err(|e| CodegenError::internal(name, e.to_string()))?;
@@ -569,7 +576,9 @@ impl Emitter<'_> {
             }
             MInst::Copy { dst, src } => {
                 let bytes = self.code.vregs[dst].bytes;
-                self.copy(self.address(dst, 0), self.address(src, 0), bytes)?;
+                let (to, from) = (self.address(dst, 0), self.address(src, 0));
+                self.moves += usize::from(to != from);
+                self.copy(to, from, bytes)?;
             }
             MInst::LoadAddress {
                 sub,

@@ -17,6 +17,9 @@ const MOST_PASSED: usize = 8;
 /// By the word that a routine is passed, where the registers are that it may be the place of; what lies between them too, where there are many.
 pub(super) fn places(code: &VCode, alloc: &Allocation) -> HashMap<VReg, Vec<Range<u32>>> {
     let mut out: HashMap<VReg, Vec<Range<u32>>> = HashMap::new();
+    if code.routines.len() < 2 {
+        return out;
+    }
     for m in &code.insts {
         if let MInst::PlaceOf { dst, base } = *m {
             let start = alloc.address[base];

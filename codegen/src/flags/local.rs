@@ -48,17 +48,8 @@ fn each_in_order(m: &MInst, mut f: impl FnMut(VFlag, bool)) {
 
 /// Gives every flag one of so many registers; nothing is changed where that is not so simple. `whole`: registers are of 32 bits.
 pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
-    let simple = code.routines.len() == 1
-        && code.blocks.values().all(|b| b.params.is_empty())
-        && code
-            .blocks
-            .values()
-            .flat_map(|b| &b.succ_args)
-            .all(|a| a.is_empty());
-    let Some(lives) = simple.then(|| lives(code)).flatten() else {
-        return false;
-    };
-    let Some(lives) = places(code, count, lives) else {
+    let simple = code.routines.len() == 1 && code.blocks.values().all(|b| b.flags.is_none());
+    let Some(lives) = simple.then(|| lives(code, count)).flatten() else {
         return false;
     };
     for m in &mut code.insts {
@@ -74,18 +65,17 @@ pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
             }
         }
     }
-    for b in code.blocks.values_mut() {
-        b.succ_args.clear();
-    }
     true
 }
 
-/// The lives of all flags, if each is of one block, and begins with what writes it.
-fn lives(code: &VCode) -> Option<SecondaryMap<VFlag, Life>> {
+/// The lives and registers of all flags, if each is of one block, and begins with what writes it, and there are enough registers. A block is done before the next
+/// one is looked at: a large function's code is read once.
+fn lives(code: &VCode, count: u32) -> Option<SecondaryMap<VFlag, Life>> {
     let mut lives: SecondaryMap<VFlag, Life> = sized(code.flags.len());
-    let mut local = true;
     for (n, b) in (1u32..).zip(code.blocks.values()) {
-        for (i, m) in (b.start..b.end).zip(code.insts.get(b.start..b.end)?) {
+        let insts = code.insts.get(b.start..b.end)?;
+        let mut local = true;
+        for (i, m) in (b.start as u32..).zip(insts) {
             if let MInst::Call { .. } = m {
                 return None;
             }
@@ -97,48 +87,42 @@ fn lives(code: &VCode) -> Option<SecondaryMap<VFlag, Life>> {
                     life.block == n
                 };
                 life.block = n;
-                life.last = i as u32;
+                life.last = i;
             });
         }
-    }
-    local.then_some(lives)
-}
-
-/// Gives each a register, if there are enough.
-fn places(
-    code: &VCode,
-    count: u32,
-    mut lives: SecondaryMap<VFlag, Life>,
-) -> Option<SecondaryMap<VFlag, Life>> {
-    for b in code.blocks.values() {
-        let mut taken = 0u8;
-        for (i, m) in (b.start as u32..).zip(code.insts.get(b.start..b.end)?) {
-            let keeps = kept(m);
-            let mut fits = true;
-            each_in_order(m, |f, write| {
-                let last = lives[f].last == i;
-                if write {
-                    // The kept one becomes the new one: nobody may ask for it later.
-                    let at = match keeps {
-                        Some(k) => {
-                            fits &= lives[k].last == i;
-                            lives[k].register
-                        }
-                        None => taken.trailing_ones() as u8,
-                    };
-                    fits &= u32::from(at) < count;
-                    lives[f].register = at;
-                    if !last {
-                        taken |= 1u8.checked_shl(at.into()).unwrap_or(0);
-                    }
-                } else if last {
-                    taken &= !(1u8.checked_shl(lives[f].register.into()).unwrap_or(0));
-                }
-            });
-            if !fits {
-                return None;
-            }
+        if !local || !places(b.start as u32, insts, count, &mut lives) {
+            return None;
         }
     }
     Some(lives)
+}
+
+/// Gives each flag of a block a register, if there are enough. `start`: the number of the block's first instruction.
+fn places(start: u32, insts: &[MInst], count: u32, lives: &mut SecondaryMap<VFlag, Life>) -> bool {
+    let mut taken = 0u8;
+    let mut fits = true;
+    for (i, m) in (start..).zip(insts) {
+        let keeps = kept(m);
+        each_in_order(m, |f, write| {
+            let last = lives[f].last == i;
+            if write {
+                // The kept one becomes the new one: nobody may ask for it later.
+                let at = match keeps {
+                    Some(k) => {
+                        fits &= lives[k].last == i;
+                        lives[k].register
+                    }
+                    None => taken.trailing_ones() as u8,
+                };
+                fits &= u32::from(at) < count;
+                lives[f].register = at;
+                if !last {
+                    taken |= 1u8.checked_shl(at.into()).unwrap_or(0);
+                }
+            } else if last {
+                taken &= !(1u8.checked_shl(lives[f].register.into()).unwrap_or(0));
+            }
+        });
+    }
+    fits
 }

@@ -31,10 +31,18 @@ impl ControlFlow {
             number: sized(blocks),
             idom: sized(blocks),
         };
+        // Branches are looked up once: those of a large function are far apart.
+        let mut succs = Succs {
+            dests: Vec::with_capacity(func.layout.blocks().len()),
+            of: sized(blocks),
+        };
         for &block in func.layout.blocks() {
+            let from = succs.dests.len() as u32;
             for dest in destinations(func, block) {
                 cfg.preds[dest].1 += 1;
+                succs.dests.push(dest);
             }
+            succs.of[block] = (from, succs.dests.len() as u32);
         }
         let mut sum = 0;
         for block in (0..func.dfg.num_blocks()).map(|n| Block::from_u32(n as u32)) {
@@ -51,14 +59,14 @@ impl ControlFlow {
             let Some(inst) = func.layout.terminator(block) else {
                 continue;
             };
-            for dest in destinations(func, block) {
+            for &dest in succs.of(block) {
                 let end = &mut cfg.preds[dest].1;
                 cfg.edges[*end as usize] = (block, inst);
                 *end += 1;
             }
         }
         if let Some(entry) = func.layout.entry() {
-            let tree = cfg.sort(entry, func);
+            let tree = cfg.sort(entry, &succs);
             cfg.dominate(&tree);
         }
         cfg
@@ -66,24 +74,20 @@ impl ControlFlow {
 
     /// Reverse postorder, by a stack of its own: functions may be deep. Gives the tree of the walk: blocks in preorder, each with its
     /// parent's place.
-    fn sort(&mut self, entry: Block, func: &Function) -> Vec<(Block, u32)> {
-        let blocks = func.dfg.num_blocks();
-        let mut seen: SecondaryMap<Block, bool> = sized(blocks);
-        let mut tree = Vec::with_capacity(func.layout.blocks().len());
+    fn sort(&mut self, entry: Block, succs: &Succs) -> Vec<(Block, u32)> {
+        let mut seen: SecondaryMap<Block, bool> = sized(self.number.capacity());
+        let mut tree = Vec::with_capacity(self.order.capacity());
         tree.push((entry, 0));
         let mut stack: SmallVec<[(Block, u32, usize); 16]> = smallvec![(entry, 0, 0)];
         seen[entry] = true;
         while let Some((block, place, next)) = stack.last_mut() {
-            let end = func.layout.terminator(*block);
-            let dests = end.map_or(&[][..], |i| func.dfg.destinations(i));
-            let Some(succ) = dests.get(*next) else {
+            let Some(&succ) = succs.of(*block).get(*next) else {
                 self.order.push(*block);
                 stack.pop();
                 continue;
             };
-            let succ = succ.block;
             *next += 1;
-            if func.dfg.has_block(succ) && !std::mem::replace(&mut seen[succ], true) {
+            if !std::mem::replace(&mut seen[succ], true) {
                 let parent = *place;
                 stack.push((succ, tree.len() as u32, 0));
                 tree.push((succ, parent));
@@ -177,6 +181,20 @@ impl ControlFlow {
             free[b] = first + 1;
         }
         out
+    }
+}
+
+/// Where each block goes, as far as there are such blocks.
+struct Succs {
+    dests: Vec<Block>,
+    /// Where a block's begin and end.
+    of: SecondaryMap<Block, (u32, u32)>,
+}
+
+impl Succs {
+    fn of(&self, block: Block) -> &[Block] {
+        let (from, to) = self.of[block];
+        self.dests.get(from as usize..to as usize).unwrap_or(&[])
     }
 }
 

@@ -22,7 +22,9 @@ use crate::vcode::operand::{
 };
 use crate::vcode::routines;
 use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{BlockData, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{
+    BlockData, EdgeFlags, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg,
+};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use cut::Base;
 use gantry_isa_gen::{
@@ -73,10 +75,12 @@ pub fn legalize(
         blocks.push(BlockData {
             start,
             end: l.out.len(),
-            params: block.params,
             succs: block.succs.iter().map(|(to, _)| VBlock::new(*to)).collect(),
-            succ_args: block.succs.into_iter().map(|(_, flags)| flags).collect(),
             preds: Default::default(),
+            flags: {
+                let args = block.succs.into_iter().map(|(_, flags)| flags);
+                EdgeFlags::new(block.params, args.collect())
+            },
         });
     }
     if let Some(what) = l.error {

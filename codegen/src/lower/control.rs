@@ -35,6 +35,8 @@ impl Lower<'_> {
             }
         }
         let mut blocks = vec![LoweredBlock::default(); order.len()];
+        // Everything is put there from its end, the last block first, and turned round as a whole: then it lies as it is read.
+        let body = code.len();
         // Edge blocks are numbered after the others while lowering, and put behind their block at the end.
         let mut edges: Vec<(usize, LoweredBlock)> = Vec::new();
         // Where that comes from: up to which place of it.
@@ -71,7 +73,8 @@ impl Lower<'_> {
                         let args = self.edge_copies(call);
                         self.emit(MInst::Jump);
                         let start = code.len();
-                        code.append(&mut std::mem::replace(&mut self.code, saved));
+                        let edge = std::mem::replace(&mut self.code, saved);
+                        code.extend(edge.into_iter().rev());
                         let mut locs = SrcLocs::default();
                         locs.push(0, self.func.srclocs[last]);
                         let edge = LoweredBlock {
@@ -88,7 +91,6 @@ impl Lower<'_> {
                     succs.push((to, flags));
                 }
             }
-            // The last instruction first, and turned round at the end.
             let start = code.len();
             code.extend(self.code.iter().rev());
             if located {
@@ -115,7 +117,6 @@ impl Lower<'_> {
             }
             let params = self.flag_params(b);
             let out = &mut blocks[n];
-            code[start..].reverse();
             out.code = CodeRange::since(start, code);
             // What is no instruction's stands before them.
             for &(end, loc) in from.iter().rev() {
@@ -127,7 +128,12 @@ impl Lower<'_> {
         if let Some(e) = self.failed.take() {
             return Err(e);
         }
-        Ok(with_edges(blocks, edges))
+        code[body..].reverse();
+        let mut blocks = with_edges(blocks, edges);
+        for b in &mut blocks {
+            b.code = b.code.turned(body, code.len());
+        }
+        Ok(blocks)
     }
 
     fn target(
@@ -448,32 +454,28 @@ struct Number(u32);
 cranelift_entity::entity_impl!(Number);
 
 /// Puts each edge block behind the block it leaves, and renumbers.
-fn with_edges(blocks: Vec<LoweredBlock>, edges: Vec<(usize, LoweredBlock)>) -> Vec<LoweredBlock> {
+fn with_edges(
+    blocks: Vec<LoweredBlock>,
+    mut edges: Vec<(usize, LoweredBlock)>,
+) -> Vec<LoweredBlock> {
     let n = blocks.len();
     let mut new_index = vec![0; n + edges.len()];
-    let mut next = 0;
-    // Edges were made from the last block to the first, those of one block in order.
-    let mut rest = edges.len();
-    for b in 0..n {
-        new_index[b] = next;
-        next += 1;
-        let first = edges[..rest]
+    let mut out = Vec::with_capacity(n + edges.len());
+    for (b, block) in blocks.into_iter().enumerate() {
+        new_index[b] = out.len();
+        out.push(block);
+        // Edges were made from the last block to the first, those of one block in order.
+        let first = edges
             .iter()
             .rposition(|(owner, _)| *owner != b)
             .map_or(0, |e| e + 1);
-        for e in first..rest {
-            new_index[n + e] = next;
-            next += 1;
+        for (e, (_, edge)) in (first..).zip(edges.drain(first..)) {
+            new_index[n + e] = out.len();
+            out.push(edge);
         }
-        rest = first;
     }
-    let mut out = vec![LoweredBlock::default(); next];
-    let all = blocks.into_iter().chain(edges.into_iter().map(|(_, b)| b));
-    for (old, mut block) in all.enumerate() {
-        for (to, _) in &mut block.succs {
-            *to = new_index[*to];
-        }
-        out[new_index[old]] = block;
+    for (to, _) in out.iter_mut().flat_map(|b: &mut LoweredBlock| &mut b.succs) {
+        *to = new_index[*to];
     }
     out
 }

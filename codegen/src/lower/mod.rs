@@ -236,7 +236,10 @@ pub fn lower(
     let mut blocks: Vec<LoweredBlock> = Vec::new();
     for (name, body) in bodies.into_iter().rev() {
         let first = blocks.len();
-        blocks.extend(body);
+        match first {
+            0 => blocks = body,
+            _ => blocks.extend(body),
+        }
         for (to, _) in blocks.iter_mut().skip(first).flat_map(|b| &mut b.succs) {
             *to += first;
         }

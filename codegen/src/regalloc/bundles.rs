@@ -32,6 +32,17 @@ pub struct Bundle {
     pub place: Place,
 }
 
+/// What two bundles share.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sharing {
+    /// No point.
+    Nothing,
+    /// Only points where one's value is made lane over lane of the other's.
+    Overlay,
+    /// Others.
+    Meet,
+}
+
 /// What is known of a bundle, at its root.
 #[derive(Clone)]
 struct Root {
@@ -113,10 +124,11 @@ impl<'a> Bundles<'a> {
             if apart.contains(&(large, small)) || apart.contains(&(small, large)) {
                 continue;
             }
-            if b.meet(large, small) {
+            let sharing = b.sharing(large, small);
+            if sharing == Sharing::Meet {
                 apart.insert((large, small));
             } else {
-                b.join(large, small);
+                b.join(large, small, sharing);
                 b.roots[large].order = b.roots[to].order;
                 if b.answers.contains(small) {
                     b.answers.insert(large);
@@ -214,10 +226,10 @@ impl<'a> Bundles<'a> {
         }
     }
 
-    /// Whether two bundles share a point, but for those where one's value is made lane over lane of the other's.
-    fn meet(&mut self, large: VReg, small: VReg) -> bool {
+    /// What two bundles share.
+    fn sharing(&mut self, large: VReg, small: VReg) -> Sharing {
         if self.meet_across(large, small) {
-            return true;
+            return Sharing::Meet;
         }
         let mut shared: SmallVec<[(Range, Range); 2]> = SmallVec::new();
         self.each(small, |r| {
@@ -230,10 +242,12 @@ impl<'a> Bundles<'a> {
             }
             shared.len() <= MOST_SHARED
         });
-        shared.len() > MOST_SHARED
-            || shared
-                .into_iter()
-                .any(|(l, r)| !self.laid_over(large, l, small, r))
+        let laid_over = |(l, r)| self.laid_over(large, l, small, r);
+        match shared.len() {
+            0 => Sharing::Nothing,
+            n if n <= MOST_SHARED && shared.into_iter().all(laid_over) => Sharing::Overlay,
+            _ => Sharing::Meet,
+        }
     }
 
     /// Whether what two ranges share is the making of one's value over the other's.
@@ -272,7 +286,7 @@ impl<'a> Bundles<'a> {
     }
 
     /// Makes two bundles that do not meet one.
-    fn join(&mut self, large: VReg, small: VReg) {
+    fn join(&mut self, large: VReg, small: VReg, sharing: Sharing) {
         self.up[small] = large;
         let mut moved: SmallVec<[Range; 8]> = SmallVec::new();
         self.each(small, |r| {
@@ -293,7 +307,10 @@ impl<'a> Bundles<'a> {
             }
         };
         for r in moved {
-            self.insert(&mut map, r);
+            match sharing {
+                Sharing::Nothing => drop(map.insert(r.start, r.end, &mut self.forest, &())),
+                _ => self.insert(&mut map, r),
+            }
         }
         let align = self.roots[small].align;
         let count = self.roots[small].count;

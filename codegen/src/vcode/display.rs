@@ -467,19 +467,14 @@ fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
     let mut from = Lines::new(v.locs.cursor());
     for (b, data) in &v.blocks {
         routine_header(&mut out, &v.routines, b.index());
-        block_header(&mut out, b.index(), &data.params);
+        block_header(&mut out, b.index(), data.params());
         for i in data.start..data.end {
             from.note(&mut out, i);
             if let Some(m) = v.insts.get(i) {
                 let _ = writeln!(out, "    {m}{}", note(i));
             }
         }
-        let args = |n: usize| {
-            data.succ_args
-                .get(n)
-                .map(|a| arguments(a))
-                .unwrap_or_default()
-        };
+        let args = |n: usize| arguments(data.succ_args(n));
         successors(
             &mut out,
             data.succs

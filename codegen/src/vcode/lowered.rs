@@ -43,6 +43,15 @@ impl CodeRange {
             end: code.len() as u32,
         }
     }
+
+    /// The same piece once the code between two places is turned round.
+    pub(crate) fn turned(self, from: usize, to: usize) -> CodeRange {
+        let ends = (from + to) as u32;
+        CodeRange {
+            start: ends - self.end,
+            end: ends - self.start,
+        }
+    }
 }
 
 /// Flags that go by value along an edge: mostly a mask or two.

@@ -111,14 +111,43 @@ pub struct BlockData {
     pub start: usize,
     /// One past the last.
     pub end: usize,
-    /// Flags that come in by value.
-    pub params: Flags,
     /// Successors, in the terminator's order.
     pub succs: SmallVec<[VBlock; 2]>,
-    /// Per successor, the flags for its parameters.
-    pub succ_args: SmallVec<[Flags; 2]>,
     /// Predecessors.
     pub preds: SmallVec<[VBlock; 2]>,
+    /// What goes by value along its edges: of most nothing, and of none once flags have their places. Apart, since every later
+    /// pass walks over the blocks.
+    pub flags: Option<Box<EdgeFlags>>,
+}
+
+/// The flags that go by value along a block's edges.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeFlags {
+    /// Those that come in.
+    pub params: Flags,
+    /// Per successor, those for its parameters.
+    pub succ_args: SmallVec<[Flags; 2]>,
+}
+
+impl EdgeFlags {
+    /// Of a block; nothing where none goes along any edge.
+    pub fn new(params: Flags, succ_args: SmallVec<[Flags; 2]>) -> Option<Box<EdgeFlags>> {
+        let none = params.is_empty() && succ_args.iter().all(|a| a.is_empty());
+        (!none).then(|| Box::new(EdgeFlags { params, succ_args }))
+    }
+}
+
+impl BlockData {
+    /// Flags that come in by value.
+    pub fn params(&self) -> &[VFlag] {
+        self.flags.as_ref().map_or(&[], |f| &f.params)
+    }
+
+    /// The flags for the parameters of the n-th successor.
+    pub fn succ_args(&self, n: usize) -> &[VFlag] {
+        let args = self.flags.as_ref().and_then(|f| f.succ_args.get(n));
+        args.map_or(&[], |a| a)
+    }
 }
 
 /// What values are that have names, by name.

@@ -55,6 +55,10 @@ pub(crate) fn keep_payload(code: &mut VCode) {
 /// Marks the way back as read where a routine begins that never returns. A call writes it where the routine's parameters live already; nothing else of
 /// the routine would say so.
 pub(crate) fn keep_links(code: &mut VCode) {
+    let calls = code.calls();
+    if calls.is_empty() {
+        return;
+    }
     let mut returns: EntitySet<Routine> = EntitySet::new();
     for routine in code.routines.keys() {
         let insts = code.insts.get(code.routine_insts(routine)).unwrap_or(&[]);
@@ -63,7 +67,7 @@ pub(crate) fn keep_links(code: &mut VCode) {
         }
     }
     let mut new = Vec::new();
-    for &(at, routine) in &code.calls() {
+    for &(at, routine) in &calls {
         if let Some(MInst::Call { link, .. }) = code.insts.get(at)
             && returns.insert(routine)
         {

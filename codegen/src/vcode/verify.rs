@@ -2,10 +2,10 @@
 //! [`CompileOptions::check`](crate::CompileOptions::check).
 
 use super::bale::{Bale, BaleSrc, View};
-use super::lowered::{Flags, Lowered, LoweredFunction};
+use super::lowered::{Lowered, LoweredFunction};
 use super::{
-    Access, MInst, Place, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg, VRegData,
-    VirtReg,
+    Access, BlockData, MInst, Place, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg,
+    VRegData, VirtReg,
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
@@ -47,7 +47,7 @@ pub(crate) fn lowered(f: &LoweredFunction) -> Result<(), String> {
         let first = code.iter().position(ends);
         v.terminator(name, last, first == Some(before.len()), block.succs.len())?;
         for (to, args) in &block.succs {
-            let params = f.blocks.get(*to).map(|b| &b.params);
+            let params = f.blocks.get(*to).map(|b| b.params.as_slice());
             v.edge(name, VBlock::new(*to), params, args)?;
         }
         for (i, item) in f.items(block) {
@@ -76,7 +76,7 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
     v.registers()?;
     v.blocks(c.blocks.len())?;
     let mut begun: EntitySet<VReg> = EntitySet::new();
-    let (none, mut at_inst) = (Flags::new(), 0);
+    let mut at_inst = 0;
     for (name, block) in &c.blocks {
         if (block.start, block.end) != (at_inst, block.end.max(at_inst)) {
             return Err(format!(
@@ -90,17 +90,15 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
         let only = !before.iter().any(MInst::is_terminator);
         v.terminator(name, last, only, block.succs.len())?;
         // Once flags have their places they go along no edge.
-        let along = &block.succ_args;
-        let right = match virtual_flags {
-            true => along.len() == block.succs.len(),
-            false => along.iter().chain([&block.params]).all(|f| f.is_empty()),
-        };
-        if !right {
-            return Err(format!("{name} gives flags to {} successors", along.len()));
+        if let Some(along) = &block.flags
+            && (!virtual_flags || along.succ_args.len() != block.succs.len())
+        {
+            let count = along.succ_args.len();
+            return Err(format!("{name} gives flags to {count} successors"));
         }
         for (n, to) in block.succs.iter().enumerate() {
-            let args = block.succ_args.get(n).unwrap_or(&none);
-            v.edge(name, *to, c.blocks.get(*to).map(|b| &b.params), args)?;
+            let params = c.blocks.get(*to).map(BlockData::params);
+            v.edge(name, *to, params, block.succ_args(n))?;
         }
         for (i, m) in c.block_insts(name).iter().enumerate() {
             v.inst(m).map_err(|e| at(name, i, m, &e))?;
@@ -226,8 +224,8 @@ impl Verifier<'_> {
         &self,
         from: VBlock,
         to: VBlock,
-        params: Option<&Flags>,
-        args: &Flags,
+        params: Option<&[VFlag]>,
+        args: &[VFlag],
     ) -> Result<(), String> {
         let Some(params) = params else {
             return Err(format!("{from} goes to {to}, which is none"));
@@ -401,7 +399,7 @@ impl Verifier<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::operand::{begins, grf_dst, imm, scalar_src, uniform};
-    use super::super::{BlockData, FlagTest, SymbolPart};
+    use super::super::{EdgeFlags, FlagTest, SymbolPart};
     use super::*;
     use gantry_isa_gen::Op;
     use gantry_isa_gen::{ExecSize, Type};
@@ -431,7 +429,7 @@ mod tests {
             start: 0,
             end: 4,
             succs: smallvec![VBlock::new(1), VBlock::new(2)],
-            succ_args: smallvec![Flags::new(), smallvec![f]],
+            flags: EdgeFlags::new(smallvec![], smallvec![smallvec![], smallvec![f]]),
             ..BlockData::default()
         });
         blocks.push(BlockData {
@@ -442,7 +440,7 @@ mod tests {
         blocks.push(BlockData {
             start: 6,
             end: 7,
-            params: smallvec![g],
+            flags: EdgeFlags::new(smallvec![g], smallvec![]),
             ..BlockData::default()
         });
         let grf = GrfFile {
@@ -557,7 +555,7 @@ mod tests {
                 "L0 goes to L9, which is none",
             ),
             (
-                fault(|c| c.blocks[l0].succ_args[1].clear()),
+                fault(|c| c.blocks[l0].flags.as_mut().unwrap().succ_args[1].clear()),
                 "flags from L0 are not the parameters of L2",
             ),
             (
@@ -565,7 +563,7 @@ mod tests {
                 "flags from L0 are not the parameters of L2",
             ),
             (
-                fault(|c| drop(c.blocks[l0].succ_args.pop())),
+                fault(|c| drop(c.blocks[l0].flags.as_mut().unwrap().succ_args.pop())),
                 "L0 gives flags to 1 successors",
             ),
             (
