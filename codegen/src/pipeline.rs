@@ -472,6 +472,8 @@ fn measure_with(
     let (lowered, findings) = stages.run(Stage::Lower, || {
         lower(&group, target, &payload, options.simd_cf)
     })?;
+    // Of a large function this is memory for the stages to come.
+    drop(group);
     let mut lowered = stages.run(Stage::Sends, || sends::expand(name, lowered, target))?;
     let passes_places = passes.contains(Pass::ByAddress) && lowered.routines.len() > 1;
     let mut passed = 0;

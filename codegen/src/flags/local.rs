@@ -48,7 +48,7 @@ fn each_in_order(m: &MInst, mut f: impl FnMut(VFlag, bool)) {
 
 /// Gives every flag one of so many registers; nothing is changed where that is not so simple. `whole`: registers are of 32 bits.
 pub(super) fn allocate(code: &mut VCode, count: u32, whole: bool) -> bool {
-    let simple = code.routines.len() == 1 && code.blocks.values().all(|b| b.flags.is_none());
+    let simple = code.routines.len() == 1 && code.blocks.values().all(|b| b.flags.is_empty());
     let Some(lives) = simple.then(|| lives(code, count)).flatten() else {
         return false;
     };

@@ -13,7 +13,7 @@ use crate::sized;
 use crate::vcode::insert::{Inserted, insert};
 use crate::vcode::operand::{begins, dst, scalar, uniform};
 use crate::vcode::routines;
-use crate::vcode::{MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{EdgeFlags, MInst, Routine, VBlock, VCode, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Arf, Dst, Op, Reg, RegRef, Src, Type};
 use regalloc2::{
@@ -132,7 +132,7 @@ impl Numbers {
         routine.resize(code.flags.len());
         let owners = routines::of_blocks(code);
         for ((_, b), &owner) in code.blocks.iter().zip(&owners) {
-            for &p in b.params() {
+            for &p in b.flags.params() {
                 is_param[p] = true;
                 routine[p] = owner;
             }
@@ -265,7 +265,7 @@ impl<'a> Flags<'a> {
         }
         starts.push(operands.len() as u32);
         let relative = |b: &VBlock| Block::new(b.index() - range.start);
-        let args = own().flat_map(|b| (0..b.succs.len()).map(|n| b.succ_args(n)));
+        let args = own().flat_map(|b| (0..b.succs.len()).map(|n| b.flags.args(n)));
         Flags {
             insts,
             blocks: first_insts,
@@ -273,7 +273,7 @@ impl<'a> Flags<'a> {
             starts,
             succs: Lists::new(own().map(|b| b.succs.iter().map(relative))),
             preds: Lists::new(own().map(|b| b.preds.iter().map(relative))),
-            params: Lists::new(own().map(|b| b.params().iter().map(|&f| vreg(f)))),
+            params: Lists::new(own().map(|b| b.flags.params().iter().map(|&f| vreg(f)))),
             args: Lists::new(args.map(|a| a.iter().map(|&f| vreg(f)))),
             code,
             count: own_flags,
@@ -431,7 +431,7 @@ fn is_vast(code: &VCode, view: &Flags<'_>) -> bool {
     let mut params = 0;
     let own = code.blocks.iter().take(view.range.end);
     for (b, data) in own.skip(view.range.start) {
-        params += data.params().len();
+        params += data.flags.params().len();
         for s in data.succs.iter().filter(|s| **s <= b) {
             loops += b.index() - s.index();
         }
@@ -578,7 +578,7 @@ fn rewrite(
         }
     }
     for b in range {
-        code.blocks[VBlock::new(b)].flags = None;
+        code.blocks[VBlock::new(b)].flags = EdgeFlags::default();
     }
     Ok(())
 }

@@ -64,6 +64,11 @@ impl Layout {
         self.blocks.first().copied()
     }
 
+    /// Instructions of all blocks.
+    pub fn num_insts(&self) -> usize {
+        self.blocks.iter().map(|&b| self.insts[b].len()).sum()
+    }
+
     /// The instructions of a block in order.
     pub fn insts(&self, block: Block) -> &[Inst] {
         &self.insts[block]

@@ -22,10 +22,8 @@ use crate::vcode::operand::{
 };
 use crate::vcode::routines;
 use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{
-    BlockData, EdgeFlags, MInst, Place, VBlock, VCode, VFlag, VReg, VRegData, VirtReg,
-};
-use cranelift_entity::{EntityRef, PrimaryMap};
+use crate::vcode::{BlockData, MInst, Place, VCode, VFlag, VReg, VRegData, VirtReg};
+use cranelift_entity::PrimaryMap;
 use cut::Base;
 use gantry_isa_gen::{
     self as isa, ChannelOffset, CondMod, Dst, ExecSize, InstOpts, Op, PredCtrl, Predicate, RegRef,
@@ -58,7 +56,7 @@ pub fn legalize(
         out: room,
         error: None,
     };
-    let mut blocks = PrimaryMap::new();
+    let mut blocks = PrimaryMap::with_capacity(f.blocks.len());
     let mut locs = SrcLocs::default();
     for block in std::mem::take(&mut f.blocks) {
         let start = l.out.len();
@@ -75,12 +73,9 @@ pub fn legalize(
         blocks.push(BlockData {
             start,
             end: l.out.len(),
-            succs: block.succs.iter().map(|(to, _)| VBlock::new(*to)).collect(),
+            succs: block.succs,
             preds: Default::default(),
-            flags: {
-                let args = block.succs.into_iter().map(|(_, flags)| flags);
-                EdgeFlags::new(block.params, args.collect())
-            },
+            flags: block.flags,
         });
     }
     if let Some(what) = l.error {

@@ -12,9 +12,9 @@ use crate::vcode::lowered::{CodeRange, Flags, Lowered, LoweredBlock};
 use crate::vcode::operand::{control, grf_dst, imm, scalar_src, uniform};
 use crate::vcode::parallel;
 use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{FlagTest, MInst, Place, VFlag, VReg, VRegData, VirtReg};
-use cranelift_entity::SecondaryMap;
+use crate::vcode::{EdgeFlags, FlagTest, MInst, Place, VBlock, VFlag, VReg, VRegData, VirtReg};
 use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use gantry_isa_gen::{Op, Type};
 use smallvec::{SmallVec, smallvec};
 
@@ -55,6 +55,7 @@ impl Lower<'_> {
             self.place = self.places[last];
             self.code.clear();
             let mut succs = SmallVec::new();
+            let mut args: SmallVec<[Flags; 2]> = SmallVec::new();
             let behind = |to: Block| number[to].expand().is_some_and(|to| to.0 as usize > n);
             self.terminator(last, behind);
             let calls = self.destinations(b);
@@ -62,7 +63,8 @@ impl Lower<'_> {
                 let term = self.code.pop();
                 let flags = self.edge_copies(&call);
                 self.code.extend(term);
-                succs.push((self.target(&number, call.block)?, flags));
+                succs.push(self.target(&number, call.block)?);
+                args.push(flags);
             } else {
                 for call in &calls {
                     let mut to = self.target(&number, call.block)?;
@@ -70,7 +72,7 @@ impl Lower<'_> {
                     let has_args = !call.args.is_empty();
                     if has_args || preds[call.block] > 1 {
                         let saved = std::mem::take(&mut self.code);
-                        let args = self.edge_copies(call);
+                        let along = self.edge_copies(call);
                         self.emit(MInst::Jump);
                         let start = code.len();
                         let edge = std::mem::replace(&mut self.code, saved);
@@ -80,15 +82,16 @@ impl Lower<'_> {
                         let edge = LoweredBlock {
                             code: CodeRange::since(start, code),
                             locs,
-                            params: Flags::new(),
-                            succs: smallvec![(to, args)],
+                            succs: smallvec![to],
+                            flags: EdgeFlags::new(Flags::new(), smallvec![along]),
                         };
-                        to = order.len() + edges.len();
+                        to = VBlock::new(order.len() + edges.len());
                         edges.push((n, edge));
                     } else {
                         flags = self.edge_copies(call);
                     }
-                    succs.push((to, flags));
+                    succs.push(to);
+                    args.push(flags);
                 }
             }
             let start = code.len();
@@ -123,7 +126,7 @@ impl Lower<'_> {
                 out.locs.push(code.len() - start - end, loc);
             }
             out.succs = succs;
-            out.params = params;
+            out.flags = EdgeFlags::new(params, args);
         }
         if let Some(e) = self.failed.take() {
             return Err(e);
@@ -140,10 +143,10 @@ impl Lower<'_> {
         &self,
         number: &SecondaryMap<Block, PackedOption<Number>>,
         block: Block,
-    ) -> Result<usize, CodegenError> {
+    ) -> Result<VBlock, CodegenError> {
         number[block]
             .expand()
-            .map(|n| n.as_u32() as usize)
+            .map(|n| VBlock::from_u32(n.as_u32()))
             .ok_or_else(|| {
                 CodegenError::internal(&self.func.name, format!("{block} is not reached"))
             })
@@ -474,8 +477,8 @@ fn with_edges(
             out.push(edge);
         }
     }
-    for (to, _) in out.iter_mut().flat_map(|b: &mut LoweredBlock| &mut b.succs) {
-        *to = new_index[*to];
+    for to in out.iter_mut().flat_map(|b: &mut LoweredBlock| &mut b.succs) {
+        *to = VBlock::new(new_index[to.index()]);
     }
     out
 }

@@ -37,7 +37,7 @@ use crate::sized;
 use crate::target::Target;
 use crate::target::abi::Payload;
 use crate::vcode::lowered::{Buffer, LoweredBlock, LoweredFunction};
-use crate::vcode::{LabelTypes, Place, Routine, RoutineData, VFlag, VReg, VRegData};
+use crate::vcode::{LabelTypes, Place, Routine, RoutineData, VBlock, VFlag, VReg, VRegData};
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use gantry_isa_gen as isa;
@@ -166,8 +166,10 @@ pub fn lower(
     let mut findings = Vec::new();
     // Bodies, each behind those that it calls; the kernel comes last here and first in the code.
     let mut bodies: Vec<(String, Vec<LoweredBlock>)> = Vec::new();
-    let count: usize = group.functions().map(|f| f.dfg.num_insts()).sum();
-    let mut code = Vec::with_capacity(count + count / 2);
+    let count: usize = group.functions().map(|f| f.layout.num_insts()).sum();
+    let mut code = Vec::with_capacity(2 * count);
+    // Most values have one.
+    out.vregs.reserve(group.functions().map(|f| f.dfg.num_values()).sum());
     let mut labels = Vec::new();
     let mut label_types = LabelTypes::new();
     let count = group.subroutines.len();
@@ -240,8 +242,8 @@ pub fn lower(
             0 => blocks = body,
             _ => blocks.extend(body),
         }
-        for (to, _) in blocks.iter_mut().skip(first).flat_map(|b| &mut b.succs) {
-            *to += first;
+        for to in blocks.iter_mut().skip(first).flat_map(|b| &mut b.succs) {
+            *to = VBlock::new(to.index() + first);
         }
         routines.push(RoutineData {
             name,

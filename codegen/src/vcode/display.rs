@@ -442,7 +442,7 @@ impl fmt::Display for LoweredFunction {
         let mut out = String::new();
         for (n, b) in self.blocks.iter().enumerate() {
             routine_header(&mut out, &self.routines, n);
-            block_header(&mut out, n, &b.params);
+            block_header(&mut out, n, b.flags.params());
             let mut from = Lines::new(b.locs.cursor());
             for (n, c) in self.items(b) {
                 from.note(&mut out, n);
@@ -453,10 +453,9 @@ impl fmt::Display for LoweredFunction {
                     Lowered::Inst(m) => writeln!(out, "    {m}"),
                 };
             }
-            successors(
-                &mut out,
-                b.succs.iter().map(|(to, flags)| (*to, arguments(flags))),
-            );
+            let args = |n: usize| arguments(b.flags.args(n));
+            let succs = b.succs.iter().enumerate();
+            successors(&mut out, succs.map(|(n, to)| (to.index(), args(n))));
         }
         f.write_str(&out)
     }
@@ -467,14 +466,14 @@ fn code(v: &VCode, mut note: impl FnMut(usize) -> String) -> String {
     let mut from = Lines::new(v.locs.cursor());
     for (b, data) in &v.blocks {
         routine_header(&mut out, &v.routines, b.index());
-        block_header(&mut out, b.index(), data.params());
+        block_header(&mut out, b.index(), data.flags.params());
         for i in data.start..data.end {
             from.note(&mut out, i);
             if let Some(m) = v.insts.get(i) {
                 let _ = writeln!(out, "    {m}{}", note(i));
             }
         }
-        let args = |n: usize| arguments(data.succ_args(n));
+        let args = |n: usize| arguments(data.flags.args(n));
         successors(
             &mut out,
             data.succs

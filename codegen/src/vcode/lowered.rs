@@ -7,7 +7,9 @@ use crate::target::GrfFile;
 use crate::vcode::bale::{Bale, BaleSrc, Operation, View};
 use crate::vcode::operand::{begins, flag_dst, flag_type, imm, lane_mask, scalar_src, uniform};
 use crate::vcode::srclocs::SrcLocs;
-use crate::vcode::{LabelTypes, MInst, Routine, RoutineData, VFlag, VReg, VRegData, VirtReg};
+use crate::vcode::{
+    LabelTypes, MInst, Routine, RoutineData, VBlock, VFlag, VReg, VRegData, VirtReg,
+};
 use cranelift_entity::PrimaryMap;
 use gantry_isa_gen as isa;
 use isa::{Op, Type};
@@ -57,6 +59,43 @@ impl CodeRange {
 /// Flags that go by value along an edge: mostly a mask or two.
 pub type Flags = SmallVec<[VFlag; 4]>;
 
+/// The flags that go by value along a block's edges. Of most blocks there are none, which takes one word of what every pass over blocks reads.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeFlags(pub(super) Option<Box<ByValue>>);
+
+/// Flags by value, where there are any.
+#[derive(Clone, Debug)]
+pub(super) struct ByValue {
+    /// Those that come in.
+    pub(super) params: Flags,
+    /// Per successor those for its parameters.
+    pub(super) args: SmallVec<[Flags; 2]>,
+}
+
+impl EdgeFlags {
+    /// `params`: those that come in; `args`: per successor those for its parameters.
+    pub fn new(params: Flags, args: SmallVec<[Flags; 2]>) -> EdgeFlags {
+        let none = params.is_empty() && args.iter().all(|a| a.is_empty());
+        EdgeFlags((!none).then(|| Box::new(ByValue { params, args })))
+    }
+
+    /// Whether none goes along any edge.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Those that come in.
+    pub fn params(&self) -> &[VFlag] {
+        self.0.as_ref().map_or(&[], |f| &f.params)
+    }
+
+    /// Those for the parameters of the n-th successor.
+    pub fn args(&self, n: usize) -> &[VFlag] {
+        let args = self.0.as_ref().and_then(|f| f.args.get(n));
+        args.map_or(&[], |a| a)
+    }
+}
+
 /// A lowered block.
 #[derive(Clone, Debug, Default)]
 pub struct LoweredBlock {
@@ -64,10 +103,10 @@ pub struct LoweredBlock {
     pub code: CodeRange,
     /// Where that comes from.
     pub locs: SrcLocs,
-    /// Flags that come in by value.
-    pub params: Flags,
-    /// Successors in the terminator's order (indices of blocks), each with the flags for its parameters.
-    pub succs: SmallVec<[(usize, Flags); 2]>,
+    /// Successors in the terminator's order.
+    pub succs: SmallVec<[VBlock; 2]>,
+    /// What goes by value along its edges.
+    pub flags: EdgeFlags,
 }
 
 /// A lowered function.

@@ -28,7 +28,7 @@ use crate::target::GrfFile;
 use crate::vcode::srclocs::SrcLocs;
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
-use lowered::Flags;
+pub use lowered::EdgeFlags;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -115,39 +115,8 @@ pub struct BlockData {
     pub succs: SmallVec<[VBlock; 2]>,
     /// Predecessors.
     pub preds: SmallVec<[VBlock; 2]>,
-    /// What goes by value along its edges: of most nothing, and of none once flags have their places. Apart, since every later
-    /// pass walks over the blocks.
-    pub flags: Option<Box<EdgeFlags>>,
-}
-
-/// The flags that go by value along a block's edges.
-#[derive(Clone, Debug, Default)]
-pub struct EdgeFlags {
-    /// Those that come in.
-    pub params: Flags,
-    /// Per successor, those for its parameters.
-    pub succ_args: SmallVec<[Flags; 2]>,
-}
-
-impl EdgeFlags {
-    /// Of a block; nothing where none goes along any edge.
-    pub fn new(params: Flags, succ_args: SmallVec<[Flags; 2]>) -> Option<Box<EdgeFlags>> {
-        let none = params.is_empty() && succ_args.iter().all(|a| a.is_empty());
-        (!none).then(|| Box::new(EdgeFlags { params, succ_args }))
-    }
-}
-
-impl BlockData {
-    /// Flags that come in by value.
-    pub fn params(&self) -> &[VFlag] {
-        self.flags.as_ref().map_or(&[], |f| &f.params)
-    }
-
-    /// The flags for the parameters of the n-th successor.
-    pub fn succ_args(&self, n: usize) -> &[VFlag] {
-        let args = self.flags.as_ref().and_then(|f| f.succ_args.get(n));
-        args.map_or(&[], |a| a)
-    }
+    /// What goes by value along its edges: nothing once flags have their places.
+    pub flags: EdgeFlags,
 }
 
 /// What values are that have names, by name.

@@ -4,8 +4,8 @@
 use super::bale::{Bale, BaleSrc, View};
 use super::lowered::{Lowered, LoweredFunction};
 use super::{
-    Access, BlockData, MInst, Place, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg,
-    VRegData, VirtReg,
+    Access, MInst, Place, RegKind, Routine, RoutineData, VBlock, VCode, VFlag, VReg, VRegData,
+    VirtReg,
 };
 use crate::target::GrfFile;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
@@ -46,9 +46,9 @@ pub(crate) fn lowered(f: &LoweredFunction) -> Result<(), String> {
         };
         let first = code.iter().position(ends);
         v.terminator(name, last, first == Some(before.len()), block.succs.len())?;
-        for (to, args) in &block.succs {
-            let params = f.blocks.get(*to).map(|b| b.params.as_slice());
-            v.edge(name, VBlock::new(*to), params, args)?;
+        for (n, to) in block.succs.iter().enumerate() {
+            let params = f.blocks.get(to.index()).map(|b| b.flags.params());
+            v.edge(name, *to, params, block.flags.args(n))?;
         }
         for (i, item) in f.items(block) {
             match item {
@@ -90,15 +90,15 @@ pub(crate) fn code(c: &VCode, virtual_flags: bool) -> Result<(), String> {
         let only = !before.iter().any(MInst::is_terminator);
         v.terminator(name, last, only, block.succs.len())?;
         // Once flags have their places they go along no edge.
-        if let Some(along) = &block.flags
-            && (!virtual_flags || along.succ_args.len() != block.succs.len())
+        if let Some(along) = &block.flags.0
+            && (!virtual_flags || along.args.len() != block.succs.len())
         {
-            let count = along.succ_args.len();
+            let count = along.args.len();
             return Err(format!("{name} gives flags to {count} successors"));
         }
         for (n, to) in block.succs.iter().enumerate() {
-            let params = c.blocks.get(*to).map(BlockData::params);
-            v.edge(name, *to, params, block.succ_args(n))?;
+            let params = c.blocks.get(*to).map(|b| b.flags.params());
+            v.edge(name, *to, params, block.flags.args(n))?;
         }
         for (i, m) in c.block_insts(name).iter().enumerate() {
             v.inst(m).map_err(|e| at(name, i, m, &e))?;
@@ -399,7 +399,7 @@ impl Verifier<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::operand::{begins, grf_dst, imm, scalar_src, uniform};
-    use super::super::{EdgeFlags, FlagTest, SymbolPart};
+    use super::super::{BlockData, EdgeFlags, FlagTest, SymbolPart};
     use super::*;
     use gantry_isa_gen::Op;
     use gantry_isa_gen::{ExecSize, Type};
@@ -555,7 +555,7 @@ mod tests {
                 "L0 goes to L9, which is none",
             ),
             (
-                fault(|c| c.blocks[l0].flags.as_mut().unwrap().succ_args[1].clear()),
+                fault(|c| c.blocks[l0].flags.0.as_mut().unwrap().args[1].clear()),
                 "flags from L0 are not the parameters of L2",
             ),
             (
@@ -563,7 +563,7 @@ mod tests {
                 "flags from L0 are not the parameters of L2",
             ),
             (
-                fault(|c| drop(c.blocks[l0].flags.as_mut().unwrap().succ_args.pop())),
+                fault(|c| drop(c.blocks[l0].flags.0.as_mut().unwrap().args.pop())),
                 "L0 gives flags to 1 successors",
             ),
             (
