@@ -6,7 +6,9 @@
 //! `-O`: the levels, all three if nobody says. `--inside`: passes of the optimizer and phases of allocation as well. `--text`: building, printing, parsing and
 //! checking the IR too. Each measurement is a process of its own, so that its peak memory is its own, and the least of several rounds counts. The columns `build`, `print`, `parse`, `check` (the
 //! parsed text verified) and `compile` are seconds of the processor where the host says (Linux), the pipeline's stages seconds of the
-//! wall. Below the figures of the second size and the larger ones is how many times as long each takes for ten times the instructions, if it takes a millisecond at all.
+//! wall. Below the figures of the second size and the larger ones is how many times as long each takes for ten times the instructions, if it takes a millisecond at all:
+//! the median of what each round says, whose sizes are measured one behind the other. A shared machine may be half as fast again from one second to the next, and
+//! the least of the rounds finds its fast moments for what takes twenty milliseconds more often than for what takes two hundred.
 
 use gantry_codegen::fuzzing::shapes::Shape;
 use gantry_codegen::ir::Module;
@@ -114,6 +116,9 @@ fn child(shape: Shape, size: usize, level: Option<OptLevel>) -> Res<Vec<(String,
         .collect()
 }
 
+/// What was measured, by its name: what each round says.
+type Figures = BTreeMap<String, Vec<f64>>;
+
 /// What the command line says.
 struct Asked {
     shapes: Vec<Shape>,
@@ -164,14 +169,13 @@ impl Asked {
         Ok(out)
     }
 
-    /// Figures of one shape and level by size: the least of the rounds. Each round measures all sizes, as what else a machine does changes with the minute.
-    fn figures(&self, shape: Shape, level: OptLevel) -> Res<Vec<BTreeMap<String, f64>>> {
-        let mut out: Vec<BTreeMap<String, f64>> = vec![BTreeMap::new(); self.sizes.len()];
+    /// Figures of one shape and level by size: those of each round. Each round measures all sizes, as what else a machine does changes with the minute.
+    fn figures(&self, shape: Shape, level: OptLevel) -> Res<Vec<Figures>> {
+        let mut out: Vec<Figures> = vec![BTreeMap::new(); self.sizes.len()];
         for _ in 0..self.rounds {
             for (&size, out) in self.sizes.iter().zip(&mut out) {
                 for (name, x) in self.round(shape, size, level)? {
-                    let least = out.entry(name).or_insert(x);
-                    *least = least.min(x);
+                    out.entry(name).or_default().push(x);
                 }
             }
         }
@@ -190,9 +194,12 @@ impl Asked {
         println!(" {:>8} {:>6}", "kB", "B/inst");
         let pairs = self.shapes.iter();
         for (&shape, &level) in pairs.flat_map(|s| self.levels.iter().map(move |l| (s, l))) {
-            let mut before: Option<(f64, Vec<f64>)> = None;
+            let mut before: Option<(f64, Figures)> = None;
             for found in self.figures(shape, level)? {
-                let get = |name: &str| found.get(name).copied().unwrap_or(0.0);
+                let get = |name: &str| {
+                    let all = found.get(name).into_iter().flatten();
+                    all.copied().reduce(f64::min).unwrap_or(0.0)
+                };
                 let times: Vec<f64> = columns.iter().map(|c| get(c)).collect();
                 let (insts, kilobytes) = (get("instructions"), get("kilobytes"));
                 let name = (shape.name(), level.name());
@@ -203,21 +210,29 @@ impl Asked {
                     print!("{:35}", "  times, a decade");
                     // Growth that ten times the instructions would have.
                     let decades = (insts / smaller).log10();
-                    for (t, o) in times.iter().zip(old) {
-                        let growth = (t / o.max(1e-6)).powf(1.0 / decades);
-                        // What takes no time cannot be compared.
-                        match *t < 0.001 {
-                            true => print!(" {:>8}", "-"),
-                            false => print!(" {growth:8.1}"),
+                    for (t, column) in times.iter().zip(&columns) {
+                        let times = median_ratio(found.get(column), old.get(column));
+                        match times {
+                            Some(x) if *t >= 0.001 => print!(" {:8.1}", x.powf(1.0 / decades)),
+                            // What takes no time cannot be compared.
+                            _ => print!(" {:>8}", "-"),
                         }
                     }
                     println!();
                 }
-                before = Some((insts, times));
+                before = Some((insts, found));
             }
         }
         Ok(())
     }
+}
+
+/// How many times as much, in the median of the rounds.
+fn median_ratio(now: Option<&Vec<f64>>, before: Option<&Vec<f64>>) -> Option<f64> {
+    let pairs = now?.iter().zip(before?);
+    let mut all: Vec<f64> = pairs.map(|(t, o)| t / o.max(1e-6)).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied()
 }
 
 /// The numbers or names of a list with commas.

@@ -169,7 +169,8 @@ pub fn lower(
     let count: usize = group.functions().map(|f| f.layout.num_insts()).sum();
     let mut code = Vec::with_capacity(2 * count);
     // Most values have one.
-    out.vregs.reserve(group.functions().map(|f| f.dfg.num_values()).sum());
+    out.vregs
+        .reserve(group.functions().map(|f| f.dfg.num_values()).sum());
     let mut labels = Vec::new();
     let mut label_types = LabelTypes::new();
     let count = group.subroutines.len();
