@@ -19,17 +19,35 @@ fn choices() -> Vec<Option<Pass>> {
     std::iter::once(None).chain(passes).collect()
 }
 
-/// A kernel with each pass off. What compiles to the same zebin is not launched again.
+/// Compiles of each kernel with each pass off, in a round.
+const COMPILES: u32 = 3;
+
+/// A kernel with each pass off. Each round compiles all, before any is launched: what else a machine does changes with the second. What compiles to the same zebin is
+/// not launched again.
 fn row(k: &Kernel, cases: &[&Case], options: &CompileOptions, rounds: u32) -> Row {
-    let mut out = Row::new();
-    // What comes first would pay for what is cold.
-    let _ = sides::made(k, options, rounds);
-    for off in choices() {
-        let options = CompileOptions {
+    let all: Vec<CompileOptions> = choices()
+        .into_iter()
+        .map(|off| CompileOptions {
             without: off.into_iter().collect::<PassSet>(),
             ..options.clone()
-        };
-        let one = sides::made(k, &options, rounds).and_then(|made| {
+        })
+        .collect();
+    // What comes first would pay for what is cold.
+    let _ = sides::made(k, options, COMPILES);
+    let mut made: Vec<Result<Made, String>> = all
+        .iter()
+        .map(|options| sides::made(k, options, COMPILES))
+        .collect();
+    for _ in 1..rounds.max(1) {
+        for (best, options) in made.iter_mut().zip(&all) {
+            if let (Ok(best), Ok(again)) = (best, sides::made(k, options, COMPILES)) {
+                best.time = best.time.min(again.time);
+            }
+        }
+    }
+    let mut out = Row::new();
+    for made in made {
+        let one = made.and_then(|made| {
             let known = out.iter().flatten().find(|o| o.0.zebin == made.zebin);
             let ran = match known {
                 Some(same) => Ok(same.1),
