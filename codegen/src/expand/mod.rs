@@ -467,6 +467,6 @@ impl<'t> Expander<'t> {
 
     /// Puts what stands for results of rewritten instructions where they are used.
     fn rename(&mut self) {
-        self.func.rename_by(&self.replaced);
+        self.func.rename_by(&mut self.replaced);
     }
 }

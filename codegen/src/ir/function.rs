@@ -204,13 +204,20 @@ impl Function {
         self.labels.map_values(|v| Some(of(v)));
     }
 
-    /// The same by a table: what stands for a value, and for that, and so on.
-    pub(crate) fn rename_by(&mut self, same: &SecondaryMap<Value, PackedOption<Value>>) {
-        self.rename(|mut v| {
-            while let Some(next) = same[v].expand() {
-                v = next;
+    /// The same by a table: what stands for a value, and for that, and so on. The way to the last is made short for all on it, since it may be as long as
+    /// the function.
+    pub(crate) fn rename_by(&mut self, same: &mut SecondaryMap<Value, PackedOption<Value>>) {
+        self.rename(|v| {
+            let mut last = v;
+            while let Some(next) = same[last].expand() {
+                last = next;
             }
-            v
+            let mut at = v;
+            while let Some(next) = same[at].expand().filter(|&n| n != last) {
+                same[at] = last.into();
+                at = next;
+            }
+            last
         });
     }
 
@@ -335,5 +342,40 @@ impl Module {
             .iter()
             .find(|(_, f)| f.name == name)
             .map(|(r, _)| r)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::FunctionBuilder;
+    use crate::ir::scalars::I32;
+
+    /// Flattened branches one behind the other make one long chain of masks: each asked for its begin all the way back.
+    #[test]
+    fn chains_of_names_become_short() {
+        let mut func = Function::kernel("k", 16);
+        let mut b = FunctionBuilder::new(&mut func);
+        let first = b.param(I32);
+        let mut chain = vec![first];
+        for _ in 0..100 {
+            let last = chain[chain.len() - 1];
+            chain.push(b.ins().iadd(last, first));
+        }
+        b.ins().return_(&[]);
+        b.finish().unwrap();
+        let mut same = SecondaryMap::new();
+        for pair in chain.windows(2) {
+            same[pair[1]] = PackedOption::from(pair[0]);
+        }
+        func.rename_by(&mut same);
+        for &v in &chain[1..100] {
+            assert_eq!(same[v].expand(), Some(first), "{v}");
+        }
+        for &v in &chain[1..] {
+            let inst = func.dfg.def_inst(v).unwrap();
+            let data = func.dfg.data(inst);
+            data.for_each_arg(&func.dfg, |a| assert_eq!(a, first, "of {v}"));
+        }
     }
 }

@@ -104,7 +104,7 @@ fn parameters(func: &mut Function, cfg: &ControlFlow) -> u32 {
     }
     if done > 0 {
         // What stands for a parameter may itself have gone, later in the order.
-        func.rename_by(&same);
+        func.rename_by(&mut same);
     }
     done
 }
@@ -166,6 +166,6 @@ pub(super) fn merge(func: &mut Function, flow: &mut Flow) -> u32 {
     }
     func.layout.retain_blocks(|b| !gone[b]);
     flow.changed();
-    func.rename_by(&same);
+    func.rename_by(&mut same);
     done
 }

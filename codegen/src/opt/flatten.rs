@@ -53,7 +53,7 @@ pub(super) fn run(func: &mut Function, facts: &Facts<'_>, state: &mut State) -> 
     for b in &all {
         flatten(func, b, &mut same);
     }
-    func.rename_by(&same);
+    func.rename_by(&mut same);
     state.flow.changed();
     blocks::merge(func, &mut state.flow);
     all.len() as u32
