@@ -1,4 +1,4 @@
-//! What the fuzzers do with bytes or a seed, as functions: the targets in `fuzz/` are a line each over them, and `filetests/tests/fuzz.rs` runs
+//! What the fuzzers do with bytes or a seed, as functions: the targets in `fuzz/` are a line each over them, and `filetests/tests/suite/fuzz.rs` runs
 //! each a little in `cargo test`. None of them may panic; what an error says is a bug too.
 
 use crate::differential;

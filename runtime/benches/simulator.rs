@@ -11,11 +11,14 @@
     reason = "a measurement, not product code"
 )]
 
-#[path = "../tests/opencl/cl.rs"]
+#[path = "../tests/suite/opencl/cl.rs"]
 #[allow(dead_code, reason = "a binding for tests, of which this uses a part")]
 mod cl;
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../tests/common/rng.rs"]
+#[allow(dead_code, reason = "a kit for tests, of which this uses a part")]
+mod rng;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use gantry_runtime::{Arg, Device, Grid, Kernel, LaunchStats, SimOptions};

@@ -5,7 +5,7 @@
 //!
 //! Source of the rules: the PRMs from Haswell to Tiger Lake, Vol. 7 "Register Region Restrictions" and Vol. 2a "EU
 //! instructions"; for what came later, Intel's assembler and compiler. Intel's own compiled kernels break none of them
-//! (`isa-gen/tests/corpus.rs`), and each is broken by some mutation of a legal instruction (`isa-gen/tests/legal.rs`).
+//! (`isa-gen/tests/suite/corpus.rs`), and each is broken by some mutation of a legal instruction (`isa-gen/tests/suite/legal.rs`).
 
 pub mod geometry;
 

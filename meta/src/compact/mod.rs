@@ -1,7 +1,7 @@
 //! The 64-bit form: which native bits come from tables, which are copied, and which instructions have it.
 //!
 //! Facts from the PRMs ("EU Compact Instructions"), Mesa's `brw_eu_compact.c` and the tables of Intel's GED; every entry
-//! is checked against Intel's disassembler and assembler by `isa-gen/tests/compact.rs`.
+//! is checked against Intel's disassembler and assembler by `isa-gen/tests/suite/compact.rs`.
 
 use crate::format::Format;
 use crate::generation::Generation;

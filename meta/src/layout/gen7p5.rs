@@ -1,5 +1,5 @@
 //! Gen7.5's native form. Source: PRM for Haswell, Vol. 7 "EU instruction fields"; each bit is checked against Intel's
-//! assembler by `isa-gen/tests/bulk.rs`.
+//! assembler by `isa-gen/tests/suite/bulk.rs`.
 
 use super::gen9::{align16, join, operand_shapes};
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, OpFixed, at, gen8, split};

@@ -1,5 +1,5 @@
 //! Gen9's native form. Source: PRM for Skylake, Vol. 2a "EU instruction fields"; each bit is checked against Intel's
-//! assembler by `isa-gen/tests/bulk.rs`.
+//! assembler by `isa-gen/tests/suite/bulk.rs`.
 
 use super::{Case, Field, FieldBits, FormatLayout, GenLayouts, Layout, at, gen8, split};
 use crate::format::Format;

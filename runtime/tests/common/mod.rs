@@ -2,10 +2,9 @@
 #![allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 
 pub mod driven;
-mod rng;
 pub mod text;
 
-pub use rng::Rng;
+pub use crate::rng::Rng;
 
 use gantry_runtime::{Arg, Buffer, Device, Grid, LaunchStats, Module, Plain, SimOptions, Watch};
 use std::cell::Cell;

@@ -25,30 +25,30 @@
 )]
 
 mod ablation;
-#[path = "../../../runtime/tests/opencl/case.rs"]
+#[path = "../../../runtime/tests/suite/opencl/case.rs"]
 mod case;
-#[path = "../../../runtime/tests/opencl/cl.rs"]
+#[path = "../../../runtime/tests/suite/opencl/cl.rs"]
 mod cl;
-#[path = "../../../runtime/tests/opencl/compare.rs"]
+#[path = "../../../runtime/tests/suite/opencl/compare.rs"]
 mod compare;
 mod cut;
 #[path = "../../../runtime/tests/common/driven.rs"]
 mod driven;
 mod driver;
-#[path = "../../../runtime/tests/opencl/judge.rs"]
+#[path = "../../../runtime/tests/suite/opencl/judge.rs"]
 mod judge;
 #[path = "../../../isa-gen/tests/kernels/mod.rs"]
 mod kernels;
-#[path = "../../../runtime/tests/opencl/reference.rs"]
+#[path = "../../../runtime/tests/suite/opencl/reference.rs"]
 mod reference;
 #[path = "../../../runtime/tests/common/rng.rs"]
 mod rng;
 mod sides;
-#[path = "../../../runtime/tests/opencl/simulated.rs"]
+#[path = "../../../runtime/tests/suite/opencl/simulated.rs"]
 mod simulated;
-#[path = "../../tests/opencl/source.rs"]
+#[path = "../../tests/suite/opencl/source.rs"]
 mod source;
-#[path = "../../../runtime/tests/opencl/specs/mod.rs"]
+#[path = "../../../runtime/tests/suite/opencl/specs/mod.rs"]
 mod specs;
 mod table;
 mod timing;

@@ -1,0 +1,78 @@
+//! docs/ir.md: its table is the opcode table, and its example is a kernel.
+
+use gantry_codegen::ir::Opcode;
+use gantry_codegen::ir::opcode::{Class, Info, Out};
+use gantry_codegen::text::parse;
+use gantry_codegen::verifier::verify_parsed;
+
+fn path() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ir.md")
+}
+
+fn row(i: &Info) -> String {
+    let operands = match i.class {
+        Class::None => "",
+        Class::Int => "integers",
+        Class::I32 => "32-bit integers",
+        Class::Float => "floats",
+        Class::Pred => "predicates",
+        Class::Bits => "integers, predicates",
+        Class::Data => "integers, floats",
+        Class::Any => "anything",
+    };
+    let result = match i.out {
+        Out::None => "none",
+        Out::Lane => "one lane",
+        Out::Same => "the operand's type",
+        Out::Ctrl => "written: `.type`",
+        Out::Lanes => "a predicate",
+        Out::One => "`b1`",
+        Out::Two => "two of the operand's type",
+        Out::Special => "by its operands",
+    };
+    format!(
+        "| `{}` | {operands} | {result} | {} |\n",
+        i.name,
+        i.doc.replace('|', "\\|")
+    )
+}
+
+/// docs/ir.md has a row for each rule of the mask stack.
+#[test]
+fn rules_of_the_mask_stack() {
+    let docs = std::fs::read_to_string(path()).unwrap_or_default();
+    for rule in gantry_codegen::Rule::ALL {
+        assert!(docs.contains(&format!("| `{}` |", rule.name())), "{rule:?}");
+    }
+}
+
+#[test]
+fn the_table_is_the_opcodes() {
+    let text = std::fs::read_to_string(path()).unwrap();
+    let (head, rest) = text.split_once("<!-- opcodes:").unwrap();
+    let (line, rest) = rest.split_once('\n').unwrap();
+    let (table, tail) = rest.split_once("<!-- end -->").unwrap();
+    let mut want = "| opcode | operands | result | |\n|---|---|---|---|\n".to_owned();
+    for i in Opcode::all() {
+        want.push_str(&row(i));
+    }
+    if table != want && std::env::var_os("GANTRY_BLESS").is_some() {
+        std::fs::write(
+            path(),
+            format!("{head}<!-- opcodes:{line}\n{want}<!-- end -->{tail}"),
+        )
+        .unwrap();
+        return;
+    }
+    assert_eq!(table, want, "bless docs/ir.md with GANTRY_BLESS=1");
+}
+
+#[test]
+fn the_example_verifies() {
+    let text = std::fs::read_to_string(path()).unwrap();
+    let example = text.split("```").nth(1).unwrap();
+    let parsed = parse(example).unwrap_or_else(|e| panic!("{}", e.render("docs/ir.md", example)));
+    if let Err(e) = verify_parsed(&parsed) {
+        panic!("{}", e.render("docs/ir.md", example));
+    }
+}

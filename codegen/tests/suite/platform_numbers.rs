@@ -1,0 +1,96 @@
+//! No number of one platform stands in the compiler outside of `target/` and `sends/`: stages ask the target.
+
+use std::path::{Path, PathBuf};
+
+/// What facts of one platform look like in code: sizes of its registers and of its register file, its name.
+const FACTS: [&str; 12] = [
+    "% 32",
+    "/ 32",
+    "* 32",
+    "multiple_of(32)",
+    "128",
+    "4096",
+    "4_096",
+    "Platform::Gen",
+    "Platform::Xe",
+    "from_name(\"skl\")",
+    "const GRF",
+    "GRF_BYTES",
+];
+
+/// Lines that hold such a thing and are none, each with the reason.
+const ALLOWED: [(&str, &str, &str); 2] = [
+    (
+        "zebin/mod.rs",
+        "const PADDING: usize = 128;",
+        "bytes behind a kernel's code, on all platforms",
+    ),
+    (
+        "local/flags.rs",
+        "let start = u32::from(n) * 32 + u32::from(at.sub) * 8 + first;",
+        "bits of a flag register, on all platforms",
+    ),
+];
+
+/// Rooms that know platforms, and those that do not make code.
+const ROOMS: [&str; 9] = [
+    "target", "sends", "fuzzing", "text", "interp", "ir", "builder", "verifier", "expand",
+];
+
+fn sources(dir: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            if !ROOMS.contains(&name.as_str()) {
+                sources(&path, out);
+            }
+        } else if name != "tests.rs" && (name.ends_with(".rs") || name.ends_with(".isle")) {
+            out.push(path);
+        }
+    }
+}
+
+/// The code of a line, without comments and what stands in quotes.
+fn code(line: &str) -> String {
+    let line = line.split("//").next().unwrap_or_default();
+    let line = line.split(";;").next().unwrap_or_default();
+    line.split('"').step_by(2).collect()
+}
+
+#[test]
+fn stages_know_no_platform_by_heart() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 30, "{} files", files.len());
+    let mut found = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code_lines = text.lines().take_while(|l| !l.contains("#[cfg(test)]"));
+        for (n, line) in code_lines.enumerate() {
+            let allowed = ALLOWED
+                .iter()
+                .any(|(file, text, _)| path.ends_with(file) && line.trim() == *text);
+            // Types of Rust are no facts.
+            let line = code(line).replace("u128", "").replace("i128", "");
+            if !allowed && FACTS.iter().any(|f| line.contains(f)) {
+                found.push(format!("{}:{}: {}", path.display(), n + 1, line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "ask the target:\n{}", found.join("\n"));
+}
+
+/// The lint finds what it is for.
+#[test]
+fn such_a_number_would_be_found() {
+    for line in ["let n = at % 32;", "if grf < 128 {", "Platform::Gen9 => 1,"] {
+        assert!(FACTS.iter().any(|f| code(line).contains(f)), "{line}");
+    }
+    assert!(
+        !FACTS
+            .iter()
+            .any(|f| code("let x = 1; // of 128").contains(f))
+    );
+}

@@ -1,0 +1,108 @@
+//! What documents say of the tree: the files that they name exist, the test targets too, and lists are whole.
+
+use gantry_codegen::{Pass, Stage};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The documents that speak of the whole tree, with their text.
+fn documents() -> Vec<(String, String)> {
+    let mut paths = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    let docs = std::fs::read_dir(root().join("docs")).unwrap();
+    paths.extend(docs.map(|e| e.unwrap().path()));
+    let read = |p: PathBuf| (p.display().to_string(), std::fs::read_to_string(p).unwrap());
+    paths.into_iter().map(read).collect()
+}
+
+/// The rooms: what a path in a document begins with.
+const ROOMS: [&str; 10] = [
+    "meta/",
+    "isa-gen/",
+    "codegen/",
+    "runtime/",
+    "filetests/",
+    "jit-demo/",
+    "docs/",
+    "fuzz/",
+    "tests/",
+    ".ci/",
+];
+
+#[test]
+fn files_that_are_named_exist() {
+    for (name, text) in documents() {
+        let words = text.split(|c: char| c.is_whitespace() || "`()[],;:\"'|".contains(c));
+        for word in words {
+            let path = word.trim_end_matches(['.', '/']);
+            if ROOMS.iter().any(|r| path.starts_with(r)) && !path.contains(['*', '<', '{']) {
+                // `tests/` alone may be the one of the room that is spoken of.
+                let rooms = ["", "isa-gen", "codegen", "runtime", "filetests"];
+                let there = rooms.iter().any(|r| root().join(r).join(path).exists());
+                assert!(there, "{name}: there is no {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn test_targets_that_are_named_exist() {
+    for (name, text) in documents() {
+        for line in text.lines().filter(|l| l.contains("cargo ")) {
+            for (kind, folder) in [("--test ", "tests"), ("--bench ", "benches")] {
+                let Some((before, after)) = line.split_once(kind) else {
+                    continue;
+                };
+                let word = |s: &str| -> String {
+                    let is = |c: &char| c.is_alphanumeric() || "-_".contains(*c);
+                    s.chars().take_while(is).collect()
+                };
+                let package = before
+                    .rsplit_once("-p gantry-")
+                    .map_or(String::new(), |p| word(p.1));
+                let target = root().join(package).join(folder).join(word(after));
+                let there = target.with_extension("rs").exists() || target.join("main.rs").exists();
+                assert!(there, "{name}: no target {}", target.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_pipeline_has_its_stages() {
+    let text = std::fs::read_to_string(root().join("docs/pipeline.md")).unwrap();
+    let rows = text.lines().filter_map(|l| l.strip_prefix("| `"));
+    let rows: Vec<&str> = rows.filter_map(|l| l.split('`').next()).collect();
+    assert_eq!(rows, Stage::ALL.map(Stage::name));
+}
+
+#[test]
+fn the_optimizer_has_its_passes() {
+    let text = std::fs::read_to_string(root().join("docs/optimizer.md")).unwrap();
+    for pass in Pass::ALL {
+        let name = pass.name();
+        assert!(text.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+/// The fuzz targets, their manifest and their smoke tests are one list.
+#[test]
+fn fuzz_targets_are_listed_and_run() {
+    let folder = root().join("fuzz");
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let smoke = std::fs::read_to_string(root().join("filetests/tests/suite/fuzz.rs")).unwrap();
+    let contributing = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder.join("fuzz_targets")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&format!("fuzz::{name}(")), "{name}");
+        assert!(manifest.contains(&format!("name = \"{name}\"")), "{name}");
+        assert!(smoke.contains(&format!("fn {name}()")), "{name}");
+        assert!(contributing.contains(name), "{name}");
+        count += 1;
+    }
+    assert_eq!(manifest.matches("[[bin]]").count(), count);
+}

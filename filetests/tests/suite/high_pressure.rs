@@ -1,0 +1,60 @@
+//! The kernels of high pressure do on the simulator what they do in the interpreter, wherever their values are.
+
+use gantry_codegen::{Allocator, CompileOptions, OptLevel, compile};
+use gantry_filetests::pressure::{ir, kernels};
+use gantry_filetests::runner::{RUNNERS, Way};
+
+#[test]
+fn high_pressure_changes_nothing() {
+    let simulator = RUNNERS.into_iter().find(|r| r.compiles()).unwrap();
+    let interpreter = RUNNERS.into_iter().find(|r| !r.compiles()).unwrap();
+    let mut failures = Vec::new();
+    for k in kernels() {
+        let run = k.launch();
+        for surfaces in [true, false] {
+            let module = ir::module(&k.name, &k.program, surfaces).unwrap();
+            let way = Way::default();
+            let expected = interpreter.prepare(&module, "skl", way).unwrap();
+            let expected = expected.run(&run).unwrap();
+            for allocator in Allocator::ALL {
+                let way = Way { allocator, ..way };
+                let got = simulator.prepare(&module, "skl", way);
+                let got = got.and_then(|p| p.run(&run));
+                if let Err(e) = got.and_then(|got| k.same(&expected, &got)) {
+                    failures.push(format!("{}, {way}: {e}", k.name));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// What the optimizer computes once is made again rather than kept where the file is full; and what fits has a place, however closely.
+#[test]
+fn what_fits_as_it_stands_fits_when_optimized() {
+    let (mut fits, mut failures) = (Vec::new(), Vec::new());
+    for k in kernels() {
+        for large_buffers in [false, true] {
+            let module = ir::module(&k.name, &k.program, !large_buffers).unwrap();
+            let spilled = OptLevel::ALL.map(|opt| {
+                let mut options = CompileOptions::for_target("skl").unwrap();
+                (options.opt, options.large_buffers) = (opt, large_buffers);
+                let out = compile(&module, &options).unwrap();
+                let spilled = &out.kernels[0].stats.spilled;
+                spilled.registers + spilled.remats
+            });
+            if spilled[0] == 0 {
+                fits.push((k.name.clone(), large_buffers));
+            }
+            if spilled[0] == 0 && spilled != [0; 3] {
+                failures.push((k.name.clone(), large_buffers, spilled));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:?}");
+    // Of 4,096 bytes 3,924 live at once there.
+    assert!(
+        fits.contains(&("sgemm6x8".to_string(), true)) && fits.len() >= 14,
+        "{fits:?}"
+    );
+}

@@ -1,0 +1,38 @@
+//! The kernels of the run filetests with a part of the register file: what does not fit is spilled, and does the same.
+
+use crate::launched::failures;
+use gantry_codegen::{Allocator, GrfMode};
+use gantry_filetests::runner::Way;
+
+/// A product of each family of code.
+const TARGETS: [&str; 7] = ["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+/// A product of each platform that lets kernels have more registers.
+const LARGE: [&str; 2] = ["dg2", "pvc"];
+
+#[test]
+fn spilled_kernels_do_the_same() {
+    let mut bad = 0;
+    let coarse = [Allocator::Grfs, Allocator::LinearScan].map(|a| (128, a));
+    let files_of = [64, 32, 16].map(|n| (n, Allocator::Bytes));
+    for (grfs, allocator) in files_of.into_iter().chain(coarse) {
+        let what = format!("{grfs} registers, places by {}", allocator.name());
+        bad += failures(&TARGETS, &what, |way| {
+            Some(Way {
+                grfs: Some(grfs),
+                allocator,
+                ..way
+            })
+        });
+    }
+    assert_eq!(bad, 0);
+}
+
+#[test]
+fn kernels_with_more_registers_do_the_same() {
+    let mut bad = 0;
+    for grf_mode in [GrfMode::Large, GrfMode::Auto] {
+        let what = format!("--grf {}", grf_mode.name());
+        bad += failures(&LARGE, &what, |way| Some(Way { grf_mode, ..way }));
+    }
+    assert_eq!(bad, 0);
+}

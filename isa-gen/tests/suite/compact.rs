@@ -1,0 +1,417 @@
+//! The 8-byte form against Intel's: every entry of every table expands as Intel's disassembler expands it, and what
+//! Intel's assembler compacts we compact to the same bytes, and nothing else.
+//!
+//! `GANTRY_CASES` is the number of random words of each platform in the tests that take any.
+
+use crate::iga::Iga;
+use gantry_isa_gen::compact::{compact, native};
+use gantry_isa_gen::fuzz::{Oracle as _, Rng};
+use gantry_isa_gen::op::Format;
+use gantry_isa_gen::{Op, Platform};
+use std::collections::BTreeMap;
+
+/// Bits of a compacted word: the lowest, and how many.
+type Run = (u32, u32);
+
+/// An index field and the formats whose form has it.
+struct Index {
+    name: &'static str,
+    runs: &'static [Run],
+    formats: &'static [Format],
+}
+
+const BASIC: &[Format] = &[
+    Format::Unary,
+    Format::Binary,
+    Format::Math,
+    Format::Sync,
+    Format::Send,
+];
+const TERNARY: &[Format] = &[Format::Ternary];
+const DPAS: &[Format] = &[Format::Dpas];
+
+const fn index(name: &'static str, runs: &'static [Run], formats: &'static [Format]) -> Index {
+    Index {
+        name,
+        runs,
+        formats,
+    }
+}
+
+const PRE_XE: [Index; 7] = [
+    index("control", &[(8, 5)], BASIC),
+    index("datatype", &[(13, 5)], BASIC),
+    index("subreg", &[(18, 5)], BASIC),
+    index("source 0", &[(30, 5)], BASIC),
+    index("source 1", &[(35, 5)], BASIC),
+    index("ternary control", &[(8, 2)], TERNARY),
+    index("ternary source", &[(10, 2)], TERNARY),
+];
+const TERNARY_OR_DPAS: &[Format] = &[Format::Ternary, Format::Dpas];
+const XE: [Index; 8] = [
+    index("control", &[(24, 5)], BASIC),
+    index("datatype", &[(30, 5)], BASIC),
+    index("subreg", &[(35, 5)], BASIC),
+    index("source 0", &[(48, 4)], BASIC),
+    index("source 1", &[(52, 4)], BASIC),
+    index("ternary control", &[(24, 5)], TERNARY_OR_DPAS),
+    index("ternary source", &[(30, 5)], TERNARY_OR_DPAS),
+    index("ternary subreg", &[(35, 5)], TERNARY_OR_DPAS),
+];
+const XE_HPC: [Index; 11] = [
+    index("control", &[(18, 5)], BASIC),
+    index("datatype", &[(26, 3), (30, 2)], BASIC),
+    index("subreg", &[(48, 4)], BASIC),
+    index("source 0", &[(23, 3)], BASIC),
+    index("source 1", &[(52, 4)], BASIC),
+    index("ternary control", &[(18, 4)], TERNARY),
+    index("ternary source", &[(22, 4)], TERNARY),
+    index("ternary subreg", &[(26, 3), (30, 2)], TERNARY),
+    index("dpas control", &[(18, 4)], DPAS),
+    index("dpas source", &[(22, 4)], DPAS),
+    index("dpas subreg", &[(26, 3), (30, 2)], DPAS),
+];
+
+/// The index fields of a platform.
+fn indices(p: Platform) -> &'static [Index] {
+    match p {
+        // No compacted three-source instructions.
+        Platform::Gen7p5 | Platform::Gen11 => &PRE_XE[..5],
+        Platform::Gen8 | Platform::Gen8Lp | Platform::Gen9 | Platform::Gen9Lp | Platform::Gen10 => {
+            &PRE_XE
+        }
+        Platform::XeLp | Platform::XeHp | Platform::XeHpg => &XE,
+        Platform::XeHpc => &XE_HPC,
+    }
+}
+
+impl Index {
+    fn entries(&self) -> u64 {
+        1 << self.runs.iter().map(|r| r.1).sum::<u32>()
+    }
+
+    fn get(&self, word: u64) -> u64 {
+        let (mut value, mut at) = (0, 0);
+        for (lo, n) in self.runs {
+            value |= (word >> lo & ((1 << n) - 1)) << at;
+            at += n;
+        }
+        value
+    }
+
+    fn set(&self, mut word: u64, mut value: u64) -> u64 {
+        for (lo, n) in self.runs {
+            let mask = (1 << n) - 1;
+            word = word & !(mask << lo) | (value & mask) << lo;
+            value >>= n;
+        }
+        word
+    }
+}
+
+/// Text without comments, the mark of compaction and blanks at line ends.
+fn bare(text: &str) -> Vec<String> {
+    text.lines()
+        .filter(|l| !l.ends_with(':'))
+        .map(|l| {
+            let code = l.split("//").next().unwrap_or("");
+            let (code, options) = code.split_once('{').unwrap_or((code, ""));
+            let options: Vec<&str> = options
+                .trim_end_matches([' ', '}'])
+                .split(',')
+                .filter(|o| *o != "Compacted")
+                .collect();
+            format!("{} {{{}}}", code.trim_end(), options.join(","))
+        })
+        .filter(|l| l != " {}")
+        .collect()
+}
+
+fn seed() -> u64 {
+    let seed = std::env::var("GANTRY_SEED")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(7);
+    println!("seed {seed} (GANTRY_SEED)");
+    seed
+}
+
+/// Random words of each platform.
+fn cases() -> u32 {
+    std::env::var("GANTRY_CASES")
+        .ok()
+        .and_then(|s| s.parse().ok())
+        .unwrap_or(20_000)
+}
+
+fn opcodes(p: Platform, formats: &[Format]) -> Vec<u8> {
+    Op::ALL
+        .iter()
+        .filter_map(|o| o.info(p))
+        .filter(|i| formats.contains(&i.format))
+        .map(|i| i.opcode)
+        .collect()
+}
+
+/// A random compacted word. Immediates are small more often than by chance.
+fn word(rng: &mut Rng, opcodes: &[u8]) -> u64 {
+    const IMM: u64 = 0xff << 56 | 0x1f << 35;
+    let bits = match rng.below(4) {
+        0 => rng.bits() & !IMM,
+        1 => rng.bits() | IMM,
+        _ => rng.bits(),
+    };
+    bits & !0x7f | u64::from(rng.pick(opcodes).unwrap()) | 1 << 29
+}
+
+#[test]
+fn every_entry_expands_as_intels_does() {
+    let seed = seed();
+    for p in Platform::ALL {
+        let Some(mut iga) = Iga::open(p) else { return };
+        let mut rng = Rng::new(seed);
+        let (mut compared, mut never) = (0, Vec::new());
+        for i in indices(p) {
+            let ops = opcodes(p, i.formats);
+            for value in 0..i.entries() {
+                let mut taken = 0;
+                for _ in 0..20_000 {
+                    let w = i.set(word(&mut rng, &ops), value).to_le_bytes();
+                    let Ok(theirs) = iga.disassemble(&w) else {
+                        continue;
+                    };
+                    let long = native(p, &w).unwrap_or_else(|| panic!("{p}: {w:02x?}: {theirs}"));
+                    let ours = iga.disassemble(&long).unwrap_or_default();
+                    assert_eq!(bare(&ours), bare(&theirs), "{p}: {w:02x?}");
+                    taken += 1;
+                    if taken == 4 {
+                        break;
+                    }
+                }
+                compared += taken;
+                if taken == 0 {
+                    never.push(format!("{} {value}", i.name));
+                }
+            }
+        }
+        println!("{p}: {compared} words compared");
+        assert!(never.is_empty(), "{p}: Intel's decoder refuses {never:?}");
+    }
+}
+
+/// Bits that Intel's assembler loses when it compacts (docs/oracle-differences.md): the odd half of the channel offset,
+/// in Gen7.5 and from Gen8 on, and the end of thread of a `send` with its descriptor in a register.
+const LOST: u128 = 1 << 47 | 1 << 11 | 1 << 127;
+
+/// What became of one native word.
+enum Fate {
+    /// The oracle does not read it, or not back from text.
+    Unread,
+    Both([u8; 8]),
+    Neither,
+    /// Only Intel's assembler compacts it, and loses these bits.
+    Theirs(u128),
+}
+
+/// Compacts the instruction of a native word on both sides. What only we compact, or otherwise, is a failure.
+fn fate(p: Platform, word: u128, iga: &mut Iga) -> Fate {
+    let Ok(text) = iga.disassemble(&(word & !(1 << 29)).to_le_bytes()) else {
+        return Fate::Unread;
+    };
+    iga.auto_compact = false;
+    let long = iga.assemble(&text).map(<[u8; 16]>::try_from);
+    iga.auto_compact = true;
+    let theirs = iga.assemble(&text).map(<[u8; 8]>::try_from);
+    let (Ok(Ok(long)), Ok(theirs)) = (long, theirs) else {
+        return Fate::Unread;
+    };
+    match (compact(p, &long), theirs) {
+        (Some(ours), Ok(theirs)) => {
+            assert_eq!(ours, theirs, "{p}: {text}");
+            assert_eq!(native(p, &ours), Some(long), "{p}: {text}");
+            Fate::Both(ours)
+        }
+        (None, Err(_)) => Fate::Neither,
+        (Some(ours), Err(_)) => panic!("{p}: only we compact, to {ours:02x?}: {text}"),
+        (None, Ok(theirs)) => {
+            let back = native(p, &theirs).unwrap();
+            Fate::Theirs(u128::from_le_bytes(back) ^ u128::from_le_bytes(long))
+        }
+    }
+}
+
+/// Entries of which Intel's assembler makes no use, or hardly ever: its text does not say what they are for.
+fn rare(p: Platform, index: &str, entry: u64) -> bool {
+    match (index, entry) {
+        // Align16, which only macros of `math` still have.
+        ("control", 2 | 4 | 6 | 7 | 9 | 10 | 12 | 14 | 16..=19) => p < Platform::XeLp,
+        // A source 1 in an ARF, and a destination of Align16.
+        ("datatype", 15 | 20) => p < Platform::XeLp,
+        // Odd bytes, while no entry of the types has bytes.
+        ("subreg", 26) => p < Platform::XeLp,
+        // Three-source instructions are written in Align1.
+        ("ternary control" | "ternary source", _) => p == Platform::Gen10,
+        _ => false,
+    }
+}
+
+#[test]
+fn compacts_what_intels_assembler_compacts() {
+    let seed = seed();
+    let cases = cases();
+    for p in Platform::ALL {
+        let Some(mut iga) = Iga::open(p) else { return };
+        iga.numeric_labels = true;
+        let mut rng = Rng::new(seed);
+        let mut missing = Vec::new();
+        let (mut both, mut neither) = (0, 0);
+        let mut lost: BTreeMap<u128, u32> = BTreeMap::new();
+        // Each entry in turn.
+        for i in indices(p) {
+            let ops = opcodes(p, i.formats);
+            for value in (0..i.entries()).filter(|v| !rare(p, i.name, *v)) {
+                let hit = (0..20_000).any(|_| {
+                    let w = i.set(word(&mut rng, &ops), value).to_le_bytes();
+                    let Some(long) = native(p, &w) else {
+                        return false;
+                    };
+                    match fate(p, u128::from_le_bytes(long), &mut iga) {
+                        Fate::Both(short) => i.get(u64::from_le_bytes(short)) == value,
+                        _ => false,
+                    }
+                });
+                if !hit {
+                    missing.push(format!("{} {value}", i.name));
+                }
+            }
+        }
+        // Anything, and things that almost fit.
+        let rest = [Format::Wait, Format::Ret, Format::Dpas, Format::Ternary];
+        let ops = opcodes(p, &[BASIC, &rest].concat());
+        for _ in 0..cases {
+            let Some(long) = native(p, &word(&mut rng, &ops).to_le_bytes()) else {
+                continue;
+            };
+            let mut w = u128::from_le_bytes(long);
+            for _ in 0..rng.below(3) {
+                w ^= 1 << rng.below(128);
+            }
+            match fate(p, w, &mut iga) {
+                Fate::Unread => {}
+                Fate::Both(_) => both += 1,
+                Fate::Neither => neither += 1,
+                Fate::Theirs(bits) => *lost.entry(bits).or_default() += 1,
+            }
+        }
+        println!("{p}: {both} compacted by both, {neither} by neither, {lost:x?} lose bits");
+        assert!(
+            missing.is_empty(),
+            "{p}: Intel's assembler never chose {missing:?}"
+        );
+        assert!(both > cases / 500, "{p}: too few are compacted");
+        for bits in lost.keys() {
+            assert!(bits & !LOST == 0, "{p}: the bits {bits:x} are lost");
+        }
+    }
+}
+
+/// The disagreements of `docs/oracle-differences.md` are still there.
+#[test]
+fn intels_assembler_still_loses_bits() {
+    use Platform::*;
+    let offset = "add (8|M4) r1.0<1>:f r2.0<8;8,1>:f r3.0<8;8,1>:f";
+    let end = "send (8|M0) r3:f r57:f 0x2C a0.0";
+    for (platforms, text, bit) in [
+        (&[Gen7p5][..], offset, 47),
+        (&[Gen8, Gen9, Gen10, Gen11], offset, 11),
+        (&[Gen7p5, Gen8], end, 127),
+    ] {
+        for p in platforms {
+            let Some(mut iga) = Iga::open(*p) else { return };
+            let long: [u8; 16] = iga.assemble(text).unwrap().try_into().unwrap();
+            iga.auto_compact = true;
+            let short: [u8; 8] = iga.assemble(text).unwrap().try_into().unwrap();
+            let back = u128::from_le_bytes(native(*p, &short).unwrap());
+            assert_eq!(back ^ u128::from_le_bytes(long), 1 << bit, "{p}: {text}");
+            assert_eq!(compact(*p, &long), None, "{p}: {text}");
+        }
+    }
+}
+
+/// Without an oracle: what expands compacts again to a word that means the same.
+#[test]
+fn what_expands_compacts_again() {
+    let mut rng = Rng::new(seed());
+    for p in Platform::ALL {
+        let ops = opcodes(p, &Format::ALL);
+        let (mut expanded, mut again) = (0, 0);
+        for n in 0..20_000 {
+            let w = if n % 4 == 0 {
+                rng.bits() | 1 << 29
+            } else {
+                word(&mut rng, &ops)
+            };
+            let Some(long) = native(p, &w.to_le_bytes()) else {
+                continue;
+            };
+            expanded += 1;
+            // An ARF as source 1, a jump.
+            let Some(short) = compact(p, &long) else {
+                continue;
+            };
+            again += 1;
+            assert_eq!(native(p, &short), Some(long), "{p}: {w:#x}");
+        }
+        println!("{p}: {expanded} expand, {again} of them compact again");
+        assert!(again > expanded / 2 && again > 2000);
+    }
+}
+
+/// Whether Intel's decoder refuses some compacted words of the opcode, but not what they expand to
+/// (docs/oracle-differences.md).
+fn refused(p: Platform, opcode: u8) -> bool {
+    match p {
+        Platform::Gen10 | Platform::Gen11 => Op::Movi.info(p).map(|i| i.opcode) == Some(opcode),
+        Platform::XeLp => Op::Sync.info(p).map(|i| i.opcode) == Some(opcode),
+        _ => false,
+    }
+}
+
+#[test]
+fn expands_what_intels_decoder_expands() {
+    let seed = seed();
+    for p in Platform::ALL {
+        let Some(mut iga) = Iga::open(p) else { return };
+        let mut rng = Rng::new(seed);
+        let odd: Vec<u8> = (0..128).filter(|o| refused(p, *o)).collect();
+        let (mut both, mut ours_alone) = (0, 0);
+        for n in 0..cases() {
+            // Any opcode, whether it exists or not, and now and then one of which there is more to see.
+            let w = match n % 8 {
+                0 if !odd.is_empty() => word(&mut rng, &odd),
+                _ => rng.bits() | 1 << 29,
+            }
+            .to_le_bytes();
+            match (native(p, &w), iga.disassemble(&w)) {
+                (Some(long), Ok(theirs)) => {
+                    both += 1;
+                    // The distance of a jump counts from its end.
+                    if Op::Jmpi.info(p).map(|i| i.opcode) != Some(w[0] & 0x7f) {
+                        let ours = iga.disassemble(&long).unwrap_or_default();
+                        assert_eq!(bare(&ours), bare(&theirs), "{p}: {w:02x?}");
+                    }
+                }
+                (None, Ok(text)) => panic!("{p}: {w:02x?} does not expand: {text}"),
+                (Some(long), Err(_)) => {
+                    if let Ok(text) = iga.disassemble(&long) {
+                        assert!(refused(p, w[0] & 0x7f), "{p}: {w:02x?} expands to {text}");
+                        ours_alone += 1;
+                    }
+                }
+                (None, Err(_)) => {}
+            }
+        }
+        println!("{p}: {both} words mean something to both, {ours_alone} to us alone");
+        assert_eq!(ours_alone > 0, !odd.is_empty(), "{p}");
+    }
+}

@@ -1,0 +1,260 @@
+//! Every instruction of the corpus (`kernels/`) as Intel's compiler emits it: it decodes, prints as Intel's disassembler
+//! prints it, assembles to the same bytes and breaks no rule.
+//!
+//! `GANTRY_CORPUS=skl,dg2` judges those devices alone, whatever [`JUDGED`] says.
+
+use crate::iga::Iga;
+use crate::kernels::{self, DEVICES, Device, Kernel};
+use gantry_isa_gen::compact;
+use gantry_isa_gen::decode;
+use gantry_isa_gen::fuzz::Oracle as _;
+use gantry_isa_gen::text::{assemble, disassemble, list, print_inst};
+use gantry_isa_gen::{Platform, legal};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Devices whose codec is complete.
+const JUDGED: &[&str] = &["bdw", "skl", "bxt", "icllp", "tgllp", "dg2", "pvc"];
+
+/// Rules that Intel's compiler is known to break, with the reason: device, rule, why.
+const ERRATA: &[(&str, &str, &str)] = &[
+    (
+        "bxt",
+        "width-one-stride",
+        "scans of quads are written <4;1,4>: with one element a row, the hardware never uses the horizontal stride",
+    ),
+    (
+        "pvc",
+        "condition-needed",
+        "a `csel` of r0 from r0, masked for no effect, stands without a condition before some half float code",
+    ),
+];
+
+/// What was seen in a device's kernels.
+#[derive(Default)]
+struct Report {
+    kernels: usize,
+    instructions: usize,
+    /// Instructions whose bytes hold what no text tells: Intel's assembler does not make them of the text either.
+    retold: usize,
+    /// Instructions of 8 bytes.
+    compacted: usize,
+    /// Disagreements by their kind: how often, and the first.
+    wrong: BTreeMap<String, (usize, String)>,
+}
+
+impl Report {
+    fn wrong(&mut self, kind: impl Into<String>, k: &Kernel, what: impl FnOnce() -> String) {
+        let Kernel {
+            device,
+            file,
+            width,
+            name,
+            ..
+        } = k;
+        let entry = self.wrong.entry(kind.into());
+        let first = || format!("{device} {file}.cl {name} SIMD{width}: {}", what());
+        entry.or_insert_with(|| (0, first())).0 += 1;
+    }
+}
+
+/// Text without the blanks at line ends.
+fn bare(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim_end).collect()
+}
+
+/// The zeros behind a kernel are for the prefetcher, and may end within an instruction.
+fn without_padding(code: &[u8]) -> &[u8] {
+    let end = code.iter().rposition(|b| *b != 0).map_or(0, |at| at + 1);
+    &code[..end.next_multiple_of(8).min(code.len())]
+}
+
+fn hex(word: Option<u128>) -> String {
+    word.map_or("nothing".into(), |w| format!("{w:#034x}"))
+}
+
+/// The text of one instruction of a program; a branch shows its distance.
+fn alone(platform: Platform, code: &[u8], at: &Range<usize>) -> String {
+    let text = disassemble(platform, code.get(at.clone()).unwrap_or_default());
+    let line = text.lines().find(|l| !l.ends_with(':'));
+    line.unwrap_or_default().trim().to_string()
+}
+
+/// What the compiler compacted, we compact to the same bytes. It leaves some instructions long that it could compact
+/// (those that are patched later, those before the entry of a kernel): there, Intel's assembler tells.
+fn judge_compaction(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
+    let mut rest = without_padding(&k.code);
+    while let Some((word, after)) = rest.split_at_checked(decode::len(rest)) {
+        let short = <[u8; 8]>::try_from(word).ok();
+        let long = match short {
+            Some(short) => compact::native(platform, &short),
+            None => word.try_into().ok(),
+        };
+        let ours = long.and_then(|long| compact::compact(platform, &long));
+        let mut theirs = short;
+        if short.is_none() && ours.is_some() {
+            let text = iga.disassemble(word).unwrap_or_default();
+            let told = iga.assemble(&text).as_deref() == Ok(word);
+            iga.auto_compact = true;
+            theirs = match iga.assemble(&text) {
+                Ok(b) if told => b.try_into().ok(),
+                // It does not get these bits from the text (`ret`).
+                _ => ours,
+            };
+            iga.auto_compact = false;
+        }
+        r.compacted += usize::from(short.is_some());
+        if ours != theirs {
+            r.wrong("compacts otherwise", k, || {
+                format!("{word:02x?}: ours {ours:02x?}, theirs {theirs:02x?}")
+            });
+        }
+        rest = after;
+    }
+}
+
+fn judge(platform: Platform, k: &Kernel, iga: &mut Iga, r: &mut Report) {
+    let code = without_padding(&k.code);
+    judge_compaction(platform, k, iga, r);
+    r.kernels += 1;
+    let listing = list(platform, code);
+    r.instructions += listing.len();
+    for l in &listing {
+        match &l.inst {
+            Ok(i) => {
+                for f in legal::check(platform, i) {
+                    let line = || print_inst(platform, i, &|t| format!("{t:?}"));
+                    let known = |e: &&(&str, &str, &str)| e.0 == k.device && e.1 == f.rule.name;
+                    if ERRATA.iter().find(known).is_none() {
+                        r.wrong(format!("breaks {}", f.rule.name), k, || {
+                            format!("{f}\n    {}", line())
+                        });
+                    }
+                }
+            }
+            Err(e) => r.wrong(format!("does not decode: {e}"), k, || {
+                let bytes = code[l.offset..l.offset + l.len].iter().rev();
+                let bytes: String = bytes.map(|b| format!("{b:02x}")).collect();
+                format!("{:#x}: {bytes}", l.offset)
+            }),
+        }
+    }
+    let (ours, theirs) = (disassemble(platform, code), iga.disassemble(code).unwrap());
+    let differs = bare(&ours)
+        .into_iter()
+        .zip(bare(&theirs))
+        .find(|(a, b)| a != b);
+    if let Some((a, b)) = differs {
+        r.wrong("prints otherwise", k, || format!("\n ours {a}\n iga  {b}"));
+        return;
+    }
+    let bytes = match assemble(platform, &theirs) {
+        Ok(a) => a.bytes,
+        Err(e) => {
+            return r.wrong("does not assemble", k, || {
+                e.to_string().lines().take(6).collect::<Vec<_>>().join("\n")
+            });
+        }
+    };
+    if bytes == code {
+        return;
+    }
+    // Some bits are told by no text: the compiler leaves in them what it likes.
+    let intels = iga.assemble(&theirs).unwrap_or_default();
+    for l in &listing {
+        let at = l.offset..l.offset + l.len;
+        let of = |b: &[u8]| -> Option<u128> {
+            let b = b.get(at.clone())?;
+            Some(b.iter().rev().fold(0, |n, b| n << 8 | u128::from(*b)))
+        };
+        let (mine, want, intel) = (of(&bytes), of(code), of(&intels));
+        if mine == want {
+            continue;
+        }
+        // Where Intel's assembler does not get the compiler's bytes from the text, ours need only mean the same.
+        if mine == intel
+            || (want != intel && alone(platform, &bytes, &at) == alone(platform, code, &at))
+        {
+            r.retold += 1;
+            continue;
+        }
+        r.wrong("assembles otherwise", k, || {
+            let text = alone(platform, code, &at);
+            format!(
+                "\n    {text}\n ours {}\n want {}\n iga  {}",
+                hex(mine),
+                hex(want),
+                hex(intel)
+            )
+        });
+    }
+}
+
+fn device(name: &str) {
+    let judged = match std::env::var("GANTRY_CORPUS") {
+        Ok(devices) => devices.split(',').any(|d| d == name),
+        Err(_) => JUDGED.contains(&name),
+    };
+    if !judged {
+        eprintln!("skipped: {name} is not judged yet");
+        return;
+    }
+    let device: &'static Device = Device::named(name).unwrap();
+    let platform = Platform::from_name(device.name).unwrap();
+    if !kernels::have_ocloc() {
+        return;
+    }
+    let Some(mut iga) = Iga::open(platform) else {
+        return;
+    };
+    let mut report = Report::default();
+    let time = std::time::Instant::now();
+    let kernels = kernels::compile(device, device.widths);
+    let compiled = time.elapsed();
+    for k in &kernels {
+        judge(platform, k, &mut iga, &mut report);
+    }
+    let Report {
+        kernels,
+        instructions,
+        retold,
+        compacted,
+        wrong,
+    } = report;
+    println!(
+        "{name}: {kernels} kernels, {instructions} instructions, {compacted} of them compacted; {retold} hold bits that \
+         no text tells; compiled in {compiled:.1?}, judged in {:.1?}",
+        time.elapsed() - compiled
+    );
+    let wrong: Vec<String> = wrong
+        .into_iter()
+        .map(|(kind, (n, first))| format!("{n} x {kind}, first in {first}"))
+        .collect();
+    assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
+    assert!(kernels >= 60, "{kernels} kernels");
+}
+
+macro_rules! devices {
+    ($($name:ident)*) => {
+        $(#[test]
+        fn $name() {
+            device(stringify!($name));
+        })*
+
+        #[test]
+        fn every_device_is_judged() {
+            let judged = [$(stringify!($name)),*];
+            assert!(DEVICES.iter().all(|d| judged.contains(&d.name)));
+        }
+    };
+}
+
+devices!(bdw skl bxt icllp tgllp dg2 pvc);
+
+#[test]
+fn there_are_sixty_kernels_and_more() {
+    let of = |text: &str| text.matches("SG kernel void").count();
+    let n: usize = kernels::FILES.iter().map(|(_, text)| of(text)).sum();
+    println!("{n} kernels in {} files", kernels::FILES.len());
+    assert!(n >= 60);
+}

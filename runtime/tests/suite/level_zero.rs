@@ -1,0 +1,207 @@
+//! Intel's own driver, without a GPU, as the judge of zebins and of our Level Zero device.
+//!
+//! The driver reads its environment when it is loaded, so each question is asked in a process of its own: this test
+//! binary, run again with one test and the driver's variables set.
+
+use crate::common;
+use crate::common::have;
+use gantry_runtime::{Arg, Device, DeviceKind, Error, Grid, Local};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const CHILD: &str = "GANTRY_LEVEL_ZERO_CHILD";
+
+/// Runs one test of this file again, in a scratch directory, under the driver without a GPU. Returns what it printed.
+fn child(test: &str, prints: bool) -> Option<String> {
+    if !have("ocloc") {
+        return None;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", &format!("level_zero::{test}"), "--nocapture"])
+        .current_dir(dir.path())
+        .env(CHILD, "1");
+    common::driven::as_if(&mut command, "skl");
+    if prints {
+        command.env("PrintDebugMessages", "1");
+    }
+    let out = command.output().unwrap();
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
+    assert!(out.status.success(), "{text}");
+    let aub = std::fs::read_dir(dir.path())
+        .unwrap()
+        .any(|e| e.unwrap().path().extension().is_some_and(|e| e == "aub"));
+    if text.contains("skipped") {
+        return None;
+    }
+    assert!(aub, "the driver recorded nothing: {text}");
+    Some(text)
+}
+
+fn is_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// The driver's device; `None`, with a line, where there is no driver.
+fn device() -> Option<Device> {
+    match Device::open(DeviceKind::LevelZero) {
+        Ok(d) => Some(d),
+        Err(e) => {
+            assert!(
+                std::env::var_os("GANTRY_REQUIRE_ORACLES").is_none_or(|v| v != "1"),
+                "{e}"
+            );
+            println!("skipped: {e}");
+            None
+        }
+    }
+}
+
+/// A zebin without its SPIR-V: the driver must not compile it again. The section's name is changed, and its type.
+fn without_spirv(mut zebin: Vec<u8>) -> Vec<u8> {
+    let word = |b: &[u8], at: usize, n: usize| {
+        b[at..at + n]
+            .iter()
+            .rev()
+            .fold(0usize, |a, b| a << 8 | usize::from(*b))
+    };
+    let table = word(&zebin, 40, 8);
+    for i in 0..word(&zebin, 60, 2) {
+        let header = table + i * 64;
+        if word(&zebin, header + 4, 4) == 0xff00_0009 {
+            // An empty note, which every reader passes over.
+            zebin[header + 4..header + 8].copy_from_slice(&7u32.to_le_bytes());
+            zebin[header + 32..header + 40].fill(0);
+        }
+    }
+    zebin
+}
+
+fn core_zebin(simd: u32) -> Vec<u8> {
+    without_spirv(common::compile("api.cl", simd, "-cl-std=CL2.0"))
+}
+
+#[test]
+fn takes_launches_of_compiled_kernels() {
+    if !is_child() {
+        child("takes_launches_of_compiled_kernels", false);
+        return;
+    }
+    let Some(d) = device() else { return };
+    assert!(!d.is_simulator());
+    assert!(d.name().contains("Level Zero"), "{}", d.name());
+    assert_eq!(d.platform(), Some(gantry_isa_gen::Platform::Gen9));
+    assert!(!Device::open(DeviceKind::Auto).unwrap().is_simulator());
+    for simd in common::WIDTHS {
+        let m = d.load(&core_zebin(simd)).unwrap();
+        let x = d.buffer_from(&[1f32; 256]).unwrap();
+        let y = d.buffer(1024).unwrap();
+        let stats = m
+            .kernel("saxpy")
+            .unwrap()
+            .launch(Grid::new([256, 1, 1]).group([64, 1, 1]))
+            .arg(&x)
+            .arg(&y)
+            .arg(2.0f32)
+            .arg(256i32)
+            .timeout(Duration::from_secs(3600))
+            .run()
+            .unwrap();
+        assert_eq!(u64::from(256 / simd), stats.threads);
+        m.kernel("slm_sum")
+            .unwrap()
+            .launch(Grid::new([256, 1, 1]).group([64, 1, 1]))
+            .arg(&x)
+            .arg(&y)
+            .arg(Local(256))
+            .run()
+            .unwrap();
+        m.kernel("by_value")
+            .unwrap()
+            .launch(Grid::new([64, 1, 1]).group([64, 1, 1]).offset([64, 0, 0]))
+            .arg(&y)
+            .arg(Arg::bytes(&[0; 48]))
+            .arg([1.0f32, 2.0, 3.0, 0.0])
+            .arg(7u8)
+            .run()
+            .unwrap();
+        // Whole groups only.
+        let e = m
+            .kernel("vadd")
+            .unwrap()
+            .launch(Grid::new([100, 1, 1]).group([64, 1, 1]))
+            .arg(&x)
+            .arg(&x)
+            .arg(&y)
+            .run()
+            .unwrap_err();
+        assert!(matches!(e, Error::Grid { .. }), "{e}");
+        assert_eq!(y.read::<u8>().unwrap().len(), 1024);
+    }
+}
+
+#[test]
+fn a_broken_zebin_is_refused_in_the_drivers_words() {
+    if !is_child() {
+        child("a_broken_zebin_is_refused_in_the_drivers_words", true);
+        return;
+    }
+    let Some(d) = device() else { return };
+    let good = core_zebin(16);
+    assert!(d.load(&good).is_ok());
+    let broken = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let at = good
+            .windows(from.len())
+            .position(|w| w == from.as_bytes())
+            .unwrap();
+        let mut b = good.clone();
+        b[at..at + from.len()].copy_from_slice(to.as_bytes());
+        d.load(&b).unwrap_err()
+    };
+    for (from, to, said) in [
+        (
+            "arg_bypointer",
+            "arg_bypointex",
+            "Unhandled \"arg_bypointex\" argument type",
+        ),
+        ("simd_size:", "simd_sizx:", "Invalid simd size"),
+    ] {
+        let e = broken(from, to);
+        assert!(
+            matches!(
+                e,
+                Error::Driver {
+                    call: "zeModuleCreate",
+                    ..
+                }
+            ),
+            "{e}"
+        );
+        assert!(e.to_string().contains(said), "{e}");
+    }
+}
+
+#[test]
+fn without_a_driver_the_error_says_what_was_looked_for() {
+    // The process has no debug keys: on a machine without a GPU nothing opens.
+    if Path::new("/dev/dri").exists() {
+        println!("skipped: this machine may have a GPU");
+        return;
+    }
+    match Device::open(DeviceKind::LevelZero) {
+        Ok(_) if is_child() || std::env::var_os("NEOReadDebugKeys").is_some() => {}
+        Ok(d) => panic!("{} opened", d.name()),
+        Err(e) => assert!(e.to_string().contains("ze_loader"), "{e}"),
+    }
+    let auto = Device::open(DeviceKind::Auto).unwrap();
+    if std::env::var_os("NEOReadDebugKeys").is_none() {
+        assert!(auto.is_simulator());
+    }
+}

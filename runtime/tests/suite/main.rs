@@ -1,0 +1,37 @@
+//! Integration tests of the runtime and the simulator: one binary, a module a subject.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../../../isa-gen/tests/kernels/mod.rs"]
+mod kernels;
+#[path = "../common/rng.rs"]
+mod rng;
+
+mod api;
+mod assembly;
+mod cache;
+mod damage;
+mod data;
+mod faults;
+mod hazards;
+mod images;
+mod level_zero;
+mod limits;
+mod lines;
+mod messages;
+mod mutation;
+mod ocloc_alu;
+mod ocloc_dispatch;
+mod ocloc_faults;
+mod ocloc_linked;
+mod opencl;
+mod resident;
+mod stop;
+mod typed;
+mod watch;

@@ -1,0 +1,41 @@
+//! Integration tests of the SPIR-V and WGSL front ends: one binary, a module a subject.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code"
+)]
+
+#[path = "../common/by_hand.rs"]
+mod by_hand;
+#[path = "../../../runtime/tests/common/driven.rs"]
+mod driven;
+#[allow(unsafe_code, reason = "the C interface of libiga64")]
+#[path = "../../../isa-gen/tests/support/iga.rs"]
+mod iga;
+#[path = "../../../isa-gen/tests/kernels/mod.rs"]
+mod kernels;
+#[path = "../../../runtime/tests/common/rng.rs"]
+mod rng;
+#[path = "../common/targets.rs"]
+mod targets;
+
+mod blocks2d;
+mod branches;
+mod by_value;
+mod calls;
+mod damage;
+mod hashcat;
+mod naga;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the kit is the runtime's, which uses more of it"
+)]
+mod opencl;
+mod places;
+mod programs;
+mod shader;
+mod threads;
+mod ulp;
+mod wgsl;

@@ -1,0 +1,150 @@
+//! Launches that go wrong: the message names what and where, and the process ends with status 1.
+
+use crate::common::{Outcome, Scratch, gantry};
+
+const KERNELS: &str = "
+kernel %copy(i64 ptr, i64 ptr, i32) simd8 {
+block0(v0: i64, v1: i64, v2: i32):
+    v3 = bload.i32x8 v0
+    bstore v3, v1
+    return
+}
+
+kernel %far(i64 ptr) simd8 {
+block0(v0: i64):
+    v1 = group_id.i32 x
+    v2 = iconst.i32 4096
+    v3 = imul v1, v2
+    v4 = sextend.i64 v3
+    v5 = iadd v0, v4
+    v6 = iconst.i32x8 7
+    bstore v6, v5
+    return
+}
+
+kernel %spin(i64 ptr) simd8 {
+block0(v0: i64):
+    jump block1
+block1:
+    jump block1
+}
+";
+
+fn launch(kernel: &str, args: &[&str]) -> Outcome {
+    let dir = Scratch::new();
+    let path = dir.write("k.gir", KERNELS);
+    let fixed = [
+        "run",
+        &path,
+        "--device",
+        "sim",
+        // A surface takes what is out of bounds.
+        "--large-buffers",
+        "--kernel",
+        kernel,
+        "--instruction-limit",
+        "100000",
+    ];
+    gantry(fixed.iter().chain(args))
+}
+
+#[test]
+fn argument_counts_and_kinds() {
+    let good = ["--arg", "zero:32", "--arg", "zero:32", "--arg", "i32:5"];
+    launch("copy", &good).ok();
+    for (args, message) in [
+        (&good[..4], "kernel `copy` takes 3 arguments, 2 were given"),
+        (
+            &[&good[..], &good[..2]].concat(),
+            "kernel `copy` takes 3 arguments, 4 were given",
+        ),
+        (
+            &["--arg", "i32:1", "--arg", "zero:32", "--arg", "i32:5"],
+            "argument 0: expected a buffer",
+        ),
+        (
+            &["--arg", "zero:32", "--arg", "zero:32", "--arg", "i64:5"],
+            "argument 2: expected a value of 4 bytes",
+        ),
+        (
+            &["--arg", "zero:32", "--arg", "zero:32", "--arg", "zero:4"],
+            "argument 2: expected a value",
+        ),
+        (
+            &["--arg", "zero:32", "--arg", "local:32", "--arg", "i32:4"],
+            "argument 1: expected a buffer",
+        ),
+        (
+            &[
+                "--arg",
+                "in:/no/such/file",
+                "--arg",
+                "zero:32",
+                "--arg",
+                "i32:4",
+            ],
+            "/no/such/file: ",
+        ),
+    ] {
+        let err = launch("copy", args).fails();
+        assert!(err.contains(message), "{args:?}: {err}");
+    }
+}
+
+/// Of a fault, the message names kernel, group and thread, where, and the instruction.
+#[track_caller]
+fn names_the_place(err: &str, kernel: &str, group: &str, instruction: &str) {
+    assert!(
+        err.contains(&format!(
+            "kernel `{kernel}`, group {group}, thread 0, at 0x"
+        )),
+        "{err}"
+    );
+    let last = err.trim_end().lines().last().unwrap();
+    assert!(last.contains(instruction), "{err}");
+}
+
+#[test]
+fn a_store_out_of_bounds() {
+    launch(
+        "far",
+        &["--global", "8", "--local", "8", "--arg", "zero:64"],
+    )
+    .ok();
+    let err = launch(
+        "far",
+        &["--global", "16", "--local", "8", "--arg", "zero:64"],
+    )
+    .fails();
+    names_the_place(&err, "far", "(1, 0, 0)", "sends (8|M0)");
+}
+
+#[test]
+fn a_load_from_nowhere() {
+    let err = launch(
+        "copy",
+        &["--arg", "zero:16", "--arg", "zero:32", "--arg", "i32:0"],
+    )
+    .fails();
+    names_the_place(&err, "copy", "(0, 0, 0)", "send (");
+}
+
+#[test]
+fn an_endless_loop() {
+    let err = launch("spin", &["--arg", "zero:4"]).fails();
+    names_the_place(&err, "spin", "(0, 0, 0)", "jmpi");
+    assert!(err.contains("without an end"), "{err}");
+}
+
+#[test]
+fn a_launch_that_takes_too_long() {
+    let args = ["--arg", "zero:4", "--threads", "1", "--timeout"];
+    let with = |seconds| launch("spin", &[&args[..], &[seconds]].concat()).fails();
+    let err = with("0");
+    assert!(
+        err.contains("kernel `spin` passed its deadline after 0 of 1 groups, 0 instructions"),
+        "{err}"
+    );
+    let err = with("-1");
+    assert!(err.contains("`-1` is no number of seconds"), "{err}");
+}

@@ -1,0 +1,604 @@
+//! The `gantry` command used as people use it.
+
+use crate::common;
+use crate::common::{Scratch, bytes, corpus, gantry};
+use serde_json::Value;
+
+const SAXPY: &str = "run/classics/saxpy.gir";
+
+fn saxpy() -> String {
+    corpus(SAXPY).display().to_string()
+}
+
+const ONE: &str = "
+kernel %one(i64 ptr, f32x3, i64, i8) simd1 {
+block0(v0: i64, v1: f32x3, v2: i64, v3: i8):
+    bstore v1, v0
+    bstore v2, v0+16
+    bstore v3, v0+24
+    return
+}
+";
+
+#[test]
+fn every_kind_of_output() {
+    let dir = Scratch::new();
+    let path = dir.write("one.gir", ONE);
+    let to = |emit: &str| {
+        let out = dir.text(emit);
+        gantry([
+            "compile", &path, "--target", "skl", "--emit", emit, "-o", &out,
+        ])
+        .ok();
+        std::fs::read(out).unwrap()
+    };
+    assert!(to("zebin").starts_with(b"\x7fELF"));
+    let code = to("bin");
+    assert!(!code.is_empty() && code.len() % 8 == 0);
+    let ir = String::from_utf8(to("ir")).unwrap();
+    assert_eq!(ir, ONE.trim_start());
+    let mir = String::from_utf8(to("mir")).unwrap();
+    assert!(mir.contains("%r") && mir.contains("sends"), "{mir}");
+
+    // The text assembles to the code that it came from, and everything disassembles to it.
+    let asm = String::from_utf8(to("asm")).unwrap();
+    gantry([
+        "asm",
+        &dir.text("asm"),
+        "--platform",
+        "skl",
+        "-o",
+        &dir.text("krn"),
+    ])
+    .ok();
+    assert_eq!(std::fs::read(dir.path("krn")).unwrap(), code);
+    assert_eq!(
+        gantry(["disasm", &dir.text("krn"), "--platform", "skl"]).ok(),
+        asm
+    );
+    // Behind a kernel's end there are zeros for the prefetcher.
+    let whole = gantry(["disasm", &dir.text("zebin")]).ok();
+    let padding = whole.strip_prefix(&asm).unwrap();
+    assert!(padding.lines().all(|l| l.trim() == "illegal"), "{padding}");
+    assert_eq!(gantry(["compile", &path, "--emit", "asm"]).ok(), asm);
+}
+
+#[test]
+fn figures_of_a_compilation() {
+    let dir = Scratch::new();
+    let out = gantry(["compile", &saxpy(), "-o", &dir.text("k.zebin"), "--stats"]).ok();
+    let kernels: Vec<Value> = out
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let widths: Vec<_> = kernels
+        .iter()
+        .map(|k| {
+            (
+                k["kernel"].as_str().unwrap(),
+                k["simd_width"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(widths, [("saxpy8", 8), ("saxpy32", 32)]);
+    for k in &kernels {
+        for name in ["instructions", "bytes", "grf_bytes_demand"] {
+            assert!(k[name].as_u64().unwrap() > 0, "{name}: {k}");
+        }
+        for name in ["spill_bytes", "scratch_bytes", "fills", "stores"] {
+            assert_eq!(k[name].as_u64(), Some(0), "{name}: {k}");
+        }
+        assert!(
+            k["compile_seconds"]["regalloc"].as_f64().unwrap() >= 0.0,
+            "{k}"
+        );
+        let a = &k["allocation"];
+        assert_eq!(a["peak"]["bytes"], k["grf_bytes_demand"]);
+        // What is written over a source that dies there lives in the same bytes.
+        let bytes = |name: &str| a[name].as_u64().unwrap();
+        let (used, live) = (bytes("used_bytes"), bytes("live_bytes"));
+        assert!(used > 0 && used <= bytes("file_bytes"), "{a}");
+        assert_eq!(bytes("fragmentation_bytes"), used.saturating_sub(live));
+        for name in ["cycles", "cycles_of_threads"] {
+            assert!(
+                k[name].as_u64() >= k["instructions"].as_u64(),
+                "{name}: {k}"
+            );
+        }
+        let most = a["demand_curve"]["bytes"].as_array().unwrap();
+        let most = most.iter().filter_map(Value::as_u64).max();
+        assert_eq!(most, a["peak"]["bytes"].as_u64());
+    }
+}
+
+/// Figures of two compilations beside each other.
+#[test]
+fn compilations_compared() {
+    let dir = Scratch::new();
+    let zebin = dir.text("k.zebin");
+    let compile = |level: &str| {
+        let out = gantry(["compile", &saxpy(), "-o", &zebin, "-O", level, "--stats"]).ok();
+        dir.write(&format!("O{level}.json"), &out)
+    };
+    let (plain, best) = (compile("0"), compile("2"));
+    let same = gantry(["compare", &plain, &plain, "--fail-on-worse"]).ok();
+    assert!(
+        same.contains("instructions: 0 better, 0 worse, 2 the same"),
+        "{same}"
+    );
+    assert!(same.contains("ratios 1.0000"), "{same}");
+    // What is better one way is worse the other way.
+    let better = gantry(["compare", &plain, &best]).ok();
+    assert!(
+        better.contains("saxpy32: ") && better.contains("better"),
+        "{better}"
+    );
+    assert!(better.contains("bytes: 2 better, 0 worse"), "{better}");
+    let worse = gantry(["compare", &best, &plain]).ok();
+    assert!(worse.contains("bytes: 0 better, 2 worse"), "{worse}");
+    let error = gantry(["compare", &best, &plain, "--fail-on-worse"]).fails();
+    assert!(error.contains("some kernel got worse"), "{error}");
+    let args = [
+        "compare",
+        &best,
+        &plain,
+        "--fail-on-worse",
+        "--tolerance",
+        "10000",
+    ];
+    gantry(args).ok();
+
+    // By hand: a ratio of one half and one of two make one; a width is better if it is more; who is gone is missed.
+    let line = |name: &str, bytes: u32, width: u32| {
+        format!("{{\"kernel\": \"{name}\", \"bytes\": {bytes}, \"simd_width\": {width}}}\n")
+    };
+    let a = dir.write(
+        "a.json",
+        &(line("x", 10, 8) + &line("y", 10, 16) + &line("z", 1, 1)),
+    );
+    let b = dir.write(
+        "b.json",
+        &(line("x", 5, 16) + &line("y", 20, 8) + &line("w", 1, 1)),
+    );
+    let out = gantry(["compare", &a, &b]).ok();
+    let want = "x: bytes 10 -> 5 (-50.0%) better, SIMD width 8 -> 16 (+100.0%) better\n\
+        y: bytes 10 -> 20 (+100.0%) worse, SIMD width 16 -> 8 (-50.0%) worse\n\
+        z: gone\n\
+        w: new\n\
+        bytes: 1 better, 1 worse, 0 the same, geometric mean of the ratios 1.0000\n\
+        SIMD width: 1 better, 1 worse, 0 the same, geometric mean of the ratios 1.0000\n";
+    assert_eq!(out, want);
+    let bad = dir.write("bad.json", "{\"kernel\": \"x\"}\n[1]\n");
+    let error = gantry(["compare", &a, &bad]).fails();
+    assert!(
+        error.contains("bad.json: line 2: no JSON object"),
+        "{error}"
+    );
+}
+
+/// What is spilled, for what, and the picture of it.
+#[test]
+fn what_allocation_came_to() {
+    let dir = Scratch::new();
+    let path = format!(
+        "{}/filetests/filetests/run/regalloc/wide.gir",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let (zebin, picture) = (dir.text("k.zebin"), dir.text("k.png"));
+    let args = [
+        "compile",
+        &path,
+        "-o",
+        &zebin,
+        "--stats",
+        "--regalloc-map",
+        &picture,
+    ];
+    let stats: Value = serde_json::from_str(&gantry(args).ok()).unwrap();
+    let all = &stats["allocation"];
+    let spilled = all["spilled"].as_array().unwrap();
+    assert_eq!(
+        stats["spilled_registers"].as_u64(),
+        Some(spilled.len() as u64)
+    );
+    for s in spilled {
+        assert!(!s["forced_by"].as_array().unwrap().is_empty(), "{s}");
+        assert!(s["stores"].as_u64().unwrap() > 0, "{s}");
+    }
+    let sum = |what: &str| spilled.iter().filter_map(|s| s[what].as_u64()).sum::<u64>();
+    for what in ["fills", "stores"] {
+        assert_eq!(Some(sum(what)), stats[what].as_u64());
+    }
+    assert!(all["peak"]["bytes"].as_u64() > all["file_bytes"].as_u64());
+    let named = |v: &Value| v["value"].as_str().is_some_and(|v| v.starts_with('v'));
+    assert!(all["peak"]["live"].as_array().unwrap().iter().any(named));
+    let decoder = png::Decoder::new(std::io::BufReader::new(
+        std::fs::File::open(&picture).unwrap(),
+    ));
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    // Eight rows a register, and the demand below.
+    assert_eq!(info.height, 128 * 8 + 8 + 128);
+    assert!((512..=2048).contains(&info.width), "{}", info.width);
+    let colours: std::collections::HashSet<&[u8]> = pixels.chunks_exact(3).collect();
+    assert!(colours.len() > 100, "{}", colours.len());
+    let mir = gantry(["compile", &path, "--emit", "mir"]).ok();
+    assert!(mir.contains(": 2048 bytes v"), "{mir}");
+}
+
+#[test]
+fn a_cache_of_compiled_code() {
+    let dir = Scratch::new();
+    let (cache, zebin) = (dir.text("cache"), dir.text("k.zebin"));
+    let compile = |file: &str, more: &[&str]| {
+        let args = ["compile", file, "-o", &zebin, "--cache", &cache, "--stats"];
+        let out = gantry(args.iter().chain(more)).ok();
+        let lines: Vec<Value> = out
+            .lines()
+            .map(|l| serde_json::from_str(l).unwrap())
+            .collect();
+        (lines, std::fs::read(dir.path("k.zebin")).unwrap())
+    };
+    let (first, made) = compile(&saxpy(), &[]);
+    assert_eq!(first.len(), 3);
+    assert_eq!(first[2]["cache"], "miss");
+    let (again, mapped) = compile(&saxpy(), &[]);
+    assert!(mapped == made);
+    assert_eq!(again.len(), 1);
+    assert_eq!(again[0]["cache"], "hit");
+    assert_eq!(again[0]["key"], first[2]["key"]);
+    assert_eq!(again[0]["bytes"], made.len());
+    // The same as without it.
+    gantry(["compile", &saxpy(), "-o", &zebin]).ok();
+    assert!(std::fs::read(dir.path("k.zebin")).unwrap() == made);
+    // Other options are another key, and so is other text; other numbers are not.
+    for more in [["--target", "icllp"], ["--inline", "never"]] {
+        assert_eq!(compile(&saxpy(), &more).0.last().unwrap()["cache"], "miss");
+    }
+    let text = std::fs::read_to_string(saxpy()).unwrap();
+    let renumbered = dir.write("k.gir", text.replace("v5", "v505"));
+    assert_eq!(compile(&renumbered, &[]).0[0]["cache"], "hit");
+    // Every entry damaged.
+    for entry in std::fs::read_dir(&cache).unwrap() {
+        std::fs::write(entry.unwrap().path(), b"damaged").unwrap();
+    }
+    let (mended, whole) = compile(&saxpy(), &[]);
+    assert!(mended[2]["cache"] == "miss" && whole == made);
+
+    let one = dir.write("one.gir", ONE);
+    let run = |form: &str| {
+        let args = ["run", &one, "--cache", &cache, form, "--device", "sim"];
+        let values = ["zero:32", "f32x3:1,2,3", "i64:4", "i8:5"];
+        let values = values.into_iter().flat_map(|v| ["--arg", v]);
+        gantry(args.into_iter().chain(values)).ok()
+    };
+    let stats: Value = serde_json::from_str(&run("--stats")).unwrap();
+    assert_eq!(stats["cache"], "miss");
+    let stats: Value = serde_json::from_str(&run("--stats")).unwrap();
+    assert_eq!(stats["cache"], "hit");
+    assert!(run("--stats=text").contains(", cache hit\n"));
+
+    // What cannot be: texts, and a file for a directory. What cannot be stored is said and no error.
+    let asm = ["compile", &one, "--cache", &cache, "--emit", "asm"];
+    assert!(gantry(asm).fails().contains("--emit zebin"));
+    gantry(["compile", &one, "--cache", &one]).fails();
+    if std::path::Path::new("/proc/self").is_dir() {
+        let out = gantry(["compile", &one, "-o", &zebin, "--cache", "/proc/self"]);
+        assert!(
+            out.err.starts_with("warning: /proc/self: not stored"),
+            "{}",
+            out.err
+        );
+        out.ok();
+    }
+}
+
+#[test]
+fn a_stage_printed() {
+    let dir = Scratch::new();
+    let result = gantry([
+        "compile",
+        &saxpy(),
+        "-o",
+        &dir.text("k.zebin"),
+        "--print-after",
+        "regalloc",
+    ]);
+    assert!(
+        result.err.contains("; after regalloc") && result.err.contains("%saxpy32"),
+        "{}",
+        result.err
+    );
+    result.ok();
+}
+
+#[test]
+fn text_and_zebin_run_alike() {
+    let dir = Scratch::new();
+    let zebin = dir.text("k.zebin");
+    gantry(["compile", &saxpy(), "-o", &zebin]).ok();
+    let x = dir.write("x", bytes((0..100).map(|i| i as f32)));
+    let y = dir.write("y", bytes((0..100).map(|_| 1.0)));
+    for file in [saxpy(), zebin] {
+        let out = dir.text("result");
+        let stats = gantry([
+            "run",
+            &file,
+            "--kernel",
+            "saxpy32",
+            "--global",
+            "128,1,1",
+            "--local",
+            "64",
+            "--device",
+            "sim",
+            "--stats",
+            "--arg",
+            &format!("in:{x}"),
+            "--arg",
+            &format!("inout:{y}:{out}"),
+            "--arg",
+            "f32:-0.5",
+            "--arg",
+            "i32:100",
+        ])
+        .ok();
+        let expected: Vec<f32> = (0..100).map(|i| 1.0 - 0.5 * i as f32).collect();
+        assert_eq!(dir.floats("result"), expected);
+        let stats: Value = serde_json::from_str(&stats).unwrap();
+        assert_eq!(
+            (&stats["kernel"], &stats["threads"]),
+            (&Value::from("saxpy32"), &Value::from(4))
+        );
+        for name in [
+            "instructions",
+            "channels",
+            "sends",
+            "bytes_read",
+            "bytes_written",
+        ] {
+            assert!(stats[name].as_u64().unwrap() > 0, "{name}: {stats}");
+        }
+        assert!(stats["wall_seconds"].as_f64().unwrap() > 0.0, "{stats}");
+    }
+}
+
+/// Runs `saxpy8` of the corpus in two groups of 32 with further options.
+fn seen(options: &[&str]) -> common::Outcome {
+    let file = saxpy();
+    let mut args = vec!["run", &file, "--kernel", "saxpy8", "--device", "sim"];
+    args.extend(["--global", "64", "--local", "32"]);
+    args.extend([
+        "--arg", "zero:256", "--arg", "zero:256", "--arg", "f32:2", "--arg", "i32:60",
+    ]);
+    args.extend(options);
+    gantry(args)
+}
+
+#[test]
+fn statistics_and_profiles() {
+    let stats: Value = serde_json::from_str(&seen(&["--stats"]).ok()).unwrap();
+    let sum = |what: &str| {
+        let parts = stats[what].as_array().unwrap().iter();
+        parts.map(|t| t["executed"].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(sum("opcodes"), stats["instructions"].as_u64().unwrap());
+    assert_eq!(sum("messages"), stats["sends"].as_u64().unwrap());
+    let text = seen(&["--stats=text"]).ok();
+    assert!(text.starts_with("saxpy8: 8 threads, "), "{text}");
+    let eot = text.lines().find(|l| l.ends_with("end of thread"));
+    assert!(eot.unwrap().trim().starts_with("8 "), "{text}");
+
+    let profile = seen(&["--profile"]).ok();
+    assert!(profile.contains("0x0000  "), "{profile}");
+    assert!(profile.starts_with("modelled: "), "{profile}");
+    let profile: Value = serde_json::from_str(&seen(&["--profile=json"]).ok()).unwrap();
+    let cycles = |of: &str| profile["cycles"][of].as_u64().unwrap();
+    assert!(cycles("alone") > cycles("busy") && cycles("busy") > 0);
+    let lines = profile["profile"].as_array().unwrap();
+    let executed = lines.iter().map(|l| l["executed"].as_u64().unwrap());
+    assert_eq!(
+        executed.sum::<u64>(),
+        stats["instructions"].as_u64().unwrap()
+    );
+}
+
+#[test]
+fn traces() {
+    let all = seen(&["--trace=json"]).ok();
+    let events: Vec<Value> = all
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    let threads = events.iter().filter(|e| e["ip"] == 0).count();
+    assert_eq!(threads, 8);
+    assert!(events.iter().all(|e| e["kernel"] == "saxpy8"));
+    let some = seen(&[
+        "--trace",
+        "--trace-group=1",
+        "--trace-thread=1",
+        "--trace-ip=0..0x20",
+    ])
+    .ok();
+    let heads: Vec<&str> = some.lines().filter(|l| !l.starts_with(' ')).collect();
+    assert!(!heads.is_empty(), "{some}");
+    for h in heads {
+        assert!(h.starts_with("saxpy8 (1,0,0) t1 0x00"), "{h}");
+    }
+    assert!(seen(&["--trace", "--trace-kernel=other"]).ok().is_empty());
+    let err = seen(&["--trace", "--trace-ip=x"]);
+    assert_eq!(err.status, Some(1));
+    assert!(err.err.contains("`x` is no offset"), "{}", err.err);
+    // Before Xe the hardware looks after its registers.
+    assert!(seen(&["--check-hazards"]).ok().is_empty());
+}
+
+#[test]
+fn arguments_by_value() {
+    let dir = Scratch::new();
+    let path = dir.write("one.gir", ONE);
+    for (long, byte) in [
+        ("i64:-2", "i8:-1"),
+        ("u64:18446744073709551614", "u8:255"),
+        ("bytes:feffffffffffffff", "bytes:ff"),
+    ] {
+        gantry([
+            "run",
+            &path,
+            "--device",
+            "sim",
+            "--arg",
+            &format!("out:{}:25", dir.text("out")),
+            "--arg",
+            "f32x3:1,2,3",
+            "--arg",
+            long,
+            "--arg",
+            byte,
+        ])
+        .ok();
+        let out = std::fs::read(dir.path("out")).unwrap();
+        assert_eq!(out[..12], bytes([1.0, 2.0, 3.0]));
+        assert_eq!(out[16..24], (-2i64).to_le_bytes());
+        assert_eq!(out[24], 255);
+    }
+}
+
+#[test]
+fn devices_are_listed() {
+    let out = gantry(["devices"]).ok();
+    assert!(
+        out.starts_with("sim: simulator (gen9)\nlevel-zero: "),
+        "{out}"
+    );
+}
+
+#[test]
+fn filetests_run_and_fail() {
+    let out = gantry(["test", &saxpy()]).ok();
+    assert!(out.contains("1 files, 3 commands, 0 failures"), "{out}");
+    let dir = Scratch::new();
+    let text = std::fs::read_to_string(saxpy())
+        .unwrap()
+        .replace("f32[1, 3, 5,", "f32[1, 3, 6,");
+    let wrong = dir.write("wrong.gir", text);
+    let result = gantry(["test", &wrong]);
+    assert!(result.out.contains("element 2 differs"), "{}", result.out);
+    assert!(result.fails().contains("1 filetest commands failed"));
+}
+
+#[test]
+fn validation() {
+    let dir = Scratch::new();
+    let zebin = dir.text("k.zebin");
+    gantry(["compile", &saxpy(), "-o", &zebin]).ok();
+    let out = gantry(["validate", &zebin]).ok();
+    assert!(out.ends_with("instructions, no findings\n"), "{out}");
+
+    let asm = dir.write("k.asm", "nop\n    mov (16|M0) r5.0<1>:df r7.0<8;8,1>:f\n");
+    gantry(["asm", &asm, "-o", &dir.text("k.krn")]).ok();
+    let text = gantry(["validate", &asm]);
+    assert!(
+        text.out
+            .contains("0x0010: dst: 16 channels of 8 bytes take 4 registers"),
+        "{}",
+        text.out
+    );
+    assert!(
+        text.out.contains("k.asm:2:5\n") && text.out.contains("[dst-span]"),
+        "{}",
+        text.out
+    );
+    for advice in [
+        "  = rule: a destination spans two adjacent registers at most\n",
+        "  = hint: split the instruction by channels\n",
+    ] {
+        assert!(text.out.contains(advice), "{}", text.out);
+    }
+    let found = text.fails();
+    assert!(found.contains("in 2 instructions"), "{found}");
+    let code = gantry(["validate", &dir.text("k.krn"), "--platform", "skl"]);
+    assert!(
+        code.out.starts_with("0x0010: dst: 16 channels of 8 bytes"),
+        "{}",
+        code.out
+    );
+    code.fails();
+
+    let cut = std::fs::read(dir.path("k.krn")).unwrap();
+    let cut = dir.write("cut.krn", &cut[..27]);
+    let out = gantry(["validate", &cut]);
+    assert!(out.out.contains("11 bytes at the end"), "{}", out.out);
+    out.fails();
+}
+
+#[cfg(feature = "wgsl")]
+const WGSL: &str = "
+struct Params { a: f32, n: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(1) @binding(3) var<storage, read_write> y: array<f32>;
+@compute @workgroup_size(32)
+fn saxpy(@builtin(global_invocation_id) id: vec3<u32>) {
+    y[id.x] = params.a * x[id.x] + y[id.x] * f32(params.n);
+}
+";
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn wgsl_by_its_bindings() {
+    let dir = Scratch::new();
+    let path = dir.write("k.wgsl", WGSL);
+    let numbers = |f: &dyn Fn(usize) -> f32| bytes((0..50).map(f));
+    std::fs::write(dir.path("x"), numbers(&|i| i as f32)).unwrap();
+    std::fs::write(dir.path("y"), numbers(&|_| 3.0)).unwrap();
+    let want = numbers(&|i| 2.0 * i as f32 + 12.0);
+    let (x, y) = (
+        format!("in:{}", dir.text("x")),
+        format!("inout:{}:{}", dir.text("y"), dir.text("out")),
+    );
+    let params = dir.write("params", "");
+    std::fs::write(&params, bytes([2.0, f32::from_bits(4)])).unwrap();
+    let params = format!("in:{params}");
+    // In any order; 50 items are two groups, the last ones outside of the buffers.
+    let (b0, b1, b2) = (
+        format!("0,0:{params}"),
+        format!("0,1:{x}"),
+        format!("1,3:{y}"),
+    );
+    let run = |more: &[&str]| {
+        let mut args = vec!["run", path.as_str(), "--device", "sim"];
+        args.extend(more);
+        gantry(args)
+    };
+    run(&[
+        "--global", "50", "--bind", &b2, "--bind", &b0, "--bind", &b1,
+    ])
+    .ok();
+    assert_eq!(std::fs::read(dir.path("out")).unwrap(), want);
+    std::fs::remove_file(dir.path("out")).unwrap();
+    run(&[
+        "--groups", "2", "--simd", "32", "--arg", &params, "--arg", &x, "--arg", &y,
+    ])
+    .ok();
+    assert_eq!(std::fs::read(dir.path("out")).unwrap(), want);
+
+    let e = run(&["--global", "50", "--bind", &b0, "--bind", &b1]).fails();
+    assert!(e.contains("--bind 1,3:... is missing"), "{e}");
+    let e = run(&["--arg", &params]).fails();
+    assert!(e.contains("has 3 bindings, and 1 are given"), "{e}");
+    let e = run(&["--bind", "0,0:zero:4", "--bind", &b1, "--bind", &b2]).fails();
+    assert!(e.contains("4 bytes are too few"), "{e}");
+    let e = run(&["--bind", "0,7:zero:4"]).fails();
+    assert!(e.contains("uses no binding 0,7"), "{e}");
+
+    let ir = gantry(["compile", &path, "--emit", "gir", "--simd", "16"]).ok();
+    assert!(ir.contains("kernel %saxpy(") && ir.contains("simd16 group 32,1,1"));
+    let checked = ir.lines().count();
+    let ir = gantry(["compile", &path, "--emit", "gir", "--robust", "off"]).ok();
+    assert!(ir.lines().count() < checked, "{ir}");
+    let bad = dir.write("bad.wgsl", "fn f() { let x: u32 = 1.5; }");
+    let e = gantry(["compile", &bad]).fails();
+    assert!(e.contains("1 │ fn f()"), "{e}");
+}

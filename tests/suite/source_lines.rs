@@ -1,0 +1,102 @@
+//! Source lines of Gantry's own kernels: what the simulator says of code that was compiled from IR with locations.
+
+use crate::common::{Outcome, Scratch, gantry};
+use serde_json::Value;
+
+/// Group 0 writes to the buffer, group 1 behind it.
+const FAR: &str = "\
+file0 = \"far.cl\"
+file1 = \"inc/at.h\"
+
+kernel %other(i64 ptr) simd8 {
+block0(v0: i64):
+    return @file1:99:1
+}
+
+kernel %far(i64 ptr) simd8 {
+block0(v0: i64):
+    v1 = group_id.i32 x @file0:2:13
+    v2 = iconst.i32 4096
+    v3 = imul v1, v2 @file0:3:13
+    v4 = call %at(v0, v3) @file0:4:9
+    v5 = iconst.i32x8 7
+    bstore v5, v4 @file0:4:5
+    return @file0:5:1
+}
+
+function %at(i64, i32) -> i64 {
+block0(v0: i64, v1: i32):
+    v2 = sextend.i64 v1
+    v3 = iadd v0, v2 @file1:7:12
+    return v3
+}
+";
+
+fn run(items: &str, more: &[&str]) -> Outcome {
+    let dir = Scratch::new();
+    let path = dir.write("far.gir", FAR);
+    let zebin = dir.text("far.zebin");
+    // In the order of the program; and a surface takes what is out of bounds.
+    gantry(["compile", &path, "--target", "skl", "-O", "0", "-o", &zebin]).ok();
+    let fixed = [
+        "run", &zebin, "--device", "sim", "--kernel", "far", "--global", items, "--local", "8",
+        "--arg", "zero:64",
+    ];
+    gantry(fixed.iter().chain(more))
+}
+
+#[test]
+fn a_fault_names_the_line() {
+    let e = run("16", &[]).fails();
+    assert!(e.contains("kernel `far`, group (1, 0, 0)"), "{e}");
+    assert_eq!(e.lines().last(), Some("  far.cl:4:5"), "{e}");
+}
+
+#[test]
+fn profiles_and_traces_name_lines() {
+    let profile: Value = serde_json::from_str(&run("8", &["--profile=json"]).ok()).unwrap();
+    let lines: Vec<Option<&str>> = profile["profile"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|i| i["line"].as_str())
+        .collect();
+    // The float mode is set by nobody's line.
+    assert_eq!(lines.first(), Some(&None), "{lines:?}");
+    let mut named: Vec<&str> = lines.iter().flatten().copied().collect();
+    named.dedup();
+    // What has no location of its own is folded into, or stands at, what has.
+    let want = ["far.cl:3:13", "inc/at.h:7:12", "far.cl:4:5", "far.cl:5:1"];
+    assert_eq!(named, want);
+    let text = run("8", &["--profile"]).ok();
+    for line in ["  far.cl:4\n", "  inc/at.h:7\n"] {
+        assert!(text.contains(line), "{text}");
+    }
+
+    let trace = run("8", &["--trace"]).ok();
+    let heads = trace.lines().filter(|l| l.starts_with("far (0,0,0)"));
+    let of: Vec<Option<&str>> = heads
+        .map(|l| l.split_once(" // ").map(|(_, line)| line))
+        .collect();
+    assert_eq!(of, lines, "{trace}");
+}
+
+#[test]
+fn code_is_the_same_without_lines() {
+    let dir = Scratch::new();
+    let bare: String = FAR
+        .lines()
+        .filter(|l| !l.starts_with("file"))
+        .map(|l| l.split(" @").next().unwrap().to_owned() + "\n")
+        .collect();
+    let [with, without] = [("with", FAR), ("without", &bare)].map(|(name, text)| {
+        let path = dir.write(&format!("{name}.gir"), text);
+        let zebin = dir.text(name);
+        gantry(["compile", &path, "-o", &zebin]).ok();
+        let text = gantry(["disasm", &zebin]).ok();
+        (text, std::fs::read(zebin).unwrap())
+    });
+    assert_eq!(with.0, without.0);
+    let has = |bytes: &[u8]| bytes.windows(7).any(|w| w == b".debug_");
+    assert!(has(&with.1) && !has(&without.1));
+}
