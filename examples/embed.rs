@@ -18,8 +18,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     b.finish()?;
     let mut module = Module::default();
     module.functions.push(kernel);
-    let compiled = compile(&module, &CompileOptions::for_target("skl")?)?;
     let device = Device::open(DeviceKind::Auto)?;
+    let compiled = compile(&module, &CompileOptions::for_device(&device.info())?)?;
     let numbers: Vec<i32> = (0..16).collect();
     let buffer = device.buffer_from(&numbers)?;
     let kernel = device.load(&compiled.zebin)?.kernel("double")?;

@@ -33,9 +33,9 @@
 //! "#,
 //! )?
 //! .module;
-//! let compiled = compile(&module, &CompileOptions::for_target("skl")?)?;
+//! let device = Device::open(DeviceKind::Auto)?;
+//! let compiled = compile(&module, &CompileOptions::for_device(&device.info())?)?;
 //!
-//! let device = Device::open(DeviceKind::Simulator)?;
 //! let x = device.buffer_from(&[1.5f32; 16])?;
 //! let y = device.buffer(64)?;
 //! let kernel = device.load(&compiled.zebin)?.kernel("double")?;

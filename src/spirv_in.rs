@@ -71,9 +71,10 @@ fn for_target(options: &Options, target: &CompileOptions) -> Options {
 ///         data[id.x] *= 2u;
 ///     }
 /// ";
-/// let zebin = gantry::compile_wgsl(text, &Options::default(), &CompileOptions::for_target("skl")?)?.zebin;
+/// let device = Device::open(DeviceKind::Auto)?;
+/// let target = CompileOptions::for_device(&device.info())?;
+/// let zebin = gantry::compile_wgsl(text, &Options::default(), &target)?.zebin;
 ///
-/// let device = Device::open(DeviceKind::Simulator)?;
 /// let data = device.buffer_from(&[21u32; 100])?;
 /// let kernel = device.load(&zebin)?.kernel("double")?;
 /// // Which argument is what of a binding is in what `translate_wgsl` gives: here, the buffer and its size in bytes.

@@ -28,9 +28,9 @@ struct Args {
     /// The device: auto, sim or level-zero.
     #[arg(long, default_value = "auto")]
     device: String,
-    /// The product to compile for: skl, kbl, bxt, glk or cfl.
-    #[arg(long, default_value = "skl")]
-    target: String,
+    /// The product to compile for; the device's own without it.
+    #[arg(long)]
+    target: Option<String>,
     /// Elements of `saxpy`.
     #[arg(long, default_value_t = 1_000_003)]
     elements: usize,
@@ -61,7 +61,6 @@ fn say(text: std::fmt::Arguments<'_>) -> Result<(), String> {
 
 fn run(args: &Args) -> Result<(), String> {
     let text = |e: DemoError| e.to_string();
-    let options = CompileOptions::for_target(&args.target).map_err(|e| e.to_string())?;
     let kind = DeviceKind::from_name(&args.device)
         .ok_or_else(|| format!("`{}` is not a device: auto, sim or level-zero", args.device))?;
     let (width, height) = match args.size[..] {
@@ -83,12 +82,17 @@ fn run(args: &Args) -> Result<(), String> {
     }
     .map_err(text)?;
     let device = Device::open(kind).map_err(|e| e.to_string())?;
+    let options = match &args.target {
+        Some(name) => CompileOptions::for_target(name),
+        None => CompileOptions::for_device(&device.info()),
+    }
+    .map_err(|e| e.to_string())?;
     // Intel's driver without hardware takes everything and computes nothing.
     let computes = device.is_simulator() || std::env::var_os("SetCommandStreamReceiver").is_none();
     say(format_args!(
         "device: {}; target: {}\n",
         device.name(),
-        args.target
+        options.target.name()
     ))?;
     let demo = Demo {
         device,

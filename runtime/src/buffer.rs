@@ -2,56 +2,23 @@
 
 use crate::backend::BufferBackend;
 use crate::error::Error;
+use bytemuck::Pod;
 use std::fmt;
 use std::sync::Arc;
 
-/// A number that buffers hold and arguments pass: integers and floats, little-endian as the device has them.
-pub trait Plain: Copy + Default + sealed::Plain {}
+#[cfg(target_endian = "big")]
+compile_error!("devices are little-endian, and buffers are copied as the host's bytes");
 
-mod sealed {
-    /// Conversion to and from the device's bytes.
-    pub trait Plain: Sized {
-        /// Bytes of one.
-        const SIZE: usize;
-        /// Writes one; `out` has `SIZE` bytes.
-        fn put(self, out: &mut [u8]);
-        /// Reads one; `bytes` has `SIZE` bytes.
-        fn take(bytes: &[u8]) -> Self;
-    }
-}
+/// A number that a launch passes by value: integers and floats. Structures are passed by
+/// [`Arg::value`](crate::Arg::value).
+pub trait Plain: Pod {}
 
 macro_rules! plain {
     ($($t:ty),*) => {$(
-        impl sealed::Plain for $t {
-            const SIZE: usize = std::mem::size_of::<$t>();
-            #[inline]
-            fn put(self, out: &mut [u8]) {
-                for (o, b) in out.iter_mut().zip(self.to_le_bytes()) {
-                    *o = b;
-                }
-            }
-            #[inline]
-            fn take(bytes: &[u8]) -> Self {
-                let mut a = [0; std::mem::size_of::<$t>()];
-                for (o, b) in a.iter_mut().zip(bytes) {
-                    *o = *b;
-                }
-                Self::from_le_bytes(a)
-            }
-        }
         impl Plain for $t {}
     )*};
 }
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, half::f16);
-
-/// The device's bytes of a slice.
-pub(crate) fn to_bytes<T: Plain>(data: &[T]) -> Vec<u8> {
-    let mut out = vec![0; data.len() * T::SIZE];
-    for (o, v) in out.chunks_exact_mut(T::SIZE).zip(data) {
-        v.put(o);
-    }
-    out
-}
 
 /// Device memory. A handle: clones are the same memory, which lives as long as one of them does.
 #[derive(Clone)]
@@ -79,10 +46,19 @@ impl Buffer {
     ///
     /// # Errors
     /// The device fails to copy.
-    pub fn read<T: Plain>(&self) -> Result<Vec<T>, Error> {
-        let mut bytes = vec![0; self.len()];
-        self.inner.read(0, &mut bytes)?;
-        Ok(bytes.chunks_exact(T::SIZE).map(T::take).collect())
+    pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
+        let mut out = vec![T::zeroed(); self.len().checked_div(size_of::<T>()).unwrap_or(0)];
+        self.inner.read(0, bytemuck::cast_slice_mut(&mut out))?;
+        Ok(out)
+    }
+
+    /// Reads elements from the one with index `first` on, as many as `out` has.
+    ///
+    /// # Errors
+    /// They are not within the buffer, or the device fails to copy.
+    pub fn read_into<T: Pod>(&self, first: usize, out: &mut [T]) -> Result<(), Error> {
+        let at = first.saturating_mul(size_of::<T>());
+        self.read_bytes(at, bytemuck::cast_slice_mut(out))
     }
 
     /// Bytes from `at` on, as many as `out` has.
@@ -98,8 +74,17 @@ impl Buffer {
     ///
     /// # Errors
     /// They do not fit, or the device fails to copy.
-    pub fn write<T: Plain>(&self, data: &[T]) -> Result<(), Error> {
-        self.write_bytes(0, &to_bytes(data))
+    pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
+        self.write_bytes(0, bytemuck::cast_slice(data))
+    }
+
+    /// Writes elements from the one with index `first` on.
+    ///
+    /// # Errors
+    /// They do not fit, or the device fails to copy.
+    pub fn write_at<T: Pod>(&self, first: usize, data: &[T]) -> Result<(), Error> {
+        let at = first.saturating_mul(size_of::<T>());
+        self.write_bytes(at, bytemuck::cast_slice(data))
     }
 
     /// Writes bytes from `at` on.

@@ -1,7 +1,7 @@
 //! Devices: the simulator, or a GPU through Level Zero.
 
 use crate::backend::DeviceBackend;
-use crate::buffer::{Buffer, Plain, to_bytes};
+use crate::buffer::Buffer;
 use crate::error::Error;
 use crate::image::{Image, ImageDesc, ImageFormat};
 use crate::level_zero;
@@ -9,6 +9,7 @@ use crate::module::Module;
 use crate::pool::{OwnPool, Pool};
 use crate::sim::{SimOptions, Simulator};
 use crate::zebin::Zebin;
+use bytemuck::Pod;
 use gantry_isa_gen::{DeviceInfo, Platform};
 use std::fmt;
 use std::sync::Arc;
@@ -119,14 +120,13 @@ impl Device {
         })
     }
 
-    /// Makes a buffer that holds a copy of `data`.
+    /// Makes a buffer that holds a copy of `data`: numbers, or structures of them that are [`Pod`].
     ///
     /// # Errors
     /// There is not that much memory.
-    pub fn buffer_from<T: Plain>(&self, data: &[T]) -> Result<Buffer, Error> {
-        let bytes = to_bytes(data);
-        let buffer = self.buffer(bytes.len())?;
-        buffer.write_bytes(0, &bytes)?;
+    pub fn buffer_from<T: Pod>(&self, data: &[T]) -> Result<Buffer, Error> {
+        let buffer = self.buffer(size_of_val(data))?;
+        buffer.write(data)?;
         Ok(buffer)
     }
 

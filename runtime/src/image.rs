@@ -1,8 +1,9 @@
 //! Images as the host sees them. Names and numbers are OpenCL's.
 
-use crate::buffer::{Buffer, Plain, to_bytes};
+use crate::buffer::Buffer;
 use crate::error::Error;
 pub use crate::sampler::{AddressMode, Compare, FilterMode, Sampler};
+use bytemuck::Pod;
 use std::fmt;
 
 /// What shape an image has.
@@ -575,18 +576,18 @@ impl Image {
     ///
     /// # Errors
     /// The device fails to copy.
-    pub fn read<T: Plain>(&self) -> Result<Vec<T>, Error> {
-        let mut all = self.texels.read()?;
-        all.truncate(self.byte_len() / size_of::<T>());
-        Ok(all)
+    pub fn read<T: Pod>(&self) -> Result<Vec<T>, Error> {
+        let mut out = vec![T::zeroed(); self.byte_len().checked_div(size_of::<T>()).unwrap_or(0)];
+        self.texels.read_into(0, &mut out)?;
+        Ok(out)
     }
 
     /// Writes texels from the first on.
     ///
     /// # Errors
     /// There are more than the image has, or the device fails to copy.
-    pub fn write<T: Plain>(&self, data: &[T]) -> Result<(), Error> {
-        let bytes = to_bytes(data);
+    pub fn write<T: Pod>(&self, data: &[T]) -> Result<(), Error> {
+        let bytes: &[u8] = bytemuck::cast_slice(data);
         if bytes.len() > self.byte_len() {
             return Err(Error::Image(format!(
                 "{} bytes are more than the {} of a {}",
@@ -595,7 +596,7 @@ impl Image {
                 self.desc
             )));
         }
-        self.texels.write_bytes(0, &bytes)
+        self.texels.write_bytes(0, bytes)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Launches: the grid, the arguments, and what is known afterwards.
 
 use crate::backend::Request;
-use crate::buffer::{Buffer, Plain, to_bytes};
+use crate::buffer::{Buffer, Plain};
 use crate::error::{Error, Stopped};
 use crate::image::{Image, Sampler};
 use crate::module::Kernel;
 use crate::watch::Watch;
 use crate::zebin::ArgKind;
+use bytemuck::Pod;
 use gantry_isa_gen::Platform;
 use std::fmt;
 use std::io::Write;
@@ -70,9 +71,14 @@ pub enum Arg {
 }
 
 impl Arg {
-    /// A structure by value.
+    /// A value as the device's bytes.
     pub fn bytes(bytes: &[u8]) -> Arg {
         Arg::Value(bytes.to_vec())
+    }
+
+    /// A structure by value.
+    pub fn value<T: Pod>(value: &T) -> Arg {
+        Arg::bytes(bytemuck::bytes_of(value))
     }
 
     fn describe(&self) -> String {
@@ -125,13 +131,13 @@ impl From<Local> for Arg {
 
 impl<T: Plain> From<T> for Arg {
     fn from(v: T) -> Arg {
-        Arg::Value(to_bytes(&[v]))
+        Arg::value(&v)
     }
 }
 
 impl<T: Plain, const N: usize> From<[T; N]> for Arg {
     fn from(v: [T; N]) -> Arg {
-        Arg::Value(to_bytes(&v))
+        Arg::bytes(bytemuck::cast_slice(&v))
     }
 }
 
@@ -278,24 +284,25 @@ impl fmt::Debug for Printf<'_> {
     }
 }
 
-/// A launch being put together.
+/// A launch being put together. It owns the kernel, arguments and watch, so it can be kept, sent to another thread and
+/// run there; only a sink for printed text may borrow.
 #[derive(Debug)]
 #[must_use = "a launch does nothing until `run`"]
 pub struct Launch<'k> {
-    kernel: &'k Kernel,
+    kernel: Kernel,
     grid: Grid,
     args: Vec<Arg>,
     progress: Option<Progress>,
     printf: Printf<'k>,
-    watch: Option<&'k Watch>,
+    watch: Option<Watch>,
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
 }
 
 impl<'k> Launch<'k> {
-    pub(crate) fn new(kernel: &'k Kernel, grid: Grid) -> Self {
+    pub(crate) fn new(kernel: &Kernel, grid: Grid) -> Self {
         Launch {
-            kernel,
+            kernel: kernel.clone(),
             grid,
             args: Vec::new(),
             progress: None,
@@ -333,8 +340,8 @@ impl<'k> Launch<'k> {
     }
 
     /// Looks at what the launch does. Only the simulator can.
-    pub fn watch(mut self, watch: &'k Watch) -> Self {
-        self.watch = Some(watch);
+    pub fn watch(mut self, watch: &Watch) -> Self {
+        self.watch = Some(watch.clone());
         self
     }
 
@@ -446,7 +453,7 @@ impl<'k> Launch<'k> {
             args: &self.args,
             progress: self.progress.as_ref(),
             printf: &self.printf,
-            watch: self.watch,
+            watch: self.watch.as_ref(),
             signals: Signals {
                 cancel: self.cancel.as_ref(),
                 deadline: self.deadline,

@@ -97,7 +97,7 @@ impl Kernel {
     }
 
     /// Begins a launch: give its arguments in order, then [`Launch::run`].
-    pub fn launch(&self, grid: Grid) -> Launch<'_> {
+    pub fn launch<'k>(&self, grid: Grid) -> Launch<'k> {
         Launch::new(self, grid)
     }
 }

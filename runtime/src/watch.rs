@@ -26,21 +26,21 @@ use gantry_isa_gen::{Arf, Reg, Type};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What takes the lines of a trace.
 type Sink = Box<dyn FnMut(&TraceEvent<'_>) + Send>;
 
 /// What to look at while launches run, and what was seen. One watch may serve several launches, one after the other or at
-/// once; what was seen adds up.
-#[derive(Default)]
+/// once; what was seen adds up. A handle: clones share the sink and what was seen.
+#[derive(Clone, Default)]
 pub struct Watch {
     pub(crate) counts: bool,
     pub(crate) hazards: bool,
     pub(crate) cycles: bool,
     pub(crate) filter: Option<TraceFilter>,
-    sink: Option<Mutex<Sink>>,
-    seen: Mutex<Report>,
+    sink: Option<Arc<Mutex<Sink>>>,
+    seen: Arc<Mutex<Report>>,
 }
 
 impl Watch {
@@ -76,7 +76,7 @@ impl Watch {
         sink: impl FnMut(&TraceEvent<'_>) + Send + 'static,
     ) -> Watch {
         self.filter = Some(filter);
-        self.sink = Some(Mutex::new(Box::new(sink)));
+        self.sink = Some(Arc::new(Mutex::new(Box::new(sink))));
         self
     }
 

@@ -8,6 +8,7 @@ use gantry::codegen::report::{AllocationReport, Held};
 use gantry::codegen::{
     CacheKey, CompileOptions, Compiled, Inline, KernelStats, OptLevel, Pass, SimdCf, Stage, listing,
 };
+use gantry::runtime::{Device, DeviceKind};
 use gantry::spirv::{self, Simd};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -32,9 +33,9 @@ pub(crate) struct Args {
     /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
     #[arg(long)]
     exact_sums: bool,
-    /// The product
-    #[arg(long, default_value = "skl")]
-    target: String,
+    /// Product to compile for; without it, that of the device that `gantry run` would use
+    #[arg(long)]
+    target: Option<String>,
     /// Where the result goes (`-`: standard output). Without it, binaries go to FILE's name with `.zebin` or `.krn`, texts to
     /// standard output
     #[arg(short)]
@@ -96,7 +97,13 @@ enum Emit {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
+    let mut options = match &args.target {
+        Some(name) => CompileOptions::for_target(name).map_err(Failure::new)?,
+        None => {
+            let device = Device::open(DeviceKind::Auto).map_err(Failure::new)?;
+            input::options(None, &device)?
+        }
+    };
     let print_after = args
         .print_after
         .iter()

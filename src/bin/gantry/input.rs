@@ -6,7 +6,7 @@ use gantry::codegen::verifier::verify_parsed;
 use gantry::codegen::{CompileOptions, Compiled, Context, GrfMode, OptLevel, compile, ir, text};
 use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
-use gantry::runtime::{CodeCache, zebin};
+use gantry::runtime::{CodeCache, Device, zebin};
 use gantry::spirv::{self, Simd};
 use std::path::{Path, PathBuf};
 
@@ -116,6 +116,18 @@ pub(crate) fn kernels(
     text::parse(&without_header(&source))
         .and_then(|p| verify_parsed(&p).map(|()| (p.module, Vec::new())))
         .map_err(|d| Failure::Rendered(d.render(&path.display().to_string(), &source)))
+}
+
+/// Compile options for a product by name, or for a device's own product.
+///
+/// # Errors
+/// An unknown product, or a device that there is no code generator for.
+pub(crate) fn options(target: Option<&str>, device: &Device) -> Result<CompileOptions, Failure> {
+    match target {
+        Some(name) => CompileOptions::for_target(name),
+        None => CompileOptions::for_device(&device.info()),
+    }
+    .map_err(Failure::new)
 }
 
 /// A level of the optimizer.

@@ -3,7 +3,7 @@
 use crate::args::{ArgForm, make};
 use crate::bindings::{self, Bound};
 use crate::{Failure, input, seen};
-use gantry::codegen::{CompileOptions, OptLevel};
+use gantry::codegen::OptLevel;
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
 use gantry::spirv::{self, Simd};
 use std::path::PathBuf;
@@ -46,9 +46,9 @@ pub(crate) struct Args {
     /// auto, sim or level-zero
     #[arg(long, default_value = "auto")]
     device: String,
-    /// The product that IR text, SPIR-V and WGSL are compiled for
-    #[arg(long, default_value = "skl")]
-    target: String,
+    /// Product that IR text, SPIR-V and WGSL are compiled for; the device's own without it
+    #[arg(long)]
+    target: Option<String>,
     /// How much is done to make code better: 0, 1 or 2
     #[arg(short = 'O', long = "opt-level", value_name = "LEVEL", default_value = OptLevel::default().name())]
     opt: String,
@@ -125,8 +125,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         .collect::<Result<Vec<_>, _>>()?;
     let binds = args.binds.iter().map(|b| Bound::parse(b));
     let binds = binds.collect::<Result<Vec<_>, _>>()?;
-    let (zebin, hit, kernels) = zebin(args)?;
     let device = open(kind, args)?;
+    let (zebin, hit, kernels) = zebin(args, &device)?;
     let module = device
         .load(&zebin)
         .map_err(|e| Failure::file(&args.file, e))?;
@@ -202,11 +202,11 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
 /// A zebin; of one that a cache was asked for, whether it was there; what is known of kernels that were translated.
 type Zebin = (Vec<u8>, Option<bool>, Vec<spirv::Kernel>);
 
-fn zebin(args: &Args) -> Result<Zebin, Failure> {
+fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
     if !input::is_gir(&args.file) && !input::is_spirv(&args.file) {
         return Ok((input::read(&args.file)?, None, Vec::new()));
     }
-    let mut options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
+    let mut options = input::options(args.target.as_deref(), device)?;
     options.opt = input::opt_level(&args.opt)?;
     options.large_buffers = args.large_buffers;
     options.grf_mode = input::grf_mode(&args.grf)?;
