@@ -10,6 +10,7 @@
 mod aliases;
 mod assemble;
 mod fast;
+mod groups;
 mod images;
 mod malformed;
 mod several;
