@@ -16,6 +16,7 @@ mod arrays;
 mod body;
 mod branches;
 mod calls;
+mod capabilities;
 mod cfg;
 mod check;
 mod contract;

@@ -188,7 +188,13 @@ pub(crate) fn is_supported(op: Op) -> bool {
 fn is_nothing(op: Op) -> bool {
     matches!(
         op,
-        Op::Nop | Op::LifetimeStart | Op::LifetimeStop | Op::NoLine | Op::Line | Op::AssumeTrueKHR
+        Op::Nop
+            | Op::LifetimeStart
+            | Op::LifetimeStop
+            | Op::NoLine
+            | Op::Line
+            | Op::AssumeTrueKHR
+            | Op::LoopControlINTEL
     )
 }
 

@@ -6,12 +6,13 @@ use super::types::{ImageType, Layout, Ty, Type, Types};
 use super::{BlockDef, ConstData, Def, Entry, Func, FuncData, GlobalData, Modes, Module, Set};
 use crate::Options;
 use crate::error::{Error, Errors};
+use crate::capabilities::{self, Standing};
 use crate::read::{self, Id, Inst, Kind, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_codegen::maps::sized;
 use spirv::{
     AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
-    Op, StorageClass,
+    FPFastMathMode, Op, StorageClass,
 };
 use std::collections::BTreeSet;
 
@@ -186,12 +187,17 @@ impl Builder<'_, '_> {
                     self.m.decorations.push((id, Some(word(1)), d, n as u32));
                 }
             }
-            Op::DecorationGroup => self.define(result(inst)?, Def::Other)?,
+            Op::DecorationGroup
+            | Op::AliasDomainDeclINTEL
+            | Op::AliasScopeDeclINTEL
+            | Op::AliasScopeListDeclINTEL => self.define(result(inst)?, Def::Other)?,
+                    known(d)?;
             Op::GroupDecorate => {
                 self.m.decorations.sort_by_key(|d| (d.0, d.3));
                 let Some(group) = id(0) else { return Ok(()) };
                 let first = self.m.decorations.partition_point(|d| d.0 < group);
                 let all = self.m.decorations.iter().skip(first);
+                    known(d)?;
                 let of: Vec<_> = all.take_while(|d| d.0 == group).copied().collect();
                 let targets = words.iter().skip(1);
                 // Every pair is one of this instruction's words and one that decorated the group.
@@ -231,6 +237,10 @@ impl Builder<'_, '_> {
         let mut set = |f: &dyn Fn(&mut Modes)| {
             let entries = self.m.entries.iter_mut();
             entries
+        if let Standing::Refused(why) = capabilities::mode(mode) {
+            let what = format!("the execution mode {mode:?} ({why})");
+            return Err(Error::unsupported(what));
+        }
                 .filter(|e| e.function == of)
                 .for_each(|e| f(&mut e.modes));
         };
@@ -250,22 +260,14 @@ impl Builder<'_, '_> {
             ExecutionMode::DenormFlushToZero => set(&|m| m.flush[width(values[0])] = true),
             ExecutionMode::RoundingModeRTZ => set(&|m| m.toward_zero = true),
             ExecutionMode::ContractionOff => set(&|m| m.contraction_off = true),
-            ExecutionMode::VecTypeHint
-            | ExecutionMode::LocalSizeHint
-            | ExecutionMode::LocalSizeHintId
-            | ExecutionMode::DenormPreserve
-            | ExecutionMode::RoundingModeRTE
-            | ExecutionMode::SignedZeroInfNanPreserve
-            // Of other stages.
-            | ExecutionMode::OriginUpperLeft
-            | ExecutionMode::OriginLowerLeft
-            | ExecutionMode::PixelCenterInteger
-            | ExecutionMode::DepthReplacing
-            | ExecutionMode::DepthGreater
-            | ExecutionMode::DepthLess
-            | ExecutionMode::DepthUnchanged
-            | ExecutionMode::EarlyFragmentTests => {}
-            other => return Err(Error::unsupported(format!("execution mode {other:?}"))),
+            ExecutionMode::FPFastMathDefault => {
+                // Types are not told apart: one that does not allow it speaks for all.
+                let allowed = FPFastMathMode::from_bits_truncate(values[1]);
+                if !allowed.intersects(FPFastMathMode::ALLOW_CONTRACT | FPFastMathMode::FAST) {
+                    set(&|m| m.contraction_off = true);
+                }
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -620,3 +622,14 @@ fn is_nothing(op: Op) -> bool {
             | Op::ExtInst
     )
 }
+/// Refuses a decoration that would change what is decorated in ways that there are none of.
+fn known(d: Decoration) -> Result<(), Error> {
+    match capabilities::decoration(d) {
+        Standing::Refused(why) => {
+            let what = format!("the decoration {d:?} ({why})");
+            Err(Error::unsupported(what))
+        }
+        _ => Ok(()),
+    }
+}
+

@@ -207,6 +207,10 @@ impl<'w> Module<'w> {
     pub fn pointee(&self, ty: Ty) -> Option<Ty> {
         match self.types.kind(ty) {
             Type::Pointer(_, id) => self.ty(*id),
+    pub fn has_capability(&self, c: Capability) -> bool {
+        self.capabilities.iter().any(|(have, _)| *have == c)
+    }
+
             _ => None,
         }
     }

@@ -14,6 +14,7 @@ mod groups;
 mod images;
 mod malformed;
 mod several;
+mod permits;
 mod simulated;
 #[path = "../common/targets.rs"]
 mod targets;
