@@ -396,6 +396,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
         }
         self.begin_private();
         self.arguments()
+        self.begin_tables();
     }
 }
 
@@ -593,6 +594,7 @@ impl Emit<'_, '_, '_> {
     fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
         let mut todo: SmallVec<[Id; 8]> = smallvec![id];
+        let whole = id;
         while let Some(id) = todo.pop() {
             let Some(c) = self.m.constant(id) else {
                 match self.m.def(id) {
@@ -602,7 +604,11 @@ impl Emit<'_, '_, '_> {
                 continue;
             };
             if out.len() as u32 > MOST_LEAVES {
-                return Err(too_large(self.m.types.leaves(c.ty)));
+                let whole = self
+                    .m
+                    .constant(whole)
+                    .map_or(0, |c| self.m.types.leaves(c.ty));
+                return Err(too_large(whole));
             }
             match &c.value {
                 Constant::Bits(bits) => {
@@ -617,6 +623,12 @@ impl Emit<'_, '_, '_> {
                     for (ty, _) in self.m.types.scalars(c.ty) {
                         let scalar = self.scalar(ty)?;
                         out.push(self.number(scalar, 0));
+                Constant::Scalars(all) => {
+                    for ((ty, _), bits) in self.m.types.scalars(c.ty).iter().zip(all) {
+                        let scalar = self.scalar(*ty)?;
+                        out.push(self.number(scalar, *bits));
+                    }
+                }
                     }
                 }
                 Constant::Address(base, at) => {

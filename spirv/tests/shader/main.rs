@@ -12,18 +12,21 @@ mod assemble;
 mod fast;
 mod groups;
 mod images;
+mod inputs;
 mod malformed;
 mod several;
 mod permits;
 mod simulated;
 #[path = "../common/targets.rs"]
+mod specialized;
+mod tables;
 mod targets;
 
 use assemble::assemble;
 use gantry_codegen::interp::{self, Addressing, Arg, Component, Grid, Image, Sampler, launch};
 use gantry_codegen::ir::ImageShape;
 use gantry_codegen::verifier::verify_module;
-use gantry_spirv::{Options, Resource, Simd, Translated, translate};
+use gantry_spirv::{Options, Resource, Simd, SpecValue, Translated, translate};
 use std::collections::BTreeMap;
 
 /// What all have: types, the built-in id, and `main` in groups of 16.
@@ -97,6 +100,7 @@ struct Shader {
     robust: bool,
     spec: BTreeMap<u32, u64>,
     /// Floats may differ by some units of the last place, as quotients do.
+    constants: BTreeMap<String, SpecValue>,
     near: bool,
     /// The first two words of a buffer become the address of the next one.
     linked: bool,
@@ -121,6 +125,7 @@ impl Shader {
             robust: Some(self.robust),
             spec_constants: self.spec.clone(),
             ..Options::default()
+            constants: self.constants.clone(),
         };
         translate(&self.words(), &options).map_err(|e| e.to_string())
     }

@@ -11,6 +11,7 @@
 
 mod case;
 mod cover;
+mod front;
 mod specs;
 #[path = "../common/targets.rs"]
 mod targets;

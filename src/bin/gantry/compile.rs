@@ -32,6 +32,9 @@ pub(crate) struct Args {
     /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
     #[arg(long)]
     exact_sums: bool,
+    /// A value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of WGSL: NAME=VALUE. May be given several times
+    #[arg(long = "spec", value_name = "NAME=VALUE", value_parser = input::spec)]
+    specs: Vec<(String, spirv::SpecValue)>,
     /// The product
     #[arg(long, default_value = "skl")]
     target: String,
@@ -131,6 +134,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         robust: args.robust,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
+        constants: args.specs.iter().cloned().collect(),
         target: Some(options.clone()),
         inline: options.inline,
         ..spirv::Options::default()
