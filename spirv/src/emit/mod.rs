@@ -18,6 +18,7 @@ mod conversions;
 mod copies;
 mod descriptors;
 mod fast;
+mod gather;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
@@ -395,8 +396,8 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             self.b.set_scratch_bytes(all.min(ir::MAX_SCRATCH));
         }
         self.begin_private();
-        self.arguments()
         self.begin_tables();
+        self.arguments()
     }
 }
 
@@ -593,8 +594,8 @@ impl Emit<'_, '_, '_> {
 
     fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
-        let mut todo: SmallVec<[Id; 8]> = smallvec![id];
         let whole = id;
+        let mut todo: SmallVec<[Id; 8]> = smallvec![id];
         while let Some(id) = todo.pop() {
             let Some(c) = self.m.constant(id) else {
                 match self.m.def(id) {
@@ -616,6 +617,12 @@ impl Emit<'_, '_, '_> {
                     out.push(self.number(scalar, *bits));
                 }
                 Constant::Composite(parts) => todo.extend(parts.iter().rev().copied()),
+                Constant::Scalars(all) => {
+                    for ((ty, _), bits) in self.m.types.scalars(c.ty).iter().zip(all) {
+                        let scalar = self.scalar(*ty)?;
+                        out.push(self.number(scalar, *bits));
+                    }
+                }
                 Constant::Null | Constant::Undef => {
                     if self.m.types.leaves(c.ty) > MOST_LEAVES {
                         return Err(too_large(self.m.types.leaves(c.ty)));
@@ -623,12 +630,6 @@ impl Emit<'_, '_, '_> {
                     for (ty, _) in self.m.types.scalars(c.ty) {
                         let scalar = self.scalar(ty)?;
                         out.push(self.number(scalar, 0));
-                Constant::Scalars(all) => {
-                    for ((ty, _), bits) in self.m.types.scalars(c.ty).iter().zip(all) {
-                        let scalar = self.scalar(*ty)?;
-                        out.push(self.number(scalar, *bits));
-                    }
-                }
                     }
                 }
                 Constant::Address(base, at) => {

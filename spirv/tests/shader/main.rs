@@ -14,12 +14,12 @@ mod groups;
 mod images;
 mod inputs;
 mod malformed;
-mod several;
 mod permits;
+mod several;
 mod simulated;
-#[path = "../common/targets.rs"]
 mod specialized;
 mod tables;
+#[path = "../common/targets.rs"]
 mod targets;
 
 use assemble::assemble;
@@ -99,8 +99,8 @@ struct Shader {
     body: &'static str,
     robust: bool,
     spec: BTreeMap<u32, u64>,
-    /// Floats may differ by some units of the last place, as quotients do.
     constants: BTreeMap<String, SpecValue>,
+    /// Floats may differ by some units of the last place, as quotients do.
     near: bool,
     /// The first two words of a buffer become the address of the next one.
     linked: bool,
@@ -124,8 +124,8 @@ impl Shader {
             simd: Simd::Width(simd),
             robust: Some(self.robust),
             spec_constants: self.spec.clone(),
-            ..Options::default()
             constants: self.constants.clone(),
+            ..Options::default()
         };
         translate(&self.words(), &options).map_err(|e| e.to_string())
     }
