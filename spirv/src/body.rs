@@ -5,6 +5,7 @@ use crate::module::{Func, Module};
 use crate::read::Id;
 use cranelift_entity::{EntityRef, PrimaryMap, entity_impl, packed_option::PackedOption};
 use spirv::Op;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A block of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -144,6 +145,10 @@ pub(crate) struct Body {
     pub lines: Vec<Line>,
     /// Constants that the module does not have, by their bits.
     pub consts: Vec<(Id, Ty, u64)>,
+    /// Constants that are in memory: the pointer to each, of no bytes, its type, and what it holds.
+    pub tables: BTreeMap<Id, (Ty, Id)>,
+    /// The pointers into them.
+    pub in_tables: BTreeSet<Id>,
     /// The first id that the module does not have.
     first: u32,
     /// The type of each id from there on, and what it comes from.

@@ -3,116 +3,14 @@
 //! Needs a module. Looks at its capabilities, and at the instructions of every function that the kernels asked for reach. Afterwards each
 //! instruction, function of OpenCL.std and built-in is one that [`crate::emit`] has; whether its types are is seen there.
 
+use crate::capabilities::{self, Standing};
 use crate::emit;
 use crate::error::{Error, Errors};
 use crate::library;
 use crate::module::{Def, Func, Module, Set};
 use crate::read::{self, Id, Kind, for_each_id};
 use cranelift_entity::SecondaryMap;
-use spirv::{Capability, Op};
-
-/// Whether a module may say that it needs a capability.
-fn is_supported(c: Capability) -> bool {
-    use Capability::*;
-    matches!(
-        c,
-        Matrix
-            | Kernel
-            | Addresses
-            | Linkage
-            | Int8
-            | Int16
-            | Int64
-            | Float16
-            | Float16Buffer
-            | Float64
-            | Vector16
-            | GenericPointer
-            | Groups
-            | SubgroupDispatch
-            | ImageBasic
-            | ImageReadWrite
-            | ImageMipmap
-            | LiteralSampler
-            | Sampled1D
-            | Image1D
-            | SampledBuffer
-            | ImageBuffer
-            | Int64Atomics
-            | DenormPreserve
-            | DenormFlushToZero
-            | RoundingModeRTE
-            | RoundingModeRTZ
-            | SignedZeroInfNanPreserve
-            | BitInstructions
-            | ExpectAssumeKHR
-            | GroupNonUniform
-            | GroupNonUniformVote
-            | GroupNonUniformArithmetic
-            | GroupNonUniformBallot
-            | GroupNonUniformShuffle
-            | GroupNonUniformShuffleRelative
-            | GroupNonUniformClustered
-            | SubgroupShuffleINTEL
-            | SubgroupBufferBlockIOINTEL
-            | SubgroupImageBlockIOINTEL
-            | SubgroupImageMediaBlockIOINTEL
-            | Subgroup2DBlockIOINTEL
-            | Subgroup2DBlockTransformINTEL
-            | Subgroup2DBlockTransposeINTEL
-            | AtomicFloat32AddEXT
-            | AtomicFloat64AddEXT
-            | AtomicFloat16MinMaxEXT
-            | AtomicFloat16AddEXT
-            | BFloat16ConversionINTEL
-            | AtomicFloat32MinMaxEXT
-            | AtomicFloat64MinMaxEXT
-            | Shader
-            | VariablePointers
-            | VariablePointersStorageBuffer
-            | StorageBuffer8BitAccess
-            | UniformAndStorageBuffer8BitAccess
-            | StoragePushConstant8
-            | StorageBuffer16BitAccess
-            | UniformAndStorageBuffer16BitAccess
-            | StoragePushConstant16
-            | StorageInputOutput16
-            | PhysicalStorageBufferAddresses
-            | VulkanMemoryModel
-            | VulkanMemoryModelDeviceScope
-            | GroupNonUniformQuad
-            | GroupNonUniformRotateKHR
-            | SubgroupBallotKHR
-            | SubgroupVoteKHR
-            | ImageQuery
-            | StorageImageExtendedFormats
-            | StorageImageReadWithoutFormat
-            | StorageImageWriteWithoutFormat
-            | DotProduct
-            | DotProductInputAll
-            | DotProductInput4x8Bit
-            | DotProductInput4x8BitPacked
-            | UniformBufferArrayDynamicIndexing
-            | StorageBufferArrayDynamicIndexing
-            | SampledImageArrayDynamicIndexing
-            | StorageImageArrayDynamicIndexing
-            | StorageBufferArrayNonUniformIndexing
-            | UniformBufferArrayNonUniformIndexing
-            | SampledImageArrayNonUniformIndexing
-            | StorageImageArrayNonUniformIndexing
-            // What other stages need, and ways of naming descriptors.
-            | InterpolationFunction
-            | DerivativeControl
-            | SampleRateShading
-            | DrawParameters
-            | Geometry
-            | MultiView
-            | ClipDistance
-            | CullDistance
-            | RuntimeDescriptorArray
-            | ShaderNonUniform
-    )
-}
+use spirv::Op;
 
 /// Looks at what the kernels reach.
 ///
@@ -121,8 +19,8 @@ fn is_supported(c: Capability) -> bool {
 pub(crate) fn check(m: &Module<'_>, kernels: &[Func]) -> Result<(), Errors> {
     let mut errors = Errors(Vec::new());
     for (c, at) in &m.capabilities {
-        if !is_supported(*c) {
-            errors.push(Error::unsupported(format!("the capability {c:?}")).at(*at));
+        if let Standing::Refused(why) = capabilities::capability(*c) {
+            errors.push(Error::unsupported(format!("the capability {c:?} ({why})")).at(*at));
         }
     }
     let mut reached: SecondaryMap<Func, bool> = SecondaryMap::new();

@@ -10,7 +10,7 @@ use crate::module::Module;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::maps::sized;
-use spirv::{Decoration, Op};
+use spirv::{Capability, Decoration, FPFastMathMode as Mode, Op};
 
 /// A sum or difference of a product and something else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +33,19 @@ pub(crate) fn sums(m: &Module<'_>, body: &Body) -> Sums {
     }
     let mut uses: SecondaryMap<Id, u32> = sized(body.bound());
     body.for_each_read(|id| uses[id] += 1);
+    // The flags of operations say it all where they are those of SPV_KHR_float_controls2.
+    let by_flags = |words: &[u32]| {
+        let flags = Mode::from_bits_truncate(words.first().copied().unwrap_or(0));
+        m.has_capability(Capability::FloatControls2)
+            && !flags.intersects(Mode::ALLOW_CONTRACT | Mode::FAST)
+    };
     let alone = |id: Id| {
         let mut all = m.decorations(body.origin(id));
-        all.any(|d| d.0.is_none() && d.1 == Decoration::NoContraction)
+        all.any(|(member, d, words)| {
+            member.is_none()
+                && (d == Decoration::NoContraction
+                    || d == Decoration::FPFastMathMode && by_flags(words))
+        })
     };
     let mut products: SecondaryMap<Id, Option<[Id; 2]>> = sized(body.bound());
     for data in body.blocks.values() {

@@ -5,7 +5,7 @@
 //!                                                                       |
 //!   ir::Module <- emit <- room <- width <------------------------------------ calls   for each kernel
 //!                  |       \
-//!                  |        arrays <- uniform <- script <- thread <- graph <- promote <- reduce <- own <- flatten   and each function that it calls
+//!                  |        arrays <- uniform <- script <- thread <- graph <- tables <- promote <- reduce <- inputs <- own <- flatten   and each function that it calls
 //!               library (OpenCL.std, GLSL.std.450)
 //! ```
 //!
@@ -16,13 +16,16 @@ mod arrays;
 mod body;
 mod branches;
 mod calls;
+mod capabilities;
 mod cfg;
 mod check;
+mod constants;
 mod contract;
 mod emit;
 mod error;
 mod flatten;
 mod globals;
+mod inputs;
 mod library;
 mod logical;
 mod module;
@@ -32,6 +35,7 @@ mod promote;
 mod read;
 mod room;
 mod spaces;
+mod tables;
 mod thread;
 mod uniform;
 #[cfg(feature = "wgsl")]
@@ -39,6 +43,7 @@ pub mod wgsl;
 mod wholes;
 mod width;
 
+pub use constants::{NoSpecValue, SpecValue};
 pub use error::{CompileError, Error, Errors, Fault};
 
 use gantry_codegen::verifier::verify_module;
@@ -71,6 +76,9 @@ pub struct Options {
     pub kernel: Option<String>,
     /// The values of specialization constants by their `SpecId`: bits, of which as many count as the constant has.
     pub spec_constants: BTreeMap<u32, u64>,
+    /// The same by their names (`OpName`, or that of an override of WGSL) or their `SpecId` in decimal, as numbers of any type, which are held to the constant's.
+    /// These go first. One that the module has not is an error, of `spec_constants` too.
+    pub constants: BTreeMap<String, SpecValue>,
     /// Whether shaders' accesses outside of arrays read zeros and write nothing, atomics included. Without it, they do for WGSL, which promises it.
     pub robust: Option<bool>,
     /// Whether quotients and square roots of singles are rounded correctly, as OpenCL's `-cl-fp32-correctly-rounded-divide-sqrt` has it. Without it they are the math
@@ -80,12 +88,6 @@ pub struct Options {
     pub exact_sums: bool,
     /// Which functions stay functions: those whose copies would add too much to a large kernel, none, or all that can.
     pub inline: Inline,
-}
-
-impl Options {
-    fn spec_constant(&self, id: u32) -> Option<u64> {
-        self.spec_constants.get(&id).copied()
-    }
 }
 
 /// What the host passes for an argument.

@@ -56,6 +56,15 @@ pub(crate) fn find(m: &Module<'_>, body: &Body, g: &Graph) -> Places {
         return out;
     }
     let f = Finder { m, body };
+    for id in body.tables.keys() {
+        out[*id] = Some(Place {
+            root: Root::One(*id, 0),
+            matrix: None,
+            align: BUFFER_ALIGN,
+            known: Some(0),
+            beside: false,
+        });
+    }
     for _ in 0..MOST_ROUNDS {
         let mut changed = false;
         for b in &g.order {

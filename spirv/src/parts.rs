@@ -8,7 +8,7 @@ use crate::cfg::script::Script;
 use crate::error::Error;
 use crate::module::{Func, Module};
 use crate::uniform::{self, Uniformity};
-use crate::{branches, cfg, flatten, globals, promote, thread, wholes};
+use crate::{branches, cfg, flatten, globals, inputs, promote, tables, thread, wholes};
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::Inline;
 use std::collections::BTreeSet;
@@ -53,8 +53,10 @@ pub(crate) fn parts(
         let mut body = flatten::flatten(m, &plan, func, &mut insts)?;
         wholes::copy(m, &mut body);
         globals::own(m, &mut body);
+        inputs::load(m, &mut body);
         cfg::reduce::reduce(m, &mut body)?;
         promote::promote(m, &mut body);
+        tables::make(m, &mut body);
         let mut graph = Graph::new(&mut body)?;
         cfg::uses::check(m, &body, &graph)?;
         for _ in 0..thread::ROUNDS {

@@ -13,7 +13,7 @@ use crate::parts::Part;
 use crate::read::Id;
 use cranelift_entity::SecondaryMap;
 use gantry_codegen::ir::MAX_SCRATCH;
-use spirv::{Op, StorageClass};
+use spirv::{Decoration, Op, StorageClass};
 use std::collections::BTreeMap;
 
 /// The most bytes of local memory.
@@ -88,16 +88,25 @@ impl Room {
         for part in parts {
             used(&part.body, &part.graph, &mut is_used);
         }
-        for data in m.globals.values() {
-            if data.class != StorageClass::Workgroup || !is_used[data.id] {
-                continue;
-            }
+        let here = |g: &&GlobalData| shared(g) && is_used[g.id];
+        let is_block =
+            |g: &GlobalData| m.type_id(g.ty).is_some_and(|t| m.has(t, Decoration::Block));
+        // Blocks, which say their layout, have their bytes in common.
+        let blocks = self.slm_bytes;
+        let mut all: Vec<&GlobalData> = m.globals.values().filter(here).collect();
+        all.sort_by_key(|g| !is_block(g));
+        for data in all {
             let (size, align) = (m.types.size(data.ty), m.types.align(data.ty));
-            let at = u64::from(self.slm_bytes).next_multiple_of(align.clamp(1, 4096));
+            let begin = if is_block(data) {
+                blocks
+            } else {
+                self.slm_bytes
+            };
+            let at = u64::from(begin).next_multiple_of(align.clamp(1, 4096));
             match at.checked_add(size).filter(|end| *end <= MOST_SLM.into()) {
                 Some(end) => {
                     self.slm.insert(data.id, at as u32);
-                    self.slm_bytes = end as u32;
+                    self.slm_bytes = self.slm_bytes.max(end as u32);
                 }
                 None => {
                     self.slm.insert(data.id, 0);

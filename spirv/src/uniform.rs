@@ -314,13 +314,15 @@ impl Analysis<'_, '_> {
                 let pointer = operands.first().map(|w| Id::of(*w));
                 let ty = pointer.and_then(|p| self.body.type_of(self.m, p));
                 match ty.map(|t| self.m.types.kind(t)) {
-                    Some(Type::Pointer(StorageClass::Input, _)) => {
+                    _ if pointer.is_some_and(|p| place::builtin(self.m, p).is_some()) => {
                         match pointer.and_then(|p| place::builtin(self.m, p)) {
                             Some(b) if place::is_uniform(b) => Spread::Nothing,
                             _ => Spread::Source,
                         }
                     }
-                    Some(Type::Pointer(StorageClass::Function | StorageClass::Private, _)) => {
+                    Some(Type::Pointer(StorageClass::Function | StorageClass::Private, _))
+                        if !pointer.is_some_and(|p| self.body.in_tables.contains(&p)) =>
+                    {
                         match pointer.and_then(|p| self.arrays.of(p)) {
                             Some(_) => Spread::Operands,
                             None => Spread::Source,

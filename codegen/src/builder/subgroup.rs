@@ -3,30 +3,6 @@
 use super::FunctionBuilder;
 use crate::ir::{Opcode, Region, Scalar, Type, Value};
 
-/// The bits of a lane that changes nothing when it is combined with another.
-fn neutral(opcode: Opcode, scalar: Scalar) -> Option<u64> {
-    let all = scalar.mask();
-    let high = all ^ (all >> 1);
-    let float = |half: u64, single: u64, double: u64| match scalar {
-        Scalar::F16 => half,
-        Scalar::F32 => single,
-        _ => double,
-    };
-    Some(match opcode {
-        Opcode::Iadd | Opcode::Bor | Opcode::Bxor | Opcode::Umax => 0,
-        Opcode::Imul => 1,
-        Opcode::Band | Opcode::Umin => all,
-        Opcode::Smin => all >> 1,
-        Opcode::Smax => high,
-        // -0.0, since 0.0 and -0.0 are 0.0.
-        Opcode::Fadd => high,
-        Opcode::Fmul => float(0x3c00, 0x3f80_0000, 0x3ff0_0000_0000_0000),
-        // The number where one is a NaN.
-        Opcode::Fmin | Opcode::Fmax => float(0x7e00, 0x7fc0_0000, 0x7ff8_0000_0000_0000),
-        _ => return None,
-    })
-}
-
 impl FunctionBuilder<'_> {
     /// Whether a condition holds, a bit for each lane; of lanes that do not run, 0.
     pub fn simd_ballot(&mut self, cond: Value) -> Value {
@@ -41,7 +17,7 @@ impl FunctionBuilder<'_> {
         let ty = self.ty(v);
         let bits = opcode
             .among_lanes()
-            .and_then(|a| neutral(a.opcode, ty.scalar()));
+            .and_then(|a| a.opcode.identity(ty.scalar()));
         let Some(bits) = bits else {
             self.mistake(format!("`{opcode}` is not an operation among lanes"));
             return v;
@@ -71,13 +47,13 @@ impl FunctionBuilder<'_> {
         self.among(opcode, arg)
     }
 
-    /// The same without the lane itself; in the first one what changes nothing.
+    /// The same without the lane itself; in the first one the identity ([`Opcode::identity`]).
     pub fn simd_scan_exclusive(&mut self, opcode: Opcode, v: Value) -> Value {
         let ty = self.ty(v);
         let all = self.simd_scan(opcode, v);
         let bits = opcode
             .among_lanes()
-            .and_then(|a| neutral(a.opcode, ty.scalar()));
+            .and_then(|a| a.opcode.identity(ty.scalar()));
         let first = self.ins().imm(ty, bits.unwrap_or(0));
         if ty.lanes() < 2 {
             return first;

@@ -700,4 +700,51 @@ mod tests {
         assert_eq!(icmp(IntCC::UnsignedGreaterThan, 0x80, 0x7f), 1);
         assert_eq!(icmp(IntCC::SignedLessThan, 0x80, 0x7f), 1);
     }
+
+    /// The identity of each operation among lanes changes no value of its types.
+    #[test]
+    fn identities() {
+        let all = Opcode::all().iter().filter_map(|i| i.opcode.among_lanes());
+        let mut seen = 0;
+        for op in all.map(|a| a.opcode) {
+            let float = matches!(
+                op,
+                Opcode::Fadd | Opcode::Fmul | Opcode::Fmin | Opcode::Fmax
+            );
+            for t in Scalar::ALL {
+                if t == Scalar::B1 || t.is_float() != float {
+                    continue;
+                }
+                let first = op.identity(t).unwrap();
+                let (one, infinity, most) = match t {
+                    Scalar::F16 => (0x3c00, 0x7c00, 0x7bff),
+                    Scalar::F32 => (0x3f80_0000, 0x7f80_0000, 0x7f7f_ffff),
+                    _ => (0x3ff << 52, 0x7ff << 52, (0x7ff << 52) - 1),
+                };
+                let sign = t.mask() ^ (t.mask() >> 1);
+                let numbers = match float {
+                    true => vec![
+                        0,
+                        one,
+                        most,
+                        infinity,
+                        sign | one,
+                        sign | most,
+                        sign | infinity,
+                    ],
+                    false => vec![0, 1, sign - 1, sign, t.mask(), 0x55 & t.mask()],
+                };
+                for x in numbers {
+                    for (a, b) in [(first, x), (x, first)] {
+                        let got = binary(op, t, t, &[a], &[b], &FpMode::IEEE);
+                        assert_eq!(got, Some(vec![x]), "{op} of {a:#x} and {b:#x}, {t:?}");
+                    }
+                }
+                seen += 1;
+            }
+        }
+        // Each operation reduces and scans: 9 of four types of integers, 4 of three of floats.
+        assert_eq!(seen, 2 * (9 * 4 + 4 * 3));
+        assert_eq!(Opcode::Isub.identity(Scalar::I32), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! Operations among the lanes of a vector.
 
 use super::opcode::Opcode;
+use super::types::Scalar;
 
 /// What an operation among lanes does to two of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,5 +46,28 @@ impl Opcode {
             _ => return None,
         };
         Some(Among { opcode, scan })
+    }
+
+    /// The bits that an operation of two lanes begins with where there are none: those of lanes that do not run, and of the first lane of an exclusive
+    /// scan. None if it combines no lanes. They are the identities of SPIR-V's group operations: 0.0 of sums, infinities of minima and maxima of floats.
+    pub fn identity(self, scalar: Scalar) -> Option<u64> {
+        let all = scalar.mask();
+        let sign = all ^ (all >> 1);
+        let (one, infinity) = match scalar {
+            Scalar::F16 => (0x3c00, 0x7c00),
+            Scalar::F32 => (0x3f80_0000, 0x7f80_0000),
+            _ => (0x3ff0_0000_0000_0000, 0x7ff0_0000_0000_0000),
+        };
+        Some(match self {
+            Opcode::Iadd | Opcode::Bor | Opcode::Bxor | Opcode::Umax | Opcode::Fadd => 0,
+            Opcode::Imul => 1,
+            Opcode::Band | Opcode::Umin => all,
+            Opcode::Smin => all >> 1,
+            Opcode::Smax => sign,
+            Opcode::Fmul => one,
+            Opcode::Fmin => infinity,
+            Opcode::Fmax => infinity | sign,
+            _ => return None,
+        })
     }
 }

@@ -31,6 +31,15 @@ pub(super) struct Choices {
     decided: Vec<Id>,
 }
 
+impl Choices {
+    /// Says that one is what another is, if that is one by an index.
+    pub(super) fn same(&mut self, to: Id, from: Id) {
+        if let Some(choice) = self.chosen.get(&from).copied() {
+            self.chosen.insert(to, choice);
+        }
+    }
+}
+
 impl Emit<'_, '_, '_> {
     /// Keeps that a pointer is to an element of an array.
     pub(super) fn choose_resource(&mut self, to: Id, array: Id, index: Id) -> Result<(), Error> {
@@ -62,7 +71,7 @@ impl Emit<'_, '_, '_> {
 
     /// The image or the sampler of an instruction of which it is to be found out which one it is.
     pub(super) fn chosen(&self, inst: &BInst, first: Id) -> Option<Id> {
-        if inst.op == Op::SampledImage {
+        if matches!(inst.op, Op::SampledImage | Op::Image) {
             return None;
         }
         let both = self.images.sampled.get(&first).copied();

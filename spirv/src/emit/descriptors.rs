@@ -106,7 +106,15 @@ impl Emit<'_, '_, '_> {
                 size_argument: None,
             };
             match self.resource(&found, element, arguments, &mut new) {
-                Ok(()) => out.push(new),
+                Ok(false) => out.push(new),
+                Ok(true) => {
+                    let sampler = Binding {
+                        resource: Resource::Sampler,
+                        argument: new.argument + 1,
+                        ..new.clone()
+                    };
+                    out.extend([new, sampler]);
+                }
                 Err(e) => self.error(e, at, 0, Some(id)),
             }
         }
@@ -140,21 +148,29 @@ impl Emit<'_, '_, '_> {
         self.m.name(found.id).unwrap_or_default()
     }
 
+    /// Makes the arguments of a resource; whether it has a sampler of its own.
     fn resource(
         &mut self,
         found: &[Found],
         element: u32,
         arguments: &mut Vec<Argument>,
         new: &mut Binding,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let buffers = found.iter().all(|f| is_buffer(f.class));
         if buffers {
-            return self.buffer_argument(found, element, arguments, new);
+            self.buffer_argument(found, element, arguments, new)?;
+            return Ok(false);
         }
         let [one] = found else {
             return Err(Error::unsupported("several resources at one binding"));
         };
-        let kind = match self.m.types.kind(one.ty).clone() {
+        let mut kind = self.m.types.kind(one.ty).clone();
+        // Its image comes first, then its sampler: a binding and an argument each.
+        let combined = matches!(kind, Type::SampledImage(_));
+        if let Type::SampledImage(of) = kind {
+            kind = self.m.types.kind(of).clone();
+        }
+        let kind = match kind {
             Type::Image(mut t) => {
                 let (no_write, no_read) = (
                     self.m.has(one.id, Decoration::NonWritable),
@@ -186,7 +202,18 @@ impl Emit<'_, '_, '_> {
             name: new.name.clone(),
             kind,
         });
-        Ok(())
+        if combined {
+            self.sampler_argument(one.id, element)?;
+            let name = match new.name.as_str() {
+                "" => String::new(),
+                name => format!("{name}.sampler"),
+            };
+            arguments.push(Argument {
+                name,
+                kind: ArgumentKind::Sampler,
+            });
+        }
+        Ok(combined)
     }
 
     fn buffer_argument(
@@ -400,6 +427,10 @@ impl Emit<'_, '_, '_> {
     /// An image or a sampler that is loaded is its variable.
     pub(super) fn load_resource(&mut self, to: Id, pointer: Id) -> Result<Leaves, Error> {
         let place = self.place(pointer);
+        let (_, of) = self.pointer(pointer)?;
+        if let Type::SampledImage(_) = self.m.types.kind(of) {
+            self.images.sampled.insert(to, (to, to));
+        }
         match place.map(|p| p.root) {
             Some(Root::One(id, n)) if matches!(self.m.def(id), Def::Global(_)) => {
                 self.same_resource(to, id, n)?;

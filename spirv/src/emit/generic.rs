@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::library::declared;
 use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
-use crate::module::{ConstData, Module};
+use crate::module::{ConstData, Def, Module};
 use crate::read::{self, Id};
 use crate::spaces::{Kinds, Memory};
 use gantry_codegen::builder::Variable;
@@ -88,7 +88,14 @@ impl Emit<'_, '_, '_> {
     /// The memory that a pointer is to, by its type's; `Generic` where it is one of several.
     pub(super) fn memory_of(&self, id: Id, class: StorageClass) -> StorageClass {
         if class != StorageClass::Generic {
-            return class;
+            if let Def::Global(g) = self.m.def(id) {
+                return self.m.globals.get(g).map_or(class, |g| g.class);
+            }
+            // Tables are as buffers that nobody writes.
+            return match self.body.in_tables.contains(&id) {
+                true => StorageClass::Uniform,
+                false => class,
+            };
         }
         if let Some((_, class, _)) = self.narrowed.iter().find(|n| n.0 == id) {
             return *class;

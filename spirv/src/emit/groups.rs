@@ -532,25 +532,10 @@ impl Emit<'_, '_, '_> {
         self.choose(v, one, zero)
     }
 
-    /// What changes nothing, of a reduction.
-    fn neutral(&mut self, r: Reduction, like: Value) -> Value {
-        let s = self.b.ty(like).scalar();
-        let float = |h: u64, f: u64, d: u64| match s {
-            Scalar::F16 => h,
-            Scalar::F32 => f,
-            _ => d,
-        };
-        let bits = match r.two {
-            Opcode::Imul => 1,
-            Opcode::Band | Opcode::Umin => s.mask(),
-            Opcode::Smin => s.mask() >> 1,
-            Opcode::Smax => s.mask() ^ (s.mask() >> 1),
-            Opcode::Fadd => s.mask() ^ (s.mask() >> 1),
-            Opcode::Fmul => float(0x3c00, 0x3f80_0000, 0x3ff0_0000_0000_0000),
-            Opcode::Fmin | Opcode::Fmax => float(0x7e00, 0x7fc0_0000, 0x7ff8_0000_0000_0000),
-            _ => 0,
-        };
-        self.same(like, bits)
+    /// The identity of a reduction, in as many lanes as a value has.
+    fn identity(&mut self, r: Reduction, like: Value) -> Value {
+        let bits = r.two.identity(self.b.ty(like).scalar());
+        self.same(like, bits.unwrap_or(0))
     }
 
     /// Reductions of neighbouring lanes, each step of half as many: what runs alone counts.
@@ -558,7 +543,7 @@ impl Emit<'_, '_, '_> {
         let size = size.filter(|s| s.is_power_of_two() && *s <= self.simd);
         let size = size.ok_or_else(|| Error::unsupported("a cluster of this size"))?;
         let mask = self.b.exec_mask();
-        let none = self.neutral(r, v);
+        let none = self.identity(r, v);
         let mut v = self.choose(mask, v, none)?;
         let ty = self.b.ty(v);
         let bytes = ty.scalar().bytes() as u16;
@@ -608,7 +593,7 @@ impl Emit<'_, '_, '_> {
         let addr = self.b.ins().iadd(base, offset);
         self.b.ins().bstore_to(mem, own, addr, 0);
         self.wait();
-        let none = self.neutral(r, own);
+        let none = self.identity(r, own);
         let zero = self.number(Scalar::I32, 0);
         let (before, total, next) = (self.b.var(none), self.b.var(none), self.b.var(zero));
         let ty = self.b.ty(own);

@@ -10,8 +10,8 @@ use crate::module::constants::Constant;
 use crate::module::types::{ImageType, Ty};
 use crate::read::{self, Id};
 use gantry_codegen::ir::{
-    Addressing, FloatCC, ImageAccess, ImageFact, ImagePlace, ImageShape, IntCC, Sampler as Own,
-    SamplerFact, Scalar, Value,
+    Addressing, FloatCC, ImageAccess, ImageFact, ImagePlace, ImageShape, Sampler as Own, Scalar,
+    Value,
 };
 use spirv::{AccessQualifier, Dim, ImageOperands, Op};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,9 @@ pub(super) fn is_supported(op: Op) -> bool {
     matches!(
         op,
         SampledImage
+            | Image
             | ImageSampleExplicitLod
+            | ImageGather
             | ImageFetch
             | ImageRead
             | ImageWrite
@@ -54,7 +56,7 @@ const MOST_SAMPLERS: u8 = 16;
 
 /// A sampler.
 #[derive(Clone, Copy, Debug)]
-enum Sampler {
+pub(super) enum Sampler {
     /// The n-th of the arguments.
     Argument(u8),
     /// Addressing mode and filter, and whether coordinates are normalized.
@@ -63,12 +65,14 @@ enum Sampler {
 
 /// What accesses may have beside coordinates.
 #[derive(Debug, Default)]
-struct More {
+pub(super) struct More {
     /// The level of detail, where it is not 0.
-    lod: Option<Value>,
+    pub lod: Option<Value>,
     /// How far coordinates go in a step along two directions.
-    gradients: Option<[Leaves; 2]>,
-    sample: Option<Value>,
+    pub gradients: Option<[Leaves; 2]>,
+    /// Texels that coordinates are moved by.
+    pub offset: Option<Leaves>,
+    pub sample: Option<Value>,
 }
 
 /// Images and samplers by id, those of arguments by their variable and its element.
@@ -157,14 +161,24 @@ impl Emit<'_, '_, '_> {
     /// Says that one is what an element of a variable is.
     pub(super) fn same_resource(&mut self, to: Id, id: Id, element: u32) -> Result<(), Error> {
         let from = (id, element);
-        if let Some(i) = self.images.images.get(&from).copied() {
+        let image = self.images.images.get(&from).copied();
+        let sampler = self.images.samplers.get(&from).copied();
+        if let Some(i) = image {
             self.images.aliases.insert(to, i);
-        } else if let Some(s) = self.images.samplers.get(&from).copied() {
-            self.images.sampler_aliases.insert(to, s);
-        } else {
-            return Err(Error::unsupported("this resource"));
         }
-        Ok(())
+        if let Some(s) = sampler {
+            self.images.sampler_aliases.insert(to, s);
+        }
+        match image.is_some() || sampler.is_some() {
+            true => Ok(()),
+            false => Err(Error::unsupported("this resource")),
+        }
+    }
+
+    /// The ids of the image and the sampler that are both together.
+    pub(super) fn sampled(&self, id: Id) -> Result<(Id, Id), Error> {
+        let both = self.images.sampled.get(&id).copied();
+        both.ok_or_else(|| Error::unsupported("an image with a sampler from elsewhere"))
     }
 
     pub(super) fn image_of(&self, id: Id) -> Result<(u8, ImageType), Error> {
@@ -173,7 +187,7 @@ impl Emit<'_, '_, '_> {
         found.ok_or_else(|| Error::unsupported("an image that is no argument of the kernel"))
     }
 
-    fn sampler_of(&self, id: Id) -> Result<Sampler, Error> {
+    pub(super) fn sampler_of(&self, id: Id) -> Result<Sampler, Error> {
         let alias = self.images.sampler_aliases.get(&id);
         if let Some(n) = self.images.samplers.get(&(id, 0)).or(alias) {
             return Ok(Sampler::Argument(*n));
@@ -206,10 +220,18 @@ impl Emit<'_, '_, '_> {
                 self.images.sampled.insert(id, (first, sampler));
                 Ok(Leaves::new())
             }
+            Op::Image => {
+                let id = inst.id.expand().ok_or_else(|| Error::internal("no id"))?;
+                let image = self.sampled(first)?.0;
+                self.images.choices.same(id, image);
+                if let Ok(found) = self.image_of(image) {
+                    self.images.aliases.insert(id, found);
+                }
+                Ok(Leaves::new())
+            }
+            Op::ImageGather => self.gather(inst),
             Op::ImageSampleExplicitLod => {
-                let both = self.images.sampled.get(&first).copied();
-                let both = both
-                    .ok_or_else(|| Error::unsupported("an image with a sampler from elsewhere"))?;
+                let both = self.sampled(first)?;
                 let (image, t) = self.image_of(both.0)?;
                 if t.access != AccessQualifier::ReadOnly {
                     return Err(Error::malformed("an image that is written is sampled"));
@@ -218,8 +240,13 @@ impl Emit<'_, '_, '_> {
                     return Err(Error::malformed("an image of several samples is sampled"));
                 }
                 let sampler = self.sampler_of(both.1)?;
-                let coords = self.coordinates(inst, &t)?;
+                let mut coords = self.coordinates(inst, &t)?;
                 let more = self.more(inst, 2)?;
+                let levels = more.lod.is_some() || more.gradients.is_some();
+                if more.offset.is_some() && levels {
+                    return Err(Error::unsupported("a sample of a level with an offset"));
+                }
+                self.moved(image, &t, &mut coords, more.offset)?;
                 let lod = match more.gradients {
                     Some(by) => Some(self.level_of(image, &t, by)?),
                     None => more.lod,
@@ -231,9 +258,7 @@ impl Emit<'_, '_, '_> {
                 let texel = match sampler {
                     Sampler::Argument(sampler) => {
                         let at = ImagePlace { image, sampler };
-                        let snap = self.b.ins().sampler_query(SamplerFact::Snap, sampler);
-                        let zero = self.same(snap, 0);
-                        let snap = self.b.ins().icmp(IntCC::NotEqual, snap, zero);
+                        let snap = self.snaps(sampler);
                         self.sample(at, &t, &coords, lod, Some(snap), ty)?
                     }
                     // None, ClampToEdge, Clamp: outside of the image is its edge or what loads give there.
@@ -281,6 +306,7 @@ impl Emit<'_, '_, '_> {
                 }
                 self.whole_level(more.lod)?;
                 let mut coords = self.coordinates(inst, &t)?;
+                self.moved(image, &t, &mut coords, more.offset)?;
                 match (more.sample, t.multisampled) {
                     (Some(n), true) => coords.push(n),
                     (None, false) => {}
@@ -300,7 +326,8 @@ impl Emit<'_, '_, '_> {
                     return Err(Error::malformed("an image that is only read is written"));
                 }
                 let more = self.more(inst, 3)?;
-                if more.gradients.is_some() || more.sample.is_some() || t.multisampled {
+                let moved = more.offset.is_some();
+                if more.gradients.is_some() || more.sample.is_some() || t.multisampled || moved {
                     return Err(Error::malformed("a store by gradients or to a sample"));
                 }
                 self.whole_level(more.lod)?;
@@ -338,7 +365,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// The coordinates of a texel, as many as the image has, of a lane for each channel.
-    fn coordinates(&mut self, inst: &BInst, t: &ImageType) -> Result<Leaves, Error> {
+    pub(super) fn coordinates(&mut self, inst: &BInst, t: &ImageType) -> Result<Leaves, Error> {
         let id = self.operand(inst, 1)?;
         let shape = shape(t)?;
         let count = shape.coordinates() - usize::from(shape.is_msaa());
@@ -357,7 +384,7 @@ impl Emit<'_, '_, '_> {
     }
 
     /// What stands behind the operands of an access.
-    fn more(&mut self, inst: &BInst, n: usize) -> Result<More, Error> {
+    pub(super) fn more(&mut self, inst: &BInst, n: usize) -> Result<More, Error> {
         let words: Vec<u32> = self.body.operands(inst).get(n..).unwrap_or(&[]).to_vec();
         let mut out = More::default();
         let Some((&mask, mut rest)) = words.split_first() else {
@@ -365,8 +392,9 @@ impl Emit<'_, '_, '_> {
         };
         let (lod, gradients) = (ImageOperands::LOD.bits(), ImageOperands::GRAD.bits());
         let sample = ImageOperands::SAMPLE.bits();
-        // What integers of a texel are signed as says nothing here.
-        let known = lod | gradients | sample | 0x3000;
+        let offsets = ImageOperands::CONST_OFFSET.bits() | ImageOperands::OFFSET.bits();
+        // What integers of a texel are signed as says nothing here, nor which memory texels are of.
+        let known = lod | gradients | sample | offsets | 0x3f00;
         if mask & !known != 0 {
             return Err(Error::unsupported(format!(
                 "{} with these operands",
@@ -390,6 +418,16 @@ impl Emit<'_, '_, '_> {
         if mask & gradients != 0 {
             let (x, y) = (next()?, next()?);
             out.gradients = Some([self.get(x)?, self.get(y)?]);
+        }
+        for offset in [ImageOperands::CONST_OFFSET, ImageOperands::OFFSET] {
+            if mask & offset.bits() == 0 {
+                continue;
+            }
+            let by = self.get(next()?)?;
+            if by.iter().any(|v| self.b.ty(*v).scalar() != Scalar::I32) {
+                return Err(Error::malformed("an offset that is not whole"));
+            }
+            out.offset = Some(by);
         }
         if mask & sample != 0 {
             let id = next()?;
@@ -453,7 +491,7 @@ impl Emit<'_, '_, '_> {
         }
     }
 
-    fn as_type(&mut self, mut texel: Leaves, ty: Ty) -> Result<Leaves, Error> {
+    pub(super) fn as_type(&mut self, mut texel: Leaves, ty: Ty) -> Result<Leaves, Error> {
         texel.truncate(self.components(ty) as usize);
         if self.scalar(ty)? == Scalar::F16 {
             for v in &mut texel {
@@ -490,7 +528,7 @@ impl Emit<'_, '_, '_> {
         Ok(self.parts(v))
     }
 
-    fn sample(
+    pub(super) fn sample(
         &mut self,
         at: ImagePlace,
         t: &ImageType,
@@ -527,6 +565,11 @@ impl Emit<'_, '_, '_> {
         let (mask, old) = (self.b.exec_mask(), self.b.ins().undef(ty));
         let v = self.b.ins().sample(ty, at, &places, lod, Some((mask, old)));
         Ok(self.parts(v))
+    }
+
+    /// The same by its type.
+    pub(super) fn size_of(&mut self, image: u8, t: &ImageType, n: usize) -> Result<Value, Error> {
+        Ok(self.extent(image, shape(t)?, n))
     }
 
     /// A size of an image in a dimension, of one lane.

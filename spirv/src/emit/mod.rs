@@ -18,6 +18,7 @@ mod conversions;
 mod copies;
 mod descriptors;
 mod fast;
+mod gather;
 pub(crate) mod generic;
 pub(crate) mod groups;
 pub(crate) mod images;
@@ -188,7 +189,13 @@ pub(crate) fn is_supported(op: Op) -> bool {
 fn is_nothing(op: Op) -> bool {
     matches!(
         op,
-        Op::Nop | Op::LifetimeStart | Op::LifetimeStop | Op::NoLine | Op::Line | Op::AssumeTrueKHR
+        Op::Nop
+            | Op::LifetimeStart
+            | Op::LifetimeStop
+            | Op::NoLine
+            | Op::Line
+            | Op::AssumeTrueKHR
+            | Op::LoopControlINTEL
     )
 }
 
@@ -389,6 +396,7 @@ impl<'a, 'm, 'f> Emit<'a, 'm, 'f> {
             self.b.set_scratch_bytes(all.min(ir::MAX_SCRATCH));
         }
         self.begin_private();
+        self.begin_tables();
         self.arguments()
     }
 }
@@ -586,6 +594,7 @@ impl Emit<'_, '_, '_> {
 
     fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
         let mut out = Leaves::new();
+        let whole = id;
         let mut todo: SmallVec<[Id; 8]> = smallvec![id];
         while let Some(id) = todo.pop() {
             let Some(c) = self.m.constant(id) else {
@@ -596,7 +605,11 @@ impl Emit<'_, '_, '_> {
                 continue;
             };
             if out.len() as u32 > MOST_LEAVES {
-                return Err(too_large(self.m.types.leaves(c.ty)));
+                let whole = self
+                    .m
+                    .constant(whole)
+                    .map_or(0, |c| self.m.types.leaves(c.ty));
+                return Err(too_large(whole));
             }
             match &c.value {
                 Constant::Bits(bits) => {
@@ -604,6 +617,12 @@ impl Emit<'_, '_, '_> {
                     out.push(self.number(scalar, *bits));
                 }
                 Constant::Composite(parts) => todo.extend(parts.iter().rev().copied()),
+                Constant::Scalars(all) => {
+                    for ((ty, _), bits) in self.m.types.scalars(c.ty).iter().zip(all) {
+                        let scalar = self.scalar(*ty)?;
+                        out.push(self.number(scalar, *bits));
+                    }
+                }
                 Constant::Null | Constant::Undef => {
                     if self.m.types.leaves(c.ty) > MOST_LEAVES {
                         return Err(too_large(self.m.types.leaves(c.ty)));

@@ -1,10 +1,12 @@
 //! Variables of the program: their places, and what constant data holds.
 
 use super::Emit;
+use super::logical::Buffer;
 use crate::error::Error;
+use crate::logical::BUFFER_ALIGN;
 use crate::module::addresses;
 use crate::module::constants::Constant;
-use crate::module::types::Type;
+use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use gantry_codegen::ir::{self, Scalar, Value};
@@ -42,6 +44,54 @@ impl Emit<'_, '_, '_> {
             other => Err(Error::unsupported(format!(
                 "a variable of the program in {other:?} memory"
             ))),
+        }
+    }
+
+    /// The constants of the body that are in memory, as data of the module.
+    pub(super) fn begin_tables(&mut self) {
+        for (id, (ty, constant)) in &self.body.tables {
+            match self.table(*ty, *constant) {
+                Ok(buffer) => {
+                    self.buffers.insert((*id, 0), buffer);
+                }
+                Err(e) => self.error(e, 0, 0, Some(*constant)),
+            }
+        }
+    }
+
+    fn table(&mut self, ty: Ty, constant: Id) -> Result<Buffer, Error> {
+        let name = format!("table.{}", constant.as_u32());
+        let size = self.m.types.size(ty);
+        let symbol = match self.module.find_data(&name) {
+            Some(there) => there,
+            None => {
+                let mut bytes = self.zeros(size)?;
+                write(self.m, constant, &mut bytes)?;
+                let data = ir::Data {
+                    align: BUFFER_ALIGN,
+                    bytes,
+                    ..ir::Data::new(name, Scalar::I8, &[])
+                };
+                self.module.data.push(data)
+            }
+        };
+        Ok(Buffer {
+            base: self.b.ins().symbol_addr(symbol),
+            size: Some(self.number(Scalar::I32, size)),
+            length: None,
+        })
+    }
+
+    /// So many zeros, if there may be so much data yet.
+    fn zeros(&self, size: u64) -> Result<Vec<u8>, Error> {
+        let size = usize::try_from(size).ok().filter(|s| *s <= MOST_BYTES);
+        let size = size.ok_or_else(|| Error::limit("a variable of more than 64 MiB"))?;
+        let others = self.module.data.values().map(|d| d.bytes.len());
+        match others.sum::<usize>() + size > MOST_OF_ALL {
+            true => Err(Error::limit(
+                "variables of the program of more than 255 MiB",
+            )),
+            false => Ok(vec![0; size]),
         }
     }
 
@@ -97,16 +147,7 @@ impl Emit<'_, '_, '_> {
             let what = format!("the variable {name:?}, which the module only declares");
             return Err(Error::unsupported(what));
         }
-        let size = usize::try_from(self.m.types.size(g.ty)).ok();
-        let size = size.filter(|s| *s <= MOST_BYTES);
-        let size = size.ok_or_else(|| Error::limit("a variable of more than 64 MiB"))?;
-        let others = self.module.data.values().map(|d| d.bytes.len());
-        if others.sum::<usize>() + size > MOST_OF_ALL {
-            return Err(Error::limit(
-                "variables of the program of more than 255 MiB",
-            ));
-        }
-        let mut bytes = vec![0; size];
+        let mut bytes = self.zeros(self.m.types.size(g.ty))?;
         let addresses = match g.init {
             Some(init) => write(self.m, init, &mut bytes)?,
             None => Vec::new(),
@@ -213,6 +254,13 @@ pub(super) fn write(m: &Module<'_>, id: Id, bytes: &mut [u8]) -> Result<Vec<Addr
                     let (_, offset) =
                         offset.ok_or_else(|| Error::malformed("an initializer too large"))?;
                     todo.push((*part, at + offset));
+                }
+            }
+            Constant::Scalars(all) => {
+                for ((ty, offset), bits) in m.types.scalars(c.ty).iter().zip(all) {
+                    let place = place(bytes, at + offset, m.types.size(*ty))?;
+                    let size = place.len();
+                    place.copy_from_slice(bits.to_le_bytes().get(..size).unwrap_or(&[]));
                 }
             }
             Constant::Null | Constant::Undef | Constant::Address(..) => {}

@@ -24,14 +24,15 @@ pub(super) fn fold(
         Type::Int(bits) => *bits == 64,
         _ => false,
     };
+    let to = m.type_of(*first).and_then(|t| m.pointee(t));
     let offset = match op {
         Op::Bitcast | Op::PtrCastToGeneric | Op::ConvertPtrToU | Op::ConvertUToPtr if whole => {
             Ok(0)
         }
-        Op::AccessChain | Op::InBoundsAccessChain => behind(m, *first, None, rest),
+        Op::AccessChain | Op::InBoundsAccessChain => behind(m, to?, None, rest),
         Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
             let (element, rest) = rest.split_first()?;
-            behind(m, *first, Some(*element), rest)
+            behind(m, to?, Some(*element), rest)
         }
         _ => return None,
     };
@@ -45,7 +46,7 @@ pub(crate) fn of(m: &Module<'_>, id: Id) -> Option<(Id, u64)> {
             let class = m.globals.get(g)?.class;
             let data = matches!(
                 class,
-                StorageClass::CrossWorkgroup | StorageClass::UniformConstant
+                StorageClass::CrossWorkgroup | StorageClass::UniformConstant | StorageClass::Input
             );
             data.then_some((id, 0))
         }
@@ -56,8 +57,16 @@ pub(crate) fn of(m: &Module<'_>, id: Id) -> Option<(Id, u64)> {
     }
 }
 
-/// Bytes from a pointer to what indices lead to, of which the first may be one of elements behind each other.
-fn behind(m: &Module<'_>, pointer: Id, element: Option<Id>, indices: &[Id]) -> Result<u64, Error> {
+/// Bytes from a pointer to what indices lead to, of which the first may be one of elements behind each other. `ty`: what is there.
+///
+/// # Errors
+/// An index is no constant, or leads to nothing.
+pub(crate) fn behind(
+    m: &Module<'_>,
+    mut ty: Ty,
+    element: Option<Id>,
+    indices: &[Id],
+) -> Result<u64, Error> {
     let number = |id: Id| {
         let bits = m.bits(id);
         let bits =
@@ -65,8 +74,6 @@ fn behind(m: &Module<'_>, pointer: Id, element: Option<Id>, indices: &[Id]) -> R
         let width = m.type_of(id).map_or(64, |t| m.types.size(t) * 8);
         Ok::<u64, Error>(signed(width as u32, bits) as u64)
     };
-    let ty = m.type_of(pointer).and_then(|t| m.pointee(t));
-    let mut ty = ty.ok_or_else(|| Error::malformed("an address of what is no pointer"))?;
     let mut out = match element {
         Some(id) => number(id)?.wrapping_mul(m.types.size(ty)),
         None => 0,

@@ -1,20 +1,24 @@
 //! The module made of the instructions, in their order.
 
-use super::addresses;
-use super::constants::{self, Constant, low};
-use super::types::{ImageType, Layout, Ty, Type, Types};
+use super::constants::{Constant, low};
+use super::folding;
+use super::specialize::Specialized;
+use super::types::{ImageType, Layout, Shape, Ty, Type, Types};
 use super::{BlockDef, ConstData, Def, Entry, Func, FuncData, GlobalData, Modes, Module, Set};
 use crate::Options;
+use crate::capabilities::{self, Standing};
 use crate::error::{Error, Errors};
 use crate::read::{self, Id, Inst, Kind, Stream};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use gantry_codegen::maps::sized;
 use spirv::{
     AccessQualifier, AddressingModel, Capability, Decoration, Dim, ExecutionMode, ExecutionModel,
-    Op, StorageClass,
+    FPFastMathMode, Op, StorageClass,
 };
 use std::collections::BTreeSet;
 
+/// The most constituents of a constant whose parts are equal.
+const MOST_EQUAL: usize = 1 << 16;
 /// Types nested deeper are refused.
 const MOST_NESTING: u32 = 64;
 
@@ -55,6 +59,7 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         sorted: false,
         forward: BTreeSet::new(),
         modes: Vec::new(),
+        spec: Specialized::default(),
     };
     for n in 0..count {
         let inst = b.m.stream.insts[n];
@@ -73,6 +78,9 @@ pub(crate) fn build<'w>(stream: Stream<'w>, options: &Options) -> Result<Module<
         errors.push(Error::malformed("the last function has no end"));
     }
     b.sort();
+    if let Err(e) = b.spec.finish(options) {
+        errors.push(e);
+    }
     if let Some(size) = b.m.constant_group_size() {
         if size.contains(&0) {
             errors.push(Error::malformed("a work-group without work-items"));
@@ -100,6 +108,8 @@ struct Builder<'w, 'o> {
     forward: BTreeSet<Id>,
     /// Execution modes by ids.
     modes: Vec<Inst>,
+    /// The specialization constants there are.
+    spec: Specialized,
 }
 
 impl Builder<'_, '_> {
@@ -178,15 +188,20 @@ impl Builder<'_, '_> {
             Op::String => self.define(result(inst)?, Def::String(inst.at))?,
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
                 if let (Some(id), Some(d)) = (id(0), Decoration::from_u32(word(1))) {
+                    known(d)?;
                     self.m.decorations.push((id, None, d, n as u32));
                 }
             }
             Op::MemberDecorate | Op::MemberDecorateString => {
                 if let (Some(id), Some(d)) = (id(0), Decoration::from_u32(word(2))) {
+                    known(d)?;
                     self.m.decorations.push((id, Some(word(1)), d, n as u32));
                 }
             }
-            Op::DecorationGroup => self.define(result(inst)?, Def::Other)?,
+            Op::DecorationGroup
+            | Op::AliasDomainDeclINTEL
+            | Op::AliasScopeDeclINTEL
+            | Op::AliasScopeListDeclINTEL => self.define(result(inst)?, Def::Other)?,
             Op::GroupDecorate => {
                 self.m.decorations.sort_by_key(|d| (d.0, d.3));
                 let Some(group) = id(0) else { return Ok(()) };
@@ -222,6 +237,10 @@ impl Builder<'_, '_> {
         let word = |n: usize| words.get(n).copied().unwrap_or(0);
         let mode = ExecutionMode::from_u32(word(1))
             .ok_or_else(|| Error::unsupported(format!("execution mode {}", word(1))))?;
+        if let Standing::Refused(why) = capabilities::mode(mode) {
+            let what = format!("the execution mode {mode:?} ({why})");
+            return Err(Error::unsupported(what));
+        }
         let value = |n: usize| match inst.op {
             Op::ExecutionModeId => self.m.bits(Id::of(word(n))).unwrap_or(0) as u32,
             _ => word(n),
@@ -250,22 +269,14 @@ impl Builder<'_, '_> {
             ExecutionMode::DenormFlushToZero => set(&|m| m.flush[width(values[0])] = true),
             ExecutionMode::RoundingModeRTZ => set(&|m| m.toward_zero = true),
             ExecutionMode::ContractionOff => set(&|m| m.contraction_off = true),
-            ExecutionMode::VecTypeHint
-            | ExecutionMode::LocalSizeHint
-            | ExecutionMode::LocalSizeHintId
-            | ExecutionMode::DenormPreserve
-            | ExecutionMode::RoundingModeRTE
-            | ExecutionMode::SignedZeroInfNanPreserve
-            // Of other stages.
-            | ExecutionMode::OriginUpperLeft
-            | ExecutionMode::OriginLowerLeft
-            | ExecutionMode::PixelCenterInteger
-            | ExecutionMode::DepthReplacing
-            | ExecutionMode::DepthGreater
-            | ExecutionMode::DepthLess
-            | ExecutionMode::DepthUnchanged
-            | ExecutionMode::EarlyFragmentTests => {}
-            other => return Err(Error::unsupported(format!("execution mode {other:?}"))),
+            ExecutionMode::FPFastMathDefault => {
+                // Types are not told apart: one that does not allow it speaks for all.
+                let allowed = FPFastMathMode::from_bits_truncate(values[1]);
+                if !allowed.intersects(FPFastMathMode::ALLOW_CONTRACT | FPFastMathMode::FAST) {
+                    set(&|m| m.contraction_off = true);
+                }
+            }
+            _ => {}
         }
         Ok(())
     }
@@ -390,13 +401,39 @@ impl Builder<'_, '_> {
             }
             _ => Layout::default(),
         };
+        let shape = self.shape(&kind, &layout);
+        if let Some(ty) = shape.as_ref().and_then(|s| self.m.types.known(s)) {
+            return self.define(id, Def::Type(ty));
+        }
         let ty = self.m.types.add(kind, &layout);
         self.m.type_ids.push(id.into());
+        if let Some(shape) = shape {
+            self.m.types.is_of(ty, shape);
+        }
         if self.m.types.get(ty).is_some_and(|t| t.depth > MOST_NESTING) {
             let what = format!("a type nested deeper than {MOST_NESTING} levels");
             return Err(Error::limit(what));
         }
         self.define(id, Def::Type(ty))
+    }
+
+    /// What an array or a pointer is; structures that are equal stay two, since decorations are of one or the other.
+    fn shape(&self, kind: &Type, layout: &Layout) -> Option<Shape> {
+        match kind {
+            Type::Array(of, n) => {
+                let stride = layout.stride.unwrap_or(self.m.types.size(*of));
+                Some(Shape::Array(*of, *n, stride))
+            }
+            Type::RuntimeArray(of) => {
+                let stride = layout.stride.unwrap_or(self.m.types.size(*of));
+                Some(Shape::RuntimeArray(*of, stride))
+            }
+            Type::Pointer(class, to) => {
+                let stride = layout.stride.unwrap_or(0);
+                Some(Shape::Pointer(*class as u32, self.m.ty(*to)?, stride))
+            }
+            _ => None,
+        }
     }
 
     fn constant(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
@@ -405,9 +442,12 @@ impl Builder<'_, '_> {
         let ty = self.want_type(inst.ty.expand())?;
         let word = |n: usize| u64::from(words.get(n).copied().unwrap_or(0));
         let kind = self.m.types.kind(ty);
-        let spec = self.m.decorations(id).find(|d| d.1 == Decoration::SpecId);
-        let spec = spec.and_then(|d| d.2.first().copied());
-        let asked = spec.and_then(|n| self.options.spec_constant(n));
+        let asked = match inst.op {
+            Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse => {
+                self.spec.asked(&self.m, self.options, id, ty)?
+            }
+            _ => None,
+        };
         let number = word(0) | word(1) << 32;
         let value = match inst.op {
             Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse
@@ -443,16 +483,10 @@ impl Builder<'_, '_> {
             Op::ConstantSampler => Constant::Sampler(word(0) as u32, word(1) != 0, word(2) as u32),
             Op::SpecConstantOp => {
                 let op = Op::from_u32(word(0) as u32).unwrap_or(Op::Nop);
-                let operands = words.iter().skip(1).map(|w| Id::of(*w));
-                let operands: Vec<Id> = operands.collect();
-                match addresses::fold(&self.m, op, ty, &operands) {
-                    Some(address) => address?,
-                    None => {
-                        let args = operands.iter().map(|id| self.m.folded(*id));
-                        let args: Vec<(u32, u64)> = args.collect::<Result<_, _>>()?;
-                        constants::fold(&self.m.types, op, ty, &args)?
-                    }
-                }
+                folding::result(&self.m, op, ty, words.get(1..).unwrap_or(&[]))?
+            }
+            Op::ConstantCompositeReplicateEXT | Op::SpecConstantCompositeReplicateEXT => {
+                self.replicated(ty, word(0) as u32)?
             }
             op => return Err(Error::unsupported(read::name(op))),
         };
@@ -464,11 +498,33 @@ impl Builder<'_, '_> {
         self.define(id, Def::Const(c))
     }
 
+    /// A composite of equal parts.
+    fn replicated(&self, ty: Ty, part: u32) -> Result<Constant, Error> {
+        let part = Id::of(part);
+        let want = self.m.types.member(ty, 0).map(|m| m.0);
+        if want.is_none() || self.m.type_of(part) != want {
+            return Err(Error::malformed("constituents of another type"));
+        }
+        let count = self.m.types.count(ty).unwrap_or(0);
+        match usize::try_from(count).ok().filter(|n| *n <= MOST_EQUAL) {
+            Some(n) => Ok(Constant::Composite(vec![part; n])),
+            None => Err(Error::limit(format!(
+                "a constant of {count} equal parts: {MOST_EQUAL} are the most"
+            ))),
+        }
+    }
+
     fn variable(&mut self, inst: &Inst, words: &[u32]) -> Result<(), Error> {
         self.sort();
         let id = result(inst)?;
         let pointer = self.want_type(inst.ty.expand())?;
-        let class = self.class_of(pointer, words)?;
+        let mut class = self.class_of(pointer, words)?;
+        let global =
+            class == StorageClass::CrossWorkgroup || class == StorageClass::UniformConstant;
+        if global && self.m.has(id, Decoration::BuiltIn) {
+            // Kernels may have their built-ins in any memory.
+            class = StorageClass::Input;
+        }
         let Some(ty) = self.m.pointee(pointer) else {
             return Err(Error::malformed("a variable whose type is no pointer"));
         };
@@ -592,6 +648,17 @@ impl Builder<'_, '_> {
                 Ok(())
             }
         }
+    }
+}
+
+/// Refuses a decoration that would change what is decorated in ways that there are none of.
+fn known(d: Decoration) -> Result<(), Error> {
+    match capabilities::decoration(d) {
+        Standing::Refused(why) => {
+            let what = format!("the decoration {d:?} ({why})");
+            Err(Error::unsupported(what))
+        }
+        _ => Ok(()),
     }
 }
 

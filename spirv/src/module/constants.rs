@@ -12,6 +12,8 @@ pub(crate) enum Constant {
     Bits(u64),
     /// Constituents, which are constants or globals.
     Composite(Vec<Id>),
+    /// The bits of each scalar of a composite.
+    Scalars(Vec<u64>),
     /// Zeros.
     Null,
     /// Anything.
@@ -44,7 +46,7 @@ pub(crate) fn signed(bits: u32, value: u64) -> i64 {
 pub(crate) fn fold(types: &Types, op: Op, ty: Ty, args: &[(u32, u64)]) -> Result<Constant, Error> {
     let out = match types.kind(ty) {
         Type::Bool => 1,
-        Type::Int(n) => *n,
+        Type::Int(n) | Type::Float(n) => *n,
         Type::Pointer(..) => 64,
         _ => return Err(Error::unsupported("OpSpecConstantOp of this type")),
     };
@@ -52,6 +54,9 @@ pub(crate) fn fold(types: &Types, op: Op, ty: Ty, args: &[(u32, u64)]) -> Result
     let ((bits, a), (_, b), (_, c)) = (arg(0), arg(1), arg(2));
     let (sa, sb) = (signed(bits, a), signed(bits, b));
     let shift = (b % u64::from(bits.max(1))) as u32;
+    if let Some(value) = floats(op, out, bits, [a, b]) {
+        return Ok(Constant::Bits(low(out, value)));
+    }
     let value = match op {
         Op::SConvert => sa as u64,
         Op::UConvert | Op::Bitcast | Op::ConvertPtrToU | Op::ConvertUToPtr => a,
@@ -91,10 +96,84 @@ pub(crate) fn fold(types: &Types, op: Op, ty: Ty, args: &[(u32, u64)]) -> Result
         Op::SGreaterThan => u64::from(sa > sb),
         Op::SGreaterThanEqual => u64::from(sa >= sb),
         _ => {
-            return Err(Error::unsupported(format!(
-                "OpSpecConstantOp with Op{op:?}"
-            )));
+            let what = format!("OpSpecConstantOp with Op{op:?}");
+            return Err(Error::unsupported(what));
         }
     };
     Ok(Constant::Bits(low(out, value)))
+}
+
+/// The double that bits are.
+fn widen(bits: u32, value: u64) -> f64 {
+    match bits {
+        16 => half::f16::from_bits(value as u16).to_f64(),
+        32 => f32::from_bits(value as u32).into(),
+        _ => f64::from_bits(value),
+    }
+}
+
+/// The bits of the nearest float. Halves and singles by way of a double: of one operation on them, that is rounded once.
+fn narrow(bits: u32, value: f64) -> u64 {
+    match bits {
+        16 => half::f16::from_f64(value).to_bits().into(),
+        32 => (value as f32).to_bits().into(),
+        _ => value.to_bits(),
+    }
+}
+
+/// The result of an instruction that takes or gives floats, of so many bits; `None` if it is none. `bits`: those of its operands.
+fn floats(op: Op, out: u32, bits: u32, [a, b]: [u64; 2]) -> Option<u64> {
+    let (x, y) = (widen(bits, a), widen(bits, b));
+    let truth = |t: bool| Some(u64::from(t));
+    let float = |v: f64| Some(narrow(out, v));
+    let unordered = x.is_nan() || y.is_nan();
+    match op {
+        Op::FConvert => float(x),
+        Op::QuantizeToF16 => {
+            let h = half::f16::from_f64(x);
+            let normal = h.is_normal() || !h.is_finite();
+            float(if normal {
+                h.to_f64()
+            } else {
+                0.0f64.copysign(x)
+            })
+        }
+        Op::ConvertFToS => {
+            let most = (1i128 << (out.clamp(1, 64) - 1)) - 1;
+            Some((x as i128).clamp(-most - 1, most) as u64)
+        }
+        Op::ConvertFToU => Some((x as i128).clamp(0, (1i128 << out.clamp(1, 64)) - 1) as u64),
+        // Long integers are rounded once.
+        Op::ConvertSToF if out == 32 => Some((signed(bits, a) as f32).to_bits().into()),
+        Op::ConvertUToF if out == 32 => Some((a as f32).to_bits().into()),
+        Op::ConvertSToF => float(signed(bits, a) as f64),
+        Op::ConvertUToF => float(a as f64),
+        Op::FNegate => Some(a ^ 1 << (bits.clamp(1, 64) - 1)),
+        Op::FAdd => float(x + y),
+        Op::FSub => float(x - y),
+        Op::FMul => float(x * y),
+        Op::FDiv => float(x / y),
+        Op::FRem => float(x % y),
+        Op::FMod => {
+            let r = x % y;
+            float(if r != 0.0 && (r < 0.0) != (y < 0.0) {
+                r + y
+            } else {
+                r
+            })
+        }
+        Op::FOrdEqual => truth(x == y),
+        Op::FUnordEqual => truth(unordered || x == y),
+        Op::FOrdNotEqual => truth(!unordered && x != y),
+        Op::FUnordNotEqual => truth(x != y),
+        Op::FOrdLessThan => truth(x < y),
+        Op::FUnordLessThan => truth(unordered || x < y),
+        Op::FOrdGreaterThan => truth(x > y),
+        Op::FUnordGreaterThan => truth(unordered || x > y),
+        Op::FOrdLessThanEqual => truth(x <= y),
+        Op::FUnordLessThanEqual => truth(unordered || x <= y),
+        Op::FOrdGreaterThanEqual => truth(x >= y),
+        Op::FUnordGreaterThanEqual => truth(unordered || x >= y),
+        _ => None,
+    }
 }

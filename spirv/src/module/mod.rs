@@ -6,7 +6,9 @@
 pub(crate) mod addresses;
 mod build;
 pub(crate) mod constants;
+mod folding;
 mod layout;
+mod specialize;
 pub(crate) mod types;
 
 use crate::error::Error;
@@ -14,6 +16,8 @@ use crate::read::{self, Id, Inst, Stream};
 pub(crate) use build::build;
 use constants::Constant;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl, packed_option::PackedOption};
+#[cfg(feature = "wgsl")]
+pub(crate) use specialize::unknown_constant;
 use spirv::{BuiltIn, Capability, Decoration, ExecutionModel, Op, StorageClass};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -186,14 +190,25 @@ impl<'w> Module<'w> {
             if which != Some(&(BuiltIn::WorkgroupSize as u32)) {
                 continue;
             }
-            let Some(Constant::Composite(parts)) = self.constant(*id).map(|c| &c.value) else {
-                continue;
-            };
-            if let [x, y, z] = *parts.as_slice() {
-                return Some([x, y, z].map(|id| self.bits(id).unwrap_or(0) as u32));
+            match self.constant(*id).map(|c| &c.value) {
+                Some(Constant::Composite(parts)) => {
+                    if let [x, y, z] = *parts.as_slice() {
+                        return Some([x, y, z].map(|id| self.bits(id).unwrap_or(0) as u32));
+                    }
+                }
+                Some(Constant::Scalars(parts)) => {
+                    if let [x, y, z] = *parts.as_slice() {
+                        return Some([x, y, z].map(|n| n as u32));
+                    }
+                }
+                _ => {}
             }
         }
         None
+    }
+
+    pub fn has_capability(&self, c: Capability) -> bool {
+        self.capabilities.iter().any(|(have, _)| *have == c)
     }
 
     pub fn ty(&self, id: Id) -> Option<Ty> {
@@ -274,18 +289,5 @@ impl<'w> Module<'w> {
             e.name = e.name.or_else(|| self.name(id));
         }
         e
-    }
-
-    /// The bits and their number of a scalar constant's type.
-    fn folded(&self, id: Id) -> Result<(u32, u64), Error> {
-        let bits = self.bits(id);
-        let bits =
-            bits.ok_or_else(|| Error::unsupported("OpSpecConstantOp of what is no scalar"))?;
-        let width = self.type_of(id).map(|t| match self.types.kind(t) {
-            Type::Int(n) | Type::Float(n) => *n,
-            Type::Bool => 1,
-            _ => 64,
-        });
-        Ok((width.unwrap_or(64), bits))
     }
 }

@@ -93,6 +93,18 @@ pub(crate) struct TypeData {
 #[derive(Debug, Default)]
 pub(crate) struct Types {
     all: PrimaryMap<Ty, TypeData>,
+    /// Arrays and pointers, by what is the same of equal ones.
+    known: BTreeMap<Shape, Ty>,
+}
+
+/// What an array or a pointer is: two that are equal in it are one type, though a module may declare it twice.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Shape {
+    /// Its elements, how many, and bytes from one to the next.
+    Array(Ty, u64, u64),
+    RuntimeArray(Ty, u64),
+    /// Its memory, what it is to, and bytes from one to the next.
+    Pointer(u32, Ty, u64),
 }
 
 /// The scalars that a value consists of, and the byte of each.
@@ -239,6 +251,16 @@ impl Types {
             }
             _ => self.extent(ty),
         }
+    }
+
+    /// The type of a shape, if there is one.
+    pub fn known(&self, shape: &Shape) -> Option<Ty> {
+        self.known.get(shape).copied()
+    }
+
+    /// Notes what a type's shape is.
+    pub fn is_of(&mut self, ty: Ty, shape: Shape) {
+        self.known.insert(shape, ty);
     }
 
     /// Says what a pointer points to that was declared before that was known.

@@ -36,6 +36,7 @@ fn one(text: &str, simd: u32, target: &str) -> Result<(), String> {
             let line = e.lines().next().unwrap_or_default();
             return Err(format!("naga: {line}"));
         }
+        Err(e @ WgslError::Panic(_)) => return Err(e.to_string()),
         Err(WgslError::Spirv(e)) => {
             if let Some(e) = e.0.iter().find(|e| e.fault == Fault::Internal) {
                 panic!("{e}");

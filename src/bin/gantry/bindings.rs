@@ -39,6 +39,15 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
+    fn is_sampler(&self) -> bool {
+        matches!(self.form, ArgForm::Sampler(_))
+    }
+
+    /// Whether it says the same as another: an image and its sampler may be at one place.
+    fn is_like(&self, other: &Bound) -> bool {
+        self.place == other.place && self.is_sampler() == other.is_sampler()
+    }
+
     /// Reads one.
     pub(crate) fn parse(text: &str) -> Result<Bound, Failure> {
         let wrong = || {
@@ -94,12 +103,18 @@ pub(crate) fn bind(
             let what = format!("{} uses no binding {place}: {}", shader.name, names());
             return Err(Failure::new(what));
         }
-        if binds.iter().take(n).any(|x| x.place == b.place) {
+        if binds.iter().take(n).any(|x| x.is_like(b)) {
             return Err(Failure::new(format!("two --bind for {}", b.place.name())));
         }
     }
     let form = |b: &Binding| {
-        let found = binds.iter().find(|x| x.place == Place::of(b));
+        let here = |x: &&Bound| x.place == Place::of(b);
+        // An image and its sampler are at one place.
+        let other = all.iter().any(|x| Place::of(x) == Place::of(b) && x != b);
+        let found = binds
+            .iter()
+            .filter(here)
+            .find(|x| !other || x.is_sampler() == (b.resource == Resource::Sampler));
         found.map(|x| x.form.clone()).ok_or_else(|| {
             Failure::new(format!(
                 "--bind {}:... is missing: {}",

@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Product to compile for; without it, that of the device that `gantry run` would use
     #[arg(long)]
     target: Option<String>,
+    /// A value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of WGSL: NAME=VALUE. May be given several times
+    #[arg(long = "spec", value_name = "NAME=VALUE", value_parser = input::spec)]
+    specs: Vec<(String, spirv::SpecValue)>,
     /// Where the result goes (`-`: standard output). Without it, binaries go to FILE's name with `.zebin` or `.krn`, texts to
     /// standard output
     #[arg(short)]
@@ -138,6 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         robust: args.robust,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
+        constants: args.specs.iter().cloned().collect(),
         target: Some(options.clone()),
         inline: options.inline,
         ..spirv::Options::default()

@@ -61,6 +61,17 @@ pub(crate) fn on_off(text: &str) -> Result<bool, String> {
     }
 }
 
+/// The value of `--spec`.
+pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is no NAME=VALUE"))?;
+    let value = value
+        .parse()
+        .map_err(|e: spirv::NoSpecValue| e.to_string())?;
+    Ok((name.to_owned(), value))
+}
+
 /// The kernels of a file of SPIR-V or WGSL.
 fn translated(path: &Path, options: &spirv::Options) -> Result<spirv::Translated, Failure> {
     if path.extension().is_some_and(|e| e == "wgsl") {

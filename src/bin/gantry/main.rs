@@ -84,7 +84,21 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Has panics of naga print nothing of their own: each is told as an error.
+fn quiet_naga() {
+    #[cfg(feature = "wgsl")]
+    {
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !gantry::spirv::wgsl::is_in_naga() {
+                print(info);
+            }
+        }));
+    }
+}
+
 fn main() -> ExitCode {
+    quiet_naga();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {

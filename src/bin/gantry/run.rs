@@ -70,6 +70,9 @@ pub(crate) struct Args {
     /// Products and sums in SPIR-V and WGSL are rounded each by itself; without it once, where the module allows that
     #[arg(long)]
     exact_sums: bool,
+    /// A value of a specialization constant of SPIR-V, by its `SpecId` or name, or of an override of WGSL: NAME=VALUE. May be given several times
+    #[arg(long = "spec", value_name = "NAME=VALUE", value_parser = input::spec)]
+    specs: Vec<(String, spirv::SpecValue)>,
     /// Take compiled IR text from the cache in DIR if it is there, else compile and store it
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -216,6 +219,7 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         robust: args.robust,
         exact_division: args.exact_division,
         exact_sums: args.exact_sums,
+        constants: args.specs.iter().cloned().collect(),
         target: Some(options.clone()),
         ..spirv::Options::default()
     };

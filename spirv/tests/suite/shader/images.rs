@@ -222,3 +222,138 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         gantry_codegen::compile(&t.module, &options).unwrap();
     }
 }
+
+/// An image and its sampler in one, and three such, of which a shader makes `%r`.
+fn combined(body: &str) -> Vec<Vec<u32>> {
+    let body = format!(
+        "
+%at = OpUMod %uint %i %7
+%place = OpCompositeConstruct %u2 %at %0
+{body}
+%pr = OpAccessChain %p_uint %b1 %0 %i
+OpStore %pr %r
+"
+    );
+    let shader = Shader {
+        more: "OpCapability Cap.SampledImageArrayDynamicIndexing",
+        decorations: format!(
+            "{WORDS_DECORATIONS}
+OpDecorate %one Deco.DescriptorSet 0
+OpDecorate %one Deco.Binding 2
+OpDecorate %many Deco.DescriptorSet 0
+OpDecorate %many Deco.Binding 3
+"
+        ),
+        types: format!(
+            "{WORDS}
+%c16 = OpConstant %float 16.0
+%half = OpConstant %float 0.5
+%none = OpConstant %float 0.0
+%f1 = OpConstant %float 1.0
+%int = OpTypeInt 32 1
+%i2 = OpTypeVector %int 2
+%back = OpConstant %int 4294967295
+%still = OpConstant %int 0
+%left = OpConstantComposite %i2 %back %still
+%u2 = OpTypeVector %uint 2
+%u4 = OpTypeVector %uint 4
+%image = OpTypeImage %uint 1 0 0 0 1 0
+%both = OpTypeSampledImage %image
+%p_both = OpTypePointer Class.UniformConstant %both
+%both3 = OpTypeArray %both %3
+%p_both3 = OpTypePointer Class.UniformConstant %both3
+%one = OpVariable %p_both Class.UniformConstant
+%many = OpVariable %p_both3 Class.UniformConstant
+"
+        ),
+        body: body.leak(),
+        ..Shader::default()
+    };
+    let image = |n: u32| words(16).into_iter().map(|w| w ^ n).collect::<Vec<u32>>();
+    let mut buffers = vec![(1, 0, vec![7; 32]), (2, 0, image(9))];
+    buffers.extend((0..3).map(|n| (3, n, image(n))));
+    shader.run(&buffers, |_| Vec::new())
+}
+
+#[test]
+fn images_with_samplers_in_one() {
+    // Its size, a texel, one to the left of it, and a sample in the middle of a texel.
+    let got = combined(
+        "
+%tex = OpLoad %both %one
+%img = OpImage %image %tex
+%size = OpImageQuerySizeLod %u2 %img %0
+%width = OpCompositeExtract %uint %size 0
+%texel = OpImageFetch %u4 %img %place 2 %0
+%x = OpCompositeExtract %uint %texel 0
+%next = OpIAdd %uint %at %1
+%place1 = OpCompositeConstruct %u2 %next %0
+%beside = OpImageFetch %u4 %img %place1 8 %left
+%b = OpCompositeExtract %uint %beside 0
+%f = OpConvertUToF %float %next
+%fh = OpFAdd %float %f %half
+%u = OpFDiv %float %fh %c16
+%uv = OpCompositeConstruct %v2 %u %half
+%sample = OpImageSampleExplicitLod %u4 %tex %uv 2 %none
+%s = OpCompositeExtract %uint %sample 0
+%xb = OpIAdd %uint %x %b
+%xbs = OpBitwiseXor %uint %xb %s
+%r = OpIAdd %uint %xbs %width
+",
+    );
+    check(&got[0], |i| {
+        let (x, s) = (texel(9, i % 7), texel(9, i % 7 + 1));
+        (x.wrapping_add(x) ^ s).wrapping_add(16)
+    });
+}
+
+#[test]
+fn arrays_of_images_with_samplers() {
+    let got = combined(
+        "
+%n = OpUMod %uint %i %3
+%p = OpAccessChain %p_both %many %n
+%tex = OpLoad %both %p
+%img = OpImage %image %tex
+%texel = OpImageFetch %u4 %img %place 2 %0
+%x = OpCompositeExtract %uint %texel 0
+%f = OpConvertUToF %float %at
+%fh = OpFAdd %float %f %half
+%u = OpFDiv %float %fh %c16
+%uv = OpCompositeConstruct %v2 %u %half
+%sample = OpImageSampleExplicitLod %u4 %tex %uv 2 %none
+%s = OpCompositeExtract %uint %sample 0
+%r = OpIAdd %uint %x %s
+",
+    );
+    check(&got[0], |i| {
+        let x = texel(i as u32 % 3, i % 7);
+        x.wrapping_add(x)
+    });
+}
+
+/// The four texels around a corner, of an image of one row: below it is the row itself.
+#[test]
+fn gathers() {
+    let got = combined(
+        "
+%tex = OpLoad %both %one
+%f = OpConvertUToF %float %at
+%f2 = OpFAdd %float %f %f1
+%u = OpFDiv %float %f2 %c16
+%uv = OpCompositeConstruct %v2 %u %half
+%four = OpImageGather %u4 %tex %uv %0
+%x = OpCompositeExtract %uint %four 0
+%y = OpCompositeExtract %uint %four 1
+%z = OpCompositeExtract %uint %four 2
+%w = OpCompositeExtract %uint %four 3
+%xy = OpIMul %uint %x %y
+%zw = OpISub %uint %z %w
+%r = OpIAdd %uint %xy %zw
+",
+    );
+    check(&got[0], |i| {
+        let (a, b) = (texel(9, i % 7), texel(9, i % 7 + 1));
+        a.wrapping_mul(b).wrapping_add(b.wrapping_sub(a))
+    });
+}

@@ -4,16 +4,21 @@
 mod aliases;
 mod assemble;
 mod fast;
+mod groups;
 mod images;
+mod inputs;
 mod malformed;
+mod permits;
 mod several;
 mod simulated;
+mod specialized;
+mod tables;
 
 use assemble::assemble;
 use gantry_codegen::interp::{self, Addressing, Arg, Component, Grid, Image, Sampler, launch};
 use gantry_codegen::ir::ImageShape;
 use gantry_codegen::verifier::verify_module;
-use gantry_spirv::{Options, Resource, Simd, Translated, translate};
+use gantry_spirv::{Options, Resource, Simd, SpecValue, Translated, translate};
 use std::collections::BTreeMap;
 
 /// What all have: types, the built-in id, and `main` in groups of 16.
@@ -86,6 +91,7 @@ struct Shader {
     body: &'static str,
     robust: bool,
     spec: BTreeMap<u32, u64>,
+    constants: BTreeMap<String, SpecValue>,
     /// Floats may differ by some units of the last place, as quotients do.
     near: bool,
     /// The first two words of a buffer become the address of the next one.
@@ -110,6 +116,7 @@ impl Shader {
             simd: Simd::Width(simd),
             robust: Some(self.robust),
             spec_constants: self.spec.clone(),
+            constants: self.constants.clone(),
             ..Options::default()
         };
         translate(&self.words(), &options).map_err(|e| e.to_string())

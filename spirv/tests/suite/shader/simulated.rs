@@ -36,7 +36,8 @@ pub fn run(
     all
 }
 
-fn launch(
+/// Launches a shader on a platform: what the buffers hold then.
+pub fn launch(
     shader: &Shader,
     t: &Translated,
     target: Target,

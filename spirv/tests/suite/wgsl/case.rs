@@ -4,7 +4,7 @@ use gantry_codegen::{CompileOptions, compile};
 use gantry_runtime::zebin::Zebin;
 use gantry_runtime::{Arg, Device, Grid, SimOptions, Watch};
 use gantry_spirv::wgsl::translate_wgsl;
-use gantry_spirv::{ArgumentKind, Options, Resource, Simd};
+use gantry_spirv::{ArgumentKind, Options, Resource, Simd, SpecValue};
 use std::collections::BTreeMap;
 
 /// What holds of buffers together.
@@ -43,6 +43,8 @@ pub struct Case {
     pub buffers: Vec<Buffer>,
     /// Whether it stays inside of its arrays: then it runs without checks, too.
     pub also_unchecked: bool,
+    /// Values of overrides.
+    pub constants: BTreeMap<String, SpecValue>,
     /// Push constants.
     pub pushed: Vec<u8>,
     /// Words of buffers that may be any.
@@ -87,6 +89,7 @@ impl Case {
             groups,
             buffers: Vec::new(),
             also_unchecked: true,
+            constants: BTreeMap::new(),
             pushed: Vec::new(),
             ignore: Vec::new(),
             slack: 1e-6,
@@ -137,6 +140,13 @@ impl Case {
         self
     }
 
+    /// Overrides have values.
+    pub fn with<V: Into<SpecValue> + Copy>(mut self, values: &[(&str, V)]) -> Case {
+        let values = values.iter().map(|(n, v)| ((*n).to_owned(), (*v).into()));
+        self.constants.extend(values);
+        self
+    }
+
     /// It goes outside of its arrays.
     pub fn outside(mut self) -> Case {
         self.also_unchecked = false;
@@ -149,6 +159,7 @@ impl Case {
             simd: Simd::Width(simd),
             kernel: Some(self.entry.to_owned()),
             robust: Some(robust),
+            constants: self.constants.clone(),
             ..Options::default()
         };
         let translated = translate_wgsl(self.text, &options).map_err(|e| e.to_string())?;

@@ -5,6 +5,7 @@
 
 mod case;
 mod cover;
+mod front;
 mod specs;
 
 use crate::targets::TARGETS;

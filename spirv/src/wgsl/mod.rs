@@ -1,11 +1,16 @@
 //! WGSL, through naga: its compute shaders as SPIR-V, which is translated like any other.
 
+mod directives;
+mod overrides;
+
 use crate::{Errors, Options, Translated, translate};
 use naga::back::pipeline_constants::process_overrides;
-use naga::back::{PipelineConstants, spv};
+use naga::back::spv;
 use naga::compact::{KeepUnused, compact};
 use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Why a text is not translated.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -13,12 +18,15 @@ pub enum WgslError {
     /// What naga says of the text, with its lines.
     #[error("{0}")]
     Text(String),
+    /// A panic of naga, with its message: a mistake there, not in the text.
+    #[error("naga, which reads WGSL, panicked: {0}")]
+    Panic(String),
     /// What is wrong with the SPIR-V, or not supported.
     #[error(transparent)]
     Spirv(#[from] Errors),
 }
 
-/// The compute shaders of a text as SPIR-V.
+/// The compute shaders of a text as SPIR-V. An override without a value that needs one is an error.
 ///
 /// # Errors
 /// What naga says of it, and a text without compute shaders.
@@ -26,20 +34,49 @@ pub fn to_spirv(text: &str) -> Result<Vec<u32>, WgslError> {
     with_overrides(text, &Options::default())
 }
 
-/// The same with values of overrides that have an id.
+thread_local! {
+    static IN_NAGA: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is in naga's code.
+pub fn is_in_naga() -> bool {
+    IN_NAGA.get()
+}
+
+/// Runs naga, whose panics become errors. What the panic hook prints, which is the process's, it prints before that: one that is to print nothing of these asks
+/// [`is_in_naga`].
+fn in_naga<T>(f: impl FnOnce() -> Result<T, WgslError>) -> Result<T, WgslError> {
+    IN_NAGA.set(true);
+    // Nothing of what naga was at work on is seen again.
+    let done = catch_unwind(AssertUnwindSafe(f));
+    IN_NAGA.set(false);
+    done.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(WgslError::Panic(text.unwrap_or_default()))
+    })
+}
+
+/// The same with values of overrides.
 fn with_overrides(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
-    let mut module =
-        naga::front::wgsl::parse_str(text).map_err(|e| WgslError::Text(e.emit_to_string(text)))?;
+    in_naga(|| written(text, options))
+}
+
+fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
+    let parsed = directives::without(text);
+    let mut module = naga::front::wgsl::parse_str(&parsed)
+        .map_err(|e| WgslError::Text(e.emit_to_string(text)))?;
     let compute = |e: &naga::EntryPoint| e.stage == naga::ShaderStage::Compute;
     // What is wrong with the others is told all the same.
     validate(&module, text)?;
+    let asked = overrides::asked(&module, options).map_err(WgslError::Text)?;
     module.entry_points.retain(compute);
     if module.entry_points.is_empty() {
         return Err(WgslError::Text("there is no compute shader".to_owned()));
     }
     compact(&mut module, KeepUnused::No);
     let info = validate(&module, text)?;
-    let values = overrides(&module, options);
+    let values = overrides::of(&module, asked);
     let (module, info) = process_overrides(&module, &info, None, &values)
         .map_err(|e| WgslError::Text(e.to_string()))?;
     let unchecked = BoundsCheckPolicy::Unchecked;
@@ -62,28 +99,6 @@ fn with_overrides(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> 
     words.map_err(|e| WgslError::Text(e.to_string()))
 }
 
-/// The values asked for of overrides, by their ids.
-fn overrides(module: &naga::Module, options: &Options) -> PipelineConstants {
-    let mut out = PipelineConstants::default();
-    for (_, o) in module.overrides.iter() {
-        let Some(id) = o.id else { continue };
-        let Some(bits) = options.spec_constant(u32::from(id)) else {
-            continue;
-        };
-        let value = match module.types[o.ty].inner {
-            naga::TypeInner::Scalar(s) => match (s.kind, s.width) {
-                (naga::ScalarKind::Float, 4) => f64::from(f32::from_bits(bits as u32)),
-                (naga::ScalarKind::Float, 8) => f64::from_bits(bits),
-                (naga::ScalarKind::Sint, _) => f64::from(bits as u32 as i32),
-                _ => f64::from(bits as u32),
-            },
-            _ => f64::from(bits as u32),
-        };
-        out.insert(id.to_string(), value);
-    }
-    out
-}
-
 fn validate(module: &naga::Module, text: &str) -> Result<naga::valid::ModuleInfo, WgslError> {
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     let info = validator
@@ -101,6 +116,9 @@ pub fn translate_wgsl(text: &str, options: &Options) -> Result<Translated, WgslE
     let words = with_overrides(text, options)?;
     let options = Options {
         robust: Some(options.robust.unwrap_or(true)),
+        // All overrides have their values.
+        spec_constants: Default::default(),
+        constants: Default::default(),
         ..options.clone()
     };
     Ok(translate(&words, &options)?)

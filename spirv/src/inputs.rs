@@ -1,0 +1,341 @@
+//! Loads of built-in variables by any pointer: of all of the variable, and then of what the pointer is to.
+//!
+//! Such a pointer comes from a variable by constant indices, casts, choices and phis, in whichever memory the module says that built-ins are. Since they
+//! stay as they are, a load by a choice is a choice of loads, and one by a phi is a phi of them.
+//!
+//! Needs a body without calls of its own. Afterwards built-ins are only loaded, all of each, by their variables. The work is linear but for phis, of
+//! which each is loaded once for each type and place.
+
+use crate::body::{BInst, Block, Body, Phi};
+use crate::module::types::{Ty, Type};
+use crate::module::{Def, Module, addresses};
+use crate::read::Id;
+use cranelift_entity::SecondaryMap;
+use spirv::{Op, StorageClass};
+use std::collections::BTreeMap;
+
+/// How far pointers are followed by choices.
+const MOST_DEPTH: u32 = 32;
+
+/// A pointer to a built-in variable.
+#[derive(Clone, Debug)]
+enum Pointer {
+    /// The variable, its type, and bytes from where it begins.
+    Into(Id, Ty, u64),
+    /// The variable, its type, and which component that no constant names.
+    Component(Id, Ty, Id),
+    /// Bytes behind another.
+    Behind(Id, u64),
+    /// One of two, by a condition.
+    Choice(Id, Id, Id),
+    /// A phi of a block.
+    Phi(Block, usize),
+}
+
+/// The type of a built-in variable.
+fn variable(m: &Module<'_>, id: Id) -> Option<Ty> {
+    let Def::Global(g) = m.def(id) else {
+        return None;
+    };
+    let data = m.globals.get(g)?;
+    (data.class == StorageClass::Input).then_some(data.ty)
+}
+
+/// Makes them so.
+pub(crate) fn load(m: &Module<'_>, body: &mut Body) {
+    if !m.globals.values().any(|g| g.class == StorageClass::Input) {
+        return;
+    }
+    let found = find(m, body);
+    if !found.values().any(Option::is_some) {
+        return;
+    }
+    let mut l = Loads {
+        m,
+        body,
+        found: &found,
+        made: BTreeMap::new(),
+        ends: BTreeMap::new(),
+    };
+    for b in l.body.blocks.keys().collect::<Vec<_>>() {
+        let insts = std::mem::take(&mut l.body.blocks[b].insts);
+        let mut out = Vec::with_capacity(insts.len());
+        for inst in insts {
+            l.inst(inst, &mut out);
+        }
+        l.body.blocks[b].insts = out;
+    }
+    for (b, insts) in std::mem::take(&mut l.ends) {
+        body.blocks[b].insts.extend(insts);
+    }
+    for b in body.blocks.keys().collect::<Vec<_>>() {
+        body.blocks[b].phis.retain(|p| found[p.id].is_none());
+    }
+}
+
+/// The pointers to built-in variables.
+fn find(m: &Module<'_>, body: &Body) -> SecondaryMap<Id, Option<Pointer>> {
+    let mut out: SecondaryMap<Id, Option<Pointer>> = SecondaryMap::new();
+    loop {
+        let mut changed = false;
+        let mut set = |out: &mut SecondaryMap<Id, Option<Pointer>>, id: Id, p: Pointer| {
+            changed |= out[id].is_none();
+            out[id] = Some(p);
+        };
+        for (b, data) in body.blocks.iter() {
+            for (n, phi) in data.phis.iter().enumerate() {
+                let is = |id: Id| of(m, &out, id).is_some();
+                if out[phi.id].is_none() && phi.args.iter().any(|a| is(a.1)) {
+                    set(&mut out, phi.id, Pointer::Phi(b, n));
+                }
+            }
+            for inst in &data.insts {
+                let Some(id) = inst.id.expand().filter(|id| out[*id].is_none()) else {
+                    continue;
+                };
+                if let Some(p) = made(m, body, &out, inst) {
+                    set(&mut out, id, p);
+                }
+            }
+        }
+        if !changed {
+            return out;
+        }
+    }
+}
+
+/// What is known of a pointer, variables and constants among them.
+fn of(m: &Module<'_>, found: &SecondaryMap<Id, Option<Pointer>>, id: Id) -> Option<Pointer> {
+    if let Some(p) = &found[id] {
+        return Some(p.clone());
+    }
+    if let Some(ty) = variable(m, id) {
+        return Some(Pointer::Into(id, ty, 0));
+    }
+    let (base, at) = addresses::of(m, id)?;
+    Some(Pointer::Into(base, variable(m, base)?, at))
+}
+
+/// The pointer that an instruction makes.
+fn made(
+    m: &Module<'_>,
+    body: &Body,
+    found: &SecondaryMap<Id, Option<Pointer>>,
+    inst: &BInst,
+) -> Option<Pointer> {
+    let words = body.operands(inst);
+    let operand = |n: usize| words.get(n).map(|w| Id::of(*w));
+    let first = operand(0)?;
+    match inst.op {
+        Op::CopyObject | Op::Bitcast | Op::PtrCastToGeneric | Op::GenericCastToPtr => {
+            of(m, found, first).map(|_| Pointer::Behind(first, 0))
+        }
+        Op::Select => {
+            let (a, b) = (operand(1)?, operand(2)?);
+            let both = [a, b].map(|p| of(m, found, p).is_some());
+            both.contains(&true).then_some(Pointer::Choice(first, a, b))
+        }
+        Op::AccessChain
+        | Op::InBoundsAccessChain
+        | Op::PtrAccessChain
+        | Op::InBoundsPtrAccessChain => {
+            let base = of(m, found, first)?;
+            let element = matches!(inst.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain);
+            let (by, indices) = match element {
+                true => (operand(1), words.get(2..)?),
+                false => (None, words.get(1..)?),
+            };
+            let to = body.type_of(m, first).and_then(|t| m.pointee(t))?;
+            if let ([index], Pointer::Into(var, ty, 0)) = (indices, &base)
+                && by.is_none_or(|id| m.bits(id) == Some(0))
+                && m.bits(Id::of(*index)).is_none()
+                && to == *ty
+            {
+                return Some(Pointer::Component(*var, *ty, Id::of(*index)));
+            }
+            let indices: Vec<Id> = indices.iter().map(|w| Id::of(*w)).collect();
+            let at = addresses::behind(m, to, by, &indices).ok()?;
+            Some(Pointer::Behind(first, at))
+        }
+        _ => None,
+    }
+}
+
+struct Loads<'a, 'm, 'b> {
+    m: &'a Module<'m>,
+    body: &'b mut Body,
+    found: &'a SecondaryMap<Id, Option<Pointer>>,
+    /// Phis of what phis of pointers are to, by type and bytes behind them.
+    made: BTreeMap<(Id, Ty, u64), Id>,
+    /// What is loaded at the ends of blocks, for phis.
+    ends: BTreeMap<Block, Vec<BInst>>,
+}
+
+impl Loads<'_, '_, '_> {
+    fn inst(&mut self, inst: BInst, out: &mut Vec<BInst>) {
+        if inst.id.expand().is_some_and(|id| self.found[id].is_some()) {
+            // Who else takes such a pointer finds no value.
+            return;
+        }
+        let pointer = self.body.operands(&inst).first().map(|w| Id::of(*w));
+        let known = pointer.and_then(|p| of(self.m, self.found, p));
+        let (Op::Load, Some(p), Some(pointer)) = (inst.op, known, pointer) else {
+            out.push(inst);
+            return;
+        };
+        let (Some(id), Some(ty)) = (inst.id.expand(), inst.ty.expand()) else {
+            out.push(inst);
+            return;
+        };
+        if let Pointer::Into(var, of, 0) = p
+            && of == ty
+        {
+            if pointer != var {
+                self.body.set_operand(&inst, 0, var);
+            }
+            out.push(inst);
+            return;
+        }
+        let place = (inst.at, inst.line);
+        match self.value(pointer, ty, 0, place, out, 0) {
+            Some(value) => {
+                let words = [value.as_u32()];
+                let copy = self
+                    .body
+                    .inst(Op::CopyObject, place, Some(ty), Some(id), &words);
+                out.push(copy);
+            }
+            // It is told where the load is emitted.
+            None => out.push(inst),
+        }
+    }
+
+    fn make(
+        &mut self,
+        op: Op,
+        ty: Ty,
+        words: &[u32],
+        place: (u32, u32),
+        out: &mut Vec<BInst>,
+    ) -> Id {
+        let id = self.body.fresh(ty);
+        out.push(self.body.inst(op, place, Some(ty), Some(id), words));
+        id
+    }
+
+    /// What is of a type so many bytes behind a pointer.
+    fn value(
+        &mut self,
+        pointer: Id,
+        ty: Ty,
+        more: u64,
+        place: (u32, u32),
+        out: &mut Vec<BInst>,
+        depth: u32,
+    ) -> Option<Id> {
+        if depth > MOST_DEPTH {
+            return None;
+        }
+        match of(self.m, self.found, pointer)? {
+            Pointer::Behind(base, at) => {
+                self.value(base, ty, more.wrapping_add(at), place, out, depth + 1)
+            }
+            Pointer::Into(var, of, at) => {
+                let all = self.make(Op::Load, of, &[var.as_u32()], place, out);
+                match of == ty && at.wrapping_add(more) == 0 {
+                    true => Some(all),
+                    false => self.part((all, of), ty, at.wrapping_add(more), place, out),
+                }
+            }
+            Pointer::Component(var, of, index) => {
+                let (component, _) = self.m.types.offset(of, 0)?;
+                let all = self.make(Op::Load, of, &[var.as_u32()], place, out);
+                let words = [all.as_u32(), index.as_u32()];
+                let one = self.make(Op::VectorExtractDynamic, component, &words, place, out);
+                match component == ty && more == 0 {
+                    true => Some(one),
+                    false => self.part((one, component), ty, more, place, out),
+                }
+            }
+            Pointer::Choice(condition, a, b) => {
+                let a = self.value(a, ty, more, place, out, depth + 1)?;
+                let b = self.value(b, ty, more, place, out, depth + 1)?;
+                let words = [condition, a, b].map(|id| id.as_u32());
+                Some(self.make(Op::Select, ty, &words, place, out))
+            }
+            Pointer::Phi(block, n) => {
+                if let Some(there) = self.made.get(&(pointer, ty, more)) {
+                    return Some(*there);
+                }
+                let phi = self.body.blocks[block].phis.get(n)?.clone();
+                let id = self.body.fresh(ty);
+                self.made.insert((pointer, ty, more), id);
+                let mut args = Vec::with_capacity(phi.args.len());
+                for (from, arg) in phi.args {
+                    let mut end = Vec::new();
+                    let value = self.value(arg, ty, more, place, &mut end, depth + 1)?;
+                    self.ends.entry(from).or_default().extend(end);
+                    args.push((from, value));
+                }
+                let at = phi.at;
+                self.body.blocks[block].phis.push(Phi { id, ty, at, args });
+                Some(id)
+            }
+        }
+    }
+
+    /// What is of a type so many bytes from where a value of scalars of one size begins.
+    fn part(
+        &mut self,
+        (whole, of): (Id, Ty),
+        ty: Ty,
+        at: u64,
+        place: (u32, u32),
+        out: &mut Vec<BInst>,
+    ) -> Option<Id> {
+        if let Type::Vector(component, count) = *self.m.types.kind(ty) {
+            let size = self.m.types.size(component);
+            let mut words = Vec::new();
+            for n in 0..u64::from(count) {
+                let behind = at + n * size;
+                let one = match behind < self.m.types.extent(of) {
+                    true => self.part((whole, of), component, behind, place, out)?,
+                    // A vector of three as one of four.
+                    false => self.body.constant(component, 0),
+                };
+                words.push(one.as_u32());
+            }
+            return Some(self.make(Op::CompositeConstruct, ty, &words, place, out));
+        }
+        let Type::Int(bits) = *self.m.types.kind(ty) else {
+            return None;
+        };
+        let scalars = self.m.types.scalars(of);
+        let n = scalars.iter().rposition(|(_, first)| *first <= at)?;
+        let (scalar, first) = *scalars.get(n)?;
+        let within = at - first;
+        let Type::Int(width) = *self.m.types.kind(scalar) else {
+            return None;
+        };
+        if within * 8 + u64::from(bits) > u64::from(width) {
+            return None;
+        }
+        let mut one = whole;
+        if self.m.types.count(of).is_some() {
+            let words = [whole.as_u32(), n as u32];
+            one = self.make(Op::CompositeExtract, scalar, &words, place, out);
+        }
+        if within != 0 {
+            let by = self.body.constant(scalar, within * 8);
+            let words = [one.as_u32(), by.as_u32()];
+            one = self.make(Op::ShiftRightLogical, scalar, &words, place, out);
+        }
+        match scalar == ty {
+            true => Some(one),
+            false if width == bits => {
+                Some(self.make(Op::CopyObject, ty, &[one.as_u32()], place, out))
+            }
+            false => Some(self.make(Op::UConvert, ty, &[one.as_u32()], place, out)),
+        }
+    }
+}
