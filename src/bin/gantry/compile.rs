@@ -1,5 +1,6 @@
 //! `gantry compile`.
 
+use crate::input::Language;
 use crate::{Failure, input, print, regalloc_map};
 use clap::ValueEnum;
 use gantry::Zebin;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Compile IR text, SPIR-V or WGSL
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`)
+    /// IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`); `-` is standard input, told by its contents
     file: PathBuf,
     /// Of SPIR-V or WGSL, the only kernel that is compiled
     #[arg(long)]
@@ -147,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ..spirv::Options::default()
     };
     let mut module = input::module(&args.file, &spirv)?;
-    if args.contract && !input::is_spirv(&args.file) {
+    if args.contract && input::language(&args.file)? == Language::Gir {
         for func in module.functions.values_mut() {
             let controls = func.float_controls();
             func.set_float_controls(FloatControls {

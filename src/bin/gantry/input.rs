@@ -8,11 +8,82 @@ use gantry::filetests::file::without_header;
 use gantry::isa::Platform;
 use gantry::runtime::{CodeCache, Device, zebin};
 use gantry::spirv::{self, Simd};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// A file's bytes.
+/// Returns the bytes of a file, or of standard input where the path is `-`. Standard input is read
+/// once, however often it is asked for.
+///
+/// # Errors
+/// It cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|e| Failure::file(path, e))
+    static STDIN: OnceLock<Result<Vec<u8>, String>> = OnceLock::new();
+    if path.as_os_str() != "-" {
+        return std::fs::read(path).map_err(|e| Failure::file(path, e));
+    }
+    let read = STDIN.get_or_init(|| {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map(|_| bytes).map_err(|e| e.to_string())
+    });
+    read.clone()
+        .map_err(|e| Failure::new(format!("standard input: {e}")))
+}
+
+/// Languages and containers that files hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Language {
+    /// IR text.
+    Gir,
+    /// SPIR-V words.
+    Spirv,
+    /// WGSL text.
+    Wgsl,
+    /// Assembly in IGA syntax.
+    Asm,
+    /// A zebin or bare instructions.
+    Binary,
+}
+
+/// Returns what a file holds: by its extension, or by its contents where the extension says
+/// nothing, as on standard input.
+///
+/// # Errors
+/// It has to be read for that, and cannot be.
+pub(crate) fn language(path: &Path) -> Result<Language, Failure> {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("gir") => return Ok(Language::Gir),
+        Some("spv") => return Ok(Language::Spirv),
+        Some("wgsl") => return Ok(Language::Wgsl),
+        Some("asm") => return Ok(Language::Asm),
+        Some("zebin" | "krn" | "bin") => return Ok(Language::Binary),
+        _ => {}
+    }
+    Ok(of_contents(&read(path)?))
+}
+
+fn of_contents(bytes: &[u8]) -> Language {
+    const SPIRV: [[u8; 4]; 2] = [[3, 2, 0x23, 7], [7, 0x23, 2, 3]];
+    if SPIRV.iter().any(|magic| bytes.starts_with(magic)) {
+        return Language::Spirv;
+    }
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return Language::Binary;
+    };
+    let starts = |words: &[&str]| {
+        let line = |l: &str| words.iter().any(|w| l.starts_with(w));
+        text.lines().any(|l| line(l.trim_start()))
+    };
+    if starts(&["kernel %", "function %"]) {
+        Language::Gir
+    } else if text.contains("@compute") {
+        Language::Wgsl
+    } else if is_elf(bytes) || bytes.contains(&0) {
+        Language::Binary
+    } else {
+        Language::Asm
+    }
 }
 
 /// A file's text.
@@ -42,16 +113,6 @@ pub(crate) fn is_elf(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\x7fELF")
 }
 
-/// Whether a path is of IR text.
-pub(crate) fn is_gir(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "gir")
-}
-
-/// Whether a path is of SPIR-V or WGSL.
-pub(crate) fn is_spirv(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "spv" || e == "wgsl")
-}
-
 /// The value of `--robust`.
 pub(crate) fn on_off(text: &str) -> Result<bool, String> {
     match text {
@@ -74,7 +135,7 @@ pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
 
 /// The kernels of a file of SPIR-V or WGSL.
 fn translated(path: &Path, options: &spirv::Options) -> Result<spirv::Translated, Failure> {
-    if path.extension().is_some_and(|e| e == "wgsl") {
+    if language(path)? == Language::Wgsl {
         #[cfg(feature = "wgsl")]
         return gantry::translate_wgsl(&read_text(path)?, options)
             .map_err(|e| Failure::file(path, e));
@@ -119,7 +180,7 @@ pub(crate) fn kernels(
     path: &Path,
     options: &spirv::Options,
 ) -> Result<(ir::Module, Vec<spirv::Kernel>), Failure> {
-    if is_spirv(path) {
+    if matches!(language(path)?, Language::Spirv | Language::Wgsl) {
         let translated = translated(path, options)?;
         return Ok((translated.module, translated.kernels));
     }

@@ -5,6 +5,7 @@ mod asm;
 mod bindings;
 mod compare;
 mod compile;
+mod completions;
 mod devices;
 mod disasm;
 mod images;
@@ -12,6 +13,7 @@ mod input;
 mod regalloc_map;
 mod run;
 mod seen;
+mod targets;
 mod test;
 mod validate;
 
@@ -41,7 +43,9 @@ enum Command {
     Validate(validate::Args),
     Run(run::Args),
     Devices(devices::Args),
+    Targets(targets::Args),
     Test(test::Args),
+    Completions(completions::Args),
 }
 
 /// Why a subcommand failed, as standard error shows it.
@@ -49,6 +53,8 @@ enum Command {
 pub(crate) enum Failure {
     /// A sentence.
     Message(String),
+    /// A sentence about the command line itself.
+    Usage(String),
     /// Errors about a text, already shown with their lines.
     Rendered(String),
 }
@@ -59,17 +65,39 @@ impl Failure {
         Failure::Message(message.to_string())
     }
 
+    /// A command line that is wrong.
+    pub(crate) fn usage(message: impl fmt::Display) -> Failure {
+        Failure::Usage(message.to_string())
+    }
+
+    /// Exit status: 2 where the command line is wrong, else 1.
+    fn status(&self) -> ExitCode {
+        ExitCode::from(if matches!(self, Failure::Usage(_)) {
+            2
+        } else {
+            1
+        })
+    }
+
     /// A file that cannot be read or written.
     pub(crate) fn file(path: &std::path::Path, error: impl fmt::Display) -> Failure {
         Failure::Message(format!("{}: {error}", path.display()))
     }
 }
 
+/// Writes with `error:` in colour; [`anstream`] takes that away where no terminal shows it.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Message(m) => write!(f, "error: {}", m.trim_end()),
-            Failure::Rendered(r) => f.write_str(r.trim_end()),
+        let red = anstyle::AnsiColor::Red.on_default().bold();
+        let text = match self {
+            Failure::Message(m) | Failure::Usage(m) => {
+                return write!(f, "{red}error:{red:#} {}", m.trim_end());
+            }
+            Failure::Rendered(r) => r.trim_end(),
+        };
+        match text.strip_prefix("error:") {
+            Some(rest) => write!(f, "{red}error:{red:#}{rest}"),
+            None => f.write_str(text),
         }
     }
 }
@@ -102,9 +130,8 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Clap's own status for a wrong command line is 2; this command has 0 and 1.
             let _ = e.print();
-            return ExitCode::from(u8::from(e.use_stderr()));
+            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
         }
     };
     let result = match cli.command {
@@ -115,13 +142,15 @@ fn main() -> ExitCode {
         Command::Validate(a) => validate::run(&a),
         Command::Run(a) => run::run(&a),
         Command::Devices(a) => devices::run(&a),
+        Command::Targets(a) => targets::run(&a),
+        Command::Completions(a) => completions::run(&a),
         Command::Test(a) => test::run(&a),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            let _ = writeln!(std::io::stderr(), "{failure}");
-            ExitCode::FAILURE
+            let _ = writeln!(anstream::stderr(), "{failure}");
+            failure.status()
         }
     }
 }

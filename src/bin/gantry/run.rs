@@ -2,6 +2,7 @@
 
 use crate::args::{ArgForm, make};
 use crate::bindings::{self, Bound};
+use crate::input::Language;
 use crate::{Failure, input, seen};
 use gantry::codegen::OptLevel;
 use gantry::runtime::{Device, DeviceKind, Grid, Kernel, Module, SimOptions, Watch};
@@ -12,7 +13,8 @@ use std::time::Duration;
 /// Run a kernel of a zebin, of IR text, of SPIR-V or of WGSL
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first
+    /// A zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first; `-` is
+    /// standard input, told by its contents
     file: PathBuf,
     /// The kernel; may be left out where there is one
     #[arg(long)]
@@ -206,7 +208,10 @@ fn open(kind: DeviceKind, args: &Args) -> Result<Device, Failure> {
 type Zebin = (Vec<u8>, Option<bool>, Vec<spirv::Kernel>);
 
 fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
-    if !input::is_gir(&args.file) && !input::is_spirv(&args.file) {
+    if matches!(
+        input::language(&args.file)?,
+        Language::Asm | Language::Binary
+    ) {
         return Ok((input::read(&args.file)?, None, Vec::new()));
     }
     let mut options = input::options(args.target.as_deref(), device)?;

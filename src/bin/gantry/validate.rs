@@ -1,5 +1,6 @@
 //! `gantry validate`.
 
+use crate::input::Language;
 use crate::{Failure, input, print};
 use gantry::isa::diag::{Diagnostic, Diagnostics};
 use gantry::isa::legal::Rule;
@@ -25,8 +26,8 @@ struct Report {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let report = match args.file.extension() {
-        Some(e) if e == "asm" => text(&args.file, input::platform(&args.platform)?)?,
+    let report = match input::language(&args.file)? {
+        Language::Asm => text(&args.file, input::platform(&args.platform)?)?,
         _ => {
             let (platform, code) = input::code(&args.file, &args.platform)?;
             let mut report = Report::default();
