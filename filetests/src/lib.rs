@@ -25,6 +25,7 @@ pub use file::TestFile;
 #[doc = include_str!("../../docs/add-a-pass.md")]
 struct Walkthroughs;
 
+use rayon::prelude::*;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -108,7 +109,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Runs one file, or every filetest below a directory in the order of their names.
+/// Runs one file, or every filetest below a directory: side by side, reported in the order of their names.
 pub fn run_path(path: &Path, options: Options) -> Summary {
     let mut summary = Summary::default();
     let mut files = Vec::new();
@@ -119,8 +120,9 @@ pub fn run_path(path: &Path, options: Options) -> Summary {
             message,
         });
     }
-    for file in files {
-        summary.add(run_file(&file, options));
+    let all: Vec<Summary> = files.par_iter().map(|f| run_file(f, options)).collect();
+    for one in all {
+        summary.add(one);
     }
     summary
 }

@@ -201,6 +201,8 @@ pub fn hazards(zebin: &[u8], run: &Run) -> Result<Vec<Hazard>, String> {
 fn simulator() -> Device {
     Device::simulator(SimOptions {
         instruction_limit: INSTRUCTION_LIMIT,
+        // Launches are small, and files run side by side.
+        threads: 1,
         ..SimOptions::default()
     })
 }

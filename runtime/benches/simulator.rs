@@ -17,7 +17,6 @@ mod cl;
 #[path = "../tests/common/mod.rs"]
 mod common;
 #[path = "../tests/common/rng.rs"]
-#[allow(dead_code, reason = "a kit for tests, of which this uses a part")]
 mod rng;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

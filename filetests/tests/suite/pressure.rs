@@ -1,6 +1,7 @@
-//! The kernels of the run filetests with a part of the register file: what does not fit is spilled, and does the same.
+//! Kernels of the run filetests with a part of the register file: what does not fit is spilled, and does the same.
+//! Each run draws some (`launched::OneOf`).
 
-use crate::launched::failures;
+use crate::launched::{OneOf, failures};
 use gantry_codegen::{Allocator, GrfMode};
 use gantry_filetests::runner::Way;
 
@@ -16,7 +17,7 @@ fn spilled_kernels_do_the_same() {
     let files_of = [64, 32, 16].map(|n| (n, Allocator::Bytes));
     for (grfs, allocator) in files_of.into_iter().chain(coarse) {
         let what = format!("{grfs} registers, places by {}", allocator.name());
-        bad += failures(&TARGETS, &what, |way| {
+        bad += failures(OneOf(3), &TARGETS, &what, |way| {
             Some(Way {
                 grfs: Some(grfs),
                 allocator,
@@ -32,7 +33,7 @@ fn kernels_with_more_registers_do_the_same() {
     let mut bad = 0;
     for grf_mode in [GrfMode::Large, GrfMode::Auto] {
         let what = format!("--grf {}", grf_mode.name());
-        bad += failures(&LARGE, &what, |way| Some(Way { grf_mode, ..way }));
+        bad += failures(OneOf(2), &LARGE, &what, |way| Some(Way { grf_mode, ..way }));
     }
     assert_eq!(bad, 0);
 }

@@ -8,6 +8,7 @@ use gantry_runtime::zebin::{Section, Zebin, product, write, write_sections};
 use gantry_runtime::{Device, Error, Grid, Limits, Pool, SimOptions};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -211,6 +212,15 @@ fn devices_have_limits_of_their_own() {
     );
 }
 
+/// Returns the time that this thread has computed, in seconds: what other tests take does not
+/// count. Where the system does not say it, the time that has passed.
+fn cpu_seconds() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = stat.split(' ').next().and_then(|n| n.parse::<f64>().ok());
+    nanoseconds.map_or_else(|| START.elapsed().as_secs_f64(), |n| n * 1e-9)
+}
+
 #[test]
 fn modules_take_time_as_their_size() {
     // With their code; without that of the last; and functions instead of kernels.
@@ -227,9 +237,9 @@ fn modules_take_time_as_their_size() {
         let mut best = [f64::INFINITY; 2];
         let mut ratio = || {
             for (zebin, best) in sizes.iter().zip(&mut best) {
-                let start = Instant::now();
+                let start = cpu_seconds();
                 assert_eq!(d.load(zebin).is_ok(), loads, "{what}");
-                *best = best.min(start.elapsed().as_secs_f64());
+                *best = best.min(cpu_seconds() - start);
             }
             best[1] / best[0]
         };

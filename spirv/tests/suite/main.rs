@@ -37,5 +37,10 @@ mod places;
 mod programs;
 mod shader;
 mod threads;
+#[allow(
+    clippy::approx_constant,
+    clippy::excessive_precision,
+    reason = "constants in two doubles, and arguments that are near them"
+)]
 mod ulp;
 mod wgsl;

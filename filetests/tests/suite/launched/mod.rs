@@ -4,7 +4,9 @@ use gantry_codegen::{Target, text};
 use gantry_filetests::command::run::launches;
 use gantry_filetests::runner::{RUNNERS, Way};
 use gantry_filetests::{TestFile, files};
-use std::path::Path;
+use rayon::prelude::*;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 
 /// Whether a kernel was refused since one of its instructions takes more than there is by itself, which spilling does not help, or since the kernel's own
 /// scratch leaves none for spilling.
@@ -13,22 +15,44 @@ fn alone(error: &str) -> bool {
     by_itself || error.contains("bytes of scratch for a thread")
 }
 
-/// Compiles and launches the kernels of the run filetests, each way changed by `with` or left out; how many launches failed.
-pub fn failures(targets: &[&str], what: &str, with: impl Fn(Way) -> Option<Way>) -> usize {
+/// Part of the launches that a run makes: one of so many, by the seed.
+#[derive(Clone, Copy)]
+pub struct OneOf(pub u64);
+
+impl OneOf {
+    /// Returns whether this run takes a file for a target. `GANTRY_SEED` draws; `GANTRY_ALL=1`
+    /// takes all.
+    fn takes(self, what: &str, file: &str, target: &str) -> bool {
+        let seed = std::env::var("GANTRY_SEED").unwrap_or_default();
+        let all = std::env::var_os("GANTRY_ALL").is_some_and(|v| v == "1");
+        let mut hash = DefaultHasher::new();
+        (seed, what, file, target).hash(&mut hash);
+        all || hash.finish().is_multiple_of(self.0)
+    }
+}
+
+/// Compiles and launches the kernels of the run filetests, a part of them, each way changed by
+/// `with` or left out; returns how many launches failed.
+pub fn failures(
+    part: OneOf,
+    targets: &[&str],
+    what: &str,
+    with: impl Fn(Way) -> Option<Way> + Sync,
+) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("filetests/run");
     let simulator = RUNNERS.into_iter().find(|r| r.compiles()).unwrap();
     let only = std::env::var("GANTRY_FILE").unwrap_or_default();
-    let (mut done, mut refused, mut failures) = (0, 0, Vec::new());
-    for path in files(&root).unwrap() {
+    let of_file = |path: &PathBuf| {
+        let (mut done, mut refused, mut failures) = (0, 0, Vec::new());
         let name = path.strip_prefix(&root).unwrap().display().to_string();
         if !name.contains(&only) {
-            continue;
+            return (done, refused, failures);
         }
-        let source = std::fs::read_to_string(&path).unwrap();
+        let source = std::fs::read_to_string(path).unwrap();
         let file = TestFile::parse(&name, &source).unwrap();
         let module = text::parse(&file.body).unwrap().module;
         for target in targets.iter().map(|t| Target::from_name(t).unwrap()) {
-            if !file.is_for(&target) {
+            if !file.is_for(&target) || !part.takes(what, &name, target.name()) {
                 continue;
             }
             for way in Way::all(&module).into_iter().filter_map(&with) {
@@ -40,7 +64,15 @@ pub fn failures(targets: &[&str], what: &str, with: impl Fn(Way) -> Option<Way>)
                 }
             }
         }
-    }
+        (done, refused, failures)
+    };
+    let sum = |mut a: (u32, u32, Vec<String>), b: (u32, u32, Vec<String>)| {
+        a.2.extend(b.2);
+        (a.0 + b.0, a.1 + b.1, a.2)
+    };
+    let all = files(&root).unwrap();
+    let all = all.par_iter().map(of_file);
+    let (done, refused, failures) = all.reduce(|| (0, 0, Vec::new()), sum);
     println!(
         "{what}: {done} compiled, {refused} refused for one instruction, {} failed",
         failures.len()

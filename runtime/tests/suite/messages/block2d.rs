@@ -1,8 +1,8 @@
 //! 2D blocks of random surfaces and shapes, an element at a time.
 
-use super::common::Rng;
 use super::harness::{Case, MEMORY, Where};
 use super::model::Form;
+use crate::common::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort, LscSurface, LscVector, Message,

@@ -1,8 +1,8 @@
 //! One message in a kernel of its own: registers are loaded from a buffer, the message is sent, registers are stored.
 
-use super::common::Rng;
 use super::model::{AddressForm, Form};
 use super::text::{bindless, end, send, zebin};
+use crate::common::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, BlockUnit, Cache, Dir, LscAccess, LscAddr, LscCaching, LscData, LscOp, LscPort,

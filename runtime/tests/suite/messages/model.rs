@@ -1,7 +1,7 @@
 //! What messages do, written down plainly: a byte at a time, a channel at a time.
 
-use super::common::Rng;
 use super::harness::{Case, MEMORY, Where};
+use crate::common::Rng;
 use gantry_isa_gen::Platform;
 use gantry_isa_gen::message::{
     AddrModel, AtomicOp, BlockUnit, Dir, FloatAtomicOp, LscAccess, LscData, LscKind, LscOp,

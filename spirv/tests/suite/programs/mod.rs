@@ -209,7 +209,7 @@ fn programs_do_on_the_simulator_what_each_work_item_does_alone() {
         v.and_then(|v| v.parse().ok()).unwrap_or(or)
     };
     let seed = number("GANTRY_SEED", 0x5eed);
-    let programs = number("GANTRY_PROGRAMS", 1000);
+    let programs = number("GANTRY_PROGRAMS", 600);
     let named = std::env::var("GANTRY_TARGETS").unwrap_or(TARGETS.join(","));
     let targets: Vec<Target> = named
         .split(',')

@@ -1,7 +1,7 @@
 //! A shader's bytes on the simulator.
 
-use super::targets::TARGETS;
 use super::{Buffers, Shader, as_bytes, as_words};
+use crate::targets::TARGETS;
 use gantry_codegen::{CompileOptions, Target, compile};
 use gantry_runtime::{
     AddressMode, Arg, ChannelOrder, ChannelType, Device, FilterMode, Grid, ImageDesc, ImageFormat,

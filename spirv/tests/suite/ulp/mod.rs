@@ -18,12 +18,12 @@ mod kernel;
 mod number;
 mod spots;
 
+use crate::rng::Rng;
 use crate::targets::TARGETS;
 use functions::{Function, Kind};
 use gantry_codegen::Target;
 use kernel::{Form, Loaded};
 use number::{Real, Type};
-use rng::Rng;
 use std::fmt::Write;
 
 /// The work-items of a launch.

@@ -31,7 +31,7 @@ mod sampler;
 mod subgroup;
 mod vector;
 
-use super::super::case::Case;
+use super::case::Case;
 
 /// Every launch.
 pub fn cases() -> Vec<Case> {
