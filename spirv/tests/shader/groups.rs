@@ -80,7 +80,7 @@ fn want(values: &[i32], i: usize, max: bool, how: How) -> f32 {
     };
     let first = i / size * size;
     let end = if how == How::Clusters { first + 4 } else { i };
-    let runs = |n: &usize| how == How::GroupScan || n % 4 != 0;
+    let runs = |n: &usize| how == How::GroupScan || !n.is_multiple_of(4);
     let all = (first..end).filter(runs).map(|n| values[n] as f32);
     match max {
         true => all.fold(f32::NEG_INFINITY, f32::max),

@@ -13,6 +13,7 @@ mod fast;
 mod groups;
 mod images;
 mod inputs;
+mod linking;
 mod malformed;
 mod permits;
 mod several;

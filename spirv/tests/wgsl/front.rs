@@ -49,6 +49,27 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {
     );
 }
 
+/// Operations that only compute shaders have, beside another stage that naga does not take them in.
+#[test]
+fn other_stages_are_not_looked_at() {
+    let text = "
+enable subgroups;
+@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+fn sum(n: u32) -> u32 { return subgroupAdd(n); }
+@fragment fn fragment() { o[1] = sum(1u); }
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) l: u32) {
+    o[l] = sum(2u);
+}
+";
+    let by_width = |simd: u32| {
+        let sum = 2 * simd.min(8);
+        vec![(0, (0..8).flat_map(|_| sum.to_le_bytes()).collect())]
+    };
+    let mut case = Case::new("stages", text, [1, 1, 1]).output(0, &[0u32; 8], Judge::Exact);
+    case.by_width = Some(by_width);
+    run(case);
+}
+
 const OVERRIDES: &str = "
 override N: u32;
 override scale: f32 = 2.0;

@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     /// The IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`)
     file: PathBuf,
+    /// More modules of SPIR-V, which are linked with the first one by the names that they import and export
+    more: Vec<PathBuf>,
     /// Of SPIR-V or WGSL, the only kernel that is compiled
     #[arg(long)]
     kernel: Option<String>,
@@ -139,7 +141,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         inline: options.inline,
         ..spirv::Options::default()
     };
-    let mut module = input::module(&args.file, &spirv)?;
+    let mut module = input::module(&args.file, &args.more, &spirv)?;
     if args.contract && !input::is_spirv(&args.file) {
         for func in module.functions.values_mut() {
             let controls = func.float_controls();

@@ -73,7 +73,14 @@ pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
 }
 
 /// The kernels of a file of SPIR-V or WGSL.
-fn translated(path: &Path, options: &spirv::Options) -> Result<spirv::Translated, Failure> {
+fn translated(
+    path: &Path,
+    more: &[PathBuf],
+    options: &spirv::Options,
+) -> Result<spirv::Translated, Failure> {
+    if let Some(other) = more.iter().find(|_| !is_words(path)) {
+        return Err(Failure::file(other, "only SPIR-V is linked"));
+    }
     if path.extension().is_some_and(|e| e == "wgsl") {
         #[cfg(feature = "wgsl")]
         return gantry::translate_wgsl(&read_text(path)?, options)
@@ -81,9 +88,25 @@ fn translated(path: &Path, options: &spirv::Options) -> Result<spirv::Translated
         #[cfg(not(feature = "wgsl"))]
         return Err(Failure::file(path, "WGSL needs the feature `wgsl`"));
     }
-    let words = gantry::spirv_words(&read(path)?);
-    let words = words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))?;
-    spirv::translate(&words, options).map_err(|e| Failure::file(path, e))
+    let words = |path: &Path| {
+        let words = gantry::spirv_words(&read(path)?);
+        words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))
+    };
+    let mut all = vec![words(path)?];
+    for path in more {
+        all.push(words(path)?);
+    }
+    let modules: Vec<&[u32]> = all.iter().map(Vec::as_slice).collect();
+    let whole = match *modules.as_slice() {
+        [_] => None,
+        _ => Some(spirv::link(&modules).map_err(Failure::new)?),
+    };
+    let whole = whole.as_deref().or(modules.first().copied());
+    spirv::translate(whole.unwrap_or(&[]), options).map_err(|e| Failure::file(path, e))
+}
+
+fn is_words(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "spv")
 }
 
 /// The SIMD width of a text.
@@ -110,17 +133,25 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
 }
 
 /// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank.
-pub(crate) fn module(path: &Path, options: &spirv::Options) -> Result<ir::Module, Failure> {
-    Ok(kernels(path, options)?.0)
+pub(crate) fn module(
+    path: &Path,
+    more: &[PathBuf],
+    options: &spirv::Options,
+) -> Result<ir::Module, Failure> {
+    Ok(kernels(path, more, options)?.0)
 }
 
 /// The same, and what is known of kernels that were translated.
 pub(crate) fn kernels(
     path: &Path,
+    more: &[PathBuf],
     options: &spirv::Options,
 ) -> Result<(ir::Module, Vec<spirv::Kernel>), Failure> {
+    if let (false, Some(other)) = (is_spirv(path), more.first()) {
+        return Err(Failure::file(other, "only SPIR-V is linked"));
+    }
     if is_spirv(path) {
-        let translated = translated(path, options)?;
+        let translated = translated(path, more, options)?;
         return Ok((translated.module, translated.kernels));
     }
     let source = read_text(path)?;

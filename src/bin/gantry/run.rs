@@ -14,6 +14,8 @@ use std::time::Duration;
 pub(crate) struct Args {
     /// A zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first
     file: PathBuf,
+    /// More modules of SPIR-V, which are linked with the first one by the names that they import and export
+    more: Vec<PathBuf>,
     /// The kernel; may be left out where there is one
     #[arg(long)]
     kernel: Option<String>,
@@ -207,6 +209,9 @@ type Zebin = (Vec<u8>, Option<bool>, Vec<spirv::Kernel>);
 
 fn zebin(args: &Args) -> Result<Zebin, Failure> {
     if !input::is_gir(&args.file) && !input::is_spirv(&args.file) {
+        if let Some(other) = args.more.first() {
+            return Err(Failure::file(other, "only SPIR-V is linked"));
+        }
         return Ok((input::read(&args.file)?, None, Vec::new()));
     }
     let mut options = CompileOptions::for_target(&args.target).map_err(Failure::new)?;
@@ -223,7 +228,7 @@ fn zebin(args: &Args) -> Result<Zebin, Failure> {
         target: Some(options.clone()),
         ..spirv::Options::default()
     };
-    let (module, kernels) = input::kernels(&args.file, &spirv)?;
+    let (module, kernels) = input::kernels(&args.file, &args.more, &spirv)?;
     let Some(dir) = &args.cache else {
         return Ok((input::compiled(&module, &options)?.zebin, None, kernels));
     };
