@@ -159,6 +159,21 @@ fn large_constant_arrays() {
     run(Case::new("table", text.leak(), [2, 1, 1]).output(0, &want, Judge::Exact));
 }
 
+/// A large value that is loaded for nothing is not loaded.
+#[test]
+fn large_values_that_nobody_reads() {
+    let text = "
+@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@group(0) @binding(1) var<storage> v: array<u32, 100000>;
+var<private> p = array<bool, 3000>();
+@compute @workgroup_size(1) fn main() { _ = v; _ = p; o[0] = v[70000] + 1u; }
+";
+    let mut data = vec![0u32; 100_000];
+    data[70_000] = 41;
+    let case = Case::new("phony", text, [1, 1, 1]).output(0, &[42u32], Judge::Exact);
+    run(case.input(1, &data));
+}
+
 /// naga's writer panics at a pointer to a part as an argument: an error, and whoever prints panics can tell.
 #[test]
 fn panics_of_naga_are_errors() {
