@@ -308,7 +308,7 @@ impl Flatten<'_, '_> {
             return Ok(at);
         }
         if data.blocks.is_empty() {
-            let name = self.m.name(data.id).unwrap_or_default();
+            let name = library::declared::name(self.m, data.id).unwrap_or_default();
             return Err(Error::unsupported(format!(
                 "a call of \"{name}\", which the module only declares,"
             )));

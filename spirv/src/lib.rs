@@ -27,6 +27,7 @@ mod flatten;
 mod globals;
 mod inputs;
 mod library;
+mod link;
 mod logical;
 mod module;
 mod parts;
@@ -45,6 +46,7 @@ mod width;
 
 pub use constants::{NoSpecValue, SpecValue};
 pub use error::{CompileError, Error, Errors, Fault};
+pub use link::link;
 
 use gantry_codegen::verifier::verify_module;
 use gantry_codegen::{Begun, CompileOptions, Compiled, Context, Inline, ir};

@@ -26,7 +26,7 @@ impl Id {
 }
 
 /// The largest id bound taken: the universal limit.
-const MOST_IDS: u32 = 0x3f_ffff;
+pub(crate) const MOST_IDS: u32 = 0x3f_ffff;
 /// What is added to the numbers of GLSL.std.450's instructions in bodies: all of their operands are ids.
 pub(crate) const GLSL: u32 = 1 << 16;
 /// Words before the first instruction.
@@ -61,6 +61,13 @@ pub(crate) struct Stream<'w> {
 }
 
 impl<'w> Stream<'w> {
+    /// Whether an instruction of an imported set is one of OpenCL.std, by its operands.
+    pub fn is_opencl(&self, operands: &[u32]) -> bool {
+        operands
+            .first()
+            .is_some_and(|set| self.opencl.contains(set))
+    }
+
     /// The words of an instruction's operands, without type and result.
     pub fn operands(&self, inst: &Inst) -> &'w [u32] {
         let range = inst.first as usize..inst.end as usize;
@@ -194,6 +201,11 @@ fn opencl_operands(number: u32) -> Option<&'static Operands> {
 /// The name of an instruction, as in the specification.
 pub(crate) fn name(op: Op) -> String {
     format!("Op{op:?}")
+}
+
+/// Whether an imported set of a name has no meaning for what kernels compute.
+pub(crate) fn is_silent(set: &str) -> bool {
+    set.starts_with("NonSemantic.") || set.contains("DebugInfo")
 }
 
 /// The name of an OpenCL.std instruction.

@@ -335,7 +335,9 @@ impl Analysis<'_, '_> {
             // Of an image by an index it is another in each channel; so is the size of a level.
             op if images::is_query(op) => Spread::Operands,
             // A lane for each channel whatever the coordinates are.
-            Op::ImageSampleExplicitLod | Op::ImageRead | Op::ImageFetch => Spread::Source,
+            Op::ImageSampleExplicitLod | Op::ImageGather | Op::ImageRead | Op::ImageFetch => {
+                Spread::Source
+            }
             op if rectangles::is_read(op) => Spread::Source,
             Op::ExtInst if self.is_by_channel(operands) => Spread::Source,
             Op::FunctionCall => match declared::result(self.m, operands) {

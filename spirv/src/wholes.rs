@@ -52,13 +52,14 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
         }
     };
     let blocks: Vec<_> = body.blocks.keys().collect();
-    let mut copied: BTreeSet<Id> = BTreeSet::new();
+    let mut all: BTreeSet<Id> = BTreeSet::new();
     for &b in &blocks {
         let mut insts = std::mem::take(&mut body.blocks[b].insts);
         let mut loaded: BTreeMap<Id, Id> = BTreeMap::new();
         for inst in &mut insts {
             if let Some((id, from)) = large(body, inst) {
                 loaded.insert(id, from);
+                all.insert(id);
             }
             if is_quiet(inst.op) {
                 continue;
@@ -66,7 +67,6 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
             if let (Op::Store, &[to, value]) = (inst.op, body.operands(inst))
                 && let Some(from) = loaded.get(&Id::of(value))
             {
-                copied.insert(Id::of(value));
                 let words = [to, from.as_u32()];
                 *inst = body.inst(Op::CopyMemory, (inst.at, inst.line), None, None, &words);
             }
@@ -74,13 +74,13 @@ pub(crate) fn copy(m: &Module<'_>, body: &mut Body) {
         }
         body.blocks[b].insts = insts;
     }
-    if copied.is_empty() {
+    if all.is_empty() {
         return;
     }
-    // Loads that nothing else reads are no more.
+    // Loads that nothing reads, or nothing reads any more, are gone.
     let mut read: SecondaryMap<Id, bool> = SecondaryMap::new();
     body.for_each_read(|id| read[id] = true);
-    let gone = |id: Id| copied.contains(&id) && !read[id];
+    let gone = |id: Id| all.contains(&id) && !read[id];
     for b in blocks {
         let insts = &mut body.blocks[b].insts;
         insts.retain(|i| i.op != Op::Load || !i.id.expand().is_some_and(gone));

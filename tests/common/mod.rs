@@ -36,10 +36,21 @@ impl Outcome {
         self.err
     }
 
-    /// Asserts that it ended in an orderly way, whichever: 0 or 1, and no panic.
+    /// Asserts an exit with status 2, of a wrong command line, and gives back standard error.
+    pub fn misused(self) -> String {
+        let status = self.status;
+        assert_eq!(status, Some(2), "stdout: {}\nstderr: {}", self.out, self.err);
+        Outcome {
+            status: Some(1),
+            ..self
+        }
+        .fails()
+    }
+
+    /// Asserts that it ended in an orderly way, whichever: 0, 1 or 2, and no panic.
     pub fn orderly(&self, what: &str) {
         assert!(
-            matches!(self.status, Some(0 | 1)),
+            matches!(self.status, Some(0..=2)),
             "{what}: {:?}\n{}",
             self.status,
             self.err

@@ -602,3 +602,51 @@ fn wgsl_by_its_bindings() {
     let e = gantry(["compile", &bad]).fails();
     assert!(e.contains("1 │ fn f()"), "{e}");
 }
+
+#[cfg(feature = "wgsl")]
+#[test]
+fn values_of_constants_and_several_modules() {
+    let dir = Scratch::new();
+    let text = WGSL
+        .replace("32)", "N)")
+        .replacen('\n', "\noverride N: u32;\n", 1);
+    let path = dir.write("k.wgsl", &text);
+    let compile = |more: &[&str]| {
+        let mut args = vec!["compile", path.as_str(), "--emit", "gir", "--simd", "8"];
+        args.extend(more);
+        gantry(args)
+    };
+    let ir = compile(&["--spec", "N=24"]).ok();
+    assert!(ir.contains("group 24,1,1"), "{ir}");
+    let e = compile(&["--spec", "N=24", "--spec", "M=1"]).fails();
+    assert!(
+        e.contains("no specialization constant `M`; there are N"),
+        "{e}"
+    );
+    let e = compile(&["--spec", "N=-1"]).fails();
+    assert!(
+        e.contains("-1 is no value of an unsigned integer of 32 bits"),
+        "{e}"
+    );
+    let e = compile(&["--spec", "N"]).fails();
+    assert!(e.contains("`N` is no NAME=VALUE"), "{e}");
+    assert!(
+        compile(&["--spec", "N=x"])
+            .fails()
+            .contains("`x` is no value of a constant")
+    );
+
+    let words = gantry::spirv::wgsl::to_spirv(WGSL).unwrap();
+    let module = dir.path("k.spv");
+    let words: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    std::fs::write(&module, words).unwrap();
+    let module = dir.text("k.spv");
+    gantry(["compile", &module, "--emit", "gir"]).ok();
+    let e = gantry(["compile", &module, &module]).fails();
+    assert!(e.contains("a second entry point \"saxpy\""), "{e}");
+    assert!(
+        compile(&[&module])
+            .fails()
+            .contains("only SPIR-V is linked")
+    );
+}

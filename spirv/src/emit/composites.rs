@@ -3,6 +3,7 @@
 use super::{Emit, Leaves};
 use crate::body::BInst;
 use crate::error::Error;
+use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::read::Id;
 use gantry_codegen::ir::{IntCC, Value};
@@ -48,9 +49,18 @@ impl Emit<'_, '_, '_> {
                 all
             }
             Op::CompositeExtract => {
-                let from = self.operand(inst, 0)?;
+                let mut from = self.operand(inst, 0)?;
+                let mut indices = words.get(1..).unwrap_or(&[]);
+                // A part of a constant is one: the whole may be large.
+                while let (Some(Constant::Composite(parts)), Some((n, rest))) = (
+                    self.m.constant(from).map(|c| &c.value),
+                    indices.split_first(),
+                ) {
+                    from = *parts.get(*n as usize).ok_or_else(outside)?;
+                    indices = rest;
+                }
                 let all = self.get(from)?;
-                let (_, first, count) = self.part(from, words.get(1..).unwrap_or(&[]))?;
+                let (_, first, count) = self.part(from, indices)?;
                 all.get(first..first + count).ok_or_else(outside)?.into()
             }
             Op::CompositeInsert => {

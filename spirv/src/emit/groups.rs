@@ -540,8 +540,10 @@ impl Emit<'_, '_, '_> {
 
     /// Reductions of neighbouring lanes, each step of half as many: what runs alone counts.
     fn clusters(&mut self, r: Reduction, v: Value, size: Option<u32>) -> Result<Value, Error> {
-        let size = size.filter(|s| s.is_power_of_two() && *s <= self.simd);
-        let size = size.ok_or_else(|| Error::unsupported("a cluster of this size"))?;
+        let size = size.filter(|s| s.is_power_of_two());
+        let size = size.ok_or_else(|| Error::malformed("a cluster of no power of two"))?;
+        // Of a larger one nothing is said: shaders have such for devices with larger sub-groups, in branches that are not taken here.
+        let size = size.min(self.simd);
         let mask = self.b.exec_mask();
         let none = self.identity(r, v);
         let mut v = self.choose(mask, v, none)?;

@@ -41,7 +41,6 @@ use crate::cfg::script::Script;
 use crate::contract::{self, Sums};
 use crate::error::{Error, Errors};
 use crate::logical::{self as pointers, Places, Targets};
-use crate::module::constants::Constant;
 use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::parts::Part;
@@ -54,7 +53,7 @@ use gantry_codegen::builder::{FunctionBuilder, Variable};
 use gantry_codegen::ir::{self, Scalar, Value};
 use gantry_codegen::maps::sized;
 pub(crate) use memory::Access;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use spirv::{Op, StorageClass};
 use std::collections::BTreeMap;
 
@@ -590,56 +589,6 @@ impl Emit<'_, '_, '_> {
             s if s.is_float() => self.b.ins().vconst(s, &[bits & s.mask()]),
             s => self.b.ins().iconst(ty, (bits & s.mask()) as i64),
         }
-    }
-
-    fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
-        let mut out = Leaves::new();
-        let whole = id;
-        let mut todo: SmallVec<[Id; 8]> = smallvec![id];
-        while let Some(id) = todo.pop() {
-            let Some(c) = self.m.constant(id) else {
-                match self.m.def(id) {
-                    Def::Global(_) => out.push(self.global(id)?),
-                    _ => return Err(Error::malformed(format!("{id} is no constant"))),
-                }
-                continue;
-            };
-            if out.len() as u32 > MOST_LEAVES {
-                let whole = self
-                    .m
-                    .constant(whole)
-                    .map_or(0, |c| self.m.types.leaves(c.ty));
-                return Err(too_large(whole));
-            }
-            match &c.value {
-                Constant::Bits(bits) => {
-                    let scalar = self.scalar(c.ty)?;
-                    out.push(self.number(scalar, *bits));
-                }
-                Constant::Composite(parts) => todo.extend(parts.iter().rev().copied()),
-                Constant::Scalars(all) => {
-                    for ((ty, _), bits) in self.m.types.scalars(c.ty).iter().zip(all) {
-                        let scalar = self.scalar(*ty)?;
-                        out.push(self.number(scalar, *bits));
-                    }
-                }
-                Constant::Null | Constant::Undef => {
-                    if self.m.types.leaves(c.ty) > MOST_LEAVES {
-                        return Err(too_large(self.m.types.leaves(c.ty)));
-                    }
-                    for (ty, _) in self.m.types.scalars(c.ty) {
-                        let scalar = self.scalar(ty)?;
-                        out.push(self.number(scalar, 0));
-                    }
-                }
-                Constant::Address(base, at) => {
-                    let base = self.global(*base)?;
-                    out.push(self.plus(base, *at));
-                }
-                Constant::Sampler(..) => return Err(Error::unsupported("a constant sampler")),
-            }
-        }
-        Ok(out)
     }
 
     /// An instruction's operand.

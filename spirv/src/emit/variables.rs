@@ -1,7 +1,7 @@
 //! Variables of the program: their places, and what constant data holds.
 
-use super::Emit;
 use super::logical::Buffer;
+use super::{Emit, Leaves, MOST_LEAVES, too_large};
 use crate::error::Error;
 use crate::logical::BUFFER_ALIGN;
 use crate::module::addresses;
@@ -10,6 +10,7 @@ use crate::module::types::{Ty, Type};
 use crate::module::{Def, Module};
 use crate::read::Id;
 use gantry_codegen::ir::{self, Scalar, Value};
+use smallvec::{SmallVec, smallvec};
 use spirv::{Decoration, LinkageType, StorageClass};
 
 /// The most bytes of a variable of the program.
@@ -45,6 +46,57 @@ impl Emit<'_, '_, '_> {
                 "a variable of the program in {other:?} memory"
             ))),
         }
+    }
+
+    /// The leaves of a constant.
+    pub(super) fn constant(&mut self, id: Id) -> Result<Leaves, Error> {
+        let mut out = Leaves::new();
+        let whole = id;
+        let mut todo: SmallVec<[Id; 8]> = smallvec![id];
+        while let Some(id) = todo.pop() {
+            let Some(c) = self.m.constant(id) else {
+                match self.m.def(id) {
+                    Def::Global(_) => out.push(self.global(id)?),
+                    _ => return Err(Error::malformed(format!("{id} is no constant"))),
+                }
+                continue;
+            };
+            if out.len() as u32 > MOST_LEAVES {
+                let whole = self
+                    .m
+                    .constant(whole)
+                    .map_or(0, |c| self.m.types.leaves(c.ty));
+                return Err(too_large(whole));
+            }
+            match &c.value {
+                Constant::Bits(bits) => {
+                    let scalar = self.scalar(c.ty)?;
+                    out.push(self.number(scalar, *bits));
+                }
+                Constant::Composite(parts) => todo.extend(parts.iter().rev().copied()),
+                Constant::Scalars(all) => {
+                    for ((ty, _), bits) in self.m.types.scalars(c.ty).iter().zip(all) {
+                        let scalar = self.scalar(*ty)?;
+                        out.push(self.number(scalar, *bits));
+                    }
+                }
+                Constant::Null | Constant::Undef => {
+                    if self.m.types.leaves(c.ty) > MOST_LEAVES {
+                        return Err(too_large(self.m.types.leaves(c.ty)));
+                    }
+                    for (ty, _) in self.m.types.scalars(c.ty) {
+                        let scalar = self.scalar(ty)?;
+                        out.push(self.number(scalar, 0));
+                    }
+                }
+                Constant::Address(base, at) => {
+                    let base = self.global(*base)?;
+                    out.push(self.plus(base, *at));
+                }
+                Constant::Sampler(..) => return Err(Error::unsupported("a constant sampler")),
+            }
+        }
+        Ok(out)
     }
 
     /// The constants of the body that are in memory, as data of the module.

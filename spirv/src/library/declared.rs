@@ -224,7 +224,7 @@ fn find(name: &str) -> Option<Function> {
 }
 
 /// The name of a function as it is linked.
-fn name(m: &Module<'_>, id: Id) -> Option<String> {
+pub(crate) fn name(m: &Module<'_>, id: Id) -> Option<String> {
     let mut all = m.decorations(id);
     let linked = all.find(|d| d.1 == Decoration::LinkageAttributes);
     let linked = linked.map(|d| read::string(d.2)).filter(|n| !n.is_empty());

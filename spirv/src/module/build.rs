@@ -150,9 +150,7 @@ impl Builder<'_, '_> {
                 let set = match read::string(words).as_str() {
                     "OpenCL.std" => Set::OpenCl,
                     "GLSL.std.450" => Set::Glsl,
-                    s if s.starts_with("NonSemantic.") || s.contains("DebugInfo") => {
-                        Set::NonSemantic
-                    }
+                    s if read::is_silent(s) => Set::NonSemantic,
                     _ => Set::Unknown,
                 };
                 self.define(result(inst)?, Def::Set(set))?;

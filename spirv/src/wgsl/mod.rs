@@ -67,10 +67,10 @@ fn written(text: &str, options: &Options) -> Result<Vec<u32>, WgslError> {
     let mut module = naga::front::wgsl::parse_str(&parsed)
         .map_err(|e| WgslError::Text(e.emit_to_string(text)))?;
     let compute = |e: &naga::EntryPoint| e.stage == naga::ShaderStage::Compute;
-    // What is wrong with the others is told all the same.
+    // What other stages may do is not looked at.
+    module.entry_points.retain(compute);
     validate(&module, text)?;
     let asked = overrides::asked(&module, options).map_err(WgslError::Text)?;
-    module.entry_points.retain(compute);
     if module.entry_points.is_empty() {
         return Err(WgslError::Text("there is no compute shader".to_owned()));
     }

@@ -44,7 +44,7 @@ pub(crate) enum From {
 impl ArgForm {
     /// Reads an `--arg`.
     pub(crate) fn parse(text: &str) -> Result<ArgForm, Failure> {
-        let wrong = |what: &str| Failure::new(format!("--arg {text}: {what}"));
+        let wrong = |what: &str| Failure::usage(format!("--arg {text}: {what}"));
         let (form, rest) = text
             .split_once(':')
             .ok_or_else(|| wrong("an argument is FORM:..., as `in:FILE` or `f32:2.5`"))?;

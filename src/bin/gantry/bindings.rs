@@ -51,7 +51,7 @@ impl Bound {
     /// Reads one.
     pub(crate) fn parse(text: &str) -> Result<Bound, Failure> {
         let wrong = || {
-            Failure::new(format!(
+            Failure::usage(format!(
                 "--bind {text}: the form is SET,BINDING[,ELEMENT]:ARG or push:ARG"
             ))
         };

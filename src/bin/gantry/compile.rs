@@ -19,6 +19,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Args {
     /// IR (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`); `-` is standard input, told by its contents
     file: PathBuf,
+    /// More modules of SPIR-V, which are linked with the first one by the names that they import and export
+    more: Vec<PathBuf>,
     /// Of SPIR-V or WGSL, the only kernel that is compiled
     #[arg(long)]
     kernel: Option<String>,
@@ -102,7 +104,7 @@ enum Emit {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut options = match &args.target {
-        Some(name) => CompileOptions::for_target(name).map_err(Failure::new)?,
+        Some(name) => CompileOptions::for_target(name).map_err(Failure::usage)?,
         None => {
             let device = Device::open(DeviceKind::Auto).map_err(Failure::new)?;
             input::options(None, &device)?
@@ -116,17 +118,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     options.dump = print_after.clone();
     options.simd_cf = SimdCf::from_name(&args.simd_cf).ok_or_else(|| {
         let names = SimdCf::ALL.map(SimdCf::name).join(", ");
-        Failure::new(format!("no way `{}`: {names}", args.simd_cf))
+        Failure::usage(format!("no way `{}`: {names}", args.simd_cf))
     })?;
     options.inline = Inline::from_name(&args.inline).ok_or_else(|| {
         let names = Inline::ALL.map(Inline::name).join(", ");
-        Failure::new(format!("nothing called `{}`: {names}", args.inline))
+        Failure::usage(format!("nothing called `{}`: {names}", args.inline))
     })?;
     options.opt = input::opt_level(&args.opt)?;
     for name in &args.without {
         options.without.insert(Pass::from_name(name).ok_or_else(|| {
             let names = Pass::ALL.map(Pass::name).join(", ");
-            Failure::new(format!("no pass `{name}`: {names}"))
+            Failure::usage(format!("no pass `{name}`: {names}"))
         })?);
     }
     options.large_buffers = args.large_buffers;
@@ -147,7 +149,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         inline: options.inline,
         ..spirv::Options::default()
     };
-    let mut module = input::module(&args.file, &spirv)?;
+    let mut module = input::module(&args.file, &args.more, &spirv)?;
     if args.contract && input::language(&args.file)? == Language::Gir {
         for func in module.functions.values_mut() {
             let controls = func.float_controls();
@@ -159,7 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     if let Some(dir) = &args.cache {
         if args.emit != Emit::Zebin {
-            return Err(Failure::new("--cache holds zebins: --emit zebin"));
+            return Err(Failure::usage("--cache holds zebins: --emit zebin"));
         }
         return from_cache(args, dir, &module, &options);
     }
@@ -227,7 +229,7 @@ fn from_cache(
 fn stage(name: &str) -> Result<Stage, Failure> {
     Stage::from_name(name).ok_or_else(|| {
         let names: Vec<_> = Stage::ALL.iter().map(|s| s.name()).collect();
-        Failure::new(format!(
+        Failure::usage(format!(
             "unknown pass `{name}`; there are {}",
             names.join(", ")
         ))

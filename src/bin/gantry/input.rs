@@ -133,18 +133,49 @@ pub(crate) fn spec(text: &str) -> Result<(String, spirv::SpecValue), String> {
     Ok((name.to_owned(), value))
 }
 
+/// Refuses further files where the first one is no SPIR-V.
+///
+/// # Errors
+/// There are some.
+pub(crate) fn only_one(more: &[PathBuf]) -> Result<(), Failure> {
+    match more.first() {
+        Some(other) => Err(Failure::usage(format!(
+            "{}: only SPIR-V is linked",
+            other.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// The kernels of a file of SPIR-V or WGSL.
-fn translated(path: &Path, options: &spirv::Options) -> Result<spirv::Translated, Failure> {
+fn translated(
+    path: &Path,
+    more: &[PathBuf],
+    options: &spirv::Options,
+) -> Result<spirv::Translated, Failure> {
     if language(path)? == Language::Wgsl {
+        only_one(more)?;
         #[cfg(feature = "wgsl")]
         return gantry::translate_wgsl(&read_text(path)?, options)
             .map_err(|e| Failure::file(path, e));
         #[cfg(not(feature = "wgsl"))]
         return Err(Failure::file(path, "WGSL needs the feature `wgsl`"));
     }
-    let words = gantry::spirv_words(&read(path)?);
-    let words = words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))?;
-    spirv::translate(&words, options).map_err(|e| Failure::file(path, e))
+    let words = |path: &Path| {
+        let words = gantry::spirv_words(&read(path)?);
+        words.ok_or_else(|| Failure::file(path, "SPIR-V consists of whole words"))
+    };
+    let mut all = vec![words(path)?];
+    for path in more {
+        all.push(words(path)?);
+    }
+    let modules: Vec<&[u32]> = all.iter().map(Vec::as_slice).collect();
+    let whole = match *modules.as_slice() {
+        [_] => None,
+        _ => Some(spirv::link(&modules).map_err(Failure::new)?),
+    };
+    let whole = whole.as_deref().or(modules.first().copied());
+    spirv::translate(whole.unwrap_or(&[]), options).map_err(|e| Failure::file(path, e))
 }
 
 /// The SIMD width of a text.
@@ -163,7 +194,7 @@ pub(crate) fn simd(text: &str) -> Result<Simd, String> {
 /// The platform of a name.
 pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
     Platform::from_name(name).ok_or_else(|| {
-        Failure::new(format!(
+        Failure::usage(format!(
             "unknown platform `{name}`; there are {}, product names as ocloc has them, PCI ids",
             Platform::ALL.map(Platform::name).join(", ")
         ))
@@ -171,19 +202,25 @@ pub(crate) fn platform(name: &str) -> Result<Platform, Failure> {
 }
 
 /// The verified IR of a `.gir` file, or that of the kernels of a `.spv` or `.wgsl` file; a filetest's header counts as blank.
-pub(crate) fn module(path: &Path, options: &spirv::Options) -> Result<ir::Module, Failure> {
-    Ok(kernels(path, options)?.0)
+pub(crate) fn module(
+    path: &Path,
+    more: &[PathBuf],
+    options: &spirv::Options,
+) -> Result<ir::Module, Failure> {
+    Ok(kernels(path, more, options)?.0)
 }
 
 /// The same, and what is known of kernels that were translated.
 pub(crate) fn kernels(
     path: &Path,
+    more: &[PathBuf],
     options: &spirv::Options,
 ) -> Result<(ir::Module, Vec<spirv::Kernel>), Failure> {
     if matches!(language(path)?, Language::Spirv | Language::Wgsl) {
-        let translated = translated(path, options)?;
+        let translated = translated(path, more, options)?;
         return Ok((translated.module, translated.kernels));
     }
+    only_one(more)?;
     let source = read_text(path)?;
     text::parse(&without_header(&source))
         .and_then(|p| verify_parsed(&p).map(|()| (p.module, Vec::new())))
@@ -196,21 +233,20 @@ pub(crate) fn kernels(
 /// An unknown product, or a device that there is no code generator for.
 pub(crate) fn options(target: Option<&str>, device: &Device) -> Result<CompileOptions, Failure> {
     match target {
-        Some(name) => CompileOptions::for_target(name),
-        None => CompileOptions::for_device(&device.info()),
+        Some(name) => CompileOptions::for_target(name).map_err(Failure::usage),
+        None => CompileOptions::for_device(&device.info()).map_err(Failure::new),
     }
-    .map_err(Failure::new)
 }
 
 /// A level of the optimizer.
 pub(crate) fn opt_level(name: &str) -> Result<OptLevel, Failure> {
-    OptLevel::from_name(name).ok_or_else(|| Failure::new(format!("no level `{name}`: 0, 1 or 2")))
+    OptLevel::from_name(name).ok_or_else(|| Failure::usage(format!("no level `{name}`: 0, 1 or 2")))
 }
 
 /// How many registers threads have.
 pub(crate) fn grf_mode(name: &str) -> Result<GrfMode, Failure> {
     let names = GrfMode::ALL.map(GrfMode::name).join(", ");
-    GrfMode::from_name(name).ok_or_else(|| Failure::new(format!("no `--grf {name}`: {names}")))
+    GrfMode::from_name(name).ok_or_else(|| Failure::usage(format!("no `--grf {name}`: {names}")))
 }
 
 /// Compiles a module that came from a file.

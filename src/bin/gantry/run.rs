@@ -16,6 +16,8 @@ pub(crate) struct Args {
     /// A zebin, or IR text (`.gir`), SPIR-V (`.spv`) or WGSL (`.wgsl`), which is compiled first; `-` is
     /// standard input, told by its contents
     file: PathBuf,
+    /// More modules of SPIR-V, which are linked with the first one by the names that they import and export
+    more: Vec<PathBuf>,
     /// The kernel; may be left out where there is one
     #[arg(long)]
     kernel: Option<String>,
@@ -118,7 +120,7 @@ pub(crate) fn dims(text: &str, missing: u32) -> Result<Dims, String> {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let kind = DeviceKind::from_name(&args.device).ok_or_else(|| {
-        Failure::new(format!(
+        Failure::usage(format!(
             "unknown device `{}`; there are auto, sim, level-zero",
             args.device
         ))
@@ -145,7 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let bound = bindings::bind(shader, forms, binds)?;
         (values, after) = bindings::make_all(shader, &bound, &device, &kernel)?;
     } else if !binds.is_empty() {
-        return Err(Failure::new("--bind is for shaders; kernels have --arg"));
+        return Err(Failure::usage("--bind is for shaders; kernels have --arg"));
     } else {
         for (i, form) in forms.iter().enumerate() {
             let kind = kernel.args().get(i).map(|a| a.kind);
@@ -157,7 +159,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let size = args.local.or(translated.and_then(|k| k.group_size));
     let mut global = args.global;
     if let Some(groups) = args.groups {
-        let size = size.ok_or_else(|| Failure::new("--groups needs --local for this kernel"))?;
+        let size = size.ok_or_else(|| Failure::usage("--groups needs --local for this kernel"))?;
         global = bindings::items(groups, size)?;
     } else if let (Some(_), Some(size)) = (shader, size) {
         let groups = [0, 1, 2].map(|d| global[d].div_ceil(size[d].max(1)));
@@ -212,6 +214,7 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         input::language(&args.file)?,
         Language::Asm | Language::Binary
     ) {
+        input::only_one(&args.more)?;
         return Ok((input::read(&args.file)?, None, Vec::new()));
     }
     let mut options = input::options(args.target.as_deref(), device)?;
@@ -228,7 +231,7 @@ fn zebin(args: &Args, device: &Device) -> Result<Zebin, Failure> {
         target: Some(options.clone()),
         ..spirv::Options::default()
     };
-    let (module, kernels) = input::kernels(&args.file, &spirv)?;
+    let (module, kernels) = input::kernels(&args.file, &args.more, &spirv)?;
     let Some(dir) = &args.cache else {
         return Ok((input::compiled(&module, &options)?.zebin, None, kernels));
     };

@@ -15,6 +15,8 @@ enum How {
     SubgroupScan,
     /// An exclusive scan of a work-group.
     GroupScan,
+    /// Clusters of 64, which are the sub-group.
+    Large,
     /// Clusters of 4 in a sub-group, in the same work-items.
     Clusters,
 }
@@ -30,6 +32,7 @@ fn shader(bits: u32, op: &str, how: How) -> Shader {
         How::SubgroupScan => ("%3", 2, ""),
         How::GroupScan => ("%2", 2, ""),
         How::Clusters => ("%3", 3, "%4"),
+        How::Large => ("%3", 3, "%64"),
     };
     let single = match bits {
         32 => "%f = OpCopyObject %float %s",
@@ -65,7 +68,7 @@ OpBranchConditional %some %then %end
     Shader {
         more,
         decorations: WORDS_DECORATIONS.into(),
-        types: format!("{WORDS}\n{ty}"),
+        types: format!("{WORDS}\n%64 = OpConstant %uint 64\n{ty}"),
         body: body.leak(),
         ..Shader::default()
     }
@@ -74,13 +77,16 @@ OpBranchConditional %some %then %end
 /// What a work-item gets.
 fn want(values: &[i32], i: usize, max: bool, how: How) -> f32 {
     let size = match how {
-        How::SubgroupScan => WIDTH,
+        How::SubgroupScan | How::Large => WIDTH,
         How::GroupScan => GROUP,
         How::Clusters => 4,
     };
     let first = i / size * size;
-    let end = if how == How::Clusters { first + 4 } else { i };
-    let runs = |n: &usize| how == How::GroupScan || n % 4 != 0;
+    let end = match how {
+        How::Clusters | How::Large => first + size,
+        _ => i,
+    };
+    let runs = |n: &usize| how == How::GroupScan || !n.is_multiple_of(4);
     let all = (first..end).filter(runs).map(|n| values[n] as f32);
     match max {
         true => all.fold(f32::NEG_INFINITY, f32::max),
@@ -99,7 +105,7 @@ fn minima_and_maxima_begin_with_infinities() {
         (64, ["skl", "pvc"]),
     ] {
         for max in [false, true] {
-            for how in [How::SubgroupScan, How::GroupScan, How::Clusters] {
+            for how in [How::SubgroupScan, How::GroupScan, How::Clusters, How::Large] {
                 let shader = shader(bits, if max { "Max" } else { "Min" }, how);
                 let t = shader.translate(WIDTH as u32).unwrap();
                 let buffers = [(0, 0, words.clone()), (1, 0, vec![untouched; 32])];

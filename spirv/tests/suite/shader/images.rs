@@ -356,4 +356,14 @@ fn gathers() {
         let (a, b) = (texel(9, i % 7), texel(9, i % 7 + 1));
         a.wrapping_mul(b).wrapping_add(b.wrapping_sub(a))
     });
+    // At one place for all.
+    let got = combined(
+        "
+%tex = OpLoad %both %one
+%uv = OpCompositeConstruct %v2 %half %half
+%four = OpImageGather %u4 %tex %uv %0
+%r = OpCompositeExtract %uint %four 1
+",
+    );
+    check(&got[0], |_| texel(9, 8));
 }

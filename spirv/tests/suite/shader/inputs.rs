@@ -59,11 +59,16 @@ fn run(class: &str, types: &str, body: &str) -> Vec<u32> {
         .replace("CLASS", class)
         .replace("TYPES", types)
         .replace("BODY", body);
+    launch(&assemble(&text), [48, 2, 1])
+}
+
+/// What `k` of a module leaves in a buffer of 48 words, in groups of 16 by what there are in the second dimension.
+pub fn launch(words: &[u32], global: [u32; 3]) -> Vec<u32> {
     let options = Options {
         simd: Simd::Width(16),
         ..Options::default()
     };
-    let t = translate(&assemble(&text), &options).unwrap();
+    let t = translate(words, &options).unwrap();
     let target = CompileOptions::for_target("skl").unwrap();
     let platform = target.target.platform();
     let zebin = compile(&t.module, &target).unwrap().zebin;
@@ -73,7 +78,7 @@ fn run(class: &str, types: &str, body: &str) -> Vec<u32> {
     });
     let out = device.buffer_from(&[0u32; 48]).unwrap();
     let module = device.load(&zebin).unwrap();
-    let grid = Grid::new([48, 2, 1]).group([16, 2, 1]);
+    let grid = Grid::new(global).group([16, global[1], 1]);
     let kernel = module.kernel("k").unwrap();
     let launch = kernel.launch(grid).args(vec![Arg::from(&out)]);
     launch.run().unwrap();

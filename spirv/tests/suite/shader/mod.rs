@@ -7,6 +7,7 @@ mod fast;
 mod groups;
 mod images;
 mod inputs;
+mod linking;
 mod malformed;
 mod permits;
 mod several;
@@ -690,4 +691,11 @@ OpStore %at %out
     assert_eq!(fused("OpDecorate %t Deco.NoContraction\n"), 1);
     // ContractionOff.
     assert_eq!(fused("OpExecutionMode %main 31\n"), 0);
+    // Of SPV_KHR_float_controls2 the flags say it; others than its own flags do not.
+    let flags = "OpDecorate %p Deco.FPFastMathMode 7\n";
+    assert_eq!(fused(flags), 2);
+    let controls = format!("OpCapability Cap.FloatControls2\n{flags}");
+    assert_eq!(fused(&controls), 1);
+    assert_eq!(fused(&controls.replace(" 7", " 65543")), 2);
+    assert_eq!(fused("OpExecutionModeId %main 6028 %float %0\n"), 0);
 }

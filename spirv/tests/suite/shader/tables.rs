@@ -120,7 +120,20 @@ OpStore %to %x
     assert!(e.contains(&what), "{e}");
 }
 
-/// A value of too many scalars is told with their number.
+/// A part of a large constant that other constants name is not the whole.
+#[test]
+fn parts_of_a_large_constant() {
+    let body = "
+%x = OpCompositeExtract %uint %table 600 0
+%r = OpIAdd %uint %x %i
+%to = OpAccessChain %p_uint %b1 %0 %i
+OpStore %to %r
+";
+    let got = shader("", "", body).run(&[(1, 0, vec![0; 32])], |_| Vec::new());
+    check(&got[0], |i| entry(600).wrapping_add(i as u32));
+}
+
+/// A value of too many scalars is told with their number, of a constant too.
 #[test]
 fn too_many_scalars() {
     let body = "
@@ -128,6 +141,14 @@ fn too_many_scalars() {
 %is = OpIEqual %bool %k %0
 %whole = OpSelect %pairs %is %table %table
 ";
+    let phi = "
+OpBranch %next
+%next = OpLabel
+%whole = OpPhi %pairs %table %entry
+";
+    let what = format!("a value of {} scalars: 256", COUNT * 2);
+    let e = shader("", "", phi).translate(8).unwrap_err();
+    assert!(e.contains(&what), "{e}");
     let e = shader("", "", body).translate(8).unwrap_err();
     assert!(
         e.contains(&format!("a value of {} scalars: 256", COUNT * 2)),

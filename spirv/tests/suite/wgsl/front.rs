@@ -49,6 +49,27 @@ fn main(@builtin(global_invocation_id) g: vec3<u32>) {
     );
 }
 
+/// Operations that only compute shaders have, beside another stage that naga does not take them in.
+#[test]
+fn other_stages_are_not_looked_at() {
+    let text = "
+enable subgroups;
+@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+fn sum(n: u32) -> u32 { return subgroupAdd(n); }
+@fragment fn fragment() { o[1] = sum(1u); }
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) l: u32) {
+    o[l] = sum(2u);
+}
+";
+    let by_width = |simd: u32| {
+        let sum = 2 * simd.min(8);
+        vec![(0, (0..8).flat_map(|_| sum.to_le_bytes()).collect())]
+    };
+    let mut case = Case::new("stages", text, [1, 1, 1]).output(0, &[0u32; 8], Judge::Exact);
+    case.by_width = Some(by_width);
+    run(case);
+}
+
 const OVERRIDES: &str = "
 override N: u32;
 override scale: f32 = 2.0;
@@ -136,6 +157,21 @@ fn large_constant_arrays() {
     );
     let want: Vec<u32> = (0..32).map(|i| entry(i * 67 % 1100)).collect();
     run(Case::new("table", text.leak(), [2, 1, 1]).output(0, &want, Judge::Exact));
+}
+
+/// A large value that is loaded for nothing is not loaded.
+#[test]
+fn large_values_that_nobody_reads() {
+    let text = "
+@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+@group(0) @binding(1) var<storage> v: array<u32, 100000>;
+var<private> p = array<bool, 3000>();
+@compute @workgroup_size(1) fn main() { _ = v; _ = p; o[0] = v[70000] + 1u; }
+";
+    let mut data = vec![0u32; 100_000];
+    data[70_000] = 41;
+    let case = Case::new("phony", text, [1, 1, 1]).output(0, &[42u32], Judge::Exact);
+    run(case.input(1, &data));
 }
 
 /// naga's writer panics at a pointer to a part as an argument: an error, and whoever prints panics can tell.
