@@ -278,3 +278,21 @@ fn a_hazard_says_what_and_where() {
          (W) mov (1|M0) r12.0<1>:d r10.3<0;1,0>:d"
     );
 }
+
+/// Intel's compiler moves registers to null before they are there, so that the hardware forgets what it read last.
+#[test]
+fn what_is_read_for_nothing_needs_no_wait() {
+    let body = |dst: &str| {
+        format!(
+            "(W) mov (8|M0) r10.0<1>:d 1:d\n\
+             (W) mov (8|M0) {dst} r10.0<8;8,1>:d\n"
+        )
+    };
+    for p in [Platform::XeLp, Platform::XeHpg] {
+        assert_eq!(found(p, &body("null<1>:d")), [], "{p}");
+        for dst in ["(eq)f0.0 null<1>:d", "r11.0<1>:d"] {
+            let kinds = found(p, &body(dst)).into_iter().map(|f| f.1);
+            assert_eq!(kinds.collect::<Vec<_>>(), [RAW], "{p} {dst}");
+        }
+    }
+}

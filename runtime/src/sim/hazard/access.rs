@@ -157,6 +157,15 @@ pub(super) fn access(
         return a;
     }
     let grf = model.grf;
+    // What is read for nothing may be anything: Intel's compiler moves registers to null where the hardware is not to keep what it
+    // read last.
+    let writes = !matches!(op.dst, DstOp::Null)
+        || op.flag.is_some()
+        || op.acc_wr_en
+        || matches!(op.alu.op, Op::Addc | Op::Subb);
+    if !writes && matches!(op.kind, Kind::Alu | Kind::Fast(_)) {
+        return a;
+    }
     if !model.one_pipe {
         flags(&mut a, op, mask, grf);
     }
