@@ -410,11 +410,6 @@ fn slm_addresses_are_aligned() {
         (gen9, untyped(Dir::Read), 4),
         (gen9, untyped(Dir::Write), 4),
         (gen9, atomic, 4),
-        (dg2, lsc(LscOp::Load, LscData::D16U32), 2),
-        (dg2, lsc(LscOp::Load, LscData::D32), 4),
-        (dg2, lsc(LscOp::Store, LscData::D32), 4),
-        (dg2, lsc(LscOp::Load, LscData::D64), 8),
-        (dg2, lsc(LscOp::Store, LscData::D64), 8),
         (dg2, lsc(LscOp::AtomicIadd, LscData::D32), 4),
     ] {
         // All the same, one after the other, each elsewhere; one of them a little off, or all of them.
@@ -436,17 +431,27 @@ fn slm_addresses_are_aligned() {
             }
         }
     }
-    // Bytes, and what consists of them, are anywhere.
-    for bytes in [1, 2, 4] {
+    // Bytes, and what consists of them, are anywhere; so is all of the load/store cache but atomics.
+    let bytes = [1, 2, 4].map(|bytes| {
         let op = MsgOp::ByteScattered {
             dir: Dir::Read,
             addr,
             bytes,
             simd: Simd::S16,
         };
-        let m = Message::split_for(gen9, op, 16);
-        let form = Form::of(gen9, &op, 16).unwrap();
-        let mut case = Case::random(gen9, &m, &form, 16, Where::Slm, &mut Rng(1));
+        (gen9, op)
+    });
+    let dwords = [
+        (dg2, lsc(LscOp::Load, LscData::D16U32)),
+        (dg2, lsc(LscOp::Load, LscData::D32)),
+        (dg2, lsc(LscOp::Store, LscData::D32)),
+        (dg2, lsc(LscOp::Load, LscData::D64)),
+        (dg2, lsc(LscOp::Store, LscData::D64)),
+    ];
+    for (p, op) in bytes.into_iter().chain(dwords) {
+        let m = Message::split_for(p, op, 16);
+        let form = Form::of(p, &op, 16).unwrap();
+        let mut case = Case::random(p, &m, &form, 16, Where::Slm, &mut Rng(1));
         case.mask = u32::MAX;
         case.place(
             &form,
